@@ -1,0 +1,7 @@
+"Hierarchies from quadruplets under a planted model (F19)."
+from .._lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
+    "planted": ["planted_hierarchy", "PlantedHierarchy"],
+    "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
+})
