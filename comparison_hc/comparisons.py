@@ -9,6 +9,7 @@ __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
 import csv, io, json, os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -506,12 +507,24 @@ def _distinct(population, size, kind, rng):
     while len(numbers) < size:
         missing, free = size - len(numbers), population - len(numbers)
         expected = population * -np.log1p(-missing / free) if missing < free else population * 8    # draws until `missing` new ones came up, on average
-        batch = rng.integers(population, size=int(expected + 3 * np.sqrt(expected)) + 1, dtype=kind)
-        numbers = np.concatenate([numbers, batch]) if len(numbers) else batch
-        numbers.sort()
-        numbers = numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])]
-    surplus = len(numbers) - size
-    return np.delete(numbers, rng.choice(len(numbers), surplus, replace=False, shuffle=False)) if surplus else numbers
+        drawn = _distinct_draws(population, int(expected + 3 * np.sqrt(expected)) + 1, kind, rng)
+        numbers = np.union1d(numbers, drawn) if len(numbers) else drawn
+    keep = np.ones(len(numbers), dtype=bool)
+    keep[rng.choice(len(numbers), len(numbers) - size, replace=False, shuffle=False)] = False
+    return numbers if keep.all() else numbers[keep]
+
+def _distinct_draws(population, draws, kind, rng, per_block=1 << 18):
+    "The different numbers among `draws` uniform ones, sorted. Blocks of the population are drawn and sorted on their own: in the cache, and on every core."
+    n_blocks = max(draws // per_block, 1)
+    edges = np.array([population * b // n_blocks for b in range(n_blocks + 1)])
+    counts = rng.multinomial(draws, np.diff(edges) / population)           # how many draws fall into each block
+    seeds = rng.integers(2**63, size=len(counts))                          # a stream a block: the same bits on any number of cores
+
+    def block(b):
+        numbers = np.sort(np.random.default_rng(seeds[b]).integers(edges[b], edges[b + 1], size=counts[b], dtype=kind))
+        return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool: return np.concatenate(list(pool.map(block, range(len(counts)))))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #bc8d837f
 def quadruplet_questions(
