@@ -383,3 +383,402 @@ def coarsen(
     counts = _accumulate(children, np.ones(n_clusters, dtype=np.int64))[n_clusters:]
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     return Dendrogram(np.column_stack([children, self.heights[K - n_clusters:], counts]), [m.tolist() for m in members], self.names, self.height_kind)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4bc5d3c2
+def _quoted(name):
+    "A name as Newick writes it."
+    return name if re.fullmatch(r"[^\W_]([^\W_]|[.+-])*", name) else "'" + name.replace("'", "''") + "'"
+
+def _plain(number):
+    "The shortest text that reads back as the same number."
+    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
+
+def _branches(self):
+    "(2K-1,) branch above every node (0 at the root), such that adding it to the node's height gives the parent's height bit for bit."
+    heights = np.append(np.zeros(self.n_leaves), self.heights)
+    top = np.append(heights, heights[-1])[self._parents]
+    length = top - heights
+    for _ in range(4):
+        off = heights + length - top
+        length = np.where(off > 0, np.nextafter(length, -np.inf), np.where(off < 0, np.nextafter(length, np.inf), length))
+    return length
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #9ec86795
+@patch
+def to_newick(
+    self: Dendrogram,
+):  # one line of text, ending in ";"
+    "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
+    K, children = self.n_leaves, self.children.tolist()
+    names = list(map(_quoted, self.names)) if self.names else [str(i) for i in range(self.n_objects)]
+    lengths = ["" if node == 2 * K - 2 else ":" + _plain(x) for node, x in enumerate(_branches(self).tolist())]
+    pieces, stack = [], [2 * K - 2]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str): pieces.append(item)
+        elif item >= K:
+            left, right = children[item - K]
+            stack += [")" + lengths[item], right, ",", left, "("]
+        else:
+            inside = [names[i] for i in self.initial_clusters[item]]
+            pieces.append((inside[0] if len(inside) == 1 else "(" + ",".join(name + ":0" for name in inside) + ")[&initial]") + lengths[item])
+    return "".join(pieces) + ";"
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4cd69bae
+_TOKEN = re.compile(r"\s+|(?P<comment>\[[^\]]*\])|(?P<mark>[(),:;])|'(?P<quoted>(?:[^']|'')*)'|(?P<bare>[^\s()\[\]',:;]+)")
+
+def _tokens(text):
+    "Yield (kind, value, position) for every word of a Newick text; blanks and comments other than [&initial] are left out."
+    position = 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
+        require(match, "text", f"Newick: something is not closed at position {position}", text[position:position + 20])
+        kind = match.lastgroup
+        if kind == "quoted": yield "name", match["quoted"].replace("''", "'"), position
+        elif kind == "bare": yield "name", match["bare"], position
+        elif kind == "mark": yield match["mark"], match["mark"], position
+        elif kind == "comment" and match["comment"].lower() == "[&initial]": yield "initial", match["comment"], position
+        position = match.end()
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #6fcd1e8e
+def _parse_newick(
+    text,  # Newick
+):         # (kids, names, lengths, initial): one entry a node, every node before the nodes under it
+    "The nodes of a Newick text. Names of inner nodes are read over."
+    kids, names, lengths, initial, stack = [[]], [None], [None], [False], []
+    node, before, done = 0, "start", False                           # `before` is what was read last; a subtree must follow start, ( and ,
+    def expect(ok, what):
+        require(ok, "text", f"Newick: {what} at position {position}", text[max(0, position - 10):position + 10])
+    position = 0
+    for kind, value, position in _tokens(text):
+        expect(not done, "nothing after the ';'")
+        opens = before in ("start", "(", ",")
+        if kind == "name" and before == ":":
+            try: lengths[node] = float(value)
+            except ValueError: expect(False, "a branch length that is a number")
+            expect(np.isfinite(lengths[node]), "a finite branch length")
+            before = "length"; continue
+        if kind == "name":
+            expect(opens or before == ")", "a mark, since names with blanks need single quotes,")
+            if opens: names[node] = value
+        elif kind == "(":
+            expect(opens, "a ',' before '('")
+            stack.append(node)
+        elif kind in ",)":
+            expect(not opens and before != ":" and stack, f"a named leaf before '{kind}', inside brackets,")
+        elif kind == ":": expect(not opens and before not in (":", "length"), "one ':' after a node")
+        elif kind == "initial":
+            expect(before in (")", "name"), "[&initial] after a bracket")
+            initial[node] = True; continue
+        elif kind == ";":
+            expect(not opens and before != ":" and not stack, "as many ')' as '('")
+            done = True
+        if kind in ("(", ","):
+            node = len(kids); kids[stack[-1]].append(node)
+            kids.append([]); names.append(None); lengths.append(None); initial.append(False)
+        if kind == ")": node = stack.pop()
+        before = kind
+    position = len(text)
+    expect(done, "a ';' at the end")
+    return kids, names, lengths, initial
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #2cfbd2eb
+def _from_nodes(
+    cls,
+    kids,           # for every node the nodes under it; every node stands before those
+    heights,        # one height a node, or None for levels
+    members,        # for every node without kids its tuple of objects, else None
+    names,          # names of the objects, or None
+    height_kind,    # what the heights are
+):                  # `Dendrogram`
+    "A dendrogram from any rooted tree: single kids are skipped, many kids are merged from left to right at one height."
+    leaves = sorted((node for node, objects in enumerate(members) if objects is not None), key=lambda node: min(members[node]))
+    number = {node: leaf for leaf, node in enumerate(leaves)}            # node of the text -> node of the tree under construction
+    high, level, rows = {node: 0.0 for node in leaves}, {node: 0 for node in leaves}, []
+    stack, order = [0], []
+    while stack: node = stack.pop(); order.append(node); stack += kids[node]
+    for node in reversed(order):                                         # kids before parents, left before right
+        if not kids[node]: continue
+        level[node] = max(level[kid] for kid in kids[node]) + (len(kids[node]) > 1)
+        height = float(level[node]) if heights is None else heights[node]
+        left, top = number[kids[node][0]], high[kids[node][0]]
+        for kid in kids[node][1:]:
+            top = max(top, high[kid], height)
+            rows.append((top, height, left, number[kid])); left = len(leaves) + len(rows) - 1
+        number[node], high[node] = left, top
+    order = sorted(range(len(rows)), key=lambda row: rows[row][0])
+    final = list(range(len(leaves))) + [0] * len(rows)
+    for row, old in enumerate(order): final[len(leaves) + old] = len(leaves) + row
+    merges = np.array([[final[rows[row][2]], final[rows[row][3]]] for row in order], dtype=np.int64).reshape(-1, 2)
+    counts = _accumulate(merges, np.ones(len(leaves), dtype=np.int64))[len(leaves):]
+    Z = np.column_stack([merges, np.array([rows[row][1] for row in order], dtype=float), counts])
+    return cls(Z, [members[node] for node in leaves], names, height_kind)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #8c0524ed
+def _objects(
+    found,     # names or numbers of objects in order of appearance, each once
+    names,     # names in the order of their numbers, or None
+    argument,  # name of the argument they were found in
+):             # ({found: object number}, names)
+    "Which object is which: by `names`, by number if they are the numbers 0..N-1, else in order of appearance."
+    repeated = len(set(found)) < len(found)
+    if repeated:
+        seen = set()
+        require(False, argument, "a tree with every object once", next(x for x in found if x in seen or seen.add(x)))
+    if names is not None:
+        names = _check_names(names, len(found))
+        unknown = set(map(str, found)) - set(names)
+        require(not unknown, "names", f"the names in {argument}, which has another", min(unknown, default=None))
+        where = {name: i for i, name in enumerate(names)}
+        return {x: where[str(x)] for x in found}, names
+    if all(isinstance(x, Integral) for x in found):
+        require(sorted(found) == list(range(len(found))), argument, f"a tree over the objects 0 to {len(found) - 1}, each once, or over names", sorted(found)[-1])
+        return {x: int(x) for x in found}, None
+    return {x: i for i, x in enumerate(found)}, tuple(map(str, found))
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4302e709
+@patch
+def from_newick(
+    cls: Dendrogram,
+    text,              # Newick, ending in ";"
+    names=None,        # N names in the order of the objects; None: order of appearance, or by number if the names are "0".."N-1"
+    height_kind=None,  # what the heights are; None: "merge order" for 1..K-1, "level" without branch lengths, else "height"
+):                     # `Dendrogram`
+    "A dendrogram from Newick text. The height of a node is its longest way down to a leaf; unequal ways are thus made equal."
+    require(isinstance(text, str), "text", "Newick text", text)
+    kids, labels, lengths, initial = _parse_newick(text)
+    given = [length is not None for length in lengths[1:]]
+    require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none; lengths given", f"{sum(given)} of {len(given)}")
+    grouped = {node for node in range(len(kids)) if initial[node] and kids[node] and not any(kids[kid] for kid in kids[node])}
+    wrong = [node for node in range(len(kids)) if initial[node] and node not in grouped]
+    require(not wrong, "text", "Newick with [&initial] only after a bracket of objects", len(wrong))
+    inside = {kid for node in grouped for kid in kids[node]}
+    found = [node for node in range(len(kids)) if not kids[node]]
+    plain = [labels[node] for node in found]
+    if names is None and set(plain) == {str(i) for i in range(len(plain))}: plain = [int(label) for label in plain]
+    number, names = _objects(plain, names, "text")
+    object_of = {node: number[label] for node, label in zip(found, plain)}
+    members = [tuple(object_of[kid] for kid in kids[node]) if node in grouped else (object_of[node],) if node in object_of and node not in inside else None
+               for node in range(len(kids))]
+    heights = [0.0] * len(kids) if all(given) and given else None
+    if heights:
+        for node in range(len(kids) - 1, -1, -1):
+            if kids[node] and node not in grouped: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
+    kids = [[] if node in grouped else below for node, below in enumerate(kids)]
+    tree = _from_nodes(cls, kids, heights, members, names, "level" if heights is None else "height")
+    ordered = np.array_equal(tree.heights, np.arange(1, tree.n_leaves))
+    kind = height_kind or ("merge order" if ordered and heights else tree.height_kind)
+    return cls(tree.linkage_matrix, tree.initial_clusters, tree.names, kind)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #39f64f26
+@patch
+def to_nested(
+    self: Dendrogram,
+):  # nested lists of names, or of object numbers if there are no names; a tuple is an initial cluster of several objects
+    "The tree as lists of two, without heights."
+    names = self.names or range(self.n_objects)
+    built = [tuple(names[i] for i in cluster) if len(cluster) > 1 else names[cluster[0]] for cluster in self.initial_clusters]
+    for a, b in self.children.tolist(): built.append([built[a], built[b]])
+    return built[-1]
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #866b41aa
+@patch
+def from_nested(
+    cls: Dendrogram,
+    nested,      # list of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster
+    names=None,  # N names in the order of the objects; None: order of appearance, numbers stay numbers
+):               # `Dendrogram` whose heights are levels, the number of merges on the longest way down
+    "A dendrogram from nested lists. A list of more than two is merged from left to right at one height."
+    kids, leaf, stack, seen = [[]], [None], [(0, nested)], set()
+    while stack:
+        node, item = stack.pop()
+        if isinstance(item, list):
+            require(item and id(item) not in seen, "nested", "made of lists that are not empty and do not contain themselves", len(item))
+            seen.add(id(item))
+            kids[node] = list(range(len(kids), len(kids) + len(item)))
+            kids += [[] for _ in item]; leaf += [None] * len(item)
+            stack += reversed(list(zip(kids[node], item)))
+        else:
+            leaf[node] = item if isinstance(item, tuple) else (item,)
+            odd = [x for x in leaf[node] if not isinstance(x, (str, Integral)) or isinstance(x, (bool, np.bool_))]
+            require(leaf[node] and not odd, "nested", "made of lists, tuples of objects, names (text) and object numbers", type(odd[0]).__name__ if odd else ())
+    order, stack = [], [0]
+    while stack: node = stack.pop(); order.append(node); stack += reversed(kids[node])
+    number, names = _objects([x for node in order if leaf[node] for x in leaf[node]], names, "nested")
+    return _from_nodes(cls, kids, None, [objects and tuple(number[x] for x in objects) for objects in leaf], names, "level")
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #bddd0d4f
+_BOX = np.array(list(" ╴╶─╵┘└┴╷┐┌┬│┤├┼"))                               # left 1, right 2, up 4, down 8
+
+def _sides(shape, lines, columns, starts, stops, first, last, along):
+    "Bits of straight strokes from `starts` to `stops`: bit `first` where a stroke leaves its cell forward, bit `last` where it was entered."
+    forward = np.zeros(shape, dtype=np.int32)
+    begin, end = ((lines, starts), (lines, stops)) if along == 1 else ((starts, columns), (stops, columns))
+    np.add.at(forward, begin, 1); np.add.at(forward, end, -1)
+    forward = np.cumsum(forward, axis=along) > 0
+    entered = np.roll(forward, 1, axis=along)                            # the last cell is never left forward, so nothing wraps around
+    return forward * first + entered * last
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #57b1db77
+@patch
+def _columns(
+    self: Dendrogram,
+    width,  # number of columns for the drawing; leaves stand at width - 1
+):          # (2K-1,) column of every node, the root leftmost
+    "Columns to the scale of the heights, moved left where a merge would hide another, as far as there is room for all."
+    K, top = self.n_leaves, max(self.heights.max(initial=0), 1e-300)
+    column = np.append(np.full(K, width - 1), np.round((width - 1) * (1 - self.heights / top)).astype(int)).clip(0, width - 1)
+    depth = [0] * (2 * K - 1)
+    for node, pair in zip(range(2 * K - 2, K - 1, -1), reversed(self.children.tolist())):
+        for kid in pair: depth[kid] = depth[node] + 1
+    if max(depth) >= width: return column
+    column = column.tolist()
+    for node, (a, b) in enumerate(self.children.tolist(), start=K):
+        column[node] = max(depth[node], min(column[node], column[a] - 1, column[b] - 1))
+    return np.array(column)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #b55ceb8f
+def _leaf_names(
+    tree,         # `Dendrogram`
+    names,        # one text an object
+    longest=40,   # longest text
+):                # K texts in the order of the leaves
+    "What to write at a leaf: a name, or the first names of an initial cluster and its size."
+    texts = []
+    for cluster in tree.initial_clusters:
+        text, tail = " ".join(names[cluster[0]].split()), ""
+        if len(cluster) > 1:
+            text, tail = ", ".join(" ".join(names[i].split()) for i in cluster[:longest]), f" ({len(cluster)} objects)"
+        room = max(longest - len(tail), 1)
+        texts.append((text if len(text) <= room else text[:room - 1] + "…") + tail)
+    return texts
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #1b89f6b7
+@patch
+def to_text(
+    self: Dendrogram,
+    width=80,         # characters a line, at least 20
+    max_leaves=None,  # draw only the last merges, so that this many leaves are left; None for all
+):                    # text, one line a leaf and one for the height
+    "The tree drawn with box characters, the root at the left. Columns follow the heights roughly."
+    width = check_integer(width, "width", 20)
+    if max_leaves is not None: return self.coarsen(min(check_integer(max_leaves, "max_leaves"), self.n_leaves)).to_text(width)
+    leaves = np.argsort(self.starts[:self.n_leaves])
+    names = _leaf_names(self, self.names or [str(i) for i in range(self.n_objects)], max(width // 2 - 2, 10))
+    if self.n_leaves == 1: return names[0]
+    columns = width - 1 - max(map(len, names))
+    column, row = self._columns(columns), np.argsort(leaves).tolist()
+    for a, b in self.children.tolist(): row.append((row[a] + row[b]) // 2)
+    row, shape, inner = np.array(row), (self.n_leaves, columns), np.arange(self.n_leaves, 2 * self.n_leaves - 1)
+    kids, parent = self.children.ravel(), np.repeat(inner, 2)
+    bits = _sides(shape, row[kids], None, column[parent], column[kids], 2, 1, 1)
+    bits |= _sides(shape, None, column[inner], row[self.children[:, 0]], row[self.children[:, 1]], 8, 4, 0)
+    bits[:, -1] |= 2                                                     # every line reaches its name
+    lines = np.ascontiguousarray(_BOX[bits]).view(f"U{columns}").ravel().tolist()
+    left = f"{self.heights.max():.6g}"
+    scale = f"{left} ← {self.height_kind} ← 0"
+    scale = scale if len(scale) > columns else f"{left} {' ' + self.height_kind + ' ':─^{columns - len(left) - 3}} 0"
+    return "\n".join([f"{line} {names[leaf]}" for line, leaf in zip(lines, leaves)] + [scale])
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #93a2ea75
+_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000"]           # Okabe and Ito
+_SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
+_MIXED = -1
+
+def _classes(
+    tree,    # `Dendrogram`
+    labels,  # N class labels
+):           # (texts of the classes, (2K-1,) class of every node, -1 where it holds several)
+    "The classes, sorted where that is possible, and which nodes are pure."
+    from comparison_hc.validation import check_labels
+    codes, array = check_labels(labels, tree.n_objects), np.asarray(labels)
+    values = [array[np.argmax(codes == c)] for c in range(codes.max() + 1)]
+    try: ranked = sorted(range(len(values)), key=lambda c: values[c])
+    except TypeError: ranked = list(range(len(values)))
+    codes = np.argsort(ranked)[codes]
+    low, high = (_accumulate(tree.children, np.array([pick(codes[list(cluster)]) for cluster in tree.initial_clusters]), how)
+                 for pick, how in ((np.min, np.minimum), (np.max, np.maximum)))
+    return [str(values[c]) for c in ranked], np.where(low == high, low, _MIXED)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #64a3c09e
+def _chart_rows(
+    tree,      # `Dendrogram`
+    texts,     # K texts for the leaves
+    classes,   # texts of the classes
+    of_node,   # (2K-1,) class of every node, -1 for several
+):             # (one dict a merge, one dict a leaf)
+    "The data of a chart. A merge: its height h, both nodes' heights (ha, hb), places (a, b) and classes (ca, cb), its own class c and size n."
+    K, leaves = tree.n_leaves, np.argsort(tree.starts[:tree.n_leaves])
+    place, height = np.argsort(leaves).tolist(), [0.0] * K + tree.heights.tolist()
+    for a, b in tree.children.tolist(): place.append((place[a] + place[b]) / 2)
+    name, sizes = [classes[c] if c != _MIXED else None for c in of_node], tree.sizes.tolist()
+    place = [round(p, 4) for p in place]
+    merges = [{"h": height[K + r], "ha": height[a], "hb": height[b], "a": place[a], "b": place[b], "ca": name[a], "cb": name[b], "c": name[K + r], "n": sizes[K + r]}
+              for r, (a, b) in enumerate(tree.children.tolist())]
+    return merges, [{"y": place[leaf], "name": texts[leaf], "c": name[leaf], "n": sizes[leaf], "h": 0.0} for leaf in leaves.tolist()]
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #8c4aaf65
+@patch
+def chart(
+    self: Dendrogram,
+    labels=None,         # N classes, which colour leaves and pure branches
+    names=None,          # N names to write at the leaves; None: the dendrogram's own, else numbers
+    width=None,          # pixels; None: 480, or 12 a leaf with orientation "top"
+    height=None,         # pixels; None: 12 a leaf, or 360 with orientation "top"
+    orientation="left",  # side of the root: "left" or "top"
+    label_title=None,    # what the classes are, over the legend; None: "class"
+    title=None,          # over the chart
+):                       # `altair.LayerChart`
+    "The tree as an altair chart. Names are left out where a leaf has under 6 pixels; without `height`, 1000 leaves or more share 12000 pixels."
+    import altair as alt
+    require(orientation in ("left", "top"), "orientation", "'left' or 'top'", orientation)
+    left, K = orientation == "left", self.n_leaves
+    names = _check_names(names, self.n_objects, distinct=False) or self.names or [str(i) for i in range(self.n_objects)]
+    across = check_integer(height if left else width, "height" if left else "width") if (height if left else width) is not None else min(12 * max(K, 3), 12000)
+    along = check_integer(width if left else height, "width" if left else "height") if (width if left else height) is not None else (480 if left else 360)
+    classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)
+    merges, leaves = _chart_rows(self, _leaf_names(self, names), classes, of_node)
+    size = min(11, across / K - 0.5)
+    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size)
+    chart = alt.layer(*layers).properties(width=along if left else across, height=across if left else along)
+    chart = chart.configure_view(stroke=None).configure_legend(symbolStrokeWidth=0, symbolSize=70, symbolLimit=64)
+    return chart if title is None else chart.properties(title=title)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #06c18653
+def _layers(tree, merges, leaves, classes, label_title, left, size):
+    "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point and a name."
+    import altair as alt
+    X, Y, X2, Y2 = (alt.X, alt.Y, alt.X2, alt.Y2) if left else (alt.Y, alt.X, alt.Y2, alt.X2)
+    top = float(tree.heights.max(initial=0)) or 1.0
+    along = dict(scale=alt.Scale(domain=[0, top], reverse=left, nice=False), axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6))
+    what = f"{tree.n_objects} objects" if tree.n_objects == tree.n_leaves else f"{tree.n_leaves} initial clusters"
+    across = dict(scale=alt.Scale(domain=[-0.5, tree.n_leaves - 0.5], reverse=left, nice=False, zero=False),
+                  axis=alt.Axis(title=what, labels=False, ticks=False, domain=False, grid=False))
+    colours = alt.Scale(domain=classes, range=[_COLOURS[i % 8] for i in range(len(classes))])
+    shapes = alt.Scale(domain=classes, range=[_SHAPES[(i + i // 8) % 8] for i in range(len(classes))])
+    def colour(field):
+        pure = alt.Color(f"{field}:N", scale=colours, legend=None)
+        return alt.condition(f"isValid(datum.{field})", pure, alt.value("#8a8a8a")) if classes else alt.value("#555555")
+    stems, tips = alt.Chart(alt.InlineData(values=merges)), alt.Chart(alt.InlineData(values=leaves))
+    about = [alt.Tooltip("n:Q", title="objects"), alt.Tooltip("h:Q", title=tree.height_kind, format=".6~g")]
+    rule = dict(strokeWidth=1.3 if size > 4 else 0.7, strokeCap="square")
+    layers = [stems.mark_rule(**rule).encode(X("h:Q", **along), X2(f"h{k}:Q"), Y(f"{k}:Q", **across), color=colour(f"c{k}"), tooltip=about) for k in "ab"] if merges else []
+    layers += [stems.mark_rule(**rule).encode(X("h:Q", **along), Y("a:Q", **across), Y2("b:Q"), color=colour("c"), tooltip=about)] if merges else []
+    tip = [alt.Tooltip("name:N"), alt.Tooltip("c:N", title=label_title)] if classes else [alt.Tooltip("name:N")]
+    points = tips.mark_point(filled=True, opacity=1, size=min(45, max(4, size * size / 2)))
+    if classes:
+        legend = alt.Legend(title=label_title)
+        layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip, shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
+    if size >= 5.5 or not merges:
+        words = tips.mark_text(align="left", baseline="middle", dx=8 if classes else 4, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)
+        layers.append(words.encode(X("h:Q", **along), Y("y:Q", **across), text="name:N", tooltip=tip))
+    return layers
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #7d762865
+@patch
+def _repr_mimebundle_(self: Dendrogram, include=None, exclude=None):
+    "In a notebook: the chart, up to 300 leaves."
+    if self.n_leaves > 300: return {"text/plain": repr(self)}
+    bundle = self.chart()._repr_mimebundle_()
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+    return {**data, "text/plain": repr(self)}, metadata
