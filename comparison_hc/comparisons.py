@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet_questions', 'Comparisons', 'Triplets',
-           'Quadruplets', 'as_triplets', 'as_quadruplets', 'ComparisonSummary', 'read_comparisons', 'sample_numbers',
-           'quadruplet_questions', 'triplet_questions']
+           'Quadruplets', 'in_chunks', 'as_triplets', 'as_quadruplets', 'ComparisonSummary', 'read_comparisons',
+           'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
 import csv, io, json, os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -156,14 +157,33 @@ class Quadruplets(Comparisons):
     width, kind, columns = 4, "quadruplets", ("i", "j", "k", "l")
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #64c63bfa
+def in_chunks(
+    work,        # function of (start, stop), which writes to places of its own
+    m,           # how many rows there are
+    size=1 << 18,  # rows at a time: enough to amortise NumPy's calls, few enough to stay in the cache
+):
+    "Call `work` on consecutive chunks of 0..m, on all cores; NumPy leaves Python alone while it computes."
+    starts = range(0, m, size)
+    if len(starts) == 1: return work(0, m)
+    with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda start: work(start, min(start + size, m)), starts))
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #54c37a43
 def _to_quadruplets(self):  # `Quadruplets` with the same names and respondents
     "The same answers as quadruplets: (i, j, k) becomes (i, j, i, k). Quadruplets stay as they are."
     return self if self.width == 4 else Quadruplets._trusted(self.array[:, [0, 1, 0, 2]], self.n_objects, self.names, self.respondents)
 
-def _winners_and_losers(self):  # two (m,) int64 arrays of pair numbers
+def _winners_and_losers(self):  # two (m,) integer arrays of pair numbers
     "The more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
-    a = self.array
-    return (pair_index(a[:, 0], a[:, 1]), pair_index(a[:, 0], a[:, 2]) if self.width == 3 else pair_index(a[:, 2], a[:, 3]))
+    i, j, k, l = self.array.T if self.width == 4 else (self.array[:, 0], self.array[:, 1], self.array[:, 0], self.array[:, 2])
+    n = self.n_objects
+    if n * n > len(self) or n > 4096: return pair_index(i, j), pair_index(k, l)
+    table = np.zeros((n, n), dtype=np.int32)                   # many answers about few objects: look the numbers up
+    low, high = pair_from_index(np.arange(n * (n - 1) // 2))
+    table[low, high] = table[high, low] = np.arange(len(low))
+    winner, loser = np.empty(len(self), dtype=np.int32), np.empty(len(self), dtype=np.int32)
+    def look_up(start, stop): winner[start:stop], loser[start:stop] = table[i[start:stop], j[start:stop]], table[k[start:stop], l[start:stop]]
+    in_chunks(look_up, len(self))
+    return winner, loser
 
 Comparisons.to_quadruplets, Comparisons.winners_and_losers = _to_quadruplets, _winners_and_losers
 
@@ -246,7 +266,7 @@ Comparisons.flip, Comparisons.sample = _flip, _sample
 # %% ../nbs/0_ground/00_comparisons.ipynb #445dc167
 def _questions(self):
     "(first, question, low_won): distinct questions by the row where each first stands, the question of every answer, and whether its smaller pair won."
-    winner, loser = self.winners_and_losers()
+    winner, loser = (side.astype(np.int64) for side in self.winners_and_losers())
     low_won = winner < loser
     low, high = np.where(low_won, winner, loser), np.where(low_won, loser, winner)
     if high.max() < 3_037_000_499: key = high * (high.max() + 1) + low     # fits in 63 bits
@@ -506,12 +526,24 @@ def _distinct(population, size, kind, rng):
     while len(numbers) < size:
         missing, free = size - len(numbers), population - len(numbers)
         expected = population * -np.log1p(-missing / free) if missing < free else population * 8    # draws until `missing` new ones came up, on average
-        batch = rng.integers(population, size=int(expected + 3 * np.sqrt(expected)) + 1, dtype=kind)
-        numbers = np.concatenate([numbers, batch]) if len(numbers) else batch
-        numbers.sort()
-        numbers = numbers[np.concatenate([[True], numbers[1:] != numbers[:-1]])]
-    surplus = len(numbers) - size
-    return np.delete(numbers, rng.choice(len(numbers), surplus, replace=False, shuffle=False)) if surplus else numbers
+        drawn = _distinct_draws(population, int(expected + 3 * np.sqrt(expected)) + 1, kind, rng)
+        numbers = np.union1d(numbers, drawn) if len(numbers) else drawn
+    keep = np.ones(len(numbers), dtype=bool)
+    keep[rng.choice(len(numbers), len(numbers) - size, replace=False, shuffle=False)] = False
+    return numbers if keep.all() else numbers[keep]
+
+def _distinct_draws(population, draws, kind, rng, per_block=1 << 18):
+    "The different numbers among `draws` uniform ones, sorted. Blocks of the population are drawn and sorted on their own: in the cache, and on every core."
+    n_blocks = max(draws // per_block, 1)
+    edges = np.array([population * b // n_blocks for b in range(n_blocks + 1)])
+    counts = rng.multinomial(draws, np.diff(edges) / population)           # how many draws fall into each block
+    seeds = rng.integers(2**63, size=len(counts))                          # a stream a block: the same bits on any number of cores
+
+    def block(b):
+        numbers = np.sort(np.random.default_rng(seeds[b]).integers(edges[b], edges[b + 1], size=counts[b], dtype=kind))
+        return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool: return np.concatenate(list(pool.map(block, range(len(counts)))))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #bc8d837f
 def quadruplet_questions(
