@@ -8,6 +8,7 @@ __all__ = ['Dendrogram']
 # %% ../nbs/0_ground/02_dendrogram.ipynb #5ef0452c
 import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
 from functools import cached_property
 from itertools import chain
 from numbers import Integral
@@ -398,19 +399,12 @@ def _quoted(name):
     "A name as Newick writes it."
     return name if re.fullmatch(r"[^\W_]([^\W_]|[.+-])*", name) else "'" + name.replace("'", "''") + "'"
 
-def _plain(number):
-    "The shortest text that reads back as the same number."
-    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
-
 def _branches(self):
-    "(2K-1,) branch above every node (0 at the root), such that adding it to the node's height gives the parent's height bit for bit."
-    heights = np.append(np.zeros(self.n_leaves), self.heights)
-    top = np.append(heights, heights[-1])[self._parents]
-    length = top - heights
-    for _ in range(4):
-        off = heights + length - top
-        length = np.where(off > 0, np.nextafter(length, -np.inf), np.where(off < 0, np.nextafter(length, np.inf), length))
-    return length
+    "Text of the branch above every node: the parent's height minus its own, as written in decimal, so that nothing is rounded."
+    with localcontext(prec=60):
+        heights = [Decimal(0)] * self.n_leaves + [Decimal(repr(height)) for height in self.heights.tolist()]
+        lengths = [(heights[parent] - height).normalize() for parent, height in zip(self._parents.tolist(), heights[:-1])]
+    return [":" + (f"{x:f}" if -9 < x.adjusted() < 18 else str(x)) for x in lengths] + [""]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #62a66a35
 @patch
@@ -420,8 +414,7 @@ def to_newick(
     "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
     K, children = self.n_leaves, self.children.tolist()
     names = list(map(_quoted, self.names)) if self.names else [str(i) for i in range(self.n_objects)]
-    lengths = ["" if node == 2 * K - 2 else ":" + _plain(x) for node, x in enumerate(_branches(self).tolist())]
-    pieces, stack = [], [2 * K - 2]
+    lengths, pieces, stack = _branches(self), [], [2 * K - 2]
     while stack:
         item = stack.pop()
         if isinstance(item, str): pieces.append(item)
@@ -441,7 +434,7 @@ def _tokens(text):
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        require(match, "text", f"Newick: something is not closed at position {position}", text[position:position + 20])
+        if not match: require(False, "text", f"Newick with every quote and [ closed, unlike at position {position}", text[position:position + 20])
         kind = match.lastgroup
         if kind == "quoted": yield "name", match["quoted"].replace("''", "'"), position
         elif kind == "bare": yield "name", match["bare"], position
@@ -450,23 +443,19 @@ def _tokens(text):
         position = match.end()
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #c996e9c7
-_FOLLOW = {
-    "the start": "name (", "(": "name (", ",": "name (",
-    ")": "name initial : , ) ;", "initial": "name : , ) ;", "a name over a bracket": "initial : , ) ;", "a name": ": , ) ;",
-    ":": "name", "a length": "initial , ) ;", ";": "",
-}
+_FOLLOW = {before: words.split() for before, words in {
+    "the start": "name (", "(": "name (", ",": "name (", "a name": ": , ) ;", ":": "name", "a length": "initial , ) ;",
+    ")": "name initial : , ) ;", "initial": "name : , ) ;", "a name over a bracket": "initial : , ) ;", ";": "end",
+}.items()}
+_WORDS = {"name": "a name or number", "initial": "[&initial]", "end": "nothing"}
 
 def _parse_newick(
     text,  # Newick
 ):         # (kids, names, lengths, initial): one entry a node, every node before the nodes under it
     "The nodes of a Newick text. Names of inner nodes are read over."
     kids, names, lengths, initial, stack, node, before = [[]], [None], [None], [False], [], 0, "the start"
-    for kind, value, position in chain(_tokens(text), [("the end", "", len(text))]):
-        follow = _FOLLOW[before].split() or ["the end"]
-        hint = " (names with blanks need single quotes)" if before == "a name" and kind == "name" else ""
-        near = text[max(0, position - 12):position + 12]
-        require(kind in follow, "text", f"Newick: {' or '.join(follow)} after {before}{hint}, at position {position}", near)
-        require(bool(stack) if kind in (",", ")") else not stack if kind == ";" else True, "text", f"Newick with as many ')' as '(' at position {position}", near)
+    for kind, value, position in chain(_tokens(text), [("end", "", len(text))]):
+        if kind not in _FOLLOW[before] or (kind in (",", ")") and not stack) or (kind == ";" and stack): _syntax(text, before, kind, position)
         if before == ":": lengths[node] = _branch_length(value, position)
         elif kind == "name" and before not in (")", "initial"): names[node] = value
         elif kind == "initial": initial[node] = True
@@ -478,11 +467,18 @@ def _parse_newick(
         before = kind if kind != "name" else {":": "a length", ")": "a name over a bracket", "initial": "a name over a bracket"}.get(before, "a name")
     return kids, names, lengths, initial
 
+# %% ../nbs/0_ground/02_dendrogram.ipynb #a8bd6608
+def _syntax(text, before, kind, position):
+    "Raise the error for a word that may not stand where it stands."
+    hint = " (names with blanks need single quotes)" if before == "a name" and kind == "name" else " (the text ends)" if kind == "end" else ""
+    rule = "as many ')' as '('" if kind in _FOLLOW[before] else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before]) + f" after {_WORDS.get(before, before)}"
+    require(False, "text", f"Newick with {rule}, at position {position}{hint}", text[max(0, position - 12):position + 12])
+
 def _branch_length(value, position):
-    "The number after a colon."
-    try: length = float(value)
-    except ValueError: length = np.nan
-    require(np.isfinite(length), "text", f"Newick with a finite number after ':' at position {position}", value)
+    "The number after a colon, exactly as written."
+    try: length = Decimal(value)
+    except InvalidOperation: length = Decimal("nan")
+    require(length.is_finite(), "text", f"Newick with a finite number after ':' at position {position}", value)
     return length
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #13f75b2f
@@ -575,10 +571,12 @@ def _heights_of(kids, lengths):
     given = [length is not None for length in lengths[1:]]
     require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none", f"{sum(given)} of {len(given)}")
     if not any(given): return None
-    heights = [0.0] * len(kids)
-    for node in range(len(kids) - 1, -1, -1):
-        if kids[node]: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
-    require(min(heights) >= 0, "text", "Newick with branch lengths that lead to heights of 0 or more", min(heights))
+    heights = [Decimal(0)] * len(kids)
+    with localcontext(prec=60):
+        for node in range(len(kids) - 1, -1, -1):
+            if kids[node]: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
+    heights = list(map(float, heights))
+    require(min(heights) >= 0 and max(heights) < np.inf, "text", "Newick with branch lengths that lead to finite heights of 0 or more", min(heights))
     return heights
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b737e4d7
