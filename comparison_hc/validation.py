@@ -57,7 +57,8 @@ def check_number(
     open_high=False,   # whether `high` itself is excluded
 ):                     # the value as a `float`
     "A finite real number within its range."
-    rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}" if np.isfinite([low, high]).any() else "a finite number"
+    if np.isfinite(high): rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    else: rule = "a finite number" + (f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else "")
     require(isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and np.isfinite(value), argument, rule, value)
     require(low <= value <= high and not (open_low and value == low) and not (open_high and value == high), argument, rule, value)
     return float(value)
