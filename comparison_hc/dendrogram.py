@@ -471,7 +471,7 @@ def _parse_newick(
 def _syntax(text, before, kind, position):
     "Raise the error for a word that may not stand where it stands."
     hint = " (names with blanks need single quotes)" if before == "a name" and kind == "name" else " (the text ends)" if kind == "end" else ""
-    rule = "as many ')' as '('" if kind in _FOLLOW[before] else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before]) + f" after {_WORDS.get(before, before)}"
+    rule = "as many ')' as '('" if kind in _FOLLOW[before] else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before]) + f" after {before if len(before) > 1 else repr(before)}"
     require(False, "text", f"Newick with {rule}, at position {position}{hint}", text[max(0, position - 12):position + 12])
 
 def _branch_length(value, position):
