@@ -363,7 +363,7 @@ def majority_loss(
     labels,           # (N,) the class of every object, any values
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
 ):                    # float in [0, 1], at most `pruning_loss`
-    "Share of objects outside the commonest class of their cluster, in the best pruning into k clusters. Exact, at most O(N k) for a balanced tree."
+    "Share of objects outside the commonest class of their cluster, in the best pruning into k clusters. Exact; O(N + M k) for M nodes fewer than k steps below the root."
     codes, k = _classes_and_clusters(dendrogram, labels, n_clusters)
     top = _top(dendrogram, codes, k)
     place, most = {p: row for row, p in enumerate(sorted({0, *top.end}))}, top.counts.max(axis=1)
