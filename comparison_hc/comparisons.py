@@ -180,8 +180,11 @@ def _winners_and_losers(self):  # two (m,) integer arrays of pair numbers
     table = np.zeros((n, n), dtype=np.int32)                   # many answers about few objects: look the numbers up
     low, high = pair_from_index(np.arange(n * (n - 1) // 2))
     table[low, high] = table[high, low] = np.arange(len(low))
+    table = table.ravel()
     winner, loser = np.empty(len(self), dtype=np.int32), np.empty(len(self), dtype=np.int32)
-    def look_up(start, stop): winner[start:stop], loser[start:stop] = table[i[start:stop], j[start:stop]], table[k[start:stop], l[start:stop]]
+    def look_up(start, stop):
+        here = slice(start, stop)
+        winner[here], loser[here] = table[i[here] * n + j[here]], table[k[here] * n + l[here]]
     in_chunks(look_up, len(self))
     return winner, loser
 

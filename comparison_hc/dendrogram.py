@@ -5,18 +5,19 @@
 # %% auto #0
 __all__ = ['Dendrogram']
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #562710f7
+# %% ../nbs/0_ground/02_dendrogram.ipynb #5ef0452c
 import re
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation, localcontext
 from functools import cached_property
 from itertools import chain
 from numbers import Integral
 
 import numpy as np
 
-from .validation import InputError, check_integer, check_number, require, shown
+from .validation import check_integer, check_number, require
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #c81af070
+# %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
     method,  # function whose first argument is annotated with a class
 ):           # the function, unchanged
@@ -40,15 +41,15 @@ def _frozen(array):
     array.flags.writeable = False
     return array
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #f2be473e
+# %% ../nbs/0_ground/02_dendrogram.ipynb #04cde9d4
 def _check_merges(
     merges,    # anything
     argument,  # its name in a message
 ):             # (K-1, 2) integer array
     "Pairs of node numbers in merge order: every node exists before it is used and is used once."
     try: array = np.asarray(merges)
-    except ValueError: array = np.empty(0, dtype=object)
-    if array.size == 0 and array.dtype != object: array = np.empty((0, 2), dtype=np.intp)
+    except ValueError: array = np.empty((), dtype=object)                # rows of unequal length
+    if array.shape in ((0,), (0, 2)): array = np.empty((0, 2), dtype=np.intp)
     require(array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iuf", argument, "of shape (K-1, 2), one merge of two nodes a row", merges)
     whole = np.isfinite(array) & (array == np.round(array))
     require(whole.all(), argument, "whole numbers, the numbers of nodes", array[~whole][:1].tolist())
@@ -62,14 +63,14 @@ def _check_merges(
     require((uses <= 1).all(), argument, "free of repetitions: a node is merged once; this one twice", int(nodes[np.argmax(uses)]) if len(nodes) else None)
     return array
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #1a484a45
+# %% ../nbs/0_ground/02_dendrogram.ipynb #c9cb4bbe
 def _check_linkage(
     linkage_matrix,  # anything
 ):                   # (K-1, 4) new read-only float array
     "A linkage matrix as SciPy defines it; K = 1 has zero rows."
     try: array = np.array(linkage_matrix, dtype=float)
     except (TypeError, ValueError): require(False, "linkage_matrix", "a matrix of numbers", linkage_matrix)
-    if array.size == 0: array = array.reshape(0, 4)
+    if array.shape == (0,): array = array.reshape(0, 4)
     require(array.ndim == 2 and array.shape[1] == 4, "linkage_matrix", "of shape (K-1, 4), SciPy's Z", array)
     children = _check_merges(array[:, :2], "linkage_matrix")
     legal = np.isfinite(array[:, 2]) & (array[:, 2] >= 0)
@@ -82,7 +83,7 @@ def _check_linkage(
     array.flags.writeable = False
     return array
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #d7e84d82
+# %% ../nbs/0_ground/02_dendrogram.ipynb #f77ba158
 def _accumulate(
     children,    # (K-1, 2) merges
     values,      # (K,) one number a leaf
@@ -94,7 +95,17 @@ def _accumulate(
     for a, b in children.tolist(): total.append(python(total[a], total[b]))
     return np.array(total, dtype=values.dtype)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #f79e16ce
+# %% ../nbs/0_ground/02_dendrogram.ipynb #3ff070b8
+def _over_clusters(
+    clusters,    # K clusters of objects
+    values,      # (N,) one number an object
+    how=np.add,  # np.add, np.maximum or np.minimum
+):               # (K,) the values of the objects in every cluster, combined
+    "The step from objects to leaves."
+    begins = np.cumsum([0] + [len(cluster) for cluster in clusters[:-1]])
+    return how.reduceat(values[np.fromiter(chain.from_iterable(clusters), dtype=np.int64, count=len(values))], begins)
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4f0e8432
 def _check_clusters(
     initial_clusters,  # sequence of sequences of object numbers, or None for single objects
     n_leaves,          # how many there must be
@@ -112,7 +123,7 @@ def _check_clusters(
     require(sorted(flat) == list(range(len(flat))), name, f"a partition of the objects 0 to {len(flat) - 1}, each in one cluster", initial_clusters)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #681685a4
+# %% ../nbs/0_ground/02_dendrogram.ipynb #44eb169c
 def _check_names(
     names,             # sequence of names, or None
     n_objects,         # how many there must be
@@ -132,7 +143,7 @@ def _check_names(
         require(False, argument, "distinct", next(value for value in values if value in seen or seen.add(value)))
     return values
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #a24bdca4
+# %% ../nbs/0_ground/02_dendrogram.ipynb #df9d1d58
 @dataclass(frozen=True, eq=False, repr=False)
 class Dendrogram:
     "A hierarchy: SciPy's linkage matrix, what its leaves hold, what they are called, and what its heights are. Bad input raises `InputError`."
@@ -157,7 +168,7 @@ class Dendrogram:
     def __hash__(self): return hash((self.linkage_matrix.tobytes(), self._rest()))
     def __reduce__(self): return Dendrogram, (self.linkage_matrix, *self._rest())
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #d12f7a30
+# %% ../nbs/0_ground/02_dendrogram.ipynb #814720aa
 @patch_cached
 def n_leaves(self: Dendrogram):
     "K, the number of leaves, that is, of initial clusters."
@@ -178,7 +189,7 @@ def children(self: Dendrogram):
     "(K-1, 2) the merges: row i makes node K + i, as in scikit-learn's `children_`."
     return _frozen(self.linkage_matrix[:, :2].astype(np.int64))
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #bb1b3354
+# %% ../nbs/0_ground/02_dendrogram.ipynb #9644ee35
 @patch
 def from_linkage(
     cls: Dendrogram,
@@ -190,7 +201,7 @@ def from_linkage(
     "A dendrogram from SciPy's linkage matrix, kept row for row."
     return cls(linkage_matrix, initial_clusters, names, height_kind)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #144db976
+# %% ../nbs/0_ground/02_dendrogram.ipynb #f26768eb
 @patch
 def from_merges(
     cls: Dendrogram,
@@ -204,7 +215,7 @@ def from_merges(
     counts = _accumulate(children, np.ones(n_leaves, dtype=np.int64))[n_leaves:]
     return cls(np.column_stack([children, np.arange(1, n_leaves), counts]), initial_clusters, names, "merge order")
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #5ce83e61
+# %% ../nbs/0_ground/02_dendrogram.ipynb #5284f6cd
 @patch_cached
 def sizes(self: Dendrogram):
     "(2K-1,) number of objects under every node."
@@ -225,7 +236,7 @@ def _order(self: Dendrogram):
     leaves = np.argsort(self.starts[:self.n_leaves], kind="stable")
     return _frozen(np.fromiter(chain.from_iterable(self.initial_clusters[leaf] for leaf in leaves), dtype=np.int64, count=self.n_objects))
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #2a2293b6
+# %% ../nbs/0_ground/02_dendrogram.ipynb #5aca7267
 @patch
 def leaf_order(
     self: Dendrogram,
@@ -233,7 +244,7 @@ def leaf_order(
     "The objects in drawing order: of every merge the first node above the second, as in SciPy's `leaves_list`."
     return self._order
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #fb36fb07
+# %% ../nbs/0_ground/02_dendrogram.ipynb #31a1bca2
 @patch
 def clusters(
     self: Dendrogram,
@@ -241,7 +252,7 @@ def clusters(
     "Every node with the objects under it, one at a time. The members are a view of one array, so a long chain costs no memory."
     for node, (start, size) in enumerate(zip(self.starts.tolist(), self.sizes.tolist())): yield node, self._order[start:start + size]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #adc299ba
+# %% ../nbs/0_ground/02_dendrogram.ipynb #0521c1ed
 @patch
 def same_tree(
     self: Dendrogram,
@@ -251,12 +262,11 @@ def same_tree(
     require(isinstance(other, Dendrogram), "other", "a Dendrogram", other)
     if (self.n_objects, self.n_leaves) != (other.n_objects, other.n_leaves): return False
     place = np.argsort(self._order)
-    low, high = (_accumulate(other.children, np.array([pick(place[list(cluster)]) for cluster in other.initial_clusters], dtype=np.int64), how)
-                 for pick, how in ((np.min, np.minimum), (np.max, np.maximum)))
+    low, high = (_accumulate(other.children, _over_clusters(other.initial_clusters, place, how), how) for how in (np.minimum, np.maximum))
     if (high - low + 1 != other.sizes).any(): return False
     return set(zip(low.tolist(), other.sizes.tolist())) == set(zip(self.starts.tolist(), self.sizes.tolist()))
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #1a541866
+# %% ../nbs/0_ground/02_dendrogram.ipynb #49a44fd4
 @patch
 def _labels(
     self: Dendrogram,
@@ -276,7 +286,7 @@ def _parents(self: Dendrogram):
     parents[self.children.ravel()] = np.repeat(np.arange(self.n_leaves, 2 * self.n_leaves - 1), 2)
     return parents
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #91a91947
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4a06128e
 @patch
 def cut(
     self: Dendrogram,
@@ -287,7 +297,7 @@ def cut(
     made = 2 * self.n_leaves - n_clusters                       # nodes below this number exist when merging stops
     return self._labels(np.flatnonzero(self._parents[:made] >= made))
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #cfaa3dae
+# %% ../nbs/0_ground/02_dendrogram.ipynb #10569ca0
 @patch
 def cut_height(
     self: Dendrogram,
@@ -306,7 +316,7 @@ def _highest(self: Dendrogram):
     for (a, b), height in zip(self.children.tolist(), self.heights.tolist()): highest.append(max(highest[a], highest[b], height))
     return np.array(highest)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #13d782a6
+# %% ../nbs/0_ground/02_dendrogram.ipynb #597ad4fc
 @patch
 def _lca(self: Dendrogram):
     "(N, N) lowest common ancestor of every pair, a node; inside an initial cluster its leaf. O(N²)."
@@ -319,7 +329,7 @@ def _lca(self: Dendrogram):
     place = np.argsort(self._order)
     return lca[np.ix_(place, place)]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #da46ba64
+# %% ../nbs/0_ground/02_dendrogram.ipynb #abbfaac0
 @patch
 def lca_size(
     self: Dendrogram,
@@ -327,7 +337,7 @@ def lca_size(
     "Number of objects in the smallest cluster that holds both objects, |C^lca(i,j)| in F19. O(N²) time and memory."
     return self.sizes[self._lca()]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #db77ed41
+# %% ../nbs/0_ground/02_dendrogram.ipynb #f1a7f174
 @patch
 def lca_step(
     self: Dendrogram,
@@ -335,7 +345,7 @@ def lca_step(
     "The merge, counted from 1, that brings both objects together. O(N²) time and memory."
     return np.maximum(self._lca() - (self.n_leaves - 1), 0).astype(np.int64)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #fb1e1fa9
+# %% ../nbs/0_ground/02_dendrogram.ipynb #c0b5f7ea
 @patch
 def lca_height(
     self: Dendrogram,
@@ -343,7 +353,7 @@ def lca_height(
     "The height at which both objects come together, SciPy's cophenetic distance. O(N²) time and memory."
     return np.append(0.0, self.heights)[self.lca_step()]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #464569f1
+# %% ../nbs/0_ground/02_dendrogram.ipynb #8b8fc927
 @patch
 def relabel(
     self: Dendrogram,
@@ -359,7 +369,7 @@ def relabel(
     Z[:, :2] = number[self.children]
     return Dendrogram(Z, [moved[leaf] for leaf in by_first], self.names and [self.names[i] for i in order], self.height_kind)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #890ea5f2
+# %% ../nbs/0_ground/02_dendrogram.ipynb #b51f27ad
 def _check_permutation(order, n_objects):
     "A permutation of the objects."
     array = np.asarray(order)
@@ -367,7 +377,7 @@ def _check_permutation(order, n_objects):
     require(legal, "order", f"a permutation of 0 to {n_objects - 1}", order)
     return array
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #70c150f9
+# %% ../nbs/0_ground/02_dendrogram.ipynb #8256653e
 @patch
 def coarsen(
     self: Dendrogram,
@@ -384,26 +394,19 @@ def coarsen(
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
     return Dendrogram(np.column_stack([children, self.heights[K - n_clusters:], counts]), [m.tolist() for m in members], self.names, self.height_kind)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #4bc5d3c2
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4f6caf7d
 def _quoted(name):
     "A name as Newick writes it."
     return name if re.fullmatch(r"[^\W_]([^\W_]|[.+-])*", name) else "'" + name.replace("'", "''") + "'"
 
-def _plain(number):
-    "The shortest text that reads back as the same number."
-    return str(int(number)) if float(number).is_integer() and abs(number) < 1e15 else repr(float(number))
-
 def _branches(self):
-    "(2K-1,) branch above every node (0 at the root), such that adding it to the node's height gives the parent's height bit for bit."
-    heights = np.append(np.zeros(self.n_leaves), self.heights)
-    top = np.append(heights, heights[-1])[self._parents]
-    length = top - heights
-    for _ in range(4):
-        off = heights + length - top
-        length = np.where(off > 0, np.nextafter(length, -np.inf), np.where(off < 0, np.nextafter(length, np.inf), length))
-    return length
+    "Text of the branch above every node: the parent's height minus its own, as written in decimal, so that nothing is rounded."
+    with localcontext(prec=60):
+        heights = [Decimal(0)] * self.n_leaves + [Decimal(repr(height)) for height in self.heights.tolist()]
+        lengths = [(heights[parent] - height).normalize() for parent, height in zip(self._parents.tolist(), heights[:-1])]
+    return [":" + (f"{x:f}" if -9 < x.adjusted() < 18 else str(x)) for x in lengths] + [""]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #9ec86795
+# %% ../nbs/0_ground/02_dendrogram.ipynb #62a66a35
 @patch
 def to_newick(
     self: Dendrogram,
@@ -411,8 +414,7 @@ def to_newick(
     "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
     K, children = self.n_leaves, self.children.tolist()
     names = list(map(_quoted, self.names)) if self.names else [str(i) for i in range(self.n_objects)]
-    lengths = ["" if node == 2 * K - 2 else ":" + _plain(x) for node, x in enumerate(_branches(self).tolist())]
-    pieces, stack = [], [2 * K - 2]
+    lengths, pieces, stack = _branches(self), [], [2 * K - 2]
     while stack:
         item = stack.pop()
         if isinstance(item, str): pieces.append(item)
@@ -424,7 +426,7 @@ def to_newick(
             pieces.append((inside[0] if len(inside) == 1 else "(" + ",".join(name + ":0" for name in inside) + ")[&initial]") + lengths[item])
     return "".join(pieces) + ";"
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #4cd69bae
+# %% ../nbs/0_ground/02_dendrogram.ipynb #104979ee
 _TOKEN = re.compile(r"\s+|(?P<comment>\[[^\]]*\])|(?P<mark>[(),:;])|'(?P<quoted>(?:[^']|'')*)'|(?P<bare>[^\s()\[\]',:;]+)")
 
 def _tokens(text):
@@ -432,7 +434,7 @@ def _tokens(text):
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        require(match, "text", f"Newick: something is not closed at position {position}", text[position:position + 20])
+        if not match: require(False, "text", f"Newick with every quote and [ closed, unlike at position {position}", text[position:position + 20])
         kind = match.lastgroup
         if kind == "quoted": yield "name", match["quoted"].replace("''", "'"), position
         elif kind == "bare": yield "name", match["bare"], position
@@ -440,49 +442,46 @@ def _tokens(text):
         elif kind == "comment" and match["comment"].lower() == "[&initial]": yield "initial", match["comment"], position
         position = match.end()
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #6fcd1e8e
+# %% ../nbs/0_ground/02_dendrogram.ipynb #c996e9c7
+_FOLLOW = {before: words.split() for before, words in {
+    "the start": "name (", "(": "name (", ",": "name (", "a name": ": , ) ;", ":": "name", "a length": "initial , ) ;",
+    ")": "name initial : , ) ;", "initial": "name : , ) ;", "a name over a bracket": "initial : , ) ;", ";": "end",
+}.items()}
+_WORDS = {"name": "a name or number", "initial": "[&initial]", "end": "nothing"}
+
 def _parse_newick(
     text,  # Newick
 ):         # (kids, names, lengths, initial): one entry a node, every node before the nodes under it
     "The nodes of a Newick text. Names of inner nodes are read over."
-    kids, names, lengths, initial, stack = [[]], [None], [None], [False], []
-    node, before, done = 0, "start", False                           # `before` is what was read last; a subtree must follow start, ( and ,
-    def expect(ok, what):
-        require(ok, "text", f"Newick: {what} at position {position}", text[max(0, position - 10):position + 10])
-    position = 0
-    for kind, value, position in _tokens(text):
-        expect(not done, "nothing after the ';'")
-        opens = before in ("start", "(", ",")
-        if kind == "name" and before == ":":
-            try: lengths[node] = float(value)
-            except ValueError: expect(False, "a branch length that is a number")
-            expect(np.isfinite(lengths[node]), "a finite branch length")
-            before = "length"; continue
-        if kind == "name":
-            expect(opens or before == ")", "a mark, since names with blanks need single quotes,")
-            if opens: names[node] = value
-        elif kind == "(":
-            expect(opens, "a ',' before '('")
-            stack.append(node)
-        elif kind in ",)":
-            expect(not opens and before != ":" and stack, f"a named leaf before '{kind}', inside brackets,")
-        elif kind == ":": expect(not opens and before not in (":", "length"), "one ':' after a node")
-        elif kind == "initial":
-            expect(before in (")", "name"), "[&initial] after a bracket")
-            initial[node] = True; continue
-        elif kind == ";":
-            expect(not opens and before != ":" and not stack, "as many ')' as '('")
-            done = True
+    kids, names, lengths, initial, stack, node, before = [[]], [None], [None], [False], [], 0, "the start"
+    for kind, value, position in chain(_tokens(text), [("end", "", len(text))]):
+        if kind not in _FOLLOW[before] or (kind in (",", ")") and not stack) or (kind == ";" and stack): _syntax(text, before, kind, position)
+        if before == ":": lengths[node] = _branch_length(value, position)
+        elif kind == "name" and before not in (")", "initial"): names[node] = value
+        elif kind == "initial": initial[node] = True
+        elif kind == "(": stack.append(node)
+        elif kind == ")": node = stack.pop()
         if kind in ("(", ","):
             node = len(kids); kids[stack[-1]].append(node)
-            kids.append([]); names.append(None); lengths.append(None); initial.append(False)
-        if kind == ")": node = stack.pop()
-        before = kind
-    position = len(text)
-    expect(done, "a ';' at the end")
+            for column, empty in ((kids, []), (names, None), (lengths, None), (initial, False)): column.append(empty)
+        before = kind if kind != "name" else {":": "a length", ")": "a name over a bracket", "initial": "a name over a bracket"}.get(before, "a name")
     return kids, names, lengths, initial
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #2cfbd2eb
+# %% ../nbs/0_ground/02_dendrogram.ipynb #a8bd6608
+def _syntax(text, before, kind, position):
+    "Raise the error for a word that may not stand where it stands."
+    hint = " (names with blanks need single quotes)" if before == "a name" and kind == "name" else " (the text ends)" if kind == "end" else ""
+    rule = "as many ')' as '('" if kind in _FOLLOW[before] else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before]) + f" after {before if len(before) > 1 else repr(before)}"
+    require(False, "text", f"Newick with {rule}, at position {position}{hint}", text[max(0, position - 12):position + 12])
+
+def _branch_length(value, position):
+    "The number after a colon, exactly as written."
+    try: length = Decimal(value)
+    except InvalidOperation: length = Decimal("nan")
+    require(length.is_finite(), "text", f"Newick with a finite number after ':' at position {position}", value)
+    return length
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #13f75b2f
 def _from_nodes(
     cls,
     kids,           # for every node the nodes under it; every node stands before those
@@ -514,7 +513,7 @@ def _from_nodes(
     Z = np.column_stack([merges, np.array([rows[row][1] for row in order], dtype=float), counts])
     return cls(Z, [members[node] for node in leaves], names, height_kind)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #8c0524ed
+# %% ../nbs/0_ground/02_dendrogram.ipynb #7b9ad4f6
 def _objects(
     found,     # names or numbers of objects in order of appearance, each once
     names,     # names in the order of their numbers, or None
@@ -536,7 +535,7 @@ def _objects(
         return {x: int(x) for x in found}, None
     return {x: i for i, x in enumerate(found)}, tuple(map(str, found))
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #4302e709
+# %% ../nbs/0_ground/02_dendrogram.ipynb #e4e7572f
 @patch
 def from_newick(
     cls: Dendrogram,
@@ -547,30 +546,40 @@ def from_newick(
     "A dendrogram from Newick text. The height of a node is its longest way down to a leaf; unequal ways are thus made equal."
     require(isinstance(text, str), "text", "Newick text", text)
     kids, labels, lengths, initial = _parse_newick(text)
-    given = [length is not None for length in lengths[1:]]
-    require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none; lengths given", f"{sum(given)} of {len(given)}")
-    grouped = {node for node in range(len(kids)) if initial[node] and kids[node] and not any(kids[kid] for kid in kids[node])}
-    wrong = [node for node in range(len(kids)) if initial[node] and node not in grouped]
-    require(not wrong, "text", "Newick with [&initial] only after a bracket of objects", len(wrong))
-    inside = {kid for node in grouped for kid in kids[node]}
+    grouped, inside = _groups(kids, initial)
     found = [node for node in range(len(kids)) if not kids[node]]
     plain = [labels[node] for node in found]
     if names is None and set(plain) == {str(i) for i in range(len(plain))}: plain = [int(label) for label in plain]
     number, names = _objects(plain, names, "text")
     object_of = {node: number[label] for node, label in zip(found, plain)}
-    members = [tuple(object_of[kid] for kid in kids[node]) if node in grouped else (object_of[node],) if node in object_of and node not in inside else None
-               for node in range(len(kids))]
-    heights = [0.0] * len(kids) if all(given) and given else None
-    if heights:
-        for node in range(len(kids) - 1, -1, -1):
-            if kids[node] and node not in grouped: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
+    members = [tuple(object_of[kid] for kid in below) if node in grouped else (object_of[node],) if not below and node not in inside else None
+               for node, below in enumerate(kids)]
     kids = [[] if node in grouped else below for node, below in enumerate(kids)]
-    tree = _from_nodes(cls, kids, heights, members, names, "level" if heights is None else "height")
-    ordered = np.array_equal(tree.heights, np.arange(1, tree.n_leaves))
-    kind = height_kind or ("merge order" if ordered and heights else tree.height_kind)
-    return cls(tree.linkage_matrix, tree.initial_clusters, tree.names, kind)
+    tree = _from_nodes(cls, kids, _heights_of(kids, lengths), members, names, "height")
+    kind = "level" if set(lengths[1:]) <= {None} else "merge order" if np.array_equal(tree.heights, np.arange(1, tree.n_leaves)) else "height"
+    return cls(tree.linkage_matrix, tree.initial_clusters, tree.names, height_kind or kind)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #39f64f26
+# %% ../nbs/0_ground/02_dendrogram.ipynb #eef1f8d8
+def _groups(kids, initial):
+    "The nodes marked [&initial], and the nodes inside them."
+    grouped = {node for node, marked in enumerate(initial) if marked}
+    require(not any(kids[kid] for node in grouped for kid in kids[node]), "text", "Newick with only objects inside an [&initial] group", "a bracket inside")
+    return grouped, {kid for node in grouped for kid in kids[node]}
+
+def _heights_of(kids, lengths):
+    "The longest way down from every node, or None if there are no branch lengths."
+    given = [length is not None for length in lengths[1:]]
+    require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none", f"{sum(given)} of {len(given)}")
+    if not any(given): return None
+    heights = [Decimal(0)] * len(kids)
+    with localcontext(prec=60):
+        for node in range(len(kids) - 1, -1, -1):
+            if kids[node]: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
+    heights = list(map(float, heights))
+    require(min(heights) >= 0 and max(heights) < np.inf, "text", "Newick with branch lengths that lead to finite heights of 0 or more", min(heights))
+    return heights
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #b737e4d7
 @patch
 def to_nested(
     self: Dendrogram,
@@ -581,7 +590,7 @@ def to_nested(
     for a, b in self.children.tolist(): built.append([built[a], built[b]])
     return built[-1]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #866b41aa
+# %% ../nbs/0_ground/02_dendrogram.ipynb #a55c5678
 @patch
 def from_nested(
     cls: Dendrogram,
@@ -607,7 +616,7 @@ def from_nested(
     number, names = _objects([x for node in order if leaf[node] for x in leaf[node]], names, "nested")
     return _from_nodes(cls, kids, None, [objects and tuple(number[x] for x in objects) for objects in leaf], names, "level")
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #bddd0d4f
+# %% ../nbs/0_ground/02_dendrogram.ipynb #8a0a1762
 _BOX = np.array(list(" ╴╶─╵┘└┴╷┐┌┬│┤├┼"))                               # left 1, right 2, up 4, down 8
 
 def _sides(shape, lines, columns, starts, stops, first, last, along):
@@ -619,7 +628,7 @@ def _sides(shape, lines, columns, starts, stops, first, last, along):
     entered = np.roll(forward, 1, axis=along)                            # the last cell is never left forward, so nothing wraps around
     return forward * first + entered * last
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #57b1db77
+# %% ../nbs/0_ground/02_dendrogram.ipynb #f99f035a
 @patch
 def _columns(
     self: Dendrogram,
@@ -637,7 +646,7 @@ def _columns(
         column[node] = max(depth[node], min(column[node], column[a] - 1, column[b] - 1))
     return np.array(column)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #b55ceb8f
+# %% ../nbs/0_ground/02_dendrogram.ipynb #f534876c
 def _leaf_names(
     tree,         # `Dendrogram`
     names,        # one text an object
@@ -653,7 +662,7 @@ def _leaf_names(
         texts.append((text if len(text) <= room else text[:room - 1] + "…") + tail)
     return texts
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #1b89f6b7
+# %% ../nbs/0_ground/02_dendrogram.ipynb #36438ea1
 @patch
 def to_text(
     self: Dendrogram,
@@ -680,7 +689,7 @@ def to_text(
     scale = scale if len(scale) > columns else f"{left} {' ' + self.height_kind + ' ':─^{columns - len(left) - 3}} 0"
     return "\n".join([f"{line} {names[leaf]}" for line, leaf in zip(lines, leaves)] + [scale])
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #93a2ea75
+# %% ../nbs/0_ground/02_dendrogram.ipynb #64aad98d
 _COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000"]           # Okabe and Ito
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 _MIXED = -1
@@ -696,11 +705,10 @@ def _classes(
     try: ranked = sorted(range(len(values)), key=lambda c: values[c])
     except TypeError: ranked = list(range(len(values)))
     codes = np.argsort(ranked)[codes]
-    low, high = (_accumulate(tree.children, np.array([pick(codes[list(cluster)]) for cluster in tree.initial_clusters]), how)
-                 for pick, how in ((np.min, np.minimum), (np.max, np.maximum)))
+    low, high = (_accumulate(tree.children, _over_clusters(tree.initial_clusters, codes, how), how) for how in (np.minimum, np.maximum))
     return [str(values[c]) for c in ranked], np.where(low == high, low, _MIXED)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #64a3c09e
+# %% ../nbs/0_ground/02_dendrogram.ipynb #b647a0ed
 def _chart_rows(
     tree,      # `Dendrogram`
     texts,     # K texts for the leaves
@@ -717,7 +725,7 @@ def _chart_rows(
               for r, (a, b) in enumerate(tree.children.tolist())]
     return merges, [{"y": place[leaf], "name": texts[leaf], "c": name[leaf], "n": sizes[leaf], "h": 0.0} for leaf in leaves.tolist()]
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #8c4aaf65
+# %% ../nbs/0_ground/02_dendrogram.ipynb #3e161888
 @patch
 def chart(
     self: Dendrogram,
@@ -739,42 +747,55 @@ def chart(
     classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)
     merges, leaves = _chart_rows(self, _leaf_names(self, names), classes, of_node)
     size = min(11, across / K - 0.5)
-    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size)
-    chart = alt.layer(*layers).properties(width=along if left else across, height=across if left else along)
-    chart = chart.configure_view(stroke=None).configure_legend(symbolStrokeWidth=0, symbolSize=70, symbolLimit=64)
+    wide, high = (along, across) if left else (across, along)
+    columns = max(1, wide // (28 + 7 * max(map(len, classes), default=1)))
+    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns)
+    chart = alt.layer(*layers).properties(width=wide, height=high).resolve_scale(color="independent", shape="independent")
+    chart = chart.configure_view(stroke=None).configure_legend(symbolSize=70, symbolLimit=64)
     return chart if title is None else chart.properties(title=title)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #06c18653
-def _layers(tree, merges, leaves, classes, label_title, left, size):
+# %% ../nbs/0_ground/02_dendrogram.ipynb #2b6f0941
+def _scales(tree, leaves, classes, left, size):
+    "How heights, places, colours and shapes are shown: encodings for the chart's layers."
+    import altair as alt
+    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves)     # below the names
+    what = f"{tree.n_leaves} {'object' if tree.n_objects == tree.n_leaves else 'initial cluster'}{'s' * (tree.n_leaves != 1)}"
+    steps = 1 if tree.height_kind in ("merge order", "level") else 0
+    along = dict(scale=alt.Scale(domain=[0, float(tree.heights.max(initial=0)) or 1.0], reverse=left, nice=False),
+                 axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps))
+    across = dict(scale=alt.Scale(domain=[-0.5, tree.n_leaves - 0.5], reverse=left, nice=False, zero=False),
+                  axis=alt.Axis(title=what, labels=False, ticks=False, domain=False, grid=False, titlePadding=room))
+    colours = alt.Scale(domain=classes, range=[_COLOURS[i % 8] for i in range(len(classes))])
+    shapes = alt.Scale(domain=classes, range=[_SHAPES[(i + i // 8) % 8] for i in range(len(classes))])
+    return along, across, colours, shapes
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4248be09
+def _layers(tree, merges, leaves, classes, label_title, left, size, columns):
     "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point and a name."
     import altair as alt
     X, Y, X2, Y2 = (alt.X, alt.Y, alt.X2, alt.Y2) if left else (alt.Y, alt.X, alt.Y2, alt.X2)
-    top = float(tree.heights.max(initial=0)) or 1.0
-    along = dict(scale=alt.Scale(domain=[0, top], reverse=left, nice=False), axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6))
-    what = f"{tree.n_objects} objects" if tree.n_objects == tree.n_leaves else f"{tree.n_leaves} initial clusters"
-    across = dict(scale=alt.Scale(domain=[-0.5, tree.n_leaves - 0.5], reverse=left, nice=False, zero=False),
-                  axis=alt.Axis(title=what, labels=False, ticks=False, domain=False, grid=False))
-    colours = alt.Scale(domain=classes, range=[_COLOURS[i % 8] for i in range(len(classes))])
-    shapes = alt.Scale(domain=classes, range=[_SHAPES[(i + i // 8) % 8] for i in range(len(classes))])
+    along, across, colours, shapes = _scales(tree, leaves, classes, left, size)
     def colour(field):
         pure = alt.Color(f"{field}:N", scale=colours, legend=None)
         return alt.condition(f"isValid(datum.{field})", pure, alt.value("#8a8a8a")) if classes else alt.value("#555555")
-    stems, tips = alt.Chart(alt.InlineData(values=merges)), alt.Chart(alt.InlineData(values=leaves))
-    about = [alt.Tooltip("n:Q", title="objects"), alt.Tooltip("h:Q", title=tree.height_kind, format=".6~g")]
-    rule = dict(strokeWidth=1.3 if size > 4 else 0.7, strokeCap="square")
-    layers = [stems.mark_rule(**rule).encode(X("h:Q", **along), X2(f"h{k}:Q"), Y(f"{k}:Q", **across), color=colour(f"c{k}"), tooltip=about) for k in "ab"] if merges else []
-    layers += [stems.mark_rule(**rule).encode(X("h:Q", **along), Y("a:Q", **across), Y2("b:Q"), color=colour("c"), tooltip=about)] if merges else []
-    tip = [alt.Tooltip("name:N"), alt.Tooltip("c:N", title=label_title)] if classes else [alt.Tooltip("name:N")]
-    points = tips.mark_point(filled=True, opacity=1, size=min(45, max(4, size * size / 2)))
+    stems, tips, layers = alt.Chart(alt.InlineData(values=merges)), alt.Chart(alt.InlineData(values=leaves)), []     # no limit on rows
+    if merges:
+        about = [alt.Tooltip("n:Q", title="objects"), alt.Tooltip("h:Q", title=tree.height_kind, format=".6~g")]
+        rule = stems.mark_rule(strokeWidth=1.3 if size > 4 else 0.7, strokeCap="square")
+        layers += [rule.encode(X("h:Q", **along), X2(f"h{k}:Q"), Y(f"{k}:Q", **across), color=colour(f"c{k}"), tooltip=about) for k in "ab"]
+        layers += [rule.encode(X("h:Q", **along), Y("a:Q", **across), Y2("b:Q"), color=colour("c"), tooltip=about)]
+    tip = [alt.Tooltip("name:N")] + ([alt.Tooltip("c:N", title=label_title)] if classes else [])
     if classes:
-        legend = alt.Legend(title=label_title)
-        layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip, shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
+        legend = alt.Legend(title=label_title, orient="top", columns=columns)
+        points = tips.mark_point(filled=True, opacity=1, stroke="#333333", strokeWidth=0.4 if size > 4 else 0, size=min(45, max(4, size * size / 2)))
+        layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip,
+                                    shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
     if size >= 5.5 or not merges:
         words = tips.mark_text(align="left", baseline="middle", dx=8 if classes else 4, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)
         layers.append(words.encode(X("h:Q", **along), Y("y:Q", **across), text="name:N", tooltip=tip))
     return layers
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #7d762865
+# %% ../nbs/0_ground/02_dendrogram.ipynb #80473b02
 @patch
 def _repr_mimebundle_(self: Dendrogram, include=None, exclude=None):
     "In a notebook: the chart, up to 300 leaves."
