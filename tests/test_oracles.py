@@ -277,14 +277,14 @@ def test_replay_asks_nothing(finished):
 
 def test_cut_after_any_byte_the_finished_run_is_the_same(tmp_path):
     path, short, recording = tmp_path / "whole.jsonl", tmp_path / "short.jsonl", Recording(noisy())
-    result, whole, questions = run(adaptive(9, 6), Journal(recording, path)), path.read_bytes(), recording.asked
+    result, whole, questions = run(adaptive(9, 4), Journal(recording, path)), path.read_bytes(), recording.asked
     for b in range(len(whole) + 1):
         short.write_bytes(whole[:b])
         recording = Counting(noisy())
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             journal = Journal(recording, short)
-            assert run(adaptive(9, 6), journal) == result
+            assert run(adaptive(9, 4), journal) == result
         complete = max(0, (whole[:b] + b"\n").count(b"}\n") - 1)
         assert short.read_bytes() == whole and recording.n_skipped == complete and recording.n_queries == len(questions)
         torn = whole[:b].rpartition(b"\n")[2] if b"\n" in whole[:b] else b""          # before the first line end there is no answer to lose
