@@ -40,22 +40,25 @@ class ListedVotes:
         return (np.concatenate([lost.indices, beat.indices]),
                 np.concatenate([np.repeat(change, np.diff(lost.indptr)), np.repeat(-change, np.diff(beat.indptr))]))
 
-    def contracted(self,
-        link,     # (P,) number of the link that each pair belongs to, −1 inside a cluster
-        n_links,  # how many links there are
-    ):            # `TabledVotes`
-        "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
-        balance, step, ends = np.zeros((n_links, n_links), dtype=np.int64), 1 << 22, self.beat.indptr
-        cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
-        for start, stop in zip(cuts, cuts[1:]):
-            x = np.repeat(link[start:stop], np.diff(ends[start:stop + 1])).astype(np.int64)
-            y = link[self.beat.indices[ends[start]:ends[stop]]]
-            counted = (x >= 0) & (y >= 0)
-            balance += np.bincount(x[counted] * n_links + y[counted], minlength=n_links**2).reshape(n_links, n_links)
-        return TabledVotes(balance - balance.T)
-
     @property
     def n_answers(self): return self.beat.nnz
+
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #0d24780e
+def _contracted_lists(self,
+    link,     # (P,) number of the link that each pair belongs to, −1 inside a cluster
+    n_links,  # how many links there are
+):            # `TabledVotes`
+    "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
+    balance, step, ends = np.zeros((n_links, n_links), dtype=np.int64), 1 << 22, self.beat.indptr
+    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
+    for start, stop in zip(cuts, cuts[1:]):
+        x = np.repeat(link[start:stop], np.diff(ends[start:stop + 1])).astype(np.int64)
+        y = link[self.beat.indices[ends[start]:ends[stop]]]
+        counted = (x >= 0) & (y >= 0)
+        balance += np.bincount(x[counted] * n_links + y[counted], minlength=n_links**2).reshape(n_links, n_links)
+    return TabledVotes(balance - balance.T)
+
+ListedVotes.contracted = _contracted_lists
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #34bcde00
 class TabledVotes:
