@@ -84,6 +84,9 @@ def _all_averaged_indices(n_pure):
     equal = np.concatenate([(_together(merged) == _together(truth[:1])).all(1) & (_together(four) == _together(truth[1:])).all(1) for merged in two])
     return averages, equal
 
+# %% ../../nbs/1_hierarchical/14_theory.ipynb #be7ec953
+#| export
+
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #6f889249
 @check("F19", "appendix B.1", r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all relabellings is exactly 0", "exact enumeration",
        erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels 1..L only.")
@@ -268,6 +271,7 @@ def linkage_successes(
     noisy = [mean + rng.normal(size=len(mean)) for _ in range(runs)]
     return [sum(recovers(linkage(d, method), n_pure, n_levels) for d in noisy) for method in methods]
 
+# %% ../../nbs/1_hierarchical/14_theory.ipynb #3fa7ebea
 @check("F19", "Theorem 1, sufficient", r"At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$", "Monte Carlo", confidence=0.999)
 def linkage_recovers(quick=True, confidence=0.999, eta=0.1, rng=0):
     "Lower end of the interval for the success rate against 1 − η."
@@ -291,6 +295,7 @@ def converse_bound(
     connected = betainc(n_pure - 1, n_edges - n_pure + 2, p)                  # P(Bin(n_edges, p) ≥ N0 − 1)
     return p, q, -np.expm1(n_pure**2 * np.log1p(-q)) * (1 - connected**2)
 
+# %% ../../nbs/1_hierarchical/14_theory.ipynb #448b115c
 @check("F19", "Theorem 1, converse: the proof", r"At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and both events together have probability $>\frac12$ from $N_0=15$ on", "deterministic")
 def converse_events(quick=True):
     "Edge probabilities against their bounds, and the exact probability bound against ½; here 'large N₀' is N₀ ≥ 15."

@@ -138,8 +138,7 @@ def _scores_from_definition(stage, n_levels, snr, sizes):
     W[:, :, np.arange(K), np.arange(K)] = 0
     return W.sum((2, 3)) / (K * (K - 1))
 
-@check("F19", "Theorem 4, separation of scores", r"$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher", "exact enumeration",
-       erratum="The displayed chain starts with E W(G_p, G_q) alone; the difference is meant.")
+@check("F19", "Theorem 4, separation of scores", r"$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher", "exact enumeration")
 def scores_are_separated(quick=True):
     "All stages for L ≤ 3: smallest difference of mean scores per Δ; and the closed form against the definition on stages with uneven sizes."
     rows = []
@@ -214,8 +213,7 @@ LARGEST_GAP = exp(-0.5) / sqrt(2)                    # max of Δ over s and L: L
 C_PRIME = 8 * (1 + LARGEST_GAP / 3)                  # in eq. 14, from the corrected terms
 C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)         # in eq. 14, along the printed route
 
-@check("F19", "Theorem 4, eq. 14: the proof", r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or $66$ (printed route)", "deterministic",
-       erratum="In the display of Bernstein's inequality the numerator has Δ⁴; the square of the threshold spΔ/(4(d+1)) has Δ².")
+@check("F19", "Theorem 4, eq. 14: the proof", r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or $66$ (printed route)", "deterministic")
 def bernstein_gives_eq14(quick=True):
     "Logarithms of both sides on a grid of sizes, p and δ/σ."
     rows = []
@@ -308,6 +306,7 @@ def average_successes(
     answers = (sample_quadruplets(planted_hierarchy(n_pure, n_levels, 0, snr, 1, rng).similarity, p, rng) for _ in range(runs))
     return sum(recovers(quadruplet_average_linkage(Q, initial, N).children, n_pure, n_levels, initial) for Q in answers)
 
+# %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #712ece0c
 @check("F19", "Theorem 4, threshold by simulation", r"At small sizes $p=\frac{C}{m\Delta^2}\ln N$ with $C=0.05$ gives exact recovery with probability at least 0.8", "Monte Carlo", confidence=0.999)
 def small_constant_suffices(quick=True, confidence=0.999, constant=0.05, rng=0):
     "Lower end of the interval for the success rate of 4–AL against 0.8."

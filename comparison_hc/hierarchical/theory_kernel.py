@@ -311,6 +311,7 @@ def active_successes(
             count += recovers(_kernel_linkage(scores[:, landmarks] @ scores[:, landmarks].T), n_pure, n_levels)
     return count
 
+# %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #4c266045
 @check("F19", "Theorem 2, threshold by simulation", r"At $L=1$, $\delta/\sigma=\frac32$, $\eta=\frac12$: $q=\frac{20}N\ln\frac N\eta$ gives exact recovery with probability at least $1-\eta$", "Monte Carlo", confidence=0.999)
 def active_constant(quick=True, confidence=0.999, constant=20, rng=0):
     "Lower end of the interval for the success rate against ½."
@@ -388,6 +389,7 @@ def passive_kernel(
         K += about @ about.T
     return K
 
+# %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #000fcfbc
 @check("F19", "Theorem 3, mean kernel", r"$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair itself", "Monte Carlo", confidence=0.999,
        erratum="Printed: p² Σ Σ β β, the product of the two means. The two answers share w_kl and are positively correlated; the printed value is far outside the interval (a factor of about two at N = 12, δ = σ). The levels stay separated: see the next check.")
 def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
@@ -525,6 +527,7 @@ def passive_successes(
             count += recovers(_kernel_linkage(passive_kernel(w + w.T, p, rng)), n_pure, n_levels)
     return count
 
+# %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #3666b8fe
 @check("F19", "Theorem 3, threshold by simulation", r"At $L=1$, $\eta=\frac12$: $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ with $C=0.06$ gives exact recovery with probability at least $1-\eta$", "Monte Carlo", confidence=0.999)
 def passive_constant(quick=True, confidence=0.999, constant=0.06, rng=0):
     "Lower end of the interval for the success rate against ½."
