@@ -175,6 +175,12 @@ def make_parser():  # `argparse.ArgumentParser`
     cluster.add_argument("--tree", action="store_true", help="draw the tree on the screen even when files are written")
     cluster.set_defaults(run=cluster_command)
 
+    _add_small_commands(commands)
+    return parser
+
+# %% ../nbs/5_practice/53_command_line.ipynb #bd41f2a1
+def _add_small_commands(commands):
+    "The commands with few words."
     demo = commands.add_parser("demo", help="the same on an embedded example", description="Build the hierarchy of twenty-four animals from simulated answers, and draw it.")
     demo.add_argument("--out", action="append", default=[], metavar="PATH", help="write the result there, as `cluster` does (default: animals.html in this folder)")
     demo.set_defaults(run=demo_command, tree=True)
@@ -187,7 +193,6 @@ def make_parser():  # `argparse.ArgumentParser`
     check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.set_defaults(run=check_command)
-    return parser
 
 # %% ../nbs/5_practice/53_command_line.ipynb #efc860d3
 def main(

@@ -85,7 +85,31 @@ def _as_integer_rows(
     return array
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #8de417c0
-class Comparisons:
+class _ReadOnlyRows:
+    "How comparisons look and compare: rows that never change, an answer each."
+    def __setattr__(self, field, value): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of setting {field!r}")
+    def __reduce__(self): return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
+    def __len__(self): return len(self.array)
+    def __array__(self, dtype=None, copy=None): return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
+    def __repr__(self): return f"{type(self).__name__}({len(self):,} answers about {self.n_objects:,} objects)"
+    def __eq__(self, other):
+        same = type(self) is type(other) and (self.n_objects, self.names) == (other.n_objects, other.names) and np.array_equal(self.array, other.array)
+        return same and (self.respondents is other.respondents or np.array_equal(self.respondents, other.respondents))
+    __hash__ = None
+
+    @property
+    def object_names(self):
+        "The objects' names as a list; their indices where no names were given."
+        return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
+
+def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
+def _index_type(n_objects):
+    "The integer type of indices: 32 bits while i·N + j still fits, so that a user's own arithmetic on the columns cannot overflow."
+    return np.int32 if n_objects <= 46_340 else np.int64
+
+class Comparisons(_ReadOnlyRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
     width, kind, columns = None, None, None
 
@@ -125,27 +149,6 @@ class Comparisons:
     def _trusted(cls, array, n_objects, names=None, respondents=None):
         "Comparisons from rows that this package made itself: no check, no copy."
         return object.__new__(cls)._fill(array, n_objects, names, respondents)
-
-    def __setattr__(self, field, value): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of setting {field!r}")
-    def __reduce__(self): return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
-    def __len__(self): return len(self.array)
-    def __array__(self, dtype=None, copy=None): return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
-    def __repr__(self): return f"{type(self).__name__}({len(self):,} answers about {self.n_objects:,} objects)"
-    def __eq__(self, other):
-        same = type(self) is type(other) and (self.n_objects, self.names) == (other.n_objects, other.names) and np.array_equal(self.array, other.array)
-        return same and (self.respondents is other.respondents or np.array_equal(self.respondents, other.respondents))
-    __hash__ = None
-
-    @property
-    def object_names(self):
-        "The objects' names as a list; their indices where no names were given."
-        return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
-
-def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
-
-def _index_type(n_objects):
-    "The integer type of indices: 32 bits while i·N + j still fits, so that a user's own arithmetic on the columns cannot overflow."
-    return np.int32 if n_objects <= 46_340 else np.int64
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #adcfcafc
 class Triplets(Comparisons):
@@ -395,6 +398,7 @@ def _read_delimited(path, encoding):
     except csv.Error as error: raise InputError(f"{path}, line {reader.line_num} must be delimited text; {error}") from None
     return _Table(None, rows, lines)
 
+# %% ../nbs/0_ground/00_comparisons.ipynb #9d720b42
 def _read_json_lines(path, encoding):
     "Rows of a JSON lines file: an array or an object a line."
     header, rows, lines = None, [], []
@@ -413,6 +417,7 @@ def _read_json_lines(path, encoding):
         rows.append(tuple(str(cell).strip() for cell in value)); lines.append(number)
     return _Table(header, rows, lines)
 
+# %% ../nbs/0_ground/00_comparisons.ipynb #618ce4c1
 def _read_parquet(path):
     "Rows of a Parquet table; its columns have names."
     import pandas as pd
@@ -490,6 +495,7 @@ def read_comparisons(
     if short is not None: require(False, where(short), f"{n_columns} cells, like the lines before it", f"{len(rows[short])} cells: {rows[short]}")
     return _assemble(kind, [[row[c] for row in rows] for c in positions], None if who is None else [row[who] for row in rows], objects, where)
 
+# %% ../nbs/0_ground/00_comparisons.ipynb #2b582a59
 def _assemble(kind, cells, respondents, objects, where):
     "Comparisons from columns of names; `where(r)` says where row r stands."
     found = set().union(*cells)
@@ -523,6 +529,7 @@ def sample_numbers(
         return np.flatnonzero(keep).astype(kind)
     return _distinct(population, size, kind, rng)
 
+# %% ../nbs/0_ground/00_comparisons.ipynb #789fe19b
 def _distinct(population, size, kind, rng):
     "`size` different numbers below `population`, at most half of it, sorted."
     numbers = np.empty(0, dtype=kind)

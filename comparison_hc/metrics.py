@@ -8,7 +8,7 @@ __all__ = ['adjusted_rand_index', 'average_ari', 'dasgupta_cost', 'moseley_wang_
            'best_pruning', 'majority_loss']
 
 # %% ../nbs/0_ground/03_metrics.ipynb #c990389e
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -259,7 +259,7 @@ def _walk_back(top, k, G, place, without):
         value = G[place[p], u, S]
         for v in ending[p]:
             A = G[place[top.start[v]]]
-            fits = np.flatnonzero(A[u, without[:, S]] + top.counts[v] == value) if value >= 0 else ()
+            fits = np.flatnonzero(A[u, without[:, S]] + top.counts[v] == value)
             if len(fits): S = int(without[fits[0], S]); break
             if u and A[u - 1, S] == value: u -= 1; break
         chosen.append(v); p = top.start[v]
@@ -305,14 +305,13 @@ def _best(
     from scipy.optimize import linear_sum_assignment
     codes, k = _classes_and_clusters(dendrogram, labels, n_clusters)
     top = _top(dendrogram, codes, k)
-    by_sets = 1e-3 + len(top.nodes) * 2e-5 + _set_steps(top, k) * 3e-9              # seconds
-    possible = _set_steps(top, k) < 2e9 and top.counts.shape[1] <= 16
-    listed = _prunings(top, k, min(by_sets if possible else 0.2, 0.2) / 1e-5) if method in (None, "prunings") else None
+    by_sets = 3e-4 + len(top.nodes) * 7e-6 + _set_steps(top, k) * 1.1e-9         # seconds; a pruning takes 1e-5, the solver 0.03 to 1
+    listed = _prunings(top, k, np.inf if method else min(by_sets, 0.1) / 1e-5) if method in (None, "prunings") else None
     def matched(chosen):
         rows, columns = linear_sum_assignment(top.counts[chosen], maximize=True)
         return chosen, rows, columns, int(top.counts[chosen][rows, columns].sum())
     if listed is not None: return top, *max((matched(list(one)) for one in listed), key=lambda result: result[3])
-    return top, *matched((_by_sets if method == "sets" or method is None and possible else _by_solver)(top, k))
+    return top, *matched((_by_sets if method == "sets" or method is None and by_sets < 0.4 else _by_solver)(top, k))
 
 def _classes_and_clusters(dendrogram, labels, n_clusters):
     "Integer classes and k, checked."
@@ -329,7 +328,8 @@ def pruning_loss(
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
 ):                    # float in [0, 1]
     "Share of objects that are wrong in the best pruning into k clusters with the best one-to-one matching of clusters to classes (L20, equation 1). Exact."
-    return 1 - _best(dendrogram, labels, n_clusters)[-1] / dendrogram.n_objects
+    top, *_, right = _best(dendrogram, labels, n_clusters)
+    return (top.end[0] - right) / top.end[0]
 
 # %% ../nbs/0_ground/03_metrics.ipynb #5c402187
 @dataclass(frozen=True, eq=False)
@@ -355,7 +355,7 @@ def best_pruning(
     for row, v in enumerate(chosen): cluster[dendrogram.leaf_order()[top.start[v]:top.end[v]]] = row
     pruned, order = check_labels(cluster), list(dict.fromkeys(cluster.tolist()))
     pruned.flags.writeable = False
-    return BestPruning(1 - right / len(codes), pruned, tuple(c.item() if isinstance(c := classes[row], np.generic) else c for row in order))
+    return BestPruning((len(codes) - right) / len(codes), pruned, tuple(c.item() if isinstance(c := classes[row], np.generic) else c for row in order))
 
 # %% ../nbs/0_ground/03_metrics.ipynb #720fce47
 def majority_loss(
@@ -363,7 +363,7 @@ def majority_loss(
     labels,           # (N,) the class of every object, any values
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
 ):                    # float in [0, 1], at most `pruning_loss`
-    "Share of objects outside the commonest class of their cluster, in the best pruning into k clusters. Exact, at most O(N k) for a balanced tree."
+    "Share of objects outside the commonest class of their cluster, in the best pruning into k clusters. Exact; O(N + M k) for M nodes fewer than k steps below the root."
     codes, k = _classes_and_clusters(dendrogram, labels, n_clusters)
     top = _top(dendrogram, codes, k)
     place, most = {p: row for row, p in enumerate(sorted({0, *top.end}))}, top.counts.max(axis=1)
@@ -372,4 +372,4 @@ def majority_loss(
     for v in sorted(range(len(top.nodes)), key=top.start.__getitem__):
         B = G[place[top.end[v]], 1:]
         np.maximum(B, G[place[top.start[v]], :-1] + most[v], out=B)
-    return 1 - int(G[-1, k]) / len(codes)
+    return (len(codes) - int(G[-1, k])) / len(codes)

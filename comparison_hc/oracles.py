@@ -10,12 +10,11 @@ __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhaust
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
 import json, os, warnings, zlib
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
-from .comparisons import (Quadruplets, Triplets, n_quadruplet_questions, n_triplet_questions, pair_from_index,
+from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
                                        quadruplet_questions, sample_numbers, triplet_questions, _index_type)
 from .validation import InputError, as_rng, check_integer, check_number, check_similarity, require
 
@@ -54,14 +53,15 @@ def check_answers(
 ):            # (m,) bool for 4 columns, int8 for 3
     "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
     m, width = queries.shape
-    answers = np.asarray(answers)
+    answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
     legal, rule = ((0, 1), "True or False") if width == 4 else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")
-    kinds = (bool, int, float, np.bool_, np.number) if width == 4 else (int, float, np.number)
     if answers.dtype.kind in ("biuf" if width == 4 else "iuf"): bad = ~np.isin(answers, legal)
-    else: bad = np.array([not (isinstance(a, kinds) and (width == 4 or not isinstance(a, bool)) and a in legal) for a in answers.tolist()], dtype=bool)
+    else: bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
     if bad.any(): _refuse(queries, bad, "the answer to question {}", rule, answers)
     return answers.astype(bool if width == 4 else np.int8)
+
+def _is_number(value, allow_bool): return isinstance(value, (int, float, np.number, np.bool_)) and (allow_bool or not isinstance(value, (bool, np.bool_)))
 
 # %% ../nbs/0_ground/01_oracles.ipynb #cd447798
 def most_similar_pair(
@@ -386,9 +386,11 @@ def _open(self):
         if found is None: raise JournalError(f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed")
         self._records, good, self._crc, torn = found
         if len(self._records) < self.position: raise JournalError(f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it")
-        if good < len(data): _repair(self, data, good, torn)
-        if good > len(data): _append(self._fd, b"\n", self.fsync)             # only the last line end was missing
-        if good == 0: _append(self._fd, self._header + b"\n", self.fsync)
+        if good == 0:                                                         # new, or killed while the header was written
+            os.ftruncate(self._fd, 0)
+            _append(self._fd, self._header + b"\n", self.fsync)
+        elif good > len(data): _append(self._fd, b"\n", self.fsync)           # only the last line end was missing
+        elif good < len(data): _repair(self, data, good, torn)
     except BaseException:
         self.close()
         raise
@@ -476,12 +478,6 @@ def sample_quadruplets_by_definition(
     return Quadruplets._trusted(rows[wx != wy].astype(_index_type(len(w))), len(w))
 
 # %% ../nbs/0_ground/01_oracles.ipynb #8e2753ae
-_CHUNK = 1 << 18   # questions handled at a time: large enough to amortise NumPy's calls, small enough for the cache
-
-def _in_chunks(work, m):
-    "Run `work(start, stop)` over 0..m in pieces, on as many threads as there are cores; every piece writes to a place of its own."
-    with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda start: work(start, min(start + _CHUNK, m)), range(0, m, _CHUNK)))
-
 def _pairs_of_sorted_numbers(numbers):
     "`pair_from_index` for sorted numbers: the larger members lie in a short range, found by bisection instead of a square root each."
     first, last = (int(pair_from_index(numbers[end])[1]) for end in (0, -1))
@@ -491,9 +487,12 @@ def _pairs_of_sorted_numbers(numbers):
     counts = np.diff(np.append(np.searchsorted(numbers, starts.astype(numbers.dtype)), len(numbers)))
     return numbers - np.repeat(starts, counts), np.repeat(high, counts)
 
-def _objects_of_pairs(n_objects):
-    "(low, high) of every pair number."
-    return (a.astype(_index_type(n_objects)) for a in pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)))
+def _objects_of_pairs(
+    n_objects,  # N
+):              # (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width
+    "The two objects of every pair; packed into one number they can be looked up and moved in one go."
+    pairs = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1).astype(_index_type(n_objects))
+    return pairs, pairs.view(np.int64 if pairs.itemsize == 4 else np.complex128)[:, 0]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #d69798e5
 def sample_quadruplets(
@@ -505,18 +504,18 @@ def sample_quadruplets(
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)
-    low, high = _objects_of_pairs(len(w))
-    value, rows, tied = w[low, high], np.empty((len(numbers), 4), dtype=low.dtype), np.zeros(len(numbers), dtype=bool)
+    pairs, packed = _objects_of_pairs(len(w))
+    value, rows, tied = w[pairs[:, 0], pairs[:, 1]], np.empty((len(numbers), 4), dtype=pairs.dtype), np.zeros(len(numbers), dtype=bool)
+    two_columns = rows.view(packed.dtype)                                     # the more similar pair, the other pair
 
     def answer(start, stop):
         x, y = _pairs_of_sorted_numbers(numbers[start:stop])
-        wx, wy = value[x], value[y]
+        wx, wy, pair_x, pair_y = value[x], value[y], packed[x], packed[y]
         won = wx > wy
-        win, lose = np.where(won, x, y), np.where(won, y, x)
-        for column, objects in enumerate((low[win], high[win], low[lose], high[lose])): rows[start:stop, column] = objects
+        two_columns[start:stop, 0], two_columns[start:stop, 1] = np.where(won, pair_x, pair_y), np.where(won, pair_y, pair_x)
         tied[start:stop] = wx == wy
 
-    _in_chunks(answer, len(numbers))
+    in_chunks(answer, len(numbers))
     return Quadruplets._trusted(rows[~tied] if tied.any() else rows, len(w))
 
 # %% ../nbs/0_ground/01_oracles.ipynb #080756cb
@@ -538,5 +537,5 @@ def sample_triplets(
         for column, objects in enumerate((i, np.where(won, j, k), np.where(won, k, j))): rows[start:stop, column] = objects
         tied[start:stop] = wj == wk
 
-    _in_chunks(answer, len(numbers))
+    in_chunks(answer, len(numbers))
     return Triplets._trusted(rows[~tied] if tied.any() else rows, len(w))

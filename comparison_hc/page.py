@@ -15,7 +15,7 @@ import numpy as np
 
 from .comparisons import Comparisons
 from .dendrogram import Dendrogram
-from .metrics import agreement
+from .metrics import agreement, most_agreement
 from .validation import InputError, require
 
 # %% ../nbs/5_practice/52_page.ipynb #1513b420
@@ -57,6 +57,7 @@ def result_lines(
     lines = [("method", result.method)] if result.method else []
     lines += [(what, str(text)) for what, text in result.notes.items()] + result.comparisons.summary().rows()
     lines += [("the hierarchy agrees with", f"{share(found.agree)} of the answers"), ("contradicts", share(found.disagree)), ("leaves open", share(found.undecided))]
+    if result.comparisons.kind == "triplets": lines.append(("no hierarchy agrees with more than", f"{share(most_agreement(result.comparisons))} of the answers"))
     if result.classes is not None and result.labels is not None:
         from comparison_hc.metrics import adjusted_rand_index
         lines.append(("adjusted Rand index with the classes", f"{adjusted_rand_index(list(result.classes), result.labels):.3f}"))

@@ -17,15 +17,14 @@ from ..validation import check_labels, check_similarity, require
 class ListedVotes:
     "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 8 bytes an answer."
     def __init__(self,
-        winner,   # (m,) pair numbers
-        loser,    # (m,) pair numbers
-        n_pairs,  # P
+        quadruplets,  # `Quadruplets`, m answers
     ):
         from scipy.sparse import coo_array
-        votes = coo_array((np.ones(len(winner), dtype=np.int8), (winner, loser)), shape=(n_pairs, n_pairs))
+        n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
+        votes = coo_array((np.ones(len(quadruplets), dtype=np.int8), quadruplets.winners_and_losers()), shape=(n_pairs, n_pairs))
         votes.has_canonical_format = True                       # keep repeated answers as repeated entries: summed in 8 bits they could overflow
         self.beat = votes.tocsr()
-        del votes
+        del votes                                               # a third of the memory at this point
         self.lost = self.beat.T.tocsr()
 
     def response(self,
@@ -41,22 +40,25 @@ class ListedVotes:
         return (np.concatenate([lost.indices, beat.indices]),
                 np.concatenate([np.repeat(change, np.diff(lost.indptr)), np.repeat(-change, np.diff(beat.indptr))]))
 
-    def contracted(self,
-        link,     # (P,) number of the link that each pair belongs to, −1 inside a cluster
-        n_links,  # how many links there are
-    ):            # `TabledVotes`
-        "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
-        balance, step, ends = np.zeros((n_links, n_links), dtype=np.int64), 1 << 22, self.beat.indptr
-        cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
-        for start, stop in zip(cuts, cuts[1:]):
-            x = np.repeat(link[start:stop], np.diff(ends[start:stop + 1])).astype(np.int64)
-            y = link[self.beat.indices[ends[start]:ends[stop]]]
-            counted = (x >= 0) & (y >= 0)
-            balance += np.bincount(x[counted] * n_links + y[counted], minlength=n_links**2).reshape(n_links, n_links)
-        return TabledVotes(balance - balance.T)
-
     @property
     def n_answers(self): return self.beat.nnz
+
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #0d24780e
+def _contracted_lists(self,
+    link,     # (P,) number of the link that each pair belongs to, −1 inside a cluster
+    n_links,  # how many links there are
+):            # `TabledVotes`
+    "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
+    balance, step, ends = np.zeros((n_links, n_links), dtype=np.int64), 1 << 22, self.beat.indptr
+    cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
+    for start, stop in zip(cuts, cuts[1:]):
+        x = np.repeat(link[start:stop], np.diff(ends[start:stop + 1])).astype(np.int64)
+        y = link[self.beat.indices[ends[start]:ends[stop]]]
+        counted = (x >= 0) & (y >= 0)
+        balance += np.bincount(x[counted] * n_links + y[counted], minlength=n_links**2).reshape(n_links, n_links)
+    return TabledVotes(balance - balance.T)
+
+ListedVotes.contracted = _contracted_lists
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #34bcde00
 class TabledVotes:
@@ -106,20 +108,32 @@ def _link_sums(votes, place, size):
     low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
     weight = np.where(low == high, 0, 1 / (size[low] * size[high]))
     link = low * len(size) + high                                              # inside a cluster: the diagonal of B, never read
-    return link, _by_link(len(size), link, votes.response(weight))
+    B = np.zeros((len(size), len(size)))
+    _add_by_link(B, link, votes.response(weight))
+    return link, B
 
-def _by_link(n_places, link, response):
-    "A response, summed over the pairs of every link, as a symmetric matrix."
+def _add_by_link(B, link, response):
+    "Add a response to the symmetric matrix B, each pair at its link."
     pairs, values = response
-    B = np.bincount(link[pairs], values, n_places**2).reshape(n_places, n_places)
-    return B + B.T
+    flat = link[pairs]
+    if 8 * len(values) < B.size:
+        np.add.at(B.reshape(-1), flat, values)
+        np.add.at(B.reshape(-1), flat % len(B) * len(B) + flat // len(B), values)
+    else:
+        sums = np.bincount(flat, values, B.size).reshape(B.shape)
+        B += sums; B += sums.T
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #93c64987
-def _best_link(B, size, alive, scale):
+def _barrier(n_places):
+    "0 where a < b, −∞ elsewhere: added to the scores, it leaves every link once."
+    return np.where(np.triu(np.ones((n_places, n_places), bool), 1), 0, -np.inf)
+
+def _best_link(B, size, barrier, scale):
     "(first link of highest score as two places a < b, largest score so far); scores within rounding of the highest are tied with it."
-    score = np.where(np.triu(alive[:, None] & alive, 1), B / np.outer(size, size), -np.inf)
-    scale = max(scale, np.abs(score, where=np.isfinite(score), out=np.zeros_like(score)).max())
-    return divmod(int(np.argmax(score >= score.max() - 1e-12 * scale)), len(size)), scale
+    score = B / np.outer(size, size) + barrier
+    best = score.max()
+    scale = max(scale, best)
+    return divmod(int(np.argmax(score >= best - 1e-12 * scale)), len(size)), scale
 
 def _weight_changes(one, two, rest, size, place):
     "(pairs, change): what the merge of the units `one` with the units `two` does to the weights of reference pairs."
@@ -137,21 +151,24 @@ def _merge_all(
 ):                  # (K − 1, 2) nodes merged, in SciPy's numbering
     "Algorithm 1 of F19 with the score of eq. 5, updated and never recomputed."
     place, size = place.copy(), np.bincount(place).astype(float)               # where every unit is; how many objects every place holds
-    n_initial, node, alive, merges, fresh = len(size), np.arange(len(size)), np.ones(len(size), bool), [], 0
+    n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
     for K in range(n_initial, 1, -1):                                          # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
-        if contract: votes, place, size, node, alive = _contract(votes, place, size, node)
-        if contract or K == n_initial or isinstance(votes, RankedVotes) and 2 * K <= fresh:    # from scratch, so that rounding cannot pile up
-            (link, B), scale, fresh = _link_sums(votes, place, size), 0, K
-        (a, b), scale = _best_link(B, size, alive, scale)
+        if contract or n_places is None or 2 * K <= n_places:                  # close up, and add up from scratch: rounding cannot pile up
+            live, place = np.unique(place, return_inverse=True)
+            size, node = size[live], node[live]
+            if contract: votes, place = _contract(votes, place), np.arange(K)
+            (link, B), barrier, n_places = _link_sums(votes, place, size), _barrier(K), K
+            scale = np.abs(B / np.outer(size, size)).max()
+        (a, b), scale = _best_link(B, size, barrier, scale)
         merges.append((node[a], node[b]))
         one, two, rest = np.flatnonzero(place == a), np.flatnonzero(place == b), np.flatnonzero((place != a) & (place != b))
         pairs, change = _weight_changes(one, two, rest, size, place)
-        link[pair_index(two[:, None], rest)] = a * len(size) + place[rest]
-        link[pair_index(one[:, None], two)] = a * len(size) + a
-        place[two], alive[b], size[a], node[a] = a, False, size[a] + size[b], 2 * n_initial - K
+        link[pair_index(two[:, None], rest)] = a * n_places + place[rest]
+        link[pair_index(one[:, None], two)] = a * n_places + a
+        place[two], size[a], node[a], barrier[b], barrier[:, b] = a, size[a] + size[b], 2 * n_initial - K, -np.inf, -np.inf
         B[a] += B[b]; B[:, a] += B[:, b]
-        B += _by_link(len(size), link, votes.response(change, pairs))
+        _add_by_link(B, link, votes.response(change, pairs))
         if progress: progress(n_initial - K + 1, n_initial - 1)
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
 
@@ -161,13 +178,13 @@ def _worth_contracting(votes, K, n_units):
     if isinstance(votes, TabledVotes): return 2 * K <= n_units
     return isinstance(votes, ListedVotes) and 16 * (K * (K - 1) // 2)**2 <= votes.n_answers
 
-def _contract(votes, place, size, node):
-    "The same problem with the present clusters as units."
-    old, new = np.unique(place, return_inverse=True)
-    low, high = new[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
+def _contract(votes, place):
+    "The votes between the present clusters, which stand at places 0, 1, …"
+    low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
     link = np.full(len(low), -1, dtype=np.int32)
     link[low != high] = pair_index(low[low != high], high[low != high])
-    return votes.contracted(link, len(old) * (len(old) - 1) // 2), np.arange(len(old)), size[old], node[old], np.ones(len(old), bool)
+    n_places = place.max() + 1
+    return votes.contracted(link, n_places * (n_places - 1) // 2)
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #b0a2997b
 def check_partition(
@@ -202,7 +219,7 @@ def quadruplet_average_linkage(
     quadruplets = as_quadruplets(quadruplets, n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     n = quadruplets.n_objects
-    votes = ListedVotes(*quadruplets.winners_and_losers(), n * (n - 1) // 2)
+    votes = ListedVotes(quadruplets)
     return Dendrogram.from_merges(_merge_all(votes, _places(clusters, n), progress), clusters, quadruplets.names)
 
 def quadruplet_average_linkage_ranked(

@@ -1,0 +1,83 @@
+"""Time and memory of the main paths, each in a process of its own: `python tests/benchmarks/run.py [WORDS]`.
+
+Prints one line a benchmark as it is measured: seconds after import (best and median), peak memory of the whole process.
+WORDS select benchmarks by name. Nothing here is asserted: machines differ.
+"""
+import json, os, resource, statistics, subprocess, sys, time
+from pathlib import Path
+
+BENCHMARKS = {}  # name → (function that prepares and returns a function to time, repetitions)
+
+def benchmark(name, repetitions=5):
+    "Register a function that prepares its data and returns the call to time."
+    def register(prepare):
+        BENCHMARKS[name] = prepare, repetitions
+        return prepare
+    return register
+
+def planted(n_pure=30, n_levels=3):
+    "The planted hierarchy of F19's experiments: N = 240 unless told otherwise."
+    from comparison_hc.hierarchical import planted_hierarchy
+    return planted_hierarchy(n_pure, n_levels, 0.8, 0.1, 0.1, rng=0).similarity
+
+def four_al(p, n_pure=30):
+    "Sampling at rate p and 4–AL, together."
+    def prepare():
+        from comparison_hc.hierarchical import quadruplet_average_linkage
+        from comparison_hc.oracles import sample_quadruplets
+        similarity = planted(n_pure)
+        def call():
+            answers = sample_quadruplets(similarity, p, rng=1)
+            return f"{len(answers):,} answers, {quadruplet_average_linkage(answers).n_leaves} leaves"
+        return call
+    return prepare
+
+for p in (0.001, 0.01, 0.1): benchmark(f"4-AL, N = 240, p = {p:g}, sampling included", 3)(four_al(p))
+for n_pure, p in ((60, 0.001), (125, 0.0001)): benchmark(f"4-AL, N = {8 * n_pure}, p = {p:g}, sampling included", 3)(four_al(p, n_pure))
+
+@benchmark("4-AL, N = 240, p = 1 by ranks")
+def ranked():
+    from comparison_hc.hierarchical import quadruplet_average_linkage_ranked
+    similarity = planted()
+    return lambda: f"{quadruplet_average_linkage_ranked(similarity).n_leaves} leaves"
+
+@benchmark("4-AL on the Car triplets", 20)
+def car():
+    from comparison_hc.datasets import load_dataset
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    triplets = load_dataset("car").triplets
+    return lambda: f"{len(triplets):,} triplets, {quadruplet_average_linkage(triplets).n_leaves} leaves"
+
+@benchmark("sample 20 million quadruplets, N = 1000", 3)
+def sample_quadruplets_20_million():
+    from comparison_hc.oracles import sample_quadruplets
+    similarity = planted(125)
+    return lambda: f"{len(sample_quadruplets(similarity, 20_000_000, rng=0)):,} answers"
+
+@benchmark("sample 20 million triplets, N = 1000", 3)
+def sample_triplets_20_million():
+    from comparison_hc.oracles import sample_triplets
+    similarity = planted(125)
+    return lambda: f"{len(sample_triplets(similarity, 20_000_000, rng=0)):,} answers"
+
+def measure(name):
+    "Run one benchmark here and print its measurements as JSON."
+    prepare, repetitions = BENCHMARKS[name]
+    call, seconds, said = prepare(), [], ""
+    for _ in range(repetitions):
+        start = time.perf_counter(); said = call(); seconds.append(time.perf_counter() - start)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    print(json.dumps(dict(best=min(seconds), median=statistics.median(seconds), peak=peak / 2**30, said=said)))
+
+def main(words):
+    "Measure every benchmark whose name contains all words, each in a fresh process."
+    chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in words)]
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result")
+    for name in chosen:
+        done = subprocess.run([sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+        if done.returncode: print(f"{name:52}failed: {done.stderr.strip().splitlines()[-1]}", flush=True); continue
+        m = json.loads(done.stdout)
+        print(f"{name:52}{m['best']:8.3f}{m['median']:10.3f}{m['peak']:10.2f}  {m['said']}", flush=True)
+
+if __name__ == "__main__":
+    measure(sys.argv[2]) if sys.argv[1:2] == ["--measure"] else main(sys.argv[1:])

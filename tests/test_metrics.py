@@ -1,0 +1,366 @@
+"Metrics: each against its definition, each under relabelling, each refusing bad input."
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from comparison_hc import metrics
+from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.metrics import (Agreement, adjusted_rand_index, agreement, average_ari, best_pruning, dasgupta_cost, majority_loss, most_agreement,
+                                   moseley_wang_revenue, pruning_loss, prunings, quadruplet_agreement, triplet_agreement)
+from comparison_hc.validation import InputError
+
+tries = settings(deadline=None, derandomize=True, max_examples=60)
+
+
+@st.composite
+def trees(draw, most=7, groups=True, least=1):
+    "Any merge order over up to `most` leaves; leaves may hold several objects."
+    n = draw(st.integers(least, most))
+    alive, merges = list(range(n)), []
+    for new in range(n, 2 * n - 1):
+        merges.append(tuple(alive.pop(draw(st.integers(0, len(alive) - 1))) for _ in range(2)))
+        alive.append(new)
+    extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
+    leaf = draw(st.permutations(list(range(n)) + extra))
+    return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
+
+
+@st.composite
+def trees_and_labels(draw, most=6, n_classes=5):
+    tree = draw(trees(most))
+    return tree, draw(st.lists(st.integers(0, n_classes - 1), min_size=tree.n_objects, max_size=tree.n_objects)), draw(st.integers(1, tree.n_leaves))
+
+
+def similarities(n, seed):
+    w = np.random.default_rng(seed).normal(size=(n, n))
+    w = w + w.T
+    np.fill_diagonal(w, np.nan)
+    return w
+
+
+# ---- partitions
+
+def pairs_index(a, b):
+    together = [np.array([x[i] == x[j] for i, j in combinations(range(len(x)), 2)]) for x in (a, b)]
+    both, one, two = np.sum(together[0] & together[1]), together[0].sum(), together[1].sum()
+    expected = one * two / len(together[0])
+    return 1.0 if (one + two) / 2 == expected else (both - expected) / ((one + two) / 2 - expected)
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
+@tries
+def test_ari_is_its_definition(rows):
+    a, b = zip(*rows)
+    assert adjusted_rand_index(a, b) == pytest.approx(pairs_index(a, b))
+    assert adjusted_rand_index([f"class {x}" for x in a], b) == adjusted_rand_index(b, a)
+
+
+@given(trees(8), st.integers(0, 999))
+@tries
+def test_average_ari_is_the_mean_over_levels(tree, seed):
+    truth = np.array([np.random.default_rng([seed, r]).integers(0, min(1 + r, tree.n_leaves), tree.n_objects) for r in range(3)])
+    by_hand = np.mean([adjusted_rand_index(row, tree.cut(len(set(row.tolist())))) for row in truth])
+    assert average_ari(truth, tree) == pytest.approx(by_hand)
+    assert average_ari(truth[1], tree) == average_ari(truth[1:2], tree) == average_ari(truth[1:2].tolist(), tree)
+    order = np.random.default_rng(seed).permutation(tree.n_objects)
+    assert average_ari(truth[:, order], tree.relabel(order)) == pytest.approx(by_hand)
+
+
+def test_average_ari_of_a_tree_as_truth():
+    planted = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)], [[0, 1], [2, 3], [4, 5], [6, 7]])
+    rows = np.array([[0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 2, 2, 3, 3]])
+    other = Dendrogram.from_merges([(1, 2), (0, 8), (4, 5), (6, 7), (9, 3), (10, 11), (12, 13)])
+    assert average_ari(planted, planted) == 1
+    assert average_ari(planted, other) == average_ari(rows, other)
+
+
+def test_average_ari_can_be_negative():
+    assert average_ari([0, 0, 1, 1], Dendrogram.from_merges([(0, 2), (1, 3), (4, 5)])) == pytest.approx(-0.5)
+
+
+# ---- similarities
+
+def cost_by_definition(tree, w):
+    clusters = [set(members.tolist()) for _, members in tree.clusters()]
+    return sum(w[i, j] * min(len(C) for C in clusters if {i, j} <= C) for i, j in combinations(range(tree.n_objects), 2))
+
+
+@given(trees(7), st.integers(0, 999))
+@tries
+def test_cost_and_revenue(tree, seed):
+    n, w = tree.n_objects, similarities(tree.n_objects, seed)
+    kept = w.copy()
+    cost, revenue = dasgupta_cost(tree, w), moseley_wang_revenue(tree, w)
+    assert cost == pytest.approx(cost_by_definition(tree, w))
+    assert cost + revenue == pytest.approx(n * w[np.triu_indices(n, 1)].sum())
+    order = np.random.default_rng(seed).permutation(n)
+    assert dasgupta_cost(tree.relabel(order), w[np.ix_(order, order)]) == pytest.approx(cost)
+    assert np.array_equal(w, kept, equal_nan=True)
+
+
+@given(trees(9, groups=False))
+@tries
+def test_equal_similarities_make_all_trees_equal(tree):
+    n = tree.n_leaves
+    assert dasgupta_cost(tree, np.ones((n, n))) == (n**3 - n) / 3
+
+
+def test_cost_agrees_with_scipy_cophenetic_sizes():
+    from scipy.cluster.hierarchy import cophenet, linkage
+    from scipy.spatial.distance import squareform
+    Z = linkage(np.random.default_rng(0).normal(size=(20, 3)), "average")
+    w, sizes = similarities(20, 1), Z.copy()
+    sizes[:, 2] = Z[:, 3]                                                # heights that are sizes: cophenetic distance = |C^lca|
+    assert dasgupta_cost(Dendrogram.from_linkage(Z), w) == pytest.approx(np.nansum(np.triu(squareform(cophenet(sizes)), 1) * np.nan_to_num(w)))
+
+
+# ---- answers
+
+def verdict(tree, i, j, k, l):
+    def meet(x, y):
+        node = next(node for node, members in tree.clusters() if {x, y} <= set(members.tolist()))
+        return max(node - tree.n_leaves + 1, 0)
+    return int(np.sign(meet(k, l) - meet(i, j)))
+
+
+def counted(verdicts): return Agreement(verdicts.count(1), verdicts.count(-1), verdicts.count(0))
+
+
+@given(trees(6, least=4), st.integers(0, 999))
+@tries
+def test_agreement_is_its_definition(tree, seed):
+    n, rng = tree.n_objects, np.random.default_rng(seed)
+    rows = np.array([rng.permutation(n)[:4] for _ in range(25)])
+    triplets, quadruplets = Triplets(rows[:, :3], n), Quadruplets(rows, n)
+    three, four = counted([verdict(tree, i, j, i, k) for i, j, k, _ in rows.tolist()]), counted([verdict(tree, *row) for row in rows.tolist()])
+    assert agreement(tree, triplets) == agreement(tree, rows[:, :3]) == agreement(tree, triplets.to_quadruplets()) == three
+    assert agreement(tree, quadruplets) == agreement(tree, rows) == four
+    assert triplet_agreement(tree, triplets) == three.fraction == quadruplet_agreement(tree, triplets) and quadruplet_agreement(tree, rows) == four.fraction
+    order = rng.permutation(n)
+    assert agreement(tree.relabel(order), np.argsort(order)[rows]) == four
+    swapped = agreement(tree, rows[:, [2, 3, 0, 1]])
+    assert (swapped.agree, swapped.disagree, swapped.undecided) == (four.disagree, four.agree, four.undecided)
+    assert three.agree <= most_agreement(triplets) <= len(triplets)
+
+
+def test_agreement_in_chunks():
+    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
+    rows = Triplets(np.array([np.random.default_rng(s).permutation(4)[:3] for s in range(100)]))
+    for size in (1, 7, 10, 100, 1000): assert metrics._agreement(tree, rows, size) == agreement(tree, rows)
+
+
+@given(trees(7, groups=False, least=3))
+@tries
+def test_a_third_of_all_triplets_is_undecided(tree):
+    all_of_them = agreement(tree, list(permutations(range(tree.n_leaves), 3)))
+    assert all_of_them.agree == all_of_them.disagree == all_of_them.undecided
+
+
+def test_agreement_shows_itself():
+    shown = Agreement(1200, 300, 500)
+    assert (shown.total, shown.fraction) == (2000, 0.6)
+    assert str(shown).splitlines() == ["agree     1,200   60.0%", "disagree    300   15.0%", "undecided   500   25.0%"]
+    assert "1,200" in shown._repr_html_() and np.isnan(Agreement(0, 0, 0).fraction)
+    with pytest.raises(AttributeError): shown.agree = 3
+
+
+def test_most_agreement_by_hand():
+    assert most_agreement([(0, 1, 2), (1, 0, 2), (2, 0, 1), (0, 2, 1)]) == 2                # votes: 01 twice, 02 twice
+    assert most_agreement([(0, 1, 2), (0, 1, 2), (3, 4, 5)]) == 3
+    every = np.array(list(combinations(range(6), 3)))
+    assert most_agreement(Triplets.from_odd_one_out(every)) == 2 * len(every) and most_agreement(Triplets.from_central(every)) == len(every)
+
+
+# ---- classes
+
+def prunings_by_definition(tree, k):
+    clusters = {node: members.tolist() for node, members in tree.clusters()}
+    return [nodes for nodes in combinations(clusters, k) if sorted(sum((clusters[v] for v in nodes), [])) == list(range(tree.n_objects))]
+
+
+def right_by_definition(tree, labels, listed):
+    "Most objects that can be right, over all prunings and all one-to-one matchings."
+    codes, clusters, best = np.unique(labels, return_inverse=True)[1].reshape(-1), dict(tree.clusters()), 0
+    for pruning in listed:
+        count = np.array([np.bincount(codes[clusters[v]], minlength=codes.max() + 1) for v in pruning])
+        few, many = (count if count.shape[0] <= count.shape[1] else count.T).tolist(), max(count.shape)
+        best = max(best, max(sum(row[c] for row, c in zip(few, sigma)) for sigma in permutations(range(many), len(few))))
+    return best
+
+
+def majority_by_definition(tree, labels, listed):
+    labels, clusters = np.asarray(labels), dict(tree.clusters())
+    return max(sum(np.unique(labels[clusters[v]], return_counts=True)[1].max() for v in pruning) for pruning in listed)
+
+
+def shapes(n):
+    "All shapes of binary trees with n leaves, as nested lists."
+    if n == 1: return [0]
+    return [[a, b] for left in range(1, n // 2 + 1) for x, a in enumerate(shapes(left)) for y, b in enumerate(shapes(n - left)) if 2 * left < n or x <= y]
+
+
+def numbered(shape, numbers):
+    return next(numbers) if shape == 0 else [numbered(part, numbers) for part in shape]
+
+
+def labellings(n):
+    "All partitions of n leaves, as labels."
+    found = [[0]]
+    for _ in range(n - 1): found = [p + [c] for p in found for c in range(max(p) + 2)]
+    return found
+
+
+def test_number_of_shapes(): assert [len(shapes(n)) for n in range(1, 7)] == [1, 1, 1, 2, 3, 6]
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_loss_on_all_small_trees(n):
+    "All shapes, all labellings, all k: what the choice, the list and the sets find is what brute force finds."
+    for shape in shapes(n):
+        nested = numbered(shape, iter(range(n)))
+        tree = Dendrogram.from_nested(nested) if n > 1 else Dendrogram.from_merges([])
+        for k in range(1, n + 1):
+            listed = prunings_by_definition(tree, k)
+            assert {frozenset(p) for p in prunings(tree, k)} == {frozenset(p) for p in listed}
+            for labels in labellings(n):
+                exact = right_by_definition(tree, labels, listed)
+                assert pruning_loss(tree, labels, k) == (n - exact) / n
+                assert metrics._best(tree, labels, k, "sets")[-1] == metrics._best(tree, labels, k, "prunings")[-1] == exact
+                assert majority_loss(tree, labels, k) == (n - majority_by_definition(tree, labels, listed)) / n
+
+
+@given(trees_and_labels())
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_every_method_is_brute_force(case):
+    tree, labels, k = case
+    exact = right_by_definition(tree, labels, prunings_by_definition(tree, k))
+    for method in (None, "prunings", "sets", "solver"): assert metrics._best(tree, labels, k, method)[-1] == exact, method
+    assert majority_loss(tree, labels, k) == (tree.n_objects - majority_by_definition(tree, labels, prunings_by_definition(tree, k))) / tree.n_objects
+
+
+@given(trees_and_labels(9), st.randoms(use_true_random=False))
+@tries
+def test_loss_does_not_depend_on_names_or_numbers(case, random):
+    tree, labels, k = case
+    loss, majority, labels = pruning_loss(tree, labels, k), majority_loss(tree, labels, k), np.array(labels)
+    order = np.array(random.sample(range(tree.n_objects), tree.n_objects))
+    renamed = np.array(["fig", "elm", "oak", "yew", "ash"])[labels]
+    assert pruning_loss(tree.relabel(order), labels[order], k) == pruning_loss(tree, renamed, k) == loss
+    assert majority_loss(tree.relabel(order), labels[order], k) == majority_loss(tree, renamed, k) == majority
+    assert majority <= loss
+
+
+@given(trees_and_labels(9))
+@tries
+def test_best_pruning_is_one(case):
+    tree, labels, k = case
+    best, names = best_pruning(tree, labels, k), np.array(labels)
+    assert best.loss == pruning_loss(tree, labels, k)
+    assert sorted(set(best.pruned.tolist())) == list(range(k)) and len(best.matching) == k
+    used = [c for c in best.matching if c is not None]
+    assert len(used) == len(set(used)) == min(k, len(set(labels)))
+    wrong = sum(best.matching[cluster] != label for cluster, label in zip(best.pruned.tolist(), labels))
+    assert best.loss == wrong / len(labels)
+    clusters = {frozenset(members.tolist()) for _, members in tree.clusters()}
+    assert all(frozenset(np.flatnonzero(best.pruned == c).tolist()) in clusters for c in range(k))
+    assert names.tolist() == labels and not best.pruned.flags.writeable
+
+
+@pytest.mark.parametrize("n, n_classes, k", [(60, 7, 7), (60, 7, 4), (60, 7, 12), (40, 11, 11), (80, 3, 30), (30, 2, 30)])
+def test_methods_agree_on_larger_trees(n, n_classes, k):
+    rng = np.random.default_rng([n, n_classes, k])
+    alive, merges = list(range(n)), []
+    for new in range(n, 2 * n - 1):
+        merges.append(tuple(alive.pop(rng.integers(len(alive))) for _ in range(2)))
+        alive.append(new)
+    tree, labels = Dendrogram.from_merges(merges), rng.integers(0, n_classes, n)
+    assert metrics._best(tree, labels, k, "sets")[-1] == metrics._best(tree, labels, k, "solver")[-1] == metrics._best(tree, labels, k)[-1]
+
+
+def test_many_classes_go_to_the_solver(monkeypatch):
+    used, solver = [], metrics._by_solver
+    monkeypatch.setattr(metrics, "_by_solver", lambda top, k: used.append(k) or solver(top, k))
+    tree = Dendrogram.from_merges([(2 * i, 2 * i + 1) for i in range(127)])
+    assert pruning_loss(tree, np.arange(128) // 4) == 0 and used == [32]
+    assert pruning_loss(tree, np.arange(128) // 32) == 0 and used == [32]
+
+
+def test_a_long_chain_needs_no_recursion():
+    n = 20_000
+    chain = Dendrogram.from_merges([(0, 1)] + [(n + i, i + 2) for i in range(n - 2)])
+    labels = np.append(np.zeros(n - 3, int), [1, 2, 3])
+    assert pruning_loss(chain, labels) == 0 == majority_loss(chain, labels)
+    assert best_pruning(chain, labels).matching == (0, 1, 2, 3)
+
+
+def test_purest_pruning_is_not_the_best():
+    tree, labels = Dendrogram.from_nested([[[0, 1], [2, 3]], [[[4, 5], 6], 7]]), list("xxxyxxzz")
+    assert (pruning_loss(tree, labels), majority_loss(tree, labels)) == (3 / 8, 2 / 8)
+
+
+def test_unmatched_clusters_are_wrong():
+    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
+    assert pruning_loss(tree, [0, 0, 0, 0], 3) == 0.5 and best_pruning(tree, [7, 7, 7, 7], 3).matching.count(None) == 2
+    assert majority_loss(tree, [0, 0, 0, 0], 3) == 0
+    assert pruning_loss(tree, [0, 1, 2, 3], 1) == 0.75
+
+
+# ---- bad input
+
+tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
+w = np.ones((4, 4))
+bent = w.copy(); bent[0, 1] = 2
+hole = w.copy(); hole[0, 1] = hole[1, 0] = np.nan
+
+@pytest.mark.parametrize("call, names", [
+    (lambda: adjusted_rand_index([[0, 1]], [0, 1]), "a must be"),
+    (lambda: adjusted_rand_index([0, 1], [0, 1, 1]), "b must be of length 2"),
+    (lambda: adjusted_rand_index([0, None], [0, 1]), "a must be free of missing"),
+    (lambda: average_ari([0, 0, 1, 1], "tree"), "dendrogram must be a Dendrogram"),
+    (lambda: average_ari([0, 0, 1], tree), "truth must be of length 4"),
+    (lambda: average_ari([[0, 0, 1, 1], [0, 1]], tree), "truth must be"),
+    (lambda: average_ari([[0, 0, 1]], tree), "row 0 of truth must be of length 4"),
+    (lambda: average_ari(np.zeros((0, 4)), tree), "truth must be"),
+    (lambda: average_ari(np.zeros((1, 1, 4)), tree), "truth must be"),
+    (lambda: average_ari(3, tree), "truth must be"),
+    (lambda: average_ari(Dendrogram.from_merges([(0, 1), (2, 3)], [[0, 3], [1], [2]]), tree), "2^L leaves"),
+    (lambda: average_ari(Dendrogram.from_merges([], [[0, 1, 2, 3]]), tree), "2^L leaves"),
+    (lambda: average_ari(Dendrogram.from_merges([(0, 1)]), tree), "truth must be a tree over the 4 objects"),
+    (lambda: average_ari([0, 1, 2, 3], tree.coarsen(2)), "truth must be made of at most 2 clusters"),
+    (lambda: dasgupta_cost(None, w), "dendrogram must be a Dendrogram"),
+    (lambda: dasgupta_cost(tree, np.ones((3, 3))), "similarity must be of shape (4, 4)"),
+    (lambda: dasgupta_cost(tree, bent), "similarity must be symmetric"),
+    (lambda: moseley_wang_revenue(tree, hole), "similarity must be finite"),
+    (lambda: moseley_wang_revenue(tree.linkage_matrix, w), "dendrogram must be a Dendrogram"),
+    (lambda: agreement(None, [(0, 1, 2)]), "dendrogram must be a Dendrogram"),
+    (lambda: agreement(tree, [(0, 1, 4)]), "n_objects = 4"),
+    (lambda: agreement(tree, Triplets([(0, 1, 2)], 5)), "triplets must be about the 4 objects"),
+    (lambda: agreement(tree, Quadruplets([(0, 1, 2, 3)], 5)), "quadruplets must be about the 4 objects"),
+    (lambda: agreement(tree, [(0, 1)]), "data must be"),
+    (lambda: triplet_agreement(tree, Quadruplets([(0, 1, 2, 3)])), "triplets must be"),
+    (lambda: triplet_agreement(tree, [(0, 0, 1)]), "row 0 of data"),
+    (lambda: triplet_agreement(0, [(0, 1, 2)]), "dendrogram must be a Dendrogram"),
+    (lambda: quadruplet_agreement(tree, [(0, 1, 1, 0)]), "row 0 of data"),
+    (lambda: quadruplet_agreement(0, [(0, 1, 2, 3)]), "dendrogram must be a Dendrogram"),
+    (lambda: most_agreement(Quadruplets([(0, 1, 2, 3)])), "triplets must be"),
+    (lambda: prunings(tree, 0), "n_clusters must be"),
+    (lambda: prunings(tree, 5), "n_clusters must be"),
+    (lambda: prunings([], 1), "dendrogram must be a Dendrogram"),
+    (lambda: pruning_loss("tree", [0, 1, 2, 3]), "dendrogram must be a Dendrogram"),
+    (lambda: pruning_loss(tree, [0, 1, 2]), "labels must be of length 4"),
+    (lambda: pruning_loss(tree, [0, 1, 2, np.nan]), "labels must be free of missing"),
+    (lambda: pruning_loss(tree, [0, 1, 2, 3], 5), "n_clusters must be an integer from 1 to 4"),
+    (lambda: pruning_loss(tree, [0, 1, 2, 3], 2.0), "n_clusters must be an integer"),
+    (lambda: pruning_loss(tree.coarsen(2), [0, 1, 2, 3]), "n_clusters (by default the number of classes) must be an integer from 1 to 2"),
+    (lambda: best_pruning(tree, [0, 1, 2, 3], True), "n_clusters must be an integer"),
+    (lambda: best_pruning(tree, "abcd"), "labels must be"),
+    (lambda: majority_loss(tree, [], 2), "labels must be"),
+    (lambda: majority_loss(tree, [0, 1, 2, 3], 0), "n_clusters must be"),
+    (lambda: majority_loss(tree.coarsen(2), [0, 1, 2, 3]), "n_clusters (by default"),
+])
+def test_bad_input_is_named(call, names):
+    with pytest.raises(InputError) as error: call()
+    assert names in str(error.value) and "; got " in str(error.value)
