@@ -88,7 +88,7 @@ def cluster_command(args):
 
 def _column(text):
     "A column as the user names it: a position if it is a number, else a name."
-    return int(text) if text is not None and text.isdigit() else text
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else text
 
 def _columns(text): return None if text is None else [_column(part.strip()) for part in text.split(",")]
 
