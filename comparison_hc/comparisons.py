@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, as_array, as_rng, check_integer, check_number, require, shown
+from .validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_number, require, shown
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #24c69c1c
 def pair_index(
@@ -83,6 +83,7 @@ def _as_integer_rows(
         require(not strange, "data", "made of integers below 2³¹", strange[0] if strange else None)
         array = array.astype(np.int64)
     if array.dtype.kind == "f":
+        array = array.astype(float)
         whole = np.isfinite(array) & (array == np.floor(array))
         require(whole.all(), "data", "made of integers", None if whole.all() else float(array[~whole][0]))
     require(array.dtype.kind in "iuf", "data", "made of integers", array)
@@ -429,7 +430,7 @@ def _read_json_lines(path, encoding):
         else: require(header is None, f"{path}, line {number}", f"an object with the keys {list(header or [])}", value)
         require(isinstance(value, list) and all(isinstance(cell, (str, int)) and not isinstance(cell, bool) for cell in value) and (header is None or len(value) == len(header)),
                 f"{path}, line {number}", "an array (or an object) of names or whole numbers, in one form throughout the file", value)
-        rows.append(tuple(str(cell).strip() for cell in value)); lines.append(number)
+        rows.append(tuple(map(str, value))); lines.append(number)
     return _Table(header, rows, lines)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #618ce4c1
@@ -458,6 +459,7 @@ def _is_number(cell):
 def _looks_like_header(rows):
     "Whether the first row of a text file names its columns."
     words = [cell.lower() for cell in rows[0]]
+    if tuple(rows[0][:3]) == ("i", "j", "k") and tuple(rows[0][3:]) in ((), ("l",), ("respondent",), ("l", "respondent")): return True     # what `to_csv` writes
     if all(word.rstrip("0123456789_ ") in _header_words for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
     return len(rows) > 1 and not all(map(_is_number, rows[0])) and all(all(map(_is_number, row)) for row in rows[1:])
 
@@ -475,14 +477,13 @@ def _find_columns(header, n_columns, width, columns, respondent, where):
     "Positions of the object columns and of the respondent's column (or None)."
     def position(column, argument):
         if isinstance(column, str):
-            require(header is not None and column in header, argument, f"one of the columns {list(header or [])}", column)
+            require(header is not None and column in header, argument, f"one of the columns {list(header)}" if header else "a position, as the file has no header", column)
             return header.index(column)
         return check_integer(column, argument, 0, n_columns - 1)
     if respondent is None and header is not None:
         respondent = next((name for name in header if name.lower() in _respondent_names), None)
     who = None if respondent is None else position(respondent, "respondent")
     if columns is not None:
-        require(isinstance(columns, (list, tuple)) and len(columns) == width, "columns", f"a list of {width} columns", columns)
         return [position(column, "columns") for column in columns], who
     objects = [c for c in range(n_columns) if c != who]
     rule = f"{width} columns" + ("" if who is None else " beside the respondent's") + " (say columns=… or respondent=… if the file has others)"
@@ -499,17 +500,19 @@ def read_comparisons(
     objects=None,          # names of all objects, if some may not occur in the file; also fixes their order
     encoding="utf-8-sig",  # of a text file
 ):                         # `Triplets` or `Quadruplets`, with names
-    "Read answers from a file. Raises `InputError` (with the line) for what is not an answer, `FileNotFoundError` for a missing file."
+    "Read answers from a file. Raises `InputError`, with the line, for what is not an answer; for a missing file `MissingFileError`, which is a `FileNotFoundError` too."
     require(isinstance(kind, str) and kind in _widths, "kind", f"one of {', '.join(_widths)}", kind)
     require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
+    require(columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind], "columns", f"a list of {_widths[kind]} columns", columns)
+    if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
     path = Path(path)
-    if not path.is_file(): raise FileNotFoundError(f"path must be an existing file; got {shown(str(path), 200)}")
+    if not path.is_file(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
     table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else _read_delimited(path, encoding)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     rows, lines, names = table.rows, table.lines, table.header
     if names is None and (_looks_like_header(rows) if header is None else header): names, rows, lines = rows[0], rows[1:], lines[1:]
-    require(rows, str(path), "a file with at least one answer", "a header and nothing else")
+    require(rows, str(path), "a file with at least one answer (say header=False if its first line is one)", "a header and nothing else")
     n_columns = len(names or rows[0])
     where = lambda r: f"{path}, {table.unit} {lines[r]},"
     short = next((r for r, row in enumerate(rows) if len(row) != n_columns), None)

@@ -134,13 +134,13 @@ def test_lists_and_tables_hold_the_same_votes(seed):
     balance = np.zeros((P, P), dtype=np.int64)
     np.add.at(balance, (winner, loser), 1); np.add.at(balance, (loser, winner), -1)
     place = np.arange(n)
-    assert _merge_all(TabledVotes(balance), place).tolist() == _merge_all(ListedVotes(winner, loser, P), place).tolist() == quadruplet_average_linkage(answers).children.tolist()
+    assert _merge_all(TabledVotes(balance), place).tolist() == _merge_all(ListedVotes(answers), place).tolist() == quadruplet_average_linkage(answers).children.tolist()
     change, pairs = rng.normal(size=7), rng.choice(P, 7, replace=False)
     total = lambda votes, *arguments: np.bincount(np.arange(P)[(r := votes.response(*arguments))[0]], r[1], minlength=P)
     expected = -change @ balance[pairs]
-    for votes in (TabledVotes(balance), ListedVotes(winner, loser, P)): np.testing.assert_allclose(total(votes, change, pairs), expected, atol=1e-12)
+    for votes in (TabledVotes(balance), ListedVotes(answers)): np.testing.assert_allclose(total(votes, change, pairs), expected, atol=1e-12)
     weights = rng.normal(size=P)
-    for votes in (TabledVotes(balance), ListedVotes(winner, loser, P)): np.testing.assert_allclose(total(votes, weights), balance @ weights, atol=1e-10)
+    for votes in (TabledVotes(balance), ListedVotes(answers)): np.testing.assert_allclose(total(votes, weights), balance @ weights, atol=1e-10)
 
 # ---- what must not matter
 

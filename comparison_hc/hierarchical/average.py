@@ -7,6 +7,8 @@ __all__ = ['ListedVotes', 'TabledVotes', 'RankedVotes', 'check_partition', 'quad
            'quadruplet_average_linkage_ranked']
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #4ccf86a0
+from numbers import Integral
+
 import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
@@ -193,14 +195,19 @@ def check_partition(
 ):              # tuple of K tuples of objects: single objects for None
     "A partition of the objects; as labels, clusters come in the order of their first objects."
     if initial is None: return tuple((i,) for i in range(n_objects))
-    clusters = list(initial) if np.iterable(initial) and not isinstance(initial, str) else require(False, "initial", "lists of objects or one label an object", initial)
-    if all(np.ndim(cluster) == 0 for cluster in clusters):
+    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
+    require(np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set)) and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    clusters = list(initial)
+    if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")
         return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])))
-    members = [i for cluster in clusters for i in np.atleast_1d(cluster).tolist()]
-    whole = all(isinstance(i, int) and not isinstance(i, bool) for i in members) and all(np.size(cluster) for cluster in clusters)
-    require(whole and sorted(members) == list(range(n_objects)), "initial", f"a partition of the objects 0 to {n_objects - 1} into non-empty lists", initial)
+    require(all(map(_is_group, clusters)), "initial", rule, initial)
+    members = [i for cluster in clusters for i in cluster]
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members) and all(map(len, clusters := list(map(tuple, clusters))))
+    require(whole and sorted(members) == list(range(n_objects)), "initial", rule, initial)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
+
+def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
 
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
