@@ -107,13 +107,13 @@ class _ReadOnlyRows:
         "The objects' names as a list; their indices where no names were given."
         return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
 
-def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
-
-# %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
 def _index_type(n_objects):
     "The integer type of indices: 32 bits while i·N + j still fits, so that a user's own arithmetic on the columns cannot overflow."
     return np.int32 if n_objects <= 46_340 else np.int64
 
+def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
 class Comparisons(_ReadOnlyRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
     width, kind, columns = None, None, None
@@ -145,7 +145,6 @@ class Comparisons(_ReadOnlyRows):
             require(respondents.shape == (len(rows),), "respondents", f"of shape ({len(rows)},), one an answer", respondents)
             respondents.flags.writeable = False
         self._fill(rows.astype(_index_type(n_objects)), n_objects, names, respondents)
-
     def _fill(self, array, n_objects, names=None, respondents=None):
         "Set the fields from values that are known to be good; `array` is kept, not copied."
         array.flags.writeable = False
