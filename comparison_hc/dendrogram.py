@@ -8,7 +8,7 @@ __all__ = ['Dendrogram']
 # %% ../nbs/0_ground/02_dendrogram.ipynb #5ef0452c
 import re
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation, localcontext
+from decimal import Context, Decimal, InvalidOperation, localcontext
 from functools import cached_property
 from itertools import chain
 from numbers import Integral
@@ -401,7 +401,7 @@ def _quoted(name):
 
 def _branches(self):
     "Text of the branch above every node: the parent's height minus its own, as written in decimal, so that nothing is rounded."
-    with localcontext(prec=60):
+    with localcontext(Context(prec=60)):
         heights = [Decimal(0)] * self.n_leaves + [Decimal(repr(height)) for height in self.heights.tolist()]
         lengths = [(heights[parent] - height).normalize() for parent, height in zip(self._parents.tolist(), heights[:-1])]
     return [":" + (f"{x:f}" if -9 < x.adjusted() < 18 else str(x)) for x in lengths] + [""]
@@ -572,7 +572,7 @@ def _heights_of(kids, lengths):
     require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none", f"{sum(given)} of {len(given)}")
     if not any(given): return None
     heights = [Decimal(0)] * len(kids)
-    with localcontext(prec=60):
+    with localcontext(Context(prec=60)):
         for node in range(len(kids) - 1, -1, -1):
             if kids[node]: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
     heights = list(map(float, heights))

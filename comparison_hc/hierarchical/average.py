@@ -7,6 +7,8 @@ __all__ = ['ListedVotes', 'TabledVotes', 'RankedVotes', 'check_partition', 'quad
            'quadruplet_average_linkage_ranked']
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #4ccf86a0
+from numbers import Integral
+
 import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
@@ -103,14 +105,17 @@ class RankedVotes:
     n_answers = None
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d2946afc
-def _link_sums(votes, place, size):
-    "(link, B): the flat entry of B that every pair of units counts for, and the sums of T over all links, from scratch."
+def _links(place, n_places):
+    "The flat entry of B that every pair of units counts for; inside a cluster one on the diagonal, which is never read."
     low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
-    weight = np.where(low == high, 0, 1 / (size[low] * size[high]))
-    link = low * len(size) + high                                              # inside a cluster: the diagonal of B, never read
+    return low * n_places + high
+
+def _link_sums(votes, link, size):
+    "B from scratch: the sums of T over all links."
+    low, high = np.divmod(link, len(size))
     B = np.zeros((len(size), len(size)))
-    _add_by_link(B, link, votes.response(weight))
-    return link, B
+    _add_by_link(B, link, votes.response(np.where(low == high, 0, 1 / (size[low] * size[high]))))
+    return B
 
 def _add_by_link(B, link, response):
     "Add a response to the symmetric matrix B, each pair at its link."
@@ -154,12 +159,14 @@ def _merge_all(
     n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
     for K in range(n_initial, 1, -1):                                          # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
-        if contract or n_places is None or 2 * K <= n_places:                  # close up, and add up from scratch: rounding cannot pile up
+        if contract or n_places is None or 2 * K <= n_places:                  # close up; from scratch where that is cheap, so that rounding cannot pile up
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
             if contract: votes, place = _contract(votes, place), np.arange(K)
-            (link, B), barrier, n_places = _link_sums(votes, place, size), _barrier(K), K
-            scale = np.abs(B / np.outer(size, size)).max()
+            cheap = contract or n_places is None or not isinstance(votes, ListedVotes)
+            link, barrier, n_places = _links(place, K), _barrier(K), K
+            B = _link_sums(votes, link, size) if cheap else B[np.ix_(live, live)]
+            scale = max(0 if cheap else scale, np.abs(B / np.outer(size, size)).max())
         (a, b), scale = _best_link(B, size, barrier, scale)
         merges.append((node[a], node[b]))
         one, two, rest = np.flatnonzero(place == a), np.flatnonzero(place == b), np.flatnonzero((place != a) & (place != b))
@@ -193,14 +200,19 @@ def check_partition(
 ):              # tuple of K tuples of objects: single objects for None
     "A partition of the objects; as labels, clusters come in the order of their first objects."
     if initial is None: return tuple((i,) for i in range(n_objects))
-    clusters = list(initial) if np.iterable(initial) and not isinstance(initial, str) else require(False, "initial", "lists of objects or one label an object", initial)
-    if all(np.ndim(cluster) == 0 for cluster in clusters):
+    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
+    require(np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set)) and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    clusters = list(initial)
+    if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")
         return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])))
-    members = [i for cluster in clusters for i in np.atleast_1d(cluster).tolist()]
-    whole = all(isinstance(i, int) and not isinstance(i, bool) for i in members) and all(np.size(cluster) for cluster in clusters)
-    require(whole and sorted(members) == list(range(n_objects)), "initial", f"a partition of the objects 0 to {n_objects - 1} into non-empty lists", initial)
+    require(all(map(_is_group, clusters)), "initial", rule, initial)
+    members = [i for cluster in clusters for i in cluster]
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members) and all(map(len, clusters := list(map(tuple, clusters))))
+    require(whole and sorted(members) == list(range(n_objects)), "initial", rule, initial)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
+
+def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
 
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
