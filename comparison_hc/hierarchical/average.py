@@ -105,14 +105,17 @@ class RankedVotes:
     n_answers = None
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d2946afc
-def _link_sums(votes, place, size):
-    "(link, B): the flat entry of B that every pair of units counts for, and the sums of T over all links, from scratch."
+def _links(place, n_places):
+    "The flat entry of B that every pair of units counts for; inside a cluster one on the diagonal, which is never read."
     low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
-    weight = np.where(low == high, 0, 1 / (size[low] * size[high]))
-    link = low * len(size) + high                                              # inside a cluster: the diagonal of B, never read
+    return low * n_places + high
+
+def _link_sums(votes, link, size):
+    "B from scratch: the sums of T over all links."
+    low, high = np.divmod(link, len(size))
     B = np.zeros((len(size), len(size)))
-    _add_by_link(B, link, votes.response(weight))
-    return link, B
+    _add_by_link(B, link, votes.response(np.where(low == high, 0, 1 / (size[low] * size[high]))))
+    return B
 
 def _add_by_link(B, link, response):
     "Add a response to the symmetric matrix B, each pair at its link."
@@ -156,12 +159,14 @@ def _merge_all(
     n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
     for K in range(n_initial, 1, -1):                                          # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
-        if contract or n_places is None or 2 * K <= n_places:                  # close up, and add up from scratch: rounding cannot pile up
+        if contract or n_places is None or 2 * K <= n_places:                  # close up; from scratch where that is cheap, so that rounding cannot pile up
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
             if contract: votes, place = _contract(votes, place), np.arange(K)
-            (link, B), barrier, n_places = _link_sums(votes, place, size), _barrier(K), K
-            scale = np.abs(B / np.outer(size, size)).max()
+            cheap = contract or n_places is None or not isinstance(votes, ListedVotes)
+            link, barrier, n_places = _links(place, K), _barrier(K), K
+            B = _link_sums(votes, link, size) if cheap else B[np.ix_(live, live)]
+            scale = max(0 if cheap else scale, np.abs(B / np.outer(size, size)).max())
         (a, b), scale = _best_link(B, size, barrier, scale)
         merges.append((node[a], node[b]))
         one, two, rest = np.flatnonzero(place == a), np.flatnonzero(place == b), np.flatnonzero((place != a) & (place != b))
