@@ -114,6 +114,18 @@ def _index_type(n_objects):
 def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
+def _as_names(
+    names,  # sequence of anything that can be written
+):          # tuple of different texts
+    "The caller's names as text."
+    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), "names", "a sequence of names", names)
+    names = tuple(names)
+    require(not any(name is None or isinstance(name, float) and name != name for name in names), "names", "free of missing values", names)
+    names = tuple(map(str, names))
+    require(len(set(names)) == len(names), "names", "all different", names)
+    return names
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #a1741787
 class Comparisons(_ReadOnlyRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
     width, kind, columns = None, None, None
@@ -129,11 +141,7 @@ class Comparisons(_ReadOnlyRows):
             n_objects, data = data.n_objects if n_objects is None else n_objects, data.array
         rows = _as_integer_rows(data, self.width)
         if names is not None:
-            require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), "names", "a sequence of names", names)
-            names = tuple(names)
-            require(not any(name is None or isinstance(name, float) and name != name for name in names), "names", "free of missing values", names)
-            names = tuple(map(str, names))
-            require(len(set(names)) == len(names), "names", "all different", names)
+            names = _as_names(names)
             n_objects = len(names) if n_objects is None else n_objects
             require(len(names) == n_objects, "names", f"as many as n_objects = {n_objects}", f"{len(names)} names")
         if n_objects is not None: n_objects = check_integer(n_objects, "n_objects", 1, _MOST_OBJECTS)

@@ -15,7 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .validation import check_integer, check_number, require
+from .validation import as_array, check_integer, check_number, require
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
@@ -68,7 +68,9 @@ def _check_linkage(
     linkage_matrix,  # anything
 ):                   # (K-1, 4) new read-only float array
     "A linkage matrix as SciPy defines it; K = 1 has zero rows."
-    try: array = np.array(linkage_matrix, dtype=float)
+    array = as_array(linkage_matrix, "linkage_matrix", "a matrix of numbers")
+    require(array.dtype.kind != "c", "linkage_matrix", "a matrix of real numbers", array)
+    try: array = np.array(array, dtype=float)
     except (TypeError, ValueError): require(False, "linkage_matrix", "a matrix of numbers", linkage_matrix)
     if array.shape == (0,): array = array.reshape(0, 4)
     require(array.ndim == 2 and array.shape[1] == 4, "linkage_matrix", "of shape (K-1, 4), SciPy's Z", array)
@@ -372,7 +374,7 @@ def relabel(
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b51f27ad
 def _check_permutation(order, n_objects):
     "A permutation of the objects."
-    array = np.asarray(order)
+    array = as_array(order, "order", f"a permutation of 0 to {n_objects - 1}")
     legal = array.shape == (n_objects,) and array.dtype.kind in "iu" and np.array_equal(np.sort(array), np.arange(n_objects))
     require(legal, "order", f"a permutation of 0 to {n_objects - 1}", order)
     return array

@@ -277,3 +277,19 @@ def test_check_integer_and_check_number_say_the_rule():
     assert refused(lambda: check_integer(0, "k"), "k") == "k must be an integer of at least 1; got 0"
     assert refused(lambda: check_number(2, "p", 0, 1, open_low=True)) == "p must be a number in (0, 1]; got 2"
     assert check_number(Fraction(1, 2), "p", 0, 1) == 0.5
+
+# ---- further doors
+
+@pytest.mark.parametrize("value", [None, 5, "dcba", [0, 1, 2], [0, 1, 2, 2], [0, 1, 2, 4], [0.0, 1.0, 2.0, 3.0], [[0], [1, 2], [3]], [-1, 0, 1, 2], np.ma.array([3, 2, 1, 0], mask=[1, 0, 0, 0])], ids=lambda x: repr(x)[:20])
+def test_relabel(value): refused(lambda: TREE.relabel(value), "order must be a permutation of 0 to 3")
+
+@pytest.mark.parametrize("value", [None, "abc", [[0, 1, 1]], [[0, 1, 1, 2 + 1j]], [[0, 1, NAN, 2]], [[0, 1, -1, 2]], [[0, 0, 1, 2]], [[0, 2, 1, 2]], [[0, 1, 1, 3]], [[0.5, 1, 1, 2]], np.ma.array([[0, 1, 1, 2]], mask=[[0, 0, 1, 0]]), [[0, 1], [1]]], ids=lambda x: repr(x)[:24])
+def test_linkage_matrix(value): refused(lambda: Dendrogram.from_linkage(value), "linkage_matrix must be", "got")
+
+@pytest.mark.parametrize("value", [None, "abc", [[0, 1, 2]], [[0, 0]], [[0, 2]], [[0, -1]], [[0, 1], [0, 2]], [[0, NAN]], [[0, 1], [1]]], ids=lambda x: repr(x)[:24])
+def test_merges(value): refused(lambda: Dendrogram.from_merges(value), "merges must be", "got")
+
+def test_no_answers_at_all():
+    nothing = Triplets([[0, 1, 2], [0, 2, 1]], n_objects=4).majority()
+    assert most_agreement(nothing) == 0 and agreement(TREE, nothing).total == 0 and quadruplet_average_linkage(nothing).n_objects == 4
+    refused(lambda: nothing.sample(1, 0), "size")
