@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet_questions', 'Comparisons', 'Triplets',
-           'Quadruplets', 'in_chunks', 'as_triplets', 'as_quadruplets', 'ComparisonSummary', 'read_comparisons',
-           'sample_numbers', 'quadruplet_questions', 'triplet_questions']
+           'Quadruplets', 'in_chunks', 'as_triplets', 'as_comparisons', 'as_quadruplets', 'ComparisonSummary',
+           'read_comparisons', 'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
 import csv, io, json, os
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_number, require, shown
+from .validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #24c69c1c
 def pair_index(
@@ -92,7 +92,20 @@ def _as_integer_rows(
 # %% ../nbs/0_ground/00_comparisons.ipynb #8de417c0
 class _ReadOnlyRows:
     "How comparisons look and compare: rows that never change, an answer each."
-    def __setattr__(self, field, value): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of setting {field!r}")
+    def _fill(self, array, n_objects, names=None, respondents=None):
+        "Set the fields from values that are known to be good; `array` is kept, not copied."
+        array.flags.writeable = False
+        for field, value in dict(array=array, n_objects=n_objects, names=names, respondents=respondents).items():
+            object.__setattr__(self, field, value)
+        return self
+
+    @classmethod
+    def _trusted(cls, array, n_objects, names=None, respondents=None):
+        "Comparisons from rows that this package made itself: no check, no copy."
+        return object.__new__(cls)._fill(array, n_objects, names, respondents)
+
+    def __setattr__(self, field, value=None): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of changing {field!r}")
+    __delattr__ = __setattr__
     def __reduce__(self): return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
     def __len__(self): return len(self.array)
     def __array__(self, dtype=None, copy=None): return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
@@ -114,18 +127,6 @@ def _index_type(n_objects):
 def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
-def _as_names(
-    names,  # sequence of anything that can be written
-):          # tuple of different texts
-    "The caller's names as text."
-    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), "names", "a sequence of names", names)
-    names = tuple(names)
-    require(not any(name is None or isinstance(name, float) and name != name for name in names), "names", "free of missing values", names)
-    names = tuple(map(str, names))
-    require(len(set(names)) == len(names), "names", "all different", names)
-    return names
-
-# %% ../nbs/0_ground/00_comparisons.ipynb #a1741787
 class Comparisons(_ReadOnlyRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
     width, kind, columns = None, None, None
@@ -140,11 +141,9 @@ class Comparisons(_ReadOnlyRows):
             names, respondents = data.names if names is None else names, data.respondents if respondents is None else respondents
             n_objects, data = data.n_objects if n_objects is None else n_objects, data.array
         rows = _as_integer_rows(data, self.width)
-        if names is not None:
-            names = _as_names(names)
-            n_objects = len(names) if n_objects is None else n_objects
-            require(len(names) == n_objects, "names", f"as many as n_objects = {n_objects}", f"{len(names)} names")
         if n_objects is not None: n_objects = check_integer(n_objects, "n_objects", 1, _MOST_OBJECTS)
+        names = check_names(names, n_objects)
+        if names is not None: n_objects = len(names)
         broken = _first_broken_row(rows, n_objects)
         if broken: require(False, f"row {broken[0]} of data", broken[1], tuple(rows[broken[0]].tolist()))
         if n_objects is None: n_objects = int(rows.max()) + 1
@@ -153,17 +152,6 @@ class Comparisons(_ReadOnlyRows):
             require(respondents.shape == (len(rows),), "respondents", f"of shape ({len(rows)},), one an answer", respondents)
             respondents.flags.writeable = False
         self._fill(rows.astype(_index_type(n_objects)), n_objects, names, respondents)
-    def _fill(self, array, n_objects, names=None, respondents=None):
-        "Set the fields from values that are known to be good; `array` is kept, not copied."
-        array.flags.writeable = False
-        for field, value in dict(array=array, n_objects=n_objects, names=names, respondents=respondents).items():
-            object.__setattr__(self, field, value)
-        return self
-
-    @classmethod
-    def _trusted(cls, array, n_objects, names=None, respondents=None):
-        "Comparisons from rows that this package made itself: no check, no copy."
-        return object.__new__(cls)._fill(array, n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #adcfcafc
 class Triplets(Comparisons):
@@ -218,16 +206,21 @@ def as_triplets(
     require(not isinstance(triplets, Quadruplets), "triplets", "triplets; quadruplets say more than a triplet can", triplets)
     return Triplets(triplets, n_objects)
 
+def as_comparisons(
+    comparisons,     # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
+    n_objects=None,  # N; by default as `comparisons` says
+):                   # `Triplets` or `Quadruplets`
+    "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
+    if isinstance(comparisons, Comparisons): return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
+    array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")
+    return (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(comparisons, n_objects)
+
 def as_quadruplets(
     quadruplets,     # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame
     n_objects=None,  # N; by default as `quadruplets` says
 ):                   # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into quadruplets."
-    if not isinstance(quadruplets, Comparisons):
-        array = as_array(quadruplets, "quadruplets", "an integer array of shape (m, 4) or (m, 3)")
-        quadruplets = (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(quadruplets, n_objects)
-    elif n_objects not in (None, quadruplets.n_objects): quadruplets = type(quadruplets)(quadruplets, n_objects)
-    return quadruplets.to_quadruplets()
+    return as_comparisons(quadruplets, n_objects).to_quadruplets()
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #34de3d96
 def _from_statements(cls, data, columns, n_objects, names, respondents):
@@ -374,7 +367,9 @@ def _as_frame(self):  # DataFrame with one row an answer
 def _to_csv(self,
     path,  # file to write
 ):
-    "Write the answers as CSV, object by name, in the form that `read_comparisons` reads."
+    "Write the answers as CSV, object by name, in the form that `read_comparisons` reads. Names that would not survive the file are refused."
+    bad = [name for name in self.names or () if not _is_name(name) or name != name.strip() or "\r" in name]
+    require(not bad, "names", "free of carriage returns and of blanks at their ends, and not empty, to be written", bad[:1])
     _as_frame(self).to_csv(path, index=False)
 
 def _repr_html(self):
@@ -389,7 +384,7 @@ Comparisons.to_frame, Comparisons.to_csv, Comparisons._repr_html_ = _as_frame, _
 # %% ../nbs/0_ground/00_comparisons.ipynb #e5236973
 _widths = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
 _respondent_names = ("respondent", "participant", "worker", "user")
-_header_words = {"i", "j", "k", "l", "a", "b", "c", "d", "x", "y", "z", "anchor", "positive", "negative", "central", "odd", "object", *_respondent_names}
+_header_words = {"anchor", "positive", "negative", "central", "odd", "object", *_respondent_names}
 
 @dataclass(frozen=True)
 class _Table:
@@ -467,7 +462,7 @@ def _looks_like_header(rows):
     "Whether the first row of a text file names its columns."
     words = [cell.lower() for cell in rows[0]]
     if tuple(rows[0][:3]) == ("i", "j", "k") and tuple(rows[0][3:]) in ((), ("l",), ("respondent",), ("l", "respondent")): return True     # what `to_csv` writes
-    if all(word.rstrip("0123456789_ ") in _header_words for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
+    if all(word.rstrip("0123456789_ ") in _header_words for word in words) or any(word in _respondent_names for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
     return len(rows) > 1 and not all(map(_is_number, rows[0])) and all(all(map(_is_number, row)) for row in rows[1:])
 
 def _is_name(cell):
@@ -491,7 +486,9 @@ def _find_columns(header, n_columns, width, columns, respondent, where):
         respondent = next((name for name in header if name.lower() in _respondent_names), None)
     who = None if respondent is None else position(respondent, "respondent")
     if columns is not None:
-        return [position(column, "columns") for column in columns], who
+        objects = [position(column, "columns") for column in columns]
+        require(len({*objects, who}) == width + 1, "columns", "different columns, without the respondent's", columns)
+        return objects, who
     objects = [c for c in range(n_columns) if c != who]
     rule = f"{width} columns" + ("" if who is None else " beside the respondent's") + " (say columns=… or respondent=… if the file has others)"
     require(len(objects) == width, where, rule, f"{len(objects)} columns")
@@ -512,8 +509,9 @@ def read_comparisons(
     require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
     require(columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind], "columns", f"a list of {_widths[kind]} columns", columns)
     if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
+    require(header in (None, True, False), "header", "True, False or None", header)
     path = Path(path)
-    if not path.is_file(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
+    if not path.exists() or path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
     table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else _read_delimited(path, encoding)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")

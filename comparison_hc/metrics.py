@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .comparisons import Comparisons, Quadruplets, Triplets, as_quadruplets, as_triplets, in_chunks
+from .comparisons import Comparisons, Triplets, as_comparisons, as_quadruplets, as_triplets, in_chunks
 from .dendrogram import Dendrogram
 from .validation import InputError, as_array, check_integer, check_labels, check_similarity, require
 
@@ -139,9 +139,7 @@ def agreement(
 ):                # `Agreement`
     "How many answers the tree agrees with, disagrees with, or leaves undecided. O(N² + m) time, O(N²) memory."
     _check_tree(dendrogram)
-    shape = () if isinstance(comparisons, Comparisons) else as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)").shape
-    three = isinstance(comparisons, Triplets) or len(shape) == 2 and shape[1] == 3
-    return _agreement(dendrogram, _gate(as_triplets if three else as_quadruplets, comparisons, dendrogram))
+    return _agreement(dendrogram, _gate(as_comparisons, comparisons, dendrogram))
 
 def triplet_agreement(
     dendrogram,  # `Dendrogram` over N objects

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['InputError', 'MissingFileError', 'shown', 'require', 'check_integer', 'check_number', 'as_rng', 'as_array',
-           'check_similarity', 'check_labels']
+           'check_similarity', 'check_labels', 'check_names']
 
 # %% ../nbs/0_ground/05_validation.ipynb #c32285d9
 from numbers import Integral, Real
@@ -126,3 +126,24 @@ def check_labels(
     require(n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array)
     require(not isna(array).any(), argument, "free of missing values", labels)
     return factorize(array)[0].astype(np.intp)
+
+# %% ../nbs/0_ground/05_validation.ipynb #740377f6
+def check_names(
+    names,             # sequence of names, or None
+    n_objects=None,    # how many there must be, where something else fixes it
+    distinct=True,     # whether two objects may not share a name
+    argument="names",  # its name in a message
+):                     # tuple of str, or None
+    "One name for every object, as text."
+    if names is None: return None
+    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), argument, "a sequence of names", names)
+    values = list(names)
+    n_objects = len(values) if n_objects is None else n_objects
+    require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))
+    missing = [value for value in values if value is None or isinstance(value, float) and value != value]
+    require(not missing, argument, "free of missing values", missing[:1])
+    values = tuple(map(str, values))
+    if distinct and len(set(values)) < n_objects:
+        seen = set()
+        require(False, argument, "distinct", next(value for value in values if value in seen or seen.add(value)))
+    return values

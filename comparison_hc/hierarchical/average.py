@@ -15,9 +15,9 @@ from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..validation import check_labels, check_similarity, require
 
-# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #c34eaf27
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
-    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 8 bytes an answer."
+    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 10 bytes an answer."
     def __init__(self,
         quadruplets,  # `Quadruplets`, m answers
     ):
@@ -26,7 +26,7 @@ class ListedVotes:
         votes = coo_array((np.ones(len(quadruplets), dtype=np.int8), quadruplets.winners_and_losers()), shape=(n_pairs, n_pairs))
         votes.has_canonical_format = True                       # keep repeated answers as repeated entries: summed in 8 bits they could overflow
         self.beat = votes.tocsr()
-        del votes                                               # a third of the memory at this point
+        del votes                                               # frees the pair numbers before the second list is made
         self.lost = self.beat.T.tocsr()
 
     def response(self,
@@ -214,6 +214,10 @@ def check_partition(
 
 def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
 
+def _check_size(n_objects):
+    "Several numbers are kept for every pair of objects."
+    require(n_objects <= 20_000, "n_objects", "at most 20,000: 4–AL keeps some forty bytes for every two objects", n_objects)
+
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
     place = np.empty(n_objects, dtype=np.int64)
@@ -229,6 +233,7 @@ def quadruplet_average_linkage(
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL, quadruplets-based average linkage (F19, eqs. 4–5 and algorithm 1). Repeated and contradictory answers all vote. Time about O(m · depth of the tree), memory O(m)."
     quadruplets = as_quadruplets(quadruplets, n_objects)
+    _check_size(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     n = quadruplets.n_objects
     votes = ListedVotes(quadruplets)
@@ -242,6 +247,7 @@ def quadruplet_average_linkage_ranked(
 ):                  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL when every comparison is known, p = 1: the tree of `quadruplet_average_linkage` on all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory."
     w = check_similarity(similarity)
+    _check_size(len(w))
     clusters = check_partition(initial, len(w))
     votes = RankedVotes(w[pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))])
     return Dendrogram.from_merges(_merge_all(votes, _places(clusters, len(w)), progress), clusters, names)
