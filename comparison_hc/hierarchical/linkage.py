@@ -75,10 +75,12 @@ def _insert(
 ):          # generator; returns (e + m, 2) pairs in order
     "Sort new pairs into a sorted list."
     low, high = np.zeros(len(pairs), dtype=np.int64), below.copy()
+    step, climbs = 1, np.ones(len(pairs), dtype=bool)
     while len(looking := np.flatnonzero(low < high)):
-        middle = (low[looking] + high[looking]) // 2
-        wins = yield from _ask(pairs[looking], order[middle], rng)
-        high[looking[wins]], low[looking[~wins]] = middle[wins], middle[~wins] + 1
+        at = np.where(climbs, np.maximum(high - step, 0), (low + high) // 2)[looking]
+        wins = yield from _ask(pairs[looking], order[at], rng)
+        high[looking[wins]], low[looking[~wins]] = at[wins], at[~wins] + 1
+        climbs[looking[~wins]], step = False, 4 * step
     ranks = yield from _sort(pairs, rng, np.searchsorted(np.sort(low), low))
     return np.insert(order, low[ranks], pairs[ranks], axis=0)
 
@@ -153,17 +155,16 @@ def _find_nearest(
 ):          # generator; fills in `links.nearest[rows]`
     "Play what is undecided in the tournaments of these slots: at most n_left − 2 questions a slot, at most ⌈log₂ N⌉ batches."
     for h in range(1, len(links.winner)):
-        two = links.winner[h - 1][rows].reshape(len(rows), -1, 2)
-        weaker = links.weaker[h - 1][rows].reshape(two.shape)
-        old, here = links.winner[h][rows], two >= 0
-        holds = (here & (two == old[..., None]) & ~weaker).any(axis=2)       # who won then is still there, as strong as then
-        new = np.where(holds, old, two.max(axis=2))                         # a walk-over where only one is there
-        r, t = np.nonzero(~holds & here.all(axis=2))
-        first, second = two[r, t].T
+        below, weaker, old = links.winner[h - 1][rows], links.weaker[h - 1][rows], links.winner[h][rows]
+        one, two = below[:, 0::2], below[:, 1::2]
+        holds = ((one == old) & ~weaker[:, 0::2]) | ((two == old) & ~weaker[:, 1::2])          # who won then is still there, as strong as then
+        if holds.all(): break
+        new = np.where(holds, old, np.maximum(one, two))                                       # a walk-over where only one is there
+        r, t = np.nonzero(~holds & (one >= 0) & (two >= 0))
+        first, second = one[r, t], two[r, t]
         wins = yield from links.ask(rows[r], first, second)
         new[r, t] = np.where(wins, first, second)
-        links.winner[h][rows], links.weaker[h - 1][rows] = new, False
-        links.weaker[h][rows] |= ~holds
+        links.winner[h][rows], links.weaker[h][rows], links.weaker[h - 1][rows] = new, ~holds, False
     links.nearest[rows] = links.winner[-1][rows, 0]
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #65fb372e
@@ -188,7 +189,9 @@ def _merge(
     p, q = np.triu_indices(len(a), 1)
     yield from _keep_weaker(links, a[q], b[q], a[p])
     links.alive[b], links.winner[0][:, b] = False, -1
-    links.nearest[np.isin(links.nearest, couples)] = links.nearest[couples] = -1
+    spoiled = np.zeros(links.n + 1, dtype=bool)                                # one more, for the unknown, -1
+    spoiled[couples] = True
+    links.nearest[spoiled[links.nearest] | spoiled[:-1]] = -1
     for x, y in couples.tolist():
         links.merges.append((links.node[x], links.node[y]))
         links.node[x] = links.n + len(links.merges) - 1
@@ -203,19 +206,17 @@ def complete_linkage(
     n, names = _objects(n)
     return _complete_linkage(n, names, as_rng(rng))
 
-def _complete_linkage(n, names, rng):
-    "The generator behind `complete_linkage`."
-    links, total = _Links(n, rng), 3 * n**2 - int(4 * n * np.log(n))
+def _complete_linkage(n, names, rng, bound=3):
+    "The generator behind `complete_linkage`: as wide as `bound` · N² questions allow, and never more than the chain needs if that is above."
+    links, total = _Links(n, rng), bound * n**2 - int(4 * n * np.log(n))
     while (m := links.n_left) > 1:
-        tip = links.chain()[-1]
-        if links.nearest[tip] < 0:
+        if links.nearest[tip := links.chain()[-1]] < 0:
             unknown = np.flatnonzero(links.alive & (links.nearest < 0))
             rows = np.append(tip, unknown[unknown != tip])
             spare = total - links.n_asked - (m - 2) * (5 * m - 7) // 2
             yield from _find_nearest(links, rows[:max(1, spare // max(m - 2, 1))])
         couples = links.mutual()
-        chain = links.chain()
-        if len(couples) == 0 and links.nearest[chain[-1]] >= 0: couples = np.sort([chain[-2:]])     # a circle: ties, or wrong answers
+        if len(couples) == 0 and links.nearest[(chain := links.chain())[-1]] >= 0: couples = np.sort([chain[-2:]])     # a circle: ties, or wrong answers
         if len(couples): yield from _merge(links, couples)
     shuffled = rng.permutation(n - 1)
     order = yield from _sort(links.pairs[np.array(links.merged_by, dtype=np.int64)[shuffled]], rng)
