@@ -11,8 +11,8 @@ import heapq
 import numpy as np
 
 from ..comparisons import pair_from_index
-from ..dendrogram import Dendrogram, _check_names
-from ..validation import as_rng, check_integer
+from ..dendrogram import Dendrogram
+from ..validation import as_rng, check_integer, check_names
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #91e60e1d
 def _ask(
@@ -89,7 +89,7 @@ def _objects(n):
     "(number of objects, names or None) from a number or a sequence of names."
     if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n"), None
     names = n if isinstance(n, (set, dict)) else list(n)
-    return check_integer(len(names), "the number of names in n"), _check_names(names, len(names), argument="n")
+    return check_integer(len(names), "the number of names in n"), check_names(names, len(names), argument="n")
 
 def single_linkage(
     n,      # number of objects N ≥ 1, or a sequence of N distinct names
