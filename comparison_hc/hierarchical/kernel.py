@@ -225,7 +225,7 @@ def _vote_table(
     return table.astype(np.int8, copy=False)
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #c8a3ed9b
-_DENSE_CELLS = 1000  # a product of two sparse entries takes as long as so many of a dense matrix product (measured below)
+_DENSE_CELLS = 250  # a product of two sparse entries takes as long as so many of a dense matrix product (measured below)
 
 def _dense_is_cheaper(A):
     "Whether A Aᵀ should be computed as a dense product."
