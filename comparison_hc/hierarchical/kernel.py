@@ -47,11 +47,12 @@ def _asking(
     upto, number = np.searchsorted(t, np.arange(n_references + 1)), np.full((n, n), -1, dtype=np.int32)     # looks before each reference
     number[y[0], y[1]] = number[y[1], y[0]] = np.arange(n_references)
     V, mirrored, asked, start = np.zeros((len(t), n), dtype=np.int8), [], 0, 0
-    while start < n_references and asked != limit:
+    while start < n_references:
         stop = max(start + 1, int(np.searchsorted(upto, upto[start] + batch // n, "right")) - 1)
         here = slice(upto[start], upto[stop])
         open_, (rows, columns, u) = _open_cells(t[here], k[here], y, number, landmark)
-        if limit is not None: _thin(open_, t[here] - start, stop - start, limit - asked, rng)
+        kept = stop - start if limit is None else _thin(open_, t[here] - start, stop - start, limit - asked, rng)
+        if start + kept < stop: n_references = stop = start + kept            # the limit is reached
         row, i = np.nonzero(open_)
         if len(row):
             try: answers = yield _as_questions(n, i, k[here][row], *y[:, t[here][row]])
@@ -73,14 +74,15 @@ def _as_questions(n_objects, *columns):
     return questions.T
 
 def _thin(open_, reference, n_references, left, rng):
-    "Leave `left` open questions: all of the first references, then a random part of one."
+    "Leave `left` open questions: all of the first references, then a random part of one. Returns how many references are left; those that need no question count."
     upto = np.cumsum(np.bincount(reference, open_.sum(axis=1), n_references)).astype(np.int64)
     full = int(np.searchsorted(upto, left, "right"))
-    if full == n_references: return
+    if full == n_references: return full
     open_[reference > full] = False
     rows, columns = np.nonzero(open_ & (reference == full)[:, None])
     out = rng.choice(len(rows), upto[full] - left, replace=False)
     open_[rows[out], columns[out]] = False
+    return full + (len(out) < len(rows))
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #26802d75
 def _fill(V, t, k, y, landmark, mirrored):
@@ -89,7 +91,8 @@ def _fill(V, t, k, y, landmark, mirrored):
     look = np.full(landmark.shape, -1, dtype=np.int32)
     look[t, k] = np.arange(len(t))
     for rows, columns, u in mirrored:                                         # seen from an end of this reference, at reference u
-        a, b = y[:, t[rows]]
+        rows, columns, u = (column[rows < len(V)] for column in (rows, columns, u))
+        a, b = np.sort(y[:, t[rows]], axis=0)
         low = landmark[u, a]
         V[rows, columns] = -V[look[u, np.where(low, a, b)], np.where(low, b, a)]
     for start in range(0, len(V), 4096):
@@ -204,7 +207,7 @@ def _n_affordable(y, shared, limit):
     "How many references with these landmarks it takes to ask `limit` questions; the last one perhaps in part."
     touched, s = shared[y[0]] | shared[y[1]], int(shared.sum())
     new = s * (len(shared) - s) + s * (s - 1) // 2 - touched * np.cumsum(touched)        # less itself, less what earlier touched ones have asked
-    return int(np.searchsorted(np.cumsum(new), limit)) + 1
+    return int(np.searchsorted(np.cumsum(new), limit, "right")) + 1
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e9916fcb
 def _vote_table(
@@ -252,7 +255,7 @@ def kernel_passive(
     n_objects=None,    # N; by default as the answers say
     progress=None,     # called with (landmarks done, N)
 ):                     # (N, N) int64 kernel with zero diagonal
-    "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9). On a question answered more than once the majority counts. Memory about 25 bytes an answer."
+    "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9). On a question answered more than once the majority counts. Memory about 20 bytes an answer beside the answers."
     return _passive(as_quadruplets(quadruplets, n_objects), self_pairs, progress)
 
 def _passive(quadruplets, self_pairs, progress=None, gram=None):
