@@ -220,7 +220,13 @@ def _finished(workers, function, todo, seeds, taken):
     "What came of the runs, in the order in which they finish. Closing this generator stops the workers."
     from joblib import delayed
     if not todo: return
-    with _one_thread(), closing(workers(delayed(_one_run)(function, run, seeds[key], taken) for key, run in todo.items())) as results: yield from results
+    with _one_thread():
+        results = workers(delayed(_one_run)(function, run, seeds[key], taken) for key, run in todo.items())
+        try: yield from results
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")                               # that results were left unused: somebody has said stop
+                results.close()
 
 # %% ../nbs/5_practice/54_experiments.ipynb #e638d12b
 class ExperimentError(RuntimeError):
