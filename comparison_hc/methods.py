@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['methods', 'Method', 'check_method', 'build_hierarchy', 'as_oracle']
 
-# %% ../nbs/5_practice/49_methods.ipynb #91a19d72
+# %% ../nbs/5_practice/49_methods.ipynb #64ef31c3
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ from .hierarchical.linkage import complete_linkage, single_linkage
 from .oracles import Counting, SimilarityOracle, run
 from .validation import check_integer, check_similarity, require
 
-# %% ../nbs/5_practice/49_methods.ipynb #c1bf4ecf
+# %% ../nbs/5_practice/49_methods.ipynb #d2256bca
 @dataclass(frozen=True)
 class Method:
     "A way to a hierarchy; exactly one of `passive` and `active` is a function."
@@ -36,7 +36,7 @@ def _active_kernel_tree(n_objects, n_comparisons, rng):
     kernel = yield from kernel_active(n_objects, n_comparisons=n_objects**2 if n_comparisons is None else n_comparisons, rng=rng)
     return kernel_average_linkage(kernel)
 
-# %% ../nbs/5_practice/49_methods.ipynb #32585c49
+# %% ../nbs/5_practice/49_methods.ipynb #5af18bd2
 methods = {
     "4-al": Method("quadruplets-based average linkage, 4–AL", "F19, section 3.3", starts=True,
                    passive=lambda quadruplets, initial, self_pairs, progress: quadruplet_average_linkage(quadruplets, initial, progress=progress)),
@@ -54,7 +54,7 @@ def check_method(
     require(isinstance(name, str) and name in methods, argument, f"one of {', '.join(methods)}", name)
     return methods[name]
 
-# %% ../nbs/5_practice/49_methods.ipynb #16135ee8
+# %% ../nbs/5_practice/49_methods.ipynb #e3b92fde
 def build_hierarchy(
     method,              # name in `methods`
     X,                   # passive: `Triplets`, `Quadruplets` or an array of either; active: an oracle with `n_objects`, or an (N, N) similarity matrix
