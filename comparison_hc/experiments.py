@@ -167,9 +167,7 @@ class _RunJournal:
         if self._fd is not None: _append(self._fd, line, fsync=True)
         self._count(_record(line[:-1]))
 
-    def _count(self, record):
-        key = canonical(record["run"])
-        if "rows" in record or "rows" not in self.records.get(key, {}): self.records[key] = record
+    def _count(self, record): self.records[canonical(record["run"])] = record
 
     def is_done(self, key): return "rows" in self.records.get(key, {})
 

@@ -69,6 +69,15 @@ def test_every_run_has_one_thread(options):
     assert (os.getpid() in table.process.tolist()) == (options.get("n_jobs", 1) == 1 or "backend" in options)
 
 
+def test_one_thread_also_when_another_run_ends_meanwhile():
+    def overlapping(pause, rng):
+        before = threads(0, rng)["most"]
+        time.sleep(pause)
+        return {"before": before, "after": threads(0, rng)["most"]}
+    table = run_experiment(overlapping, parameter_grid(pause=[.1, .3]), n_jobs=2, backend="threading")
+    assert table.before.tolist() == table.after.tolist() == [1, 1]
+
+
 def test_a_surrounding_parallel_config_is_followed():
     from joblib import parallel_config
     with parallel_config(backend="threading"): table = run_experiment(threads, parameter_grid(x=range(4)), n_jobs=2)
