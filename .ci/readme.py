@@ -2,7 +2,7 @@
 
 Cells that begin with `#| hide` are left out, other directives are not shown, text outputs become indented blocks and SVG outputs files.
 """
-import json, sys
+import json, re, sys
 from pathlib import Path
 
 def cell_source(cell):
@@ -19,7 +19,8 @@ def readme(
     for cell in notebook["cells"]:
         source = cell_source(cell)
         if not source: continue
-        if cell["cell_type"] == "markdown": parts.append(source); continue
+        if cell["cell_type"] == "markdown":                     # links are relative to the notebook, the page stands one folder up
+            parts.append(re.sub(r"\]\((?!https?:|#)", "](nbs/", source)); continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {})

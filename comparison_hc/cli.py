@@ -10,7 +10,7 @@ __all__ = ['method_titles', 'read_truth', 'read_names', 'Progress', 'cluster_com
 import argparse, os, sys
 from pathlib import Path
 
-from .validation import InputError, require
+from .validation import InputError, MissingFileError, require
 
 # %% ../nbs/5_practice/53_command_line.ipynb #229e43e8
 def read_truth(
@@ -20,7 +20,7 @@ def read_truth(
     "The class of every object, from a file. Raises `InputError` (with the line) for unknown, repeated or missing objects."
     from comparison_hc.comparisons import _read_delimited
     path = Path(path)
-    if not path.is_file(): raise FileNotFoundError(f"--truth must be an existing file; got {str(path)!r}")
+    if not path.is_file(): raise MissingFileError(f"--truth must be an existing file; got {str(path)!r}")
     table = _read_delimited(path, "utf-8-sig")
     known, classes = set(names), {}
     for place, (line, row) in enumerate(zip(table.lines, table.rows)):
@@ -38,7 +38,7 @@ def read_names(
 ):         # list of names
     "All objects' names, from a file; empty lines are skipped."
     path = Path(path)
-    if not path.is_file(): raise FileNotFoundError(f"--objects must be an existing file; got {str(path)!r}")
+    if not path.is_file(): raise MissingFileError(f"--objects must be an existing file; got {str(path)!r}")
     try: names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except UnicodeDecodeError as error: raise InputError(f"{path} must be utf-8 text; byte {error.start} is not") from None
     require(names, str(path), "a file with at least one name", "an empty file")
@@ -88,7 +88,7 @@ def cluster_command(args):
 
 def _column(text):
     "A column as the user names it: a position if it is a number, else a name."
-    return int(text) if text is not None and text.isdigit() else text
+    return int(text) if text is not None and text.isdecimal() and len(text) < 10 else text
 
 def _columns(text): return None if text is None else [_column(part.strip()) for part in text.split(",")]
 
@@ -199,6 +199,8 @@ def main(
     arguments=None,  # list of words; by default those of the command line
 ):                   # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
     "Run the command. Bad input is one line on the error stream, never a traceback."
+    for stream in (sys.stdout, sys.stderr):                     # a screen that cannot show a character shows "?"
+        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     try:
         args = make_parser().parse_args(arguments)
         code = args.run(args) or 0

@@ -4,18 +4,19 @@
 
 # %% auto #0
 __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet_questions', 'Comparisons', 'Triplets',
-           'Quadruplets', 'in_chunks', 'as_triplets', 'as_quadruplets', 'ComparisonSummary', 'read_comparisons',
-           'sample_numbers', 'quadruplet_questions', 'triplet_questions']
+           'Quadruplets', 'in_chunks', 'as_triplets', 'as_comparisons', 'as_quadruplets', 'ComparisonSummary',
+           'read_comparisons', 'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
 import csv, io, json, os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, as_rng, check_integer, check_number, require, shown
+from .validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #24c69c1c
 def pair_index(
@@ -52,6 +53,8 @@ def n_triplet_questions(
     return n_objects * ((n_objects - 1) * (n_objects - 2) // 2)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #7412f9d2
+_MOST_OBJECTS = 2**31     # so that numbers of pairs fit into 64 bits
+
 def _first_broken_row(
     array,      # (m, 3) or (m, 4) integers
     n_objects,  # N, or None to leave the upper end open
@@ -59,7 +62,8 @@ def _first_broken_row(
     "Where a comparison is not one: an index out of range, a pair of an object with itself, a pair compared with itself."
     i, j, k, l = columns = array.T if array.shape[1] == 4 else (array[:, 0], array[:, 1], array[:, 0], array[:, 2])
     rules = [("made of indices of at least 0", array.min(axis=1) < 0)]
-    if n_objects is not None: rules.append((f"made of indices below n_objects = {n_objects}", array.max(axis=1) >= n_objects))
+    limit, text = (_MOST_OBJECTS, "2³¹") if n_objects is None else (n_objects, f"n_objects = {n_objects}")
+    rules.append((f"made of indices below {text}", array.max(axis=1) >= limit))
     rules += [("a pair of two different objects on each side", (i == j) | (k == l)),
               ("a comparison of two different pairs", ((i == k) & (j == l)) | ((i == l) & (j == k)))]
     broken = [(int(np.argmax(bad)), rule) for rule, bad in rules if bad.any()]
@@ -72,13 +76,14 @@ def _as_integer_rows(
 ):          # (m, width) integer array
     "The caller's rows as integers, without rounding anything."
     rule = f"an integer array of shape (m, {width}) with m ≥ 1"
-    try: array = np.asarray(data)
-    except ValueError: require(False, "data", rule, data)
+    array = as_array(data, "data", rule)
     require(array.ndim == 2 and array.shape[1] == width and len(array) > 0, "data", rule, array if array.ndim else data)
     if array.dtype.kind == "O":                            # a DataFrame of mixed integer types, or something else
-        try: array = array.astype(np.int64) if all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in array.flat) else array
-        except OverflowError: pass
+        strange = [x for x in array.flat if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or abs(x) >= 2**63]
+        require(not strange, "data", "made of integers below 2³¹", strange[0] if strange else None)
+        array = array.astype(np.int64)
     if array.dtype.kind == "f":
+        array = array.astype(float)
         whole = np.isfinite(array) & (array == np.floor(array))
         require(whole.all(), "data", "made of integers", None if whole.all() else float(array[~whole][0]))
     require(array.dtype.kind in "iuf", "data", "made of integers", array)
@@ -87,7 +92,20 @@ def _as_integer_rows(
 # %% ../nbs/0_ground/00_comparisons.ipynb #8de417c0
 class _ReadOnlyRows:
     "How comparisons look and compare: rows that never change, an answer each."
-    def __setattr__(self, field, value): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of setting {field!r}")
+    def _fill(self, array, n_objects, names=None, respondents=None):
+        "Set the fields from values that are known to be good; `array` is kept, not copied."
+        array.flags.writeable = False
+        for field, value in dict(array=array, n_objects=n_objects, names=names, respondents=respondents).items():
+            object.__setattr__(self, field, value)
+        return self
+
+    @classmethod
+    def _trusted(cls, array, n_objects, names=None, respondents=None):
+        "Comparisons from rows that this package made itself: no check, no copy."
+        return object.__new__(cls)._fill(array, n_objects, names, respondents)
+
+    def __setattr__(self, field, value=None): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of changing {field!r}")
+    __delattr__ = __setattr__
     def __reduce__(self): return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
     def __len__(self): return len(self.array)
     def __array__(self, dtype=None, copy=None): return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
@@ -123,31 +141,17 @@ class Comparisons(_ReadOnlyRows):
             names, respondents = data.names if names is None else names, data.respondents if respondents is None else respondents
             n_objects, data = data.n_objects if n_objects is None else n_objects, data.array
         rows = _as_integer_rows(data, self.width)
-        if names is not None:
-            names = tuple(str(name) for name in names)
-            require(len(set(names)) == len(names), "names", "all different", names)
-            n_objects = len(names) if n_objects is None else n_objects
-            require(len(names) == n_objects, "names", f"as many as n_objects = {n_objects}", f"{len(names)} names")
-        if n_objects is not None: n_objects = check_integer(n_objects, "n_objects")
+        if n_objects is not None: n_objects = check_integer(n_objects, "n_objects", 1, _MOST_OBJECTS)
+        names = check_names(names, n_objects)
+        if names is not None: n_objects = len(names)
         broken = _first_broken_row(rows, n_objects)
         if broken: require(False, f"row {broken[0]} of data", broken[1], tuple(rows[broken[0]].tolist()))
         if n_objects is None: n_objects = int(rows.max()) + 1
         if respondents is not None:
-            respondents = np.array(respondents)
+            respondents = as_array(respondents, "respondents", f"of shape ({len(rows)},), one an answer").copy()
             require(respondents.shape == (len(rows),), "respondents", f"of shape ({len(rows)},), one an answer", respondents)
             respondents.flags.writeable = False
         self._fill(rows.astype(_index_type(n_objects)), n_objects, names, respondents)
-    def _fill(self, array, n_objects, names=None, respondents=None):
-        "Set the fields from values that are known to be good; `array` is kept, not copied."
-        array.flags.writeable = False
-        for field, value in dict(array=array, n_objects=n_objects, names=names, respondents=respondents).items():
-            object.__setattr__(self, field, value)
-        return self
-
-    @classmethod
-    def _trusted(cls, array, n_objects, names=None, respondents=None):
-        "Comparisons from rows that this package made itself: no check, no copy."
-        return object.__new__(cls)._fill(array, n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #adcfcafc
 class Triplets(Comparisons):
@@ -202,15 +206,21 @@ def as_triplets(
     require(not isinstance(triplets, Quadruplets), "triplets", "triplets; quadruplets say more than a triplet can", triplets)
     return Triplets(triplets, n_objects)
 
+def as_comparisons(
+    comparisons,     # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
+    n_objects=None,  # N; by default as `comparisons` says
+):                   # `Triplets` or `Quadruplets`
+    "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
+    if isinstance(comparisons, Comparisons): return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
+    array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")
+    return (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(comparisons, n_objects)
+
 def as_quadruplets(
     quadruplets,     # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame
     n_objects=None,  # N; by default as `quadruplets` says
 ):                   # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into quadruplets."
-    if not isinstance(quadruplets, Comparisons):
-        quadruplets = (Triplets if np.ndim(quadruplets) == 2 and np.shape(quadruplets)[1] == 3 else Quadruplets)(quadruplets, n_objects)
-    elif n_objects not in (None, quadruplets.n_objects): quadruplets = type(quadruplets)(quadruplets, n_objects)
-    return quadruplets.to_quadruplets()
+    return as_comparisons(quadruplets, n_objects).to_quadruplets()
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #34de3d96
 def _from_statements(cls, data, columns, n_objects, names, respondents):
@@ -274,7 +284,7 @@ def _questions(self):
     winner, loser = (side.astype(np.int64) for side in self.winners_and_losers())
     low_won = winner < loser
     low, high = np.where(low_won, winner, loser), np.where(low_won, loser, winner)
-    if high.max() < 3_037_000_499: key = high * (high.max() + 1) + low     # fits in 63 bits
+    if high.max(initial=0) < 3_037_000_499: key = high * (high.max(initial=0) + 1) + low     # fits in 63 bits
     else: key = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)[1].ravel()
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     return first, question, low_won
@@ -342,7 +352,7 @@ def _summary(self):  # `ComparisonSummary`
         n_possible=n_triplet_questions(n) if self.width == 3 else n_quadruplet_questions(n),
         n_repeated=len(self) - len(sides), n_contradictory=len(sides) - len(first),
         never_compared=tuple(names[i] for i in np.flatnonzero(~met)), n_components=len(np.unique(component[met])),
-        n_respondents=None if self.respondents is None else len(np.unique(self.respondents)))
+        n_respondents=None if self.respondents is None else len(set(map(str, self.respondents.tolist()))))
 
 Comparisons.summary = _summary
 
@@ -357,7 +367,9 @@ def _as_frame(self):  # DataFrame with one row an answer
 def _to_csv(self,
     path,  # file to write
 ):
-    "Write the answers as CSV, object by name, in the form that `read_comparisons` reads."
+    "Write the answers as CSV, object by name, in the form that `read_comparisons` reads. Names that would not survive the file are refused."
+    bad = [name for name in self.names or () if not _is_name(name) or name != name.strip() or "\r" in name]
+    require(not bad, "names", "free of carriage returns and of blanks at their ends, and not empty, to be written", bad[:1])
     _as_frame(self).to_csv(path, index=False)
 
 def _repr_html(self):
@@ -372,7 +384,7 @@ Comparisons.to_frame, Comparisons.to_csv, Comparisons._repr_html_ = _as_frame, _
 # %% ../nbs/0_ground/00_comparisons.ipynb #e5236973
 _widths = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
 _respondent_names = ("respondent", "participant", "worker", "user")
-_header_words = {"i", "j", "k", "l", "a", "b", "c", "d", "x", "y", "z", "anchor", "positive", "negative", "central", "odd", "object", *_respondent_names}
+_header_words = {"anchor", "positive", "negative", "central", "odd", "object", *_respondent_names}
 
 @dataclass(frozen=True)
 class _Table:
@@ -385,35 +397,42 @@ class _Table:
 # %% ../nbs/0_ground/00_comparisons.ipynb #c16dc298
 def _read_delimited(path, encoding):
     "Rows of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds."
-    try: text = Path(path).read_text(encoding=encoding)
-    except UnicodeDecodeError as error: raise InputError(f"{path} must be {encoding} text; byte {error.start} is {error.object[error.start]:#04x}: say encoding=… if the file has another one") from None
+    text = _text(path, encoding)
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
-    rows, lines = [], []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+    rows, lines, start = [], [], 1
     try:
         for row in reader:
-            if any(row): rows.append(tuple(map(str.strip, row))); lines.append(reader.line_num)
-    except csv.Error as error: raise InputError(f"{path}, line {reader.line_num} must be delimited text; {error}") from None
+            if any(row): rows.append(tuple(map(str.strip, row))); lines.append(start)
+            start = reader.line_num + 1                    # a quoted name may go over several lines
+    except csv.Error as error: raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
     return _Table(None, rows, lines)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #9d720b42
+def _text(path, encoding):
+    "What a text file holds, line ends as they are."
+    try:
+        with open(path, encoding=encoding, newline="") as file: return file.read()
+    except UnicodeDecodeError as error: raise InputError(f"{path} must be {encoding} text; byte {error.start} is {error.object[error.start]:#04x}: say encoding=… if the file has another one") from None
+    except (LookupError, TypeError, ValueError) as error: raise InputError(f"encoding must be the name of a text encoding that fits {path}; got {shown(encoding)}: {error}") from None
+
 def _read_json_lines(path, encoding):
     "Rows of a JSON lines file: an array or an object a line."
     header, rows, lines = None, [], []
-    try: text = Path(path).read_text(encoding=encoding)
-    except UnicodeDecodeError as error: raise InputError(f"{path} must be {encoding} text; byte {error.start} is {error.object[error.start]:#04x}") from None
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(io.StringIO(_text(path, encoding), newline=None), 1):
         if not line.strip(): continue
         try: value = json.loads(line)
         except json.JSONDecodeError as error: raise InputError(f"{path}, line {number} must be a JSON array or object; {error.msg} at column {error.colno}") from None
+        except (ValueError, RecursionError) as error: raise InputError(f"{path}, line {number} must be a JSON array or object of names; {error}") from None
         if isinstance(value, dict):
             header = tuple(value) if header is None and not rows else header
-            require(header is not None and set(value) == set(header), f"{path}, line {number}", f"an object with the keys {list(header or [])}", value)
+            require(header is not None and set(value) == set(header), f"{path}, line {number}", f"an object with the keys {list(header)}" if header else "an array, as the lines before it", value)
             value = [value[key] for key in header]
+        else: require(header is None, f"{path}, line {number}", f"an object with the keys {list(header or [])}", value)
         require(isinstance(value, list) and all(isinstance(cell, (str, int)) and not isinstance(cell, bool) for cell in value) and (header is None or len(value) == len(header)),
                 f"{path}, line {number}", "an array (or an object) of names or whole numbers, in one form throughout the file", value)
-        rows.append(tuple(str(cell).strip() for cell in value)); lines.append(number)
+        rows.append(tuple(map(str, value))); lines.append(number)
     return _Table(header, rows, lines)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #618ce4c1
@@ -426,42 +445,50 @@ def _read_parquet(path):
     except Exception as error:                             # pyarrow's own errors are no common type without importing it
         if type(error).__module__.startswith("pyarrow"): raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
         raise
-    require(not frame.isna().any().any(), f"{path}", "free of missing cells", "a missing cell in row " + str(int(frame.isna().any(axis=1).to_numpy().argmax()) + 1) if frame.isna().any().any() else None)
-    for column in frame:
-        if frame[column].dtype.kind == "f":
-            require((frame[column] == frame[column].round()).all(), f"column {column!r} of {path}", "names or whole numbers", frame[column].iloc[0])
-            frame[column] = frame[column].astype("int64")
-    return _Table(tuple(map(str, frame.columns)), list(zip(*(frame[c].astype(str) for c in frame))), range(1, len(frame) + 1), "row")
+    gone = frame.isna().to_numpy()
+    cells = [["" if missing else _cell(value) for value, missing in zip(frame.iloc[:, c].astype(object), gone[:, c])] for c in range(frame.shape[1])]
+    return _Table(tuple(map(str, frame.columns)), list(zip(*cells)), range(1, len(frame) + 1), "row")
+
+def _cell(value):
+    "A cell of a table as text. A whole number has no point, though a column with missing cells gives it one."
+    return str(int(value)) if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53 else str(value)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #2886199d
 def _is_number(cell):
     "Whether a cell is a whole number, in any spelling."
-    return cell.lstrip("+-").isdigit()
+    return re.fullmatch(r"[+-]?\d{1,4000}", cell) is not None       # `int` reads all of these, and not much more
 
 def _looks_like_header(rows):
     "Whether the first row of a text file names its columns."
     words = [cell.lower() for cell in rows[0]]
-    if all(word.rstrip("0123456789_ ") in _header_words for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
+    if tuple(rows[0][:3]) == ("i", "j", "k") and tuple(rows[0][3:]) in ((), ("l",), ("respondent",), ("l", "respondent")): return True     # what `to_csv` writes
+    if all(word.rstrip("0123456789_ ") in _header_words for word in words) or any(word in _respondent_names for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
     return len(rows) > 1 and not all(map(_is_number, rows[0])) and all(all(map(_is_number, row)) for row in rows[1:])
+
+def _is_name(cell):
+    "Whether a cell can name an object: not empty, and text that can be written (JSON can spell halves of characters)."
+    return bool(cell) and not any("\ud800" <= c <= "\udfff" for c in cell)
 
 def _sort_names(names):
     "Names in numerical order if all are whole numbers, else in alphabetical order."
-    return sorted(names, key=lambda name: (int(name), name)) if all(map(_is_number, names)) else sorted(names)
+    names = sorted(names)
+    return sorted(names, key=int) if all(map(_is_number, names)) else names
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #74051d7c
 def _find_columns(header, n_columns, width, columns, respondent, where):
     "Positions of the object columns and of the respondent's column (or None)."
     def position(column, argument):
         if isinstance(column, str):
-            require(header is not None and column in header, argument, f"one of the columns {list(header or [])}", column)
+            require(header is not None and column in header, argument, f"one of the columns {list(header)}" if header else "a position, as the file has no header", column)
             return header.index(column)
         return check_integer(column, argument, 0, n_columns - 1)
     if respondent is None and header is not None:
         respondent = next((name for name in header if name.lower() in _respondent_names), None)
     who = None if respondent is None else position(respondent, "respondent")
     if columns is not None:
-        require(len(columns) == width, "columns", f"{width} columns", columns)
-        return [position(column, "columns") for column in columns], who
+        objects = [position(column, "columns") for column in columns]
+        require(len({*objects, who}) == width + 1, "columns", "different columns, without the respondent's", columns)
+        return objects, who
     objects = [c for c in range(n_columns) if c != who]
     rule = f"{width} columns" + ("" if who is None else " beside the respondent's") + " (say columns=… or respondent=… if the file has others)"
     require(len(objects) == width, where, rule, f"{len(objects)} columns")
@@ -477,16 +504,20 @@ def read_comparisons(
     objects=None,          # names of all objects, if some may not occur in the file; also fixes their order
     encoding="utf-8-sig",  # of a text file
 ):                         # `Triplets` or `Quadruplets`, with names
-    "Read answers from a file. Raises `InputError` (with the line) for what is not an answer, `FileNotFoundError` for a missing file."
-    require(kind in _widths, "kind", f"one of {', '.join(_widths)}", kind)
+    "Read answers from a file. Raises `InputError`, with the line, for what is not an answer; for a missing file `MissingFileError`, which is a `FileNotFoundError` too."
+    require(isinstance(kind, str) and kind in _widths, "kind", f"one of {', '.join(_widths)}", kind)
+    require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
+    require(columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind], "columns", f"a list of {_widths[kind]} columns", columns)
+    if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
+    require(header in (None, True, False), "header", "True, False or None", header)
     path = Path(path)
-    if not path.is_file(): raise FileNotFoundError(f"path must be an existing file; got {shown(str(path), 200)}")
+    if not path.exists() or path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
     table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else _read_delimited(path, encoding)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     rows, lines, names = table.rows, table.lines, table.header
     if names is None and (_looks_like_header(rows) if header is None else header): names, rows, lines = rows[0], rows[1:], lines[1:]
-    require(rows, str(path), "a file with at least one answer", "a header and nothing else")
+    require(rows, str(path), "a file with at least one answer (say header=False if its first line is one)", "a header and nothing else")
     n_columns = len(names or rows[0])
     where = lambda r: f"{path}, {table.unit} {lines[r]},"
     short = next((r for r, row in enumerate(rows) if len(row) != n_columns), None)
@@ -498,7 +529,7 @@ def read_comparisons(
 def _assemble(kind, cells, respondents, objects, where):
     "Comparisons from columns of names; `where(r)` says where row r stands."
     found = set().union(*cells)
-    names = _sort_names(found - {""}) if objects is None else [str(name) for name in objects]
+    names = _sort_names(filter(_is_name, found)) if objects is None else [str(name) for name in objects]
     index = {name: number for number, name in enumerate(names)}
     require(len(index) == len(names), "objects", "all different", names)
     if not found <= index.keys():

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, as_rng, check_integer, check_number, require
+from .validation import InputError, MissingFileError, as_rng, check_integer, check_number, require
 
 # %% ../nbs/5_practice/50_datasets.ipynb #e21f2539
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +174,7 @@ def _places():  # list of (name, path)
     return ([("data folder", Path(data).expanduser())] if data else []) + [("cache", _cache())]
 
 # %% ../nbs/5_practice/50_datasets.ipynb #367bf78f
-class DatasetNotFoundError(FileNotFoundError):
+class DatasetNotFoundError(MissingFileError):
     "A data set that is neither here nor to be had. The message names the files, where to put them and where they come from."
 
 # %% ../nbs/5_practice/50_datasets.ipynb #e5be655d

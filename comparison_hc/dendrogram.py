@@ -15,7 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .validation import check_integer, check_number, require
+from .validation import as_array, check_integer, check_names, check_number, require
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
@@ -68,7 +68,9 @@ def _check_linkage(
     linkage_matrix,  # anything
 ):                   # (K-1, 4) new read-only float array
     "A linkage matrix as SciPy defines it; K = 1 has zero rows."
-    try: array = np.array(linkage_matrix, dtype=float)
+    array = as_array(linkage_matrix, "linkage_matrix", "a matrix of numbers")
+    require(array.dtype.kind != "c", "linkage_matrix", "a matrix of real numbers", array)
+    try: array = np.array(array, dtype=float)
     except (TypeError, ValueError): require(False, "linkage_matrix", "a matrix of numbers", linkage_matrix)
     if array.shape == (0,): array = array.reshape(0, 4)
     require(array.ndim == 2 and array.shape[1] == 4, "linkage_matrix", "of shape (K-1, 4), SciPy's Z", array)
@@ -123,26 +125,6 @@ def _check_clusters(
     require(sorted(flat) == list(range(len(flat))), name, f"a partition of the objects 0 to {len(flat) - 1}, each in one cluster", initial_clusters)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #44eb169c
-def _check_names(
-    names,             # sequence of names, or None
-    n_objects,         # how many there must be
-    distinct=True,     # whether two objects may not share a name
-    argument="names",  # its name in a message
-):                     # tuple of str, or None
-    "One name for every object, as text."
-    if names is None: return None
-    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), argument, f"a sequence of {n_objects} names", names)
-    values = list(names)
-    require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))
-    missing = [value for value in values if value is None or isinstance(value, float) and value != value]
-    require(not missing, argument, "free of missing values", missing[:1])
-    values = tuple(map(str, values))
-    if distinct and len(set(values)) < n_objects:
-        seen = set()
-        require(False, argument, "distinct", next(value for value in values if value in seen or seen.add(value)))
-    return values
-
 # %% ../nbs/0_ground/02_dendrogram.ipynb #df9d1d58
 @dataclass(frozen=True, eq=False, repr=False)
 class Dendrogram:
@@ -156,7 +138,7 @@ class Dendrogram:
         Z = _check_linkage(self.linkage_matrix)
         clusters = _check_clusters(self.initial_clusters, len(Z) + 1)
         require(isinstance(self.height_kind, str) and self.height_kind, "height_kind", "a text that says what the heights are", self.height_kind)
-        for field, value in (("linkage_matrix", Z), ("initial_clusters", clusters), ("names", _check_names(self.names, sum(map(len, clusters))))):
+        for field, value in (("linkage_matrix", Z), ("initial_clusters", clusters), ("names", check_names(self.names, sum(map(len, clusters))))):
             object.__setattr__(self, field, value)
 
     def __repr__(self):
@@ -372,7 +354,7 @@ def relabel(
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b51f27ad
 def _check_permutation(order, n_objects):
     "A permutation of the objects."
-    array = np.asarray(order)
+    array = as_array(order, "order", f"a permutation of 0 to {n_objects - 1}")
     legal = array.shape == (n_objects,) and array.dtype.kind in "iu" and np.array_equal(np.sort(array), np.arange(n_objects))
     require(legal, "order", f"a permutation of 0 to {n_objects - 1}", order)
     return array
@@ -525,7 +507,7 @@ def _objects(
         seen = set()
         require(False, argument, "a tree with every object once", next(x for x in found if x in seen or seen.add(x)))
     if names is not None:
-        names = _check_names(names, len(found))
+        names = check_names(names, len(found))
         unknown = set(map(str, found)) - set(names)
         require(not unknown, "names", f"the names in {argument}, which has another", min(unknown, default=None))
         where = {name: i for i, name in enumerate(names)}
@@ -741,7 +723,7 @@ def chart(
     import altair as alt
     require(orientation in ("left", "top"), "orientation", "'left' or 'top'", orientation)
     left, K = orientation == "left", self.n_leaves
-    names = _check_names(names, self.n_objects, distinct=False) or self.names or [str(i) for i in range(self.n_objects)]
+    names = check_names(names, self.n_objects, distinct=False) or self.names or [str(i) for i in range(self.n_objects)]
     across = check_integer(height if left else width, "height" if left else "width") if (height if left else width) is not None else min(12 * max(K, 3), 12000)
     along = check_integer(width if left else height, "width" if left else "height") if (width if left else height) is not None else (480 if left else 360)
     classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)

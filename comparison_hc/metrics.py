@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .comparisons import Comparisons, Quadruplets, Triplets, as_quadruplets, as_triplets, in_chunks
+from .comparisons import Comparisons, Triplets, as_comparisons, as_quadruplets, as_triplets, in_chunks
 from .dendrogram import Dendrogram
-from .validation import InputError, check_integer, check_labels, check_similarity, require
+from .validation import InputError, as_array, check_integer, check_labels, check_similarity, require
 
 # %% ../nbs/0_ground/03_metrics.ipynb #c4be8d35
 def adjusted_rand_index(
@@ -139,8 +139,7 @@ def agreement(
 ):                # `Agreement`
     "How many answers the tree agrees with, disagrees with, or leaves undecided. O(N² + m) time, O(N²) memory."
     _check_tree(dendrogram)
-    three = isinstance(comparisons, Triplets) or not isinstance(comparisons, Comparisons) and np.ndim(comparisons) == 2 and np.shape(comparisons)[1] == 3
-    return _agreement(dendrogram, _gate(as_triplets if three else as_quadruplets, comparisons, dendrogram))
+    return _agreement(dendrogram, _gate(as_comparisons, comparisons, dendrogram))
 
 def triplet_agreement(
     dendrogram,  # `Dendrogram` over N objects
@@ -164,6 +163,7 @@ def most_agreement(
 ):             # int, at most m
     "An upper bound for the answers that any tree can agree with: for every three objects, the votes for the pair that most answers put first."
     rows = as_triplets(triplets).array.astype(np.int64)
+    if len(rows) == 0: return 0                                          # a majority of ties only
     odd = np.sum(rows < rows[:, 2:], axis=1)                              # place of k among the three, in increasing order
     low, middle, high = np.sort(rows, axis=1).T
     votes, counts = np.unique(((high * (high - 1) // 2 + middle) * (middle.max() + 1) + low) * 3 + odd, return_counts=True)

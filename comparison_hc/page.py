@@ -118,12 +118,14 @@ def check_destination(
     endings=tuple(writers),  # legal endings
 ):            # the `Path`
     "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
+    require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
     require(path.parent.is_dir(), argument, "in an existing folder", str(path))
     require(not path.is_dir() and os.access(path if path.exists() else path.parent, os.W_OK), argument, "a file that may be written", str(path))
     return path
 
+# %% ../nbs/5_practice/52_page.ipynb #9b43fda1
 def write_whole(
     path,     # file to write
     content,  # text or bytes

@@ -1,6 +1,10 @@
 """What several test files share."""
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("same every time", derandomize=True, deadline=None)
+settings.load_profile("same every time")
 
 
 @pytest.fixture

@@ -7,15 +7,17 @@ __all__ = ['ListedVotes', 'TabledVotes', 'RankedVotes', 'check_partition', 'quad
            'quadruplet_average_linkage_ranked']
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #4ccf86a0
+from numbers import Integral
+
 import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..validation import check_labels, check_similarity, require
 
-# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #c34eaf27
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
-    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 8 bytes an answer."
+    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 10 bytes an answer."
     def __init__(self,
         quadruplets,  # `Quadruplets`, m answers
     ):
@@ -24,7 +26,7 @@ class ListedVotes:
         votes = coo_array((np.ones(len(quadruplets), dtype=np.int8), quadruplets.winners_and_losers()), shape=(n_pairs, n_pairs))
         votes.has_canonical_format = True                       # keep repeated answers as repeated entries: summed in 8 bits they could overflow
         self.beat = votes.tocsr()
-        del votes                                               # a third of the memory at this point
+        del votes                                               # frees the pair numbers before the second list is made
         self.lost = self.beat.T.tocsr()
 
     def response(self,
@@ -103,14 +105,17 @@ class RankedVotes:
     n_answers = None
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d2946afc
-def _link_sums(votes, place, size):
-    "(link, B): the flat entry of B that every pair of units counts for, and the sums of T over all links, from scratch."
+def _links(place, n_places):
+    "The flat entry of B that every pair of units counts for; inside a cluster one on the diagonal, which is never read."
     low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
-    weight = np.where(low == high, 0, 1 / (size[low] * size[high]))
-    link = low * len(size) + high                                              # inside a cluster: the diagonal of B, never read
+    return low * n_places + high
+
+def _link_sums(votes, link, size):
+    "B from scratch: the sums of T over all links."
+    low, high = np.divmod(link, len(size))
     B = np.zeros((len(size), len(size)))
-    _add_by_link(B, link, votes.response(weight))
-    return link, B
+    _add_by_link(B, link, votes.response(np.where(low == high, 0, 1 / (size[low] * size[high]))))
+    return B
 
 def _add_by_link(B, link, response):
     "Add a response to the symmetric matrix B, each pair at its link."
@@ -154,12 +159,14 @@ def _merge_all(
     n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
     for K in range(n_initial, 1, -1):                                          # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
-        if contract or n_places is None or 2 * K <= n_places:                  # close up, and add up from scratch: rounding cannot pile up
+        if contract or n_places is None or 2 * K <= n_places:                  # close up; from scratch where that is cheap, so that rounding cannot pile up
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
             if contract: votes, place = _contract(votes, place), np.arange(K)
-            (link, B), barrier, n_places = _link_sums(votes, place, size), _barrier(K), K
-            scale = np.abs(B / np.outer(size, size)).max()
+            cheap = contract or n_places is None or not isinstance(votes, ListedVotes)
+            link, barrier, n_places = _links(place, K), _barrier(K), K
+            B = _link_sums(votes, link, size) if cheap else B[np.ix_(live, live)]
+            scale = max(0 if cheap else scale, np.abs(B / np.outer(size, size)).max())
         (a, b), scale = _best_link(B, size, barrier, scale)
         merges.append((node[a], node[b]))
         one, two, rest = np.flatnonzero(place == a), np.flatnonzero(place == b), np.flatnonzero((place != a) & (place != b))
@@ -193,14 +200,23 @@ def check_partition(
 ):              # tuple of K tuples of objects: single objects for None
     "A partition of the objects; as labels, clusters come in the order of their first objects."
     if initial is None: return tuple((i,) for i in range(n_objects))
-    clusters = list(initial) if np.iterable(initial) and not isinstance(initial, str) else require(False, "initial", "lists of objects or one label an object", initial)
-    if all(np.ndim(cluster) == 0 for cluster in clusters):
+    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
+    require(np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set)) and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    clusters = list(initial)
+    if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")
         return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])))
-    members = [i for cluster in clusters for i in np.atleast_1d(cluster).tolist()]
-    whole = all(isinstance(i, int) and not isinstance(i, bool) for i in members) and all(np.size(cluster) for cluster in clusters)
-    require(whole and sorted(members) == list(range(n_objects)), "initial", f"a partition of the objects 0 to {n_objects - 1} into non-empty lists", initial)
+    require(all(map(_is_group, clusters)), "initial", rule, initial)
+    members = [i for cluster in clusters for i in cluster]
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members) and all(map(len, clusters := list(map(tuple, clusters))))
+    require(whole and sorted(members) == list(range(n_objects)), "initial", rule, initial)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
+
+def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
+
+def _check_size(n_objects):
+    "Several numbers are kept for every pair of objects."
+    require(n_objects <= 20_000, "n_objects", "at most 20,000: 4–AL keeps some forty bytes for every two objects", n_objects)
 
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
@@ -217,6 +233,7 @@ def quadruplet_average_linkage(
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL, quadruplets-based average linkage (F19, eqs. 4–5 and algorithm 1). Repeated and contradictory answers all vote. Time about O(m · depth of the tree), memory O(m)."
     quadruplets = as_quadruplets(quadruplets, n_objects)
+    _check_size(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     n = quadruplets.n_objects
     votes = ListedVotes(quadruplets)
@@ -230,6 +247,7 @@ def quadruplet_average_linkage_ranked(
 ):                  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL when every comparison is known, p = 1: the tree of `quadruplet_average_linkage` on all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory."
     w = check_similarity(similarity)
+    _check_size(len(w))
     clusters = check_partition(initial, len(w))
     votes = RankedVotes(w[pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))])
     return Dendrogram.from_merges(_merge_all(votes, _places(clusters, len(w)), progress), clusters, names)

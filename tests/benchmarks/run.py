@@ -41,6 +41,41 @@ def ranked():
     similarity = planted()
     return lambda: f"{quadruplet_average_linkage_ranked(similarity).n_leaves} leaves"
 
+def four_k_al_passive(p, sampled=True):
+    "The passive kernel with self-pairs, and its tree; with or without sampling the answers."
+    def prepare():
+        from comparison_hc.hierarchical import kernel_average_linkage, kernel_passive
+        from comparison_hc.oracles import sample_quadruplets
+        similarity = planted()
+        given = None if sampled else sample_quadruplets(similarity, p, rng=1)
+        def call():
+            answers = given or sample_quadruplets(similarity, p, rng=1)
+            return f"{len(answers):,} answers, {kernel_average_linkage(kernel_passive(answers, self_pairs=True)).n_leaves} leaves"
+        return call
+    return prepare
+
+for p in (0.001, 0.01): benchmark(f"4K-AL passive, N = 240, p = {p:g}, sampling included", 3)(four_k_al_passive(p))
+benchmark("4K-AL passive, N = 240, p = 0.1, sampling included", 2)(four_k_al_passive(0.1))
+benchmark("4K-AL passive, N = 240, p = 0.1, answers given", 2)(four_k_al_passive(0.1, sampled=False))
+
+@benchmark("4K-AL passive, N = 240, p = 1 by ranks")
+def four_k_al_ranked():
+    from comparison_hc.hierarchical import kernel_average_linkage, kernel_passive_ranked
+    similarity = planted()
+    return lambda: f"{kernel_average_linkage(kernel_passive_ranked(similarity)).n_leaves} leaves"
+
+@benchmark("4K-AL active, N = 240, budget of p = 0.01, oracle included")
+def four_k_al_active():
+    from comparison_hc.comparisons import n_quadruplet_questions
+    from comparison_hc.hierarchical import kernel_active, kernel_average_linkage
+    from comparison_hc.oracles import Counting, SimilarityOracle, run
+    similarity, budget = planted(), round(0.01 * n_quadruplet_questions(240))
+    def call():
+        oracle = Counting(SimilarityOracle(similarity))
+        tree = kernel_average_linkage(run(kernel_active(240, rng=1, n_comparisons=budget), oracle))
+        return f"{oracle.n_queries:,} questions, {tree.n_leaves} leaves"
+    return call
+
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset

@@ -1,0 +1,131 @@
+"""scikit-learn's manners, and names that load when they are used."""
+
+import json, pickle, subprocess, sys
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClusterMixin, clone, is_clusterer
+from sklearn.model_selection import ParameterGrid
+
+import comparison_hc
+from comparison_hc import ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
+from comparison_hc.hierarchical.average import quadruplet_average_linkage
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.oracles import sample_quadruplets
+
+@pytest.fixture(scope="module")
+def planted(): return planted_hierarchy(5, 2, 0.8, 0.3, 0.05, 3)
+
+@pytest.fixture(scope="module")
+def answers(planted): return sample_quadruplets(planted.similarity, 0.5, 3)
+
+def test_fit_returns_the_estimator_with_all_it_promises(planted, answers):
+    model = ComparisonHC(n_clusters=4)
+    assert model.fit(answers) is model and isinstance(model, BaseEstimator) and isinstance(model, ClusterMixin) and is_clusterer(model)
+    tree = quadruplet_average_linkage(answers)
+    assert model.dendrogram_ == tree and isinstance(model.dendrogram_, Dendrogram)
+    np.testing.assert_array_equal(model.linkage_matrix_, tree.linkage_matrix); np.testing.assert_array_equal(model.children_, tree.children)
+    np.testing.assert_array_equal(model.labels_, tree.cut(4))
+    assert (model.n_leaves_, model.n_objects_) == (20, 20)
+    pairs = {(planted.labels[i], model.labels_[i]) for i in range(20)}
+    assert len(pairs) == 4                                                # the planted clusters, up to their numbers
+
+def test_scipy_accepts_the_linkage_matrix(answers):
+    from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+    model = ComparisonHC(n_clusters=3).fit(answers)
+    assert is_valid_linkage(model.linkage_matrix_, throw=True)
+    theirs = fcluster(model.linkage_matrix_, 3, "maxclust")
+    assert len(set(zip(theirs.tolist(), model.labels_.tolist()))) == 3
+
+@pytest.mark.parametrize("k", [1, 2, 7, 20])
+def test_exactly_that_many_clusters(answers, k):
+    labels = ComparisonHC(n_clusters=k).fit_predict(answers)
+    assert sorted(set(labels.tolist())) == list(range(k)) and len(labels) == 20
+
+def test_parameters_are_stored_untouched_and_checked_in_fit_only():
+    strange = object()
+    model = ComparisonHC(linkage=strange, n_clusters="many", initial={1: 2})
+    assert model.linkage is strange and model.get_params() == dict(linkage=strange, n_clusters="many", initial=model.initial)
+    with pytest.raises(InputError, match="linkage"): model.fit([[0, 1, 2]])
+    assert not [name for name in vars(model) if name.endswith("_")]
+
+def test_set_params_and_grids(answers):
+    model = ComparisonHC()
+    assert model.set_params(n_clusters=2) is model and model.n_clusters == 2
+    with pytest.raises(ValueError, match="foo"): model.set_params(foo=1)
+    found = [clone(model).set_params(**point).fit(answers).labels_.max() + 1 for point in ParameterGrid({"n_clusters": [2, 3, 4], "linkage": ["4-al"]})]
+    assert found == [2, 3, 4]
+
+def test_clone_is_unfitted_and_equal(answers):
+    model = ComparisonHC(n_clusters=3, initial=[[0, 1], *[[i] for i in range(2, 20)]]).fit(answers)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params() and not hasattr(copy, "labels_") and not hasattr(copy, "dendrogram_")
+    np.testing.assert_array_equal(copy.fit(answers).labels_, model.labels_)
+
+def test_repr_shows_what_is_not_default():
+    assert repr(ComparisonHC()) == "ComparisonHC()" and repr(ComparisonHC(n_clusters=3)) == "ComparisonHC(n_clusters=3)"
+    assert ComparisonHC(n_clusters=3)._repr_html_()
+
+def test_pickling_before_and_after_fit(answers):
+    assert pickle.loads(pickle.dumps(ComparisonHC(n_clusters=2))).n_clusters == 2
+    model = ComparisonHC(n_clusters=3).fit(answers)
+    copy = pickle.loads(pickle.dumps(model))
+    assert copy.dendrogram_ == model.dendrogram_; np.testing.assert_array_equal(copy.labels_, model.labels_)
+
+def test_fitting_again_forgets_the_first_fit(answers):
+    model = ComparisonHC(n_clusters=2).fit(answers)
+    model.set_params(n_clusters=None).fit(Triplets([[0, 1, 2]]))
+    assert not hasattr(model, "labels_") and model.n_objects_ == 3 and len(model.children_) == 2
+    model.set_params(n_clusters=3).fit(answers)
+    assert model.labels_.max() == 2 and len(model.labels_) == 20
+
+def test_fitting_twice_gives_the_same(answers):
+    first, second = ComparisonHC(n_clusters=3).fit(answers), ComparisonHC(n_clusters=3).fit(Quadruplets(answers.array, 20))
+    assert first.dendrogram_ == second.dendrogram_
+
+def test_initial_clusters_are_kept_together(answers):
+    initial = np.arange(20) // 2
+    model = ComparisonHC(initial=initial, n_clusters=5).fit(answers)
+    assert model.n_leaves_ == 10 and model.n_objects_ == 20 and len(model.children_) == 9
+    assert (model.labels_[0::2] == model.labels_[1::2]).all() and (initial == np.arange(20) // 2).all()
+
+@pytest.mark.parametrize("form", ["Triplets", "list", "array", "DataFrame", "y given"])
+def test_forms_of_input(form):
+    import pandas as pd
+    rows = [[0, 1, 2], [1, 0, 2], [3, 2, 0]]
+    X = {"Triplets": Triplets(rows), "list": rows, "array": np.array(rows), "DataFrame": pd.DataFrame(rows)}.get(form, rows)
+    assert ComparisonHC(n_clusters=2).fit_predict(X, *([[9, 9, 9]] if form == "y given" else [])).tolist() == ComparisonHC(n_clusters=2).fit_predict(Triplets(rows)).tolist()
+
+# ---- names that load when they are used
+
+def loaded_by(statement):
+    "Names of the modules that a fresh Python has after a statement."
+    code = f"{statement}\nimport sys, json\nprint(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+HEAVY = {"numpy", "scipy", "pandas", "sklearn", "altair", "cvxpy", "ipywidgets", "pooch", "tqdm", "vl_convert", "pyarrow", "matplotlib", "nbdev", "IPython"}
+
+@pytest.mark.parametrize("statement", ["import comparison_hc", "import comparison_hc.hierarchical", "import comparison_hc; dir(comparison_hc)", "from comparison_hc.cli import make_parser; make_parser()"])
+def test_importing_loads_nothing_heavy(statement):
+    loaded = loaded_by(statement) & HEAVY
+    assert loaded <= ({"numpy"} if "cli" in statement else set())
+
+def test_reading_and_clustering_need_neither_charts_nor_scikit_learn():
+    loaded = loaded_by("from comparison_hc import Triplets\nfrom comparison_hc.hierarchical import quadruplet_average_linkage\nquadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()")
+    assert not loaded & {"sklearn", "altair", "pandas", "pooch", "tqdm", "vl_convert", "cvxpy", "ipywidgets", "nbdev", "IPython"}
+
+@pytest.mark.parametrize("package", ["comparison_hc", "comparison_hc.hierarchical"])
+def test_every_promised_name_is_there(package):
+    from importlib import import_module
+    module = import_module(package)
+    assert module.__all__
+    for name in module.__all__: assert getattr(module, name) is not None and name in dir(module)
+    with pytest.raises(AttributeError, match="no_such_name"): module.no_such_name
+    with pytest.raises(ImportError): exec(f"from {package} import no_such_name")
+
+def test_names_that_others_rely_on():
+    assert {"Triplets", "Quadruplets", "Dendrogram", "ComparisonHC", "read_comparisons"} <= set(comparison_hc.__all__)
+    namespace = {}
+    exec("from comparison_hc import *", namespace)
+    assert set(comparison_hc.__all__) <= set(namespace) and comparison_hc.__version__.count(".") == 2
