@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from .comparisons import Comparisons
 from .dendrogram import Dendrogram
 from .metrics import agreement, most_agreement
 from .validation import InputError, require
@@ -23,7 +22,7 @@ from .validation import InputError, require
 class Result:
     "A hierarchy with the answers it was built from."
     dendrogram: Dendrogram
-    comparisons: Comparisons
+    comparisons: object                          # the answers, `Triplets` or `Quadruplets`; None where a similarity was given
     title: str = "Hierarchy"
     method: str = ""                             # how it was computed, in words
     n_clusters: object = None                    # number of clusters shown, or None
@@ -31,7 +30,7 @@ class Result:
     notes: dict = field(default_factory=dict)    # further lines (what → text) for the table
 
     @property
-    def names(self): return self.comparisons.object_names
+    def names(self): return list(self.dendrogram.names or map(str, range(self.dendrogram.n_objects)))
     @property
     def labels(self): return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
 
@@ -52,15 +51,20 @@ def result_lines(
     result,  # `Result`
 ):           # list of (what, text)
     "What the answers are and how well the hierarchy fits them, a line each."
-    found = agreement(result.dendrogram, result.comparisons)
-    share = lambda n: f"{n:,} ({n / found.total:.1%})"
     lines = [("method", result.method)] if result.method else []
-    lines += [(what, str(text)) for what, text in result.notes.items()] + result.comparisons.summary().rows()
-    lines += [("the hierarchy agrees with", f"{share(found.agree)} of the answers"), ("contradicts", share(found.disagree)), ("leaves open", share(found.undecided))]
-    if result.comparisons.kind == "triplets": lines.append(("no hierarchy agrees with more than", f"{share(most_agreement(result.comparisons))} of the answers"))
+    lines += [(what, str(text)) for what, text in result.notes.items()]
+    if result.comparisons is not None: lines += result.comparisons.summary().rows() + _fit_lines(result)
     if result.classes is not None and result.labels is not None:
         from comparison_hc.metrics import adjusted_rand_index
         lines.append(("adjusted Rand index with the classes", f"{adjusted_rand_index(list(result.classes), result.labels):.3f}"))
+    return lines
+
+def _fit_lines(result):
+    "How well the hierarchy fits the answers."
+    found = agreement(result.dendrogram, result.comparisons)
+    share = lambda n: f"{n:,} ({n / found.total:.1%})"
+    lines = [("the hierarchy agrees with", f"{share(found.agree)} of the answers"), ("contradicts", share(found.disagree)), ("leaves open", share(found.undecided))]
+    if result.comparisons.kind == "triplets": lines.append(("no hierarchy agrees with more than", f"{share(most_agreement(result.comparisons))} of the answers"))
     return lines
 
 # %% ../nbs/5_practice/52_page.ipynb #7ba2beb4
@@ -72,7 +76,8 @@ def _page(result):
     "One self-contained HTML page."
     rows = "\n".join(f"<tr><th scope='row'>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in result_lines(result))
     colour = "class" if result.classes is not None else "cluster" if result.labels is not None else None
-    caption = f"Read from right to left: the first merges are at the leaves. Positions show the order of the merges; answers of this kind give no distances.{f' Colours show the {colour} of each leaf.' if colour else ''}"
+    places = "Positions show the order of the merges; comparisons give no distances." if result.dendrogram.height_kind == "merge order" else f"Positions show the {result.dendrogram.height_kind}."
+    caption = f"Read from right to left: the first merges are at the leaves. {places}{f' Colours show the {colour} of each leaf.' if colour else ''}"
     clusters = "".join(f"<li>{escape(', '.join(names))} ({len(names)})</li>" for names in result.clusters())
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{escape(result.title)}</title><style>{_STYLE}</style></head>
@@ -102,12 +107,12 @@ def _csv(result):
 
 def _json(result):
     "Everything, as JSON."
-    found = agreement(result.dendrogram, result.comparisons)
+    found = None if result.comparisons is None else agreement(result.dendrogram, result.comparisons)
     return json.dumps(dict(
         title=result.title, method=result.method, names=result.names, linkage=result.dendrogram.linkage_matrix.tolist(), heights=result.dendrogram.height_kind,
         initial_clusters=[list(cluster) for cluster in result.dendrogram.initial_clusters], newick=result.dendrogram.to_newick(),
         n_clusters=result.n_clusters, labels=None if result.labels is None else result.labels.tolist(), classes=None if result.classes is None else list(result.classes),
-        agreement=dict(agree=found.agree, disagree=found.disagree, undecided=found.undecided), summary=dict(result.comparisons.summary().rows())), ensure_ascii=False, indent=1) + "\n"
+        agreement=found and dict(agree=found.agree, disagree=found.disagree, undecided=found.undecided), summary=dict(result_lines(result))), ensure_ascii=False, indent=1) + "\n"
 
 writers = {".html": _page, ".svg": _svg, ".png": _png, ".nwk": lambda result: result.dendrogram.to_newick() + "\n", ".csv": _csv, ".json": _json}
 

@@ -64,7 +64,7 @@ def four_k_al_ranked():
     similarity = planted()
     return lambda: f"{kernel_average_linkage(kernel_passive_ranked(similarity)).n_leaves} leaves"
 
-@benchmark("4K-AL active, N = 240, budget of p = 0.01, oracle included")
+@benchmark("4K-AL active, N = 240, budget of p = 0.01")
 def four_k_al_active():
     from comparison_hc.comparisons import n_quadruplet_questions
     from comparison_hc.hierarchical import kernel_active, kernel_average_linkage
