@@ -167,9 +167,7 @@ class _RunJournal:
         if self._fd is not None: _append(self._fd, line, fsync=True)
         self._count(_record(line[:-1]))
 
-    def _count(self, record):
-        key = canonical(record["run"])
-        if "rows" in record or "rows" not in self.records.get(key, {}): self.records[key] = record
+    def _count(self, record): self.records[canonical(record["run"])] = record
 
     def is_done(self, key): return "rows" in self.records.get(key, {})
 
@@ -227,6 +225,13 @@ def _finished(workers, function, todo, seeds, taken):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")                               # that results were left unused: somebody has said stop
                 results.close()
+            if workers.n_jobs != 1: _end_processes()
+
+def _end_processes():
+    "End joblib's processes now. It keeps them for the next use, with the environment and the code of this one, and in a child of multiprocessing they would outlive the program."
+    try: from joblib.externals.loky import get_reusable_executor
+    except ImportError: return
+    get_reusable_executor(reuse=True).shutdown(wait=True)
 
 # %% ../nbs/5_practice/54_experiments.ipynb #e638d12b
 class ExperimentError(RuntimeError):

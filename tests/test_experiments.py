@@ -69,6 +69,27 @@ def test_every_run_has_one_thread(options):
     assert (os.getpid() in table.process.tolist()) == (options.get("n_jobs", 1) == 1 or "backend" in options)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="asks for a process with signal 0")
+def test_no_process_outlives_its_experiment(monkeypatch):
+    "And so each experiment sees the environment of its own start."
+    def look(x, rng): return {"seen": os.environ.get("SEEN"), "process": os.getpid()}
+    for value in ("first", "second"):
+        monkeypatch.setenv("SEEN", value)
+        table = run_experiment(look, parameter_grid(x=range(4)), n_jobs=2)
+        assert set(table.seen) == {value} and os.getpid() not in set(table.process)
+        for process in set(table.process):
+            with pytest.raises(ProcessLookupError): os.kill(process, 0)
+
+
+def test_one_thread_also_when_another_run_ends_meanwhile():
+    def overlapping(pause, rng):
+        before = threads(0, rng)["most"]
+        time.sleep(pause)
+        return {"before": before, "after": threads(0, rng)["most"]}
+    table = run_experiment(overlapping, parameter_grid(pause=[.1, .3]), n_jobs=2, backend="threading")
+    assert table.before.tolist() == table.after.tolist() == [1, 1]
+
+
 def test_a_surrounding_parallel_config_is_followed():
     from joblib import parallel_config
     with parallel_config(backend="threading"): table = run_experiment(threads, parameter_grid(x=range(4)), n_jobs=2)
