@@ -10,11 +10,11 @@ import numpy as np
 
 from ..comparisons import as_triplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
-from .average import _barrier, _best_link, _check_size, _places, check_partition
+from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_flag, _check_references, _dense_gram, _dense_is_cheaper, _gram_of_looks, _sparse_gram
 from .linkage import _in_order
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_integer
+from ..validation import as_rng, check_integer, require
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def _judges(
@@ -181,7 +181,7 @@ def triplet_average_linkage(
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "Average linkage from triplets: a link is scored against the links that share an end with it (ours, not in F19). Repeated answers all vote. Time O(m · depth of the tree + N³), memory O(m + N²)."
     triplets, sort = as_triplets(triplets, n_objects), _check_flag(sort, "sort")
-    _check_size(triplets.n_objects)
+    require(triplets.n_objects <= 20_000, "n_objects", "at most 20,000: some eighty bytes are needed for every two objects", triplets.n_objects)
     clusters = check_partition(initial, triplets.n_objects)
     place = _places(clusters, triplets.n_objects)
     merges = _merge_links(TripletVotes(triplets), place, progress)
