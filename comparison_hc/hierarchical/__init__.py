@@ -5,5 +5,5 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_hierarchy", "PlantedHierarchy"],
     "linkage": ["single_linkage", "complete_linkage"],
     "kernel": ["kernel_active", "kernel_passive", "kernel_passive_ranked", "kernel_average_linkage"],
-    "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
+    "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked", "quadruplet_average_linkage_sampled"],
 })
