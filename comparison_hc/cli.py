@@ -209,7 +209,7 @@ def make_parser():  # `argparse.ArgumentParser`
     cluster.add_argument("file", metavar="FILE", help="the answers")
     cluster.add_argument("--kind", choices=["triplets", "quadruplets", "central", "odd-one-out", "similarity"], default="triplets", help="what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l (quadruplets); the first of three is the most central, or the odd one out; or a square matrix of similarities")
     cluster.add_argument("--method", choices=list(method_names), default="4-al", help="; ".join(f"{name}: {what}" for name, what in method_names.items()) + " (default: 4-al; those that ask need --kind similarity)")
-    cluster.add_argument("--self-pairs", action="store_true", help="4k-al: count every object as infinitely similar to itself")
+    cluster.add_argument("--self-pairs", action=argparse.BooleanOptionalAction, default=None, help="4k-al: count every object as infinitely similar to itself (default), or not")
     cluster.add_argument("--questions", type=int, metavar="M", help="4k-al-active: how many questions to spend (default: N squared)")
     cluster.add_argument("--seed", type=int, default=0, help="seed of the methods that ask (default: 0)")
     cluster.add_argument("--clusters", type=int, metavar="K", help="also cut the hierarchy into exactly K clusters")

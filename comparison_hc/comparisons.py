@@ -583,7 +583,8 @@ def _distinct_draws(population, draws, kind, rng, per_block=1 << 18):
         numbers = np.sort(np.random.default_rng(seeds[b]).integers(edges[b], edges[b + 1], size=counts[b], dtype=kind))
         return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool: return np.concatenate(list(pool.map(block, range(len(counts)))))
+    if n_blocks == 1: return block(0)
+    with ThreadPoolExecutor(os.cpu_count()) as pool: return np.concatenate(list(pool.map(block, range(n_blocks))))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #bc8d837f
 def quadruplet_questions(

@@ -136,6 +136,7 @@ def odd_one_out_answers(
 
     Only triples with an odd one are asked, none twice while there are others. All C(N, 3) triples are listed: for taxonomies of up to a few hundred leaves."""
     from itertools import combinations
+    require(isinstance(taxonomy, (list, tuple)), "taxonomy", "nested lists of names", taxonomy)
     names, paths = _paths(taxonomy)
     require(len(names) >= 3, "taxonomy", "nested lists with at least three names", taxonomy)
     n_answers, wrong, rng = check_integer(n_answers, "n_answers"), check_number(wrong, "wrong", 0, 1), as_rng(rng)

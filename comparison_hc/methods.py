@@ -30,7 +30,7 @@ class Method:
 
 def _kernel_tree(quadruplets, initial, self_pairs, progress):
     "4K–AL from answers."
-    return kernel_average_linkage(kernel_passive(quadruplets, self_pairs=self_pairs, progress=progress), names=quadruplets.names)
+    return kernel_average_linkage(kernel_passive(quadruplets, self_pairs=self_pairs is not False, progress=progress), names=quadruplets.names)
 
 def _active_kernel_tree(n_objects, n_comparisons, rng):
     "4K–AL that asks; N² questions unless told otherwise."
@@ -43,7 +43,7 @@ methods = {
                    passive=lambda quadruplets, initial, self_pairs, progress: quadruplet_average_linkage(quadruplets, initial, progress=progress),
                    ranked=lambda similarity, initial, self_pairs, progress: quadruplet_average_linkage_ranked(similarity, initial, progress=progress)),
     "4k-al": Method("quadruplets kernel average linkage, 4K–AL", "F19, eq. 3", passive=_kernel_tree,
-                    ranked=lambda similarity, initial, self_pairs, progress: kernel_average_linkage(kernel_passive_ranked(similarity, self_pairs=self_pairs))),
+                    ranked=lambda similarity, initial, self_pairs, progress: kernel_average_linkage(kernel_passive_ranked(similarity, self_pairs=self_pairs is not False))),
     "4k-al-active": Method("active quadruplets kernel average linkage, 4K–AL–act", "F19, eq. 2", active=_active_kernel_tree),
     "single": Method("single linkage by questions", "F19, section 3.1", active=lambda n_objects, n_comparisons, rng: single_linkage(n_objects, rng=rng)),
     "complete": Method("complete linkage by questions", "F19, section 3.1", active=lambda n_objects, n_comparisons, rng: complete_linkage(n_objects, rng=rng)),
@@ -62,7 +62,7 @@ def build_hierarchy(
     method,              # name in `methods`
     X,                   # passive: `Triplets`, `Quadruplets` or an array of either; active: an oracle with `n_objects`, or an (N, N) similarity matrix
     initial=None,        # initial clusters: lists of objects, or (N,) labels; 4-al only
-    self_pairs=False,    # 4k-al only: whether every {i, i} beats every other pair
+    self_pairs=None,     # 4k-al only: whether every {i, i} beats every other pair; None: yes, because it finds planted trees better
     n_comparisons=None,  # 4k-al-active only: how many questions to spend; None for N²
     rng=0,               # int seed or `numpy.random.Generator`; active methods only
     progress=None,       # called with (steps done, steps in all); passive methods only
@@ -78,7 +78,8 @@ def _check_options(method, initial, self_pairs, n_comparisons):
     "The method, if it can use these options."
     m = check_method(method)
     require(initial is None or m.starts, "initial", f"None: {m.title} starts from single objects", initial)
-    require(self_pairs is False or method == "4k-al", "self_pairs", "left False: only 4k-al uses it", self_pairs)
+    require(self_pairs is None or method == "4k-al", "self_pairs", "None: only 4k-al uses it", self_pairs)
+    require(self_pairs is None or isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True, False or None", self_pairs)
     require(n_comparisons is None or method == "4k-al-active", "n_comparisons", "None: only 4k-al-active can be told how much to ask", n_comparisons)
     return m
 
@@ -86,7 +87,7 @@ def build_from_similarity(
     method,              # name in `methods`
     similarity,          # (N, N) symmetric; only the order of its entries is used
     initial=None,        # as in `build_hierarchy`
-    self_pairs=False,    # as in `build_hierarchy`
+    self_pairs=None,     # as in `build_hierarchy`
     n_comparisons=None,  # as in `build_hierarchy`
     rng=0,               # as in `build_hierarchy`
     progress=None,       # as in `build_hierarchy`

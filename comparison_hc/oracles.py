@@ -16,7 +16,7 @@ import numpy as np
 
 from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
                                        quadruplet_questions, sample_numbers, triplet_questions, _index_type)
-from .validation import InputError, as_rng, check_integer, check_number, check_similarity, require
+from .validation import InputError, as_array, as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db572bc5
 def check_queries(
@@ -24,9 +24,8 @@ def check_queries(
     n_objects=None,  # N, or None to leave the upper end open
 ):                   # (m, 3) or (m, 4) integer array
     "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
-    try: queries = np.asarray(queries)
-    except ValueError: queries = np.empty(0, dtype=object)
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
+    queries = as_array(queries, "queries", rule)
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
     if len(queries) == 0: return queries
     i, j, k, l = queries.T if queries.shape[1] == 4 else (queries[:, 0], queries[:, 1], queries[:, 0], queries[:, 2])
@@ -69,6 +68,8 @@ def most_similar_pair(
     votes=1,    # how often each question is asked; an odd number
 ):              # generator of batches (m, 4); returns (i, j)
     "The most similar pair by a knock-out tournament of comparisons: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
+    n_objects, votes = check_integer(n_objects, "n_objects", 2), check_integer(votes, "votes")
+    require(votes % 2, "votes", "odd, so that they cannot tie", votes)
     alive = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
     while len(alive) > 1:
         first, second, rest = alive[0:-1:2], alive[1::2], alive[len(alive) // 2 * 2:]
@@ -349,6 +350,7 @@ class Journal(_Wrapper):
         super().__init__(oracle)
         require(not any(isinstance(layer, Journal) for layer in _layers(oracle)), "oracle", "free of journals: one is enough", oracle)
         require(isinstance(kind, str), "kind", "a text", kind)
+        require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
         self.path, self.fsync = Path(path), fsync
         require(self.path.parent.is_dir() and not self.path.is_dir(), "path", "a file in an existing folder", str(path))
         self._header, self._fd = json.dumps({**_HEADER, "kind": kind}).encode(), None

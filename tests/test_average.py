@@ -9,10 +9,11 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, quadruplet_questions, pair_from_index
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.hierarchical.average import _merge_all, ListedVotes, RankedVotes, TabledVotes, quadruplet_average_linkage, quadruplet_average_linkage_ranked
+from comparison_hc.hierarchical.average import _merge_all, ListedVotes, RankedVotes, TabledVotes, quadruplet_average_linkage, quadruplet_average_linkage_ranked, quadruplet_average_linkage_sampled
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets, sample_triplets
+from comparison_hc.validation import InputError
 
 # ---- the reference
 
@@ -269,3 +270,23 @@ def test_near_the_published_accuracy():
     planted = planted_hierarchy(30, 3, 0.8, 0.1, 0.1, 0)
     assert 0.75 < average_ari(planted.levels, quadruplet_average_linkage(sample_quadruplets(planted.similarity, 0.02, 0))) <= 1
     assert 0.88 < average_ari(planted.levels, quadruplet_average_linkage_ranked(planted.similarity)) <= 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_drawn_balances_at_p_one_are_all_comparisons(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 20))
+    w = rng.integers(0, 6 if seed % 2 else 10**6, (n, n)).astype(float); w += w.T          # odd seeds: many ties
+    labels = rng.integers(0, int(rng.integers(2, n + 1)), n)
+    assert quadruplet_average_linkage_sampled(w, 1.0, seed, labels) == quadruplet_average_linkage_ranked(w, labels)
+
+def test_drawn_balances_are_reproducible_and_find_a_clear_tree():
+    model = planted_hierarchy(6, 3, 0.8, 0.3, 0.05, rng=1)
+    groups = np.arange(48) // 3
+    trees = [quadruplet_average_linkage_sampled(model.similarity, 0.05, seed, groups) for seed in (3, 3, 4)]
+    assert trees[0] == trees[1] and all(np.array_equal(tree.cut(8), model.labels) for tree in trees)
+
+@pytest.mark.parametrize("change, word", [(dict(p=0), "p must"), (dict(p=1.5), "p must"), (dict(initial=[[0, 1]]), "initial"), (dict(rng="x"), "rng"), (dict(similarity=[[0, 1], [2, 0]]), "symmetric"),
+                                          (dict(similarity=np.zeros((200, 200)), initial=None), "160")])
+def test_drawn_balances_refuse_bad_input(change, word):
+    with pytest.raises(InputError, match=word): quadruplet_average_linkage_sampled(**{**dict(similarity=np.eye(6), p=0.5, rng=0, initial=[[0, 1], [2, 3], [4, 5]]), **change})

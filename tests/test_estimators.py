@@ -45,7 +45,7 @@ def test_exactly_that_many_clusters(answers, k):
 def test_parameters_are_stored_untouched_and_checked_in_fit_only():
     strange = object()
     model = ComparisonHC(linkage=strange, n_clusters="many", initial={1: 2})
-    assert model.linkage is strange and model.get_params() == dict(linkage=strange, n_clusters="many", initial=model.initial, self_pairs=False, n_comparisons=None, rng=0)
+    assert model.linkage is strange and model.get_params() == dict(linkage=strange, n_clusters="many", initial=model.initial, self_pairs=None, n_comparisons=None, rng=0)
     with pytest.raises(InputError, match="linkage"): model.fit([[0, 1, 2]])
     assert not [name for name in vars(model) if name.endswith("_")]
 

@@ -24,7 +24,7 @@ def test_every_method_is_passive_or_active():
 
 def test_passive_methods_are_the_functions_behind_them():
     assert build_hierarchy("4-al", ANSWERS)[0] == quadruplet_average_linkage(ANSWERS)
-    for pairs in (False, True): assert build_hierarchy("4k-al", ANSWERS, self_pairs=pairs)[0] == kernel_average_linkage(kernel_passive(ANSWERS, self_pairs=pairs))
+    for pairs in (False, True, None): assert build_hierarchy("4k-al", ANSWERS, self_pairs=pairs)[0] == kernel_average_linkage(kernel_passive(ANSWERS, self_pairs=pairs is not False))
 
 @pytest.mark.parametrize("name", ["single", "complete"])
 def test_active_methods_give_scipys_tree_and_count_their_questions(name):
@@ -39,7 +39,7 @@ def test_known_similarity(name):
     again, _ = build_from_similarity(name, np.exp(2 * MODEL.similarity))
     assert tree.same_tree(again)                                     # only the order counts
 
-@pytest.mark.parametrize("options, word", [(dict(method="ward", X=ANSWERS), "ward"), (dict(method="single", X=ANSWERS), "oracle"), (dict(method="4-al", X=ANSWERS, self_pairs=True), "self_pairs"),
+@pytest.mark.parametrize("options, word", [(dict(method="ward", X=ANSWERS), "ward"), (dict(method="single", X=ANSWERS), "oracle"), (dict(method="4-al", X=ANSWERS, self_pairs=True), "self_pairs"), (dict(method="4k-al", X=ANSWERS, self_pairs="yes"), "self_pairs"),
                                            (dict(method="4k-al", X=ANSWERS, initial=MODEL.labels), "initial"), (dict(method="complete", X=MODEL.similarity, n_comparisons=5), "n_comparisons"),
                                            (dict(method="4k-al-active", X=MODEL.similarity, n_comparisons=0), "n_comparisons"), (dict(method="single", X=[[0, 1], [2, 0]]), "symmetric")])
 def test_what_does_not_fit_is_refused(options, word):

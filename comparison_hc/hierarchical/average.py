@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ListedVotes', 'TabledVotes', 'RankedVotes', 'check_partition', 'quadruplet_average_linkage',
-           'quadruplet_average_linkage_ranked']
+           'quadruplet_average_linkage_ranked', 'quadruplet_average_linkage_sampled']
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #4ccf86a0
 from numbers import Integral
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
-from ..validation import check_labels, check_similarity, require
+from ..validation import as_rng, check_labels, check_number, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
@@ -153,9 +153,10 @@ def _merge_all(
     votes,          # object with `response`, perhaps `contracted`
     place,          # (U,) initial cluster of every unit that the votes know, 0..K−1
     progress=None,  # called with (merges done, merges in all)
+    sizes=None,     # (K,) objects in every initial cluster; None where the units are the objects
 ):                  # (K − 1, 2) nodes merged, in SciPy's numbering
     "Algorithm 1 of F19 with the score of eq. 5, updated and never recomputed."
-    place, size = place.copy(), np.bincount(place).astype(float)               # where every unit is; how many objects every place holds
+    place, size = place.copy(), (np.bincount(place) if sizes is None else sizes).astype(float)               # where every unit is; how many objects every place holds
     n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
     for K in range(n_initial, 1, -1):                                          # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
@@ -251,3 +252,41 @@ def quadruplet_average_linkage_ranked(
     clusters = check_partition(initial, len(w))
     votes = RankedVotes(w[pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))])
     return Dendrogram.from_merges(_merge_all(votes, _places(clusters, len(w)), progress), clusters, names)
+
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d9491a13
+def _wins_between_links(
+    value,    # (m,) similarities of the pairs that lie across links
+    link,     # (m,) the link of each
+    n_links,  # L
+):            # (L, L) integers: how many comparisons of a pair of link x with a pair of link y are won by x
+    "n₊ for every two links, in O(m · L). Tied pairs win nothing."
+    wins, met, waiting = np.zeros((n_links, n_links), dtype=np.int64), np.zeros(n_links, dtype=np.int64), []
+    order = np.argsort(value, kind="stable")
+    fresh = np.diff(value[order], prepend=-np.inf) > 0                        # not tied with the one before
+    for x, new in zip(link[order].tolist(), fresh.tolist()):
+        if new:
+            for y in waiting: met[y] += 1
+            waiting = []
+        wins[x] += met
+        waiting.append(x)
+    return wins
+
+# %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #dd485439
+def quadruplet_average_linkage_sampled(
+    similarity,     # (N, N) symmetric; only the order of its entries is used
+    p,              # in (0, 1]: probability of every comparison to be seen
+    rng,            # int seed or `numpy.random.Generator`
+    initial,        # initial clusters, at most 160: lists of objects, or (N,) labels
+    progress=None,  # called with (merges done, merges in all)
+):                  # `Dendrogram` over the initial clusters, heights are the merge order
+    "4–AL on a random sample of all comparisons at rate p, drawn as balances of links and never listed: the law of `quadruplet_average_linkage` on `sample_quadruplets`. Memory O(K⁴) for K clusters."
+    w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
+    clusters = check_partition(initial, len(w))
+    K, place = len(clusters), _places(clusters, len(w))
+    require(K <= 160, "initial", "at most 160 clusters: the table of links has K⁴/4 entries; list a sample instead (sample_quadruplets)", f"{K} clusters")
+    i, j = pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))
+    across = place[i] != place[j]
+    i, j = i[across], j[across]
+    seen = rng.binomial(_wins_between_links(w[i, j], pair_index(place[i], place[j]), K * (K - 1) // 2), p)
+    np.fill_diagonal(seen, 0)
+    return Dendrogram.from_merges(_merge_all(TabledVotes(seen - seen.T), np.arange(K), progress, np.bincount(place)), clusters)

@@ -76,6 +76,20 @@ def four_k_al_active():
         return f"{oracle.n_queries:,} questions, {tree.n_leaves} leaves"
     return call
 
+def by_questions(linkage):
+    "Single or complete linkage, the oracle included."
+    def prepare():
+        from comparison_hc import hierarchical
+        from comparison_hc.oracles import Counting, SimilarityOracle, run
+        similarity = planted()
+        def call():
+            oracle = Counting(SimilarityOracle(similarity))
+            return f"{run(getattr(hierarchical, linkage)(240), oracle).n_leaves} leaves, {oracle.n_queries:,} questions"
+        return call
+    return prepare
+
+for linkage in ("single_linkage", "complete_linkage"): benchmark(f"{linkage.replace('_', ' ')} by questions, N = 240")(by_questions(linkage))
+
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset
