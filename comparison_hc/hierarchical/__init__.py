@@ -5,10 +5,6 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_hierarchy", "PlantedHierarchy"],
     "linkage": ["single_linkage", "complete_linkage"],
     "kernel": ["kernel_active", "kernel_passive", "kernel_passive_ranked", "kernel_average_linkage"],
-<<<<<<< HEAD
-    "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
-    "triplets": ["triplet_kernel", "triplet_kernel_active", "triplet_average_linkage"],
-=======
     "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked", "quadruplet_average_linkage_sampled"],
->>>>>>> e3bc1c79214cdf3404a2b8453fef4469e8f41908
+    "triplets": ["triplet_kernel", "triplet_kernel_active", "triplet_average_linkage"],
 })
