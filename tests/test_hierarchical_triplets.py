@@ -16,9 +16,10 @@ from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Noisy, Simi
 
 # ---- the references
 
-def kernel_by_definition(rows, n):
+def kernel_by_definition(rows, n, self_pairs=False):
     "(counts, numbers of answers): the majority's answers of every two judges, multiplied; every question in a dict."
     votes = {}
+    if self_pairs: rows = rows + [(i, i, k) for i in range(n) for k in range(n) if i != k]
     for i, j, k in rows: votes[i, min(j, k), max(j, k)] = votes.get((i, min(j, k), max(j, k)), 0) + (1 if j < k else -1)
     answer = lambda i, j, k: np.sign(votes.get((i, j, k), 0))
     pairs = list(combinations(range(n), 2))
@@ -73,16 +74,16 @@ rows_about = lambda n: st.lists(st.permutations(range(n)).map(lambda p: tuple(p[
 
 # ---- the kernel
 
-@given(st.integers(3, 6).flatmap(lambda n: st.tuples(st.just(n), rows_about(n))))
-def test_kernel_equals_its_definition(case):
+@given(st.integers(3, 6).flatmap(lambda n: st.tuples(st.just(n), rows_about(n))), st.booleans())
+def test_kernel_equals_its_definition(case, self_pairs):
     n, rows = case
-    K, known = kernel_by_definition(rows, n)
-    counts = triplet_kernel(rows, normalise=False, n_objects=n)
+    K, known = kernel_by_definition(rows, n, self_pairs)
+    counts = triplet_kernel(rows, normalise=False, self_pairs=self_pairs, n_objects=n)
     assert counts.dtype == np.int64 and np.array_equal(counts, K)
-    assert np.allclose(triplet_kernel(rows, n_objects=n), K / np.sqrt(np.outer(np.maximum(known, 1), np.maximum(known, 1))), atol=1e-14)
+    assert np.allclose(triplet_kernel(rows, self_pairs=self_pairs, n_objects=n), K / np.sqrt(np.outer(np.maximum(known, 1), np.maximum(known, 1))), atol=1e-14)
 
 def test_both_products_give_the_same_kernel():
-    A = _judges(Triplets(random_rows(np.random.default_rng(0), 20, 2000), 20))
+    A = _judges(Triplets(random_rows(np.random.default_rng(0), 20, 2000), 20), True)
     assert np.array_equal(_dense_gram(A, cells=100), _sparse_gram(A))
 
 def test_many_repetitions_do_not_overflow():
@@ -111,12 +112,13 @@ def listen(oracle, heard):
 
 W = planted_hierarchy(4, 2, 0.8, 0.2, 0.1, 0).similarity
 
+@pytest.mark.parametrize("self_pairs", [False, True])
 @pytest.mark.parametrize("m", [1, 13, 14, 15, 100, 500, 120 * 14])
-def test_active_kernel_is_the_passive_kernel_of_its_answers(m):
+def test_active_kernel_is_the_passive_kernel_of_its_answers(m, self_pairs):
     heard = []
-    K = run(triplet_kernel_active(16, m, rng=3), listen(SimilarityOracle(W), heard))
+    K = run(triplet_kernel_active(16, m, rng=3, self_pairs=self_pairs), listen(SimilarityOracle(W), heard))
     assert len(heard) == m and len({(i, *sorted((j, k))) for i, j, k in heard}) == m
-    assert np.array_equal(K, triplet_kernel(heard, normalise=False, n_objects=16))
+    assert np.array_equal(K, triplet_kernel(heard, normalise=False, self_pairs=self_pairs, n_objects=16))
 
 def test_active_kernel_spends_n_squared_by_default_and_all_it_can_if_that_is_less():
     for n, expected in ((16, 256), (3, 3), (2, 0), (1, 0)):
@@ -128,12 +130,13 @@ def test_active_kernel_asks_about_the_given_references_only():
     run(triplet_kernel_active([f"object {i}" for i in range(16)], references=[[3, 5], [7, 1]]), listen(SimilarityOracle(W), heard))
     assert len(heard) == 28 and {tuple(sorted(row[1:])) for row in heard} == {(3, 5), (1, 7)}
 
-def test_active_kernel_keeps_what_a_budget_allows():
+@pytest.mark.parametrize("self_pairs", [False, True])
+def test_active_kernel_keeps_what_a_budget_allows(self_pairs):
     n = 100
     w = planted_hierarchy(25, 2, 0.8, 0.2, 0.1, 0).similarity
     whole, asked = 98 * 900, 98 * (65536 // 100)                              # the second batch is beyond the budget
-    K = run(triplet_kernel_active(n, whole, rng=0), Budget(SimilarityOracle(w), whole - 1))
-    assert np.array_equal(K, run(triplet_kernel_active(n, asked, rng=0), SimilarityOracle(w)))
+    K = run(triplet_kernel_active(n, whole, rng=0, self_pairs=self_pairs), Budget(SimilarityOracle(w), whole - 1))
+    assert np.array_equal(K, run(triplet_kernel_active(n, asked, rng=0, self_pairs=self_pairs), SimilarityOracle(w)))
     with pytest.raises(BudgetExhausted): run(triplet_kernel_active(n, 98, rng=0), Budget(SimilarityOracle(w), 97))
 
 def test_same_seed_same_kernel():
@@ -218,6 +221,8 @@ FOUR = [[0, 1, 2], [3, 1, 2]]
     (lambda: triplet_kernel([[0, 1]]), "data must be"),
     (lambda: triplet_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
     (lambda: triplet_kernel(FOUR, normalise=1), "normalise must be True or False"),
+    (lambda: triplet_kernel(FOUR, self_pairs=None), "self_pairs must be True or False"),
+    (lambda: triplet_kernel_active(4, self_pairs=1), "self_pairs must be True or False"),
     (lambda: triplet_kernel(FOUR, n_objects=3), "n_objects"),
     (lambda: triplet_average_linkage([[0, 1, -1]]), "row 0 of data"),
     (lambda: triplet_average_linkage(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),

@@ -18,11 +18,15 @@ from ..validation import as_rng, check_integer, require
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def _judges(
-    triplets,  # `Triplets`, m answers
-):             # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody was asked about
+    triplets,    # `Triplets`, m answers
+    self_pairs,  # whether i says that it is closer to itself than to anybody
+):               # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody judged
     "The majority's answers: +1 where the judge is closer to the object with the smaller number."
     from scipy.sparse import coo_array
     i, j, k = triplets.array.T
+    if self_pairs:
+        own, other = np.nonzero(~np.eye(triplets.n_objects, dtype=bool))
+        i, j, k = np.concatenate([i, own]), np.concatenate([j, own]), np.concatenate([k, other])
     pairs, column = np.unique(pair_index(j, k), return_inverse=True)
     A = coo_array((np.where(j < k, 1, -1).astype(np.int32), (i, column)), shape=(triplets.n_objects, len(pairs))).tocsr()
     np.sign(A.data, out=A.data)
@@ -31,12 +35,13 @@ def _judges(
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #24d300b3
 def triplet_kernel(
-    triplets,        # `Triplets` or (m, 3) integers, m answers
-    normalise=True,  # whether to divide by √(answers of i · answers of j); an object without answers has kernel 0 with all
-    n_objects=None,  # N; by default as the answers say
-):                   # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
+    triplets,          # `Triplets` or (m, 3) integers, m answers
+    normalise=True,    # whether to divide by √(answers of i · answers of j); an object without answers has kernel 0 with all
+    self_pairs=False,  # whether every i says that it is closer to itself than to any other object
+    n_objects=None,    # N; by default as the answers say
+):                     # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "The triplet kernel (Kleindessner and von Luxburg, 2017; not in F19). The majority counts. Memory O(m + N²). Make a tree of it with `kernel_average_linkage`."
-    A = _judges(as_triplets(triplets, n_objects))
+    A = _judges(as_triplets(triplets, n_objects), _check_flag(self_pairs, "self_pairs"))
     K = (_dense_gram if _dense_is_cheaper(A) else _sparse_gram)(A).astype(np.int64)
     np.fill_diagonal(K, 0)
     if not _check_flag(normalise, "normalise"): return K
@@ -49,6 +54,7 @@ def _ask_everybody(
     y,          # (2, R) objects of the reference pairs
     limit=None, # ask no more than this; falls into the last reference pair
     rng=None,   # chooses who is not asked about the last one
+    self_pairs=False,
     batch=1 << 16,
 ):              # generator of batches (b, 4); returns (N, N) int64
     "Every object judges every reference pair that it is not in."
@@ -64,9 +70,19 @@ def _ask_everybody(
         try: answers = yield _as_questions(n, i, y[0, here][row], i, y[1, here][row])
         except BudgetExhausted:
             if start == 0: raise
+            y = y[:, :start]
             break
         V[here][asked] = np.where(answers, 1, -1)
-    return _gram_of_looks(V)
+    return _with_self_pairs(V, y) if self_pairs else _gram_of_looks(V)
+
+def _with_self_pairs(V, y):
+    "The kernel when j and k have said what is free about {j, k}, for all pairs, those nobody was asked about included."
+    t = np.arange(y.shape[1])
+    V[t, y[0]], V[t, y[1]] = 1, -1
+    K = _gram_of_looks(V) - 1                                                  # i and j always disagree on {i, j},
+    K[y[0], y[1]] += 1; K[y[1], y[0]] += 1                                     # which was counted already if it is a reference pair
+    np.fill_diagonal(K, 0)
+    return K
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #e7780b82
 def triplet_kernel_active(
@@ -74,17 +90,18 @@ def triplet_kernel_active(
     n_comparisons=None,  # how many questions to ask, 1..C(N, 2)·(N − 2); None for N², or as many as `references` need
     rng=None,            # int seed or `numpy.random.Generator` that draws the reference pairs
     references=None,     # (R, 2) the reference pairs themselves
+    self_pairs=False,    # as in `triplet_kernel`; costs no question
 ):                       # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
     "A triplet kernel that asks: every object judges the same random reference pairs (ours, not in F19). Raises `InputError` at once; if a budget ends, the kernel of the batches answered so far."
     n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
-    rng, pairs = as_rng(rng), n * (n - 1) // 2
+    rng, self_pairs, pairs = as_rng(rng), _check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
     y = None if references is None else _check_references(references, n)
     most = max(n - 2, 0) * (pairs if y is None else y.shape[1])
     limit = check_integer(n_comparisons, "n_comparisons", 1, max(1, most)) if n_comparisons is not None else most if y is not None else n * n
     limit = min(limit, most)
     n_references = -(-limit // max(n - 2, 1))
     if y is None: y = np.stack(pair_from_index(rng.permutation(pairs)))
-    return _ask_everybody(n, y[:, :n_references], limit, rng)
+    return _ask_everybody(n, y[:, :n_references], limit, rng, self_pairs)
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #b42e0ffc
 class TripletVotes:
