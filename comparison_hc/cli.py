@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['method_names', 'read_truth', 'read_names', 'read_similarity', 'Progress', 'cluster_command', 'demo_command',
-           'data_command', 'check_command', 'make_parser', 'main']
+           'data_command', 'check_command', 'reproduce_command', 'make_parser', 'main']
 
 # %% ../nbs/5_practice/53_command_line.ipynb #824c0559
 import argparse, os, sys
@@ -193,6 +193,36 @@ def check_command(args):
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
 
+# %% ../nbs/5_practice/53_command_line.ipynb #baaec897
+def reproduce_command(args):
+    "List the figures that can be redone, or redo one: its claims on the screen, its summary and its picture in the folder."
+    from comparison_hc.experiments import ExperimentError, find_reproductions, reproduce
+    if args.name is None:
+        for name, r in find_reproductions().items(): print(f"{name:<12} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full)")
+        return
+    require(args.jobs == -1 or args.jobs >= 1, "--jobs", "a number of workers of at least 1, or -1 for one a core", args.jobs)
+    journal = Path(args.folder) / f"{args.name}.jsonl"
+    try: done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
+    except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; finished runs are in {journal}, the same command continues") from None
+    except ExperimentError as error:
+        print(f"comparison-hc: {error}", file=sys.stderr)
+        return 1
+    print(done.claims())
+    _write_reproduced(done, Path(args.folder))
+
+def _write_reproduced(done, folder):
+    "Files of a reproduction; a full one also goes where the checkout keeps results."
+    from comparison_hc.experiments import _results_folder, save_results
+    from comparison_hc.page import write_whole
+    name = done.reproduction.name + "-quick" * done.quick
+    paths = [save_results(name, done.summary, folder)]
+    if done.reproduction.chart is not None:
+        import vl_convert
+        paths.append(folder / f"{name}.svg")
+        write_whole(paths[-1], vl_convert.vegalite_to_svg(done.chart().to_json()))
+    if not done.quick and _results_folder().is_dir(): paths.append(save_results(name, done.summary))
+    for path in paths: print(f"wrote {path}")
+
 # %% ../nbs/5_practice/53_command_line.ipynb #9856dca0
 class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
@@ -245,6 +275,13 @@ def _add_small_commands(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.set_defaults(run=check_command)
 
+    figure = commands.add_parser("reproduce", help="redo a figure of a paper, or list the figures", description="Redo a figure: all runs, the claims with their verdicts, the summary and the picture. Interrupted, the same command continues.")
+    figure.add_argument("name", nargs="?", metavar="NAME", help="for example f19-fig2; without it, the figures are listed")
+    figure.add_argument("--quick", action="store_true", help="a small setting, under two minutes; default: the paper's")
+    figure.add_argument("--jobs", type=int, default=-1, metavar="N", help="workers (default: -1, one a core); results do not depend on it")
+    figure.add_argument("--folder", default="reproductions", metavar="FOLDER", help="where the journal and the results go (default: ./reproductions)")
+    figure.set_defaults(run=reproduce_command)
+
 # %% ../nbs/5_practice/53_command_line.ipynb #efc860d3
 def main(
     arguments=None,  # list of words; by default those of the command line
@@ -257,7 +294,7 @@ def main(
         code = args.run(args) or 0
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt: message, code = "interrupted", 130
+    except KeyboardInterrupt as stop: message, code = str(stop) or "interrupted", 130
     except BrokenPipeError:                                     # the reader of our output has gone, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
