@@ -12,9 +12,10 @@ from itertools import groupby
 
 import numpy as np
 
-from .comparisons import n_quadruplet_questions
+from .comparisons import n_quadruplet_questions, pair_from_index
+from .dendrogram import Dendrogram
 from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
-from .hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
+from .hierarchical.average import ListedVotes, _merge_all, _places, check_partition, quadruplet_average_linkage_ranked
 from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
 from .hierarchical.linkage import complete_linkage, single_linkage
 from .hierarchical.planted import planted_hierarchy
@@ -39,6 +40,31 @@ def pure_groups(
     return groups
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #ee16880f
+def _both_kernels(
+    answers,  # `Quadruplets`, no question twice
+):            # {name: (N, N) kernel}
+    "`kernel_passive` without and with self-pairs, for the price of one."
+    from scipy.spatial.distance import squareform
+    n, K = answers.n_objects, kernel_passive(answers)
+    won, lost = answers.winners_and_losers()
+    balance = np.bincount(won, minlength=n * (n - 1) // 2) - np.bincount(lost, minlength=n * (n - 1) // 2)
+    adds = np.zeros_like(K)
+    adds[pair_from_index(np.arange(len(balance)))] = balance
+    return {"4K–AL": K, "4K–AL, self-pairs": K + 2 * (adds + adds.T)}
+
+# %% ../nbs/5_practice/60_reproduce_2019.ipynb #9f398476
+def _average_trees(
+    answers,  # `Quadruplets`
+    starts,   # {name: initial clusters, or None}
+):            # {name: `Dendrogram`}
+    "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
+    votes, n, trees = ListedVotes(answers), answers.n_objects, {}
+    for name, initial in starts.items():
+        clusters = check_partition(initial, n)
+        trees[name] = Dendrogram.from_merges(_merge_all(votes, _places(clusters, n)), clusters)
+    return trees
+
+# %% ../nbs/5_practice/60_reproduce_2019.ipynb #e4803742
 def _passive_trees(
     similarity,  # (N, N)
     p,           # probability of each answer
@@ -46,13 +72,14 @@ def _passive_trees(
     rng,         # `numpy.random.Generator`
 ):               # ({method: `Dendrogram`}, number of answers)
     "What the passive methods make of one sample."
-    if p == 1: answers, kernel, average = similarity, kernel_passive_ranked, quadruplet_average_linkage_ranked
-    else: answers, kernel, average = sample_quadruplets(similarity, p, rng), kernel_passive, quadruplet_average_linkage
-    trees = {"4K–AL": kernel_average_linkage(kernel(answers)),
-             "4K–AL, self-pairs": kernel_average_linkage(kernel(answers, self_pairs=True)),
-             "4–AL": average(answers),
-             **{f"4–AL–I{size}": average(answers, initial=initial) for size, initial in groups.items()}}
-    return trees, n_quadruplet_questions(len(similarity)) if p == 1 else len(answers)
+    starts = {"4–AL": None, **{f"4–AL–I{size}": initial for size, initial in groups.items()}}
+    if p == 1:
+        n_answers, trees = n_quadruplet_questions(len(similarity)), {name: quadruplet_average_linkage_ranked(similarity, initial) for name, initial in starts.items()}
+        kernels = {"4K–AL": kernel_passive_ranked(similarity), "4K–AL, self-pairs": kernel_passive_ranked(similarity, self_pairs=True)}
+    else:
+        answers = sample_quadruplets(similarity, p, rng)
+        n_answers, trees, kernels = len(answers), _average_trees(answers, starts), _both_kernels(answers)
+    return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #6bdb7a74
 def _active_trees(
