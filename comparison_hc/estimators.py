@@ -22,7 +22,7 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
         linkage="4-al",      # passive "4-al" or "4k-al"; active "4k-al-active", "single" or "complete" (see `methods`)
         n_clusters=None,     # clusters in `labels_`, 1..K; None for the hierarchy alone
         initial=None,        # "4-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
-        self_pairs=None,     # "4k-al": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less)
+        self_pairs=None,     # "4k-al": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
         n_comparisons=None,  # "4k-al-active": questions to spend; None for N²
         rng=0,               # active methods: int seed or `numpy.random.Generator`
     ):

@@ -62,7 +62,7 @@ def build_hierarchy(
     method,              # name in `methods`
     X,                   # passive: `Triplets`, `Quadruplets` or an array of either; active: an oracle with `n_objects`, or an (N, N) similarity matrix
     initial=None,        # initial clusters: lists of objects, or (N,) labels; 4-al only
-    self_pairs=None,     # 4k-al only: whether every {i, i} beats every other pair; None: yes, because it finds planted trees better
+    self_pairs=None,     # 4k-al only: whether every {i, i} beats every other pair; None: yes, because it finds planted trees better from few comparisons
     n_comparisons=None,  # 4k-al-active only: how many questions to spend; None for N²
     rng=0,               # int seed or `numpy.random.Generator`; active methods only
     progress=None,       # called with (steps done, steps in all); passive methods only
