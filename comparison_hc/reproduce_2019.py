@@ -44,7 +44,6 @@ def _both_kernels(
     answers,  # `Quadruplets`, no question twice
 ):            # {name: (N, N) kernel}
     "`kernel_passive` without and with self-pairs, for the price of one."
-    from scipy.spatial.distance import squareform
     n, K = answers.n_objects, kernel_passive(answers)
     won, lost = answers.winners_and_losers()
     balance = np.bincount(won, minlength=n * (n - 1) // 2) - np.bincount(lost, minlength=n * (n - 1) // 2)

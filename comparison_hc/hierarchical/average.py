@@ -83,8 +83,6 @@ class TabledVotes:
         starts = np.searchsorted(link[kept], np.arange(n_links))
         return TabledVotes(np.add.reduceat(np.add.reduceat(self.balance[kept], starts, axis=0)[:, kept], starts, axis=1))
 
-    n_answers = None
-
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #91ee0894
 class RankedVotes:
     "All votes, given by the order of the pairs: a pair beats every less similar one. Memory O(P)."
@@ -101,8 +99,6 @@ class RankedVotes:
         if pairs is not None: weight[pairs] = change
         total = np.append(0, np.cumsum(weight[self.order]))
         return self.order, total[self.left] + total[self.right] - total[-1]
-
-    n_answers = None
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d2946afc
 def _links(place, n_places):

@@ -11,7 +11,6 @@ __all__ = ['LARGEST_GAP', 'C_PRIME', 'C_PRIME_PRINTED', 'C_DOUBLE_PRIME', 'C_THE
            'small_constant_suffices']
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #a4aa07de
-from functools import cache
 from itertools import product
 from math import comb, e, exp, log, sqrt
 
