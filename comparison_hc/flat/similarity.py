@@ -56,7 +56,7 @@ def _symmetrise(
 # %% ../../nbs/2_flat/21_similarity.ipynb #8b1fef2a
 def _check_chunk(rows, n_objects, first):
     "Raise the gate's `InputError` if a chunk of rows holds something that is no comparison; `first` is the chunk's first row."
-    unsigned = rows.view(f"u{rows.itemsize}") if rows.dtype.kind == "i" else rows          # a negative number becomes a huge one
+    unsigned = rows.view(rows.dtype.str.replace("i", "u"))          # a negative number becomes a huge one
     ok = unsigned.max() < n_objects
     if ok:
         i, j, k, l = rows.T if rows.shape[1] == 4 else (rows[:, 0], rows[:, 1], rows[:, 0], rows[:, 2])
@@ -165,8 +165,7 @@ def _adds(comparisons, kind, n_objects):
         rows = as_array(comparisons, kind, f"integer rows of {width} objects")
         if not (rows.ndim == 2 and len(rows) and rows.shape[1] in (width, 3) and rows.dtype.kind in "iu"):
             return _adds((as_triplets if width == 3 else as_quadruplets)(comparisons, n_objects), kind, n_objects)
-        n_objects, comparisons = int(rows.max()) + 1 if n_objects is None else n_objects, rows
-        require(n_objects >= 1, kind, "made of indices of at least 0", rows)
+        n_objects, comparisons = max(1, int(rows.max()) + 1) if n_objects is None else n_objects, rows
     total = AddS(n_objects, kind).partial_fit(comparisons)
     C = total._sums.reshape(total.n_objects, -1)
     return _symmetrise(C, out=C)
