@@ -105,7 +105,7 @@ def _rows_of(comparisons, stream):
         return comparisons.array, True
     rows = as_array(comparisons, "comparisons", f"integer rows of {' or '.join(map(str, widths))} objects")
     require(rows.ndim == 2 and rows.shape[1] in widths, "comparisons", f"of shape (m, {widths[-1]})", rows if rows.ndim else comparisons)
-    return (rows if rows.dtype.kind in "iu" or not len(rows) else _as_integer_rows(rows, rows.shape[1])), False
+    return (rows if rows.dtype.kind in "iu" or not len(rows) else _as_integer_rows(rows, rows.shape[1]).astype(np.int64)), False
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #93e34e68
 class AddS(_Sums):
