@@ -4,7 +4,9 @@
 
 # %% auto #0
 __all__ = ['PROPORTIONS', 'DIMENSIONS', 'OURS', 'EMBEDDED', 'REFERENCES', 'dataset_similarity', 'random_tree', 'dataset_run',
-           'data_grid', 'data_summary', 'data_chart', 'figure_3_claims', 'dimension_claims']
+           'data_grid', 'data_summary', 'data_chart', 'figure_3_claims', 'dimension_claims', 'describe_data_setting',
+           'purity', 'car_trees', 'car_run', 'car_summary', 'car_claims', 'car_chart', 'car_picture', 'car_figure',
+           'rerun_data_point']
 
 # %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #28ec2ed3
 import warnings
@@ -195,3 +197,124 @@ for _name, _figure, _datasets, _dimensions, _claims in (("f19-fig3", "Figure 3",
                                                         ("f19-figS3", "Figure S.3", ("glass",), DIMENSIONS, dimension_claims), ("f19-figS4", "Figure S.4", ("newsgroups",), DIMENSIONS, dimension_claims)):
     register_reproduction(Reproduction(_name, f"Dasgupta's cost on {', '.join(_datasets)} against p, embeddings in {', '.join(map(str, _dimensions))} dimensions", dataset_run, data_grid(_datasets, _dimensions),
                                        data_grid(_datasets, _dimensions, quick=False), data_summary, data_chart, paper="F19", figure=_figure, claims=_claims, paired=("p", "dimension")))
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #254aeea5
+def describe_data_setting(
+    summary,  # `pandas.DataFrame` from `data_summary`
+    kind,     # "full" or "quick"
+):            # text
+    "Which setting results come from, in one sentence."
+    text = "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
+    dimensions = sorted(set(summary["dimension"].tolist()) - {0})
+    lost = int((summary["converged"] < 1).sum())
+    return (f"{text}: {', '.join(summary['dataset'].unique())}; {summary['p'].nunique()} values of p up to {summary['p'].max():g}, {int(summary['repetitions'].min())} repetitions, "
+            f"d = {', '.join(map(str, dimensions))}; points where an embedding did not converge: {lost}")
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #5f7bfdd2
+def purity(
+    labels,    # (N,) classes
+    clusters,  # (N,) clusters
+):             # float in (0, 1]
+    "Share of the objects that belong to the most frequent class of their cluster."
+    from comparison_hc.validation import check_labels
+    classes = check_labels(labels)
+    clusters = check_labels(clusters, len(classes), "clusters")
+    counts = np.zeros((clusters.max() + 1, classes.max() + 1), dtype=int)
+    np.add.at(counts, (clusters, classes), 1)
+    return float(counts.max(axis=1).sum() / len(classes))
+
+def car_trees(
+    dimension,  # of the embeddings; 0 for the methods without one
+    rng,        # int seed or `numpy.random.Generator`
+):              # ({method: `Dendrogram`}, {method: whether an embedding converged})
+    "The trees of F19's Car experiment (appendix B.3). Raises `DatasetNotFoundError`."
+    triplets, dimension = load_dataset("car").triplets, check_integer(dimension, "dimension", 0)
+    if dimension == 0:
+        trees = _direct_trees(triplets.to_quadruplets()) | {"random tree": random_tree(triplets.n_objects, rng)}
+        return trees, dict.fromkeys(trees, True)
+    embeddings = _embeddings(triplets, dimension, *as_rng(rng).spawn(2))
+    return {name: embedding_average_linkage(e) for name, e in embeddings.items()}, {name: e.converged for name, e in embeddings.items()}
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #7376674d
+def car_run(
+    dimension,   # as in `car_trees`
+    repetition,  # which repetition this is: another random start
+    rng,         # int seed or `numpy.random.Generator`
+):               # list of dicts, one a method
+    "The trees of one dimension, measured against the collectors' classes and against the answers."
+    car, (trees, converged) = load_dataset("car"), car_trees(dimension, rng)
+    cuts = {name: [tree.cut(k) for k in range(2, 13)] for name, tree in trees.items()}
+    return [{"method": name, "comparisons": len(car.triplets), "purity": purity(car.labels, tree.cut(8)), "ari": max(adjusted_rand_index(car.labels, cut) for cut in cuts[name]),
+             "agreement": triplet_agreement(tree, car.triplets), "converged": converged[name]} for name, tree in trees.items()]
+
+def car_summary(
+    table,  # `pandas.DataFrame` of all runs
+):          # `pandas.DataFrame`: one row a method and dimension
+    "Means over the random starts, and the standard deviation of the ARI."
+    return table.groupby(["method", "dimension"], sort=False, as_index=False).agg(comparisons=("comparisons", "max"), purity=("purity", "mean"), ari=("ari", "mean"), ari_sd=("ari", lambda v: v.std(ddof=0)),
+                                                                                  agreement=("agreement", "mean"), converged=("converged", "mean"), repetitions=("ari", "size"))
+
+def car_claims(summary):
+    "The one sentence of appendix B.3 that can be checked."
+    found = sorted(set(summary["comparisons"]))
+    return [Claim("Overall we obtained 12112 comparisons that we used to learn a hierarchy among the cars.", f"{', '.join(map(str, found))} triplets for every method", found == [12112], "appendix B.3")]
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #de59bba1
+def car_chart(
+    summary,  # `pandas.DataFrame` from `car_summary`
+):            # Altair chart
+    "The three measures, one dot a method and dimension."
+    import altair as alt
+    shown = summary.assign(tree=[name if d == 0 else f"{name}, d = {d}" for name, d in zip(summary["method"], summary["dimension"])])
+    data = shown.melt(["tree", "method"], ["purity", "ari", "agreement"], var_name="measure")
+    colour = alt.Color("method:N", scale=alt.Scale(domain=[*OURS, *EMBEDDED, "random tree"], range=[_LOOKS[name][0] for name in (*OURS, *EMBEDDED)] + ["#888888"]), legend=None)
+    return (alt.Chart(data).mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("value:Q", title="share, or adjusted Rand index", scale=alt.Scale(domain=[0, 1])), y=alt.Y("tree:N", sort=list(shown["tree"]), title=None), color=colour)
+            .properties(width=190).facet(alt.Facet("measure:N", sort=["purity", "ari", "agreement"], title=None), columns=3))
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #58c7371c
+def _bare(chart):
+    "A chart without its configuration, which only the outermost chart may have."
+    import altair as alt
+    chart = chart.copy(deep=False)
+    chart.config = alt.Undefined
+    return chart
+
+def car_picture(
+    trees,           # {title: `Dendrogram` of the sixty cars}
+    pictures=True,   # whether the cars are at the leaves, and not only their numbers
+    height=1200,     # pixels
+):                   # Altair chart
+    "Trees of the cars side by side, coloured by the collectors' classes. The pictures travel inside the chart."
+    import altair as alt
+    car = load_dataset("car")
+    require(not pictures or car.images is not None, "pictures", "False where the folder car/images is not complete", pictures)
+    classes = [car.label_names[label] for label in car.labels]
+    charts = [tree.chart(classes, names=car.objects, width=230, height=height, label_title=title, images=car.images if pictures else None) for title, tree in trees.items()]
+    return alt.hconcat(*map(_bare, charts), config=charts[0].config).resolve_scale(color="independent", shape="independent")
+
+def car_figure(
+    summary,  # `pandas.DataFrame` from `car_summary`
+):            # Altair chart
+    "The measures, and below them the four trees of appendix B.3 with the cars, embeddings in 2 dimensions. Raises `DatasetNotFoundError`."
+    import altair as alt
+    trees = car_trees(0, 0)[0] | car_trees(2, 0)[0]
+    four = {f"{name}{', d = 2' if name in EMBEDDED else ''}": trees[name] for name in ("4K–AL", "4–AL", *EMBEDDED)}
+    trees = car_picture(four, pictures=load_dataset("car").images is not None)
+    return alt.vconcat(car_chart(summary), _bare(trees), config=trees.config).resolve_scale(color="independent", shape="independent")
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #ca3755a7
+register_reproduction(Reproduction("f19-car", "Trees of sixty cars from 12,112 answers of people, against the collectors' four classes", car_run, parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
+                                   parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)), car_summary, car_figure, paper="F19", figure="Appendix B.3 (pictures in the supplement)", claims=car_claims, paired=("dimension",)))
+
+# %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #9947f359
+def rerun_data_point(
+    summary,    # `pandas.DataFrame` of kept results, with the columns of `data_summary`
+    dataset,    # which panel
+    p,          # which p
+    dimension,  # which dimension; 0 for the methods without an embedding
+):              # `pandas.DataFrame`: the runs of that point, computed now, a row a run and method
+    "Run one point of kept results again."
+    from comparison_hc.experiments import run_experiment
+    row = summary[(summary["dataset"] == dataset) & (summary["p"] == p) & (summary["dimension"] == dimension)].iloc[0]
+    grid = parameter_grid(dataset=dataset, p=p, repetition=range(int(row["repetitions"])), dimension=dimension)
+    return run_experiment(dataset_run, grid, paired=("p", "dimension"))
