@@ -129,9 +129,11 @@ def data_chart(
 ):            # Altair chart
     "F19, figures 3 and S.2 to S.4: mean cost against p with a band of one standard deviation."
     import altair as alt
-    data = _panels(summary)
+    data, proportions = _panels(summary), sorted(summary["p"].unique().tolist())
     def scale(part): return alt.Scale(domain=list(_LOOKS), range=[look[part] for look in _LOOKS.values()])
-    x, y, legend = alt.X("p:Q", title="p, share of all comparisons", axis=alt.Axis(format="~g", tickCount=5)), alt.Y("cost:Q", title="Dasgupta's cost, mean ± sd", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s")), alt.Legend(title="method", symbolOpacity=1)
+    legend = alt.Legend(title="method", symbolOpacity=1)                       # that of the band would fade it
+    x = alt.X("p:Q", title="p, share of all comparisons", axis=alt.Axis(format="~g", values=proportions if len(proportions) < 5 else proportions[1::2]))
+    y = alt.Y("cost:Q", title="Dasgupta's cost, mean ± sd", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s"))
     base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=scale(0), legend=legend))
     band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q")
     line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0])))
