@@ -27,7 +27,7 @@ def check_queries(
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
     queries = as_array(queries, "queries", rule)
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
-    if len(queries) == 0: return queries
+    if len(queries) <= 8 and all(_is_legal(row, n_objects) for row in queries.tolist()): return queries     # what follows takes longer than a few rows are worth
     i, j, k, l = queries.T if queries.shape[1] == 4 else (queries[:, 0], queries[:, 1], queries[:, 0], queries[:, 2])
     bad = (i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))
     kind = "two different pairs of different objects" if queries.shape[1] == 4 else "three different objects"
@@ -37,6 +37,11 @@ def check_queries(
     if n_objects is not None and queries.max() >= n_objects:
         _refuse(queries, queries.max(axis=1) >= n_objects, "question {} of queries", f"made of indices below n_objects = {n_objects}")
     return queries
+
+def _is_legal(row, n_objects):
+    "The rule for one question, three or four whole numbers."
+    i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])
+    return i != j and k != l and (i, j) != (k, l) and (i, j) != (l, k) and min(row) >= 0 and (n_objects is None or max(row) < n_objects)
 
 def _refuse(queries, bad, argument, rule, answers=None):
     "Raise `InputError` about the first bad question, or the answer to it."
@@ -54,6 +59,7 @@ def check_answers(
     m, width = queries.shape
     answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
+    if answers.dtype == bool and width == 4: return answers.copy()
     legal, rule = ((0, 1), "True or False") if width == 4 else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")
     if answers.dtype.kind in ("biuf" if width == 4 else "iuf"): bad = ~np.isin(answers, legal)
     else: bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
