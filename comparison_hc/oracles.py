@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhausted', 'run', 'SimilarityOracle', 'HierarchyOracle',
-           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'sample_quadruplets_by_definition',
-           'sample_quadruplets', 'sample_triplets']
+           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'lock_file', 'append_bytes',
+           'sample_quadruplets_by_definition', 'sample_quadruplets', 'sample_triplets']
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
 import json, os, warnings, zlib
@@ -382,7 +382,7 @@ def _open(self):
     if self._fd is not None: return
     self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        _lock(self._fd, self.path)
+        lock_file(self._fd, self.path)
         with open(self._fd, "rb", closefd=False) as file: data = file.read()
         found = _read_journal(data, self._header)
         if found is None: raise JournalError(f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed")
@@ -390,15 +390,18 @@ def _open(self):
         if len(self._records) < self.position: raise JournalError(f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it")
         if good == 0:                                                         # new, or killed while the header was written
             os.ftruncate(self._fd, 0)
-            _append(self._fd, self._header + b"\n", self.fsync)
-        elif good > len(data): _append(self._fd, b"\n", self.fsync)           # only the last line end was missing
+            append_bytes(self._fd, self._header + b"\n", self.fsync)
+        elif good > len(data): append_bytes(self._fd, b"\n", self.fsync)           # only the last line end was missing
         elif good < len(data): _repair(self, data, good, torn)
     except BaseException:
         self.close()
         raise
 
-def _lock(fd, path):
-    "Make this the only writer, where the system can."
+def lock_file(
+    fd,    # file descriptor
+    path,  # its path, for the message
+):
+    "Make this process the only writer, where the system can. Raises `JournalError`."
     try: import fcntl
     except ImportError: return
     try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -430,8 +433,12 @@ def _copy_aside(path, data):
         file.write(data); file.flush(); os.fsync(file.fileno())
     return copy
 
-def _append(fd, line, fsync):
-    "Add bytes at the end, all or none."
+def append_bytes(
+    fd,     # file descriptor, opened for appending
+    line,   # bytes
+    fsync,  # whether to wait until they are on the disk
+):
+    "Add bytes at the end, all or none. Raises `OSError`."
     size = os.fstat(fd).st_size
     if os.write(fd, line) != len(line):
         os.ftruncate(fd, size)
@@ -458,7 +465,7 @@ def _record(self, query):
     "A new answer, in the file before anybody sees it."
     question, answer = query.tolist(), self._ask(query[None])[0].item()
     line, crc = _journal_line(question, answer, self._crc)
-    _append(self._fd, line + b"\n", self.fsync)
+    append_bytes(self._fd, line + b"\n", self.fsync)
     self._crc, self.position = crc, self.position + 1
     self._records.append((tuple(question), answer))
     return answer
