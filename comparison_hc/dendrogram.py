@@ -756,11 +756,11 @@ def chart(
     along = check_integer(width if left else height, "width" if left else "height") if (width if left else height) is not None else (480 if left else 360)
     classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)
     merges, leaves = _chart_rows(self, _leaf_names(self, names), classes, of_node)
-    for row, leaf in zip(leaves, np.argsort(self.starts[:K]) if images else ()): row["image"] = images[leaf]
-    size, side = min(11, across / K - 0.5), across / K - 2 if images else None
+    size, side = min(11, across / K - 0.5), across / K - 2 if images else 0
+    pictures = [{**row, "image": images[leaf]} for row, leaf in zip(leaves, np.argsort(self.starts[:K]))] if images else []
     wide, high = (along, across) if left else (across, along)
     columns = max(1, wide // (28 + 7 * max(map(len, classes), default=1)))
-    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns, side)
+    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns, pictures, side)
     chart = alt.layer(*layers).properties(width=wide, height=high).resolve_scale(color="independent", shape="independent")
     chart = chart.configure_view(stroke=None).configure_legend(symbolSize=70, symbolLimit=64)
     return chart if title is None else chart.properties(title=title)
@@ -769,7 +769,7 @@ def chart(
 def _scales(tree, leaves, classes, left, size, side):
     "How heights, places, colours and shapes are shown: encodings for the chart's layers."
     import altair as alt
-    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves) + (side or 0)     # below the names
+    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves) + side     # below the names
     what = f"{tree.n_leaves} {'object' if tree.n_objects == tree.n_leaves else 'initial cluster'}{'s' * (tree.n_leaves != 1)}"
     steps = 1 if tree.height_kind in ("merge order", "level") else 0
     along = dict(scale=alt.Scale(domain=[0, float(tree.heights.max(initial=0)) or 1.0], reverse=left, nice=False),
@@ -781,7 +781,7 @@ def _scales(tree, leaves, classes, left, size, side):
     return along, across, colours, shapes
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #67971f3d
-def _layers(tree, merges, leaves, classes, label_title, left, size, columns, side):
+def _layers(tree, merges, leaves, classes, label_title, left, size, columns, pictures, side):
     "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point, a picture if there are any, and a name."
     import altair as alt
     X, Y, X2, Y2 = (alt.X, alt.Y, alt.X2, alt.Y2) if left else (alt.Y, alt.X, alt.Y2, alt.X2)
@@ -802,9 +802,9 @@ def _layers(tree, merges, leaves, classes, label_title, left, size, columns, sid
         layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip,
                                     shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
     dx = 8 if classes else 4
-    if side:
+    if pictures:
         box = dict(width=1.5 * side, height=side, align="left", baseline="middle", xOffset=dx) if left else dict(width=side, height=side, align="center", baseline="top", yOffset=dx)
-        layers.append(tips.mark_image(**box).encode(X("h:Q", **along), Y("y:Q", **across), url="image:N", tooltip=tip, description="name:N"))
+        layers.append(alt.Chart(alt.InlineData(values=pictures)).mark_image(**box).encode(X("h:Q", **along), Y("y:Q", **across), url="image:N", tooltip=tip, description="name:N"))
         dx += (1.5 if left else 1) * side + 3
     if size >= 5.5 or not merges:
         words = tips.mark_text(align="left", baseline="middle", dx=dx, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)

@@ -449,7 +449,9 @@ def test_pictures_stand_beside_names_in_leaf_order(orientation, tmp_path):
     images = [PNG, str(tmp_path / "b.jpg"), tmp_path / "b.jpg", "data:image/png;base64,AAAA", b"GIF89a"]
     chart = Dendrogram.from_merges([(0, 3), (1, 4), (5, 2), (6, 7)], names=list("abcde")).chart(images=images, orientation=orientation)
     image, = layers_of(chart, "image")
-    shown = {row["name"]: row["image"] for row in image["data"]["values"]} if "values" in image["data"] else {row["name"]: row["image"] for row in chart.to_dict(validate=False)["datasets"][image["data"]["name"]]}
+    data = image["data"]
+    shown = {row["name"]: row["image"] for row in (data["values"] if "values" in data else chart.to_dict(validate=False)["datasets"][data["name"]])}
+    assert str(chart.to_dict(validate=False)).count(images[3]) == 1                        # a picture travels once
     assert [shown[name].split(";")[0] for name in "abcde"] == ["data:image/png", "data:image/jpeg", "data:image/jpeg", "data:image/png", "data:image/gif"] and shown["d"] == images[3]
     assert len(layers_of(chart, "text")) == 1 and image["encoding"]["description"]["field"] == "name"
 
