@@ -15,8 +15,9 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index, _index_type
 from ..dendrogram import Dendrogram
+from .linkage import _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_integer, check_number, check_similarity, require
+from ..validation import as_array, as_rng, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096
 def _open_cells(
@@ -163,7 +164,7 @@ def _check_flag(value, argument):
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #acc495dc
 def _check_landmarks(landmarks, n):
     "(N,) bool."
-    array = np.asarray(landmarks)
+    array = as_array(landmarks, "landmarks", "a sequence of object numbers")
     require(array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"), "landmarks", "a sequence of object numbers", landmarks)
     require(array.size == 0 or (array.min() >= 0 and array.max() < n), "landmarks", f"object numbers from 0 to {n - 1}", landmarks)
     require(len(np.unique(array)) == len(array), "landmarks", "different objects", landmarks)
@@ -171,7 +172,7 @@ def _check_landmarks(landmarks, n):
 
 def _check_references(references, n):
     "(2, R) objects of different pairs, in the given order."
-    array = np.asarray(references)
+    array = as_array(references, "references", "of shape (R, 2), one pair of objects a row")
     require(array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu", "references", "of shape (R, 2) with R ≥ 1, one pair of objects a row", references)
     require(array.min() >= 0 and array.max() < n, "references", f"object numbers from 0 to {n - 1}", references)
     require((array[:, 0] != array[:, 1]).all(), "references", "pairs of two different objects", references)
@@ -190,7 +191,7 @@ def kernel_active(
     shared_landmarks=False,  # whether all references share one set of landmarks, as F19's eq. 2 is printed, or each draws its own
 ):                           # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
     "4K–AL's active kernel (F19, eq. 1 with one reference, eq. 2 with many). No question is asked twice. Raises `InputError` at once."
-    n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
+    n, _ = _objects(n)
     rng, shared, pairs = as_rng(rng), _check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None, n * (n - 1) // 2
     count, limit = min(check_integer(n_references, "n_references"), pairs), n_comparisons
     if limit is not None:
@@ -261,6 +262,7 @@ def kernel_passive(
 def _passive(quadruplets, self_pairs, progress=None, gram=None):
     "The kernel; `gram` forces one way of multiplying."
     require(isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True or False", self_pairs)
+    check_progress(progress)
     n, table = quadruplets.n_objects, _vote_table(quadruplets)
     adds = np.zeros((n, n), dtype=np.int64)
     def from_landmark(r):
