@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['method_names', 'read_groups', 'read_truth', 'read_names', 'read_initial', 'read_similarity', 'Progress',
-           'cluster_command', 'demo_command', 'data_command', 'check_command', 'reproduce_command', 'make_parser',
-           'main']
+           'cluster_command', 'demo_command', 'data_command', 'check_command', 'reproduce_command', 'dashboard_command',
+           'make_parser', 'main']
 
 # %% ../nbs/5_practice/53_command_line.ipynb #824c0559
 import argparse, os, sys
@@ -254,6 +254,21 @@ def _write_reproduced(done, folder):
     if not done.quick and results_folder().is_dir(): paths.append(save_results(name, done.summary))
     for path in paths: print(f"wrote {path}")
 
+# %% ../nbs/5_practice/53_command_line.ipynb #f41201d2
+def dashboard_command(args):
+    "List the dashboards, serve one until Ctrl-C, or write its static twin."
+    from comparison_hc.dashboards.shell import find_dashboard, run_dashboard, write_static
+    if args.name is None:
+        for name, dashboard in find_dashboard().items(): print(f"{name:<12} {dashboard.title}")
+        return
+    if args.static is None:
+        try: run_dashboard(args.name, args.port, args.browser)
+        except KeyboardInterrupt: raise KeyboardInterrupt("the dashboard is closed") from None
+        return
+    require(args.port is None, "--port", "left out with --static", args.port)
+    with Progress(args.name) as progress: write_static(args.name, args.static, progress)
+    print(f"wrote {args.static}")
+
 # %% ../nbs/5_practice/53_command_line.ipynb #9856dca0
 class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
@@ -306,6 +321,13 @@ def _add_small_commands(commands):
     check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.set_defaults(run=check_command)
+
+    live = commands.add_parser("dashboard", help="a live page, or list them", description="Serve a live page on this machine until Ctrl-C, or write it as one file that needs no server.")
+    live.add_argument("name", nargs="?", metavar="NAME", help="for example planted; without it, the dashboards are listed")
+    live.add_argument("--port", type=int, metavar="N", help="where it listens, on this machine only (default: 8866, or any that is free)")
+    live.add_argument("--browser", action=argparse.BooleanOptionalAction, default=True, help="open the page in the browser (default), or not")
+    live.add_argument("--static", metavar="PATH.html", help="write the static twin instead: one file with stored answers")
+    live.set_defaults(run=dashboard_command)
 
     figure = commands.add_parser("reproduce", help="redo a figure of a paper, or list the figures", description="Redo a figure: all runs, the claims with their verdicts, the summary and the picture. Interrupted, the same command continues.")
     figure.add_argument("name", nargs="?", metavar="NAME", help="for example f19-fig2; without it, the figures are listed")
