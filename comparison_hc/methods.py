@@ -85,6 +85,7 @@ def build_hierarchy(
     if n_comparisons is not None: check_integer(n_comparisons, "n_comparisons", 1)
     return run(m.active(oracle.n_objects, n_comparisons, self_pairs, rng), oracle), oracle.n_queries
 
+# %% ../nbs/5_practice/49_methods.ipynb #cba0620a
 def as_answers(
     method,  # name in `methods` of a passive method
     X,       # `Triplets`, `Quadruplets` or an array of either
@@ -100,6 +101,7 @@ def _which(field, value=True):
     *most, last = [name for name, m in methods.items() if getattr(m, field) == value]
     return f"{', '.join(most)} and {last}"
 
+# %% ../nbs/5_practice/49_methods.ipynb #a19089b9
 def _check_options(method, initial, self_pairs, n_comparisons, rng, progress):
     "The method, if it can use these options."
     m = check_method(method)
