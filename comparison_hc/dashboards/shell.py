@@ -371,7 +371,7 @@ def serve_dashboard(
     patience=120,   # seconds until the first page must be there
 ):                  # yields the address
     "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
-    import os, signal, subprocess, tempfile
+    import os, subprocess, tempfile
     from pathlib import Path
     for name in ("voila", "anywidget", "ipykernel"): _import_extra(name)
     port = free_port(port)
@@ -417,13 +417,16 @@ def run_dashboard(
     browser=True,    # whether to open it
     stop=None,       # `threading.Event` that ends it; None for Ctrl-C only
 ):
-    "Serve a dashboard until Ctrl-C."
-    import webbrowser
+    "Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind."
+    import signal, webbrowser
     dashboard = find_dashboard(name)
+    if threading.current_thread() is threading.main_thread(): signal.signal(signal.SIGTERM, _interrupt)
     with serve_dashboard(dashboard, port) as address:
         print(f"{dashboard.title}: {address} (Ctrl-C ends it)", flush=True)
         if browser: webbrowser.open(address)
         (stop or threading.Event()).wait()
+
+def _interrupt(*_): raise KeyboardInterrupt
 
 def write_static(
     name,            # name of a dashboard
