@@ -320,7 +320,7 @@ _TEMPLATE = """{%- extends 'voila/templates/lab/index.html.j2' -%}
 {%- block notebook_css -%}
 {% if frontend == "voila" %}{{ resources.include_js("static/voila-style.js") }}{% endif %}
 {{ spinner.css() }}
-<style>body { margin: 0; background: #fff; } #rendered_cells > div { max-width: 1440px; margin: 0 auto !important; padding: 8px 20px !important; box-sizing: border-box; }
+<style>html, body { margin: 0; background: #fff; height: auto !important; overflow: visible !important; } #rendered_cells > div { max-width: 1440px; margin: 0 auto !important; padding: 8px 20px !important; box-sizing: border-box; }
 .jp-mod-noOutputs.jp-mod-noInput, .jp-OutputPrompt, .jp-OutputArea-prompt { display: none !important; } .jp-Cell, .jp-OutputArea-output { padding: 0 !important; overflow: visible !important; }</style>
 {%- endblock notebook_css -%}
 """
@@ -371,7 +371,7 @@ def serve_dashboard(
     patience=120,   # seconds until the first page must be there
 ):                  # yields the address
     "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
-    import os, signal, subprocess, tempfile
+    import os, subprocess, tempfile
     from pathlib import Path
     for name in ("voila", "anywidget", "ipykernel"): _import_extra(name)
     port = free_port(port)
@@ -417,13 +417,16 @@ def run_dashboard(
     browser=True,    # whether to open it
     stop=None,       # `threading.Event` that ends it; None for Ctrl-C only
 ):
-    "Serve a dashboard until Ctrl-C."
-    import webbrowser
+    "Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind."
+    import signal, webbrowser
     dashboard = find_dashboard(name)
+    if threading.current_thread() is threading.main_thread(): signal.signal(signal.SIGTERM, _interrupt)
     with serve_dashboard(dashboard, port) as address:
         print(f"{dashboard.title}: {address} (Ctrl-C ends it)", flush=True)
         if browser: webbrowser.open(address)
         (stop or threading.Event()).wait()
+
+def _interrupt(*_): raise KeyboardInterrupt
 
 def write_static(
     name,            # name of a dashboard
