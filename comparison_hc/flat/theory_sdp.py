@@ -123,8 +123,7 @@ def _instances(quick, rng):
         shift = rng.choice([-row_noise, row_noise], size=len(S))
         yield str(sizes), noise, S + shift[:, None] + shift, labels, blocks
 
-@check("N20", "Proposition 1, steps 4 and 5", r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the necessary interval", "deterministic",
-       erratum=r"Not an error but a loss: the proof nowhere needs $\Delta_1/2$. $X^*$ is the unique optimum up to $\min_\ell n_\ell(\Delta_1-6\Delta_2)$, up to twice as far as printed.")
+@check("N20", "Proposition 1, steps 4 and 5", r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the necessary interval", "deterministic")
 def intervals_are_nested(quick=True, rng=0):
     "Ends of each interval against those of the next."
     rows, chain = [], ("printed", "without Δ1/2", "first form", "necessary")
