@@ -10,30 +10,14 @@ import numpy as np
 
 from ..comparisons import as_triplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
+from ..grams import gram_of_votes, judge_kernel
 from .average import _barrier, _best_link, _places, check_partition
-from .kernel import _as_questions, _check_flag, _check_references, _dense_gram, _dense_is_cheaper, _gram_of_looks, _sparse_gram
+from .kernel import _as_questions, _check_references
 from .linkage import _in_order
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_integer, require
+from ..validation import as_rng, check_flag, check_integer, require
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
-def _judges(
-    triplets,    # `Triplets`, m answers
-    self_pairs,  # whether i says that it is closer to itself than to anybody
-):               # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody judged
-    "The majority's answers: +1 where the judge is closer to the object with the smaller number."
-    from scipy.sparse import coo_array
-    i, j, k = triplets.array.T
-    if self_pairs:
-        own, other = np.nonzero(~np.eye(triplets.n_objects, dtype=bool))
-        i, j, k = np.concatenate([i, own]), np.concatenate([j, own]), np.concatenate([k, other])
-    pairs, column = np.unique(pair_index(j, k), return_inverse=True)
-    A = coo_array((np.where(j < k, 1, -1).astype(np.int32), (i, column)), shape=(triplets.n_objects, len(pairs))).tocsr()
-    np.sign(A.data, out=A.data)
-    A.eliminate_zeros()
-    return A.astype(np.int8)
-
-# %% ../../nbs/1_hierarchical/15_beyond.ipynb #24d300b3
 def triplet_kernel(
     triplets,          # `Triplets` or (m, 3) integers, m answers
     normalise=True,    # whether to divide by √(answers of i · answers of j); an object without answers has kernel 0 with all
@@ -41,12 +25,7 @@ def triplet_kernel(
     n_objects=None,    # N; by default as the answers say
 ):                     # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "The triplet kernel (Kleindessner and von Luxburg, 2017; not in F19). The majority counts. Memory O(m + N²). Make a tree of it with `kernel_average_linkage`."
-    A = _judges(as_triplets(triplets, n_objects), _check_flag(self_pairs, "self_pairs"))
-    K = (_dense_gram if _dense_is_cheaper(A) else _sparse_gram)(A).astype(np.int64)
-    np.fill_diagonal(K, 0)
-    if not _check_flag(normalise, "normalise"): return K
-    root = np.sqrt(np.maximum(np.diff(A.indptr), 1))
-    return K / np.outer(root, root)
+    return judge_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs"))
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #9d70f31d
 def _ask_everybody(
@@ -73,13 +52,13 @@ def _ask_everybody(
             y = y[:, :start]
             break
         V[here][asked] = np.where(answers, 1, -1)
-    return _with_self_pairs(V, y) if self_pairs else _gram_of_looks(V)
+    return _with_self_pairs(V, y) if self_pairs else gram_of_votes(V)
 
 def _with_self_pairs(V, y):
     "The kernel when j and k have said what is free about {j, k}, for all pairs, those nobody was asked about included."
     t = np.arange(y.shape[1])
     V[t, y[0]], V[t, y[1]] = 1, -1
-    K = _gram_of_looks(V) - 1                                                  # i and j always disagree on {i, j},
+    K = gram_of_votes(V) - 1                                                  # i and j always disagree on {i, j},
     K[y[0], y[1]] += 1; K[y[1], y[0]] += 1                                     # which was counted already if it is a reference pair
     np.fill_diagonal(K, 0)
     return K
@@ -94,7 +73,7 @@ def triplet_kernel_active(
 ):                       # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
     "A triplet kernel that asks: every object judges the same random reference pairs (ours, not in F19). Raises `InputError` at once; if a budget ends, the kernel of the batches answered so far."
     n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
-    rng, self_pairs, pairs = as_rng(rng), _check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
+    rng, self_pairs, pairs = as_rng(rng), check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
     y = None if references is None else _check_references(references, n)
     most = max(n - 2, 0) * (pairs if y is None else y.shape[1])
     limit = check_integer(n_comparisons, "n_comparisons", 1, max(1, most)) if n_comparisons is not None else most if y is not None else n * n
@@ -197,7 +176,7 @@ def triplet_average_linkage(
     progress=None,   # called with (merges done, merges in all)
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "Average linkage from triplets: a link is scored against the links that share an end with it (ours, not in F19). Repeated answers all vote. Time O(m · depth of the tree + N³), memory O(m + N²)."
-    triplets, sort = as_triplets(triplets, n_objects), _check_flag(sort, "sort")
+    triplets, sort = as_triplets(triplets, n_objects), check_flag(sort, "sort")
     require(triplets.n_objects <= 20_000, "n_objects", "at most 20,000: some eighty bytes are needed for every two objects", triplets.n_objects)
     clusters = check_partition(initial, triplets.n_objects)
     place = _places(clusters, triplets.n_objects)
