@@ -4,7 +4,9 @@
 
 # %% auto #0
 __all__ = ['squares_norm', 'squares_of_questions', 'sample_noise_bound', 'sample_noise_rate', 'mean_given_similarities',
-           'sample_noise_is_bounded', 'similarity_noise', 'similarity_noise_unit', 'similarity_noise_is_bounded']
+           'sample_noise_is_bounded', 'similarity_noise', 'similarity_noise_unit', 'similarity_noise_is_bounded',
+           'theorem_interval', 'theorem_conditions', 'conditions_open_the_interval', 'deviation_bound',
+           'row_means_are_close']
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #f80acdd6
 from itertools import combinations, product
@@ -113,17 +115,17 @@ def _adds(answers):
 @check("N20", "Theorem 1, the sample", r"$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$", "Monte Carlo", confidence=0.999)
 def sample_noise_is_bounded(quick=True, confidence=0.999, share=1.0, rng=0):
     "Upper end of the interval for the exceeding rate of `share`·t against 1/n."
-    seed, rng, runs = rng, as_rng(rng), 300 if quick else 3000
-    cases = list(product((12, 20), (0.02, 0.3), ("triplets", "quadruplets")))
+    seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
+    cases = list(product((12, 20), (0.1, 0.5), ("triplets", "quadruplets")))
     exceeded = []
     for n, p, kind in cases:
         count, bound = 0, share * sample_noise_bound(n, p, 0.5, kind)
-        for w in _similarities([n // 2, n - n // 2], gaussians(0.5), runs, rng)[1]:
+        for w in _similarities([n // 2, n - n // 2], gaussians(0.5), scale * n, rng)[1]:
             count += _norm(_adds(sample_comparisons(w, kind, p, 0.5, rng)) - p * 0.5 * mean_given_similarities(w, kind)) > bound
         exceeded.append(int(count))
-    _, high = proportion_interval(exceeded, runs, confidence, len(cases))
+    _, high = proportion_interval(exceeded, [scale * c[0] for c in cases], confidence, len(cases))
     n, p, kind = zip(*cases)
-    return compare(high, "<=", [1 / a for a in n], n=n, p=p, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities, observations and flips, {runs} times a case"))
+    return compare(high, "<=", [1 / a for a in n], n=n, p=p, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"))
 
 assert not sample_noise_is_bounded(share=0.3)
 sample_noise_is_bounded()
@@ -150,16 +152,90 @@ def similarity_noise_unit(
 @check("N20", "Theorem 1, the similarities", r"$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ with probability at least $1-\frac1n$, for $n\ge12$", "Monte Carlo", confidence=0.999)
 def similarity_noise_is_bounded(quick=True, confidence=0.999, constant=8 / sqrt(3), rng=0):
     "Upper end of the interval for the exceeding rate against 1/n; n small, where it is hardest."
-    seed, rng, runs = rng, as_rng(rng), 400 if quick else 4000
+    seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
     families = dict(normal=(0.5, gaussians(0.5)), weak=(0.05, gaussians(0.05)), beta=(0.5, uniform_beta(0.5)), normal_uniform=(0.5, uniform_normal(0.5, 0.2)))
     cases, exceeded = list(product((12, 24), families, ("triplets", "quadruplets"))), []
     for n, family, kind in cases:
         bound = constant * sqrt(log(n)) * similarity_noise_unit(n, kind)
-        labels, drawn = _similarities([n // 2, n // 4, n - n // 2 - n // 4], families[family][1], runs, rng)
+        labels, drawn = _similarities([n // 2, n // 4, n - n // 2 - n // 4], families[family][1], scale * n, rng)
         exceeded.append(int(sum(_norm(similarity_noise(w, labels, families[family][0], kind)) > bound for w in drawn)))
-    _, high = proportion_interval(exceeded, runs, confidence, len(cases))
+    _, high = proportion_interval(exceeded, [scale * c[0] for c in cases], confidence, len(cases))
     n, family, kind = zip(*cases)
-    return compare(high, "<=", [1 / a for a in n], n=n, family=family, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities of {runs} models a case"))
+    return compare(high, "<=", [1 / a for a in n], n=n, family=family, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities of {scale}n models a case"))
 
 assert not similarity_noise_is_bounded(constant=2)
 similarity_noise_is_bounded()
+
+# %% ../../nbs/2_flat/24b_theory_recovery.ipynb #be92421c
+def theorem_interval(
+    n_objects,      # n
+    n_comparisons,  # m = |T| or |Q|
+    epsilon,        # ε
+    delta,          # δ
+    n_min,          # smallest cluster
+    with_epsilon=True,  # whether ε stands in the second term of the lower end
+):                  # (low, high) for c₃ = c₄ = 1
+    "The interval for λ of N20's theorem 1."
+    n, m = n_objects, n_comparisons
+    return max(sqrt(m * log(n) / n), m * (epsilon if with_epsilon else 1) * sqrt(log(n) / n**3), log(n)**2), m * epsilon * delta * n_min / n**2
+
+def theorem_conditions(
+    n_objects,  # n
+    epsilon,    # ε
+    delta,      # δ
+    n_min,      # smallest cluster
+    sharp=False,  # True: the smaller number of comparisons of the text above
+):              # (threshold of δ, threshold of m) for c₁ = c₂ = 1
+    "The two conditions of N20's theorem 1."
+    n, signal = n_objects, epsilon * delta * n_min
+    return sqrt(n * log(n)) / n_min, max(n**3 * log(n) / signal**2, n**2 * log(n)**2 / signal) if sharp else n**3 * log(n)**2 / signal**2
+
+def _settings(quick, rng):
+    "(n, ε, δ, n_min, c₃/c₄) with δ just above its threshold or well above it."
+    for n, epsilon, ratio, _ in product((3, 20, 400, 10**5, 10**9), (1.0, 0.3, 1e-3), (0.2, 1.0, 5.0), range(4 if quick else 100)):
+        n_min = int(rng.integers(1, n // 2 + 1))
+        start = ratio * sqrt(n * log(n)) / n_min
+        if start < 1: yield from ((n, epsilon, delta, n_min, ratio) for delta in (min(1.0, 1.0001 * start), (1 + start) / 2, 1.0))
+
+@check("N20", "Theorem 1, the interval is not empty", r"For $c_1=c_3/c_4$ and $c_2=\max\{c_1,c_1^2\}$ the conditions on δ and m make the interval of λ non-empty, with ε in the second term; $m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough", "deterministic")
+def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
+    "Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own."
+    rng, rows = as_rng(rng), []
+    for (n, epsilon, delta, n_min, ratio), sharp in product(_settings(quick, rng), (False, True)):
+        m = max(ratio, ratio**2) * theorem_conditions(n, epsilon, delta, n_min, sharp)[1] * 1.0001
+        low, high = theorem_interval(n, m, epsilon, delta, n_min, with_epsilon)
+        rows.append((n, epsilon, delta, n_min, ratio, "sharp" if sharp else "printed", high / low / ratio))
+    n, epsilon, delta, n_min, ratio, kind, left = zip(*rows)
+    return compare(left, ">", 1, n=n, epsilon=epsilon, delta=delta, n_min=n_min, ratio=ratio, m=kind)
+
+assert not conditions_open_the_interval(with_epsilon=False)
+conditions_open_the_interval()
+
+# %% ../../nbs/2_flat/24b_theory_recovery.ipynb #ae65d737
+def deviation_bound(
+    sizes,      # (k,) cluster sizes
+    p,          # probability that a question is observed
+    epsilon,    # ε
+    delta,      # δ
+    kind,       # "triplets" or "quadruplets"
+):              # float
+    "The estimate of Δ2 above: diagonal, similarities, sample."
+    n, n_min = sum(sizes), min(sizes)
+    m, tail = p * n_questions(n, kind), sqrt(2 * log(2 * n * len(sizes)))
+    return float((np.diag(expected_blocks(sizes, p, epsilon, delta, kind)) / sizes).max()) + tail * (4 * m * epsilon / n**2 / sqrt(3 * n_min) + sqrt(4 * m / n**2 / n_min))
+
+@check("N20", "Theorem 1, rows", r"$\Delta_2\le1.5\big(\frac{\Sigma_{\ell\ell}}{n_\ell}+\sqrt{2\ln(2nk)}\big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)\big)$ with probability at least $1-\frac1n$", "Monte Carlo", confidence=0.999)
+def row_means_are_close(quick=True, confidence=0.999, constant=1.5, rng=0):
+    "Upper end of the interval for the exceeding rate against 1/n."
+    seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
+    cases, exceeded = list(product(((8, 8), (12, 6, 6)), (0.1, 0.5), ("triplets", "quadruplets"))), []
+    for sizes, p, kind in cases:
+        blocks, (labels, drawn) = expected_blocks(sizes, p, 0.5, 0.5, kind), _similarities(sizes, gaussians(0.5), scale * sum(sizes), rng)
+        bound = constant * deviation_bound(sizes, p, 0.5, 0.5, kind)
+        exceeded.append(int(sum(printed_interval(_adds(sample_comparisons(w, kind, p, 0.5, rng)), labels, blocks)["deviation"] > bound for w in drawn)))
+    _, high = proportion_interval(exceeded, [scale * sum(c[0]) for c in cases], confidence, len(cases))
+    return compare(high, "<=", [1 / sum(c[0]) for c in cases], sizes=[str(c[0]) for c in cases], p=[c[1] for c in cases], kind=[c[2] for c in cases], exceeded=exceeded,
+                   random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"))
+
+assert not row_means_are_close(constant=0.4)
+row_means_are_close()

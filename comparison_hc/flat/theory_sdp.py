@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['S', 'labels', 'blocks', 'indicator', 'partition_matrix', 'printed_interval', 'noisy_blocks', 'dual_solution',
-           'dual_is_stationary', 'optimality_intervals', 'intervals_are_nested', 'solve_by_definition', 'sdp_objective',
-           'planted_matrix_is_the_unique_optimum', 'outside_it_fails', 'ideal_upper_end', 'ideal_interval_is_exact']
+           'dual_is_stationary', 'necessary_interval', 'optimality_intervals', 'intervals_are_nested', 'rank_one_slack',
+           'rank_one_interval', 'solve_by_definition', 'sdp_objective', 'planted_matrix_is_the_unique_optimum',
+           'outside_it_fails', 'ideal_upper_end', 'ideal_interval_is_exact', 'interval_shares', 'trace_falls']
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #47ae5c14
 from itertools import product
@@ -13,7 +14,9 @@ from itertools import product
 import numpy as np
 
 from ..checks import check, compare
-from .theory import block_gap, expected_blocks
+from .planted import gaussians, planted_partition, sample_comparisons
+from .similarity import adds3
+from .theory import block_gap, expected_blocks, n_questions
 from ..validation import as_rng
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #763f5811
@@ -61,17 +64,19 @@ S, labels, blocks = noisy_blocks([6, 6, 4], 0.05, rng=0)
 printed_interval(S, labels, blocks)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #38040605
+def _block_means(S, labels):
+    "(Z, sizes, (n, k) row means over blocks, (k, k) block means, (n,) row mean over the own block)."
+    Z = indicator(labels)
+    sizes, B = Z.sum(0), S @ Z / Z.sum(0)
+    return Z, sizes, B, Z.T @ B / sizes[:, None], B[np.arange(len(S)), labels]
+
 def dual_solution(
     S,       # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1
     lam,     # λ
 ):           # (Λ, Γ, α)
     "The multipliers of steps 2 and 3. They prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
-    Z, P = indicator(labels), partition_matrix(labels)
-    sizes = Z.sum(0)
-    B = S @ Z / sizes
-    means = Z.T @ B / sizes[:, None]
-    own = B[np.arange(len(S)), labels]
+    (Z, sizes, B, means, own), P = _block_means(S, labels), partition_matrix(labels)
     alpha = 2 * own - np.diag(means)[labels] - lam / sizes[labels]
     Gamma = ((alpha[:, None] + alpha) / 2 - B[:, labels] - B[:, labels].T + means[labels][:, labels]) * (P == 0)
     rest = np.eye(len(S)) - P
@@ -94,24 +99,30 @@ def dual_is_stationary(quick=True, rng=0):
 dual_is_stationary()
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #4decf38f
+def necessary_interval(
+    S,       # (n, n) symmetric
+    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
+):           # (low, high)
+    "X* is not optimal outside: the two ends displayed above."
+    Z, sizes, B, means, own = _block_means(S, labels)
+    rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B
+    ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels]                        # 2 n_ℓ n_m / (n_ℓ + n_m)
+    inside = [S[np.ix_(labels == m, labels == m)] for m in range(len(sizes))]
+    centred = [A - A.mean(0) - A.mean(1)[:, None] + A.mean() for A in inside]
+    return max(float(np.linalg.eigvalsh(A)[-1]) for A in centred), float((rows * ends)[Z == 0].min())
+
 def optimality_intervals(
     S,       # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1
     blocks,  # (k, k) Σ, for the printed interval
 ):           # {name: (low, high)}: printed ⊂ "without Δ1/2" ⊂ "first form" ⊂ all λ for which X* is optimal ⊂ "necessary"
     "Intervals of λ from N20's proposition 1 and its proof, each inside the next."
-    Z, P = indicator(labels), partition_matrix(labels)
-    sizes, rest, B = Z.sum(0), np.eye(len(S)) - P, S @ Z / Z.sum(0)
-    means, own, apart = Z.T @ B / sizes[:, None], B[np.arange(len(S)), labels], P == 0
-    harmonic = 2 / (1 / sizes[:, None] + 1 / sizes)                            # 2 n_ℓ n_m / (n_ℓ + n_m)
-    lead = own - np.diag(means)[labels] / 2
+    Z, sizes, B, means, own = _block_means(S, labels)
+    rest, p, lead = np.eye(len(S)) - partition_matrix(labels), printed_interval(S, labels, blocks), own - np.diag(means)[labels] / 2
     gamma = lead[:, None] + lead - B[:, labels] - B[:, labels].T + means[labels][:, labels]
-    row = lead[:, None] + np.diag(means) / 2 - B                               # (n, k) row means of Γ at λ = 0
-    noise, p = rest @ S @ rest, printed_interval(S, labels, blocks)
-    inside = max(np.linalg.eigvalsh(noise[np.ix_(Z[:, m] > 0, Z[:, m] > 0)])[-1] for m in range(len(sizes)))
+    ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels][:, labels]
     return {"printed": (p["low"], p["high"]), "without Δ1/2": (p["low"], p["n_min"] * (p["gap"] - 6 * p["deviation"])),
-            "first form": (float(np.linalg.eigvalsh(noise)[-1]), float((gamma * harmonic[labels][:, labels])[apart].min())),
-            "necessary": (float(inside), float((row * harmonic[labels])[Z == 0].min()))}
+            "first form": (float(np.linalg.eigvalsh(rest @ S @ rest)[-1]), float((gamma * ends)[labels[:, None] != labels].min())), "necessary": necessary_interval(S, labels)}
 
 optimality_intervals(S, labels, blocks)
 
@@ -135,6 +146,40 @@ def intervals_are_nested(quick=True, rng=0):
     return compare(left, "<=", right, tol=1e-10, sizes=sizes, noise=noise, what=what)
 
 intervals_are_nested()
+
+# %% ../../nbs/2_flat/24a_theory_sdp.ipynb #fcb6ad91
+def rank_one_slack(
+    S,       # (n, n) symmetric
+    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
+    lam,     # λ ≤ the necessary upper end
+):           # float: ≥ 0 proves X* optimal at λ
+    "λ − λ_max((I−P)(S+Γ)(I−P)) with Γ of rank one in every block; −∞ if a row sum of Γ is negative."
+    from scipy.linalg import eigh
+    (Z, sizes, B, means, own), P = _block_means(S, labels), partition_matrix(labels)
+    rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B - lam / 2 * (1 / sizes[labels][:, None] + 1 / sizes)
+    rows = np.where(Z > 0, 0, rows * sizes)                                    # r_im
+    if rows.min() < -1e-12 * np.abs(rows).max(): return -np.inf
+    totals = Z.T @ rows
+    share = np.maximum(rows, 0) / np.sqrt(np.where(totals > 0, totals, np.inf))[labels]
+    noise = S + share[:, labels] * share[:, labels].T
+    noise = noise - P @ noise
+    return float(lam - eigh(noise - noise @ P, eigvals_only=True, subset_by_index=(len(S) - 1, len(S) - 1))[0])
+
+def rank_one_interval(
+    S,         # (n, n) symmetric
+    labels,    # (n,) integer blocks 0..k−1, k ≥ 2
+    steps=12,  # bisections for the lower end
+):             # (low, high); (∞, −∞) if the form proves nothing at the upper end
+    "All λ for which the rank-one form proves X* optimal, the lower end up to a bisection."
+    low, high = necessary_interval(S, labels)
+    if not rank_one_slack(S, labels, high) >= 0: return np.inf, -np.inf
+    top = high
+    for _ in range(steps):
+        middle = (low + top) / 2
+        low, top = (low, middle) if rank_one_slack(S, labels, middle) >= 0 else (middle, top)
+    return top, high
+
+rank_one_interval(S, labels)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #560f07fd
 def solve_by_definition(
@@ -161,12 +206,13 @@ def sdp_objective(S, lam, X):
 def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
     "Interior-point solution against X*: value, entries, and the smallest ⟨X*, X⟩ among nearly optimal X."
     rng, rows = as_rng(rng), []
-    for sizes, noise in (([4, 4], 0.01), ([4, 4], 0.06), ([3, 5], 0.02), ([3, 3, 3], 0.03)) if quick else product(([4, 4], [3, 5], [3, 3, 3], [2, 4, 6], [5, 1]), (0.0, 0.01, 0.03, 0.06)):
+    for sizes, noise in (([4, 4], 0.01), ([4, 4], 0.3), ([3, 5], 0.05), ([3, 3, 3], 0.03)) if quick else product(([4, 4], [3, 5], [3, 3, 3], [2, 4, 6], [5, 1]), (0.0, 0.01, 0.03, 0.1, 0.3)):
         S, labels, blocks = noisy_blocks(sizes, noise, rng)
-        X, found = partition_matrix(labels), 0
-        for name, (low, high) in optimality_intervals(S, labels, blocks).items():
+        X = partition_matrix(labels)
+        proved = {**optimality_intervals(S, labels, blocks), "rank one": rank_one_interval(S, labels)}
+        for name, (low, high) in proved.items():
             if name == "necessary" or not low < high: continue
-            lam, found = (low + high) / 2, found + 1
+            lam = (low + high) / 2
             solved, farthest = solve_by_definition(S, lam), solve_by_definition(S, lam, X)
             rows += [(str(sizes), noise, name, "value", abs(sdp_objective(S, lam, solved) - sdp_objective(S, lam, X)), 1e-5), (str(sizes), noise, name, "entries", np.abs(solved - X).max(), 1e-3),
                      (str(sizes), noise, name, "k − ⟨X*, X⟩", len(sizes) - np.sum(X * farthest), 1e-3)]
@@ -219,3 +265,40 @@ def ideal_interval_is_exact(quick=True, rng=2):
     return compare(left, relation, right, tol=[1e-10 * (how == "=") for how in relation], sizes=sizes, what=what)
 
 ideal_interval_is_exact()
+
+# %% ../../nbs/2_flat/24a_theory_sdp.ipynb #30596105
+def interval_shares(
+    sizes,     # (k,) cluster sizes
+    delta,     # δ, normal distributions
+    epsilon,   # ε
+    n_triplets,  # |T|
+    runs,      # independent instances
+    rng,       # int seed or `numpy.random.Generator`
+):             # dict: form -> share of instances with an interval that is not empty
+    "How often each form of N20's proposition 1 says something about AddS-3."
+    rng, counts = as_rng(rng), {}
+    p = n_triplets / n_questions(sum(sizes), "triplets")
+    for _ in range(runs):
+        model = planted_partition(sizes, *gaussians(delta), rng)
+        S = adds3(sample_comparisons(model, "triplets", n_triplets, epsilon, rng)).astype(float)
+        ends = optimality_intervals(S, model.labels, expected_blocks(sizes, p, epsilon, delta, "triplets"))
+        ends["rank one"] = (0.0, rank_one_slack(S, model.labels, ends["necessary"][1]))
+        for name, (low, high) in ends.items(): counts[name] = counts.get(name, 0) + (low < high)
+    return {name: counts[name] / runs for name in ("printed", "without Δ1/2", "first form", "rank one", "necessary")}
+
+# %% ../../nbs/2_flat/24a_theory_sdp.ipynb #d7a9f3ed
+@check("N20", "section 5, the trace falls", r"$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is at most 1, and 1 for $X^*$ and for $J/n$", "deterministic")
+def trace_falls(quick=True, rng=5):
+    "Interior-point traces on a grid of λ for random matrices; SPUR's objective of X*, of J/n and of a solution of rank above k."
+    rng, rows = as_rng(rng), []
+    objective = lambda X: float(np.linalg.eigvalsh(X)[::-1][:max(1, round(np.trace(X)))].sum() / np.trace(X))
+    for sizes, noise in (([4, 4], 0.5), ([3, 3, 3], 1.0))[: 2 if quick else None]:
+        S, labels, _ = noisy_blocks(sizes, noise, rng)
+        solved = [solve_by_definition(S, lam) for lam in np.linspace(0.05, 4, 7 if quick else 40)]
+        traces = [float(np.trace(X)) for X in solved]
+        rows += [(str(sizes), "trace at the larger λ", b, "<=", a) for a, b in zip(traces, traces[1:])] + [(str(sizes), "objective", objective(X), "<=", 1) for X in solved]
+        rows += [(str(sizes), "objective of X*", objective(partition_matrix(labels)), "=", 1), (str(sizes), "objective of J/n", objective(partition_matrix(labels * 0)), "=", 1)]
+    sizes, what, left, relation, right = zip(*rows)
+    return compare(left, relation, right, tol=1e-5, sizes=sizes, what=what)
+
+trace_falls()
