@@ -18,7 +18,7 @@ from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from .planted import delta_by_quadrature, planted_delta, planted_partition, sample_comparisons
 from ..validation import as_rng
 
-# %% ../../nbs/2_flat/24_theory.ipynb #0f3666e5
+# %% ../../nbs/2_flat/24_theory.ipynb #4fe7d03f
 def _normal_delta(mu_in, mu_out, sigma_in, sigma_out):
     "Step 2: 2Φ((μ_in − μ_out)/√(σ_in² + σ_out²)) − 1."
     from scipy.special import ndtr
@@ -52,9 +52,7 @@ def closed_forms_of_delta(quick=True):
     about, what, left, right = zip(*rows)
     return compare(left, "=", right, tol=1e-7, distributions=about, what=what)
 
-closed_forms_of_delta()
-
-# %% ../../nbs/2_flat/24_theory.ipynb #7aabcba4
+# %% ../../nbs/2_flat/24_theory.ipynb #02f6de68
 @check("N20", "eq. 3", r"A pair inside is more similar than a pair across with probability $(1+\delta)/2$, two pairs of one kind with probability $\tfrac12$", "Monte Carlo", confidence=0.999)
 def drawn_delta(quick=True, confidence=0.999, rng=0):
     "Clopper and Pearson's interval for the share of wins against (1 + δ)/2."
@@ -66,9 +64,7 @@ def drawn_delta(quick=True, confidence=0.999, rng=0):
     low, high = proportion_interval(wins, runs, confidence, len(rows))
     return compare(np.r_[low, value], "<=", np.r_[value, high], distributions=name * 2, what=what * 2, random=dict(seed=seed, what=f"{runs} pairs of similarities a row"))
 
-drawn_delta()
-
-# %% ../../nbs/2_flat/24_theory.ipynb #61e150c4
+# %% ../../nbs/2_flat/24_theory.ipynb #6a76e419
 @check("N20", "eq. 3, no point masses", r"With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. With ties broken by a coin, edge probabilities $a$ inside and $b$ across give $\delta=a-b$", "exact enumeration")
 def point_masses_break_the_half(quick=True):
     "Sums over all pairs of values against the formulas, in fractions."
@@ -83,9 +79,7 @@ def point_masses_break_the_half(quick=True):
     about, what, left, relation, right = zip(*rows)
     return compare([float(x) for x in left], relation, [float(x) for x in right], distributions=about, what=what)
 
-point_masses_break_the_half()
-
-# %% ../../nbs/2_flat/24_theory.ipynb #fa54e3bd
+# %% ../../nbs/2_flat/24_theory.ipynb #c3dfd187
 def n_questions(
     n_objects,  # n
     kind,       # "triplets" or "quadruplets"
@@ -107,9 +101,7 @@ def expected_blocks(
     else: within, across = np.full(len(sizes), comb(int(n), 2) - inside), np.full((len(sizes),) * 2, -inside)
     return p * epsilon * delta * np.where(np.eye(len(sizes), dtype=bool), within, across)
 
-expected_blocks([3, 2], 1, 1, 1, "triplets"), expected_blocks([3, 2], 1, 1, 1, "quadruplets")
-
-# %% ../../nbs/2_flat/24_theory.ipynb #5159dae6
+# %% ../../nbs/2_flat/24_theory.ipynb #60e3cb0f
 def _orders(rates):
     "(order, probability) of all orders of independent exponential times, the first to ring first."
     for order in permutations(range(len(rates))):
@@ -146,9 +138,7 @@ def mean_similarity_by_orders(quick=True):
     sizes, theta, kind, pair, left, right = zip(*rows)
     return compare(list(map(float, left)), "=", list(map(float, right)), sizes=sizes, theta=theta, kind=kind, pair=pair)     # equal fractions are equal floats
 
-mean_similarity_by_orders()
-
-# %% ../../nbs/2_flat/24_theory.ipynb #7f8f9783
+# %% ../../nbs/2_flat/24_theory.ipynb #f7b47235
 @check("N20", "section 4, mean similarity: answers", r"$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$", "exact enumeration")
 def mean_similarity_by_answers(quick=True):
     "All orders and all states of all answers for n = 3, in fractions, against the table."
@@ -168,9 +158,7 @@ def mean_similarity_by_answers(quick=True):
     kind, p, epsilon, pair, left, right = zip(*rows)
     return compare(left, "=", right, kind=kind, p=p, epsilon=epsilon, pair=pair)
 
-mean_similarity_by_answers()
-
-# %% ../../nbs/2_flat/24_theory.ipynb #a13bfb31
+# %% ../../nbs/2_flat/24_theory.ipynb #fb72866c
 def block_gap(
     blocks,  # (k, k) Σ, k ≥ 2
 ):           # float
@@ -211,5 +199,3 @@ def _sizes(n, largest=None):
     "All partitions of n, sizes falling."
     if n == 0: yield []
     for first in range(min(n, largest or n), 0, -1): yield from ([first, *rest] for rest in _sizes(n - first, first))
-
-mean_gap()
