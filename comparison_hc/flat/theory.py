@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['closed_forms_of_delta', 'drawn_delta', 'point_masses_break_the_half', 'n_questions', 'expected_blocks',
-           'mean_similarity_by_orders', 'mean_similarity_by_answers', 'block_gap', 'expected_gap', 'mean_gap']
+           'mean_similarity_by_orders', 'mean_similarity_by_answers', 'block_gap', 'expected_gap', 'mean_gap',
+           'drawn_mean_similarity']
 
 # %% ../../nbs/2_flat/24_theory.ipynb #582e875d
 from fractions import Fraction
@@ -15,7 +16,8 @@ import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from .planted import delta_by_quadrature, planted_delta, planted_partition, sample_comparisons
+from .planted import delta_by_quadrature, gaussians, planted_delta, planted_partition, sample_comparisons, uniform_beta, uniform_normal
+from .similarity import adds3, adds4
 from ..validation import as_rng
 
 # %% ../../nbs/2_flat/24_theory.ipynb #4fe7d03f
@@ -199,3 +201,28 @@ def _sizes(n, largest=None):
     "All partitions of n, sizes falling."
     if n == 0: yield []
     for first in range(min(n, largest or n), 0, -1): yield from ([first, *rest] for rest in _sizes(n - first, first))
+
+# %% ../../nbs/2_flat/24_theory.ipynb #c70ecbb7
+def _block_averages(S, labels):
+    "Average of S over the pairs of every two clusters, in the order of triu_indices."
+    rows, columns = np.triu_indices(len(S), 1)
+    k = labels.max() + 1
+    number = np.sort([labels[rows], labels[columns]], axis=0)
+    cell = number[0] * k + number[1]
+    sums, counts = (np.bincount(cell, x, k * k).reshape(k, k) for x in (S[rows, columns], None))
+    return (sums / np.maximum(counts, 1))[np.triu_indices(k)]
+
+@check("N20", "section 4, mean similarity: drawn", r"$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal and exponential similarities: only δ matters", "Monte Carlo", confidence=0.999)
+def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2, epsilon=0.6, delta=0.5, rng=0):
+    "Student's interval for the average of every block against the table; a planted model a run, so that runs are independent."
+    from scipy.stats import expon
+    seed, rng, runs, rows = rng, as_rng(rng), 40 if quick else 1000, []
+    families = dict(normal=gaussians(delta), beta=uniform_beta(delta), uniform_normal=uniform_normal(delta), exponential=(expon(0, (1 + delta) / (1 - delta)), expon()))
+    for (family, pair), (kind, adds) in product(families.items(), (("triplets", adds3), ("quadruplets", adds4))):
+        blocks = expected_blocks(sizes, p, epsilon, delta, kind)
+        models = [planted_partition(sizes, *pair, rng) for _ in range(runs)]
+        averages = np.array([_block_averages(adds(sample_comparisons(model, kind, p, epsilon, rng)), model.labels) for model in models])
+        low, high = mean_interval(averages, confidence, n_statements=8 * averages.shape[1])
+        rows += [(family, kind, f"clusters {a} and {b}", *sides) for a, b, *sides in zip(*np.triu_indices(len(sizes)), low, blocks[np.triu_indices(len(sizes))], high)]
+    family, kind, block, low, value, high = zip(*rows)
+    return compare([*low, *value], "<=", [*value, *high], family=family * 2, kind=kind * 2, block=block * 2, random=dict(seed=seed, what=f"{runs} planted models with their answers a family"))
