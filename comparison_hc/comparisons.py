@@ -434,19 +434,26 @@ class _Table:
     unit: str = "line"    # what `lines` counts
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #c16dc298
-def _read_delimited(path, encoding):
-    "Rows of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds."
-    text = _text(path, encoding)
+def _separator(text, path):
+    "The separator of a delimited text: a tab if the file's name says so, else the one of comma, tab, semicolon that its first line holds."
     first = next((line for line in text.splitlines() if line.strip()), "")
-    separator = "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
+    return "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
+
+def _delimited_rows(text, separator, path, start=1):
+    "(rows, lines) of a delimited text that begins on line `start` of the file."
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-    rows, lines, start = [], [], 1
+    rows, lines, before = [], [], start - 1
     try:
         for row in reader:
             if any(row): rows.append(tuple(map(str.strip, row))); lines.append(start)
-            start = reader.line_num + 1                    # a quoted name may go over several lines
+            start = before + reader.line_num + 1           # a quoted name may go over several lines
     except csv.Error as error: raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
-    return _Table(None, rows, lines)
+    return rows, lines
+
+def _read_delimited(path, encoding):
+    "Rows of a delimited text file."
+    text = _text(path, encoding)
+    return _Table(None, *_delimited_rows(text, _separator(text, path), path))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #9d720b42
 def _text(path, encoding):
