@@ -5,8 +5,9 @@
 # %% auto #0
 __all__ = ['indicator', 'partition_matrix', 'printed_interval', 'noisy_blocks', 'dual_solution', 'dual_is_stationary',
            'necessary_interval', 'optimality_intervals', 'intervals_are_nested', 'rank_one_slack', 'rank_one_interval',
-           'solve_by_definition', 'sdp_objective', 'planted_matrix_is_the_unique_optimum', 'outside_it_fails',
-           'ideal_upper_end', 'ideal_interval_is_exact', 'interval_shares', 'trace_falls']
+           'solve_by_definition', 'sdp_objective', 'planted_matrix_is_the_unique_optimum',
+           'certificate_covers_the_proposition', 'outside_it_fails', 'ideal_upper_end', 'ideal_interval_is_exact',
+           'interval_shares', 'trace_falls']
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #47ae5c14
 from itertools import product
@@ -15,6 +16,7 @@ import numpy as np
 
 from ..checks import check, compare
 from .planted import gaussians, planted_partition, sample_comparisons
+from .sdp import certify
 from .similarity import adds3
 from .theory import block_gap, expected_blocks, n_questions
 from ..validation import as_rng
@@ -123,7 +125,7 @@ def _instances(quick, rng):
     for sizes, noise, row_noise, _ in product(([4, 4], [3, 5, 7], [1, 2, 6], [10, 2], [8, 8, 8, 8]), (0.0, 0.02, 0.1, 0.5), (0, 0.05), range(3 if quick else 40)):
         S, labels, blocks = noisy_blocks(sizes, noise, rng)
         shift = rng.choice([-row_noise, row_noise], size=len(S))
-        yield str(sizes), noise, S + shift[:, None] + shift, labels, blocks
+        yield str(sizes), noise, S + (shift[:, None] + shift), labels, blocks
 
 @check("N20", "Proposition 1, steps 4 and 5", r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the necessary interval", "deterministic")
 def intervals_are_nested(quick=True, rng=0):
@@ -196,7 +198,8 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
     for sizes, noise in (([4, 4], 0.01), ([4, 4], 0.3), ([3, 5], 0.05), ([3, 3, 3], 0.03)) if quick else product(([4, 4], [3, 5], [3, 3, 3], [2, 4, 6], [5, 1]), (0.0, 0.01, 0.03, 0.1, 0.3)):
         S, labels, blocks = noisy_blocks(sizes, noise, rng)
         X = partition_matrix(labels)
-        proved = {**optimality_intervals(S, labels, blocks), "rank one": rank_one_interval(S, labels)}
+        c = certify(S, labels)
+        proved = {**optimality_intervals(S, labels, blocks), "rank one": rank_one_interval(S, labels), "certify": (c.lam_low, c.lam_high)}
         for name, (low, high) in proved.items():
             if name == "necessary" or not low < high: continue
             lam = (low + high) / 2
@@ -205,6 +208,23 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
                      (str(sizes), noise, name, "k − ⟨X*, X⟩", len(sizes) - np.sum(X * farthest), 1e-3)]
     sizes, noise, name, what, left, right = zip(*rows)
     return compare(left, "<=", right, sizes=sizes, noise=noise, interval=name, what=what)
+
+# %% ../../nbs/2_flat/24a_theory_sdp.ipynb #10ecdc8a
+@check("N20", "Proposition 1, the certificate", r"Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it (and in the first form's); it never leaves the necessary interval", "deterministic")
+def certificate_covers_the_proposition(quick=True, rng=7):
+    "Ends of the certified interval against those of the printed, the first and the necessary one."
+    rows, n_open = [], 0
+    for sizes, noise, S, labels, blocks in _instances(quick, as_rng(rng)):
+        ends, c = optimality_intervals(S, labels, blocks), certify(S, labels)
+        n_open += ends["printed"][0] < ends["printed"][1]
+        rows.append((sizes, noise, "upper limit = necessary", c.lam_limit, "=", ends["necessary"][1]))
+        for name in ("printed", "first form"):
+            low, high = ends[name]
+            if low < high: rows += [(sizes, noise, f"covers {name}: low", c.lam_low, "<=", low), (sizes, noise, f"covers {name}: high", c.lam_high, ">=", high)]
+        if c.holds: rows.append((sizes, noise, "inside necessary", c.lam_low, ">=", ends["necessary"][0]))
+    rows.append(("all", 0.0, "instances with an open printed interval", int(n_open), ">=", 10))
+    sizes, noise, what, left, relation, right = zip(*rows)
+    return compare(left, relation, right, tol=1e-6, sizes=sizes, noise=noise, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #36391797
 @check("N20", "Proposition 1, condition broken", r"Outside the necessary interval $X^*$ is not optimal: the solver's value is larger", "deterministic")
