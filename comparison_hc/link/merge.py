@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SINGLE', 'COMPLETE', 'AVERAGE', 'NAMED', 'rings_and_disks', 'MergeFunction', 'as_merge', 'first_of',
            'merges_by_definition', 'alpha_line', 'beta_line', 'line_ranks', 'check_distances', 'on_grid',
-           'alpha_linkage', 'as_merges', 'as_metric_merge', 'beta_linkage', 'mixed_linkage']
+           'closest_pair', 'alpha_linkage', 'as_merges', 'as_metric_merge', 'beta_linkage', 'mixed_linkage']
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #77bb45ac
 from dataclasses import dataclass
@@ -153,18 +153,20 @@ class _Lines:
         self.members, self.high, self.node = [(i,) for i in range(n)], np.arange(n), list(range(n))
         for end in self.ends: np.fill_diagonal(end, np.inf)
 
-    def closest(self, x):
-        "The slots of the pair that is merged at x."
-        value = (1 - x) * self.ends[0] + x * self.ends[1] if 0 < x < 1 else self.ends[int(x)].copy()
-        least, largest = value.min(), max(float(end.max(where=np.isfinite(end), initial=0)) for end in self.ends)
-        i, j = np.nonzero(np.triu(value <= least + 1e-12 * largest))
-        best = None
-        for i, j in zip(i.tolist(), j.tolist()):
-            f = self.ends[0][i, j], self.ends[1][i, j]
-            key = max(self.high[i], self.high[j]), min(self.high[i], self.high[j])
-            sign = 1 if best is None else first_of(f, best[0], x)
-            if sign > 0 or sign == 0 and key < best[1]: best = f, key, i, j
-        return best[2:]
+def closest_pair(
+    ends,  # two (m, m) matrices: the lines of all pairs of clusters at 0 and at 1; infinite where there is none
+    high,  # (m,) highest object number of every cluster
+    x,     # in [0, 1]
+):         # (i, j), i < j
+    "The pair that is merged at x."
+    value = (1 - x) * ends[0] + x * ends[1] if 0 < x < 1 else ends[int(x)].copy()
+    largest = max(float(end.max(where=np.isfinite(end), initial=0)) for end in ends)
+    best = None
+    for i, j in np.argwhere(np.triu(value <= value.min() + 1e-12 * largest, 1)).tolist():          # within rounding of the least
+        f, key = (ends[0][i, j], ends[1][i, j]), (max(high[i], high[j]), min(high[i], high[j]))
+        sign = 1 if best is None else first_of(f, best[0], x)
+        if sign > 0 or sign == 0 and key < best[1]: best = f, key, i, j
+    return best[2:]
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #4c329f37
 def _merge(lines, i, j, x):
@@ -183,7 +185,7 @@ def _run(
     "All merges at one value of the parameter."
     n, Z = len(lines.high), []
     for step in range(n - 1):
-        i, j = lines.closest(x)
+        i, j = closest_pair(lines.ends, lines.high, x)
         f0, f1 = (float(end[i, j]) for end in lines.ends)
         a, b = sorted((lines.node[i], lines.node[j]))
         _merge(lines, i, j, x)

@@ -265,7 +265,7 @@ def start_repair(S, t, x):
 # %% ../../nbs/4_link/41a_sweep.ipynb #1a4ab872
 @compiled
 def repair(S, t, x):
-    "Run the definition from step t until the clusters are those of the old run again: the first step and the first that stayed."
+    "Run the definition from step t until the clusters are those of the old run again. Returns how many clusters of the old run are gone."
     N, n_steps = S.nodes, S.steps.shape[1]
     t, m, b = start_repair(S, t, x)
     for u in range(N.shape[1]): N[OLD_BIRTH, u] = N[BIRTH, u]; N[OLD_DEATH, u] = N[DEATH, u]
@@ -282,14 +282,15 @@ def repair(S, t, x):
     if q < n_steps:
         for i in range(m):
             if N[ALIVE, i]: N[DEATH, N[SLOT, i]] = N[OLD_DEATH, N[SLOT, i]]
+    n_gone = 0
     for s in range(t, q):
         z = S.steps[OLD_NODE, s]
         if z >= 0:
             N[BIRTH, z], N[DEATH, z] = NEVER, -1
-            N[FREE, S.how[N_FREE]] = z; S.how[N_FREE] += 1
+            N[FREE, S.how[N_FREE]] = z; S.how[N_FREE] += 1; n_gone += 1
     set_order(S, t - 1, q)
     order_leaves(S)
-    return t, q
+    return n_gone
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #fcfadf5a
 @compiled
@@ -376,21 +377,20 @@ def begin(
 def advance(
     S,  # `State` that holds at x
     c,  # where the next certificate fails, in [0, 1)
-):      # what was done: "swap", "repair" or "renew"
+):      # what came of it: "order" (of merges), "tree", or "renew" if the run is the same
     "Mend what fails next."
     flat = S.until.ravel()
     at = int(flat.argmin())
     row, t = divmod(at, S.until.shape[1])
     if S.how[METRIC] and row != ORDER and renew(S, row, t, c): return "renew"
-    if row == ORDER and np.count_nonzero(flat == flat[at]) == 1 and swap(S, t, c): return "swap"
-    repair(S, int(np.flatnonzero((S.until == flat[at]).any(axis=0))[0]), c)
-    return "repair"
+    if row == ORDER and np.count_nonzero(flat == flat[at]) == 1 and swap(S, t, c): return "order"
+    return "tree" if repair(S, int(np.flatnonzero((S.until == flat[at]).any(axis=0))[0]), c) else "order"
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #ec4bac05
 def sweep(
     S,      # `State` from `begin`; it is changed
     x=0.0,  # where it began
-):          # yields (x, what changed: "start", "swap" or "repair"); the state holds from x to the next value, and must be read before that is asked for
+):          # yields (x, what may have changed: "start", "order" (of merges only) or "tree"); the state holds from x to the next value, and must be read before that is asked for
     "Walk through all runs of the family from left to right."
     what, at, stuck, limit = "start", x, 0, 8 * S.steps.shape[1]
     while True:
@@ -400,7 +400,7 @@ def sweep(
         stuck = stuck + 1 if c == at else 0
         if stuck > limit: S.until[S.until <= c] = np.inf; continue    # lines that meet within rounding contradict each other
         at, event = c, advance(S, c)
-        if event == "repair" or event == "swap" and not what: what = event
+        if event == "tree" or event == "order" and not what: what = event
         if event != "renew": x = c
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #8edab358
