@@ -151,7 +151,9 @@ def learn_linkage(
     require(isinstance(instances, (list, tuple)) and len(instances), "instances", "a sequence of at least one pair (distances, labels)", instances)
     require(type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1), "n_jobs", "a number of workers of at least 1, or -1 for one a core", n_jobs)
     _loss_function(loss)
-    digests = [_instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number) for number, instance in enumerate(instances)]
+    checked = [_instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number) for number, instance in enumerate(instances)]
+    digests, kinds = zip(*checked)
+    require(len(set(kinds)) == 1, "instances", "all of one kind: one matrix each, or two each", instances)
     interrupted = False
     with _CurveJournal(journal) as book:
         todo = {digest: instance for digest, instance in zip(digests, instances) if digest not in book.curves}
@@ -174,7 +176,7 @@ def _instance_digest(D, labels, merges, loss, n_clusters, number):
         k = int(codes.max()) + 1 if n_clusters is None else n_clusters
         check_integer(k, "n_clusters", 1, len(codes))
     except InputError as error: raise InputError(f"instances, entry {number}: {error}") from None
-    return _digest(problem, codes, loss, n_clusters)
+    return _digest(problem, codes, loss, n_clusters), problem.is_metric
 
 def _learned(records, is_complete):
     "Curves as they were kept, and their average."
