@@ -3,4 +3,5 @@ from .._lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "queries": ["random_hierarchy", "all_hierarchies", "n_hierarchies", "GrowingTree"],
+    "insertion": ["insertion_clustering"],
 })
