@@ -25,7 +25,7 @@ merges = pytest.mark.parametrize("merge", ["search", "walk"])
 @pytest.mark.parametrize("n", range(2, 8))
 def test_quick_learns_every_small_tree(n, merge):
     for seed, tree in enumerate(all_hierarchies(n)):
-        if n == 7 and (seed + (merge == "walk")) % 2: continue                # half of the 10,395 trees each way
+        if n == 7 and (seed + (merge == "walk")) % 2: continue                # half of the 10,395 trees each way, so that all are learned
         truth = tree.dendrogram()
         assert run(quick_clustering(n, seed, merge), HierarchyOracle(truth)) == truth
 
@@ -43,12 +43,12 @@ def test_quick_needs_few_batches_for_deep_trees():
     assert oracle.n_batches < 200 and oracle.n_queries < 2 * 2000 * log2(2000)
 
 def test_quick_sees_answers_that_clash():
-    "Answers that never fit: all random. Where it is noticed, the named answers clash and none can be spared; where not, the tree is returned."
+    "A first draw in vain, then random answers. Where it is noticed, the named answers clash and none can be spared; where not, the tree is returned."
     seen = 0
-    for seed in range(200):
+    for seed in range(30):
         rng, said = np.random.default_rng(seed), []
         def careless(questions):
-            said.append(np.column_stack([questions, rng.integers(3, size=len(questions))]))
+            said.append(np.column_stack([questions, rng.integers(3, size=len(questions)) if said else np.full(len(questions), 2)]))
             return said[-1][:, 3]
         try: tree = run(quick_clustering(40, seed), careless)
         except Contradiction as error:
@@ -92,10 +92,10 @@ def test_every_form_of_a_hierarchy_leads_back(shape, n, share, seed):
 def test_names_newick_initial_clusters_and_a_single_item():
     tree = Hierarchy.from_newick("((it's,b c),d,(e,f,g));".replace("it's", "'it''s'").replace("b c", "'b c'"))
     assert tree.names == ("it's", "b c", "d", "e", "f", "g") and Hierarchy.from_newick(tree.to_newick(), tree.names) == tree
-    assert Hierarchy.from_dendrogram(Dendrogram.from_merges([[0, 1]], [[0, 2, 3], [1]])).children == ((0, 2, 3), (4, 1)) or True
     assert set(Hierarchy.from_dendrogram(Dendrogram.from_merges([[0, 1]], [[0, 2, 3], [1]])).clusters()) >= {frozenset({0, 2, 3}), frozenset(range(4))}
     assert Hierarchy(()).n_items == 1 and Hierarchy(()).degree == 0 and repr(tree) == "Hierarchy(6 items, 3 clusters, degree 3)"
-    assert hash(tree) == hash(Hierarchy.from_newick(tree.to_newick(), tree.names)) and "text/plain" in str(tree._repr_mimebundle_()) or tree.chart()
+    assert hash(tree) == hash(Hierarchy.from_newick(tree.to_newick(), tree.names))
+    assert Hierarchy.from_newick("((a:1,b:1):1,(c:2,d:2):0);").degree == 3    # a branch of length 0 is no branch
 
 @pytest.mark.parametrize("children", [5, None, "ab", [[0]], [[0, 1], [0, 2]], [[0, 3], [1, 2]], [[0, 1.5]], [[0, "a"]], [[-1, 0]], [[0, 1, 1]], [[0, 1], [2, 5]], [[0, True]]])
 def test_children_that_are_refused(children):
@@ -149,10 +149,12 @@ def test_larger_trees_of_any_degree(shape, n, share, seed, largest_first):
     assert learned == truth and within(cost, truth.degree, largest_first)
 
 def test_insertion_of_any_degree_notices_two_clashing_answers():
-    said = iter([-1, -1, -1, 2])
-    with pytest.raises(Contradiction) as caught: run(any_degree_clustering(4), lambda questions: [next(said)])
-    first, second = caught.value.answers.tolist()
-    assert first[3] == -1 and second[3] == 2 and first[2] == second[2] == 3
+    for answer in (2, 0, 1):                                                  # the third question is about item 2, and item 0 once more
+        said = iter([-1, -1, answer])
+        if answer == 1: assert run(any_degree_clustering(4), lambda questions: [next(said)]).degree == 3; continue
+        with pytest.raises(Contradiction) as caught: run(any_degree_clustering(4), lambda questions: [next(said)])
+        assert caught.value.answers.tolist() == [[0, 1, 3, -1], [2, 0, 3, answer]]
+    with pytest.raises(Contradiction, match="ant bee dog equally close; cat ant | dog"): run(any_degree_clustering(["ant", "bee", "cat", "dog"]), lambda questions, said=iter([-1, -1, 2]): [next(said)])
 
 def test_insertion_of_any_degree_refuses():
     for items in (1, ["a", "a"], "ab"):

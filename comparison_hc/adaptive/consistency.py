@@ -58,24 +58,30 @@ def _spanning(n_items, triplets):
     edges = minimum_spanning_tree(coo_array((first + 1.0, (pairs[first, 0], pairs[first, 1])), shape=(n_items, n_items)).tocsr())
     return triplets[np.sort(edges.data.astype(np.int64) - 1)]
 
-def _irreducible(n_items, triplets):
-    "Clashing triplets of which none can be spared."
-    length = len(triplets)
-    while length:
+def _clashes(triplets):
+    "Whether no tree agrees; what the triplets are about is renumbered, so that its number is what counts."
+    if not len(triplets): return False
+    items, numbers = np.unique(triplets, return_inverse=True)
+    return _refine(len(items), numbers.reshape(triplets.shape))[1] is not None
+
+def _needed(parts, clash):
+    "Parts that still clash, and of which none can be left out; `clash` says whether some parts do."
+    length = max(1, len(parts) // 2)
+    while True:
         at = 0
-        while at < len(triplets):
-            rest = np.delete(triplets, slice(at, at + length), axis=0)
-            clash = _refine(n_items, rest)[1] if len(rest) else None
-            if clash is None: at += length
-            else: triplets = rest
-        length = min(length // 2, len(triplets))
-    return triplets
+        while at < len(parts):
+            rest = np.delete(parts, slice(at, at + length))
+            if clash(rest): parts = rest
+            else: at += length
+        if length == 1: return parts
+        length //= 2
 
 def _few(n_items, clash):
-    "An irreducible part of triplets that clash in one block; the block's items are renumbered meanwhile, so that its size is what counts."
-    items, numbers = np.unique(clash, return_inverse=True)
-    small = numbers.reshape(clash.shape)
-    return items[_irreducible(len(items), _spanning(len(items), small))]
+    "(r, 4) some of these clashing triplets, as answers; none can be spared."
+    def about(items): return clash[np.isin(np.arange(n_items), items)[clash].all(axis=1)]
+    few = _spanning(n_items, about(_needed(np.unique(clash), lambda items: _clashes(about(items)))))
+    few = few[_needed(np.arange(len(few)), lambda rows: _clashes(few[rows]))]
+    return np.column_stack([few, np.full(len(few), 2)])
 
 # %% ../../nbs/3_adaptive/36_consistency.ipynb #7ce46615
 def consistent_hierarchy(
@@ -87,7 +93,7 @@ def consistent_hierarchy(
     n = triplets.n_objects
     levels, clash = _refine(n, triplets.array.astype(np.int64))
     if clash is None: return _as_hierarchy(levels, triplets.names)
-    raise Contradiction(np.column_stack([few := _few(n, clash), np.full(len(few), 2)]), triplets.names)
+    raise Contradiction(_few(n, clash), triplets.names)
 
 def clash_with(
     said,     # (m, 4) answers that agree with a binary tree: three items, position of the one left out
@@ -95,9 +101,7 @@ def clash_with(
     n_items,  # n
 ):            # (r, 4) clashing answers, `row` among them, none of which can be spared
     "Which of the answers contradict this one."
-    said = np.vstack([said, row])
-    clash = _refine(n_items, _as_triplets(said))[1]
-    return np.column_stack([few := _few(n_items, clash), np.full(len(few), 2)])
+    return _few(n_items, _refine(n_items, _as_triplets(np.vstack([said, row])))[1])
 
 def _as_triplets(said):
     "(m, 3) rows (i, j, k): the two that belong together, and the one left out."
@@ -126,8 +130,7 @@ def _all_triples(n, names, batch):
     tree = Dendrogram.from_merges(linkage(sizes.astype(float), "single")[:, :2])
     oracle = HierarchyOracle(tree)
     if any((oracle(rows[:, :3]) != rows[:, 3]).any() for rows in said):
-        clash = _refine(n, _as_triplets(np.concatenate(said)))[1]
-        raise Contradiction(np.column_stack([few := _few(n, clash), np.full(len(few), 2)]), names)
+        raise Contradiction(_few(n, _refine(n, _as_triplets(np.concatenate(said)))[1]), names)
     levels = Hierarchy.from_dendrogram(tree).to_dendrogram()
     return Dendrogram.from_linkage(levels.linkage_matrix, names=names, height_kind=levels.height_kind)
 

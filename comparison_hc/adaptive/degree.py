@@ -106,8 +106,8 @@ def _to_newick(self):  # one line of text, ending in ";"
 def _from_newick(cls,
     text,        # Newick, ending in ";"
     names=None,  # names in the order of the items; None: order of appearance, or by number if they are "0".."n−1"
-):               # `Hierarchy`; branch lengths only count where they are 0
-    "A hierarchy of any degree from Newick text."
+):               # `Hierarchy`
+    "A hierarchy of any degree from Newick text. With branch lengths, a vertex at the height of its parent is contracted into it."
     return cls.from_dendrogram(Dendrogram.from_newick(text, names))
 
 def _clusters(self):  # list of frozensets of items, one a vertex
@@ -216,13 +216,13 @@ def questions_per_insertion(
     if not largest_first: return half * (bits + 1)
     return max([1.0, *(j / log2(2 * j - 1) for j in range(2, half + 1))]) * bits + half
 
-def _find_place(tree, x, largest_first):
+def _find_place(tree, x, largest_first, names=None):
     "Generator of single questions: (\"above\" or \"child\", vertex)."
     top, count = tree.root, _count_places(tree)
     while count[top] > 1:
         v = top
         while heavy := [c for c in tree.children[v] if 2 * count[c] > count[top]]: v = heavy[0]
-        part = yield from _find_part(tree, v, x, sorted(tree.children[v], key=lambda c: -count[c]) if largest_first else tree.children[v])
+        part = yield from _find_part(tree, v, x, sorted(tree.children[v], key=lambda c: -count[c]) if largest_first else tree.children[v], names)
         if part is None: return "child", v
         if part != v: top = part
         else:
@@ -237,7 +237,7 @@ def _count_places(tree):
     for v in reversed(tree.order()): count[v] = 1 + (v >= tree.n_items) + sum(count[c] for c in tree.children[v])
     return count
 
-def _find_part(tree, v, x, children):
+def _find_part(tree, v, x, children, names):
     "Generator: the child of v that x hangs by, v itself if x is not below v, None if x is a new child of v."
     member, none = tree.member, None
     for at in range(0, len(children), 2):
@@ -245,7 +245,7 @@ def _find_part(tree, v, x, children):
         question = (member[a], member[b], x)
         answer = (yield np.array([question])).item()
         require(-1 <= answer <= 2, f"the answer to question {question}", "0, 1 or 2, the position of the one left out, or -1 for none", answer)
-        if none and (answer == 2 or answer == 0 and b == children[0]): raise Contradiction([(*none, -1), (*question, answer)])
+        if none and (answer == 2 or answer == 0 and b == children[0]): raise Contradiction([(*none, -1), (*question, answer)], names)
         if answer >= 0: return (b, a, v)[answer]
         none = none or question
     return None
@@ -263,6 +263,6 @@ def any_degree_clustering(
 def _inserting(tree, names, largest_first):
     "Every item in turn."
     for x in range(1, tree.n_items):
-        how, v = yield from _find_place(tree, x, largest_first)
+        how, v = yield from _find_place(tree, x, largest_first, names)
         getattr(tree, how)(v, x)
     return tree.hierarchy(names)
