@@ -90,6 +90,33 @@ def by_questions(linkage):
 
 for linkage in ("single_linkage", "complete_linkage"): benchmark(f"{linkage.replace('_', ' ')} by questions, N = 240")(by_questions(linkage))
 
+def hidden_tree(n, shape):
+    "The tree of a shape; the caterpillar also with its items in the order of their leaves, from the root down or from the bottom up."
+    from comparison_hc.adaptive import random_hierarchy
+    tree = random_hierarchy(n, shape.split(",")[0], 0)
+    return tree.relabel(tree.leaf_order()[::1 if shape.endswith("down") else -1]) if "," in shape else tree
+
+def adaptive(name, n, shape):
+    "An adaptive learner with the simulated oracle; the number of questions against n log₂ n."
+    def prepare():
+        from math import log2
+        from comparison_hc import adaptive
+        from comparison_hc.oracles import Counting, HierarchyOracle, run
+        truth = hidden_tree(n, shape)
+        inner = HierarchyOracle(truth)
+        def call():
+            oracle = Counting(inner)
+            learned = run(adaptive.insertion_clustering(n) if name == "insertion" else adaptive.quick_clustering(n, 0), oracle)
+            assert learned.same_tree(truth) and (name == "quick" or oracle.n_queries <= n * log2(n))
+            return f"{oracle.n_queries:,} questions in {oracle.n_batches:,} batches, {oracle.n_queries / (n * log2(n)):.3f} n log2 n"
+        return call
+    return prepare
+
+for n in (10_000, 100_000):
+    for shape in ("balanced", "split", "uniform", "caterpillar", "caterpillar, down", "caterpillar, up"):
+        benchmark(f"insertion, n = {n:,}, {shape}", 1)(adaptive("insertion", n, shape))
+        if "," not in shape: benchmark(f"quick clustering, n = {n:,}, {shape}", 1)(adaptive("quick", n, shape))
+
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset
