@@ -66,6 +66,7 @@ def _run(self):
                 self._busy = False
                 self._changed.notify_all()
 
+# %% ../../nbs/6_dashboards/70_shell.ipynb #4ff9529a
 def _answer(self, number, settings):
     "Publish every event of the work, unless a newer request comes."
     start = last = time.perf_counter()
