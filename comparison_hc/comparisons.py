@@ -5,6 +5,7 @@
 # %% auto #0
 __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet_questions', 'Comparisons', 'Triplets',
            'Quadruplets', 'in_chunks', 'as_triplets', 'as_comparisons', 'as_quadruplets', 'ComparisonSummary',
+           'linked_groups', 'DisconnectedWarning', 'comparison_components', 'warn_if_disconnected', 'read_cells',
            'read_comparisons', 'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
@@ -336,16 +337,24 @@ class ComparisonSummary:
         return f"<table class='comparison-summary'>{cells}</table>"
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #c90d97d4
-def _summary(self):  # `ComparisonSummary`
-    "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
+def linked_groups(
+    n_objects,  # N
+    links,      # (m, 2) integers, two objects a row
+):              # (N,) group of every object, 0.. in order of first appearance
+    "Groups of objects that chains of links hold together."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
+    graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(np.asarray(links).T)), shape=(n_objects, n_objects))
+    return connected_components(graph, directed=False)[1]
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #cbbc939b
+def _summary(self):  # `ComparisonSummary`
+    "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
     first, question, low_won = _questions(self)
     sides = np.unique(question * 2 + low_won)
     n, a = self.n_objects, self.array
     met = np.zeros(n, dtype=bool); met[a.ravel()] = True
-    links = np.concatenate([a[:, [0, c]] for c in range(1, self.width)])
-    component = connected_components(coo_array((np.ones(len(links), dtype=np.int8), links.T), shape=(n, n)), directed=False)[1]
+    component = linked_groups(n, np.concatenate([a[:, [0, c]] for c in range(1, self.width)]))
     names = self.object_names
     return ComparisonSummary(
         kind=self.kind, n_objects=n, n_answers=len(self), n_questions=len(first),
@@ -355,6 +364,36 @@ def _summary(self):  # `ComparisonSummary`
         n_respondents=None if self.respondents is None else len(set(map(str, self.respondents.tolist()))))
 
 Comparisons.summary = _summary
+
+# %% ../nbs/0_ground/00_comparisons.ipynb #ddcde5f8
+class DisconnectedWarning(UserWarning):
+    "The answers fall apart into groups of objects about whose pairs nobody was asked."
+
+def comparison_components(
+    comparisons,     # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
+    n_objects=None,  # N; by default as `comparisons` says
+):                   # (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own
+    "Groups of objects that chains of compared pairs hold together. All labels are 0 if the answers hold together."
+    answers = as_comparisons(comparisons, n_objects)
+    a = answers.array
+    return linked_groups(answers.n_objects, np.concatenate([a[:, :2], a[:, [0, 2]] if answers.width == 3 else a[:, 2:]]))
+
+def warn_if_disconnected(
+    components,    # (N,) from `comparison_components`
+    names=None,    # N names, for the message
+    stacklevel=2,  # whose line the warning points to, as in `warnings.warn`
+):                 # how many groups there are
+    "Issue a `DisconnectedWarning` if there is more than one group."
+    import warnings
+    sizes = np.bincount(components)
+    if len(sizes) == 1: return 1
+    alone = np.flatnonzero(sizes[components] == 1)
+    shown_names = ", ".join(str(i if names is None else names[i]) for i in alone[:5]) + (" …" if len(alone) > 5 else "")
+    largest = ", ".join(map(str, np.sort(sizes)[::-1][:5])) + (" …" if len(sizes) > 5 else "")
+    warnings.warn(f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
+                  + (f"; on their own: {shown_names}" if len(alone) else "")
+                  + ". Nothing is known across groups: ask about such pairs, or cluster each group by itself (see comparison_components)", DisconnectedWarning, stacklevel + 1)
+    return len(sizes)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #e0fe118b
 def _as_frame(self):  # DataFrame with one row an answer
@@ -395,19 +434,29 @@ class _Table:
     unit: str = "line"    # what `lines` counts
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #c16dc298
-def _read_delimited(path, encoding):
-    "Rows of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds."
-    text = _text(path, encoding)
+def _separator(text, path):
+    "The separator of a delimited text: a tab if the file's name says so, else the one of comma, tab, semicolon that its first line holds."
     first = next((line for line in text.splitlines() if line.strip()), "")
-    separator = "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
+    return "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
+
+def _delimited_rows(text, separator, path, start=1):
+    "(rows, lines) of a delimited text that begins on line `start` of the file."
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-    rows, lines, start = [], [], 1
+    rows, lines, before = [], [], start - 1
     try:
         for row in reader:
             if any(row): rows.append(tuple(map(str.strip, row))); lines.append(start)
-            start = reader.line_num + 1                    # a quoted name may go over several lines
+            start = before + reader.line_num + 1           # a quoted name may go over several lines
     except csv.Error as error: raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
-    return _Table(None, rows, lines)
+    return rows, lines
+
+def read_cells(
+    path,                  # file of text cells between commas, tabs or semicolons
+    encoding="utf-8-sig",  # of the file
+):                         # table: `.rows`, tuples of stripped text, and `.lines`, the line that each begins on; empty lines are left out
+    "The cells of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds. Raises `InputError` with the line."
+    text = _text(path, encoding)
+    return _Table(None, *_delimited_rows(text, _separator(text, path), path))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #9d720b42
 def _text(path, encoding):
@@ -513,7 +562,7 @@ def read_comparisons(
     path = Path(path)
     if not path.exists() or path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
-    table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else _read_delimited(path, encoding)
+    table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else read_cells(path, encoding)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     rows, lines, names = table.rows, table.lines, table.header
     if names is None and (_looks_like_header(rows) if header is None else header): names, rows, lines = rows[0], rows[1:], lines[1:]

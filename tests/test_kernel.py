@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from comparison_hc import grams
 from comparison_hc.comparisons import Quadruplets, Triplets, as_quadruplets, n_quadruplet_questions
 from comparison_hc.hierarchical import kernel, kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked, planted_hierarchy
 from comparison_hc.metrics import average_ari
@@ -65,21 +66,21 @@ class Listening(SimilarityOracle):
 def test_passive_is_the_definition_on_every_path(seed, self_pairs):
     answers = random_answers(seed)
     K = by_definition(votes_of(answers.array), answers.n_objects, all_looks(answers.n_objects), self_pairs)
-    for gram in (None, kernel._dense_gram, kernel._sparse_gram, lambda A: kernel._dense_gram(A, cells=30)):
-        found = kernel._passive(answers, self_pairs, gram=gram)
+    for gram in (grams.gram, grams.dense_gram, grams.sparse_gram, lambda A: grams.dense_gram(A, cells=30)):
+        found = grams.landmark_kernel(answers, self_pairs, gram=gram)
         assert np.array_equal(found, K) and found.dtype == np.int64
 
 @pytest.mark.parametrize("p", [0.01, 0.3])
 def test_paths_agree_on_larger_instances(p):
     "Large enough for the thread pool, and for both ways of multiplying."
     answers = sample_quadruplets(planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity, p, 0)
-    dense, sparse = (kernel._passive(answers, True, gram=gram) for gram in (kernel._dense_gram, kernel._sparse_gram))
+    dense, sparse = (grams.landmark_kernel(answers, True, gram=gram) for gram in (grams.dense_gram, grams.sparse_gram))
     assert np.array_equal(dense, sparse) and np.array_equal(kernel_passive(answers, self_pairs=True), dense)
 
 def test_the_path_follows_the_number_of_shared_references():
     w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
     rows = kernel.pair_index(np.arange(1, 40), 0)
-    assert [kernel._dense_is_cheaper(kernel._vote_table(sample_quadruplets(w, p, 0))[rows]) for p in (0.005, 0.5)] == [False, True]
+    assert [grams.dense_is_cheaper(grams.vote_table(sample_quadruplets(w, p, 0))[rows]) for p in (0.005, 0.5)] == [False, True]
 
 @quick
 @given(seeds)

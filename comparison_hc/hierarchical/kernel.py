@@ -6,17 +6,17 @@
 __all__ = ['active_budget', 'kernel_active', 'kernel_passive', 'kernel_passive_ranked', 'kernel_average_linkage']
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #93565332
-import os
 from bisect import bisect_left
-from concurrent.futures import ThreadPoolExecutor
 from math import log
 
 import numpy as np
 
 from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index, _index_type
 from ..dendrogram import Dendrogram
+from ..grams import gram_of_votes, landmark_kernel
+from .linkage import _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_integer, check_number, check_similarity, require
+from ..validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096
 def _open_cells(
@@ -64,7 +64,7 @@ def _asking(
         asked, start = asked + len(row), stop
     V, t, k = V[:upto[start]], t[:upto[start]], k[:upto[start]]
     _fill(V, t, k, y, landmark, mirrored)
-    return _gram_of_looks(V)
+    return gram_of_votes(V)
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #cdc4dd99
 def _as_questions(n_objects, *columns):
@@ -100,34 +100,6 @@ def _fill(V, t, k, y, landmark, mirrored):
         rows, columns = np.nonzero(landmark[ts] & (np.arange(V.shape[1]) < ks[:, None]))
         V[rows + start, columns] = V[look[ts[rows], columns], ks[rows]]
 
-# %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #9417a6d5
-def _sum_on_all_cores(
-    part,           # function of a number 0..n_parts − 1 that gives an (N, N) array
-    n_parts,        # how many parts
-    n_objects,      # N
-    progress=None,  # called with (parts done, parts in all)
-):                  # (N, N) int64, zero diagonal
-    "The sum of the parts. Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine."
-    from threadpoolctl import threadpool_limits
-    total = np.zeros((n_objects, n_objects), dtype=np.int64)
-    def add_up(values):
-        for done, value in enumerate(values, 1):
-            np.add(total, value, out=total, casting="unsafe")
-            if progress: progress(done, n_parts)
-    if n_objects <= 24: add_up(map(part, range(n_parts)))                     # not worth starting threads
-    else:
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool: add_up(pool.map(part, range(n_parts)))
-    np.fill_diagonal(total, 0)
-    return total
-
-def _gram_of_looks(V):
-    "VᵀV for small integers, exactly."
-    step = max(1, (1 << 20) // V.shape[1])
-    def part(block):
-        A = V[block * step:(block + 1) * step].astype(np.float32)
-        return A.T @ A
-    return _sum_on_all_cores(part, -(-len(V) // step), V.shape[1])
-
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #bfbe0332
 def _expected_questions(n_objects, q, n_references, shared):
     "E[number of questions] of the active kernel."
@@ -142,7 +114,7 @@ def active_budget(
     shared_landmarks=False,  # as in `kernel_active`
 ):                           # (q, number of references)
     "Probability of a landmark and number of references that spend `n_comparisons` questions on average: q = ln N / N (F19, section 4), or larger where all references would not be enough."
-    n, shared = check_integer(n_objects, "n_objects", 3), _check_flag(shared_landmarks, "shared_landmarks")
+    n, shared = check_integer(n_objects, "n_objects", 3), check_flag(shared_landmarks, "shared_landmarks")
     m, pairs = check_integer(n_comparisons, "n_comparisons", 1, n_quadruplet_questions(n)), n * (n - 1) // 2
     if m == n_quadruplet_questions(n): return 1.0, pairs
     low, high = log(n) / n, 1.0
@@ -155,15 +127,10 @@ def _enough_references(n, q, n_comparisons, shared):
     "The smallest number of references that spend as much on average; C(N, 2) + 1 if all do not."
     return bisect_left(range(1, n * (n - 1) // 2 + 1), n_comparisons, key=lambda r: _expected_questions(n, q, r, shared)) + 1
 
-def _check_flag(value, argument):
-    "The value, True or False."
-    require(isinstance(value, (bool, np.bool_)), argument, "True or False", value)
-    return bool(value)
-
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #acc495dc
 def _check_landmarks(landmarks, n):
     "(N,) bool."
-    array = np.asarray(landmarks)
+    array = as_array(landmarks, "landmarks", "a sequence of object numbers")
     require(array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"), "landmarks", "a sequence of object numbers", landmarks)
     require(array.size == 0 or (array.min() >= 0 and array.max() < n), "landmarks", f"object numbers from 0 to {n - 1}", landmarks)
     require(len(np.unique(array)) == len(array), "landmarks", "different objects", landmarks)
@@ -171,7 +138,7 @@ def _check_landmarks(landmarks, n):
 
 def _check_references(references, n):
     "(2, R) objects of different pairs, in the given order."
-    array = np.asarray(references)
+    array = as_array(references, "references", "of shape (R, 2), one pair of objects a row")
     require(array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu", "references", "of shape (R, 2) with R ≥ 1, one pair of objects a row", references)
     require(array.min() >= 0 and array.max() < n, "references", f"object numbers from 0 to {n - 1}", references)
     require((array[:, 0] != array[:, 1]).all(), "references", "pairs of two different objects", references)
@@ -190,8 +157,8 @@ def kernel_active(
     shared_landmarks=False,  # whether all references share one set of landmarks, as F19's eq. 2 is printed, or each draws its own
 ):                           # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
     "4K–AL's active kernel (F19, eq. 1 with one reference, eq. 2 with many). No question is asked twice. Raises `InputError` at once."
-    n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
-    rng, shared, pairs = as_rng(rng), _check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None, n * (n - 1) // 2
+    n, _ = _objects(n)
+    rng, shared, pairs = as_rng(rng), check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None, n * (n - 1) // 2
     count, limit = min(check_integer(n_references, "n_references"), pairs), n_comparisons
     if limit is not None:
         limit = check_integer(limit, "n_comparisons", 1, max(1, n_quadruplet_questions(n)))
@@ -210,45 +177,6 @@ def _n_affordable(y, shared, limit):
     return int(np.searchsorted(np.cumsum(new), limit, "right")) + 1
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e9916fcb
-def _vote_table(
-    quadruplets,  # `Quadruplets`, m answers
-):                # (P, P) sparse int8, antisymmetric
-    "Entry (x, y): the majority's vote for pair x against pair y."
-    from scipy.sparse import coo_array
-    n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
-    beat = coo_array((np.ones(len(quadruplets), dtype=np.int8), quadruplets.winners_and_losers()), shape=(n_pairs, n_pairs))
-    beat.has_canonical_format = True                                          # repeated answers stay apart: summed in 8 bits they could overflow
-    beat = beat.tocsr()
-    if not beat.has_sorted_indices: beat = beat.T.tocsr().T.tocsr()           # twice transposed is sorted
-    if not beat.has_canonical_format:
-        beat = beat.astype(np.int32)
-        beat.sum_duplicates()
-    table = beat - beat.T.tocsr()
-    np.sign(table.data, out=table.data)
-    return table.astype(np.int8, copy=False)
-
-# %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #c8a3ed9b
-_DENSE_CELLS = 250  # a product of two sparse entries takes as long as so many of a dense matrix product (measured below)
-
-def _dense_is_cheaper(A):
-    "Whether A Aᵀ should be computed as a dense product."
-    shared = np.bincount(A.indices)                                           # how many rows vote on each reference
-    return _DENSE_CELLS * float((shared.astype(float)**2).sum()) > float(A.shape[0])**2 * A.shape[1]
-
-def _sparse_gram(A):
-    "A Aᵀ by the entries of A."
-    A = A.astype(np.int32)
-    return (A @ A.T).toarray()
-
-def _dense_gram(A, cells=1 << 23):
-    "A Aᵀ by dense blocks of columns; exact, because a block has fewer than 2²⁴ of them."
-    total, step = np.zeros((A.shape[0],) * 2), max(1, cells // A.shape[0])
-    for start in range(0, A.shape[1], step):
-        block = (A if step >= A.shape[1] else A[:, start:start + step]).astype(np.float32).toarray()
-        total += block @ block.T
-    return total
-
-# %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #f7fdd1cf
 def kernel_passive(
     quadruplets,       # `Quadruplets`, `Triplets` or an array of either, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference: adds 2·AddS-4, see below
@@ -256,20 +184,7 @@ def kernel_passive(
     progress=None,     # called with (landmarks done, N)
 ):                     # (N, N) int64 kernel with zero diagonal
     "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9). On a question answered more than once the majority counts. Memory about 20 bytes an answer beside the answers."
-    return _passive(as_quadruplets(quadruplets, n_objects), self_pairs, progress)
-
-def _passive(quadruplets, self_pairs, progress=None, gram=None):
-    "The kernel; `gram` forces one way of multiplying."
-    require(isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True or False", self_pairs)
-    n, table = quadruplets.n_objects, _vote_table(quadruplets)
-    adds = np.zeros((n, n), dtype=np.int64)
-    def from_landmark(r):
-        others = np.delete(np.arange(n), r)
-        A, K = table[pair_index(others, r)], np.zeros((n, n), dtype=np.int64)
-        if self_pairs: adds[r, others] = A.astype(np.int64).sum(axis=1)
-        if A.nnz: K[np.ix_(others, others)] = (gram or (_dense_gram if _dense_is_cheaper(A) else _sparse_gram))(A)
-        return K
-    return _sum_on_all_cores(from_landmark, n, n, progress) + 2 * adds
+    return landmark_kernel(as_quadruplets(quadruplets, n_objects), check_flag(self_pairs, "self_pairs"), check_progress(progress))
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #f63bfd1a
 def kernel_passive_ranked(
@@ -279,7 +194,7 @@ def kernel_passive_ranked(
     "4K–AL's kernel when every comparison is known, p = 1: `kernel_passive` of all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory. Tied pairs have no vote against each other."
     from scipy.spatial.distance import cdist, squareform
     w = check_similarity(similarity)
-    require(isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True or False", self_pairs)
+    check_flag(self_pairs, "self_pairs")
     n, value = len(w), w[np.triu_indices(len(w), 1)]
     if n < 2: return np.zeros((n, n), dtype=np.int64)
     line = np.sort(value)

@@ -22,8 +22,10 @@ def _ask(
 ):           # generator of at most one batch; returns (m,) bool
     "Is the first pair the more alike? A tie goes to whichever the oracle gives it to."
     if len(first) == 0: return np.zeros(0, dtype=bool)
-    swap = rng.random(len(first)) < 0.5
-    answers = yield np.where(swap[:, None], np.hstack([second, first]), np.hstack([first, second]))
+    swap, questions = rng.random(len(first)) < 0.5, np.empty((len(first), 4), dtype=first.dtype)
+    turned = swap[:, None]
+    questions[:, :2], questions[:, 2:] = np.where(turned, second, first), np.where(turned, first, second)
+    answers = yield questions
     return np.asarray(answers, dtype=bool) ^ swap
 
 def _all_pairs(n): return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
@@ -87,12 +89,12 @@ def _insert(
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #ecf94070
 def _objects(n):
     "(number of objects, names or None) from a number or a sequence of names."
-    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n"), None
+    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n", 1, 20_000), None      # a number for every two objects is kept
     names = n if isinstance(n, (set, dict)) else list(n)
-    return check_integer(len(names), "the number of names in n"), check_names(names, len(names), argument="n")
+    return check_integer(len(names), "the number of names in n", 1, 20_000), check_names(names, len(names), argument="n")
 
 def single_linkage(
-    n,      # number of objects N ≥ 1, or a sequence of N distinct names
+    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: the order of the pairs, and which is named first in a question; a run that is to be resumed needs the same seed
 ):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Single linkage by comparisons alone (F19, section 3.1): N²/2 + O(N log² N) questions on average, for any similarities. Drive it with `run`."
@@ -154,8 +156,9 @@ def _find_nearest(
     rows,   # slots whose nearest is wanted
 ):          # generator; fills in `links.nearest[rows]`
     "Play what is undecided in the tournaments of these slots: at most n_left − 2 questions a slot, at most ⌈log₂ N⌉ batches."
+    at = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows                                # a view where it can be: there may be thousands of small batches
     for h in range(1, len(links.winner)):
-        below, weaker, old = links.winner[h - 1][rows], links.weaker[h - 1][rows], links.winner[h][rows]
+        below, weaker, old = links.winner[h - 1][at], links.weaker[h - 1][at], links.winner[h][at]
         one, two = below[:, 0::2], below[:, 1::2]
         holds = ((one == old) & ~weaker[:, 0::2]) | ((two == old) & ~weaker[:, 1::2])          # who won then is still there, as strong as then
         if holds.all(): break
@@ -164,7 +167,7 @@ def _find_nearest(
         first, second = one[r, t], two[r, t]
         wins = yield from links.ask(rows[r], first, second)
         new[r, t] = np.where(wins, first, second)
-        links.winner[h][rows], links.weaker[h][rows], links.weaker[h - 1][rows] = new, ~holds, False
+        links.winner[h][at], links.weaker[h][at], links.weaker[h - 1][at] = new, ~holds, False
     links.nearest[rows] = links.winner[-1][rows, 0]
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #65fb372e
@@ -199,7 +202,7 @@ def _merge(
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #e751da1f
 def complete_linkage(
-    n,      # number of objects N ≥ 1, or a sequence of N distinct names
+    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: which pair is named first in a question, and how merges are sorted; a run that is to be resumed needs the same seed
 ):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Complete linkage by comparisons alone (F19, section 3.1), with mutual nearest neighbours: at most 3N² questions. Drive it with `run`."
