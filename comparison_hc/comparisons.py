@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet_questions', 'Comparisons', 'Triplets',
            'Quadruplets', 'in_chunks', 'as_triplets', 'as_comparisons', 'as_quadruplets', 'ComparisonSummary',
-           'linked_groups', 'DisconnectedWarning', 'comparison_components', 'warn_if_disconnected', 'read_comparisons',
-           'sample_numbers', 'quadruplet_questions', 'triplet_questions']
+           'linked_groups', 'DisconnectedWarning', 'comparison_components', 'warn_if_disconnected', 'read_cells',
+           'read_comparisons', 'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
 import csv, io, json, os
@@ -450,8 +450,11 @@ def _delimited_rows(text, separator, path, start=1):
     except csv.Error as error: raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
     return rows, lines
 
-def _read_delimited(path, encoding):
-    "Rows of a delimited text file."
+def read_cells(
+    path,                  # file of text cells between commas, tabs or semicolons
+    encoding="utf-8-sig",  # of the file
+):                         # table: `.rows`, tuples of stripped text, and `.lines`, the line that each begins on; empty lines are left out
+    "The cells of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds. Raises `InputError` with the line."
     text = _text(path, encoding)
     return _Table(None, *_delimited_rows(text, _separator(text, path), path))
 
@@ -559,7 +562,7 @@ def read_comparisons(
     path = Path(path)
     if not path.exists() or path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
-    table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else _read_delimited(path, encoding)
+    table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else read_cells(path, encoding)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     rows, lines, names = table.rows, table.lines, table.header
     if names is None and (_looks_like_header(rows) if header is None else header): names, rows, lines = rows[0], rows[1:], lines[1:]

@@ -15,7 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .validation import as_array, check_integer, check_names, check_number, require
+from .validation import MissingFileError, as_array, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
@@ -708,39 +708,68 @@ def _chart_rows(
     return merges, [{"y": place[leaf], "name": texts[leaf], "c": name[leaf], "n": sizes[leaf], "h": 0.0} for leaf in leaves.tolist()]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #3e161888
+_SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
+def _data_uri(image):
+    "A picture as a data URI. Raises `InputError`, and `MissingFileError` for a path that leads nowhere."
+    from base64 import b64encode
+    from pathlib import Path
+    if isinstance(image, str) and image.startswith("data:image/"): return image
+    rule = "a path, the bytes of a PNG, JPEG or GIF file, or a data URI of an image"
+    require(isinstance(image, (str, bytes, Path)), "each of images", rule, image)
+    if not isinstance(image, bytes):
+        if not Path(image).is_file(): raise MissingFileError(f"each of images must be {rule}; got {shown(image)}, where no file is")
+        image = Path(image).read_bytes()
+    kind = next((kind for start, kind in _SIGNATURES.items() if image.startswith(start)), None)
+    require(kind is not None, "each of images", rule, image[:12])
+    return f"data:image/{kind};base64,{b64encode(image).decode()}"
+
+def _check_images(images, n_leaves):
+    "K data URIs, or None."
+    if images is None: return None
+    rule = f"a sequence of {n_leaves} pictures, one a leaf"
+    require(np.iterable(images) and not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
+    images = list(images)
+    require(len(images) == n_leaves, "images", rule, len(images))
+    return [_data_uri(image) for image in images]
+
+# %% ../nbs/0_ground/02_dendrogram.ipynb #2b6f0941
 @patch
 def chart(
     self: Dendrogram,
     labels=None,         # N classes, which colour leaves and pure branches
     names=None,          # N names to write at the leaves; None: the dendrogram's own, else numbers
-    width=None,          # pixels; None: 480, or 12 a leaf with orientation "top"
-    height=None,         # pixels; None: 12 a leaf, or 360 with orientation "top"
+    width=None,          # pixels; None: 480, or 12 a leaf (36 with images) with orientation "top"
+    height=None,         # pixels; None: 12 a leaf (36 with images), or 360 with orientation "top"
     orientation="left",  # side of the root: "left" or "top"
     label_title=None,    # what the classes are, over the legend; None: "class"
     title=None,          # over the chart
+    images=None,         # K pictures, one a leaf: paths, bytes of PNG, JPEG or GIF files, or data URIs; as large as a leaf's place
 ):                       # `altair.LayerChart`
     "The tree as an altair chart. Names are left out where a leaf has under 6 pixels; without `height`, 1000 leaves or more share 12000 pixels."
     import altair as alt
     require(orientation in ("left", "top"), "orientation", "'left' or 'top'", orientation)
     left, K = orientation == "left", self.n_leaves
+    images = _check_images(images, K)
     names = check_names(names, self.n_objects, distinct=False) or self.names or [str(i) for i in range(self.n_objects)]
-    across = check_integer(height if left else width, "height" if left else "width") if (height if left else width) is not None else min(12 * max(K, 3), 12000)
+    across = check_integer(height if left else width, "height" if left else "width") if (height if left else width) is not None else min((36 if images else 12) * max(K, 3), 12000)
     along = check_integer(width if left else height, "width" if left else "height") if (width if left else height) is not None else (480 if left else 360)
     classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)
     merges, leaves = _chart_rows(self, _leaf_names(self, names), classes, of_node)
-    size = min(11, across / K - 0.5)
+    size, side = min(11, across / K - 0.5), across / K - 2 if images else 0
+    pictures = [{**row, "image": images[leaf]} for row, leaf in zip(leaves, np.argsort(self.starts[:K]))] if images else []
     wide, high = (along, across) if left else (across, along)
     columns = max(1, wide // (28 + 7 * max(map(len, classes), default=1)))
-    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns)
+    layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns, pictures, side)
     chart = alt.layer(*layers).properties(width=wide, height=high).resolve_scale(color="independent", shape="independent")
     chart = chart.configure_view(stroke=None).configure_legend(symbolSize=70, symbolLimit=64)
     return chart if title is None else chart.properties(title=title)
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #2b6f0941
-def _scales(tree, leaves, classes, left, size):
+# %% ../nbs/0_ground/02_dendrogram.ipynb #4248be09
+def _scales(tree, leaves, classes, left, size, side):
     "How heights, places, colours and shapes are shown: encodings for the chart's layers."
     import altair as alt
-    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves)     # below the names
+    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves) + side     # below the names
     what = f"{tree.n_leaves} {'object' if tree.n_objects == tree.n_leaves else 'initial cluster'}{'s' * (tree.n_leaves != 1)}"
     steps = 1 if tree.height_kind in ("merge order", "level") else 0
     along = dict(scale=alt.Scale(domain=[0, float(tree.heights.max(initial=0)) or 1.0], reverse=left, nice=False),
@@ -751,12 +780,12 @@ def _scales(tree, leaves, classes, left, size):
     shapes = alt.Scale(domain=classes, range=[_SHAPES[(i + i // 8) % 8] for i in range(len(classes))])
     return along, across, colours, shapes
 
-# %% ../nbs/0_ground/02_dendrogram.ipynb #4248be09
-def _layers(tree, merges, leaves, classes, label_title, left, size, columns):
-    "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point and a name."
+# %% ../nbs/0_ground/02_dendrogram.ipynb #67971f3d
+def _layers(tree, merges, leaves, classes, label_title, left, size, columns, pictures, side):
+    "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point, a picture if there are any, and a name."
     import altair as alt
     X, Y, X2, Y2 = (alt.X, alt.Y, alt.X2, alt.Y2) if left else (alt.Y, alt.X, alt.Y2, alt.X2)
-    along, across, colours, shapes = _scales(tree, leaves, classes, left, size)
+    along, across, colours, shapes = _scales(tree, leaves, classes, left, size, side)
     def colour(field):
         pure = alt.Color(f"{field}:N", scale=colours, legend=None)
         return alt.condition(f"isValid(datum.{field})", pure, alt.value("#8a8a8a")) if classes else alt.value("#555555")
@@ -772,8 +801,13 @@ def _layers(tree, merges, leaves, classes, label_title, left, size, columns):
         points = tips.mark_point(filled=True, opacity=1, stroke="#333333", strokeWidth=0.4 if size > 4 else 0, size=min(45, max(4, size * size / 2)))
         layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip,
                                     shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
+    dx = 8 if classes else 4
+    if pictures:
+        box = dict(width=1.5 * side, height=side, align="left", baseline="middle", xOffset=dx) if left else dict(width=side, height=side, align="center", baseline="top", yOffset=dx)
+        layers.append(alt.Chart(alt.InlineData(values=pictures)).mark_image(**box).encode(X("h:Q", **along), Y("y:Q", **across), url="image:N", tooltip=tip, description="name:N"))
+        dx += (1.5 if left else 1) * side + 3
     if size >= 5.5 or not merges:
-        words = tips.mark_text(align="left", baseline="middle", dx=8 if classes else 4, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)
+        words = tips.mark_text(align="left", baseline="middle", dx=dx, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)
         layers.append(words.encode(X("h:Q", **along), Y("y:Q", **across), text="name:N", tooltip=tip))
     return layers
 

@@ -8,8 +8,7 @@ __all__ = ['ComparisonHC']
 # %% ../nbs/5_practice/51_estimators.ipynb #753e7c1a
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from .comparisons import as_quadruplets
-from .methods import as_oracle, build_hierarchy, check_method
+from .methods import as_answers, as_oracle, build_hierarchy, check_method
 from .validation import check_integer, require
 
 # %% ../nbs/5_practice/51_estimators.ipynb #e6916adb
@@ -19,21 +18,21 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2), scikit-learn's numbering),
     `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None) and, with `n_clusters`, `labels_` ((N,), exactly that many clusters)."""
     def __init__(self,
-        linkage="4-al",      # passive "4-al" or "4k-al"; active "4k-al-active", "single" or "complete" (see `methods`)
+        linkage="4-al",      # passive "4-al", "4k-al", and for triplets "3-al", "3k-al"; active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
         n_clusters=None,     # clusters in `labels_`, 1..K; None for the hierarchy alone
-        initial=None,        # "4-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
-        self_pairs=None,     # "4k-al": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
-        n_comparisons=None,  # "4k-al-active": questions to spend; None for N²
+        initial=None,        # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
+        self_pairs=None,     # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
+        n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
         rng=0,               # active methods: int seed or `numpy.random.Generator`
     ):
         self.linkage, self.n_clusters, self.initial, self.self_pairs, self.n_comparisons, self.rng = linkage, n_clusters, initial, self_pairs, n_comparisons, rng
 
     def fit(self,
-        X,       # passive: `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
+        X,       # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
         y=None,  # ignored, as in scikit-learn
     ):           # the estimator
         "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule."
-        X = as_quadruplets(X) if check_method(self.linkage, "linkage").passive else as_oracle(X)
+        X = as_answers(self.linkage, X) if check_method(self.linkage, "linkage").passive else as_oracle(X)
         if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         self.dendrogram_, self.n_questions_ = build_hierarchy(self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng)
         self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children

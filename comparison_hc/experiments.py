@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['parameter_grid', 'canonical', 'run_seed', 'run_by_definition', 'ExperimentError', 'ProgressBar', 'run_experiment',
            'example_run', 'Claim', 'ClaimsTable', 'claims_table', 'Reproduction', 'register_reproduction',
-           'find_reproductions', 'Reproduced', 'reproduce', 'save_results', 'ResultsNotFoundError', 'load_results']
+           'find_reproductions', 'Reproduced', 'reproduce', 'results_folder', 'save_results', 'ResultsNotFoundError',
+           'load_results']
 
 # %% ../nbs/5_practice/54_experiments.ipynb #6b01a0a4
 import hashlib, inspect, itertools, json, os, re, warnings, zlib
@@ -17,8 +18,8 @@ from time import perf_counter
 
 import numpy as np
 
-from .checks import PAPERS, _markdown_table, _number
-from .oracles import JournalError, _append, _lock
+from .checks import PAPERS, markdown_table, number_text
+from .oracles import JournalError, append_bytes, lock_file
 from .validation import InputError, check_integer, require, shown
 
 # %% ../nbs/5_practice/54_experiments.ipynb #3e3ef2f3
@@ -151,7 +152,7 @@ class _RunJournal:
         require(self.path.parent.is_dir() and not self.path.is_dir(), "journal", "a file in an existing folder", str(self.path))
         self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            _lock(self._fd, self.path)
+            lock_file(self._fd, self.path)
             with open(self._fd, "rb", closefd=False) as file: self._read(file.read())
         except BaseException:
             self.__exit__()
@@ -164,7 +165,7 @@ class _RunJournal:
     def add(self, record):
         "Write a record down, then count it. What is counted is what the line says, so that a resumed run sees the same."
         line = _line(record)
-        if self._fd is not None: _append(self._fd, line, fsync=True)
+        if self._fd is not None: append_bytes(self._fd, line, fsync=True)
         self._count(_record(line[:-1]))
 
     def _count(self, record): self.records[canonical(record["run"])] = record
@@ -177,7 +178,7 @@ def _read(self, data):
     header = json.dumps(self.header).encode() + b"\n"
     if b"\n" not in data and header.startswith(data):                          # new, or killed while the header was written
         os.ftruncate(self._fd, 0)
-        return _append(self._fd, header, fsync=True)
+        return append_bytes(self._fd, header, fsync=True)
     first, *lines = data.split(b"\n")
     if first + b"\n" != header: self._refuse(first)
     records, tail = [_record(line) for line in lines], lines[-1] if lines else b""
@@ -185,7 +186,7 @@ def _read(self, data):
         if record is not None: self._count(record)
     damaged = [str(number) for number, record in enumerate(records[:-1], 2) if record is None]
     if damaged: warnings.warn(f"{self.path}: damaged and left out: line {', '.join(damaged)}; what was there is run again", stacklevel=4)
-    if tail and records[-1] is not None or not lines: _append(self._fd, b"\n", fsync=True)       # only the last line end was missing
+    if tail and records[-1] is not None or not lines: append_bytes(self._fd, b"\n", fsync=True)       # only the last line end was missing
     elif tail:
         os.ftruncate(self._fd, len(data) - len(tail))
         warnings.warn(f"{self.path}: its last line was torn ({len(tail)} bytes) and was dropped; that run is done again", stacklevel=4)
@@ -344,12 +345,12 @@ class Claim:
         "The verdict in words."
         return "✓ holds" if self.holds else "✗ does not hold"
 
-    def __str__(self): return f"{self.verdict}: {self.sentence} — {_number(self.measured)}" + (f" ({self.source})" if self.source else "")
+    def __str__(self): return f"{self.verdict}: {self.sentence} — {number_text(self.measured)}" + (f" ({self.source})" if self.source else "")
 
 # %% ../nbs/5_practice/54_experiments.ipynb #84308aef
 class ClaimsTable:
     "Claims that show themselves as a table; `frame` is the same as a DataFrame, `n_hold` how many hold."
-    def __init__(self, claims): self.claims, self.n_hold = claims, sum(claim.holds for claim in claims)
+    def __init__(self, claims, heading): self.claims, self.heading, self.n_hold = claims, heading, sum(claim.holds for claim in claims)
 
     def __len__(self): return len(self.claims)
     def __iter__(self): return iter(self.claims)
@@ -363,18 +364,19 @@ class ClaimsTable:
 
     def _repr_markdown_(self):
         from pandas import DataFrame
-        rows = [(c.sentence, c.source, _number(c.measured), c.verdict) for c in self.claims]
-        table = DataFrame(rows, columns=["the paper says", "where", "measured here", "verdict"])
+        rows = [(c.sentence, c.source, number_text(c.measured), c.verdict) for c in self.claims]
+        table = DataFrame(rows, columns=[self.heading, "where", "measured here", "verdict"])
         if not any(c.source for c in self.claims): table = table.drop(columns="where")
-        return _markdown_table(table) + f"\n\n**{self.n_hold} of {len(self)} claims hold.**"
+        return markdown_table(table) + f"\n\n**{self.n_hold} of {len(self)} claims hold.**"
 
 def claims_table(
-    claims,  # sequence of `Claim`
-):           # `ClaimsTable`
+    claims,                   # sequence of `Claim`
+    heading="the paper says", # of the column of sentences
+):                            # `ClaimsTable`
     "Sentences, measurements and verdicts, one claim a row."
     claims = tuple(claims)
     for claim in claims: require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
-    return ClaimsTable(claims)
+    return ClaimsTable(claims, heading)
 
 # %% ../nbs/5_practice/54_experiments.ipynb #597eacd2
 @dataclass(frozen=True, eq=False, repr=False)
@@ -469,7 +471,7 @@ def reproduce(
     return Reproduced(r, quick, table, table.drop(columns="seconds") if r.summarise is None else r.summarise(table))
 
 # %% ../nbs/5_practice/54_experiments.ipynb #6251137d
-def _results_folder():
+def results_folder():  # path
     "Where a checkout keeps the results."
     import comparison_hc
     return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / "5_practice" / "results"
@@ -481,7 +483,7 @@ def save_results(
 ):                # path of the file
     "Write results as NAME.csv: floats with six digits, whole numbers whole."
     from comparison_hc.page import write_whole
-    folder = _results_folder() if folder is None else Path(folder)
+    folder = results_folder() if folder is None else Path(folder)
     require(folder.parent.is_dir(), "folder", "given where the package does not run from a checkout", str(folder))
     folder.mkdir(exist_ok=True)
     path = folder / f"{_check_name(name)}.csv"
@@ -498,7 +500,7 @@ def load_results(
 ):                # `pandas.DataFrame`
     "The kept results of a full run. Raises `ResultsNotFoundError`."
     from pandas import DataFrame, read_csv
-    path = (_results_folder() if folder is None else Path(folder)) / f"{_check_name(name)}.csv"
+    path = (results_folder() if folder is None else Path(folder)) / f"{_check_name(name)}.csv"
     if not path.is_file():
         why = "" if folder is not None or path.parents[1].is_dir() else " (this package does not run from a checkout of its repository, which is where the results are)"
         raise ResultsNotFoundError(f"no results of {name!r} at {path}{why}. Make them with: comparison-hc reproduce {name}; "

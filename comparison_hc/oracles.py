@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhausted', 'run', 'SimilarityOracle', 'HierarchyOracle',
-           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'sample_quadruplets_by_definition',
-           'sample_quadruplets', 'sample_triplets']
+           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'lock_file', 'append_bytes',
+           'sample_quadruplets_by_definition', 'sample_quadruplets', 'sample_triplets']
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
 import json, os, warnings, zlib
@@ -27,7 +27,7 @@ def check_queries(
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
     queries = as_array(queries, "queries", rule)
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
-    if len(queries) == 0: return queries
+    if len(queries) <= 8 and all(_is_legal(row, n_objects) for row in queries.tolist()): return queries     # what follows takes longer than a few rows are worth
     i, j, k, l = queries.T if queries.shape[1] == 4 else (queries[:, 0], queries[:, 1], queries[:, 0], queries[:, 2])
     bad = (i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))
     kind = "two different pairs of different objects" if queries.shape[1] == 4 else "three different objects"
@@ -37,6 +37,11 @@ def check_queries(
     if n_objects is not None and queries.max() >= n_objects:
         _refuse(queries, queries.max(axis=1) >= n_objects, "question {} of queries", f"made of indices below n_objects = {n_objects}")
     return queries
+
+def _is_legal(row, n_objects):
+    "The rule for one question, three or four whole numbers."
+    i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])
+    return i != j and k != l and (i, j) != (k, l) and (i, j) != (l, k) and min(row) >= 0 and (n_objects is None or max(row) < n_objects)
 
 def _refuse(queries, bad, argument, rule, answers=None):
     "Raise `InputError` about the first bad question, or the answer to it."
@@ -54,6 +59,7 @@ def check_answers(
     m, width = queries.shape
     answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
+    if answers.dtype == bool and width == 4: return answers.copy()
     legal, rule = ((0, 1), "True or False") if width == 4 else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")
     if answers.dtype.kind in ("biuf" if width == 4 else "iuf"): bad = ~np.isin(answers, legal)
     else: bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
@@ -382,7 +388,7 @@ def _open(self):
     if self._fd is not None: return
     self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
     try:
-        _lock(self._fd, self.path)
+        lock_file(self._fd, self.path)
         with open(self._fd, "rb", closefd=False) as file: data = file.read()
         found = _read_journal(data, self._header)
         if found is None: raise JournalError(f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed")
@@ -390,15 +396,18 @@ def _open(self):
         if len(self._records) < self.position: raise JournalError(f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it")
         if good == 0:                                                         # new, or killed while the header was written
             os.ftruncate(self._fd, 0)
-            _append(self._fd, self._header + b"\n", self.fsync)
-        elif good > len(data): _append(self._fd, b"\n", self.fsync)           # only the last line end was missing
+            append_bytes(self._fd, self._header + b"\n", self.fsync)
+        elif good > len(data): append_bytes(self._fd, b"\n", self.fsync)           # only the last line end was missing
         elif good < len(data): _repair(self, data, good, torn)
     except BaseException:
         self.close()
         raise
 
-def _lock(fd, path):
-    "Make this the only writer, where the system can."
+def lock_file(
+    fd,    # file descriptor
+    path,  # its path, for the message
+):
+    "Make this process the only writer, where the system can. Raises `JournalError`."
     try: import fcntl
     except ImportError: return
     try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -430,8 +439,12 @@ def _copy_aside(path, data):
         file.write(data); file.flush(); os.fsync(file.fileno())
     return copy
 
-def _append(fd, line, fsync):
-    "Add bytes at the end, all or none."
+def append_bytes(
+    fd,     # file descriptor, opened for appending
+    line,   # bytes
+    fsync,  # whether to wait until they are on the disk
+):
+    "Add bytes at the end, all or none. Raises `OSError`."
     size = os.fstat(fd).st_size
     if os.write(fd, line) != len(line):
         os.ftruncate(fd, size)
@@ -458,7 +471,7 @@ def _record(self, query):
     "A new answer, in the file before anybody sees it."
     question, answer = query.tolist(), self._ask(query[None])[0].item()
     line, crc = _journal_line(question, answer, self._crc)
-    _append(self._fd, line + b"\n", self.fsync)
+    append_bytes(self._fd, line + b"\n", self.fsync)
     self._crc, self.position = crc, self.position + 1
     self._records.append((tuple(question), answer))
     return answer

@@ -13,9 +13,8 @@ from itertools import groupby
 import numpy as np
 
 from .comparisons import n_quadruplet_questions, pair_from_index
-from .dendrogram import Dendrogram
 from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
-from .hierarchical.average import ListedVotes, _merge_all, _places, check_partition, quadruplet_average_linkage_ranked
+from .hierarchical.average import ListedVotes, average_linkage_of_votes, check_partition, quadruplet_average_linkage_ranked
 from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
 from .hierarchical.linkage import complete_linkage, single_linkage
 from .hierarchical.planted import planted_hierarchy
@@ -57,11 +56,8 @@ def _average_trees(
     starts,   # {name: initial clusters, or None}
 ):            # {name: `Dendrogram`}
     "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
-    votes, n, trees = ListedVotes(answers), answers.n_objects, {}
-    for name, initial in starts.items():
-        clusters = check_partition(initial, n)
-        trees[name] = Dendrogram.from_merges(_merge_all(votes, _places(clusters, n)), clusters)
-    return trees
+    votes = ListedVotes(answers)
+    return {name: average_linkage_of_votes(votes, check_partition(initial, answers.n_objects)) for name, initial in starts.items()}
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #e4803742
 def _passive_trees(

@@ -13,7 +13,7 @@ from zlib import crc32
 
 import numpy as np
 
-from .comparisons import (Comparisons, Triplets, Quadruplets, MissingFileError, _assemble, _cell, _delimited_rows, _find_columns, _is_number, _looks_like_header,
+from .comparisons import (Triplets, Quadruplets, MissingFileError, _assemble, _cell, _delimited_rows, _find_columns, _is_number, _looks_like_header,
                                        _separator, _widths)
 from .validation import InputError, check_integer, check_names, require, shown
 
@@ -60,15 +60,16 @@ def _fast_numbers(data, file):
     "(m, width) object numbers of a block of plain text; None if anything is unusual about it."
     import pandas as pd
     if b'"' in data: return None
-    kind = np.int64 if file.objects is None else pd.CategoricalDtype(list(file.objects))
-    dtypes = {c: kind if c in file.positions else str for c in range(file.n_columns)}
+    kind = np.int64 if file.objects is None else "category"
+    dtypes = {c: kind if c in file.columns else str for c in range(file.n_columns)}
     try: frame = pd.read_csv(io.BytesIO(data), header=None, names=range(file.n_columns), index_col=False, sep=file.separator, dtype=dtypes, skipinitialspace=True,
                              na_filter=False, quoting=csv.QUOTE_NONE, encoding=file.encoding)
     except (ValueError, OverflowError): return None            # pandas' own parser errors are ValueErrors
     if data.count(file.separator.encode()) != len(frame) * (file.n_columns - 1): return None
-    if any((frame[c] == "").any() for c in range(file.n_columns) if c not in file.positions): return None
-    columns = [frame[c] if file.objects is None else frame[c].cat.codes for c in file.positions]
-    return np.stack([column.to_numpy() for column in columns], axis=1)
+    if any((frame[c] == "").any() for c in range(file.n_columns) if c not in file.columns): return None
+    if file.objects is None: return np.stack([frame[c].to_numpy() for c in file.columns], axis=1)
+    index = pd.Index(file.objects)                             # a name that is not in it gets −1, which the gate refuses
+    return np.stack([index.get_indexer(frame[c].cat.categories)[frame[c].cat.codes] for c in file.columns], axis=1)
 
 def _careful(data, file, line):
     "Comparisons of a block cell by cell, or an `InputError` that names the line."
@@ -79,7 +80,7 @@ def _careful(data, file, line):
     where = lambda r: f"{file.path}, line {lines[r]},"
     short = next((r for r, row in enumerate(rows) if len(row) != file.n_columns), None)
     if short is not None: require(False, where(short), f"{file.n_columns} cells, like the lines before it", f"{len(rows[short])} cells: {rows[short]}")
-    return file._named([[row[c] for row in rows] for c in file.positions], where)
+    return file._named([[row[c] for row in rows] for c in file.columns], where)
 
 # %% ../nbs/0_ground/07_streams.ipynb #aa73bf6e
 class AnswerFile:
@@ -109,20 +110,23 @@ class AnswerFile:
         if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
         (self._open_table if self.is_table else self._open_text)(header, columns, respondent, encoding)
 
-    def _made(self, rows):
-        "Comparisons of object numbers, through the gate."
-        make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
-        return make(rows, self.n_objects, self.objects)
+# %% ../nbs/0_ground/07_streams.ipynb #ae9a82a5
+def _made(self, rows):
+    "Comparisons of object numbers, through the gate."
+    make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
+    return make(rows, self.n_objects, self.objects)
 
-    def _named(self, cells, where):
-        "Comparisons of columns of text, through the gate; `where(r)` says where row r stands."
-        if self.objects is not None: return _assemble(self.kind, cells, None, self.objects, where)
-        numbers = [[str(int(cell)) if _is_number(cell) else cell for cell in column] for column in cells]
-        bad = next(((r, cell) for r, row in enumerate(zip(*numbers)) for cell in row if not _is_number(cell) or not 0 <= int(cell) < self.n_objects), None)
-        if bad: require(False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1])
-        known = sorted(set().union(*numbers), key=int)
-        found = _assemble(self.kind, numbers, None, known, where)
-        return type(found)(np.array(list(map(int, known)))[found.array], self.n_objects)
+def _named(self, cells, where):
+    "Comparisons of columns of text, through the gate; `where(r)` says where row r stands."
+    if self.objects is not None: return _assemble(self.kind, cells, None, self.objects, where)
+    numbers = [[str(int(cell)) if _is_number(cell) else cell for cell in column] for column in cells]
+    bad = next(((r, cell) for r, row in enumerate(zip(*numbers)) for cell in row if not _is_number(cell) or not 0 <= int(cell) < self.n_objects), None)
+    if bad: require(False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1])
+    known = sorted(set().union(*numbers), key=int)
+    found = _assemble(self.kind, numbers, None, known, where)
+    return type(found)(np.array(list(map(int, known)))[found.array], self.n_objects)
+
+AnswerFile._made, AnswerFile._named = _made, _named
 
 # %% ../nbs/0_ground/07_streams.ipynb #a7e80180
 def _open_text(self, header, columns, respondent, encoding):
@@ -140,7 +144,7 @@ def _open_text(self, header, columns, respondent, encoding):
     require(rows, str(self.path), "a file with at least one answer", "an empty file")
     has_names = _looks_like_header(rows) if header is None else header
     self.n_columns, names = len(rows[0]), rows[0] if has_names else None
-    self.positions, _ = _find_columns(names, self.n_columns, _widths[self.kind], columns, respondent, f"{self.path}, line {lines[0]},")
+    self.columns, _ = _find_columns(names, self.n_columns, _widths[self.kind], columns, respondent, f"{self.path}, line {lines[0]},")
     self.start = self._after_header(first, mark) if has_names else Place(mark, 1, checksum(self.path, mark))
 
 def _after_header(self, first, mark):
@@ -187,7 +191,7 @@ def _open_table(self, header, columns, respondent, encoding):
     names = tuple(file.schema_arrow.names)
     require(file.metadata.num_rows > 0, str(self.path), "a file with at least one answer", "an empty table")
     positions, _ = _find_columns(names, len(names), _widths[self.kind], columns, respondent, f"{self.path},")
-    self.column_names, self.n_rows, self.start = [names[c] for c in positions], file.metadata.num_rows, Place(0, 1, checksum(self.path))
+    self.columns, self.n_rows, self.start = [names[c] for c in positions], file.metadata.num_rows, Place(0, 1, checksum(self.path))
 
 def _numbers_of(self, column, first_row):
     "Object numbers of one column of a batch."
@@ -215,12 +219,12 @@ def _table_batches(self, place):
     ends = np.cumsum([file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)])
     group = int(np.searchsorted(ends, place.offset, "right"))
     row = int(ends[group - 1]) if group else 0
-    for batch in file.iter_batches(max(1, self.batch // 16), row_groups=list(range(group, len(ends))), columns=self.column_names) if group < len(ends) else ():
+    for batch in file.iter_batches(max(1, self.batch // 16), row_groups=list(range(group, len(ends))), columns=self.columns) if group < len(ends) else ():
         skipped = min(max(place.offset - row, 0), len(batch))
         row += len(batch)
         if skipped == len(batch): continue
         first = row - len(batch) + skipped + 1
-        rows = np.stack([self._numbers_of(batch.column(name).slice(skipped), first) for name in self.column_names], axis=1)
+        rows = np.stack([self._numbers_of(batch.column(name).slice(skipped), first) for name in self.columns], axis=1)
         try: answers = self._made(rows)
         except InputError as error: raise InputError(f"{self.path}, rows from {first} on: {error}") from None
         yield answers, Place(row, row + 1, place.checksum)

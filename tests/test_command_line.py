@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from comparison_hc import Dendrogram
-from comparison_hc.cli import main, read_names, read_truth
+from comparison_hc.cli import main, read_initial, read_names, read_truth
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]
@@ -275,3 +275,38 @@ def test_a_page_with_classes_long_names_and_a_narrow_window(browser, tmp_path, m
 def test_readers_are_exact(tmp_path):
     (tmp_path / "n.txt").write_text("b\n\n a \n", encoding="utf-8-sig"); (tmp_path / "t.csv").write_text("b,2\na,1\n")
     assert read_names(tmp_path / "n.txt") == ["b", "a"] and read_truth(tmp_path / "t.csv", ["a", "b"]) == ["1", "2"]
+
+# ---- initial clusters
+
+FOUR = "a,b,c\nb,a,c\nc,d,a\nd,c,b\na,b,d\n"
+
+@pytest.mark.parametrize("method", ["4-al", "3-al"])
+def test_initial_clusters_are_those_of_the_file(tmp_path, capsys, method):
+    from comparison_hc import read_comparisons
+    from comparison_hc.methods import build_hierarchy
+    answers, start, tree = tmp_path / "answers.csv", tmp_path / "start.csv", tmp_path / "tree.nwk"
+    answers.write_text(FOUR); start.write_text("object,cluster\nd,x\na,x\n")
+    assert main(["cluster", str(answers), "--header", "no", "--method", method, "--initial", str(start), "--clusters", "2", "--out", str(tree)]) == 0
+    said = capsys.readouterr().out
+    assert "3 initial clusters, 2 of them objects that are not in the file" in said
+    assert tree.read_text().strip() == build_hierarchy(method, read_comparisons(answers, header=False), [[0, 3], [1], [2]])[0].to_newick()
+
+def test_initial_clusters_with_a_similarity(tmp_path, capsys):
+    matrix, start = tmp_path / "w.csv", tmp_path / "start.tsv"
+    matrix.write_text("a,b,c\n0,1,2\n1,0,3\n2,3,0\n"); start.write_text("a\t1\nb\t1\nc\t2\n")
+    assert main(["cluster", str(matrix), "--kind", "similarity", "--initial", str(start)]) == 0
+    assert "2 initial clusters\n" in capsys.readouterr().out
+
+def test_numbers_as_names_of_clusters_do_not_meet_objects_on_their_own(tmp_path):
+    path = tmp_path / "start.csv"; path.write_text("a,2\nb,2\n")
+    assert read_initial(path, ["a", "b", "c"])[0] == [[0, 1], [2]]
+
+@pytest.mark.parametrize("content, words", [
+    ("x,1\na,1\n", "line 1"), ("object,cluster\nx,1\n", "line 2"), ("a,1\na,2\n", "line 2"), ("a\n", "line 1"), ("a,1,2\n", "line 1"), ("a,\n", "line 1"), ("object,cluster\na,1\nb,1\nc,1\n", "--clusters must be an integer from 1 to 2"), (None, "--initial must be an existing file")])
+def test_bad_initial_clusters_are_one_line_and_code_2(tmp_path, capsys, content, words):
+    answers, start = tmp_path / "answers.csv", tmp_path / "start.csv"
+    answers.write_text(FOUR)
+    if content is not None: start.write_text(content)
+    assert main(["cluster", str(answers), "--header", "no", "--initial", str(start), "--clusters", "3"]) == 2
+    out, err = capsys.readouterr()
+    assert words in err and err.count("\n") == 1 and out == ""

@@ -436,3 +436,28 @@ def test_any_text_is_a_tree_or_an_input_error(text):
     try: tree = Dendrogram.from_newick(text)
     except InputError: return
     assert Dendrogram.from_newick(tree.to_newick(), names=tree.names).same_tree(tree)
+
+# ---- pictures at the leaves
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
+
+def layers_of(chart, kind): return [layer for layer in chart.to_dict(validate=False)["layer"] if layer["mark"]["type"] == kind]
+
+@pytest.mark.parametrize("orientation", ["left", "top"])
+def test_pictures_stand_beside_names_in_leaf_order(orientation, tmp_path):
+    (tmp_path / "b.jpg").write_bytes(b"\xff\xd8\xff" + bytes(9))
+    images = [PNG, str(tmp_path / "b.jpg"), tmp_path / "b.jpg", "data:image/png;base64,AAAA", b"GIF89a"]
+    chart = Dendrogram.from_merges([(0, 3), (1, 4), (5, 2), (6, 7)], names=list("abcde")).chart(images=images, orientation=orientation)
+    image, = layers_of(chart, "image")
+    data = image["data"]
+    shown = {row["name"]: row["image"] for row in (data["values"] if "values" in data else chart.to_dict(validate=False)["datasets"][data["name"]])}
+    assert str(chart.to_dict(validate=False)).count(images[3]) == 1                        # a picture travels once
+    assert [shown[name].split(";")[0] for name in "abcde"] == ["data:image/png", "data:image/jpeg", "data:image/jpeg", "data:image/png", "data:image/gif"] and shown["d"] == images[3]
+    assert len(layers_of(chart, "text")) == 1 and image["encoding"]["description"]["field"] == "name"
+
+def test_without_pictures_a_chart_has_none():
+    assert layers_of(Dendrogram.from_merges([(0, 1)]).chart(), "image") == []
+
+@pytest.mark.parametrize("bad", [[PNG], "ab", [PNG, b"text"], [PNG, "nowhere.png"], [PNG, 3], [PNG, "data:text/plain,x"], 5])
+def test_bad_pictures_are_input_errors(bad):
+    with pytest.raises(InputError, match="images"): Dendrogram.from_merges([(0, 1)]).chart(images=bad)

@@ -466,7 +466,7 @@ def test_the_form_of_the_file(tmp_path):
 def test_results_that_are_not_there(tmp_path, monkeypatch):
     with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error: load_results("f99-fig1")
     assert isinstance(error.value, FileNotFoundError) and "5_practice" in str(error.value)
-    monkeypatch.setattr(experiments, "_results_folder", lambda: tmp_path / "nbs" / "5_practice" / "results")
+    monkeypatch.setattr(experiments, "results_folder", lambda: tmp_path / "nbs" / "5_practice" / "results")
     with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"): load_results("f99-fig1")
     with pytest.raises(InputError, match="^folder must be given"): save_results("f99-fig1", pd.DataFrame({"a": [1]}))
     for name in ("../x", "", None, "a/b"):

@@ -71,6 +71,18 @@ def test_notebook_form(notebook):
     assert not re.search(r"/(tmp|home|root|work|Users)/\w", text)
     assert not any(output.get("output_type") == "error" for cell in cells for output in cell.get("outputs", []))
 
+def test_practice_uses_only_public_names_of_other_modules():
+    "Modules exported by 5_practice import no name with an underscore (the package's own lazy names excepted), and reach for none through a module."
+    import ast
+    homes = {match for path in NOTEBOOKS if path.startswith("nbs/5_practice/") for match in re.findall(r"default_exp ([\w.]+)", (ROOT / path).read_text(encoding="utf-8"))}
+    found = []
+    for home in sorted(homes):
+        tree = ast.parse((ROOT / "comparison_hc" / f"{home.replace('.', '/')}.py").read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("comparison_hc")):
+                found += [f"{home}: {node.module}.{alias.name}" for alias in node.names if alias.name.startswith("_") and node.module != "_lazy" and not alias.name.startswith("__")]
+    assert len(homes) > 5 and found == []
+
 def test_version_is_written_once():
     from configparser import ConfigParser
     import comparison_hc

@@ -189,7 +189,7 @@ def test_command_writes_the_quick_result(small, capsys, tmp_path, monkeypatch):
 def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeypatch):
     from comparison_hc import experiments
     kept = tmp_path / "kept"; kept.mkdir()
-    monkeypatch.setattr(experiments, "_results_folder", lambda: kept)
+    monkeypatch.setattr(experiments, "results_folder", lambda: kept)
     assert main(["reproduce", "f19-figS1", "--jobs", "1", "--folder", str(tmp_path / "here")]) == 0
     assert (kept / "f19-figS1.csv").read_bytes() == (tmp_path / "here/f19-figS1.csv").read_bytes()
 

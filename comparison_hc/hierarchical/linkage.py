@@ -22,8 +22,10 @@ def _ask(
 ):           # generator of at most one batch; returns (m,) bool
     "Is the first pair the more alike? A tie goes to whichever the oracle gives it to."
     if len(first) == 0: return np.zeros(0, dtype=bool)
-    swap = rng.random(len(first)) < 0.5
-    answers = yield np.where(swap[:, None], np.hstack([second, first]), np.hstack([first, second]))
+    swap, questions = rng.random(len(first)) < 0.5, np.empty((len(first), 4), dtype=first.dtype)
+    turned = swap[:, None]
+    questions[:, :2], questions[:, 2:] = np.where(turned, second, first), np.where(turned, first, second)
+    answers = yield questions
     return np.asarray(answers, dtype=bool) ^ swap
 
 def _all_pairs(n): return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
@@ -154,8 +156,9 @@ def _find_nearest(
     rows,   # slots whose nearest is wanted
 ):          # generator; fills in `links.nearest[rows]`
     "Play what is undecided in the tournaments of these slots: at most n_left − 2 questions a slot, at most ⌈log₂ N⌉ batches."
+    at = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows                                # a view where it can be: there may be thousands of small batches
     for h in range(1, len(links.winner)):
-        below, weaker, old = links.winner[h - 1][rows], links.weaker[h - 1][rows], links.winner[h][rows]
+        below, weaker, old = links.winner[h - 1][at], links.weaker[h - 1][at], links.winner[h][at]
         one, two = below[:, 0::2], below[:, 1::2]
         holds = ((one == old) & ~weaker[:, 0::2]) | ((two == old) & ~weaker[:, 1::2])          # who won then is still there, as strong as then
         if holds.all(): break
@@ -164,7 +167,7 @@ def _find_nearest(
         first, second = one[r, t], two[r, t]
         wins = yield from links.ask(rows[r], first, second)
         new[r, t] = np.where(wins, first, second)
-        links.winner[h][rows], links.weaker[h][rows], links.weaker[h - 1][rows] = new, ~holds, False
+        links.winner[h][at], links.weaker[h][at], links.weaker[h - 1][at] = new, ~holds, False
     links.nearest[rows] = links.winner[-1][rows, 0]
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #65fb372e

@@ -28,8 +28,6 @@ def beta(
     from scipy.special import erf
     return erf(np.asarray(level) * snr / 2)                                   # 2Φ(x/√2) − 1 = erf(x/2)
 
-beta([-1, 0, 1, 2, 3], snr=1.0).round(3)
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #440e62c2
 def _answers_between_levels(model, rng):
     "{(a, b): scores ±1} of independent comparisons between pairs of level a and pairs of level b > a of one planted model."
@@ -51,8 +49,6 @@ def mean_answer(quick=True, confidence=0.999, rng=0):
     low, high = proportion_interval([int((x > 0).sum()) for x in scores], [len(x) for x in scores], confidence, len(rows))
     value = beta(np.array(l), np.array(snr))
     return compare(np.r_[2 * low - 1, value], "<=", np.r_[value, 2 * high - 1], about=about * 2, snr=snr * 2, level=l * 2, random=dict(seed=seed, what="normal variables, and the noise of planted models"))
-
-mean_answer()
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #51d288a9
 def _together(partitions):
@@ -84,9 +80,6 @@ def _all_averaged_indices(n_pure):
     equal = np.concatenate([(_together(merged) == _together(truth[:1])).all(1) & (_together(four) == _together(truth[1:])).all(1) for merged in two])
     return averages, equal
 
-# %% ../../nbs/1_hierarchical/14_theory.ipynb #be7ec953
-#| export
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #6f889249
 @check("F19", "appendix B.1", r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all relabellings is exactly 0", "exact enumeration",
        erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels 1..L only.")
@@ -107,8 +100,6 @@ def averaged_index_range(quick=True):
         rows += [(4 * n_pure, "smallest AARI, L = 2", averages.min(), ">=", -0.5), (4 * n_pure, "largest AARI of a wrong tree, L = 2", averages[~truth].max(), "<", 1)]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, N=n, what=what)
-
-averaged_index_range()
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #600adfdf
 def _tree_of_order(order, n_objects, method):
@@ -136,8 +127,6 @@ def every_pair_is_needed(quick=True, rng=0):
             left.append(unmoved); about.append((n, method, len(orders) * P))
     n, method, cases = zip(*about)
     return compare(left, "=", 0, N=n, linkage=method, cases=cases)
-
-every_pair_is_needed()
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #b7d56ab1
 def sort_pairs(
@@ -183,8 +172,6 @@ def sorting_is_enough(quick=True, rng=0):
     n, what, left, right = zip(*rows)
     return compare(left, "<=", right, N=n, what=what)
 
-sorting_is_enough()
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #9619e912
 def recovers(
     merges,        # (K − 1, 2) nodes merged, in SciPy's numbering (or Z itself)
@@ -211,8 +198,6 @@ def gaussian_tails(quick=True):
     left, right = np.r_[density - np.log(2 * x), tail, log(2) + log_ndtr(-t)], np.r_[tail, density - np.log(x), -t**2 / 2]
     return compare(left, ["<"] * (2 * len(x)) + ["<="] * len(t), right, tol=[0] * (2 * len(x)) + [1e-12] * len(t), x=np.r_[x, x, t], what=np.repeat(["lower", "upper", "two-sided"], len(x)))
 
-gaussian_tails()
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #7591b1e9
 def _far_off(n_objects, snr):
     "Probability that some similarity is off by δ/2 or more: exact, pairs are independent."
@@ -228,8 +213,6 @@ def all_similarities_close(quick=True):
     exact = [float(_far_off(int(a), s)) for a, s in zip(n, snr)]
     return compare(np.r_[exact, bound, bound], ["<="] * len(cases) + ["="] * len(cases) + ["<="] * len(cases), np.r_[bound, eta**2, eta], tol=1e-12,
                    N=np.tile(n, 3), eta=np.tile(eta, 3), what=np.repeat(["probability ≤ bound", "bound = η²", "η² ≤ η"], len(cases)))
-
-all_similarities_close()
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #fbbb06d2
 def _planted_distances(n_pure, n_levels, snr):
@@ -252,9 +235,6 @@ def close_similarities_suffice(quick=True, reach=0.499, rng=0):
         rows += [(n_pure, n_levels, method, count) for method, count in failures.items()]
     n_pure, n_levels, method, left = zip(*rows)
     return compare(left, "=", 0, N0=n_pure, L=n_levels, linkage=method)
-
-assert not close_similarities_suffice(reach=0.75)
-close_similarities_suffice()
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #24ac0cb0
 def linkage_successes(
@@ -282,8 +262,6 @@ def linkage_recovers(quick=True, confidence=0.999, eta=0.1, rng=0):
     return compare(low, ">=", 1 - eta, N0=np.repeat([c[0] for c in cases], 2), L=np.repeat([c[1] for c in cases], 2), linkage=["single", "complete"] * len(cases), successes=np.ravel(counts),
                    random=dict(seed=seed, what=f"noise of {runs} planted models a case"))
 
-linkage_recovers()
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #4793e89f
 def converse_bound(
     n_pure,  # N0 ≥ 2
@@ -305,8 +283,6 @@ def converse_events(quick=True):
     return compare(np.r_[p * n, q * n * np.sqrt(n * np.log(n)), fails[late]], ["<"] * len(n) + [">"] * (len(n) + late.sum()), np.r_[np.ones(len(n)), np.full(len(n), 0.1), np.full(late.sum(), 0.5)],
                    N0=np.r_[n, n, n[late]], what=["N₀ p < 1"] * len(n) + ["q N₀ √(N₀ ln N₀) > 1/10"] * len(n) + ["P(fails) > ½"] * int(late.sum()))
 
-converse_events()
-
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #ddeaa5ab
 @check("F19", "Theorem 1, converse", r"At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be read as $N_0\ge2$", "Monte Carlo", confidence=0.999)
 def single_linkage_fails(quick=True, confidence=0.999, rng=0):
@@ -316,5 +292,3 @@ def single_linkage_fails(quick=True, confidence=0.999, rng=0):
     failures = [runs - linkage_successes(n0, L, sqrt(log(n0)) / 4, runs, rng, ["single"])[0] for n0, L in cases]
     low, _ = proportion_interval(failures, runs, confidence, len(cases))
     return compare(low, ">=", 0.5, N0=[c[0] for c in cases], L=[c[1] for c in cases], failures=failures, random=dict(seed=seed, what=f"noise of {runs} planted models a case"))
-
-single_linkage_fails()

@@ -57,8 +57,6 @@ def preference_is_antisymmetric(quick=True, rng=0):
             left.append(preference(answers, *one, *two)); right.append(-preference(answers, *two, *one))
     return compare(left, "=", right, tol=1e-12)
 
-preference_is_antisymmetric()
-
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #bccaa549
 @check("F19", "Theorem 4, mean preference", r"$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$", "Monte Carlo", confidence=0.999)
 def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
@@ -73,8 +71,6 @@ def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, si
     low, high = mean_interval(seen, confidence, n_statements=len(pairs))
     expected = [p * beta(a - b, delta / sigma) for a, b in pairs]
     return within(expected, low, high, random=dict(seed=seed, what=f"noise and observed comparisons of {runs} planted models"), level=[a for a, _ in pairs], other_level=[b for _, b in pairs])
-
-mean_preference_follows_the_tree()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #c4e853a7
 def passive_gap(
@@ -101,8 +97,6 @@ def gaps_exceed_delta(quick=True):
     exact = np.array([smallest_gap(s, l) for s, l in cases])
     bound = snr / sqrt(np.pi) * np.exp(-(L * snr)**2 / 4)
     return compare(np.r_[exact / bound, bound / passive_gap(snr, L)], ">", 1, snr=np.tile(snr, 2), L=np.tile(L, 2), what=np.repeat(["gap / bound", "bound / Δ"], len(snr)))
-
-gaps_exceed_delta()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #1a05bab3
 def _stages(n_levels, n_parts):
@@ -154,8 +148,6 @@ def scores_are_separated(quick=True):
     L, snr, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, what=what)
 
-scores_are_separated()
-
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #c2f33bdd
 @check("F19", "Theorem 4, convex combination", r"$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and $\mathbb{W}_Q(G_1',\cdot)$, weighted by size", "deterministic")
 def merging_averages_preferences(quick=True, rng=0):
@@ -167,8 +159,6 @@ def merging_averages_preferences(quick=True, rng=0):
         left.append(preference(answers, A + A2, B, C, D)); right.append(share * preference(answers, A, B, C, D) + (1 - share) * preference(answers, A2, B, C, D))
         left.append(preference(answers, C, D, B, A + A2)); right.append(share * preference(answers, C, D, B, A) + (1 - share) * preference(answers, C, D, B, A2))
     return compare(left, "=", right, tol=1e-12)
-
-merging_averages_preferences()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #64cdf2e7
 @check("F19", "Theorem 4, terms of the deviation", r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$", "deterministic",
@@ -187,8 +177,6 @@ def deviation_terms(quick=True, rng=0):
     p, level, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, p=p, level_difference=level, what=what)
 
-deviation_terms()
-
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #cbde80c0
 @check("F19", "Theorem 4, dependency graph", r"Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, each used $\min(a,b)\ge m^2$ times", "exact enumeration",
        erratum="Printed: degrees |G1||G2| − 1 or |G3||G4| − 1. Each term has both kinds of neighbours, so greedy colouring with max degree + 1 would need a + b − 1 colours. A Latin rectangle needs max(a, b), so the printed number of colours is right.")
@@ -204,8 +192,6 @@ def colours_of_the_dependency_graph(quick=True):
         rows += [(a, b, "class size", int(n), "=", min(a, b)) for n in set(np.bincount(colour))]
     a, b, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, a=a, b=b, what=what)
-
-colours_of_the_dependency_graph()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #5c69ebc8
 LARGEST_GAP = exp(-0.5) / sqrt(2)                    # max of Δ over s and L: L = 1, s = √2
@@ -226,8 +212,6 @@ def bernstein_gives_eq14(quick=True):
                 rows.append((route, m, N, L, snr, p, value, log(2) + 2 * log(N) - p * gap**2 * m * m / constant))
     route, m, N, L, snr, p, left, right = zip(*rows)
     return compare(left, "<=", right, tol=1e-9, route=route, m=m, N=N, L=L, snr=snr, p=p)
-
-bernstein_gives_eq14()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #83ee10f1
 def preference_deviations(
@@ -256,8 +240,6 @@ def preferences_concentrate(quick=True, confidence=0.999, rng=0):
     bound = [2 * exp(2 * log(4 * m) - p * passive_gap(s, 1)**2 * m * m / C_PRIME) for m, p, s in cases]
     return compare(low, "<=", bound, m=[c[0] for c in cases], p=[c[1] for c in cases], snr=[c[2] for c in cases], exceedances=seen, random=dict(seed=seed, what=f"similarities and observed votes, {runs} times"))
 
-preferences_concentrate()
-
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #2c165550
 C_DOUBLE_PRIME = 2 * e**8
 
@@ -275,8 +257,6 @@ def number_of_clusters(quick=True):
     m, N, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, m=m, N=N, what=what)
 
-number_of_clusters()
-
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #fd2ca4fa
 C_THEOREM_4 = C_PRIME * (11 + log(4 * e**8) / log(4))
 
@@ -287,8 +267,6 @@ def threshold_closes_the_proof(quick=True):
     m, N, eta = map(np.array, zip(*cases))
     p_gap2 = C_THEOREM_4 / m * np.maximum(np.log(N), np.log(1 / eta) / m)
     return compare(log(C_DOUBLE_PRIME) + 10 * m * np.log(N) - p_gap2 * m**2 / C_PRIME, "<=", np.log(eta / 2), tol=1e-9, m=m, N=N, eta=eta)
-
-threshold_closes_the_proof()
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #705d9c77
 def average_successes(
@@ -316,5 +294,3 @@ def small_constant_suffices(quick=True, confidence=0.999, constant=0.05, rng=0):
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
     n0, L, m, s = zip(*cases)
     return compare(low, ">=", 0.8, N0=n0, L=L, m=m, snr=s, p=p, successes=wins, random=dict(seed=seed, what=f"noise and observed comparisons, {runs} times a case"))
-
-small_constant_suffices()

@@ -40,8 +40,6 @@ def clusters_at_level(
     "Number of pure clusters at every level, seen from one of them."
     return np.r_[2**np.arange(n_levels)[::-1], 1]
 
-planted_levels(1, 2), clusters_at_level(3)
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #27af17db
 @check("F19", "Theorem 2, number of queries", r"$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks need $|S|(N-1)-\binom{|S|}2\le N|S|$ questions", "deterministic")
 def few_landmarks(quick=True):
@@ -57,8 +55,6 @@ def few_landmarks(quick=True):
             rows += [(n, size / n, "questions ≤ N|S|", questions, size * n), (n, size / n, "|S|(N−1) − C(|S|, 2) ≤ questions", size * (n - 1) - comb(size, 2), questions)]
     N, q, what, left, right = zip(*rows)
     return compare(left, "<=", right, N=N, q=q, what=what)
-
-few_landmarks()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #f43d3e8e
 def level_shares(
@@ -88,8 +84,6 @@ def reference_is_in_range(quick=True):
         rows.append((L, 0, eta, "outside", float((level_shares(8, L) * (ndtr(low + up * snr) + ndtr(-high - up * snr))).sum()), "<=", eta / 4))
     L, up, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-15, L=L, up=up, eta=eta, what=what)
-
-reference_is_in_range()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #fed81c10
 def reference_beta(
@@ -131,8 +125,6 @@ def reference_gaps_exceed_delta(quick=True):
     L, snr, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, eta=eta, what=what)
 
-reference_gaps_exceed_delta()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #3205d641
 def kernel_levels(
     M,       # (L + 1, L + 1) symmetric: mean product of the scores of k at levels t and t' from i and j
@@ -168,8 +160,6 @@ def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1
     reference, l, low, value, high = map(np.array, zip(*rows))
     return compare(np.r_[low, value], "<=", np.r_[value, high], reference=np.tile(reference, 2), level=np.tile(l, 2), random=dict(seed=seed, what=f"similarities and landmarks of {runs} models a reference"))
 
-active_kernel_mean()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #13049210
 @check("F19", "Theorem 2, eq. 6: closed form", r"$\kappa_\ell$ in closed form is the sum over $k$; the group-level formula is off by at most $3q$, whatever the reference pair", "deterministic",
        erratum="Printed: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices where the proof asks for N₀ ≥ 2^(L+4)/Δ².")
@@ -192,8 +182,6 @@ def kernel_levels_are_exact(quick=True, rng=0):
     n_pure, L, snr, x, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, N0=n_pure, L=L, snr=snr, reference=x, what=what)
 
-kernel_levels_are_exact()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #0f10d82c
 def _level_gaps(b):
     "(L,) group-level differences κ_{ℓ+1} − κ_ℓ for q N0 = 1, by the formulas above."
@@ -215,8 +203,6 @@ def kernel_levels_are_separated(quick=True):
     L, snr, x, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, reference=x, what=what)
 
-kernel_levels_are_separated()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #b7a5e61b
 @check("F19", "Theorem 2, eq. 7", r"$\kappa_{\ell+1}-\kappa_\ell>\frac12qN_0\Delta^2$ for $N_0\ge2^{L+4}/\Delta^2$, and already for $N_0\ge12/\Delta^2$", "deterministic")
 def active_levels_are_separated(quick=True):
@@ -233,8 +219,6 @@ def active_levels_are_separated(quick=True):
             rows.append((L, snr, eta, rule, f"{N0:.2g}", smallest / (N0 * gap**2 / 2)))
     L, snr, eta, rule, N0, left = zip(*rows)
     return compare(left, ">", 1, L=L, snr=snr, eta=eta, rule=rule, N0=N0)
-
-active_levels_are_separated()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #fd2713bc
 def entry_distribution(
@@ -262,8 +246,6 @@ def active_entries_concentrate(quick=True):
     N, l, q, x, eta, left, right = zip(*rows)
     return compare(left, "<=", right, N=N, level=l, q=q, reference=x, eta=eta)
 
-active_entries_concentrate()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #bafd5b86
 C_THEOREM_2 = 192
 
@@ -277,8 +259,6 @@ def active_threshold(quick=True):
         rows.append((L, gap, eta, N, max(sqrt(3 * q * N * A), 3 * A) / (q * N / 2**L * gap**2 / 4)))
     L, gap, eta, N, left = zip(*rows)
     return compare(left, "<=", 1, tol=1e-12, L=L, gap=gap, eta=eta, N=N)
-
-active_threshold()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #0c40ba1d
 def _one_thread():
@@ -323,8 +303,6 @@ def active_constant(quick=True, confidence=0.999, constant=20, rng=0):
     return compare(low, ">=", 0.5, N=[2 * n0 for n0 in sizes], q=q, successes=wins, C=[f"{prob * 2 * n0 * active_gap(1.5, 1, 0.5)**4 / 4 / log(4 * n0):.0e}" for n0, prob in zip(sizes, q)],
                    random=dict(seed=seed, what=f"planted models, references and landmarks, {runs} times"))
 
-active_constant()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #5bbefa83
 @check("F19", "Theorem 3, number of comparisons", r"$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$", "deterministic")
 def few_answers(quick=True):
@@ -333,8 +311,6 @@ def few_answers(quick=True):
     cases = [(N, eta, min(1.0, f * 2 / N**4 * log(2 / eta))) for N in (3, 4, 8, 30, 240) for eta in (0.99, 0.5, 0.1, 1e-4) for f in (1, 3, 100)]
     N, eta, p = zip(*cases)
     return compare([float(binom.sf(prob * n**4, comb(comb(n, 2), 2), prob)) for n, _, prob in cases], "<=", np.array(eta) / 2, N=N, eta=eta, p=p)
-
-few_answers()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #15079bc6
 @cache
@@ -409,8 +385,6 @@ def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=
     return compare(np.r_[low, value, printed], ["<="] * (2 * len(l)) + ["<"] * len(l), np.r_[value, high, low], level=np.tile(l, 3),
                    what=np.repeat(["interval begins", "interval ends", "printed is below it"], len(l)), random=dict(seed=seed, what=f"noise and observed comparisons of {runs} models"))
 
-passive_kernel_mean()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #1421aa07
 @check("F19", "Theorem 3, separation of levels", r"For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with the correct mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$", "deterministic",
        erratum=r"The last step for ℓ < L − 1 subtracts p²N²2^(L+3) from p²N³Δ²/2^(ℓ+2) and keeps p²N³Δ²/2^(ℓ+2). It should read 2^(ℓ+3); the conclusion with 2^(L+2) is unaffected.")
@@ -432,8 +406,6 @@ def passive_levels_are_separated(quick=True):
     L, snr, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, what=what)
 
-passive_levels_are_separated()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #0213b3a3
 @check("F19", "Theorem 3, group-level error", r"The group-level sum differs from $\mathbf E[K_{ij}]$ by at most $2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, $\epsilon=8/N_0$", "deterministic",
        erratum="Printed as a multiplicative error (1 ± ε); what the later steps use, and what holds, is an additive one.")
@@ -446,8 +418,6 @@ def passive_group_error(quick=True):
         rows.append((n_pure, L, snr, np.abs(whole - kernel_levels(passive_products(n_pure, snr, L), n_pure)).max() / N**2))
     n_pure, L, snr, left = zip(*rows)
     return compare(left, "<=", 2, N0=n_pure, L=L, snr=snr)
-
-passive_group_error()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #dc34ef08
 def dependency_degrees(
@@ -474,8 +444,6 @@ def colours_for_the_kernel(quick=True):
     N, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, N=N, what=what)
 
-colours_for_the_kernel()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #f4739da0
 @check("F19", "Theorem 3, eq. 10: the proof", r"The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ colours, and at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours", "deterministic",
        erratum="Printed: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small τ.")
@@ -493,8 +461,6 @@ def bernstein_gives_eq10(quick=True):
     N, p, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-9, N=N, p=p, eta=eta, what=what)
 
-bernstein_gives_eq10()
-
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #d22fd380
 C_THEOREM_3 = 8 * sqrt(20)                            # corrected colours; 8√10 along the printed route
 
@@ -508,8 +474,6 @@ def passive_threshold(quick=True):
         rows.append((L, gap, eta, N, route, max(sqrt(double * p * p * N**5 * A), double * N * N * A) / (p * p * N**3 * gap**2 / 2**(L + 3))))
     L, gap, eta, N, route, left = zip(*rows)
     return compare(left, "<=", 1, tol=1e-12, L=L, gap=gap, eta=eta, N=N, route=route)
-
-passive_threshold()
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #ce67d962
 def passive_successes(
@@ -537,5 +501,3 @@ def passive_constant(quick=True, confidence=0.999, constant=0.06, rng=0):
     wins = [passive_successes(n0, 1, s, prob, runs, rng) for (n0, s), prob in zip(cases, p)]
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
     return compare(low, ">=", 0.5, N=[2 * n0 for n0, _ in cases], snr=[s for _, s in cases], p=p, successes=wins, random=dict(seed=seed, what=f"noise and observed comparisons, {runs} times a case"))
-
-passive_constant()

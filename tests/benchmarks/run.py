@@ -109,6 +109,43 @@ def sample_triplets_20_million():
     similarity = planted(125)
     return lambda: f"{len(sample_triplets(similarity, 20_000_000, rng=0)):,} answers"
 
+def random_triplets(m, n_objects):
+    "Valid triplets about objects chosen uniformly, 32 bits an index; made in place."
+    import numpy as np
+    rng, rows = np.random.default_rng(0), np.empty((m, 3), dtype=np.int32)
+    for start in range(0, m, 1 << 22):
+        part = rows[start:start + (1 << 22)]
+        i, a, b = rng.integers(n_objects, size=len(part)), rng.integers(1, n_objects, size=len(part)), rng.integers(1, n_objects - 1, size=len(part))
+        b += b >= a
+        for column, objects in enumerate((i, (i + a) % n_objects, (i + b) % n_objects)): part[:, column] = objects
+    return rows
+
+@benchmark("AddS-3 of 100 million triplets, N = 10,000, input 1.12 GiB", 3)
+def adds3_100_million():
+    from comparison_hc.flat import adds3
+    rows = random_triplets(100_000_000, 10_000)
+    def call():
+        before = time.process_time()
+        adds3(rows, 10_000)
+        return f"{len(rows) / (time.process_time() - before) / 1e6:.1f} million a second of processor time, checks included"
+    return call
+
+@benchmark("AddS-3 of a CSV file of 5 million triplets, N = 1000", 2)
+def adds_from_csv():
+    import tempfile
+    import pandas as pd
+    from comparison_hc.flat import adds_from_file
+    path = Path(tempfile.mkdtemp()) / "answers.csv"
+    pd.DataFrame(random_triplets(5_000_000, 1000)).to_csv(path, index=False, header=False)
+    return lambda: f"{adds_from_file(path, n_objects=1000).n_comparisons:,} answers, {path.stat().st_size / 2**20:.0f} MiB"
+
+for similarity in ("adds3", "mulk3"):
+    @benchmark(f"{similarity} on N20's default, n = 1000, 2,276,920 triplets", 3)
+    def default_instance(similarity=similarity):
+        from comparison_hc import flat
+        answers = flat.sample_comparisons(flat.planted_partition([250] * 4, *flat.gaussians(0.5), rng=0), "triplets", flat.n_comparisons(1000, 4), 0.75, rng=1)
+        return lambda: f"{getattr(flat, similarity)(answers).dtype}"
+
 def measure(name):
     "Run one benchmark here and print its measurements as JSON."
     prepare, repetitions = BENCHMARKS[name]
