@@ -14,9 +14,6 @@ import numpy as np
 
 from ..validation import as_rng, check_integer, check_labels, check_number, check_similarity, require
 
-# --- 
-
-#| export
 class NotConvergedWarning(UserWarning):
     "An iteration stopped before its gap was small enough; the message gives the gap and the residuals."
 
