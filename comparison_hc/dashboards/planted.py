@@ -367,9 +367,11 @@ function treePicture() {
       for (const kid of [a, b]) lines[colour(kid)].push(`M${at} ${r(y(tree.y[kid]))}H${r(x(tree.left[kid]))}`);
     });
     for (let leaf = 0; leaf < tree.leaves; leaf++) {
-      if (tree.size[leaf] > 1) lines[colour(leaf)].push(`M${r(x(tree.leaves))} ${r(y(tree.first[leaf] + .15))}V${r(y(tree.first[leaf] + tree.size[leaf] - .15))}`);
+      const grouped = tree.size[leaf] > 1, start = r(x(tree.leaves));                  // an initial cluster: joined before the first merge
+      if (grouped) lines[colour(leaf)].push(`M${start} ${r(y(tree.first[leaf] + .5))}V${r(y(tree.first[leaf] + tree.size[leaf] - .5))}`);
       tree.own[leaf].forEach((object, place) => {
         const {place: c, half} = clusterColour(Math.floor(object / nPure), 1 << nLevels), top = tree.first[leaf] + place;
+        if (tree.leaves < n) lines[colour(leaf)].push(`M${start} ${r(y(top + .5))}H${right}`);
         boxes[c].push(`M${right + 6} ${r(y(top))}h${half ? 6 : 12}V${r(y(top + 1))}h${half ? -6 : -12}z`);
       });
     }
@@ -379,6 +381,7 @@ function treePicture() {
   }
 """
 
+# %% ../../nbs/6_dashboards/71_planted.ipynb #f9ea5686
 _TREE_AXIS_JS = r"""
   function scale(n, nLevels, x) {
     const places = Array.from({length: Math.floor(Math.log2(n)) + 1}, (_, power) => 1 << power);
@@ -453,6 +456,7 @@ function history({methods}) {
     set(frame, {d: `M${left} ${y(1)}H${width - 8}M${left} ${y(.5)}H${width - 8}M${left} ${y(0)}H${width - 8}`}); set(now, {d: `M${x(raw[raw.length - 1])} 4V${height - bottom}`});
 """
 
+# %% ../../nbs/6_dashboards/71_planted.ipynb #4c54377a
 _HISTORY_AXES_JS = r"""
     const name = v => by === "p" ? `${v.settings.p}` : `${v.settings.snr === "inf" ? "∞" : v.settings.snr}`, ends = order.length > 1 ? [order[0], order[order.length - 1]] : [order[0]];
     const words = [[1, "1"], [.5, "0.5"], [0, "0"]].map(([value, text]) => [left - 6, y(value) + 4, text, "end"]);
@@ -542,7 +546,7 @@ _STYLE = r"""
 .chc-main { display: grid; grid-template-columns: minmax(0, 300px) minmax(0, 1fr) minmax(0, 400px); gap: 16px 24px; align-items: start; margin-top: 4px; }
 .chc-history { grid-column: 1 / -1; } .chc-theory { grid-column: 1 / -1; }
 .chc-plot { display: grid; grid-template-columns: 8px 1fr; grid-template-rows: 8px auto; gap: 2px; } .chc-plot canvas { width: 100%; height: 100%; min-width: 0; min-height: 0; image-rendering: pixelated; display: block; }
-.chc-plot .chc-map { aspect-ratio: 1; height: auto; }
+.chc-plot .chc-map { aspect-ratio: 1; height: auto; } .chc-plot .chc-side { height: 0; min-height: 100%; }
 .chc-scale { display: grid; grid-template-columns: auto 1fr auto; gap: 6px; align-items: center; padding: 8px 0 4px 10px; font-size: 12px; color: #444; font-variant-numeric: tabular-nums; } .chc-scale :nth-child(2) { height: 8px; border-radius: 2px; }
 .chc-tree { position: relative; } .chc-missing { position: absolute; top: 70px; left: 8px; right: 8px; color: #444; } .chc svg { display: block; max-width: none; overflow: visible; }
 .chc-name { white-space: nowrap !important; } .chc-name svg { display: inline-block; vertical-align: -1px; }

@@ -320,7 +320,7 @@ _TEMPLATE = """{%- extends 'voila/templates/lab/index.html.j2' -%}
 {%- block notebook_css -%}
 {% if frontend == "voila" %}{{ resources.include_js("static/voila-style.js") }}{% endif %}
 {{ spinner.css() }}
-<style>body { margin: 0; background: #fff; } #rendered_cells > div { max-width: 1440px; margin: 0 auto !important; padding: 8px 20px !important; box-sizing: border-box; }
+<style>html, body { margin: 0; background: #fff; height: auto !important; overflow: visible !important; } #rendered_cells > div { max-width: 1440px; margin: 0 auto !important; padding: 8px 20px !important; box-sizing: border-box; }
 .jp-mod-noOutputs.jp-mod-noInput, .jp-OutputPrompt, .jp-OutputArea-prompt { display: none !important; } .jp-Cell, .jp-OutputArea-output { padding: 0 !important; overflow: visible !important; }</style>
 {%- endblock notebook_css -%}
 """
