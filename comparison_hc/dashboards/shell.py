@@ -389,7 +389,7 @@ show(document.getElementById("dashboard"), stored(read("data")), read("spec"));
 """
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #421d774d
-DASHBOARD_MODULES = ["comparison_hc.dashboards.planted"]
+DASHBOARD_MODULES = ["comparison_hc.dashboards.planted", "comparison_hc.dashboards.flat"]
 
 @dataclass(frozen=True)
 class Dashboard:
