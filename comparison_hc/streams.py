@@ -110,20 +110,23 @@ class AnswerFile:
         if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
         (self._open_table if self.is_table else self._open_text)(header, columns, respondent, encoding)
 
-    def _made(self, rows):
-        "Comparisons of object numbers, through the gate."
-        make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
-        return make(rows, self.n_objects, self.objects)
+# %% ../nbs/0_ground/07_streams.ipynb #ae9a82a5
+def _made(self, rows):
+    "Comparisons of object numbers, through the gate."
+    make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
+    return make(rows, self.n_objects, self.objects)
 
-    def _named(self, cells, where):
-        "Comparisons of columns of text, through the gate; `where(r)` says where row r stands."
-        if self.objects is not None: return _assemble(self.kind, cells, None, self.objects, where)
-        numbers = [[str(int(cell)) if _is_number(cell) else cell for cell in column] for column in cells]
-        bad = next(((r, cell) for r, row in enumerate(zip(*numbers)) for cell in row if not _is_number(cell) or not 0 <= int(cell) < self.n_objects), None)
-        if bad: require(False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1])
-        known = sorted(set().union(*numbers), key=int)
-        found = _assemble(self.kind, numbers, None, known, where)
-        return type(found)(np.array(list(map(int, known)))[found.array], self.n_objects)
+def _named(self, cells, where):
+    "Comparisons of columns of text, through the gate; `where(r)` says where row r stands."
+    if self.objects is not None: return _assemble(self.kind, cells, None, self.objects, where)
+    numbers = [[str(int(cell)) if _is_number(cell) else cell for cell in column] for column in cells]
+    bad = next(((r, cell) for r, row in enumerate(zip(*numbers)) for cell in row if not _is_number(cell) or not 0 <= int(cell) < self.n_objects), None)
+    if bad: require(False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1])
+    known = sorted(set().union(*numbers), key=int)
+    found = _assemble(self.kind, numbers, None, known, where)
+    return type(found)(np.array(list(map(int, known)))[found.array], self.n_objects)
+
+AnswerFile._made, AnswerFile._named = _made, _named
 
 # %% ../nbs/0_ground/07_streams.ipynb #a7e80180
 def _open_text(self, header, columns, respondent, encoding):
