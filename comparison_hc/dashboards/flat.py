@@ -125,8 +125,9 @@ def search(
     step=no_step,  # called after every iteration with (which SDP, iterations done, at most); may raise
 ):                 # (`SpurResult`, list of sentences)
     "SPUR on the similarity of one setting, and what it warned of."
+    from threadpoolctl import threadpool_limits                # comes with scikit-learn
     s = instance.settings
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as said, threadpool_limits(1):
         warnings.simplefilter("always")
         result = spur(instance.S, s.n_answers, all_k=s.every_k, normalised=s.similarity == "MulK-3", rng=random_stream(s.seed, "k-means"), progress=lambda text, done, most: step(f"{text}, iteration {done}"))
     return result, list(dict.fromkeys(f"{warning.message}." for warning in said if issubclass(warning.category, UserWarning)))
