@@ -66,6 +66,7 @@ def _run(self):
                 self._busy = False
                 self._changed.notify_all()
 
+# %% ../../nbs/6_dashboards/70_shell.ipynb #4ff9529a
 def _answer(self, number, settings):
     "Publish every event of the work, unless a newer request comes."
     start = last = time.perf_counter()
@@ -239,7 +240,7 @@ _HISTORY_AXES_JS = r"""
     if (words) order.forEach((i, place) => { if (order[place + 1] === undefined || raw[order[place + 1]] !== raw[i]) texts.push([x(raw[i]), 12, chosen[i].word ?? "", "middle"]); });
     while (axes.childNodes.length < texts.length) axes.append(make("text"));
     [...axes.childNodes].forEach((text, i) => { say(text, texts[i]?.[2] ?? ""); if (texts[i]) set(text, {x: texts[i][0], y: texts[i][1], "text-anchor": texts[i][3]}); });
-    say(caption, axis ? `${several(chosen.length, "visit", "visits")} with the present ${rest(by)}, all seeds; the others of ${visits.length} are left out.`
+    say(caption, axis ? `${several(chosen.length, "visit", "visits")} with the present ${rest(by)}, all seeds${chosen.length < visits.length ? `; the others of ${visits.length} are left out` : ""}.`
       : visits.length > latest ? `The last ${latest} of ${visits.length} settings; dotted: the present one.` : `${several(visits.length, "setting", "settings")} so far; dotted: the present one.`);
     set(svg, {"aria-label": `${measure} of ${visits.length} settings`});
   }
@@ -476,7 +477,7 @@ def serve_dashboard(
     patience=120,   # seconds until the first page must be there
 ):                  # yields the address
     "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
-    import os, signal, subprocess, tempfile
+    import os, subprocess, tempfile
     from pathlib import Path
     for name in ("voila", "anywidget", "ipykernel"): _import_extra(name)
     port = free_port(port)
@@ -522,13 +523,16 @@ def run_dashboard(
     browser=True,    # whether to open it
     stop=None,       # `threading.Event` that ends it; None for Ctrl-C only
 ):
-    "Serve a dashboard until Ctrl-C."
-    import webbrowser
+    "Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind."
+    import signal, webbrowser
     dashboard = find_dashboard(name)
+    if threading.current_thread() is threading.main_thread(): signal.signal(signal.SIGTERM, _interrupt)
     with serve_dashboard(dashboard, port) as address:
         print(f"{dashboard.title}: {address} (Ctrl-C ends it)", flush=True)
         if browser: webbrowser.open(address)
         (stop or threading.Event()).wait()
+
+def _interrupt(*_): raise KeyboardInterrupt
 
 def write_static(
     name,            # name of a dashboard

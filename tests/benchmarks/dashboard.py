@@ -60,7 +60,7 @@ def main():
 
 def _picture(chromium, address, path):
     "The dashboard after a short visit."
-    page = chromium.new_page(viewport=dict(width=1280, height=800))
+    page = chromium.new_page(viewport=dict(width=1280, height=1180))         # all of it: an inner part of Voila's page scrolls, not the page
     page.set_default_timeout(120_000); page.goto(address); page.wait_for_selector(".chc[data-done]")
     for snr in [round(0.2 * step, 1) for step in range(1, 11)] + [0.8]: put(page, snr=snr)
     page.locator(".chc-history select").select_option("snr")
