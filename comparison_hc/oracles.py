@@ -24,6 +24,7 @@ def check_queries(
     n_objects=None,  # N, or None to leave the upper end open
 ):                   # (m, 3) or (m, 4) integer array
     "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
+    if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i" and _is_legal(queries.tolist()[0], n_objects): return queries   # the commonest batch of all
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
     queries = as_array(queries, "queries", rule)
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)

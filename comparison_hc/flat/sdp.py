@@ -14,9 +14,6 @@ import numpy as np
 
 from ..validation import as_rng, check_integer, check_labels, check_number, check_similarity, require
 
-# --- 
-
-#| export
 class NotConvergedWarning(UserWarning):
     "An iteration stopped before its gap was small enough; the message gives the gap and the residuals."
 
@@ -103,14 +100,9 @@ def _with_row_sums(blocks, G, r):
 _FORMS = ("additive", "rank-one")
 
 def _raised(blocks, lam, form, guess=None):
-    "S + Γ as a new array, with the Γ that `form` makes for λ; None if it has a negative entry."
+    "S + Γ as a new array, with the Γ that `form` makes for λ, up to what (I−P) takes away."
     labels = blocks.labels
-    if blocks.k == 1 or form == "none": return blocks.S.copy()
-    if form == "additive":                                                 # the complement of the blocks does not see Γ: only its signs matter
-        u = _additive(blocks, lam)
-        least = np.array([u[labels == l].min(axis=0) for l in range(blocks.k)])
-        pairs = (least + least.T)[~np.eye(blocks.k, dtype=bool)]
-        return blocks.S.copy() if pairs.min() >= blocks.rounding else None
+    if blocks.k == 1 or form == "additive": return blocks.S.copy()         # the complement of the blocks does not see an additive Γ
     r = np.maximum(blocks.row_sums(lam), 0)
     if form == "rank-one":
         v = _rank_one(blocks, r)[:, labels]
@@ -137,8 +129,8 @@ def _top(A, dense=400):
     "(largest eigenvalue of A, how far below the truth it may be)."
     if len(A) <= dense: return float(np.linalg.eigvalsh(A)[-1]), 1e-10 * np.linalg.norm(A)
     from scipy.sparse.linalg import eigsh
-    value = float(eigsh(A, 1, which="LA", tol=1e-4, v0=np.random.default_rng(0).normal(size=len(A)), return_eigenvectors=False)[0])
-    return value, 2e-4 * abs(value)
+    value = float(eigsh(A, 1, which="LA", tol=1e-2, v0=np.random.default_rng(0).normal(size=len(A)), return_eigenvectors=False)[0])
+    return value, 1e-3 * abs(value)
 
 def _positive_definite(A, rounding):
     "Whether Cholesky's algorithm proves A ≻ 0, given that A's entries may be wrong by `rounding`. A is overwritten."
@@ -149,17 +141,16 @@ def _positive_definite(A, rounding):
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #db28423e
 def _largest(blocks, lam, form, guess):
-    "(largest eigenvalue of (I−P)(S+Γ)(I−P) outside P's range, its uncertainty); ∞ where Γ has a negative entry."
+    "(largest eigenvalue of (I−P)(S+Γ)(I−P) outside P's range, its uncertainty)."
     M = _raised(blocks, lam, form, guess)
-    if M is None: return np.inf, 0
     _complement(blocks, M)
     value, unsure = _top(M)
     return value, unsure + 4 * blocks.n * blocks.rounding
 
 def _proves(blocks, lam, form, guess):
     "Whether λ, with the Γ of this form, is proved to satisfy the KKT system strictly."
+    if not (np.isfinite(lam) and lam <= _limit(blocks, form)): return False
     M = _raised(blocks, lam, form, guess)
-    if M is None or not lam <= blocks.highest(): return False
     rounding = blocks.rounding * (1 + np.abs(M).max() / max(np.abs(blocks.S).max(), np.finfo(float).tiny))
     c = _complement(blocks, M)
     if lam + c <= 0: return False
@@ -167,38 +158,42 @@ def _proves(blocks, lam, form, guess):
     M.flat[::blocks.n + 1] += lam
     return _positive_definite(M, rounding)
 
-def _lower_end(blocks, form, guess, found, high, attempts=8):
-    "The smallest λ found at which this form proves X* optimal; None if it proves nothing."
-    (value, unsure), widen = found, 1
-    for _ in range(attempts):
-        lam = min(value + widen * unsure, high)
-        found, unsure = _largest(blocks, lam, form, guess)
-        if found < lam:
-            if _proves(blocks, lam, form, guess): return lam
-            widen *= 8
-        elif lam == high: return None
-        else: value = found
-    return None
-
 # %% ../../nbs/2_flat/22_sdp.ipynb #e9cfbc0c
-def _additive_end(blocks):
-    "The largest λ at which the additive Γ has no negative entry."
+def _limit(blocks, form):
+    "The largest λ at which Γ of this form is non-negative; ∞ for one cluster."
+    if form != "additive" or blocks.k == 1: return blocks.highest()
     at_zero, slope = _additive(blocks, 0), _additive(blocks, 0) - _additive(blocks, 1)
     least = np.array([at_zero[blocks.labels == l].min(axis=0) for l in range(blocks.k)])
     slope = np.array([slope[blocks.labels == l][0] for l in range(blocks.k)])
     pairs = ~np.eye(blocks.k, dtype=bool)
-    return np.min(((least + least.T)[pairs] - 2 * blocks.rounding) / (slope + slope.T)[pairs], initial=np.inf)
+    return min(np.min(((least + least.T)[pairs] - 2 * blocks.rounding) / (slope + slope.T)[pairs]), blocks.highest())
 
-def _certified_interval(blocks, form, guess, lam):
-    "(lowest, highest) λ proved with duals of this form, or None. What lies between two proofs is proved: averages of duals are duals."
-    high = min(blocks.highest(), _additive_end(blocks) if form == "additive" else np.inf)
-    if blocks.k == blocks.n: return -np.inf, high
-    if lam is None or lam > high: lam = min(_largest(blocks, -np.inf, "none", None)[0], high)
-    low = _lower_end(blocks, form, guess, _largest(blocks, lam, form, guess), high)
-    points = [] if low is None else [low, high] if high == np.inf else [low]           # one cluster needs no Γ: what holds at λ holds above
-    for point in (high, lam, *((low + high) / 2 for _ in points[:1])):                 # the first that is proved is the highest
-        if np.isfinite(point) and _largest(blocks, point, form, guess)[0] < point and _proves(blocks, point, form, guess): points.append(point); break
-    return (min(points), max(points)) if points else None
+def _lowest(blocks, form, guess, lam, base, attempts=8):
+    "The smallest λ found at which this form proves X* optimal; None if it proves nothing. λ follows the eigenvalue that Γ(λ) needs."
+    limit, widen = _limit(blocks, form), 1
+    value, unsure = base if form == "additive" else _largest(blocks, min(base[0] if lam is None else lam, limit), form, guess)
+    for _ in range(attempts):
+        lam = min(value + widen * unsure, limit)
+        if _proves(blocks, lam, form, guess): return lam
+        if lam == limit or form == "additive" and value + 64 * unsure < lam: return None
+        found, unsure = base if form == "additive" else _largest(blocks, lam, form, guess)
+        if found < lam: widen *= 8
+        else: value = found
+    return None
+
+def _widen(blocks, form, guess, lam, base, low, high):
+    "The proved interval (empty where low > high), made wider by duals of this form. What lies between two proofs is proved: averages of duals are duals."
+    limit = _limit(blocks, form)
+    if blocks.k == blocks.n: return -np.inf, limit
+    if low > high:
+        low = high = _lowest(blocks, form, guess, lam, base)
+        if low is None and lam is not None and _proves(blocks, lam, form, guess): low = high = lam
+        if low is None: return np.inf, -np.inf
+    elif lam is not None and lam < low and _proves(blocks, lam, form, guess): low = lam
+    if blocks.k == 1: return low, np.inf                                  # no Γ: what holds at λ holds above
+    for point in (limit, *(() if lam is None else (lam,)), (low + limit) / 2):
+        if point > high and _proves(blocks, point, form, guess): return low, point
+    return low, high
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #7c7942c3
 @dataclass(frozen=True, eq=False)
@@ -236,14 +231,14 @@ def certify(
     blocks = _Blocks(S, labels)
     limit = blocks.highest()
     if lam is not None: check_number(lam, "lam")
-    guess = None if dual is None else np.maximum(check_symmetric(dual, "dual"), 0)
+    guess = None if dual is None else np.maximum(check_similarity(dual, "dual", len(S)), 0)
     forms = [form] if form else [*_FORMS, *(["guess"] if guess is not None else [])]
+    base = _largest(blocks, 0, "additive", None) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
     for name in forms:
-        found = _certified_interval(blocks, name, guess, lam)
-        if found is None or not found[0] <= found[1]: continue
-        low, high, proved_by = min(low, found[0]), max(high, found[1]), name if found[0] < low else proved_by
-        if high == limit and (lam is None or low <= lam): break
+        if proved_by and high == limit and (lam is None or low <= lam): break
+        low, high = _widen(blocks, name, guess, lam, base, low, high)
+        if proved_by is None and low <= high: proved_by = name
     labels.flags.writeable = False
     return Certificate(labels, int(blocks.k), blocks.objective, low, high, limit, proved_by)
 
@@ -325,14 +320,20 @@ class _Spectrahedron:
     def project(self, W, rho):  # W: (n, n) symmetric with zero row sums, overwritten
         "The nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1], plus J/n."
         from scipy.linalg import eigh
+        W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
         values, vectors = self._leading(W, m) if m < 0.6 * self.n else eigh(W, driver="evd", overwrite_a=True, check_finite=False)
         tau = self._threshold(values, rho)
-        if len(values) < self.n and values[0] > tau: self.rank = self.n; return self.project(W, rho)
+        if len(values) < self.n and values[0] > tau: return self._again(W, rho)
         kept = values > tau
         self.rank = int(kept.sum())
         root = vectors[:, kept] * np.sqrt(np.minimum(values[kept] - tau, 1))
         return root @ root.T + 1 / self.n, tau                               # a matrix times its own transpose is symmetric to the bit
+
+    def _again(self, W, rho):
+        "There were more eigenvalues above the threshold than were computed: now all of them."
+        self.rank = self.n
+        return self.project(W, rho)
 
     def _leading(self, W, m):
         from scipy.linalg import eigh
@@ -373,6 +374,7 @@ class _Problem:
         from scipy.linalg import eigh
         mean = gamma.mean(axis=0)
         M = self.C + gamma - mean - mean[:, None] + mean.mean()
+        M -= (np.linalg.norm(M) + 1) / self.n                              # the constant direction is not Y's
         some = dict(subset_by_index=(self.n - self.k + 1, self.n - 1)) if self.k else dict(subset_by_value=(self.price, np.inf))
         values = eigh(M, eigvals_only=True, overwrite_a=True, check_finite=False, **some)
         return float(mean.sum() - self.price + (values - self.price).sum())
@@ -410,7 +412,7 @@ def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
     return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
 
-def _iterate(problem, at, tol, max_iter, every=20, relax=1.8):
+def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, progress=None):
     "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`."
     C = problem.C
     while at.n_iter < max_iter:
@@ -423,6 +425,7 @@ def _iterate(problem, at, tol, max_iter, every=20, relax=1.8):
         at.Z = np.maximum(at.U, 0)
         at.U -= at.Z
         at.n_iter += 1
+        if progress: progress(at.n_iter, max_iter)
         if at.n_iter % every == 0 or at.n_iter == max_iter:
             _check(problem, at, X, Z_before)
             if _gap(problem, at) <= tol: break
@@ -460,11 +463,12 @@ def _proved(problem, parameter, certificate, lam=0.0, **more):
     value = certificate.objective - lam * certificate.n_clusters
     return SDPSolution(problem, parameter, value, value, 0.0, "certificate", certificate.labels, certificate, **more)
 
-def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam=None):
+def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam=None, progress=None):
     "Iterate, and try to prove the partition that comes out, if one does; a proof may need a better Γ than the gap does."
     at, labels = _starting_point(problem, tried, start), None
+    watch = progress and (lambda done, most: progress(f"{name} with {parameter:g}", done, most))
     for target in (tol, tol / 30):
-        _iterate(problem, at, target, max_iter)
+        _iterate(problem, at, target, max_iter, progress=watch)
         labels, gamma = _read_off(at.best), at.gamma * problem.scale
         if labels is None: break
         tried = certify(S, labels, dual=gamma, lam=at.tau * at.rho * problem.scale if lam is None else lam)
@@ -481,7 +485,8 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
-    if start is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
+    require(start is None or hasattr(start, "dual") and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
+    if start is not None and start.dual is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
@@ -504,6 +509,7 @@ def sdp_k(
     rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidate
     start=None,       # `SDPSolution` of the same S that was iterated, for another k: the iteration starts there
     certificate=True, # whether to try a candidate partition and its certificate first
+    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
@@ -512,7 +518,7 @@ def sdp_k(
     if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
         tried = certify(S, _guess_labels(S, k, None if k in (1, len(S)) else _leading(S, k - 1)[1], rng))
         if tried.holds or k in (1, len(S)): return _proved("SDP-k", k, tried)
-    return _solve(S, _Problem(S, k=k), "SDP-k", k, tried, lambda proof: proof.n_clusters == k and proof.holds, tol, max_iter, start)
+    return _solve(S, _Problem(S, k=k), "SDP-k", k, tried, lambda proof: proof.n_clusters == k and proof.holds, tol, max_iter, start, progress=progress)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #16428db7
 def sdp_lambda(
@@ -523,6 +529,7 @@ def sdp_lambda(
     rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidates
     start=None,       # `SDPSolution` of the same S that was iterated: the iteration starts there
     certificate=True, # whether to try candidate partitions and their certificates first
+    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
@@ -533,7 +540,7 @@ def sdp_lambda(
         if proof.proves(lam): return _proved("SDP-λ", lam, proof, lam=lam)
         value = lambda c: c.objective - lam * c.n_clusters
         if tried is None or value(proof) > value(tried): tried = proof
-    return _solve(S, _Problem(S, lam=lam), "SDP-λ", lam, tried, lambda proof: proof.proves(lam), tol, max_iter, start, lam)
+    return _solve(S, _Problem(S, lam=lam), "SDP-λ", lam, tried, lambda proof: proof.proves(lam), tol, max_iter, start, lam, progress)
 
 def _guesses(S, lam, rng, most=24):
     "Candidate partitions for SDP-λ. Without X ≥ 0, the optimum has one cluster more than the centred S has eigenvalues above λ; so that many, and a few around."

@@ -136,6 +136,31 @@ def sample_triplets_20_million():
     similarity = planted(125)
     return lambda: f"{len(sample_triplets(similarity, 20_000_000, rng=0)):,} answers"
 
+def pieces(n, merges, data="digits"):
+    "All pieces of a family with their exact losses (L20), after a first call that compiles."
+    def prepare():
+        import numpy as np
+        from scipy.spatial.distance import pdist, squareform
+        from comparison_hc.link import piecewise_loss, rings_and_disks
+        if data == "digits":
+            from comparison_hc.datasets import load_dataset
+            digits, rng = load_dataset("mnist"), np.random.default_rng(0)
+            classes = rng.choice(10, 5, replace=False)
+            rows = np.concatenate([rng.choice(np.flatnonzero(digits.labels == c), n // 5, replace=False) for c in classes])
+            points, labels = np.asarray(digits.features)[rows].reshape(n, -1).astype(float), np.asarray(digits.labels)[rows]
+        else: points, labels = rings_and_disks(n, 0)
+        D = squareform(pdist(points))
+        if isinstance(merges, str):                                               # two metrics: the data, and one that knows nothing of them
+            other = squareform(pdist(np.random.default_rng(1).random((n, 5))))
+            D = D, other * (D.max() / other.max())
+        piecewise_loss(np.ones((4, 4)) - np.eye(4) if not isinstance(merges, str) else (np.ones((4, 4)) - np.eye(4),) * 2, [0, 0, 1, 1], merges)
+        return lambda: str(piecewise_loss(D, labels, merges)).removeprefix("PiecewiseLoss")
+    return prepare
+
+for linkages in (("single", "complete"), ("average", "complete")):
+    benchmark(f"pieces, {'-'.join(linkages)}, rings and disks, n = 400", 3)(pieces(400, linkages, "rings"))
+    for n in (100, 250, 500): benchmark(f"pieces, {'-'.join(linkages)}, digits, n = {n}", 3)(pieces(n, linkages))
+for n in (100, 200): benchmark(f"pieces, two metrics, complete, n = {n}", 3)(pieces(n, "complete"))
 def random_triplets(m, n_objects):
     "Valid triplets about objects chosen uniformly, 32 bits an index; made in place."
     import numpy as np

@@ -1,0 +1,259 @@
+"SDP-k, SDP-λ and the certificate, against the definition by a general solver; degenerate and bad input."
+
+import warnings
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from comparison_hc import InputError
+from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.sdp import (NotConvergedWarning, _Blocks, _limit, _Problem, _raised, _shift, certify, cluster_matrix, improve_partition, sdp_k, sdp_lambda, sdp_reference)
+from comparison_hc.flat.similarity import adds3
+
+@lru_cache(None)
+def planted(seed, sizes=(6, 6, 6), a=4.0, delta=0.95):
+    "AddS-3 and the planted labels."
+    model = planted_partition(list(sizes), *gaussians(delta), rng=seed)
+    n = sum(sizes)
+    return adds3(sample_comparisons(model, "triplets", n_comparisons(n, a), 0.75, rng=seed), n), model.labels
+
+@st.composite
+def matrices(draw, low=2, high=9):
+    "Small symmetric matrices of integers: many ties, often degenerate, the diagonal counts."
+    n, rng = draw(st.integers(low, high)), np.random.default_rng(draw(st.integers(0, 10**6)))
+    S = rng.integers(-draw(st.sampled_from([1, 3, 20])), 4, size=(n, n)).astype(float) * (rng.random((n, n)) < draw(st.sampled_from([0.3, 1.0])))
+    S = S + S.T
+    if draw(st.booleans()): S += 6 * cluster_matrix(rng.integers(2, size=n))
+    return (S + S.T) / 2
+
+def check_feasible(X, trace=None):
+    assert X.min() >= 0 and np.allclose(X.sum(axis=1), 1, atol=1e-9) and np.linalg.eigvalsh(X)[0] > -1e-9 and np.array_equal(X, X.T)
+    if trace is not None: assert np.trace(X) == pytest.approx(trace, abs=1e-8)
+
+def check_against_reference(solution, S, value, lam=0.0):
+    "The bound is above and the objective below the reference's value; X is feasible and has the objective it claims."
+    slack = 1e-5 * max(abs(value), np.abs(S).max(), 1)
+    assert solution.objective - slack <= value <= solution.bound + slack
+    check_feasible(solution.X, solution.parameter if solution.problem == "SDP-k" else None)
+    assert np.vdot(S, solution.X) - lam * np.trace(solution.X) == pytest.approx(solution.objective, abs=slack)
+
+# ---- the same value as the definition's
+
+@settings(max_examples=25)
+@given(matrices(), st.data())
+def test_sdp_k_agrees_with_the_definition(S, data):
+    k = data.draw(st.integers(1, len(S)))
+    check_against_reference(sdp_k(S, k, tol=1e-4), S, sdp_reference(S, k=k)[1])
+
+@settings(max_examples=25)
+@given(matrices(), st.sampled_from([0.1, 1.0, 4.0, 30.0]))
+def test_sdp_lambda_agrees_with_the_definition(S, lam):
+    check_against_reference(sdp_lambda(S, lam, tol=1e-4), S, sdp_reference(S, lam=lam)[1], lam)
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_with_and_without_certificates_the_value_is_the_same(seed, k):
+    S, _ = planted(seed)
+    ways = [sdp_k(S, k, certificate=certificate) for certificate in (True, False)]
+    for way in ways: assert way.converged and way.gap <= 1e-4
+    low, high = max(way.objective for way in ways), min(way.bound for way in ways)
+    assert low <= high + 1e-9 * abs(high)
+
+def test_a_forty_object_instance_to_the_gap():
+    S, _ = planted(1, (10, 10, 10, 10), 3.0, 0.7)
+    value = sdp_reference(S, k=4)[1]
+    solution = sdp_k(S, 4, tol=1e-4, certificate=False)
+    assert abs(solution.objective - value) <= 1.1e-4 * max(abs(value), _Problem(S.astype(float), k=4).scale) and solution.gap <= 1e-4
+
+# ---- the certificate is never wrong
+
+def all_candidates(S, labels, rng):
+    "The planted partition, moved, merged, split and random ones."
+    n = len(S)
+    yield labels
+    moved = labels.copy(); moved[rng.integers(n)] = labels[rng.integers(n)]
+    yield moved
+    yield np.where(labels == labels.max(), 0, labels)
+    yield labels * 2 + (np.arange(n) % 2)
+    yield improve_partition(S, rng.integers(3, size=n))
+
+@pytest.mark.parametrize("block", range(6))
+def test_what_is_certified_is_optimal(block):
+    "A hundred and twenty candidates; whatever is certified has the reference's value, for SDP-k and at both ends of the interval for SDP-λ."
+    n_certified = 0
+    for seed in range(4 * block, 4 * block + 4):
+        S, labels = planted(seed, (5, 5, 5) if seed % 2 else (3, 5, 7), 4.2, 0.99)
+        values = {}
+        for candidate in all_candidates(S, labels, np.random.default_rng(seed)):
+            proof = certify(S, candidate)
+            if not proof.holds: continue
+            n_certified += 1
+            k = proof.n_clusters
+            if k not in values: values[k] = sdp_reference(S, k=k)[1]
+            assert values[k] <= proof.objective + 1e-5 * max(abs(values[k]), 1)
+            for lam in {max(proof.lam_low, 1e-3), min(proof.lam_high, 1e4)}:
+                if lam > 0 and proof.proves(lam): assert sdp_reference(S, lam=lam)[1] <= proof.objective - lam * k + 1e-5 * max(abs(proof.objective), lam * k)
+    assert n_certified > 0
+
+@settings(max_examples=40)
+@given(matrices(high=7), st.data())
+def test_certificates_of_degenerate_matrices_are_never_wrong(S, data):
+    labels = data.draw(st.lists(st.integers(0, 3), min_size=len(S), max_size=len(S)))
+    proof = certify(S, labels)
+    if not proof.holds: return
+    value = sdp_reference(S, k=proof.n_clusters)[1]
+    assert value <= proof.objective + 1e-5 * max(abs(value), 1) and proof.lam_low <= proof.lam_high <= proof.lam_limit
+
+def test_some_are_certified_in_each_way():
+    found = {form: sum(certify(*planted(seed, a=4.4), form=form).holds for seed in range(8)) for form in ("additive", "rank-one")}
+    assert 0 < found["additive"] < found["rank-one"]
+    ways = {(s.how, s.n_iter > 0) for seed in range(8) for s in [sdp_k(planted(seed)[0], 3)]}
+    assert {("certificate", False), ("certificate", True)} <= ways
+
+def test_the_optimum_is_unique_inside_the_interval():
+    S, labels = planted(2, a=4.4)
+    proof = certify(S, labels)
+    for lam in np.linspace(proof.lam_low, proof.lam_high, 3): np.testing.assert_allclose(sdp_reference(S, lam=lam)[0], proof.X, atol=2e-3)
+    np.testing.assert_allclose(sdp_reference(S, k=3)[0], proof.X, atol=2e-3)
+
+def test_above_the_limit_the_partition_is_not_optimal():
+    S, labels = planted(2, a=4.4)
+    proof = certify(S, labels)
+    lam = proof.lam_limit * 1.05
+    assert sdp_reference(S, lam=lam)[1] > proof.objective - 3 * lam + 1e-3
+
+def test_the_dual_has_the_row_sums_that_the_proof_asks_for():
+    S, labels = planted(0)
+    blocks = _Blocks(S.astype(float), labels)
+    lam = _limit(blocks, "rank-one") / 2
+    guess = np.random.default_rng(0).random(S.shape) * 30
+    for form in ("rank-one", "guess"):
+        gamma = _raised(blocks, lam, form, guess + guess.T) - S
+        assert gamma.min() > -1e-9 and np.allclose(gamma @ blocks.Z, blocks.row_sums(lam)) and np.allclose(gamma, gamma.T)
+
+def test_shifting_the_diagonal_shifts_the_interval_and_a_constant_changes_nothing():
+    S, labels = planted(2, a=4.4)
+    proof, up, all_up = certify(S, labels), certify(S + 7 * np.eye(18), labels), certify(S + 7, labels)
+    assert up.lam_low == pytest.approx(proof.lam_low + 7, rel=1e-6) and up.lam_high == pytest.approx(proof.lam_high + 7, rel=1e-6)
+    assert all_up.lam_low == pytest.approx(proof.lam_low, rel=1e-6) and all_up.lam_high == pytest.approx(proof.lam_high, rel=1e-6)
+    assert all_up.objective == pytest.approx(proof.objective + 7 * 18)
+
+@given(st.permutations(range(18)))
+@settings(max_examples=8)
+def test_renumbering_objects_changes_nothing(order):
+    S, labels = planted(2, a=4.4)
+    one, two = certify(S, labels), certify(S[np.ix_(order, order)], labels[list(order)])
+    assert (two.lam_low, two.lam_high, two.objective) == pytest.approx((one.lam_low, one.lam_high, one.objective), rel=1e-6)
+
+def test_labels_of_any_kind():
+    S, labels = planted(2, a=4.4)
+    assert certify(S, [f"cluster {label}" for label in labels]).lam_low == certify(S, labels).lam_low
+
+def test_a_large_instance_is_proved_by_lanczos_and_cholesky():
+    "Above the size at which eigenvalues are computed densely, the interval is inside the one of the dense computation."
+    S, labels = planted(0, (150, 150, 150), 4.0, 0.7)
+    proof, blocks = certify(S, labels), _Blocks(S.astype(float), labels)
+    assert proof.holds
+    P = cluster_matrix(labels)
+    for lam in (proof.lam_low, proof.lam_high):
+        smallest = [np.linalg.eigvalsh((np.eye(450) - P) @ (lam * np.eye(450) - _raised(blocks, lam, "rank-one")) @ (np.eye(450) - P) + lam * P)[0]]
+        smallest.append(np.linalg.eigvalsh((np.eye(450) - P) @ (lam * np.eye(450) - S) @ (np.eye(450) - P) + lam * P)[0])
+        assert max(smallest) > 0
+    assert proof.lam_high <= proof.lam_limit and sdp_k(S, 3).how == "certificate"
+
+# ---- degenerate cases
+
+def test_one_cluster_and_as_many_as_objects():
+    S, _ = planted(0)
+    np.testing.assert_allclose(sdp_k(S, 1).X, np.full((18, 18), 1 / 18)); np.testing.assert_array_equal(sdp_k(S, 18).X, np.eye(18))
+    assert sdp_k(S, 1).objective == pytest.approx(S.sum() / 18) and sdp_k(S, 18).objective == np.trace(S)
+    assert certify(S, np.zeros(18)).lam_high == np.inf and certify(S, np.arange(18)).lam_low == -np.inf
+
+def test_one_object():
+    assert sdp_k([[5]], 1).objective == 5 and sdp_lambda([[5]], 2).objective == 3 and certify([[5]], ["a"]).holds
+
+def test_the_zero_matrix_has_no_unique_partition():
+    zero = np.zeros((6, 6))
+    for k in (2, 3, 5):
+        solution = sdp_k(zero, k)
+        check_feasible(solution.X, k)
+        assert solution.objective == pytest.approx(0, abs=1e-12) and solution.gap <= 1e-4 and solution.how == "iteration"
+    assert not certify(zero, [0, 0, 1, 1, 2, 2]).holds and sdp_lambda(zero, 1).trace == 1
+
+@pytest.mark.parametrize("sizes", [(1, 5), (1, 1, 4), (2, 3, 4), (1, 1, 1, 1)])
+def test_ideal_similarities(sizes):
+    "Block constant: ties everywhere, X* optimal for every price below the limit (N20, section 3)."
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    proof = certify(np.equal.outer(labels, labels).astype(int), labels)
+    assert proof.holds and proof.lam_high == pytest.approx(2 / (1 / np.sort(sizes)[0] + 1 / np.sort(sizes)[1]), rel=1e-6)
+    if len(sizes) < sum(sizes): assert 0 < proof.lam_low < 1e-3
+    solution = sdp_lambda(proof.X * 0 + np.equal.outer(labels, labels), min(0.9 * proof.lam_high, 0.5))
+    assert solution.how == "certificate" and solution.trace == len(sizes)
+
+def test_two_equally_good_partitions_are_not_certified():
+    "A square with equal sides can be cut in two ways."
+    S = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]], float)
+    assert not certify(S, [0, 0, 1, 1]).holds and not certify(S, [0, 1, 1, 0]).holds
+    check_against_reference(sdp_k(S, 2), S, sdp_reference(S, k=2)[1])
+
+@given(st.lists(st.floats(-3, 3), min_size=2, max_size=12), st.data())
+def test_the_threshold_of_the_projection(values, data):
+    values = np.array(values); total = data.draw(st.floats(0.01, len(values) - 0.01))
+    assert np.clip(values - _shift(values, total), 0, 1).sum() == pytest.approx(total, abs=1e-9)
+
+@settings(max_examples=30)
+@given(matrices(low=4), st.data())
+def test_moves_never_make_a_partition_worse(S, data):
+    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(S), max_size=len(S))))
+    value = lambda l: np.vdot(S, cluster_matrix(l))
+    better = improve_partition(S, labels)
+    assert value(better) >= value(labels) - 1e-9 and len(set(better)) == len(set(labels))
+
+# ---- what it promises
+
+def test_the_callers_matrix_is_left_alone_and_integers_are_welcome():
+    S, labels = planted(0)
+    before = S.copy()
+    one, two = sdp_k(S, 4), sdp_k(S.astype(float), 4)
+    sdp_lambda(S, 3.0, tol=1e-2), certify(S, labels, dual=np.ones(S.shape))
+    np.testing.assert_array_equal(S, before); np.testing.assert_array_equal(one.X, two.X)
+
+def test_not_converged_is_said():
+    S, _ = planted(0)
+    with pytest.warns(NotConvergedWarning, match="gap.*residuals"): solution = sdp_k(S, 5, max_iter=3)
+    assert not solution.converged and solution.gap > 1e-4 and solution.bound >= solution.objective and solution.n_iter == 3
+    check_feasible(solution.X, 5)
+    with pytest.warns(NotConvergedWarning): sdp_lambda(S, 0.5, max_iter=2, tol=1e-9)
+
+def test_a_start_saves_iterations():
+    S, _ = planted(0, (10, 10, 10), 3.0, 0.6)
+    rough = sdp_k(S, 4, tol=1e-2, certificate=False)
+    fine = sdp_k(S, 4, tol=1e-4, certificate=False)
+    resumed = sdp_k(S, 4, tol=1e-4, certificate=False, start=rough)
+    assert resumed.gap <= 1e-4 and resumed.n_iter < fine.n_iter and resumed.objective == pytest.approx(fine.objective, rel=2e-4)
+
+def test_the_same_seed_gives_the_same_bits():
+    S, _ = planted(1)
+    one, two = (sdp_k(S, 3, rng=5) for _ in range(2))
+    np.testing.assert_array_equal(one.X, two.X)
+
+BAD_S = {"not square": np.zeros((3, 4)), "not symmetric": np.arange(9.).reshape(3, 3), "NaN": np.full((3, 3), np.nan), "infinite": np.full((3, 3), np.inf), "NaN on the diagonal": np.diag([np.nan, 0, 0]),
+         "infinite on the diagonal": np.diag([0, np.inf, 0]), "text": "abc", "empty": np.zeros((0, 0)), "complex": np.eye(3) * 1j, "ragged": [[0, 1], [1]], "None": None}
+
+@pytest.mark.parametrize("what", BAD_S)
+def test_bad_matrices(what):
+    for call in (lambda S: sdp_k(S, 1), lambda S: sdp_lambda(S, 1), lambda S: certify(S, [0, 0, 1]), lambda S: sdp_reference(S, k=1)):
+        with pytest.raises(InputError, match="S"): call(BAD_S[what])
+
+@pytest.mark.parametrize("call, word", [
+    (lambda S: sdp_k(S, 0), "k must"), (lambda S: sdp_k(S, 19), "k must"), (lambda S: sdp_k(S, 2.0), "k must"), (lambda S: sdp_k(S, True), "k must"),
+    (lambda S: sdp_lambda(S, 0), "lam"), (lambda S: sdp_lambda(S, -1), "lam"), (lambda S: sdp_lambda(S, np.nan), "lam"), (lambda S: sdp_lambda(S, np.inf), "lam"), (lambda S: sdp_lambda(S, "1"), "lam"),
+    (lambda S: sdp_k(S, 2, tol=0), "tol"), (lambda S: sdp_k(S, 2, max_iter=0), "max_iter"), (lambda S: sdp_k(S, 2, rng="x"), "rng"), (lambda S: sdp_k(S, 2, start="x"), "start"), (lambda S: sdp_k(S, 2, start=sdp_k(np.eye(4), 1)), "start"),
+    (lambda S: certify(S, [0, 1]), "labels"), (lambda S: certify(S, [np.nan] * 18), "labels"), (lambda S: certify(S, np.zeros(18), form="wide"), "form"), (lambda S: certify(S, np.zeros(18), dual=np.ones((2, 2))), "dual"),
+    (lambda S: certify(S, np.zeros(18), lam=np.nan), "lam"), (lambda S: sdp_reference(S), "k and lam"), (lambda S: sdp_reference(S, k=2, lam=1), "k and lam")])
+def test_bad_arguments(call, word):
+    with warnings.catch_warnings(), pytest.raises(InputError, match=word):
+        warnings.simplefilter("error")
+        call(planted(0)[0])

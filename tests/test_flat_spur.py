@@ -1,0 +1,111 @@
+"SPUR finds k and the partition; the shortcut by proof gives what the whole search gives; bad input is refused."
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from comparison_hc import InputError
+from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
+from comparison_hc.flat.similarity import adds3, adds4, mulk3
+from comparison_hc.flat.spur import round_solution, spur, spur_objective, spur_prices
+from comparison_hc.metrics import adjusted_rand_index
+
+def answers(sizes, a=4.4, delta=0.95, seed=0, kind="triplets"):
+    model = planted_partition(list(sizes), *gaussians(delta), rng=seed)
+    return sample_comparisons(model, kind, n_comparisons(sum(sizes), a), 0.75, rng=seed), model.labels
+
+@pytest.mark.parametrize("sizes", [(15, 15), (12, 12, 12), (15, 15, 15, 15)])
+def test_it_finds_the_planted_clusters_and_the_shortcut_changes_nothing(sizes):
+    triplets, planted = answers(sizes)
+    S = adds3(triplets, sum(sizes))
+    by_proof, whole = spur(S, len(triplets)), spur(S, len(triplets), all_k=True)
+    for found in (by_proof, whole):
+        assert found.n_clusters == len(sizes) and adjusted_rand_index(planted, found.labels) == 1 and found.objective == pytest.approx(1)
+    assert by_proof.certificate is not None and by_proof.trace_min is None
+    assert max(2, round(whole.trace_max)) <= by_proof.n_clusters <= round(whole.trace_min) + 2             # the printed range, which the proof did not need
+    np.testing.assert_array_equal(by_proof.X, cluster_matrix(planted))
+
+def test_quadruplets_too():
+    quadruplets, planted = answers((10, 10, 10), kind="quadruplets")
+    found = spur(adds4(quadruplets, 30), len(quadruplets))
+    assert found.n_clusters == 3 and adjusted_rand_index(planted, found.labels) == 1
+
+def test_without_a_proof_every_k_of_the_printed_range_is_solved():
+    triplets, _ = answers((10, 10, 10), a=2.5, delta=0.5)
+    S = adds3(triplets, 30)
+    found = spur(S, len(triplets))
+    assert found.certificate is None and [step.k for step in found.steps] == list(range(max(2, round(found.trace_max)), min(round(found.trace_min) + 2, 30) + 1))
+    assert all(step.how == "iteration" and 0 < step.objective < 1 and step.gap <= 1e-2 for step in found.steps)
+    best = max(found.steps, key=lambda step: step.objective)
+    assert (found.n_clusters, found.objective) == (best.k, best.objective) and len(set(found.labels)) == best.k
+    assert found.objective == pytest.approx(spur_objective(found.X, best.k)) and found.solution.gap <= 1e-3
+    for lam, trace in ((found.lam_min, found.trace_min), (found.lam_max, found.trace_max)): assert abs(sdp_lambda(S, lam).trace - trace) < 0.5
+
+def test_what_was_not_computed_is_not_given_a_number():
+    triplets, _ = answers((15, 15, 15, 15))
+    found = spur(adds3(triplets, 60), len(triplets))
+    table = found.table
+    assert isinstance(table, pd.DataFrame) and table.objective[table.how.str.startswith("not needed")].isna().all() and (table.objective[table.how == "certificate"] == 1).all()
+    assert set(table.how) <= {"certificate", "not needed: at most 1"} and table.k.is_monotonic_increasing and table.k.is_unique
+
+def test_the_prices_are_the_printed_ones():
+    S = np.zeros((100, 100))
+    assert spur_prices(S, 20_000) == pytest.approx((np.sqrt(20_000 * np.log(100) / 100), 200.0))
+
+def test_normalised_prices_scale_with_the_similarity():
+    triplets, _ = answers((12, 12, 12))
+    K = mulk3(triplets, 36)
+    low, high = spur_prices(K, len(triplets), normalised=True)
+    assert spur_prices(5 * K, len(triplets), normalised=True) == pytest.approx((5 * low, 5 * high)) and high < spur_prices(K, len(triplets))[1]
+    found = spur(K, len(triplets), normalised=True)
+    assert found.n_clusters == 3 and spur(1000 * K, len(triplets), normalised=True).n_clusters == 3
+
+@settings(max_examples=20)
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12))
+def test_the_objective_of_a_partition(labels):
+    X, k = cluster_matrix(labels), len(set(labels))
+    assert spur_objective(X, k) == pytest.approx(1) and spur_objective(X, 1) == pytest.approx(1 / k)
+
+@settings(max_examples=10)
+@given(st.lists(st.integers(0, 3), min_size=4, max_size=12), st.sampled_from(["k-means", "spectral"]))
+def test_rounding_gives_a_partition_back(labels, method):
+    if len(set(labels)) in (1, len(labels)): labels = [0, 0, 1, 1]
+    assert adjusted_rand_index(labels, round_solution(cluster_matrix(labels), len(set(labels)), method)) == 1
+
+def test_both_roundings_and_the_same_seed():
+    triplets, _ = answers((10, 10, 10), a=2.5, delta=0.5)
+    S = adds3(triplets, 30)
+    one, two, other = spur(S, len(triplets), rng=3), spur(S, len(triplets), rng=3), spur(S, len(triplets), rounding="spectral")
+    np.testing.assert_array_equal(one.labels, two.labels)
+    assert other.n_clusters == one.n_clusters and len(set(other.labels)) == other.n_clusters
+
+def test_two_objects_and_the_zero_matrix():
+    found = spur([[0, 1], [1, 0]], 3)
+    assert found.n_clusters == 2 and sorted(found.labels) == [0, 1]
+    flat = spur(np.zeros((6, 6)), 100)
+    assert flat.n_clusters in (2, 3) and len(flat.labels) == 6
+
+def test_too_few_comparisons_are_mentioned():
+    triplets, _ = answers((12, 12, 12))
+    with pytest.warns(UserWarning, match="n ln n"): spur(adds3(triplets, 36), 50)
+
+def test_the_callers_matrix_is_left_alone():
+    triplets, _ = answers((12, 12, 12))
+    S = adds3(triplets, 36)
+    before = S.copy(); spur(S, len(triplets)); np.testing.assert_array_equal(S, before)
+
+S = np.eye(5)
+
+@pytest.mark.parametrize("call, word", [
+    (lambda: spur(S[:3], 10), "S"), (lambda: spur(np.full((3, 3), np.nan), 10), "S"), (lambda: spur([[1.0]], 10), "S"), (lambda: spur(np.triu(np.ones((3, 3))), 10), "S"),
+    (lambda: spur(S, 0), "n_comparisons"), (lambda: spur(S, 2.5), "n_comparisons"), (lambda: spur(S, None), "n_comparisons"), (lambda: spur(S, 10, rounding="floor"), "rounding"),
+    (lambda: spur(S, 10, tol=-1), "tol"), (lambda: spur(S, 10, max_iter=0), "max_iter"), (lambda: spur(S, 10, rng="x"), "rng"),
+    (lambda: spur_objective(S, 6), "k must"), (lambda: spur_objective(S[:2], 1), "X"), (lambda: round_solution(S, 0), "k must"), (lambda: round_solution(S, 2, "best"), "rounding")])
+def test_bad_input(call, word):
+    with warnings.catch_warnings(), pytest.raises(InputError, match=word):
+        warnings.simplefilter("error")
+        call()
