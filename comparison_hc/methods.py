@@ -16,7 +16,7 @@ from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_p
 from .hierarchical.linkage import complete_linkage, single_linkage
 from .hierarchical.triplets import triplet_average_linkage, triplet_average_linkage_ranked, triplet_kernel, triplet_kernel_active, triplet_kernel_ranked
 from .oracles import Counting, SimilarityOracle, run
-from .validation import check_integer, check_similarity, require
+from .validation import as_rng, check_integer, check_progress, check_similarity, require
 
 # %% ../nbs/5_practice/49_methods.ipynb #d2256bca
 @dataclass(frozen=True)
@@ -79,12 +79,13 @@ def build_hierarchy(
     progress=None,       # called with (steps done, steps in all); passive methods only
 ):                       # (`Dendrogram`, number of questions asked, or None for a passive method)
     "Build a hierarchy with the method of that name. Raises `InputError` for what does not fit the method."
-    m = _check_options(method, initial, self_pairs, n_comparisons)
+    m = _check_options(method, initial, self_pairs, n_comparisons, rng, progress)
     if m.passive: return m.passive(as_answers(method, X), initial, self_pairs, progress), None
     oracle = Counting(as_oracle(X))
     if n_comparisons is not None: check_integer(n_comparisons, "n_comparisons", 1)
     return run(m.active(oracle.n_objects, n_comparisons, self_pairs, rng), oracle), oracle.n_queries
 
+# %% ../nbs/5_practice/49_methods.ipynb #cba0620a
 def as_answers(
     method,  # name in `methods` of a passive method
     X,       # `Triplets`, `Quadruplets` or an array of either
@@ -100,9 +101,11 @@ def _which(field, value=True):
     *most, last = [name for name, m in methods.items() if getattr(m, field) == value]
     return f"{', '.join(most)} and {last}"
 
-def _check_options(method, initial, self_pairs, n_comparisons):
+# %% ../nbs/5_practice/49_methods.ipynb #a19089b9
+def _check_options(method, initial, self_pairs, n_comparisons, rng, progress):
     "The method, if it can use these options."
     m = check_method(method)
+    as_rng(rng); check_progress(progress)                                      # also where they are not used
     require(initial is None or m.starts, "initial", f"None: {m.title} starts from single objects", initial)
     require(self_pairs is None or m.self_pairs, "self_pairs", f"None: only {_which('self_pairs')} use it", self_pairs)
     require(self_pairs is None or isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True, False or None", self_pairs)
@@ -119,8 +122,8 @@ def build_from_similarity(
     progress=None,       # as in `build_hierarchy`
 ):                       # (`Dendrogram`, number of questions asked, or None for a passive method)
     "The hierarchy of a known similarity: passive methods see every comparison (p = 1), active ones ask it."
-    m = _check_options(method, initial, self_pairs, n_comparisons)
-    if m.active: return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng)
+    m = _check_options(method, initial, self_pairs, n_comparisons, rng, progress)
+    if m.active: return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng, progress)
     return m.ranked(check_similarity(similarity), initial, self_pairs, progress), None
 
 # %% ../nbs/5_practice/49_methods.ipynb #cb7d2984

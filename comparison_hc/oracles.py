@@ -24,6 +24,7 @@ def check_queries(
     n_objects=None,  # N, or None to leave the upper end open
 ):                   # (m, 3) or (m, 4) integer array
     "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
+    if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i" and _is_legal(queries.tolist()[0], n_objects): return queries   # the commonest batch of all
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
     queries = as_array(queries, "queries", rule)
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
@@ -57,6 +58,7 @@ def check_answers(
 ):            # (m,) bool for 4 columns, int8 for 3
     "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
     m, width = queries.shape
+    if m == 1 and width == 3 and type(answers) is np.ndarray and answers.dtype == np.int8 and answers.shape == (1,) and -1 <= answers.item() <= 2: return answers
     answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
     if answers.dtype == bool and width == 4: return answers.copy()
@@ -176,6 +178,12 @@ class _RangeMaximum:
             out[at] = np.maximum(stored[start[at]], stored[stop[at] - (1 << int(number))])
         return out
 
+    def one(self, start, stop):
+        "The maximum of values[start:stop], for two integers."
+        level = (stop - start).bit_length() - 1
+        stored = self.levels[level]
+        return max(stored.item(start), stored.item(stop - (1 << level)))
+
 # %% ../nbs/0_ground/01_oracles.ipynb #7a89af88
 class HierarchyOracle:
     "Answers from a dendrogram: the earlier two objects meet, the more alike they are. A tie is False (4 columns); three objects of one initial cluster are -1 (3 columns)."
@@ -203,9 +211,16 @@ class HierarchyOracle:
 
     def __call__(self, queries):
         q = check_queries(queries, self.n_objects)
+        if q.shape == (1, 3): return np.array([self._odd_one(*map(self._place.item, q.tolist()[0]))], dtype=np.int8)
         step = lambda a, b: self.meeting_step(q[:, a], q[:, b])
         if q.shape[1] == 4: return step(0, 1) < step(2, 3)
         return _unique_largest(-np.stack([step(1, 2), step(0, 2), step(0, 1)]))
+
+    def _odd_one(self, *places):
+        "The position of the one left out of three places, or -1: of the highest gap it is the one that stands alone on its side."
+        (a, first), (b, _), (c, last) = sorted(zip(places, range(3)))
+        left, right = (self._highest.one(*pair) if pair[0] < pair[1] else 0 for pair in ((a, b), (b, c)))
+        return last if left < right else first if right < left else -1
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db98f3d0
 class _Wrapper:
@@ -280,24 +295,36 @@ class Budget(_Wrapper):
 
 # %% ../nbs/0_ground/01_oracles.ipynb #d62d7925
 class Noisy(_Wrapper):
-    "Each answer right with probability `p_correct`, independently (A18, section 5). Wrong: flipped (4 columns), one of the other two positions at random (3 columns); -1 stays. One random number a question."
+    "Each answer right with probability `p_correct`, independently (A18, section 5). Wrong: flipped (4 columns), one of the other two positions (3 columns); -1 stays. One random number a question."
     def __init__(self,
         oracle,     # any oracle
         p_correct,  # probability in [0, 1] that an answer is passed on as it is
         rng,        # int seed or `numpy.random.Generator`
+        wrong="random",  # which of the two wrong positions: "random", "same" (one for every three objects), or an oracle without noise, followed where it is wrong
     ):
         super().__init__(oracle)
-        self.p_correct, self.rng = check_number(p_correct, "p_correct", 0, 1), as_rng(rng)
+        require(callable(wrong) or isinstance(wrong, str) and wrong in ("random", "same"), "wrong", "'random', 'same' or an oracle", wrong)
+        self.p_correct, self.rng, self.wrong = check_number(p_correct, "p_correct", 0, 1), as_rng(rng), wrong
 
-    def __repr__(self): return f"Noisy({self.oracle!r}, p_correct = {self.p_correct:g})"
+    def __repr__(self): return f"Noisy({self.oracle!r}, p_correct = {self.p_correct:g}{'' if isinstance(self.wrong, str) and self.wrong == 'random' else f', wrong = {self.wrong!r}'})"
 
     def __call__(self, queries):
         answers = self._ask(queries)
         draw = self.rng.random(len(answers))
         wrong = draw >= self.p_correct
         if answers.dtype == bool: return answers ^ wrong
-        other = np.where(2 * (draw - self.p_correct) < 1 - self.p_correct, 1, 2)                 # given `wrong`, both with the same chance
-        return np.where(wrong & (answers >= 0), (answers + other) % 3, answers).astype(np.int8)
+        wrong &= answers >= 0
+        one, two = (answers + 1) % 3, (answers + 2) % 3
+        return np.where(wrong, np.where(self._prefers_one(check_queries(queries), draw, one, two), one, two), answers).astype(np.int8)
+
+    def _prefers_one(self, queries, draw, one, two):
+        "(m,) bool: whether the wrong answer is the first of the two wrong positions."
+        if isinstance(self.wrong, str) and self.wrong == "random": return 2 * (draw - self.p_correct) < 1 - self.p_correct    # given that it is wrong, both with the same chance
+        rows = np.arange(len(queries))
+        same = queries[rows, one] < queries[rows, two]
+        if isinstance(self.wrong, str): return same
+        decoy = check_answers(queries, self.wrong(queries))
+        return np.where(decoy == one, True, np.where(decoy == two, False, same))
 
     def skip(self, queries):
         "Use up the random numbers that these questions would have used."

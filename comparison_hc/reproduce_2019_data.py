@@ -22,7 +22,7 @@ from .hierarchical.average import quadruplet_average_linkage
 from .hierarchical.kernel import kernel_average_linkage
 from .metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from .oracles import sample_quadruplets, sample_triplets
-from .reproduce_2019 import _both_kernels
+from .reproduce_2019 import both_kernels
 from .validation import as_rng, check_integer, check_number, require
 
 PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)]
@@ -65,7 +65,7 @@ def random_tree(
 # %% ../nbs/5_practice/61_reproduce_2019_data.ipynb #de1f51c5
 def _direct_trees(answers):
     "{method: `Dendrogram`} of the methods without an embedding."
-    trees = {name: kernel_average_linkage(K, names=answers.names) for name, K in _both_kernels(answers).items()}
+    trees = {name: kernel_average_linkage(K, names=answers.names) for name, K in both_kernels(answers).items()}
     return trees | {"4–AL": quadruplet_average_linkage(answers)}
 
 def _embeddings(triplets, dimension, for_t_ste, for_forte):

@@ -293,3 +293,43 @@ def test_no_answers_at_all():
     nothing = Triplets([[0, 1, 2], [0, 2, 1]], n_objects=4).majority()
     assert most_agreement(nothing) == 0 and agreement(TREE, nothing).total == 0 and quadruplet_average_linkage(nothing).n_objects == 4
     refused(lambda: nothing.sample(1, 0), "size")
+
+# ---- the methods of F19 and ours, and their names
+
+from comparison_hc import hierarchical as H
+from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
+from comparison_hc.oracles import run
+
+JUNK = {"text": "abc", "negative": -1, "a half": 1.5, "NaN": NAN, "a list": [1, 2], "rows": np.zeros((2, 2)), "ragged": [[1], [2, 3]], "a dict": {1: 2}, "a set": {1}, "an object": object(), "bytes": b"x", "complex": 1j, "unhashable": [[0, 1], [{}, []]]}
+X_OF = {name: ANSWERS if m.passive else SIMILARITY for name, m in methods.items()}
+
+@pytest.mark.parametrize("name", list(methods))
+@pytest.mark.parametrize("what", JUNK)
+def test_options_of_every_method(name, what):
+    for option in ("initial", "self_pairs", "n_comparisons", "rng", "progress"):
+        refused(lambda: build_hierarchy(name, X_OF[name], **{option: JUNK[what]}), "initial" if option == "initial" else option)
+        refused(lambda: build_from_similarity(name, SIMILARITY, **{option: JUNK[what]}), option)
+    refused(lambda: build_hierarchy(name, JUNK[what]) if what != "rows" or methods[name].passive else build_hierarchy(name, np.zeros((2, 3))))
+    if what != "rows": refused(lambda: build_from_similarity(name, JUNK[what]), "similarity")
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: H.single_linkage(10**30), "n must be"), (lambda: H.complete_linkage(10**6), "n must be an integer from 1 to 20000"), (lambda: H.kernel_active(10**30), "n must be"), (lambda: H.triplet_kernel_active(20_001), "n must be"),
+    (lambda: H.kernel_active({"a", "b"}), "n must be"), (lambda: H.triplet_kernel_active({1: 2}), "n must be"), (lambda: H.kernel_active(b"ab"), "n must be"), (lambda: H.kernel_active(["a", "a"]), "n must be distinct"),
+    (lambda: H.kernel_active(4, references=[[0, 1], [2]]), "references must be"), (lambda: H.kernel_active(4, landmarks=[[0], [1, 2]]), "landmarks must be"), (lambda: H.triplet_kernel_active(4, references=[[0, 1], [2]]), "references must be"),
+    (lambda: H.kernel_passive(ANSWERS, progress="bar"), "progress must be"), (lambda: H.triplet_average_linkage(ANSWERS, progress=3), "progress must be"), (lambda: H.quadruplet_average_linkage(ANSWERS, progress=3), "progress must be"),
+    (lambda: H.quadruplet_average_linkage_sampled(SIMILARITY, 0.0, 0, [0, 0, 1, 1]), "p must be a number in (0, 1]"), (lambda: H.quadruplet_average_linkage_sampled(SIMILARITY, 0.5, 0, [0, 0, 1, 1], progress=3), "progress must be"),
+    (lambda: H.triplet_kernel_ranked([[0, 1], [2, 0]]), "similarity must be symmetric"), (lambda: H.triplet_kernel_ranked(SIMILARITY, "yes"), "normalise"), (lambda: H.triplet_average_linkage_ranked(SIMILARITY, [[0, 1], [1, 2, 3]]), "initial must be"),
+    (lambda: H.triplet_average_linkage_ranked(SIMILARITY, sort=1), "sort must be"), (lambda: H.triplet_average_linkage_ranked(SIMILARITY, names=["a"]), "names"), (lambda: build_hierarchy("3-al", [[0, 1, 2, 3]]), "X must be triplets")], ids=range(22))
+def test_further_bad_values(call, words): refused(call, words)
+
+@pytest.mark.parametrize("name", list(methods))
+def test_few_and_contradictory_answers_are_legal(name):
+    if methods[name].passive:
+        for rows in ([[0, 1, 2]], [[0, 1, 2]] * 3, [[0, 1, 2], [0, 2, 1]]): assert build_hierarchy(name, Triplets(rows, n_objects=5))[0].n_leaves == 5
+    else: assert build_hierarchy(name, lambda_oracle(True, 5))[0].n_leaves == build_hierarchy(name, lambda_oracle(False, 5))[0].n_leaves == 5
+
+def lambda_oracle(answer, n):
+    "Somebody who always says the same."
+    def oracle(queries): return np.full(len(queries), answer)
+    oracle.n_objects = n
+    return oracle

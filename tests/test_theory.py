@@ -35,7 +35,7 @@ def test_every_statement_holds(check):
 def test_every_statement_of_the_paper_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
     for word in ("eq. 4", "eq. 5", "appendix B.1", "Proposition 1, lower", "Proposition 1, upper", "Theorem 1, sufficient", "Theorem 1, converse", "Theorem 2, number of queries", "Theorem 2, eq. 4",
-                 "Theorem 2, eq. 6", "Theorem 2, eq. 7", "Theorem 2, eq. 8", "Theorem 2, threshold", "Theorem 3, mean kernel", "Theorem 3, separation", "Theorem 3, eq. 10", "Theorem 3, threshold",
+                 "Theorem 2, eq. 6", "Theorem 2, eq. 7", "Theorem 2, eq. 8", "Theorem 2, threshold", "Theorem 3, mean kernel", "Theorem 3, separation", "Theorem 3, eq. 10: simulated", "Theorem 3, eq. 10: the proof", "Theorem 3, threshold",
                  "Theorem 4, mean preference", "Theorem 4, convex", "Theorem 4, separation", "Theorem 4, eq. 14", "Theorem 4, union bound", "Theorem 4, threshold"):
         assert word in labels, word
 
@@ -60,6 +60,7 @@ def test_a_broken_condition_is_seen():
     assert not theory.close_similarities_suffice(reach=0.75)
     assert not theory_kernel.active_constant(constant=2.5)
     assert not theory_kernel.passive_constant(constant=0.005)
+    assert not theory_kernel.passive_entries_concentrate(factor=0.005)
     assert not theory_average.small_constant_suffices(constant=0.0005)
 
 
@@ -156,6 +157,35 @@ def test_preference_counts_votes(seed):
     rows = {(frozenset((i, j)), frozenset((k, l))) for i, j, k, l in answers.array.tolist()}
     votes = sum(((frozenset((i, j)), frozenset((k, l))) in rows) - ((frozenset((k, l)), frozenset((i, j))) in rows) for i in A.tolist() for j in B.tolist() for k in C.tolist() for l in D.tolist())
     assert theory_average.preference(answers, A, B, C, D) == votes / 16
+
+
+@settings(properties, max_examples=200)
+@given(st.integers(0, 10**6))
+def test_preference_is_equation_4_in_fractions(seed):
+    "With repeated and contradictory answers, and links that share clusters."
+    from fractions import Fraction
+    from comparison_hc.comparisons import Quadruplets
+    rng = np.random.default_rng(seed)
+    pairs = np.array(list(combinations(range(6), 2)))
+    x, y = np.array([rng.choice(15, 2, replace=False) for _ in range(25)]).T
+    rows = np.vstack([np.hstack([pairs[x], pairs[y]]), np.hstack([pairs[y][:, ::-1], pairs[x]])[:6]])
+    (A, B), (C, D) = ([part.tolist() for part in np.split(rng.permutation(6)[:rng.integers(2, 7)], [1])] for _ in range(2))
+    balance = 0
+    for i in A:
+        for j in B:
+            for k in C:
+                for l in D:
+                    for a, b, c, d in rows.tolist(): balance += ({a, b} == {i, j} and {c, d} == {k, l}) - ({a, b} == {k, l} and {c, d} == {i, j})
+    assert Fraction(theory_average.preference(Quadruplets(rows, 6), A, B, C, D)).limit_denominator(1296) == Fraction(balance, len(A) * len(B) * len(C) * len(D))
+
+
+def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
+    "Each of the two sides, spoiled alone, is noticed."
+    whole = theory_average.preference
+    monkeypatch.setattr(theory_average, "preference", lambda answers, *links: whole(answers, *links) + 0.01)
+    assert not theory_average.preference_is_antisymmetric()
+    monkeypatch.setattr(theory_average, "preference", lambda answers, *links: abs(whole(answers, *links)))
+    assert not theory_average.preference_is_antisymmetric()
 
 
 def test_stages_lead_from_parts_to_the_root():

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
-from ..validation import as_rng, check_labels, check_number, check_similarity, require
+from ..validation import as_rng, check_labels, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
@@ -229,7 +229,7 @@ def average_linkage_of_votes(
     progress=None,  # called with (merges done, merges in all)
 ):                  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL on votes in any form."
-    return Dendrogram.from_merges(_merge_all(votes, _places(clusters, sum(map(len, clusters))), progress), clusters, names)
+    return Dendrogram.from_merges(_merge_all(votes, _places(clusters, sum(map(len, clusters))), check_progress(progress)), clusters, names)
 
 def quadruplet_average_linkage(
     quadruplets,     # `Quadruplets`, `Triplets` or an array of either, m answers
@@ -292,4 +292,4 @@ def quadruplet_average_linkage_sampled(
     i, j = i[across], j[across]
     seen = rng.binomial(_wins_between_links(w[i, j], pair_index(place[i], place[j]), K * (K - 1) // 2), p)
     np.fill_diagonal(seen, 0)
-    return Dendrogram.from_merges(_merge_all(TabledVotes(seen - seen.T), np.arange(K), progress, np.bincount(place)), clusters)
+    return Dendrogram.from_merges(_merge_all(TabledVotes(seen - seen.T), np.arange(K), check_progress(progress), np.bincount(place)), clusters)

@@ -14,8 +14,9 @@ import numpy as np
 from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index, _index_type
 from ..dendrogram import Dendrogram
 from ..grams import gram_of_votes, landmark_kernel
+from .linkage import _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_flag, check_integer, check_number, check_similarity, require
+from ..validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096
 def _open_cells(
@@ -129,7 +130,7 @@ def _enough_references(n, q, n_comparisons, shared):
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #acc495dc
 def _check_landmarks(landmarks, n):
     "(N,) bool."
-    array = np.asarray(landmarks)
+    array = as_array(landmarks, "landmarks", "a sequence of object numbers")
     require(array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"), "landmarks", "a sequence of object numbers", landmarks)
     require(array.size == 0 or (array.min() >= 0 and array.max() < n), "landmarks", f"object numbers from 0 to {n - 1}", landmarks)
     require(len(np.unique(array)) == len(array), "landmarks", "different objects", landmarks)
@@ -137,7 +138,7 @@ def _check_landmarks(landmarks, n):
 
 def _check_references(references, n):
     "(2, R) objects of different pairs, in the given order."
-    array = np.asarray(references)
+    array = as_array(references, "references", "of shape (R, 2), one pair of objects a row")
     require(array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu", "references", "of shape (R, 2) with R ≥ 1, one pair of objects a row", references)
     require(array.min() >= 0 and array.max() < n, "references", f"object numbers from 0 to {n - 1}", references)
     require((array[:, 0] != array[:, 1]).all(), "references", "pairs of two different objects", references)
@@ -156,7 +157,7 @@ def kernel_active(
     shared_landmarks=False,  # whether all references share one set of landmarks, as F19's eq. 2 is printed, or each draws its own
 ):                           # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
     "4K–AL's active kernel (F19, eq. 1 with one reference, eq. 2 with many). No question is asked twice. Raises `InputError` at once."
-    n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
+    n, _ = _objects(n)
     rng, shared, pairs = as_rng(rng), check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None, n * (n - 1) // 2
     count, limit = min(check_integer(n_references, "n_references"), pairs), n_comparisons
     if limit is not None:
@@ -183,7 +184,7 @@ def kernel_passive(
     progress=None,     # called with (landmarks done, N)
 ):                     # (N, N) int64 kernel with zero diagonal
     "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9). On a question answered more than once the majority counts. Memory about 20 bytes an answer beside the answers."
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects), check_flag(self_pairs, "self_pairs"), progress)
+    return landmark_kernel(as_quadruplets(quadruplets, n_objects), check_flag(self_pairs, "self_pairs"), check_progress(progress))
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #f63bfd1a
 def kernel_passive_ranked(

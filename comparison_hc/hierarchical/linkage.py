@@ -89,12 +89,12 @@ def _insert(
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #ecf94070
 def _objects(n):
     "(number of objects, names or None) from a number or a sequence of names."
-    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n"), None
+    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n", 1, 20_000), None      # a number for every two objects is kept
     names = n if isinstance(n, (set, dict)) else list(n)
-    return check_integer(len(names), "the number of names in n"), check_names(names, len(names), argument="n")
+    return check_integer(len(names), "the number of names in n", 1, 20_000), check_names(names, len(names), argument="n")
 
 def single_linkage(
-    n,      # number of objects N ≥ 1, or a sequence of N distinct names
+    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: the order of the pairs, and which is named first in a question; a run that is to be resumed needs the same seed
 ):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Single linkage by comparisons alone (F19, section 3.1): N²/2 + O(N log² N) questions on average, for any similarities. Drive it with `run`."
@@ -202,7 +202,7 @@ def _merge(
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #e751da1f
 def complete_linkage(
-    n,      # number of objects N ≥ 1, or a sequence of N distinct names
+    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: which pair is named first in a question, and how merges are sorted; a run that is to be resumed needs the same seed
 ):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Complete linkage by comparisons alone (F19, section 3.1), with mutual nearest neighbours: at most 3N² questions. Drive it with `run`."

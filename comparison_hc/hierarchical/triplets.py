@@ -14,9 +14,9 @@ from ..dendrogram import Dendrogram
 from ..grams import gram_of_votes, judge_kernel
 from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_references
-from .linkage import _in_order
+from .linkage import _in_order, _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_flag, check_integer, check_similarity, require
+from ..validation import as_rng, check_flag, check_integer, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def triplet_kernel(
@@ -91,7 +91,7 @@ def triplet_kernel_active(
     self_pairs=False,    # as in `triplet_kernel`; costs no question
 ):                       # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
     "A triplet kernel that asks: every object judges the same random reference pairs (ours, not in F19). Raises `InputError` at once; if a budget ends, the kernel of the batches answered so far."
-    n = check_integer(n, "n") if not np.iterable(n) or isinstance(n, str) else check_integer(len(list(n)), "the length of n")
+    n, _ = _objects(n)
     rng, self_pairs, pairs = as_rng(rng), check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
     y = None if references is None else _check_references(references, n)
     most = max(n - 2, 0) * (pairs if y is None else y.shape[1])
@@ -237,7 +237,7 @@ def triplet_average_linkage(
 def _tree_of_votes(votes, clusters, n_objects, sort, names, progress):
     "The dendrogram that votes of either kind make."
     place = _places(clusters, n_objects)
-    merges = _merge_links(votes, place, progress)
+    merges = _merge_links(votes, place, check_progress(progress))
     return Dendrogram.from_merges(_by_nearness(votes, merges, place) if sort else merges, clusters, names)
 
 def triplet_average_linkage_ranked(

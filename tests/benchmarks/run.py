@@ -90,6 +90,33 @@ def by_questions(linkage):
 
 for linkage in ("single_linkage", "complete_linkage"): benchmark(f"{linkage.replace('_', ' ')} by questions, N = 240")(by_questions(linkage))
 
+def hidden_tree(n, shape):
+    "The tree of a shape; the caterpillar also with its items in the order of their leaves, from the root down or from the bottom up."
+    from comparison_hc.adaptive import random_hierarchy
+    tree = random_hierarchy(n, shape.split(",")[0], 0)
+    return tree.relabel(tree.leaf_order()[::1 if shape.endswith("down") else -1]) if "," in shape else tree
+
+def adaptive(name, n, shape):
+    "An adaptive learner with the simulated oracle; the number of questions against n log₂ n."
+    def prepare():
+        from math import log2
+        from comparison_hc import adaptive
+        from comparison_hc.oracles import Counting, HierarchyOracle, run
+        truth = hidden_tree(n, shape)
+        inner = HierarchyOracle(truth)
+        def call():
+            oracle = Counting(inner)
+            learned = run(adaptive.insertion_clustering(n) if name == "insertion" else adaptive.quick_clustering(n, 0), oracle)
+            assert learned.same_tree(truth) and (name == "quick" or oracle.n_queries <= n * log2(n))
+            return f"{oracle.n_queries:,} questions in {oracle.n_batches:,} batches, {oracle.n_queries / (n * log2(n)):.3f} n log2 n"
+        return call
+    return prepare
+
+for n in (10_000, 100_000):
+    for shape in ("balanced", "split", "uniform", "caterpillar", "caterpillar, down", "caterpillar, up"):
+        benchmark(f"insertion, n = {n:,}, {shape}", 1)(adaptive("insertion", n, shape))
+        if "," not in shape: benchmark(f"quick clustering, n = {n:,}, {shape}", 1)(adaptive("quick", n, shape))
+
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset
@@ -109,6 +136,31 @@ def sample_triplets_20_million():
     similarity = planted(125)
     return lambda: f"{len(sample_triplets(similarity, 20_000_000, rng=0)):,} answers"
 
+def pieces(n, merges, data="digits"):
+    "All pieces of a family with their exact losses (L20), after a first call that compiles."
+    def prepare():
+        import numpy as np
+        from scipy.spatial.distance import pdist, squareform
+        from comparison_hc.link import piecewise_loss, rings_and_disks
+        if data == "digits":
+            from comparison_hc.datasets import load_dataset
+            digits, rng = load_dataset("mnist"), np.random.default_rng(0)
+            classes = rng.choice(10, 5, replace=False)
+            rows = np.concatenate([rng.choice(np.flatnonzero(digits.labels == c), n // 5, replace=False) for c in classes])
+            points, labels = np.asarray(digits.features)[rows].reshape(n, -1).astype(float), np.asarray(digits.labels)[rows]
+        else: points, labels = rings_and_disks(n, 0)
+        D = squareform(pdist(points))
+        if isinstance(merges, str):                                               # two metrics: the data, and one that knows nothing of them
+            other = squareform(pdist(np.random.default_rng(1).random((n, 5))))
+            D = D, other * (D.max() / other.max())
+        piecewise_loss(np.ones((4, 4)) - np.eye(4) if not isinstance(merges, str) else (np.ones((4, 4)) - np.eye(4),) * 2, [0, 0, 1, 1], merges)
+        return lambda: str(piecewise_loss(D, labels, merges)).removeprefix("PiecewiseLoss")
+    return prepare
+
+for linkages in (("single", "complete"), ("average", "complete")):
+    benchmark(f"pieces, {'-'.join(linkages)}, rings and disks, n = 400", 3)(pieces(400, linkages, "rings"))
+    for n in (100, 250, 500): benchmark(f"pieces, {'-'.join(linkages)}, digits, n = {n}", 3)(pieces(n, linkages))
+for n in (100, 200): benchmark(f"pieces, two metrics, complete, n = {n}", 3)(pieces(n, "complete"))
 def random_triplets(m, n_objects):
     "Valid triplets about objects chosen uniformly, 32 bits an index; made in place."
     import numpy as np

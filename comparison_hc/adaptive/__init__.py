@@ -1,0 +1,10 @@
+"Hierarchies by asking which two of three belong together (A18)."
+from .._lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
+    "queries": ["random_hierarchy", "all_hierarchies", "n_hierarchies", "GrowingTree", "Contradiction"],
+    "quick": ["quick_clustering"],
+    "insertion": ["insertion_clustering"],
+    "degree": ["any_degree_clustering", "Hierarchy", "OrdinalOracle"],
+    "consistency": ["consistent_hierarchy", "all_triples_clustering"],
+})
