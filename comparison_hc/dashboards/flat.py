@@ -434,12 +434,12 @@ def flat_dashboard(
         return flat_events(settings, step, instance)
     return dashboard_widget(drawing, _STYLE, flat_spec(LIVE_VALUES, FlatSettings(**start), LIVE_TEXT), work)
 
-# %% ../../nbs/6_dashboards/72_flat.ipynb #3d1357ae
+# %% ../../nbs/6_dashboards/72_flat.ipynb #b0736c07
 def flat_static(
     progress=None,         # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the controls
 ):                         # HTML
-    "The same page with stored answers."
+    "The same page with stored answers. Some minutes of computing for all values, and a few MB."
     from itertools import product
     names = [name for name in _LABELS if len(values[name]) > 1]
     answers, grid, before = {}, list(product(*(values[name] for name in _LABELS))), None
