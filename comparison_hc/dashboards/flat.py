@@ -16,11 +16,11 @@ from math import isfinite, log, sqrt
 
 import numpy as np
 
-from ..comparisons import comparison_components, n_quadruplet_questions, n_triplet_questions
+from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from .shell import Dashboard, dashboard_widget, pack, register_dashboard, static_page, stored_answers
 from ..flat.planted import gaussians, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from ..flat.sdp import certify
-from ..flat.similarity import adds3, adds4, mulk3
+from ..flat.similarity import AddS, mulk3
 from ..flat.spur import spur
 from ..metrics import adjusted_rand_index
 from ..validation import as_rng, check_flag, check_integer, check_number, require
@@ -28,7 +28,7 @@ from ..validation import as_rng, check_flag, check_integer, check_number, requir
 # %% ../../nbs/6_dashboards/72_flat.ipynb #0e9381ec
 MOST_OBJECTS, MOST_ANSWERS = 400, 5_000_000
 FAMILIES = {"normal": gaussians, "uniform + beta": uniform_beta, "uniform + normal": uniform_normal}
-SIMILARITIES = {"AddS-3": ("triplets", adds3), "AddS-4": ("quadruplets", adds4), "MulK-3": ("triplets", mulk3)}
+SIMILARITIES = {"AddS-3": "triplets", "AddS-4": "quadruplets", "MulK-3": "triplets"}         # and what they are made of
 
 @dataclass(frozen=True)
 class FlatSettings:
@@ -53,7 +53,7 @@ class FlatSettings:
     @property
     def sizes(self): return tuple(len(part) for part in np.array_split(range(self.n), self.k))
     @property
-    def kind(self): return SIMILARITIES[self.similarity][0]
+    def kind(self): return SIMILARITIES[self.similarity]
     @property
     def n_questions(self): return (n_triplet_questions if self.kind == "triplets" else n_quadruplet_questions)(self.n)
     @property
@@ -84,6 +84,7 @@ def random_stream(
 
 def no_step(text, done=0, total=0): "Nobody watches."
 
+# %% ../../nbs/6_dashboards/72_flat.ipynb #e12fe89a
 class FlatInstance:
     "The data behind one setting, computed as needed."
     def __init__(self,
@@ -115,9 +116,14 @@ class FlatInstance:
         return self.sample.flip((1 - s.epsilon) / 2, random_stream(s.seed, "errors"))
 
     @cached_property
+    def sums(self):
+        "`AddS` of the answers, which also knows who is linked with whom."
+        return AddS(self.settings.n, self.settings.kind).partial_fit(self.answers)
+
+    @cached_property
     def S(self):
         "(n, n) similarity from the answers."
-        return SIMILARITIES[self.settings.similarity][1](self.answers)
+        return mulk3(self.answers) if self.settings.similarity == "MulK-3" else self.sums.similarity()
 
 # %% ../../nbs/6_dashboards/72_flat.ipynb #ef89f8ac
 def search(
@@ -152,7 +158,7 @@ def setting_notes(
     if s.k == 1: notes.append("k = 1: every pair is inside the one cluster, and nothing is there to be found; SPUR tries two clusters at least, so it must be wrong.")
     elif single: notes.append(f"k > n/2: {'every cluster is' if single == s.k else f'{single} of the {s.k} clusters are'} a single object, so few pairs or none are inside a cluster, and nothing tells the clusters apart.")
     elif s.k > bound: notes.append(f"k = {s.k} is above √(n/ln n) = {bound:.1f}: clusters this small are outside N20's theorem 1 (remark 3).")
-    groups = np.bincount(comparison_components(instance.answers))
+    groups = np.bincount(instance.sums.components())
     if len(groups) > 1: notes.append(f"The compared pairs fall apart: no chain of them joins the {len(groups):,} groups, of which {np.sum(groups == 1):,} are single objects in no answer. What SPUR says across groups rests on no answer.")
     return notes
 
@@ -434,12 +440,12 @@ def flat_dashboard(
         return flat_events(settings, step, instance)
     return dashboard_widget(drawing, _STYLE, flat_spec(LIVE_VALUES, FlatSettings(**start), LIVE_TEXT), work)
 
-# %% ../../nbs/6_dashboards/72_flat.ipynb #3d1357ae
+# %% ../../nbs/6_dashboards/72_flat.ipynb #b0736c07
 def flat_static(
     progress=None,         # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the controls
 ):                         # HTML
-    "The same page with stored answers."
+    "The same page with stored answers. Some minutes of computing for all values, and a few MB."
     from itertools import product
     names = [name for name in _LABELS if len(values[name]) > 1]
     answers, grid, before = {}, list(product(*(values[name] for name in _LABELS))), None
