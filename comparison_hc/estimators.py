@@ -50,9 +50,22 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
         require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
         return self.fit(X).labels_
 
-# %% ../nbs/5_practice/51_estimators.ipynb #66c49e76
+# %% ../nbs/5_practice/51_estimators.ipynb #flatcluster1
 _similarities = {("adds", 3): "adds3", ("adds", 4): "adds4", ("mulk", 3): "mulk3", ("mulk", 4): "mulk4"}
 
+
+def _cluster(model, S, n_answers):
+    "(labels, result, certificate or None)."
+    from comparison_hc.flat.sdp import sdp_k
+    from comparison_hc.flat.spur import round_solution, spur
+    if model.n_clusters is None:
+        found = spur(S, n_answers, rounding=model.rounding, normalised=model.similarity == "mulk", tol=model.tol, max_iter=model.max_iter, rng=model.rng)
+        return found.labels, found, found.certificate
+    solved = sdp_k(S, model.n_clusters, model.tol, model.max_iter, model.rng)
+    labels = round_solution(solved.X, model.n_clusters, model.rounding, model.rng) if solved.labels is None else solved.labels
+    return labels, solved, solved.certificate if solved.how == "certificate" else None
+
+# %% ../nbs/5_practice/51_estimators.ipynb #66c49e76
 class ComparisonClustering(ClusterMixin, BaseEstimator):
     """Flat clustering from triplets or quadruplets, with the number of clusters if none is given (N20).
 
@@ -81,18 +94,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         components = comparison_components(X)
         warn_if_disconnected(components, X.names)
         S = getattr(similarity, _similarities[self.similarity, X.width])(X)
-        labels, result, proof = self._cluster(S, len(X))
+        labels, result, proof = _cluster(self, S, len(X))
         self.labels_, self.result_, self.certificate_, self.similarity_ = labels, result, proof, S
         self.n_clusters_, self.n_objects_, self.components_ = int(labels.max()) + 1, X.n_objects, components
         return self
-
-    def _cluster(self, S, n_answers):
-        "(labels, result, certificate or None)."
-        from comparison_hc.flat.sdp import sdp_k
-        from comparison_hc.flat.spur import round_solution, spur
-        if self.n_clusters is None:
-            found = spur(S, n_answers, rounding=self.rounding, normalised=self.similarity == "mulk", tol=self.tol, max_iter=self.max_iter, rng=self.rng)
-            return found.labels, found, found.certificate
-        solved = sdp_k(S, self.n_clusters, self.tol, self.max_iter, self.rng)
-        labels = round_solution(solved.X, self.n_clusters, self.rounding, self.rng) if solved.labels is None else solved.labels
-        return labels, solved, solved.certificate if solved.how == "certificate" else None
