@@ -109,6 +109,7 @@ def theorem_chart(
         alt.StrokeDash("items:N", title="n", legend=alt.Legend(symbolType="stroke", symbolSize=300), sort=items, scale=alt.Scale(domain=items, range=dashes))).properties(width=290, height=230)
     return alt.hconcat(panel("plain", names[0]), panel("multiple", names[1]))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #7e198246
 def _half(points, column):
     "Where a curve first reaches one half, interpolated in the logarithm; NaN if nowhere between two points."
     x, y = np.log(points[column].to_numpy(float)), points["recovered"].to_numpy(float)
@@ -134,6 +135,7 @@ def theorem_claims(summary):
     return [Claim("Given a sufficient number of comparisons, one can exactly recover the planted clusters using SDP-λ with an appropriate choice of λ.", f"share proved at the largest |T| of every curve: at least {last:.2f}" + ("" if np.isinf(c["c2"]) else f"; c₂ = {c['c2']:g} is enough everywhere"), last >= 0.95, "section 4, after theorem 1"),
             Claim("The sufficient number of comparisons grows like n³(ln n)²/(ε² δ² n_min²).", f"half points differ by a factor {c['spread']:.1f} in this unit, {c['spread_plain']:.1f} in units of n(ln n)²", c["spread"] < c["spread_plain"] / 2, "theorem 1")]
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #31bf784e
 register_reproduction(Reproduction("n20-theorem1", "Share recovered against the number of triplets, in units of theorem 1", theorem_run, theorem_grid((60, 120), 4), theorem_grid((100, 200, 400), 10),
                                    theorem_summary, theorem_chart, paper="N20", figure="Theorem 1", claims=theorem_claims, paired=("multiple",)))
 
@@ -150,6 +152,7 @@ def clusters_run(
     model = planted_partition([n // k] * k, *gaussians(delta), rng)
     return proof_of_recovery(mean_given_similarities(model.similarity, "triplets"), model.labels)
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #fa5a9427
 def clusters_grid(
     sizes,        # values of n, multiples of 60
     repetitions,  # instances a point
@@ -162,6 +165,7 @@ def clusters_summary(table):
     summary = _shares(table, ["n", "k", "delta"])
     return summary.assign(scaled=(summary["k"] / np.sqrt(summary["n"] / np.log(summary["n"]))).round(6))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #098efa95
 def clusters_chart(
     summary,  # `pandas.DataFrame` from `clusters_summary`
 ):            # Altair chart
@@ -175,6 +179,7 @@ def clusters_chart(
         alt.StrokeDash("panel:N", title="", legend=alt.Legend(symbolType="stroke", symbolSize=300), scale=alt.Scale(range=[[4, 3], [1, 0]]))).properties(width=290, height=210)
     return alt.hconcat(panel("k", "k"), panel("scaled", "k / √(n/ln n)"))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #2a14b5c6
 def clusters_limits(
     summary,  # `pandas.DataFrame` from `clusters_summary`
 ):            # `pandas.DataFrame`: a row for every n and δ
@@ -193,6 +198,7 @@ def clusters_claims(summary):
     plain, scaled = (limits[column].max() / limits[column].min() for column in ("half_k", "half_scaled"))
     return [Claim("The condition on δ is equivalent to a requirement of k = O(√(n/ln n)).", f"δ = {limits['delta'].iloc[0]:g}: half of the instances proved at k = {limits['half_scaled'].min():.2f} to {limits['half_scaled'].max():.2f} √(n/ln n), a factor {scaled:.2f}, while k itself grows by a factor {plain:.2f}", bool(scaled <= 1.25), "remark 3")]
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #9ffd598d
 register_reproduction(Reproduction("n20-remark3", "Share recovered against the number of clusters, every triplet known", clusters_run, clusters_grid((60, 120), 4), clusters_grid((60, 120, 240, 480), 10),
                                    clusters_summary, clusters_chart, paper="N20", figure="Remark 3", claims=clusters_claims))
 
@@ -213,6 +219,7 @@ def saturation_run(
     p = printed_interval(S, model.labels, expected_blocks(model.sizes, m / total, epsilon, delta, "triplets"))
     return {"triplets": m, **proof_of_recovery(S, model.labels), "noise": p["norm"] / (p["n_min"] * p["gap"] / 2)}
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #191ffa21
 def saturation_grid(
     n,            # items
     repetitions,  # instances a point
@@ -229,6 +236,7 @@ def saturation_summary(table):
     "Shares and mean noise of every point of `saturation_run`."
     return _shares(table, ["n", "epsilon", "delta", "load"], triplets=("triplets", "mean"), noise=("noise", "mean"))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #5bdb76c8
 def saturation_chart(
     summary,  # `pandas.DataFrame` from `saturation_summary`
 ):            # Altair chart
@@ -242,6 +250,7 @@ def saturation_chart(
         alt.StrokeDash("noise_level:N", title="ε", legend=alt.Legend(symbolType="stroke", symbolSize=300), sort=levels, scale=alt.Scale(domain=levels, range=[[1, 2], [5, 3], [1, 0]]))).properties(width=290, height=210)
     return alt.hconcat(panel("recovered", "share proved to be recovered", alt.Scale(domain=[0, 1])), panel("noise", "noise norm / (n_min Δ1/2)", alt.Scale(type="log")))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #d167a2ab
 def saturation_claims(summary):
     "The sentence of Remark 5, with its verdict."
     last = summary.sort_values("load").groupby(["epsilon", "delta"]).last()
@@ -250,6 +259,7 @@ def saturation_claims(summary):
     change, quieter = (both["recovered_last"] - both["recovered"]).max(), (both["noise"] / both["noise_last"]).max()
     return [Claim("Beyond a quadratic number of comparisons, no new information is gained by observing more comparisons.", f"from |T| = {at['load'].min():g} n²/ε² to all triplets: share recovered rises by at most {change:.2f}, noise falls by a factor of at most {quieter:.2f}", bool(change <= 0.2 and quieter <= 1.5), "remark 5")]
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #77939651
 register_reproduction(Reproduction("n20-remark5", "Share recovered against the number of triplets per n²/ε²", saturation_run, saturation_grid(60, 3), saturation_grid(160, 10),
                                    saturation_summary, saturation_chart, paper="N20", figure="Remark 5", claims=saturation_claims, paired=("load", "epsilon")))
 
@@ -274,6 +284,7 @@ def ratio_of_pareto(
 
 FAMILIES = ("normal", "normal, σ_out = 4σ_in", "beta over uniform", "normal over uniform", "exponential", "Pareto", "Cauchy")
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #3b25a628
 def family_run(
     family,      # one of `FAMILIES`
     n,           # items
@@ -303,6 +314,7 @@ def family_summary(table):
     "Shares of every point of `family_run`."
     return _shares(table, ["family", "n", "k", "delta", "epsilon", "exponent", "method"])
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #70188600
 def family_chart(
     summary,  # `pandas.DataFrame` from `family_summary`
 ):            # Altair chart
@@ -315,6 +327,7 @@ def family_chart(
     bars = alt.Chart(own).mark_bar().encode(alt.X("recovered:Q", title="share proved, the similarities themselves", scale=alt.Scale(domain=[0, 1])), alt.Y("family:N", sort=list(FAMILIES), title=None), alt.Color("family:N", sort=list(FAMILIES), scale=scale))
     return alt.hconcat(lines.properties(width=290, height=220), bars.properties(width=220, height=220))
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #6207850e
 def family_claims(summary):
     "The sentences of Remark 6 and of section 5, with verdicts."
     adds = summary[summary["method"] == "AddS-3"]
@@ -323,5 +336,6 @@ def family_claims(summary):
     return [Claim("Exact recovery for any non-parametric and continuous F_in and F_out.", f"at |T| = n (ln n)^{adds['exponent'].max():g} proved in at least {most['recovered'].min():.2f} of the instances of every family; on the similarities themselves {own.min():.2f} ({own.idxmin()})", bool(most["recovered"].min() >= 0.9), "remark 6"),
             Claim("The distributions affect the performances, which is not evident from Theorem 1.", f"largest difference between families at one |T|: {range_.max():.2f} (a = {range_.idxmax():g})", bool(range_.max() >= 0.3), "section 5")]
 
+# %% ../nbs/5_practice/63_theory_2020.ipynb #df6d6a06
 register_reproduction(Reproduction("n20-remark6", "Share recovered for seven pairs of distributions with one δ", family_run, family_grid(80, (3.0, 4.0, 5.0), 4), family_grid(200, (2.0, 2.5, 3.0, 3.5, 4.0, 5.0), 10),
                                    family_summary, family_chart, paper="N20", figure="Remark 6", claims=family_claims, paired=("exponent",)))

@@ -14,9 +14,6 @@ import numpy as np
 
 from ..validation import as_rng, check_integer, check_labels, check_number, check_similarity, require
 
-# --- 
-
-#| export
 class NotConvergedWarning(UserWarning):
     "An iteration stopped before its gap was small enough; the message gives the gap and the residuals."
 
@@ -474,9 +471,11 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
         _iterate(problem, at, target, max_iter, progress=watch)
         labels, gamma = _read_off(at.best), at.gamma * problem.scale
         if labels is None: break
-        tried = certify(S, labels, dual=gamma, lam=at.tau * at.rho * problem.scale if lam is None else lam)
+        price = at.tau * at.rho * problem.scale if lam is None else lam
+        tried = certify(S, labels, dual=gamma, lam=price)
         common = dict(n_iter=at.n_iter, residuals=at.residuals, dual=gamma, _rho=at.rho)
         if proves(tried): return _proved(name, parameter, tried, lam or 0.0, **common)
+        if price > tried.lam_limit: break                                  # no Γ can prove it at this price
     gap = _gap(problem, at)
     if labels is not None and np.abs(at.best - tried.X).max() > 1e-9: labels = None    # near a partition, but not one
     if gap > tol:

@@ -6,9 +6,10 @@
 __all__ = ['spur_objective', 'spur_prices', 'SpurStep', 'SpurResult', 'round_solution', 'spur']
 
 # %% ../../nbs/2_flat/23_spur.ipynb #bc2499d5
-import warnings
-from dataclasses import dataclass, field
+import sys, warnings
+from dataclasses import dataclass
 from math import log, sqrt
+from types import ModuleType
 
 import numpy as np
 
@@ -182,3 +183,10 @@ def _choose(S, found, lam_min, lam_max, trace_min, trace_max, rounding, rng):
     labels = solution.labels if solution.labels is not None else round_solution(solution.X, k, rounding, rng)
     steps = tuple(SpurStep(j, objective, s.how, s.gap) for j, (s, objective) in sorted(found.items()))
     return SpurResult(k, labels, objective, solution, steps, lam_min, lam_max, trace_min, trace_max)
+
+# %% ../../nbs/2_flat/23_spur.ipynb #4b4b98a1
+class _CallableModule(ModuleType):
+    "A module that is called like its main function."
+    def __call__(self, *args, **options): return spur(*args, **options)
+
+if __name__ in sys.modules and __name__ != "__main__": sys.modules[__name__].__class__ = _CallableModule

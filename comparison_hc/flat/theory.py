@@ -179,6 +179,7 @@ def expected_gap(
     n = n_objects
     return 4 * n_comparisons * epsilon * delta / (n * (n - 2) if kind == "triplets" else (n - 2) * (n + 1))
 
+# %% ../../nbs/2_flat/24_theory.ipynb #cfc6a791
 @check("N20", "section 4, gap", r"$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3", "exact enumeration",
        erratum=r"Printed for AddS-3: $p\epsilon\delta(n-2)$. With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only a lower bound, smaller by a factor $2+\frac2{n-2}$.")
 def mean_gap(quick=True):

@@ -181,6 +181,7 @@ def theorem_conditions(
     n, signal = n_objects, epsilon * delta * n_min
     return sqrt(n * log(n)) / n_min, max(n**3 * log(n) / signal**2, n**2 * log(n)**2 / signal) if sharp else n**3 * log(n)**2 / signal**2
 
+# %% ../../nbs/2_flat/24b_theory_recovery.ipynb #89beef0a
 def _settings(quick, rng):
     "(n, ε, δ, n_min, c₃/c₄) with δ just above its threshold or well above it."
     for n, epsilon, ratio, _ in product((3, 20, 400, 10**5, 10**9), (1.0, 0.3, 1e-3), (0.2, 1.0, 5.0), range(4 if quick else 100)):

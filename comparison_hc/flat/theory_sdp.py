@@ -11,6 +11,7 @@ __all__ = ['indicator', 'partition_matrix', 'printed_interval', 'noisy_blocks', 
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #47ae5c14
 from itertools import product
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -183,8 +184,10 @@ def solve_by_definition(
     X = cp.Variable((n, n), PSD=True)
     value, feasible = cp.trace((S - lam * np.eye(n)) @ X), [X >= 0, cp.sum(X, axis=1) == 1]
     problem = cp.Problem(cp.Maximize(value), feasible)
-    problem.solve(solver=cp.CLARABEL)
-    if objective is not None: cp.Problem(cp.Minimize(cp.sum(cp.multiply(objective, X))), [*feasible, value >= problem.value - slack]).solve(solver=cp.CLARABEL)
+    with catch_warnings():
+        simplefilter("ignore")                                                 # "may be inaccurate": how accurate it is, the checks measure
+        problem.solve(solver=cp.CLARABEL)
+        if objective is not None: cp.Problem(cp.Minimize(cp.sum(cp.multiply(objective, X))), [*feasible, value >= problem.value - slack]).solve(solver=cp.CLARABEL)
     return X.value
 
 def sdp_objective(S, lam, X):
