@@ -6,7 +6,7 @@ from ._lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "comparisons": ["Triplets", "Quadruplets", "read_comparisons"],
     "dendrogram": ["Dendrogram"],
-    "estimators": ["ComparisonHC"],
+    "estimators": ["ComparisonClustering", "ComparisonHC"],
     "datasets": ["load_dataset"],
     "validation": ["InputError"],
 })

@@ -310,3 +310,35 @@ def test_bad_initial_clusters_are_one_line_and_code_2(tmp_path, capsys, content,
     assert main(["cluster", str(answers), "--header", "no", "--initial", str(start), "--clusters", "3"]) == 2
     out, err = capsys.readouterr()
     assert words in err and err.count("\n") == 1 and out == ""
+
+# ---- clusters without a hierarchy
+
+@pytest.mark.parametrize("method", ["adds", "mulk"])
+def test_flat_clusters_on_the_screen_and_in_files(answers, capsys, method):
+    code, out, err = run(capsys, "cluster", answers, "--method", method, "--clusters", 2, "--out", "c.html", "--out", "c.json", "--out", "c.csv", "--labels-out", "l.csv")
+    assert code == 0 and err == ""
+    clusters = {frozenset(line.split(": ")[1].split(", ")) for line in out.splitlines() if line.startswith("cluster ")}
+    assert clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])} and "AddS-3" in out or "MulK-3" in out
+    page, data = Path("c.html").read_text(), json.loads(Path("c.json").read_text())
+    for name in NAMES: assert name in page
+    assert "<figure" not in page and data["n_clusters"] == 2 and sorted(data["names"]) == sorted(NAMES)
+    rows = {row["object"]: int(row["cluster"]) for row in csv.DictReader(Path("l.csv").read_text().splitlines())}
+    assert rows == dict(zip(data["names"], data["labels"])) and Path("c.csv").read_text() == Path("l.csv").read_text()
+
+def test_flat_number_of_clusters_is_chosen(answers, capsys):
+    Path("truth.csv").write_text("\n".join(f"{name},{'fruit' if name in NAMES[:3] else 'animal'}" for name in NAMES))
+    code, out, _ = run(capsys, "cluster", answers, "--method", "adds", "--truth", "truth.csv", "--out", "c.json")
+    data = json.loads(Path("c.json").read_text())
+    assert code == 0 and "chosen by SPUR" in out and "adjusted Rand index" in out and data["tried"] and data["n_clusters"] == len(set(data["labels"]))
+
+@pytest.mark.parametrize("words, said", [(["--kind", "similarity"], "--kind"), (["--self-pairs"], "--self-pairs"), (["--questions", "5"], "--questions"), (["--initial", "x.csv"], "--initial"), (["--tree"], "--tree"),
+    (["--out", "tree.nwk"], ".html, .csv, .json"), (["--out", "c.svg"], ".html"), (["--clusters", "7"], "--clusters"), (["--clusters", "0"], "--clusters")])
+def test_flat_refuses_what_only_hierarchies_have(answers, capsys, words, said):
+    code, out, err = run(capsys, "cluster", answers, "--method", "adds", *words)
+    assert code == 2 and out == "" and said in err and err.count("\n") == 1
+
+def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("apart.csv").write_text("a,b,c\nc,b,a\nx,y,z\nz,y,x\n")
+    code, out, err = run(capsys, "cluster", "apart.csv", "--header", "no", "--method", "adds", "--clusters", 2)
+    assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 2" in out

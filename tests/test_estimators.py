@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClusterMixin, clone, is_clusterer
 from sklearn.model_selection import ParameterGrid
 
 import comparison_hc
-from comparison_hc import ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
+from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
@@ -115,7 +115,7 @@ def test_reading_and_clustering_need_neither_charts_nor_scikit_learn():
     loaded = loaded_by("from comparison_hc import Triplets\nfrom comparison_hc.hierarchical import quadruplet_average_linkage\nquadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()")
     assert not loaded & {"sklearn", "altair", "pandas", "pooch", "tqdm", "vl_convert", "cvxpy", "ipywidgets", "nbdev", "IPython"}
 
-@pytest.mark.parametrize("package", ["comparison_hc", "comparison_hc.hierarchical"])
+@pytest.mark.parametrize("package", ["comparison_hc", "comparison_hc.hierarchical", "comparison_hc.flat"])
 def test_every_promised_name_is_there(package):
     from importlib import import_module
     module = import_module(package)
@@ -125,7 +125,59 @@ def test_every_promised_name_is_there(package):
     with pytest.raises(ImportError): exec(f"from {package} import no_such_name")
 
 def test_names_that_others_rely_on():
-    assert {"Triplets", "Quadruplets", "Dendrogram", "ComparisonHC", "read_comparisons"} <= set(comparison_hc.__all__)
+    assert {"Triplets", "Quadruplets", "Dendrogram", "ComparisonHC", "ComparisonClustering", "read_comparisons"} <= set(comparison_hc.__all__)
     namespace = {}
     exec("from comparison_hc import *", namespace)
     assert set(comparison_hc.__all__) <= set(namespace) and comparison_hc.__version__.count(".") == 2
+
+# ---- clusters without a hierarchy
+
+@pytest.fixture(scope="module")
+def triplets():
+    from comparison_hc.flat import gaussians, planted_partition, sample_comparisons
+    model = planted_partition([8, 8, 8], *gaussians(0.97), rng=0)
+    return sample_comparisons(model, "triplets", 2500, 0.75, rng=0), model.labels
+
+def test_flat_fit_gives_all_it_promises(triplets):
+    from comparison_hc.flat import Certificate, SpurResult, adds3, spur
+    from comparison_hc.metrics import adjusted_rand_index
+    answers, planted = triplets
+    model = ComparisonClustering()
+    assert model.fit(answers) is model and isinstance(model, ClusterMixin) and is_clusterer(model)
+    found = spur(adds3(answers), len(answers))
+    np.testing.assert_array_equal(model.labels_, found.labels); np.testing.assert_array_equal(model.similarity_, adds3(answers))
+    assert (model.n_clusters_, model.n_objects_, model.components_.tolist()) == (3, 24, [0] * 24) and adjusted_rand_index(planted, model.labels_) == 1
+    assert isinstance(model.result_, SpurResult) and isinstance(model.certificate_, Certificate)
+
+@pytest.mark.parametrize("similarity", ["adds", "mulk"])
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 24])
+def test_flat_exactly_that_many_clusters(triplets, similarity, k):
+    model = ComparisonClustering(similarity, n_clusters=k).fit(triplets[0])
+    assert sorted(set(model.labels_.tolist())) == list(range(k)) and model.n_clusters_ == k and (model.certificate_ is None or model.certificate_.n_clusters == k)
+
+def test_flat_takes_quadruplets_and_arrays(answers, triplets):
+    by_kind = ComparisonClustering(n_clusters=4).fit(answers), ComparisonClustering("mulk", n_clusters=4).fit(answers)
+    for model in by_kind: assert len(model.labels_) == 20
+    np.testing.assert_array_equal(ComparisonClustering(n_clusters=3).fit_predict(triplets[0].array), ComparisonClustering(n_clusters=3).fit(triplets[0]).labels_)
+
+def test_flat_clone_pickle_and_parameters(triplets):
+    model = ComparisonClustering("mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1).fit(triplets[0])
+    copy = clone(model)
+    assert copy.get_params() == model.get_params() == dict(similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1) and not hasattr(copy, "labels_")
+    np.testing.assert_array_equal(copy.fit(triplets[0]).labels_, model.labels_)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
+
+def test_flat_answers_that_fall_apart_warn_and_say_where():
+    with pytest.warns(UserWarning, match="fall apart into 2"): model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
+    assert model.components_.tolist() == [0, 0, 0, 1, 1, 1]
+
+@pytest.mark.parametrize("parameters, word", [(dict(similarity="add"), "similarity"), (dict(similarity=3), "similarity"), (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=25), "n_clusters"), (dict(n_clusters=2.0), "n_clusters"),
+    (dict(rounding="up"), "rounding"), (dict(tol=0), "tol"), (dict(max_iter=0), "max_iter"), (dict(rng="x"), "rng")])
+def test_flat_bad_parameters_are_noticed_in_fit(triplets, parameters, word):
+    model = ComparisonClustering(**parameters)
+    with pytest.raises(InputError, match=word): model.fit(triplets[0])
+    assert not hasattr(model, "labels_")
+
+@pytest.mark.parametrize("X", [None, [[0, 1]], [], [[0, 0, 1]], "abc", [[0.5, 1, 2]]])
+def test_flat_bad_answers(X):
+    with pytest.raises(InputError): ComparisonClustering().fit(X)

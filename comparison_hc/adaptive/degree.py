@@ -42,6 +42,7 @@ class Hierarchy:
 
     def __repr__(self): return f"Hierarchy({self.n_items} items, {len(self.children)} clusters, degree {self.degree})"
 
+# %% ../../nbs/3_adaptive/34_degree.ipynb #973b873f
 def _check_children(children):
     "Tuples of vertex numbers that are a tree."
     rule = "a sequence of sequences of vertex numbers, the children of one inner vertex each"
@@ -93,6 +94,7 @@ def _from_dendrogram(cls,
         vertex.append(None if open_ else close(tuple(kids[at])))
     return cls(tuple(rows), dendrogram.names)
 
+# %% ../../nbs/3_adaptive/34_degree.ipynb #3ed5b74e
 def _to_newick(self):  # one line of text, ending in ";"
     "Newick without branch lengths; `from_newick` is the way back."
     n, pieces = self.n_items, []
@@ -175,6 +177,7 @@ class _Growing:
         number = dict(zip([*range(self.n_items), *inner], range(self.n_items + len(inner))))
         return Hierarchy(tuple(tuple(number[c] for c in self.children[v]) for v in inner), names)
 
+# %% ../../nbs/3_adaptive/34_degree.ipynb #8ea31efc
 def all_hierarchies_of_any_degree(
     n,  # number of items, at least 1
 ):      # yields `Hierarchy`
@@ -188,6 +191,7 @@ def all_hierarchies_of_any_degree(
         if len(places) == n - 1: yield tree.hierarchy()
         else: stack += [(*places, (how, v)) for v in tree.order() for how in (("above",) if v < n else ("above", "child"))]
 
+# %% ../../nbs/3_adaptive/34_degree.ipynb #6d4ce2d4
 def contracted(
     dendrogram,  # `Dendrogram`
     share,       # probability in [0, 1] that an inner edge is contracted, each independently
@@ -237,6 +241,7 @@ def _count_places(tree):
     for v in reversed(tree.order()): count[v] = 1 + (v >= tree.n_items) + sum(count[c] for c in tree.children[v])
     return count
 
+# %% ../../nbs/3_adaptive/34_degree.ipynb #17e7762d
 def _find_part(tree, v, x, children, names):
     "Generator: the child of v that x hangs by, v itself if x is not below v, None if x is a new child of v."
     member, none = tree.member, None

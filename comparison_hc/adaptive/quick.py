@@ -104,6 +104,7 @@ def _merging(tree, order, splits, count):
         going = [merge for merge, there in zip(going, arrived) if not there]
     return top[0]
 
+# %% ../../nbs/3_adaptive/31_quick.ipynb #7963f8c9
 def _dependencies(splits):
     "For every split, how many splits of its parts there are, and the split that it is a part of (−1: none)."
     at_start, outer, waiting = {}, [], [0] * len(splits)

@@ -282,46 +282,17 @@ def planted_data(
 
 # %% ../../nbs/6_dashboards/71_planted.ipynb #5df29f7d
 _COLOURS_JS = r"""
-const CLUSTERS = ["#332288", "#66BBDD", "#117733", "#44AA99", "#8A8A2B", "#CFBB60", "#882255", "#D0707F"], MIXED = "#8b9299";
-const RAMP = [[248, 250, 252], [164, 201, 229], [52, 122, 183], [6, 36, 82]], NONE = [226, 226, 226];
-const SHADES = Array.from({length: 256}, (_, shade) => {
-  if (shade === 255) return NONE;
-  const place = shade / 254 * (RAMP.length - 1), low = Math.min(Math.floor(place), RAMP.length - 2);
-  return RAMP[low].map((from, channel) => from + (RAMP[low + 1][channel] - from) * (place - low));
-});
-const MARKS = {circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", square: "M-3.5 -3.5h7v7h-7z", diamond: "M0 -5l5 5l-5 5l-5 -5z", cross: "M-4.5 -1.3h3.2v-3.2h2.6v3.2h3.2v2.6h-3.2v3.2h-2.6v-3.2h-3.2z",
-  up: "M0 -4.5l4.7 8.5h-9.4z", down: "M0 4.5l4.7 -8.5h-9.4z", left: "M-4.5 0l8.5 -4.7v9.4z", right: "M4.5 0l-8.5 -4.7v9.4z"};
-function mark({colour, shape}, attributes = {}) { return make("path", {d: MARKS[shape], fill: colour, ...attributes}); }
+const MIXED = "#8b9299";
 function clusterColour(cluster, count) { return {place: Math.floor(cluster * 8 / count), half: count > 8 && cluster % 2 === 1}; }
 """
 
 # %% ../../nbs/6_dashboards/71_planted.ipynb #2ab19ec1
-_HEAT_JS = r"""
-function heatMap() {
-  const [map, top, side] = ["chc-map", "chc-top", "chc-side"].map(name => make("canvas", {class: name}));
-  const low = make("span"), high = make("span"), shades = SHADES.slice(0, 255).filter((_, i) => i % 32 === 0 || i === 254).map(rgb => `rgb(${rgb})`);
-  set(map, {role: "img"});
-  const plot = make("div", {class: "chc-plot chc-fades"}, make("span"), top, side, map);
-  const scale = make("div", {class: "chc-scale"}, low, make("span", {style: `background:linear-gradient(90deg,${shades})`}), high);
-  const caption = make("figcaption", {}, "Similarities, objects in planted order; the strips are the pure clusters.");
-  const element = make("figure", {class: "chc-heat"}, make("h3", {}, "The data"), plot, scale, caption);
-  function strip(canvas, n, nPure, count, vertical) {
-    canvas.width = vertical ? 2 : n; canvas.height = vertical ? n : 2;
-    const pen = canvas.getContext("2d");
-    for (let cluster = 0; cluster < count; cluster++) {
-      const {place, half} = clusterColour(cluster, count), across = half ? 1 : 0;
-      pen.fillStyle = CLUSTERS[place];
-      vertical ? pen.fillRect(across, cluster * nPure, 2 - across, nPure) : pen.fillRect(cluster * nPure, across, nPure, 2 - across);
-    }
-  }
-  return {element, plot, map, draw({n, n_pure, n_levels, low: lowest, high: highest, shades: text}) {
-    const values = unpack(text, Uint8Array), image = new ImageData(n, n);
-    for (let i = 0; i < values.length; i++) { const [r, g, b] = SHADES[values[i]]; image.data.set([r, g, b, 255], 4 * i); }
-    if (map.width !== n) { map.width = map.height = n; }
-    map.getContext("2d").putImageData(image, 0, 0);
-    strip(top, n, n_pure, 1 << n_levels, false); strip(side, n, n_pure, 1 << n_levels, true);
-    say(low, lowest.toFixed(2)); say(high, highest.toFixed(2));
-    set(map, {"aria-label": `Heat map of the similarities of ${n} objects, from ${lowest} to ${highest}`});
+_DATA_JS = r"""
+function dataPicture() {
+  const heat = heatMap("chc-heat", "The data", "Similarities, objects in planted order; the strips are the pure clusters.");
+  return {...heat, draw({n, n_pure, n_levels, low, high, shades}) {
+    const count = 1 << n_levels, runs = Array.from({length: count}, (_, cluster) => { const {place, half} = clusterColour(cluster, count); return {start: cluster * n_pure, size: n_pure, colour: CLUSTERS[place], half}; });
+    heat.draw({n, values: unpack(shades, Uint8Array), ends: [low.toFixed(2), high.toFixed(2)], label: `Heat map of the similarities of ${n} objects, from ${low} to ${high}`, above: runs, beside: runs});
   }};
 }
 """
@@ -432,46 +403,10 @@ function methodTable({methods, start}, changed) {
 """
 
 # %% ../../nbs/6_dashboards/71_planted.ipynb #08d35b72
-_HISTORY_JS = r"""
-function history({methods}) {
-  const visits = [], latest = 40, svg = make("svg", {class: "chc-history-svg", role: "img"}), frame = make("path", {stroke: "#c9ced3", fill: "none"}), now = make("path", {stroke: "#444", "stroke-dasharray": "2 3"});
-  const axes = make("g"), layers = methods.map(() => make("g")), lines = methods.map(m => make("path", {fill: "none", stroke: m.colour, "stroke-width": 1.2, "stroke-dasharray": m.dashed ? "5 3" : null}));
-  svg.append(frame, now, ...lines, ...layers, axes);
-  const select = make("select", {"aria-label": "what the history is plotted against"}, ...[["visit", "order of visit"], ["snr", "δ/σ"], ["p", "p"]].map(([value, text]) => make("option", {value}, text)));
-  const caption = make("figcaption"), element = make("figure", {class: "chc-history"}, make("h3", {}, "AARI in this visit, against ", select), svg, caption);
-  let width = 500; const height = 190, left = 34, bottom = 24;
-  const same = (a, b, except) => ["snr", "p", "n_pure", "n_levels"].every(name => name === except || a[name] === b[name]);
-  function draw() {
-    if (!visits.length) return;
-    const by = select.value, last = visits[visits.length - 1], chosen = by === "visit" ? visits.slice(-latest) : visits.filter(v => same(v.settings, last.settings, by));
-    const raw = chosen.map((v, i) => by === "visit" ? i : by === "p" ? Math.log10(v.settings.p) : Math.min(asNumber(v.settings.snr), 14)), low = Math.min(...raw), high = Math.max(...raw), floor = Math.min(0, ...chosen.flatMap(v => Object.values(v.aari)));
-    const x = value => left + 10 + (width - left - 24) * (high > low ? (value - low) / (high - low) : .5), y = aari => 8 + (height - bottom - 8) * (1 - (aari - floor) / (1 - floor));
-    const order = by === "visit" ? chosen.map((_, i) => i) : chosen.map((_, i) => i).sort((a, b) => raw[a] - raw[b]);
-    methods.forEach((method, m) => {
-      const points = order.filter(i => chosen[i].aari[method.name] !== undefined).map(i => [x(raw[i]), y(chosen[i].aari[method.name])]);
-      while (layers[m].childNodes.length < points.length) layers[m].append(mark(method));
-      [...layers[m].childNodes].forEach((each, i) => set(each, i < points.length ? {transform: `translate(${points[i].map(v => v.toFixed(1))})`, visibility: null} : {visibility: "hidden"}));
-      set(lines[m], {d: points.length > 1 ? "M" + points.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L") : ""});
-    });
-    set(frame, {d: `M${left} ${y(1)}H${width - 8}M${left} ${y(.5)}H${width - 8}M${left} ${y(0)}H${width - 8}`}); set(now, {d: `M${x(raw[raw.length - 1])} 4V${height - bottom}`});
-"""
-
-# %% ../../nbs/6_dashboards/71_planted.ipynb #4c54377a
-_HISTORY_AXES_JS = r"""
-    const name = v => by === "p" ? `${v.settings.p}` : `${v.settings.snr === "inf" ? "∞" : v.settings.snr}`, ends = order.length > 1 ? [order[0], order[order.length - 1]] : [order[0]];
-    const words = [[1, "1"], [.5, "0.5"], [0, "0"]].map(([value, text]) => [left - 6, y(value) + 4, text, "end"]);
-    for (const i of ends) words.push([x(raw[i]), height - 8, by === "visit" ? `${visits.length - chosen.length + i + 1}` : name(chosen[i]), "middle"]);
-    while (axes.childNodes.length < words.length) axes.append(make("text"));
-    [...axes.childNodes].forEach((text, i) => { say(text, words[i]?.[2] ?? ""); if (words[i]) set(text, {x: words[i][0], y: words[i][1], "text-anchor": words[i][3]}); });
-    say(caption, by === "visit" ? (visits.length > latest ? `The last ${latest} of ${visits.length} settings; dotted: the present one.` : `${several(visits.length, "setting", "settings")} so far; dotted: the present one.`)
-      : `${several(chosen.length, "visit", "visits")} with the present N0, L and ${by === "p" ? "δ/σ" : "p"}, all seeds${chosen.length < visits.length ? `; the others of ${visits.length} are left out` : ""}.`);
-    set(svg, {"aria-label": `AARI of ${visits.length} settings`});
-  }
-  select.addEventListener("change", draw);
-  return {element, visits, add(visit) { visits.push(visit); draw(); }, resize(room) {
-    if (room === width) return;
-    width = room; set(svg, {width, height, viewBox: `0 0 ${width} ${height}`}); draw();
-  }};
+_PAST_JS = r"""
+function past({methods}) {
+  const against = [{by: "snr", text: "δ/σ", place: ({snr}) => Math.min(asNumber(snr), 14), show: ({snr}) => `${snr === "inf" ? "∞" : snr}`}, {by: "p", text: "p", place: ({p}) => Math.log10(p), show: ({p}) => `${p}`}];
+  return history({title: "AARI in this visit, against ", measure: "AARI", series: methods, against, fixed: ["snr", "p", "n_pure", "n_levels"], rest: by => `N0, L and ${by === "p" ? "δ/σ" : "p"}`});
 }
 """
 
@@ -510,7 +445,7 @@ function theoryTable({eta}) {
 _SHOW_JS = r"""
 function show(root, connect, spec) {
   root.classList.add("chc");
-  const heat = heatMap(), tree = treePicture(), theory = theoryTable(spec), past = history(spec), notes = make("div", {class: "chc-notes", role: "status"});
+  const heat = dataPicture(), tree = treePicture(), theory = theoryTable(spec), visited = past(spec), notes = make("div", {class: "chc-notes", role: "status"});
   let model = null, asked = null, said = [], aari = {};
   const sliders = spec.sliders.map(each => slider(each, spec.start[each.name], ask)), table = methodTable(spec, ask);
   const talk = conversation(root, connect, event => HEARD[event.kind]?.(event));
@@ -526,7 +461,7 @@ function show(root, connect, spec) {
       if (event.method === asked.drawn) { tree.draw(event, model); root.dataset.drawn = root.dataset.asked; }
     },
     sentence(event) { said.push(event.text); root.classList.add("chc-void"); },
-    done() { write(); if (Object.keys(aari).length) past.add({settings: asked, aari}); },
+    done() { write(); if (Object.keys(aari).length) visited.add({settings: asked, values: aari}); },
   };
   function ask() {
     asked = {...Object.fromEntries(sliders.map(each => [each.name, each.value])), methods: table.chosen, drawn: table.drawn};
@@ -534,8 +469,8 @@ function show(root, connect, spec) {
     talk.ask(asked);
   }
   root.replaceChildren(make("h2", {}, spec.title), make("p", {class: "chc-about"}, spec.about), make("div", {class: "chc-sliders"}, ...sliders.map(each => each.element)), make("div", {class: "chc-say"}, talk.element, notes),
-    make("div", {class: "chc-main"}, heat.element, tree.element, table.element, past.element, theory.element));
-  const fit = () => { tree.resize(Math.max(200, Math.floor(tree.element.clientWidth)), Math.max(150, Math.floor(heat.plot.clientHeight))); past.resize(Math.max(200, Math.floor(past.element.clientWidth))); };
+    make("div", {class: "chc-main"}, heat.element, tree.element, table.element, visited.element, theory.element));
+  const fit = () => { tree.resize(Math.max(200, Math.floor(tree.element.clientWidth)), Math.max(150, Math.floor(heat.plot.clientHeight))); visited.resize(Math.max(200, Math.floor(visited.element.clientWidth))); };
   new ResizeObserver(fit).observe(root); fit();
   ask();
 }
@@ -545,21 +480,18 @@ function show(root, connect, spec) {
 _STYLE = r"""
 .chc-main { display: grid; grid-template-columns: minmax(0, 300px) minmax(0, 1fr) minmax(0, 430px); gap: 16px 24px; align-items: start; margin-top: 4px; }
 .chc-history { grid-column: 1 / -1; } .chc-theory { grid-column: 1 / -1; }
-.chc-plot { display: grid; grid-template-columns: 8px 1fr; grid-template-rows: 8px auto; gap: 2px; } .chc-plot canvas { width: 100%; height: 100%; min-width: 0; min-height: 0; image-rendering: pixelated; display: block; }
-.chc-plot .chc-map { aspect-ratio: 1; height: auto; } .chc-plot .chc-side { height: 0; min-height: 100%; }
-.chc-scale { display: grid; grid-template-columns: auto 1fr auto; gap: 6px; align-items: center; padding: 8px 0 4px 10px; font-size: 12px; color: #444; font-variant-numeric: tabular-nums; } .chc-scale :nth-child(2) { height: 8px; border-radius: 2px; }
-.chc-tree { position: relative; } .chc-missing { position: absolute; top: 70px; left: 8px; right: 8px; color: #444; } .chc svg { display: block; max-width: none; overflow: visible; }
+.chc-tree { position: relative; } .chc-missing { position: absolute; top: 70px; left: 8px; right: 8px; color: #444; }
 .chc-name { white-space: nowrap !important; } .chc-name svg { display: inline-block; vertical-align: -1px; }
 .chc-methods td:nth-child(-n+2), .chc-methods th:nth-child(-n+2) { width: 34px; } .chc-methods input { margin: 2px; width: 15px; height: 15px; accent-color: #0072B2; vertical-align: middle; }
 .chc-track { display: inline-block; width: 56px; height: 8px; background: #eceff1; margin-right: 6px; border-radius: 2px; overflow: hidden; vertical-align: 0; } .chc-track span { display: block; height: 100%; width: 0; } .chc-methods td:nth-child(4) { white-space: nowrap; } .chc-aari { font-variant-numeric: tabular-nums; }
 .chc-say { display: grid; grid-template-columns: auto 1fr; gap: 4px 24px; min-height: 34px; align-items: center; } .chc-say .chc-progress { min-width: 340px; }
-.chc-history select { font: inherit; font-weight: 400; padding: 1px 4px; } .chc-theory td:nth-child(n+4):not(:nth-child(6)) { font-variant-numeric: tabular-nums; white-space: nowrap; } .chc-scroll { overflow-x: auto; }
-.chc-theory tr.chc-holds td:nth-child(6) { font-weight: 600; } .chc-void .chc-main { opacity: .3; }
+.chc-theory td:nth-child(n+4):not(:nth-child(6)) { font-variant-numeric: tabular-nums; white-space: nowrap; } .chc-scroll { overflow-x: auto; }
+.chc-theory tr.chc-holds td:nth-child(6) { font-weight: 600; }
 @container (max-width: 1080px) { .chc-main { grid-template-columns: minmax(0, 300px) minmax(0, 1fr); } .chc-methods { grid-column: 1 / -1; } }
 @container (max-width: 620px) { .chc-main { grid-template-columns: minmax(0, 1fr); } .chc-say { grid-template-columns: 1fr; } }
 """
 
-drawing = "\n".join([_COLOURS_JS, _HEAT_JS, _LAYOUT_JS, _TREE_JS + _TREE_AXIS_JS, _METHODS_JS, _HISTORY_JS + _HISTORY_AXES_JS, _THEORY_JS, _SHOW_JS])
+drawing = "\n".join([_COLOURS_JS, _DATA_JS, _LAYOUT_JS, _TREE_JS + _TREE_AXIS_JS, _METHODS_JS, _PAST_JS, _THEORY_JS, _SHOW_JS])
 
 # %% ../../nbs/6_dashboards/71_planted.ipynb #0337fd1d
 LIVE_VALUES = dict(

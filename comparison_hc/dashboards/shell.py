@@ -152,6 +152,106 @@ function slider({name, label, help, values, texts}, start, changed) {
 }
 """
 
+# %% ../../nbs/6_dashboards/70_shell.ipynb #46f2632b
+_CHOICE_JS = r"""
+function choice({name, label, help, values, texts}, start, changed) {
+  const id = `chc-${name}-${Math.random().toString(36).slice(2)}`;
+  const select = make("select", {id, title: help}, ...values.map((value, place) => make("option", {value: place}, texts[place])));
+  select.value = Math.max(0, values.indexOf(start));
+  select.addEventListener("change", changed);
+  return {name, element: make("div", {class: "chc-choice", "data-name": name}, make("label", {for: id}, label), select), get value() { return values[+select.value]; }};
+}
+"""
+
+# %% ../../nbs/6_dashboards/70_shell.ipynb #53ab521b
+_SHADES_JS = r"""
+const CLUSTERS = ["#332288", "#66BBDD", "#117733", "#44AA99", "#8A8A2B", "#CFBB60", "#882255", "#D0707F"];
+const RAMP = [[248, 250, 252], [164, 201, 229], [52, 122, 183], [6, 36, 82]], NONE = [226, 226, 226];
+const SHADES = Array.from({length: 256}, (_, shade) => {
+  if (shade === 255) return NONE;
+  const place = shade / 254 * (RAMP.length - 1), low = Math.min(Math.floor(place), RAMP.length - 2);
+  return RAMP[low].map((from, channel) => from + (RAMP[low + 1][channel] - from) * (place - low));
+});
+const MARKS = {circle: "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z", square: "M-3.5 -3.5h7v7h-7z", diamond: "M0 -5l5 5l-5 5l-5 -5z", cross: "M-4.5 -1.3h3.2v-3.2h2.6v3.2h3.2v2.6h-3.2v3.2h-2.6v-3.2h-3.2z",
+  up: "M0 -4.5l4.7 8.5h-9.4z", down: "M0 4.5l4.7 -8.5h-9.4z", left: "M-4.5 0l8.5 -4.7v9.4z", right: "M4.5 0l-8.5 -4.7v9.4z"};
+function mark({colour, shape}, attributes = {}) { return make("path", {d: MARKS[shape], fill: colour, ...attributes}); }
+"""
+
+# %% ../../nbs/6_dashboards/70_shell.ipynb #5e07e3d3
+_HEAT_JS = r"""
+function heatMap(name, heading, words) {
+  const [map, top, side] = ["chc-map", "chc-top", "chc-side"].map(name => make("canvas", {class: name}));
+  const low = make("span"), high = make("span"), shades = SHADES.slice(0, 255).filter((_, i) => i % 32 === 0 || i === 254).map(rgb => `rgb(${rgb})`);
+  set(map, {role: "img"});
+  const plot = make("div", {class: "chc-plot chc-fades"}, make("span"), top, side, map);
+  const scale = make("div", {class: "chc-scale"}, low, make("span", {style: `background:linear-gradient(90deg,${shades})`}), high);
+  const element = make("figure", {class: name}, make("h3", {}, heading), plot, scale, make("figcaption", {}, words));
+  function strip(canvas, n, runs, vertical) {
+    canvas.width = vertical ? 2 : n; canvas.height = vertical ? n : 2;
+    const pen = canvas.getContext("2d");
+    for (const {start, size, colour, half} of runs) {
+      const across = half ? 1 : 0;
+      pen.fillStyle = colour;
+      vertical ? pen.fillRect(across, start, 2 - across, size) : pen.fillRect(start, across, size, 2 - across);
+    }
+  }
+  return {element, plot, map, draw({n, values, ends, label, above, beside}) {
+    const image = new ImageData(n, n);
+    for (let i = 0; i < values.length; i++) { const [r, g, b] = SHADES[values[i]]; image.data.set([r, g, b, 255], 4 * i); }
+    if (map.width !== n) { map.width = map.height = n; }
+    map.getContext("2d").putImageData(image, 0, 0);
+    strip(top, n, above, false); strip(side, n, beside, true);
+    say(low, ends[0]); say(high, ends[1]);
+    set(map, {"aria-label": label});
+  }};
+}
+"""
+
+# %% ../../nbs/6_dashboards/70_shell.ipynb #e8c8792b
+_HISTORY_JS = r"""
+function history({title, measure, series, against, fixed, rest, words = ""}) {
+  const visits = [], latest = 40, svg = make("svg", {class: "chc-history-svg", role: "img"}), frame = make("path", {stroke: "#c9ced3", fill: "none"}), now = make("path", {stroke: "#444", "stroke-dasharray": "2 3"});
+  const axes = make("g"), layers = series.map(() => make("g")), lines = series.map(m => make("path", {fill: "none", stroke: m.colour, "stroke-width": 1.2, "stroke-dasharray": m.dashed ? "5 3" : null}));
+  svg.append(frame, now, ...lines, ...layers, axes);
+  const select = make("select", {"aria-label": "what the history is plotted against"}, ...[{by: "visit", text: "order of visit"}, ...against].map(({by, text}) => make("option", {value: by}, text)));
+  const caption = make("figcaption"), element = make("figure", {class: "chc-history"}, make("h3", {}, title, select), svg, caption);
+  let width = 500; const left = 34, bottom = 24, top = words ? 26 : 8, height = 182 + top;
+  function draw() {
+    if (!visits.length) return;
+    const by = select.value, axis = against.find(each => each.by === by), last = visits[visits.length - 1], same = visit => fixed.every(name => name === by || visit.settings[name] === last.settings[name]);
+    const chosen = axis ? visits.filter(same) : visits.slice(-latest), all = chosen.flatMap(v => Object.values(v.values));
+    const raw = chosen.map((v, i) => axis ? axis.place(v.settings) : i), low = Math.min(...raw), high = Math.max(...raw), floor = Math.min(0, ...all);
+    const x = value => left + 10 + (width - left - 24) * (high > low ? (value - low) / (high - low) : .5), y = value => top + (height - bottom - top) * (1 - (value - floor) / (1 - floor));
+    const order = chosen.map((_, i) => i).sort((a, b) => raw[a] - raw[b]);
+    series.forEach(({name}, m) => {
+      const points = order.filter(i => chosen[i].values[name] !== undefined).map(i => [x(raw[i]), y(chosen[i].values[name])]);
+      while (layers[m].childNodes.length < points.length) layers[m].append(mark(series[m]));
+      [...layers[m].childNodes].forEach((each, i) => set(each, i < points.length ? {transform: `translate(${points[i].map(v => v.toFixed(1))})`, visibility: null} : {visibility: "hidden"}));
+      set(lines[m], {d: points.length > 1 ? "M" + points.map(p => p.map(v => v.toFixed(1)).join(" ")).join("L") : ""});
+    });
+    set(frame, {d: [1, .5, 0].map(value => `M${left} ${y(value)}H${width - 8}`).join("")}); set(now, {d: `M${x(raw[raw.length - 1])} ${top - 4}V${height - bottom}`});
+"""
+
+# %% ../../nbs/6_dashboards/70_shell.ipynb #342d0c46
+_HISTORY_AXES_JS = r"""
+    const ends = order.length > 1 ? [order[0], order[order.length - 1]] : [order[0]], texts = [[1, "1"], [.5, "0.5"], [0, "0"]].map(([value, text]) => [left - 6, y(value) + 4, text, "end"]);
+    for (const i of ends) texts.push([x(raw[i]), height - 8, axis ? axis.show(chosen[i].settings) : `${visits.length - chosen.length + i + 1}`, "middle"]);
+    if (words) texts.push([left - 6, 12, words, "end"]);
+    if (words) order.forEach((i, place) => { if (order[place + 1] === undefined || raw[order[place + 1]] !== raw[i]) texts.push([x(raw[i]), 12, chosen[i].word ?? "", "middle"]); });
+    while (axes.childNodes.length < texts.length) axes.append(make("text"));
+    [...axes.childNodes].forEach((text, i) => { say(text, texts[i]?.[2] ?? ""); if (texts[i]) set(text, {x: texts[i][0], y: texts[i][1], "text-anchor": texts[i][3]}); });
+    say(caption, axis ? `${several(chosen.length, "visit", "visits")} with the present ${rest(by)}, all seeds${chosen.length < visits.length ? `; the others of ${visits.length} are left out` : ""}.`
+      : visits.length > latest ? `The last ${latest} of ${visits.length} settings; dotted: the present one.` : `${several(visits.length, "setting", "settings")} so far; dotted: the present one.`);
+    set(svg, {"aria-label": `${measure} of ${visits.length} settings`});
+  }
+  select.addEventListener("change", draw);
+  return {element, visits, add(visit) { visits.push(visit); draw(); }, resize(room) {
+    if (room === width && svg.hasAttribute("width")) return;
+    width = room; set(svg, {width, height, viewBox: `0 0 ${width} ${height}`}); draw();
+  }};
+}
+"""
+
 # %% ../../nbs/6_dashboards/70_shell.ipynb #3c4280c0
 _TALK_JS = r"""
 function conversation(root, connect, heard) {
@@ -212,6 +312,11 @@ _STYLE = r"""
 .chc-late .chc-fades { opacity: .45; } .chc-fades { transition: opacity .2s; }
 .chc table { border-collapse: collapse; width: 100%; font-size: 13px; margin: 0; } .chc th { font-weight: 600; } .chc td, .chc th { text-align: left; padding: 3px 8px 3px 0; border: 0; border-bottom: 1px solid #e2e5e8; background: none; white-space: normal; vertical-align: middle; }
 .chc td.chc-number, .chc th.chc-number { text-align: right; font-variant-numeric: tabular-nums; } .chc svg text { font: 12px system-ui, sans-serif; fill: #444; }
+.chc-choice { display: grid; align-content: start; gap: 3px; min-width: 0; } .chc-choice label { font-weight: 600; } .chc-choice select { font: inherit; padding: 1px 4px; min-width: 0; }
+.chc-plot { display: grid; grid-template-columns: 8px 1fr; grid-template-rows: 8px auto; gap: 2px; } .chc-plot canvas { width: 100%; height: 100%; min-width: 0; min-height: 0; image-rendering: pixelated; display: block; }
+.chc-plot .chc-map { aspect-ratio: 1; height: auto; } .chc-plot .chc-side { height: 0; min-height: 100%; }
+.chc-scale { display: grid; grid-template-columns: auto 1fr auto; gap: 6px; align-items: center; padding: 8px 0 4px 10px; font-size: 12px; color: #444; font-variant-numeric: tabular-nums; } .chc-scale :nth-child(2) { height: 8px; border-radius: 2px; }
+.chc svg { display: block; max-width: none; overflow: visible; } .chc-history select { font: inherit; font-weight: 400; padding: 1px 4px; } .chc-void .chc-main { opacity: .3; }
 """
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #b47ba250
@@ -219,7 +324,7 @@ def page_script(
     drawing,  # JavaScript: a function `show(root, connect, spec)` and what it needs
 ):            # JavaScript
     "The tools above, and a dashboard's drawing."
-    return "\n".join([_TOOLS_JS, _SLIDER_JS, _TALK_JS, _CONNECT_JS, drawing])
+    return "\n".join([_TOOLS_JS, _SLIDER_JS, _CHOICE_JS, _SHADES_JS, _HEAT_JS, _HISTORY_JS + _HISTORY_AXES_JS, _TALK_JS, _CONNECT_JS, drawing])
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #59ed5101
 def dashboard_widget(
@@ -285,7 +390,7 @@ show(document.getElementById("dashboard"), stored(read("data")), read("spec"));
 """
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #421d774d
-DASHBOARD_MODULES = ["comparison_hc.dashboards.planted"]
+DASHBOARD_MODULES = ["comparison_hc.dashboards.planted", "comparison_hc.dashboards.flat"]
 
 @dataclass(frozen=True)
 class Dashboard:

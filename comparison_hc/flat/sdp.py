@@ -412,7 +412,7 @@ def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
     return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
 
-def _iterate(problem, at, tol, max_iter, every=20, relax=1.8):
+def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, progress=None):
     "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`."
     C = problem.C
     while at.n_iter < max_iter:
@@ -425,6 +425,7 @@ def _iterate(problem, at, tol, max_iter, every=20, relax=1.8):
         at.Z = np.maximum(at.U, 0)
         at.U -= at.Z
         at.n_iter += 1
+        if progress: progress(at.n_iter, max_iter)
         if at.n_iter % every == 0 or at.n_iter == max_iter:
             _check(problem, at, X, Z_before)
             if _gap(problem, at) <= tol: break
@@ -462,16 +463,19 @@ def _proved(problem, parameter, certificate, lam=0.0, **more):
     value = certificate.objective - lam * certificate.n_clusters
     return SDPSolution(problem, parameter, value, value, 0.0, "certificate", certificate.labels, certificate, **more)
 
-def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam=None):
+def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam=None, progress=None):
     "Iterate, and try to prove the partition that comes out, if one does; a proof may need a better Γ than the gap does."
     at, labels = _starting_point(problem, tried, start), None
+    watch = progress and (lambda done, most: progress(f"{name} with {parameter:g}", done, most))
     for target in (tol, tol / 30):
-        _iterate(problem, at, target, max_iter)
+        _iterate(problem, at, target, max_iter, progress=watch)
         labels, gamma = _read_off(at.best), at.gamma * problem.scale
         if labels is None: break
-        tried = certify(S, labels, dual=gamma, lam=at.tau * at.rho * problem.scale if lam is None else lam)
+        price = at.tau * at.rho * problem.scale if lam is None else lam
+        tried = certify(S, labels, dual=gamma, lam=price)
         common = dict(n_iter=at.n_iter, residuals=at.residuals, dual=gamma, _rho=at.rho)
         if proves(tried): return _proved(name, parameter, tried, lam or 0.0, **common)
+        if price > tried.lam_limit: break                                  # no Γ can prove it at this price
     gap = _gap(problem, at)
     if labels is not None and np.abs(at.best - tried.X).max() > 1e-9: labels = None    # near a partition, but not one
     if gap > tol:
@@ -507,6 +511,7 @@ def sdp_k(
     rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidate
     start=None,       # `SDPSolution` of the same S that was iterated, for another k: the iteration starts there
     certificate=True, # whether to try a candidate partition and its certificate first
+    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
@@ -515,7 +520,7 @@ def sdp_k(
     if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
         tried = certify(S, _guess_labels(S, k, None if k in (1, len(S)) else _leading(S, k - 1)[1], rng))
         if tried.holds or k in (1, len(S)): return _proved("SDP-k", k, tried)
-    return _solve(S, _Problem(S, k=k), "SDP-k", k, tried, lambda proof: proof.n_clusters == k and proof.holds, tol, max_iter, start)
+    return _solve(S, _Problem(S, k=k), "SDP-k", k, tried, lambda proof: proof.n_clusters == k and proof.holds, tol, max_iter, start, progress=progress)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #16428db7
 def sdp_lambda(
@@ -526,6 +531,7 @@ def sdp_lambda(
     rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidates
     start=None,       # `SDPSolution` of the same S that was iterated: the iteration starts there
     certificate=True, # whether to try candidate partitions and their certificates first
+    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
@@ -536,7 +542,7 @@ def sdp_lambda(
         if proof.proves(lam): return _proved("SDP-λ", lam, proof, lam=lam)
         value = lambda c: c.objective - lam * c.n_clusters
         if tried is None or value(proof) > value(tried): tried = proof
-    return _solve(S, _Problem(S, lam=lam), "SDP-λ", lam, tried, lambda proof: proof.proves(lam), tol, max_iter, start, lam)
+    return _solve(S, _Problem(S, lam=lam), "SDP-λ", lam, tried, lambda proof: proof.proves(lam), tol, max_iter, start, lam, progress)
 
 def _guesses(S, lam, rng, most=24):
     "Candidate partitions for SDP-λ. Without X ≥ 0, the optimum has one cluster more than the centred S has eigenvalues above λ; so that many, and a few around."

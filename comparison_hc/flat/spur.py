@@ -6,9 +6,10 @@
 __all__ = ['spur_objective', 'spur_prices', 'SpurStep', 'SpurResult', 'round_solution', 'spur']
 
 # %% ../../nbs/2_flat/23_spur.ipynb #bc2499d5
-import warnings
-from dataclasses import dataclass, field
+import sys, warnings
+from dataclasses import dataclass
 from math import log, sqrt
+from types import ModuleType
 
 import numpy as np
 
@@ -86,13 +87,13 @@ def _inside(certificate, lam_min, lam_max):
     low, high = max(certificate.lam_low, lam_min), min(certificate.lam_high, lam_max)
     return log(high / low) if certificate.holds and low <= high else -1.0
 
-def _proved_answers(S, lam_min, lam_max, tol, max_iter, rng):
+def _proved_answers(S, lam_min, lam_max, tol, max_iter, rng, progress):
     "({k: certificate} for promising k with a partition proved optimal at a price of the range, {k: solution} of SDP-k if one was iterated for it)."
     ks, vectors = _promising(S, 24)
     proofs = {k: certify(S, _guess_labels(S, k, vectors, rng)) for k in ks if 2 <= k <= len(S)}
     inside = {k: proof for k, proof in proofs.items() if _inside(proof, lam_min, lam_max) >= 0}
     if inside or not proofs: return inside, {}
-    solution = sdp_k(S, ks[0], max(tol, 1e-2), max_iter, rng, certificate=False)       # the iteration's Γ may prove what simple ones do not
+    solution = sdp_k(S, ks[0], max(tol, 1e-2), max_iter, rng, certificate=False, progress=progress)       # the iteration's Γ may prove what simple ones do not
     good = solution.how == "certificate" and _inside(solution.certificate, lam_min, lam_max) >= 0
     return {ks[0]: solution.certificate} if good else {}, {ks[0]: solution}
 
@@ -118,23 +119,23 @@ def round_solution(
     return check_labels(labels)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
-def _traces(S, lam_min, lam_max, tol, max_iter, rng):
+def _traces(S, lam_min, lam_max, tol, max_iter, rng, progress):
     "SDP-λ at both prices."
-    at_max = sdp_lambda(S, lam_max, tol, max_iter, rng)
-    at_min = sdp_lambda(S, lam_min, tol, max_iter, rng)
+    at_max = sdp_lambda(S, lam_max, tol, max_iter, rng, progress=progress)
+    at_min = sdp_lambda(S, lam_min, tol, max_iter, rng, progress=progress)
     return at_min, at_max
 
-def _solve_all(S, ks, known, tol, max_iter, rng, rough=1e-2, near=0.05):
+def _solve_all(S, ks, known, tol, max_iter, rng, progress, rough=1e-2, near=0.05):
     "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then the promising ones to `tol`."
     found, start = {}, next(iter(known.values()), None)
     for k in ks:
-        solution = known[k] if k in known else sdp_k(S, k, max(tol, rough), max_iter, rng, start)
+        solution = known[k] if k in known else sdp_k(S, k, max(tol, rough), max_iter, rng, start, progress=progress)
         if solution.dual is not None: start = solution
         found[k] = solution, 1.0 if solution.how == "certificate" else spur_objective(solution.X, k)
     best = max(objective for _, objective in found.values())
     for k, (solution, objective) in found.items():
         if solution.gap > tol and objective >= best - near:
-            solution = sdp_k(S, k, tol, max_iter, rng, solution, certificate=False)
+            solution = sdp_k(S, k, tol, max_iter, rng, solution, certificate=False, progress=progress)
             found[k] = solution, 1.0 if solution.how == "certificate" else spur_objective(solution.X, k)
     return found
 
@@ -148,6 +149,7 @@ def spur(
     tol=1e-3,             # relative duality gap of the X_k that are compared
     max_iter=2000,        # iterations of each SDP before a `NotConvergedWarning`
     rng=0,                # int seed or `numpy.random.Generator`
+    progress=None,        # called after every iteration with (which SDP, iterations done, `max_iter`); may raise to end the work
 ):                        # `SpurResult`
     "Clusters and their number (N20, algorithm 1), by proof where one is found and by solving the SDPs of the printed range where not. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
@@ -155,12 +157,12 @@ def spur(
     tol, max_iter = check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     lam_min, lam_max = spur_prices(S, n_comparisons, normalised)
     if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
-    proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng)
+    proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)
     if proofs and not all_k: return _by_proof(S, proofs, lam_min, lam_max)
-    at_min, at_max = _traces(S, lam_min, lam_max, max(tol, 1e-2), max_iter, rng)
+    at_min, at_max = _traces(S, lam_min, lam_max, max(tol, 1e-2), max_iter, rng, progress)
     ks = sorted(round(at.trace) for at in (at_max, at_min))
     low, high = min(max(2, ks[0]), len(S)), min(ks[1] + 2, len(S))
-    found = _solve_all(S, range(low, high + 1), known, tol, max_iter, rng)
+    found = _solve_all(S, range(low, high + 1), known, tol, max_iter, rng, progress)
     return _choose(S, found, lam_min, lam_max, at_min.trace, at_max.trace, rounding, rng)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #aa8895a7
@@ -181,3 +183,10 @@ def _choose(S, found, lam_min, lam_max, trace_min, trace_max, rounding, rng):
     labels = solution.labels if solution.labels is not None else round_solution(solution.X, k, rounding, rng)
     steps = tuple(SpurStep(j, objective, s.how, s.gap) for j, (s, objective) in sorted(found.items()))
     return SpurResult(k, labels, objective, solution, steps, lam_min, lam_max, trace_min, trace_max)
+
+# %% ../../nbs/2_flat/23_spur.ipynb #4b4b98a1
+class _CallableModule(ModuleType):
+    "A module that is called like its main function."
+    def __call__(self, *args, **options): return spur(*args, **options)
+
+if __name__ in sys.modules and __name__ != "__main__": sys.modules[__name__].__class__ = _CallableModule

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
-from ..oracles import JournalError, _append, _lock
+from ..oracles import JournalError, append_bytes, lock_file
 from ..validation import InputError, check_integer, check_labels, check_number, require
 
 # %% ../../nbs/4_link/42_learning.ipynb #841701a2
@@ -66,7 +66,7 @@ class _CurveJournal:
         require(self.path.parent.is_dir() and not self.path.is_dir(), "journal", "a file in an existing folder", str(self.path))
         self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
-            _lock(self._fd, self.path)
+            lock_file(self._fd, self.path)
             self._read(self.path.read_bytes())
         except BaseException: self.__exit__(); raise
         return self
@@ -87,7 +87,7 @@ class _CurveJournal:
     def add(self, digest, record):
         "Write a curve down, then count it."
         body = json.dumps({"digest": digest, **record}).encode()
-        if self._fd is not None: _append(self._fd, body + b" %08x\n" % zlib.crc32(body), fsync=True)
+        if self._fd is not None: append_bytes(self._fd, body + b" %08x\n" % zlib.crc32(body), fsync=True)
         self.curves[digest] = record
 
 # %% ../../nbs/4_link/42_learning.ipynb #8b29ea80
@@ -138,6 +138,7 @@ def _compute(todo, merges, loss, n_clusters, n_jobs):
     if n_jobs == 1: yield from (work(digest, *instance) for digest, instance in todo.items())
     else: yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(delayed(work)(digest, *instance) for digest, instance in todo.items())
 
+# %% ../../nbs/4_link/42_learning.ipynb #4bc7ac1c
 def learn_linkage(
     instances,        # sequence of (D, labels); D as in `piecewise_loss`: (n, n) distances, or a pair (D0, D1) for two metrics; n may differ
     merges=None,      # the family: two merge functions (default single, complete), or one between two metrics (default complete)
@@ -168,6 +169,7 @@ def learn_linkage(
             if not book.curves.keys() & set(digests): raise
     return _learned([book.curves[digest] for digest in digests if digest in book.curves], not interrupted)
 
+# %% ../../nbs/4_link/42_learning.ipynb #148ed428
 def _instance_digest(D, labels, merges, loss, n_clusters, number):
     "Check one instance, and name it."
     try:

@@ -198,6 +198,48 @@ for similarity in ("adds3", "mulk3"):
         answers = flat.sample_comparisons(flat.planted_partition([250] * 4, *flat.gaussians(0.5), rng=0), "triplets", flat.n_comparisons(1000, 4), 0.75, rng=1)
         return lambda: f"{getattr(flat, similarity)(answers).dtype}"
 
+def planted_adds3(n, a, k=4, delta=0.5):
+    "AddS-3 of n(ln n)^a triplets about k planted clusters, N20's defaults otherwise, and how many triplets that is."
+    from comparison_hc.flat import adds3, gaussians, n_comparisons, planted_partition, sample_comparisons
+    model = planted_partition([n // k] * k, *gaussians(delta), rng=0)
+    answers = sample_comparisons(model, "triplets", n_comparisons(n, a), 0.75, rng=0)
+    return adds3(answers, n), len(answers)
+
+@benchmark("SDP-k by iteration, n = 200, gap 1e-4", 3)
+def sdp_by_iteration():
+    from comparison_hc.flat import sdp_k
+    S, _ = planted_adds3(200, 3)
+    def call():
+        solution = sdp_k(S, 4, tol=1e-4, certificate=False)
+        return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}"
+    return call
+
+def certified(n):
+    "Spectral candidate and certificate."
+    def prepare():
+        from comparison_hc.flat import sdp_k
+        S, _ = planted_adds3(n, 4)
+        def call():
+            solution = sdp_k(S, 4)
+            return f"{solution.how}, {solution.certificate}"
+        return call
+    return prepare
+
+for n in (1000, 4000, 10_000): benchmark(f"certified recovery, n = {n}", 1)(certified(n))
+
+def by_spur(a):
+    "The number of clusters and the clusters."
+    def prepare():
+        from comparison_hc.flat.spur import spur
+        S, n_answers = planted_adds3(1000, a)
+        def call():
+            found = spur(S, n_answers)
+            return f"k = {found.n_clusters}, {'proved' if found.certificate else 'not proved'}, objective {found.objective:.4f}"
+        return call
+    return prepare
+
+for a in (4, 3.25, 3): benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(by_spur(a))
+
 def measure(name):
     "Run one benchmark here and print its measurements as JSON."
     prepare, repetitions = BENCHMARKS[name]
