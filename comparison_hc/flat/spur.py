@@ -119,11 +119,10 @@ def round_solution(
     return check_labels(labels)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
-def _traces(S, lam_min, lam_max, tol, max_iter, rng, progress):
-    "SDP-λ at both prices."
-    at_max = sdp_lambda(S, lam_max, tol, max_iter, rng, progress=progress)
-    at_min = sdp_lambda(S, lam_min, tol, max_iter, rng, progress=progress)
-    return at_min, at_max
+def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
+    "SDP-λ at both prices, from a solution of SDP-k if there is one."
+    start = next(iter(known.values()), None)
+    return tuple(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress) for lam in (lam_min, lam_max))
 
 def _solve_all(S, ks, known, tol, max_iter, rng, progress, rough=1e-2, near=0.05):
     "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then the promising ones to `tol`."
@@ -159,7 +158,7 @@ def spur(
     if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
     proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)
     if proofs and not all_k: return _by_proof(S, proofs, lam_min, lam_max)
-    at_min, at_max = _traces(S, lam_min, lam_max, max(tol, 1e-2), max_iter, rng, progress)
+    at_min, at_max = _traces(S, lam_min, lam_max, known, max(tol, 1e-2), max_iter, rng, progress)
     ks = sorted(round(at.trace) for at in (at_max, at_min))
     low, high = min(max(2, ks[0]), len(S)), min(ks[1] + 2, len(S))
     found = _solve_all(S, range(low, high + 1), known, tol, max_iter, rng, progress)
