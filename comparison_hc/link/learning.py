@@ -136,7 +136,15 @@ def _compute(todo, merges, loss, n_clusters, n_jobs):
     def work(digest, D, labels):
         with _one_thread(): return digest, _one_curve(D, labels, merges, loss, n_clusters)
     if n_jobs == 1: yield from (work(digest, *instance) for digest, instance in todo.items())
-    else: yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(delayed(work)(digest, *instance) for digest, instance in todo.items())
+    else:
+        try: yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(delayed(work)(digest, *instance) for digest, instance in todo.items())
+        finally: _end_processes()
+
+def _end_processes():
+    "End joblib's idle processes: a child of multiprocessing would wait for them at its end."
+    try: from joblib.externals.loky import get_reusable_executor
+    except ImportError: return
+    get_reusable_executor(reuse=True).shutdown(wait=True)
 
 # %% ../../nbs/4_link/42_learning.ipynb #4bc7ac1c
 def learn_linkage(
