@@ -235,7 +235,7 @@ def test_planted_trees_are_found():
 # ---- bad input
 
 @pytest.mark.parametrize("argument, call", [
-    ("n ", lambda: kernel_active(0)), ("n ", lambda: kernel_active("ten")), ("the length of n", lambda: kernel_active([])), ("q ", lambda: kernel_active(5, -0.1)), ("q ", lambda: kernel_active(5, "all")),
+    ("n ", lambda: kernel_active(0)), ("n ", lambda: kernel_active("ten")), ("the number of names in n", lambda: kernel_active([])), ("q ", lambda: kernel_active(5, -0.1)), ("q ", lambda: kernel_active(5, "all")),
     ("n_references", lambda: kernel_active(5, n_references=0)), ("rng", lambda: kernel_active(5, rng="seed")),
     ("references", lambda: kernel_active(5, references=[])), ("references", lambda: kernel_active(5, references=[[0, 1, 2]])), ("references", lambda: kernel_active(5, references=[[0, 5]])),
     ("references", lambda: kernel_active(5, references=[[2, 2]])), ("references", lambda: kernel_active(5, references=[[0, 1], [1, 0]])), ("references", lambda: kernel_active(5, references=[[0.0, 1.0]])),
