@@ -76,6 +76,13 @@ def test_every_cell_is_the_definition_in_fractions(n, seed, top, merges):
     for run, alpha, beta in inside(made):
         assert exact_run((D0, D1), merges, Fraction(alpha), Fraction(beta)) == as_sets(made.runs[run])
 
+@pytest.mark.parametrize("n, seed, top, merges", [(6, 1156, 5, ("single", "complete")), (7, 1049, 3, ("complete", "single"))])
+def test_three_lines_through_one_point_for_every_beta(n, seed, top, merges):
+    D0, D1 = metrics(n, seed, top)
+    made = two_parameter_partition(D0, D1, merges)
+    assert made.is_complete
+    for run, alpha, beta in list(inside(made))[::11]: assert [{A, B} for A, B in run_at(D0, D1, alpha, beta, merges)] == as_sets(made.runs[run])
+
 @pytest.mark.parametrize("merges", MIXES[:3])
 def test_cells_tile_every_slab(merges):
     made = two_parameter_partition(*metrics(6, 3, None), merges)

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['run_at', 'Slab', 'TwoParameterPartition', 'two_parameter_partition', 'TwoParameterGrid', 'two_parameter_grid']
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #ea509937
+# %% ../../nbs/4_link/43_two_parameters.ipynb #967e8034
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ from .execution import _clusters_of, _crossings, _loss_function
 from .merge import AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, check_distances, closest_pair, merges_by_definition, on_grid
 from ..validation import check_integer, check_labels, check_number, require
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #974ade15
+# %% ../../nbs/4_link/43_two_parameters.ipynb #ef81f69f
 class _Square(NamedTuple):
     "One instance, checked."
     D0: np.ndarray   # (n, n) distances of the first metric
@@ -48,7 +48,7 @@ def run_at(
     D = (1 - beta) * problem.D0 + beta * problem.D1
     return [(A, B) for A, B, _ in merges_by_definition(alpha_line(D, problem.merges), len(D), alpha)]
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #08088350
+# %% ../../nbs/4_link/43_two_parameters.ipynb #d466d43b
 def _envelope(
     lines,  # (k, 2) lines by their values at 0 and 1
     merge,  # SINGLE, COMPLETE or AVERAGE
@@ -65,7 +65,7 @@ def _envelope(
         below = lines[at == x]
         begins.append(x); pieces.append(below[below[:, 1].argmin()])
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #2d2e1771
+# %% ../../nbs/4_link/43_two_parameters.ipynb #a50d2739
 class _Lines:
     "Envelopes of pairs of clusters, made when asked for."
     def __init__(self, problem): self.problem, self.known = problem, {}
@@ -92,7 +92,7 @@ class _Lines:
             self.known[A, B, places] = line, np.array([(p, q) for p in below[0] for q in below[1]]), low, high
         return self.known[A, B, places]
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #2de40a96
+# %% ../../nbs/4_link/43_two_parameters.ipynb #281e5e1e
 _LEFT, _RIGHT = np.array([0.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])         # α = 0 and α = 1 as knots
 
 def _knot_at(knot, beta): return (knot[..., 0] + knot[..., 1] * beta) / (knot[..., 2] + knot[..., 3] * beta)
@@ -122,7 +122,7 @@ def _conditions(
     slopes = np.column_stack([sides * tilt[touching], np.zeros(touching.sum())])
     return np.concatenate([found[~touching], slopes[(np.abs(slopes) > 1e-13 * scale).any(axis=1)]])
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #ff7ea5ca
+# %% ../../nbs/4_link/43_two_parameters.ipynb #f78781fe
 def _nearest_roots(
     polynomials,  # (s, 3) constant, β, β²; positive at beta
     beta,         # a number
@@ -135,19 +135,19 @@ def _nearest_roots(
     roots = roots[np.isfinite(roots)]
     return roots[roots <= beta].max(initial=-np.inf), roots[roots > beta].min(initial=np.inf)
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #689916f4
+# %% ../../nbs/4_link/43_two_parameters.ipynb #67f6a998
 class _Degenerate(Exception): "At this β a condition is as good as zero."
 
 def _stretches(lines, high, x, end):
-    "[(i, j, end)]: the lowest lines from x to end, with where they cease to be."
+    "[(i, j)]: the lowest lines from x to end. Three lines that meet in one point, for every β, leave a stretch of the width of rounding: it is none."
     found = []
     while x < end:
         i, j = closest_pair(lines, high, x)
-        x = min(float(_crossings((lines[0][i, j], lines[1][i, j]), lines, x).min()), end)
-        found.append((i, j, x))
+        begin, x = x, min(float(_crossings((lines[0][i, j], lines[1][i, j]), lines, x).min()), end)
+        if x - begin > 1e-12 and (not found or found[-1] != (i, j)): found.append((i, j))
     return found
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #0b69bd93
+# %% ../../nbs/4_link/43_two_parameters.ipynb #36e787f1
 def _node(known, clusters, low, high, beta, scale):
     "(stretches with the knots between them, how far β may move) of one node."
     m, ends, here, above, reach = len(clusters), np.full((2, len(clusters), len(clusters)), np.inf), {}, [], [0.0, 1.0]
@@ -158,7 +158,7 @@ def _node(known, clusters, low, high, beta, scale):
             above.append(here[i, j][1])
     owner, rows = np.repeat(np.arange(len(here)), [len(r) for r in above]), np.concatenate(above)
     number = {pair: k for k, pair in enumerate(here)}
-    found = [(i, j) for i, j, _ in _stretches(ends, [max(A) for A in clusters], _knot_at(low, beta), _knot_at(high, beta))]
+    found = _stretches(ends, [max(A) for A in clusters], _knot_at(low, beta), _knot_at(high, beta))
     if not found: raise _Degenerate
     knots = [low, *(_knot(here[one][0], here[two][0], beta) for one, two in zip(found, found[1:])), high]
     wanted = []
@@ -173,7 +173,7 @@ def _node(known, clusters, low, high, beta, scale):
     first, last = _nearest_roots(wanted, beta)
     return found, knots, max(reach[0], first), min(reach[1], last)
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #22b1fef2
+# %% ../../nbs/4_link/43_two_parameters.ipynb #c3a7e1c4
 def _slab(problem, known, beta):
     "(low, high, cells): how far β may move, and all runs along α, each with the two knots between which it is made."
     n, scale = len(problem.D0), max(float(problem.D0.max()), float(problem.D1.max()))
@@ -208,7 +208,7 @@ def _slabs(problem):
         yield a, b, slab[2]
         stack += [(c, d) for c, d in ((low, a), (b, high)) if d > c]
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #212ed5bd
+# %% ../../nbs/4_link/43_two_parameters.ipynb #695ec8f0
 @dataclass(frozen=True, eq=False)
 class Slab:
     "A range of β in which the runs along α are the same ones in the same order."
@@ -221,18 +221,18 @@ class Slab:
         "(len(runs) + 1,) values of α between which the runs are made at β."
         return _knot_at(self.knots, beta)
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #0a2479ad
+# %% ../../nbs/4_link/43_two_parameters.ipynb #94460dea
 @dataclass(frozen=True, eq=False)
 class TwoParameterPartition:
     "The square of α and β, cut into the runs of the family."
     slabs: list           # of `Slab`, by β
     runs: list            # (n − 1, 2) arrays of node numbers as in SciPy, one a run
     n_objects: int        # n
-    uncertified: float    # total height of ranges of β that were not looked into: slivers, and all that Ctrl-C left
+    uncertified: float    # total height of ranges of β that were not looked into: slivers, where rounding left doubt, and all that Ctrl-C left
 
     @property
     def is_complete(self):
-        "Whether only slivers, of less than 10⁻⁹ together, were left out."
+        "Whether only slivers of β, of less than 10⁻⁹ together, were left out."
         return self.uncertified < 1e-9
 
     def __repr__(self):
@@ -258,7 +258,7 @@ class TwoParameterPartition:
         "Connected regions with one run each."
         return _n_connected(self.slabs)
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #db7e56dc
+# %% ../../nbs/4_link/43_two_parameters.ipynb #50bf77a3
 def _areas(self):
     "(number of runs,) share of the square in which each is made."
     at, weights = np.polynomial.legendre.leggauss(12)
@@ -275,7 +275,7 @@ def _run_losses(self, labels, loss="pruning", n_clusters=None):
 
 TwoParameterPartition.areas, TwoParameterPartition.losses = property(_areas), _run_losses
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #978cbbc3
+# %% ../../nbs/4_link/43_two_parameters.ipynb #59e6e4cc
 def _losses(trees, numbers, labels, loss, n_clusters, n):
     "The loss of every tree; of those with one number once, if it depends on the tree alone."
     function, tree_only = _loss_function(loss)
@@ -302,7 +302,7 @@ def _n_connected(slabs):
                 if run == other and min(a[c + 1], b[d + 1]) - max(a[c], b[d]) > 1e-9: parent[root((s, c))] = root((s + 1, d))
     return len({root(x) for x in parent})
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #a67fa82e
+# %% ../../nbs/4_link/43_two_parameters.ipynb #48c6ff21
 def two_parameter_partition(
     D0,                             # (n, n) distances, n ≥ 2
     D1,                             # (n, n) distances of the same points by another metric
@@ -322,7 +322,7 @@ def two_parameter_partition(
         slabs.append(Slab(low, high, runs, np.array([left for _, left, _ in cells] + [cells[-1][2]])))
     return TwoParameterPartition(slabs, [np.array(run) for run in numbers], len(problem.D0), max(0.0, 1.0 - sum(slab.high - slab.low for slab in slabs)))
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #248ab7a5
+# %% ../../nbs/4_link/43_two_parameters.ipynb #a5cb761f
 _STEPS = ("#0072B2", "#56B4E9", "#F0E442", "#E69F00", "#D55E00")                  # low loss to high; colour-blind safe
 
 def _colour(title, values):
@@ -331,7 +331,7 @@ def _colour(title, values):
     low, high = float(np.min(values)), float(np.max(values))
     return alt.Color("loss:Q", title=title, scale=alt.Scale(domain=[low, high if high > low else low + 1], range=list(_STEPS), interpolate="rgb"))
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #c84118e1
+# %% ../../nbs/4_link/43_two_parameters.ipynb #386bbd31
 def _outlines(slabs, trees, values):
     "Rows for a chart: areas of one loss, curves between two trees along α, and straight borders between two slabs."
     areas, curves, flat, number, before = [], [], [], 0, None
@@ -355,7 +355,7 @@ def _flat_borders(one, two, trees):
     below, above = (np.array(trees)[[slab.runs[min(int(np.searchsorted(ends[1:], x, side="right")), len(slab.runs) - 1)] for x in middle]] for slab, ends in ((one, a), (two, b)))
     return [dict(beta=two.low, low=low, high=high) for low, high in zip(at[:-1][below != above], at[1:][below != above]) if high - low > 1e-6]
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #1e6e06cc
+# %% ../../nbs/4_link/43_two_parameters.ipynb #b5c68f37
 def _partition_chart(self, labels, loss="pruning", n_clusters=None):
     "The square, coloured by the loss of the run, with white lines where the tree changes: an Altair chart. Raises `InputError`."
     import altair as alt
@@ -363,7 +363,7 @@ def _partition_chart(self, labels, loss="pruning", n_clusters=None):
     areas, curves, flat = ([{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in _outlines(self.slabs, self.tree_numbers, values))
     x, y = (dict(title=title, scale=alt.Scale(domain=[0, 1])) for title in "αβ")
     chart = alt.Chart(alt.InlineData(areas)).mark_area(orient="horizontal", line=False, strokeWidth=0.6).encode(
-        y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=_colour("loss", values))
+        y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=alt.Stroke("loss:Q", scale=_colour("loss", values).scale, legend=None))
     white = dict(color="white", strokeWidth=0.9)
     if curves: chart += alt.Chart(alt.InlineData(curves)).mark_line(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("alpha:Q", **x), detail="cell:N", order="beta:Q")
     if flat: chart += alt.Chart(alt.InlineData(flat)).mark_rule(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q")
@@ -371,7 +371,7 @@ def _partition_chart(self, labels, loss="pruning", n_clusters=None):
 
 TwoParameterPartition.chart = _partition_chart
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #8904ece2
+# %% ../../nbs/4_link/43_two_parameters.ipynb #07f9cc29
 class _Bounds:
     "Distances of clusters over a rectangle: in its middle, and bounds at β0 and β1."
     def __init__(self, problem, low, high):
@@ -402,7 +402,7 @@ class _Bounds:
             M[i], M[:, i] = np.inf, np.inf
         self.size[j] += self.size[i]
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #4302c0e9
+# %% ../../nbs/4_link/43_two_parameters.ipynb #934dec3f
 def _is_nearest(bounds, i, j, rows, columns, alphas, slack):
     "Whether {i, j} is certainly nearer than the pairs (rows, columns) at all four corners, or identical to them (and first by the rule for ties)."
     gap, same = [], np.ones(len(rows), dtype=bool)
@@ -413,7 +413,7 @@ def _is_nearest(bounds, i, j, rows, columns, alphas, slack):
     worst = np.max([(1 - a) * gap[0] + a * gap[1] for a in alphas], axis=(0, 1))
     return bool(((worst < -slack) | same).all())
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #3cd6970a
+# %% ../../nbs/4_link/43_two_parameters.ipynb #f541d55f
 def _certified_tree(problem, rectangle, to_the_end):
     "(merges by node numbers in the middle of a rectangle, whether the tree is certified there); without `to_the_end` the first doubt ends it."
     (a0, a1, b0, b1), n = rectangle, len(problem.D0)
@@ -439,7 +439,7 @@ def _all_pairs(others, i, j):
     a, b = np.triu_indices(len(every), 1)
     return every[a][:-1], every[b][:-1]                                          # the last pair is {i, j}
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #bb8c660e
+# %% ../../nbs/4_link/43_two_parameters.ipynb #31cfc2e4
 @dataclass(frozen=True, eq=False)
 class TwoParameterGrid:
     "The square in rectangles: certified ones have one tree each; the others are known in their middle only."
@@ -472,7 +472,7 @@ class TwoParameterGrid:
         "(number of trees,) loss of each: as in `piecewise_loss`. Raises `InputError`."
         return _losses(self.trees, range(len(self.trees)), labels, loss, n_clusters, self.n_objects)
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #191dbc9d
+# %% ../../nbs/4_link/43_two_parameters.ipynb #2ce708fd
 def two_parameter_grid(
     D0,                             # (n, n) distances, n ≥ 2
     D1,                             # (n, n) distances of the same points by another metric
@@ -498,7 +498,7 @@ def two_parameter_grid(
         if progress is not None: progress(done)
     return TwoParameterGrid(np.array(cells), trees, np.array(tree_of), np.array(certified), len(problem.D0))
 
-# %% ../../nbs/4_link/43_two_parameters.ipynb #ed959dd6
+# %% ../../nbs/4_link/43_two_parameters.ipynb #a144d5b4
 def _grid_chart(self, labels, loss="pruning", n_clusters=None):
     "The square, coloured by loss; paler where the tree is not certain: an Altair chart. Raises `InputError`."
     import altair as alt
