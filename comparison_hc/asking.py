@@ -378,17 +378,28 @@ def _consistency(self):  # `Consistency`
 def _clashes(self):  # list of `Contradiction`
     "For every answer that the tree contradicts: which answers clash with it."
     used, found = set(self.progress.rows), []
-    for row in dict.fromkeys(vote.row for vote in self.votes if vote.answer and vote.row not in used):
+    asked = self.doubt[1].row if self.doubt else None                          # is being settled now
+    for row in dict.fromkeys(vote.row for vote in self.votes if vote.answer and vote.row not in used and vote.row != asked):
         try: consistent_hierarchy(Triplets([row, *used], names=self.settings.names)) if used else None
         except Contradiction as error: found.append(error)
     return found
+
+@property
+def _clash_texts(self):  # list of texts
+    "The same in words, the answer that does not fit first."
+    used, texts = set(self.progress.rows), []
+    for clash in self.clashes:
+        rows = [(*sorted(set(three) - {three[out]}), three[out]) for *three, out in clash.answers.tolist()]
+        rows.sort(key=used.__contains__)
+        texts.append(f"You said that {self.in_words(rows[0])}; but also that {', and that '.join(map(self.in_words, rows[1:]))}.")
+    return texts
 
 @property
 def _triplets(self):  # `Triplets` about all items, two for every answer but "cannot say"; None before the first
     "Everything that was said, repeated answers included."
     return triplets_of(self.settings.names, [self.votes], None)
 
-State.in_words, State.items, State.consistency, State.clashes, State.triplets = _in_words, _items, _consistency, _clashes, _triplets
+State.clash_texts, State.in_words, State.items, State.consistency, State.clashes, State.triplets = _clash_texts, _in_words, _items, _consistency, _clashes, _triplets
 State.hierarchy = _hierarchy
 _hierarchy.__set_name__(State, "hierarchy")
 

@@ -286,11 +286,12 @@ def dashboard_command(args):
     if args.name is None:
         for name, dashboard in find_dashboard().items(): print(f"{name:<12} {dashboard.title}")
         return
+    options = {name: value for name in ("items", "journal", "person") if (value := getattr(args, name)) is not None}
     if args.static is None:
-        try: run_dashboard(args.name, args.port, args.browser)
+        try: run_dashboard(args.name, args.port, args.browser, **options)
         except KeyboardInterrupt: raise KeyboardInterrupt("the dashboard is closed") from None
         return
-    require(args.port is None, "--port", "left out with --static", args.port)
+    for option, value in dict(port=args.port, **options).items(): require(value is None, f"--{option}", "left out with --static", value)
     with Progress(args.name) as progress: write_static(args.name, args.static, progress)
     print(f"wrote {args.static}")
 
@@ -416,6 +417,9 @@ def _add_small_commands(commands):
     live.add_argument("name", nargs="?", metavar="NAME", help="for example planted; without it, the dashboards are listed")
     live.add_argument("--port", type=int, metavar="N", help="where it listens, on this machine only (default: 8866, or any that is free)")
     live.add_argument("--browser", action=argparse.BooleanOptionalAction, default=True, help="open the page in the browser (default), or not")
+    live.add_argument("--items", metavar="ITEMS", help="ask: what is asked about, as for the command ask")
+    live.add_argument("--journal", metavar="FILE", help="ask: where the answers go (default: ITEMS-PERSON.jsonl in this folder)")
+    live.add_argument("--person", metavar="NAME", help="ask: who answers")
     live.add_argument("--static", metavar="PATH.html", help="write the static twin instead: one file with stored answers")
     live.set_defaults(run=dashboard_command)
 

@@ -69,7 +69,7 @@ def closing_text(
     "What is said at the end of a sitting."
     state, lines = session.state, []
     if session.question is None: lines += ["", state.hierarchy.to_dendrogram().to_text(), "", str(state.consistency)]
-    lines += [f"noticed: {clash}" for clash in state.clashes]
+    lines += [f"Does not fit the tree: {text}" for text in state.clash_texts]
     where = f" are in {session.path}" if session.path else ""
     lines.append(f"{len(state.votes)} answers{where}" + ("" if session.question is None else f"; at most {state.at_most} questions are left, the same command continues"))
     return "\n".join(lines)
