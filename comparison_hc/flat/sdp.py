@@ -322,7 +322,7 @@ class _Spectrahedron:
         from scipy.linalg import eigh
         W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
-        values, vectors = self._leading(W, m) if m < 0.6 * self.n else eigh(W, driver="evd", overwrite_a=True, check_finite=False)
+        values, vectors = self._leading(W, m) if m < self.n // 4 else eigh(W, driver="evd", overwrite_a=True, check_finite=False)
         tau = self._threshold(values, rho)
         if len(values) < self.n and values[0] > tau: return self._again(W, rho)
         kept = values > tau
