@@ -426,6 +426,10 @@ function show(root, connect, spec) {
     average(event) { average = readAverage(event); curve.average(average); draw(); root.dataset.tasks = average.tasks; },
     sentence(event) { const p = notes.firstChild; p.hidden = false; say(p, event.text); root.classList.add("chc-void"); },
   };
+"""
+
+# %% ../../nbs/6_dashboards/75_link.ipynb #207d4aa2
+_ASK_JS = r"""
   function ask() {
     notes.firstChild.hidden = true; root.classList.remove("chc-here"); average = null; curve.average(null);
     talk.ask({...spec.start, ...Object.fromEntries(controls.map(each => [each.name, each.value]))});
@@ -438,7 +442,7 @@ function show(root, connect, spec) {
 }
 """
 
-# %% ../../nbs/6_dashboards/75_link.ipynb #207d4aa2
+# %% ../../nbs/6_dashboards/75_link.ipynb #7c637456
 _STYLE = r"""
 .chc-main { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 14px 24px; align-items: start; margin-top: 4px; } .chc-curve { grid-column: 1 / 3; } .chc-curve svg { cursor: pointer; }
 .chc-walk { display: grid; grid-template-columns: 1fr auto; gap: 4px 24px; align-items: end; margin: 6px 0 8px; } .chc-buttons { display: flex; gap: 6px; flex-wrap: wrap; }
@@ -450,7 +454,7 @@ _STYLE = r"""
 @container (max-width: 560px) { .chc-main { grid-template-columns: minmax(0, 1fr); } .chc-main > * { grid-column: 1; } .chc-say { grid-template-columns: 1fr; } }
 """
 
-drawing = "\n".join([_LOOK_JS, _CURVE_JS + _CURVE_MOVE_JS, _CLOUD_JS, _LAYOUT_JS, _TREE_JS, _PARTS_JS, _SHOW_JS])
+drawing = "\n".join([_LOOK_JS, _CURVE_JS + _CURVE_MOVE_JS, _CLOUD_JS, _LAYOUT_JS, _TREE_JS, _PARTS_JS, _SHOW_JS + _ASK_JS])
 
 # %% ../../nbs/6_dashboards/75_link.ipynb #d2e83355
 LIVE_VALUES = dict(kind=list(TASKS), family=list(FAMILIES), per_class=[2, 3, 5, 10, 15, 20, 30, 40, 50], task=list(range(50)), tasks=[1, 2, 5, 10, 20, 50, 100, 200, 500])
