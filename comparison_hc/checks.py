@@ -22,7 +22,7 @@ from .validation import InputError, check_integer, check_number, require
 PAPERS = {"F19": "Foundations of Comparison-Based Hierarchical Clustering", "N20": "Near-Optimal Comparison Based Clustering",
           "A18": "Adaptive Hierarchical Clustering Using Ordinal Queries", "L20": "Learning to Link"}
 KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
-THEORY_MODULES = [f"comparison_hc.{name}" for name in ("hierarchical.theory", "hierarchical.theory_kernel", "hierarchical.theory_average", "flat.theory", "flat.theory_sdp", "flat.theory_recovery", "flat.theory_remarks")]   # names of the modules that hold checks; imported when checks are looked for
+THEORY_MODULES = [f"comparison_hc.{name}" for name in ("hierarchical.theory", "hierarchical.theory_kernel", "hierarchical.theory_average", "flat.theory", "flat.theory_sdp", "flat.theory_recovery", "flat.theory_remarks", "adaptive.theory_noisy")]   # names of the modules that hold checks; imported when checks are looked for
 
 # %% ../nbs/0_ground/04_checks.ipynb #1664fcff
 _RELATIONS = {  # (does l stand in this relation to r, given t ≥ 0; how far it is from failing)
