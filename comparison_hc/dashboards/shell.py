@@ -390,7 +390,7 @@ show(document.getElementById("dashboard"), stored(read("data")), read("spec"));
 """
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #421d774d
-DASHBOARD_MODULES = ["comparison_hc.dashboards.planted", "comparison_hc.dashboards.flat"]
+DASHBOARD_MODULES = ["comparison_hc.dashboards.planted", "comparison_hc.dashboards.flat", "comparison_hc.dashboards.step"]
 
 @dataclass(frozen=True)
 class Dashboard:
