@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhausted', 'run', 'SimilarityOracle', 'HierarchyOracle',
-           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'lock_file', 'append_bytes',
+           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'lock_file', 'copy_aside', 'append_bytes',
            'sample_quadruplets_by_definition', 'sample_quadruplets', 'sample_triplets']
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
@@ -450,12 +450,12 @@ def _repair(self, data, good, torn):
         self.torn = data[good:]
         report = f"its last line was torn ({len(self.torn)} bytes) and was dropped; that question will be asked again"
     else:
-        self.damaged = _copy_aside(self.path, data)
+        self.damaged = copy_aside(self.path, data)
         report = f"line {len(self._records) + 2} is damaged; the {len(self._records)} answers before it are kept, the whole file was copied to {self.damaged}"
     os.ftruncate(self._fd, good)
     warnings.warn(f"{self.path}: {report}", stacklevel=4)
 
-def _copy_aside(path, data):
+def copy_aside(path, data):
     "A new file beside `path` with these bytes, safely on the disk."
     number = 1
     while True:

@@ -269,6 +269,7 @@ def measure(name):
 def main(words):
     "Measure every benchmark whose name contains all words, each in a fresh process."
     chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in words)]
+    if not chosen: sys.exit(f"no benchmark's name contains {' and '.join(words)}")
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result")
     for name in chosen:
         done = subprocess.run([sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2])
