@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['method_names', 'flat_names', 'read_groups', 'read_truth', 'read_names', 'read_initial', 'read_similarity', 'Progress',
            'cluster_command', 'demo_command', 'data_command', 'check_command', 'reproduce_command', 'dashboard_command',
-           'make_parser', 'main']
+           'ask_command', 'pool_command', 'make_parser', 'main']
 
 # %% ../nbs/5_practice/53_command_line.ipynb #824c0559
 import argparse, os, sys
@@ -286,15 +286,63 @@ def dashboard_command(args):
     if args.name is None:
         for name, dashboard in find_dashboard().items(): print(f"{name:<12} {dashboard.title}")
         return
+    options = {name: value for name in ("items", "journal", "person") if (value := getattr(args, name)) is not None}
     if args.static is None:
-        try: run_dashboard(args.name, args.port, args.browser)
+        try: run_dashboard(args.name, args.port, args.browser, **options)
         except KeyboardInterrupt: raise KeyboardInterrupt("the dashboard is closed") from None
         return
-    require(args.port is None, "--port", "left out with --static", args.port)
+    for option, value in dict(port=args.port, **options).items(): require(value is None, f"--{option}", "left out with --static", value)
     with Progress(args.name) as progress: write_static(args.name, args.static, progress)
     print(f"wrote {args.static}")
 
 # %% ../nbs/5_practice/53_command_line.ipynb #9856dca0
+def ask_command(args):
+    "Ask a person until everything is answered, or they stop; write what was asked for."
+    from comparison_hc.asking import Session, default_journal
+    from comparison_hc.page import check_destination
+    from comparison_hc.people import closing_text, session_result, terminal_session
+    for path in args.out: check_destination(path, "--out")
+    if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
+    journal = Path(args.journal) if args.journal else default_journal(args.items, args.person or "somebody")
+    session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
+    if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+    try: terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
+    except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues") from None
+    print(closing_text(session))
+    _write_answers(session_result(session), session.state.triplets, args)
+
+def _write_answers(result, triplets, args):
+    "The files that were asked for."
+    from comparison_hc.page import save_result, write_whole
+    from comparison_hc.people import answers_text
+    for path in args.out:
+        save_result(result, path)
+        print(f"wrote {path}")
+    if args.answers_out:
+        write_whole(args.answers_out, answers_text(triplets))
+        print(f"wrote {args.answers_out}")
+
+# %% ../nbs/5_practice/53_command_line.ipynb #30138d47
+def pool_command(args):
+    "Take several people's journals together: how far they agree, and one hierarchy."
+    import warnings
+    from comparison_hc.page import check_destination, result_lines
+    from comparison_hc.people import pool_journals, pool_result
+    for path in args.out: check_destination(path, "--out")
+    if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        pool = pool_journals(args.journals)
+        result = pool_result(pool)
+    for warning in said: print(f"comparison-hc: warning: {warning.message}", file=sys.stderr)
+    lines = result_lines(result)
+    for what, text in lines: print(f"{what:<{max(len(what) for what, _ in lines)}}  {text}")
+    if len(pool.people) > 1: print(f"\n{pool.agreement().to_string(index=False)}")
+    for line in pool.who_said(): print(f"clash: {line}")
+    print(f"\n{result.dendrogram.to_text()}")
+    _write_answers(result, pool.triplets, args)
+
+# %% ../nbs/5_practice/53_command_line.ipynb #4deddb19
 class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
     def error(self, message): raise InputError(f"{message} (see {self.prog} --help)")
@@ -328,8 +376,26 @@ def make_parser():  # `argparse.ArgumentParser`
     cluster.add_argument("--tree", action="store_true", help="draw the tree on the screen even when files are written")
     cluster.set_defaults(run=cluster_command)
 
+    _add_asking_commands(commands)
     _add_small_commands(commands)
     return parser
+
+def _add_asking_commands(commands):
+    "The commands about people's answers."
+    ask = commands.add_parser("ask", help="ask a person, in this terminal", description="Ask which two of three belong together until the hierarchy is known. Every answer is in the journal before the next question: whatever stops it, the same line continues.")
+    ask.add_argument("items", nargs="?", default="animals", metavar="ITEMS", help="animals (default), digits, a folder of pictures, or a text file with one item a line")
+    ask.add_argument("--journal", metavar="FILE", help="where the answers go (default: ITEMS-PERSON.jsonl in this folder)")
+    ask.add_argument("--person", metavar="NAME", help="who answers; each person needs a journal (default: as the journal says, or somebody)")
+    ask.add_argument("--seed", type=int, metavar="N", help="decides the order of everything (default: from the person's name)")
+    ask.add_argument("--repeat-every", type=int, metavar="N", help="after so many answers an old question comes again (default: 6; 0: never)")
+    ask.set_defaults(run=ask_command)
+
+    pool = commands.add_parser("pool", help="take several people's journals together", description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.")
+    pool.add_argument("journals", nargs="+", metavar="JOURNAL", help="one a person")
+    pool.set_defaults(run=pool_command)
+    for each in (ask, pool):
+        each.add_argument("--out", action="append", default=[], metavar="PATH", help="write the hierarchy; the ending says how: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json. May be repeated")
+        each.add_argument("--answers-out", metavar="PATH.csv", help="write the answers as triplets, as `cluster` reads them")
 
 # %% ../nbs/5_practice/53_command_line.ipynb #bd41f2a1
 def _add_small_commands(commands):
@@ -351,6 +417,9 @@ def _add_small_commands(commands):
     live.add_argument("name", nargs="?", metavar="NAME", help="for example planted; without it, the dashboards are listed")
     live.add_argument("--port", type=int, metavar="N", help="where it listens, on this machine only (default: 8866, or any that is free)")
     live.add_argument("--browser", action=argparse.BooleanOptionalAction, default=True, help="open the page in the browser (default), or not")
+    live.add_argument("--items", metavar="ITEMS", help="ask: what is asked about, as for the command ask")
+    live.add_argument("--journal", metavar="FILE", help="ask: where the answers go (default: ITEMS-PERSON.jsonl in this folder)")
+    live.add_argument("--person", metavar="NAME", help="ask: who answers")
     live.add_argument("--static", metavar="PATH.html", help="write the static twin instead: one file with stored answers")
     live.set_defaults(run=dashboard_command)
 

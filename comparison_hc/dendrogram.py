@@ -710,7 +710,7 @@ def _chart_rows(
 # %% ../nbs/0_ground/02_dendrogram.ipynb #3e161888
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 
-def _data_uri(image):
+def data_uri(image):
     "A picture as a data URI. Raises `InputError`, and `MissingFileError` for a path that leads nowhere."
     from base64 import b64encode
     from pathlib import Path
@@ -731,7 +731,7 @@ def _check_images(images, n_leaves):
     require(np.iterable(images) and not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
     images = list(images)
     require(len(images) == n_leaves, "images", rule, len(images))
-    return [_data_uri(image) for image in images]
+    return [data_uri(image) for image in images]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #2b6f0941
 @patch

@@ -530,8 +530,8 @@ def test_png(height, width, depth, seed):
 def test_png_with_palette_and_our_own():
     values = np.array([[0, 1, 1], [1, 0, 1]])
     assert D._read_png(png_of(values, 1, [0, 2], palette=[255, 255, 255, 0, 0, 0])).tolist() == [[255, 0, 0], [0, 255, 0]]
-    assert D._read_png(D._png(values)).tolist() == [[0, 255, 255], [255, 0, 255]]
-    with pytest.raises(InputError, match="^image must be a grey or palette PNG"): D._read_png(D._png(np.zeros((2, 2, 3))))
+    assert D._read_png(D.png_bytes(values)).tolist() == [[0, 255, 255], [255, 0, 255]]
+    with pytest.raises(InputError, match="^image must be a grey or palette PNG"): D._read_png(D.png_bytes(np.zeros((2, 2, 3))))
 
 
 def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
