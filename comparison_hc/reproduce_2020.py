@@ -25,7 +25,7 @@ from .flat.planted import gaussians, n_comparisons, planted_partition, sample_co
 from .flat.similarity import adds3, adds4, mulk3, mulk4
 from .flat.spur import round_solution, spur
 from .metrics import adjusted_rand_index
-from .validation import as_rng, check_integer, require
+from .validation import NotConvergedWarning, as_rng, check_integer, require
 
 TOL, MAX_ITER = 1e-2, 300   # of every SDP: relative duality gap, and iterations before it gives up
 
@@ -35,7 +35,7 @@ def _watched(call):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         result = call()
-    lost = [w for w in seen if issubclass(w.category, (sdp.NotConvergedWarning, baselines.NotConvergedWarning))]
+    lost = [w for w in seen if issubclass(w.category, NotConvergedWarning)]
     for w in seen:
         if w not in lost: warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return result, not lost

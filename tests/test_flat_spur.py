@@ -39,7 +39,7 @@ def test_without_a_proof_every_k_of_the_printed_range_is_solved():
     S = adds3(triplets, 30)
     found = spur(S, len(triplets))
     assert found.certificate is None and [step.k for step in found.steps] == list(range(max(2, round(found.trace_max)), min(round(found.trace_min) + 2, 30) + 1))
-    assert all(step.how == "iteration" and 0 < step.objective < 1 and step.gap <= 1e-2 for step in found.steps)
+    assert all(step.how == "iteration" and 0 < step.objective < 1 and step.gap <= 5e-2 for step in found.steps)
     best = max(found.steps, key=lambda step: step.objective)
     assert (found.n_clusters, found.objective) == (best.k, best.objective) and len(set(found.labels)) == best.k
     assert found.objective == pytest.approx(spur_objective(found.X, best.k)) and found.solution.gap <= 1e-3

@@ -400,7 +400,7 @@ show(document.getElementById("dashboard"), stored(read("data")), read("spec"));
 """
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #421d774d
-DASHBOARD_MODULES = [f"comparison_hc.dashboards.{name}" for name in ("planted", "flat", "ask")]
+DASHBOARD_MODULES = [f"comparison_hc.dashboards.{name}" for name in ("planted", "flat", "step", "ask", "link")]
 
 @dataclass(frozen=True)
 class Dashboard:

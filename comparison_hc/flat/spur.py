@@ -124,17 +124,19 @@ def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
     start = next(iter(known.values()), None)
     return tuple(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress) for lam in (lam_min, lam_max))
 
-def _solve_all(S, ks, known, tol, max_iter, rng, progress, rough=1e-2, near=0.05):
-    "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then the promising ones to `tol`."
+_ROUNDS = (5e-2, np.inf), (1e-2, 0.15), (0.0, 0.05)                     # relative gap to reach, and how far below the best a k's objective may be to take part
+
+def _solve_all(S, ks, known, tol, max_iter, rng, progress):
+    "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then in rounds those that can still win, the last to `tol`."
     found, start = {}, next(iter(known.values()), None)
-    for k in ks:
-        solution = known[k] if k in known else sdp_k(S, k, max(tol, rough), max_iter, rng, start, progress=progress)
-        if solution.dual is not None: start = solution
-        found[k] = solution, 1.0 if solution.how == "certificate" else spur_objective(solution.X, k)
-    best = max(objective for _, objective in found.values())
-    for k, (solution, objective) in found.items():
-        if solution.gap > tol and objective >= best - near:
-            solution = sdp_k(S, k, tol, max_iter, rng, solution, certificate=False, progress=progress)
+    for rough, near in _ROUNDS:
+        best = max((objective for _, objective in found.values()), default=0.0)
+        for k in ks:
+            before, objective = found.get(k, (None, np.inf))
+            if before is not None and (before.gap <= max(tol, rough) or objective < best - near): continue
+            if before is None and k in known: solution = known[k]
+            else: solution = sdp_k(S, k, max(tol, rough), max_iter, rng, before or start, certificate=before is None, progress=progress)
+            if solution.dual is not None: start = solution
             found[k] = solution, 1.0 if solution.how == "certificate" else spur_objective(solution.X, k)
     return found
 

@@ -117,6 +117,23 @@ for n in (10_000, 100_000):
         benchmark(f"insertion, n = {n:,}, {shape}", 1)(adaptive("insertion", n, shape))
         if "," not in shape: benchmark(f"quick clustering, n = {n:,}, {shape}", 1)(adaptive("quick", n, shape))
 
+def noisy_insertion(name, shape, n=1000, p=0.8, delta=0.05, **options):
+    "Insertion with wrong answers, always the same ones to the same three items; questions against n log₂ n + n log₂(1/δ)."
+    def prepare():
+        from math import log2
+        from comparison_hc import adaptive
+        from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, run
+        truth = hidden_tree(n, shape)
+        def call():
+            oracle = Counting(Noisy(HierarchyOracle(truth), p, 1, wrong="same"))
+            learned = run(getattr(adaptive, f"{name}_insertion_clustering")(n, p, delta, 0, **options), oracle)
+            return f"{oracle.n_queries:,} questions, {oracle.n_queries / (n * log2(n) + n * log2(1 / delta)):.1f} (n log2 n + n log2 1/δ), {'right' if learned.same_tree(truth) else 'WRONG'} tree"
+        return call
+    return prepare
+
+for shape in ("balanced", "uniform", "caterpillar"):
+    for name in ("robust", "bayesian"): benchmark(f"noisy insertion, {name}, n = 1,000, {shape}", 1)(noisy_insertion(name, shape))
+
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset
@@ -252,6 +269,7 @@ def measure(name):
 def main(words):
     "Measure every benchmark whose name contains all words, each in a fresh process."
     chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in words)]
+    if not chosen: sys.exit(f"no benchmark's name contains {' and '.join(words)}")
     print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result")
     for name in chosen:
         done = subprocess.run([sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2])
