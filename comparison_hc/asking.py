@@ -321,7 +321,7 @@ def expected_questions(
     p=None,  # of the careful stage and of the simulated answers; None: the plain session, no errors
 ):           # tuple of n floats: place m has the average for the item that joins m others; place 0 has 0
     "Averages over uniformly random binary trees, whose items come in order."
-    runs, totals = max(4, int((20_000 if p is None else 2_000) / (n * log2(n)))), np.zeros(n)
+    runs, totals = max(4, int((5_000 if p is None else 2_000) / (n * log2(n)))), np.zeros(n)
     for seed in range(runs):
         oracle, algorithm, answer = HierarchyOracle(random_hierarchy(n, "uniform", seed)), insertion_clustering(n) if p is None else careful_algorithm(n, p, seed), None
         if p is not None: oracle = Noisy(oracle, p, seed)
