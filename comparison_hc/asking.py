@@ -434,6 +434,10 @@ def _hierarchy(self):  # `Hierarchy` over `items`
     "The tree of what was said."
     return tree_of_rows(self.progress.rows, self.items, self.settings.names)
 
+State.in_words, State.items, State.hierarchy = _in_words, _items, _hierarchy
+_hierarchy.__set_name__(State, "hierarchy")
+
+# %% ../nbs/5_practice/56_asking.ipynb #636aabf0
 @property
 def _consistency(self):  # `Consistency`
     "What repeated questions say."
@@ -459,6 +463,7 @@ def _n_against(self):  # int
     found = OrdinalOracle(self.hierarchy)(np.array([[number[item] for item in vote.shown] for vote in said]))
     return int(((found >= 0) & (found != np.array([vote.answer - 1 for vote in said]))).sum())
 
+# %% ../nbs/5_practice/56_asking.ipynb #135afdc6
 @property
 def _clash_texts(self):  # list of texts
     "The same in words, the answer that does not fit first."
@@ -474,9 +479,7 @@ def _triplets(self):  # `Triplets` about all items, two for every answer but "ca
     "Everything that was said, repeated answers included."
     return triplets_of(self.settings.names, [self.votes], None)
 
-State.n_against, State.clash_texts, State.in_words, State.items, State.consistency, State.clashes, State.triplets = _n_against, _clash_texts, _in_words, _items, _consistency, _clashes, _triplets
-State.hierarchy = _hierarchy
-_hierarchy.__set_name__(State, "hierarchy")
+State.consistency, State.clashes, State.n_against, State.clash_texts, State.triplets = _consistency, _clashes, _n_against, _clash_texts, _triplets
 
 # %% ../nbs/5_practice/56_asking.ipynb #2aa5e923
 def triplets_of(
@@ -555,6 +558,7 @@ def state_of(
     careful = [event for event in events if isinstance(event, float)]
     return State(settings, tuple(event for event in events if isinstance(event, Vote)), careful[-1] if careful else None)
 
+# %% ../nbs/5_practice/56_asking.ipynb #24694aae
 def parse_journal(
     data,  # bytes of the whole file
     path,  # its name, for messages
@@ -703,6 +707,7 @@ def _undo(self,
     self._write({"undo": True}, self.events[:-1])
     return True
 
+# %% ../nbs/5_practice/56_asking.ipynb #624885b0
 def _be_careful(self,
     p=None,   # probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95]
     at=None,  # as in `answer`

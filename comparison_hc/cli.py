@@ -381,6 +381,7 @@ def make_parser():  # `argparse.ArgumentParser`
     _add_small_commands(commands)
     return parser
 
+# %% ../nbs/5_practice/53_command_line.ipynb #14adecfe
 def _add_asking_commands(commands):
     "The commands about people's answers."
     ask = commands.add_parser("ask", help="ask a person, in this terminal", description="Ask which two of three belong together until the hierarchy is known. Every answer is in the journal before the next question: whatever stops it, the same line continues.")
