@@ -363,7 +363,7 @@ def _partition_chart(self, labels, loss="pruning", n_clusters=None):
     areas, curves, flat = ([{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in _outlines(self.slabs, self.tree_numbers, values))
     x, y = (dict(title=title, scale=alt.Scale(domain=[0, 1])) for title in "αβ")
     chart = alt.Chart(alt.InlineData(areas)).mark_area(orient="horizontal", line=False, strokeWidth=0.6).encode(
-        y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=alt.Stroke("loss:Q", scale=_colour("loss", values).scale, legend=None))
+        y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=_colour("loss", values))
     white = dict(color="white", strokeWidth=0.9)
     if curves: chart += alt.Chart(alt.InlineData(curves)).mark_line(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("alpha:Q", **x), detail="cell:N", order="beta:Q")
     if flat: chart += alt.Chart(alt.InlineData(flat)).mark_rule(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q")
