@@ -73,10 +73,11 @@ def check_number(
     return float(value)
 
 def check_progress(
-    progress,  # what was received
-):             # the same
+    progress,            # what was received
+    of="(done, total)",  # what it is called with
+):                       # the same
     "A function that is told how far long work is, or None."
-    require(progress is None or callable(progress), "progress", "a function of (done, total) or None", progress)
+    require(progress is None or callable(progress), "progress", f"a function of {of} or None", progress)
     return progress
 
 # %% ../nbs/0_ground/05_validation.ipynb #95ff49ca
@@ -144,7 +145,8 @@ def check_labels(
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
     require(n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array)
     require(not isna(array).any(), argument, "free of missing values", labels)
-    return factorize(array)[0].astype(np.intp)
+    try: return factorize(array)[0].astype(np.intp)
+    except TypeError: require(False, argument, "hashable values (numbers, texts, …)", labels)
 
 # %% ../nbs/0_ground/05_validation.ipynb #740377f6
 def check_names(

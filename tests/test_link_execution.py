@@ -197,3 +197,29 @@ GOOD = np.array([[0, 1, 2], [1, 0, 3], [2, 3, 0]], dtype=float)
     lambda: piecewise_loss(GOOD, [0, 0, 1], limit=0), lambda: piecewise_loss(GOOD, [0, 0, 1])(1.01), lambda: piecewise_loss(GOOD, [0, 0, 1])(-0.01), lambda: piecewise_loss(GOOD, [0, 0, 1])(np.nan)])
 def test_bad_input(call):
     with pytest.raises(InputError): call()
+
+@pytest.mark.parametrize("call", [lambda p: piecewise_loss(GOOD, [0, 0, 1], progress=p), lambda p: execution_tree(GOOD).leaves(progress=p)])
+def test_progress_is_a_function(call):
+    for value in (3, "bar", True):
+        with pytest.raises(InputError, match="^progress must be a function of a share from 0 to 1 or None; got"): call(value)
+
+@pytest.mark.parametrize("x", ["half", 1j, None, [0.5, "a"], [[0.5], [0.5, 1]], 10**400])
+def test_where_a_loss_is_asked(x):
+    with pytest.raises(InputError, match="^x must be a number or an array of them; got"): piecewise_loss(GOOD, [0, 0, 1])(x)
+
+@pytest.mark.parametrize("merges", [("single", "complete"), np.mean, 3])
+def test_two_metrics_name_the_argument(merges):
+    with pytest.raises(InputError, match="^merges must be"): execution_tree((GOOD, GOOD), merges)
+
+def test_a_pair_with_something_else_in_it():
+    for D in ((GOOD, [[0, 1], [1]]), (GOOD, (GOOD, GOOD[:2, :2])), (GOOD, None)):
+        with pytest.raises(InputError, match="^D must be"): execution_tree(D)
+
+def test_labels_that_cannot_be_compared():
+    labels = np.empty(3, dtype=object); labels[:] = [[1], [1], [2]]
+    with pytest.raises(InputError, match="^labels must be hashable values"): piecewise_loss(GOOD, labels)
+
+def test_nothing_was_found():
+    nothing = piecewise_loss(GOOD, [0, 0, 1], progress=interrupting(1))
+    for call in (nothing.best, nothing.chart):
+        with pytest.raises(InputError, match="at least one piece"): call()

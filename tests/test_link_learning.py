@@ -1,5 +1,5 @@
 "Learning a linkage: averages, journals, and the estimators."
-import os, subprocess, sys, time
+import json, os, subprocess, sys, time, zlib
 from fractions import Fraction
 
 import numpy as np
@@ -162,6 +162,29 @@ CURVE = PiecewiseLoss(np.array([0, 1.0]), np.array([0.5]), 1)
     lambda: LinkageLearner().clusterer(), lambda: MixedLinkage(-1).fit(D), lambda: MixedLinkage(n_clusters=99).fit(D), lambda: MixedLinkage().fit_predict(D), lambda: MixedLinkage().fit(-D)])
 def test_bad_input(call):
     with pytest.raises(InputError): call()
+
+def test_a_file_of_somebody_else_is_left_alone(tmp_path):
+    path, TASK = tmp_path / "j", TASKS[:1]
+    def line(record): body = json.dumps(record).encode(); return body + b" %08x\n" % zlib.crc32(body)
+    for content in (b"hello", b'{"digest":1', b'{"other": 1}', line([1]), line(3), line({"a": 1}), line({"digest": "x"})):
+        path.write_bytes(content)
+        with pytest.raises(JournalError, match="^journal must be a new file or one that learn_linkage wrote"): learn_linkage(TASK, journal=path)
+        assert path.read_bytes() == content
+    for content in (b"", b"{", b'{"digest": "12'):                          # a first line that was cut off
+        path.write_bytes(content)
+        assert same(learn_linkage(TASK, journal=path), learn_linkage(TASK)) and path.read_bytes().count(b"\n") == 1
+
+@pytest.mark.parametrize("journal", [3, True, b"name", ["name"], "a\0b", os.devnull, "", "."])
+def test_a_journal_is_the_name_of_a_file(journal):
+    with pytest.raises(InputError, match="^journal must be"): learn_linkage(TASKS[:1], journal=journal)
+
+@pytest.mark.parametrize("curves", [None, 3, "ab", CURVE])
+def test_averages_are_of_curves(curves):
+    with pytest.raises(InputError, match="^curves must be a sequence"): average_loss(curves)
+
+def test_progress_is_a_function():
+    for call in (lambda: learn_linkage(TASKS, progress=3), lambda: LinkageLearner(progress="bar").fit(TASKS)):
+        with pytest.raises(InputError, match="^progress must be a function"): call()
 
 def test_a_bad_instance_is_named():
     with pytest.raises(InputError, match="instances, entry 2: D must be symmetric"): learn_linkage([*TASKS[:2], (np.triu(D), LABELS)])

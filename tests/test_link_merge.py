@@ -148,3 +148,23 @@ def changed(*entries):
     lambda: rings_and_disks(6, 0), lambda: rings_and_disks(0, 0), lambda: rings_and_disks(8, "a")])
 def test_bad_input(call):
     with pytest.raises(InputError): call()
+
+def picking(value): return MergeFunction("own", np.max, lambda ranks: value)
+
+@pytest.mark.parametrize("value", [99, -1, 0.5, np.nan, "a", None, (0, 0)])
+def test_a_place_that_is_none_is_named(value):
+    with pytest.raises(InputError, match="pick of the merge function own returns must be an integer from 0 to"): beta_linkage(GOOD, GOOD, .5, picking(value))
+
+@pytest.mark.parametrize("value", ["far", None, -1.0, np.nan, 1j, [1.0]])
+def test_nonsense_in_a_mix_of_three_is_named(value):
+    def own(block): return value
+    with pytest.raises(InputError, match="^the value of the merge function own must be"): mixed_linkage([GOOD], [1], ["single", own], [.5, .5])
+
+def test_distances_too_large_for_sums_are_refused():
+    for call in (lambda: alpha_linkage(GOOD * 1e307, .5, ("average", "complete")), lambda: beta_linkage(GOOD, GOOD * 1e301, .5)):
+        with pytest.raises(InputError, match=r"^D1? must be at most 1e\+300"): call()
+    assert alpha_linkage(GOOD * 1e299, .5, ("average", "complete")).same_tree(alpha_linkage(GOOD, .5, ("average", "complete")))
+
+def test_what_a_users_function_raises_comes_out_as_it_is():
+    def broken(block): raise ZeroDivisionError("mine")
+    with pytest.raises(ZeroDivisionError, match="^mine$"): alpha_linkage(GOOD, .5, ("single", broken))

@@ -225,3 +225,20 @@ def test_arguments_are_left_alone():
     before = D0.copy(), D1.copy()
     two_parameter_partition(D0, D1, ("average", "complete")); two_parameter_grid(D0, D1, depth=2)
     assert np.array_equal(D0, before[0]) and np.array_equal(D1, before[1])
+
+@pytest.mark.parametrize("value", ["low", None, np.zeros(2), 1j, 10**400, np.nan, True])
+def test_the_value_of_a_loss_is_a_number(value):
+    for made in (two_parameter_partition(GOOD, OTHER), two_parameter_grid(GOOD, OTHER, depth=1)):
+        with pytest.raises(InputError, match="^the value of loss must be a finite number; got"): made.losses([0, 0, 1, 1], lambda tree, labels: value)
+
+def test_progress_is_a_function():
+    for make in (two_parameter_partition, two_parameter_grid):
+        with pytest.raises(InputError, match="^progress must be a function of a share"): make(GOOD, OTHER, progress=3)
+
+@pytest.mark.parametrize("power", [-900, -300, 300, 900])
+def test_the_unit_of_distances_does_not_matter(power):
+    for merges in MIXES[:2]:
+        expected, made = two_parameter_partition(GOOD, OTHER, merges), two_parameter_partition(GOOD * 2.0**power, OTHER * 2.0**power, merges)
+        assert [slab.runs for slab in made.slabs] == [slab.runs for slab in expected.slabs] and np.array_equal(made.areas, expected.areas)
+        one, two = two_parameter_grid(GOOD, OTHER, merges, 3), two_parameter_grid(GOOD * 2.0**power, OTHER * 2.0**power, merges, 3)
+        assert np.array_equal(one.tree_of, two.tree_of) and np.array_equal(one.certified, two.certified)

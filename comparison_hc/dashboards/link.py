@@ -345,7 +345,7 @@ function layout(task, tree) {
 _TREE_JS = r"""
 function treePicture() {
   const branches = [...LOOKS.map(look => look.colour), "#9aa1a8"].map(stroke => make("path", {stroke, fill: "none"})), strips = LOOKS.map(look => make("path", {fill: look.colour})), scale = ["0", "", ""].map(() => make("text"));
-  const svg = make("svg", {class: "chc-tree-svg chc-fades", role: "img"}, ...branches, ...strips, ...scale), element = make("figure", {class: "chc-tree"}, make("h3", {}, "The tree"), svg, make("figcaption", {}, "Root at the left, height is the distance of the merged clusters. Colours: the best pruning; grey: above it. Strip: the true classes."));
+  const svg = make("svg", {class: "chc-tree-svg chc-fades", role: "img"}, ...branches, ...strips, ...scale), element = make("figure", {class: "chc-tree"}, make("h3", {}, "The tree"), svg, make("figcaption", {}, "Root at the left, height is the distance of the merged clusters, as at the left end of the stretch of this tree. Colours: the best pruning; grey: above it. Strip: the true classes."));
   let width = 300, task = null, tree = 0; const height = 300;
   function draw() {
     if (!task) return;

@@ -15,7 +15,7 @@ import numpy as np
 from ..dendrogram import Dendrogram, _check_merges
 from .merge import (AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, as_metric_merge, beta_line, check_distances, closest_pair, first_of, line_ranks,
                                       on_grid)
-from ..validation import check_integer, check_labels, check_number, require
+from ..validation import as_array, check_integer, check_labels, check_number, check_progress, require
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #f643a1d0
 class _Problem(NamedTuple):
@@ -35,8 +35,8 @@ _KINDS = {SINGLE.name: 0, COMPLETE.name: 1, AVERAGE.name: 2}
 
 def _problem(D, merges):
     "The family and the distances that are meant. Raises `InputError`."
-    if isinstance(D, (tuple, list)) and len(D) == 2 and all(np.ndim(one) == 2 for one in D):
-        merge = as_metric_merge("complete" if merges is None else merges)
+    if isinstance(D, (tuple, list)) and len(D) == 2 and all(as_array(one, "D", "a matrix of numbers, or a pair of them").ndim == 2 for one in D):
+        merge = as_metric_merge("complete" if merges is None else merges, "merges")
         D0 = check_distances(D[0], "D, first metric,")
         D1 = check_distances(D[1], "D, second metric,", len(D0))
         if merge is AVERAGE: D0, D1 = on_grid(D0, D1)
@@ -207,6 +207,7 @@ class ExecutionTree:
     ):                  # `Leaves`
         "Collect leaves: all, the first `limit`, or those until Ctrl-C."
         limit, found = np.inf if limit is None else check_integer(limit, "limit"), []
+        check_progress(progress, "a share from 0 to 1")
         try:
             for leaf in self:
                 found.append(leaf)
@@ -309,7 +310,8 @@ def _values(problem, labels, loss, n_clusters):
 
 def _checked_loss(value):
     "A loss that a user's function returned, as a float."
-    return check_number(value.item() if isinstance(value, np.generic) else value, "the value of loss")
+    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0: value = value.item()
+    return check_number(value, "the value of loss")
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #5d0d8fa9
 @dataclass(frozen=True, eq=False)
@@ -327,7 +329,8 @@ class PiecewiseLoss:
 
     def __call__(self, x):
         "The loss at x, a number or an array. Raises `InputError`."
-        x = np.asarray(x, dtype=float)
+        x = as_array(x, "x", "a number or an array of them")
+        require(x.dtype.kind in "biuf", "x", "a number or an array of them", x.tolist())
         require((x >= 0).all() and (x <= self.breakpoints[-1]).all() and len(self.values), "x", f"in [0, {self.breakpoints[-1]:g}]", x.tolist())
         return self.values[np.minimum(np.searchsorted(self.breakpoints, x, side="right") - 1, len(self.values) - 1)]
 
@@ -338,6 +341,7 @@ class PiecewiseLoss:
 
     def best(self):
         "The least loss and all intervals (low, high) where it is reached, from left to right."
+        require(len(self.values), "the PiecewiseLoss", "of at least one piece", self)
         simple = self.simplified()
         return float(simple.values.min()), [(float(simple.breakpoints[i]), float(simple.breakpoints[i + 1])) for i in np.flatnonzero(simple.values == simple.values.min())]
 
@@ -353,6 +357,7 @@ def piecewise_loss(
 ):                    # `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search
     "The exact loss of every algorithm of a family on one instance (L20, section 3). Raises `InputError`."
     problem, limit = _problem(D, merges), np.inf if limit is None else check_integer(limit, "limit")
+    check_progress(progress, "a share from 0 to 1")
     begins, values, changes, end = [], [], 0, None
     try:
         for low, value, changed in _values(problem, labels, loss, n_clusters):
@@ -370,6 +375,7 @@ def _loss_chart(self):
     "The loss over the parameter: an Altair chart."
     import altair as alt
     from pandas import DataFrame
+    require(len(self.values), "the PiecewiseLoss", "of at least one piece", self)
     simple = self.simplified()
     table = DataFrame(dict(x=simple.breakpoints, loss=np.append(simple.values, simple.values[-1:])))
     return alt.Chart(table).mark_line(interpolate="step-after", color="#0072B2").encode(x=alt.X("x:Q", title=self.parameter, scale=alt.Scale(domain=[0, 1])), y=alt.Y("loss:Q", title="loss")).properties(width=420, height=200)

@@ -15,14 +15,14 @@ import numpy as np
 
 from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
 from ..oracles import JournalError, append_bytes, lock_file
-from ..validation import InputError, check_integer, check_labels, check_number, require
+from ..validation import InputError, check_integer, check_labels, check_number, check_progress, require
 
 # %% ../../nbs/4_link/42_learning.ipynb #841701a2
 def average_loss(
     curves,  # sequence of `PiecewiseLoss`, all complete
 ):           # `PiecewiseLoss`
     "The average of piecewise constant functions, by one sweep over all breakpoints (L20, section 3). Raises `InputError`."
-    curves = list(curves)
+    curves = list(curves) if np.iterable(curves) else []
     require(curves and all(isinstance(curve, PiecewiseLoss) for curve in curves), "curves", "a sequence of at least one PiecewiseLoss", curves)
     require(all(curve.is_complete for curve in curves), "curves", "complete, from 0 to 1", [curve for curve in curves if not curve.is_complete][:1])
     require(len({curve.parameter for curve in curves}) == 1, "curves", "all over the same parameter", sorted({curve.parameter for curve in curves}))
@@ -57,13 +57,17 @@ def _one_curve(D, labels, merges, loss, n_clusters):
     return dict(breakpoints=simple.breakpoints.tolist(), values=simple.values.tolist(), n_trees=curve.n_trees, n_pieces=len(curve.values), parameter=curve.parameter)
 
 # %% ../../nbs/4_link/42_learning.ipynb #5cbbc022
+_FIELDS, _BEGIN = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}, b'{"digest": "'        # of a line
+
 class _CurveJournal:
     "Curves by digest: kept in a file of one JSON object a line, each with its checksum, unless `path` is None."
-    def __init__(self, path): self.path, self.curves, self._fd = None if path is None else Path(path), {}, None
+    def __init__(self, path):
+        require(path is None or isinstance(path, (str, os.PathLike)) and "\0" not in os.fspath(path), "journal", "the name of a file, or None", path)
+        self.path, self.curves, self._fd = None if path is None else Path(path), {}, None
 
     def __enter__(self):
         if self.path is None: return self
-        require(self.path.parent.is_dir() and not self.path.is_dir(), "journal", "a file in an existing folder", str(self.path))
+        require(self.path.parent.is_dir() and (self.path.is_file() or not self.path.exists()), "journal", "a file in an existing folder", str(self.path))
         self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         try:
             lock_file(self._fd, self.path)
@@ -77,12 +81,16 @@ class _CurveJournal:
     def _read(self, data):
         "Take in the lines that are whole; a torn last one is dropped."
         whole = data[:data.rfind(b"\n") + 1]
-        for number, line in enumerate(whole.splitlines(), 1):
+        *lines, torn = data.split(b"\n")
+        for number, line in enumerate(lines, 1):
             try: record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
             except ValueError: record = None
-            if record is None: raise JournalError(f"journal must be a new file or one that learn_linkage wrote; got {self.path}, whose line {number} is not; nothing was changed")
+            if not isinstance(record, dict) or record.keys() != _FIELDS: self._refuse(number)
             self.curves[record.pop("digest")] = record
+        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: self._refuse(len(lines) + 1)
         if len(whole) < len(data): os.ftruncate(self._fd, len(whole))
+
+    def _refuse(self, number): raise JournalError(f"journal must be a new file or one that learn_linkage wrote; got {self.path}, whose line {number} is not; nothing was changed")
 
     def add(self, digest, record):
         "Write a curve down, then count it."
@@ -158,6 +166,7 @@ def learn_linkage(
 ):                    # `LearnedLinkage`; partial if Ctrl-C ended it after at least one instance
     "The parameter with the least average loss, and the whole loss curve (L20, section 3). Raises `InputError` before anything is computed."
     require(isinstance(instances, (list, tuple)) and len(instances), "instances", "a sequence of at least one pair (distances, labels)", instances)
+    check_progress(progress)
     require(type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1), "n_jobs", "a number of workers of at least 1, or -1 for one a core", n_jobs)
     _loss_function(loss)
     checked = [_instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number) for number, instance in enumerate(instances)]

@@ -64,7 +64,7 @@ def distance_of(
     merge,  # `MergeFunction`
     block,  # (|A|, |B|) distances
 ):          # float
-    "What a merge function says, if it is a distance. Raises `InputError`."
+    "What a merge function says, if it is a distance. Raises `InputError`; what a user's function raises comes out as it is."
     value = merge(block)
     if isinstance(value, np.ndarray) and value.ndim == 0: value = value.item()
     return check_number(value, f"the value of the merge function {merge.name}", 0)
@@ -119,7 +119,7 @@ def beta_line(D0, D1, merge):
         blocks = D0[np.ix_(A, B)], D1[np.ix_(A, B)]
         if merge is AVERAGE: return tuple(float(merge(block)) for block in blocks)
         ranks = line_ranks(np.column_stack([block.ravel() for block in blocks]), x).reshape(blocks[0].shape)
-        at = int(merge.pick(ranks))
+        at = check_integer(merge.pick(ranks), f"the place that pick of the merge function {merge.name} returns", 0, ranks.size - 1)
         return float(blocks[0].flat[at]), float(blocks[1].flat[at])
     return line
 
@@ -135,6 +135,8 @@ def line_ranks(
     return ranks
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #7096db3b
+_LARGEST = 1e300
+
 def check_distances(
     distances,               # (n, n) matrix
     argument="D",            # its name in a message
@@ -145,6 +147,7 @@ def check_distances(
     require(len(D) >= 2, argument, "about at least two points", D)
     require((D >= 0).all() or np.isnan(D.diagonal()).any(), argument, "free of negative distances", float(np.nanmin(D)))
     require((D.diagonal() == 0).all(), argument, "zero on the diagonal", D.diagonal()[D.diagonal() != 0][:1].tolist())
+    require(D.max() <= _LARGEST, argument, f"at most {_LARGEST:g}, so that sums of distances are finite", float(D.max()))
     return D
 
 def on_grid(
@@ -257,10 +260,10 @@ def _beta_rows(D0, D1, merge):
         return np.array([line(A, lines.members[k], x) for k in others]).reshape(-1, 2).T
     return new_row
 
-def as_metric_merge(merge):
+def as_metric_merge(merge, argument="merge"):
     "A merge function that a mix of metrics can use: 2-point-based, or average. Raises `InputError`."
-    merge = as_merge(merge)
-    require(merge is AVERAGE or merge.pick is not None, "merge", "2-point-based (a MergeFunction with pick) or average, between two metrics", merge.name)
+    merge = as_merge(merge, argument)
+    require(merge is AVERAGE or merge.pick is not None, argument, "2-point-based (a MergeFunction with pick) or average, between two metrics", merge.name)
     return merge
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #51b21412
@@ -297,5 +300,5 @@ def mixed_linkage(
     Ds = [check_distances(D, f"metrics, entry {i},", len(first)) for i, D in enumerate(metrics)]
     beta, alpha, merges = _weights(beta, "beta", len(Ds)), _weights(alpha, "alpha", len(merges)), [as_merge(merge, "merges") for merge in merges]
     D = sum(w * D for w, D in zip(beta, Ds))
-    mix = MergeFunction("mix", lambda block: sum(w * merge(block) for w, merge in zip(alpha, merges)))
+    mix = MergeFunction("mix", lambda block: sum(w * distance_of(merge, block) for w, merge in zip(alpha, merges)))
     return _run(_Lines([_single_points(D, mix)] * 2, _alpha_rows(D, (mix, mix))), 0)

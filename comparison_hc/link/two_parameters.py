@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from .execution import _clusters_of, _crossings, _loss_function
+from .execution import _checked_loss, _clusters_of, _crossings, _loss_function
 from .merge import AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, check_distances, closest_pair, merges_by_definition, on_grid
-from ..validation import check_integer, check_labels, check_number, require
+from ..validation import check_integer, check_labels, check_number, check_progress, require
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #ef81f69f
 class _Square(NamedTuple):
@@ -33,7 +33,8 @@ def _square(D0, D1, merges):
     D0, merges = check_distances(D0, "D0"), as_merges(merges)
     D1 = check_distances(D1, "D1", len(D0))
     require(all(merge in NAMED.values() for merge in merges), "merges", f"two of {', '.join(NAMED)}", [merge.name for merge in merges])
-    if AVERAGE in merges: D0, D1 = on_grid(D0, D1)
+    unit = 2.0 ** np.frexp(max(D0.max(), D1.max()))[1]                          # a power of two: nothing but the scale changes, and products of distances stay finite
+    D0, D1 = (on_grid if AVERAGE in merges else lambda *Ds: Ds)(D0 / unit, D1 / unit)
     return _Square(D0, D1, merges)
 
 def run_at(
@@ -284,7 +285,7 @@ def _losses(trees, numbers, labels, loss, n_clusters, n):
     values = []
     for i, (tree, number) in enumerate(zip(trees, numbers)):
         key = number if tree_only else i
-        if key not in known: known[key] = check_number(float(function(tree, codes if isinstance(loss, str) else labels, n_clusters)), "the value of loss")
+        if key not in known: known[key] = _checked_loss(function(tree, codes if isinstance(loss, str) else labels, n_clusters))
         values.append(known[key])
     return np.array(values)
 
@@ -311,6 +312,7 @@ def two_parameter_partition(
 ):                                  # `TwoParameterPartition`; partial if Ctrl-C ended it
     "Every run of linkage with D_α(·, ·; d_β), and where in the square it is made. Ours. For about a dozen points. Raises `InputError`."
     problem, found, done = _square(D0, D1, merges), [], 0.0
+    check_progress(progress, "a share from 0 to 1")
     try:
         for low, high, cells in _slabs(problem):
             if cells is not None: found.append((low, high, cells)); done += high - low
@@ -482,6 +484,7 @@ def two_parameter_grid(
 ):                                  # `TwoParameterGrid`
     "Trees of linkage with D_α(·, ·; d_β) on a grid that refines itself, each cell with a proof or without. Ours. O(n³) a cell. Raises `InputError`."
     problem, depth = _square(D0, D1, merges), check_integer(depth, "depth", 0, 12)
+    check_progress(progress, "a share from 0 to 1")
     stack, cells, numbers, trees, tree_of, certified, done = [(0.0, 1.0, 0.0, 1.0, 0)], [], {}, [], [], [], 0.0
     while stack:
         *rectangle, level = stack.pop()
