@@ -243,7 +243,9 @@ def data_command(args):
 
 def check_command(args):
     "Run the theorem checks whose label contains the words; say which hold."
-    from comparison_hc.checks import run_checks
+    from comparison_hc.checks import find_checks, run_checks
+    from comparison_hc.reproduce_2020_link import bring_pictures
+    find_checks(); bring_pictures()                               # after all are known, so that they stay in the papers' order
     checks = run_checks(args.label, quick=not args.full)
     for check in checks: print(f"{'holds' if check.holds else 'FAILS':5}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")

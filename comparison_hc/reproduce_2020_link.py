@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['TASKS', 'FAMILIES', 'COLOURS', 'PAPER_ALPHA', 'edge_histograms', 'stroke_distances', 'cosine_distances',
-           'linkage_task', 'merge_family_run', 'metric_family_run', 'held_out', 'loss_summary', 'describe_losses',
-           'loss_chart', 'optimum_claims', 'transfer_claims', 'figure_2_claims', 'figure_3_claims', 'figure_2_grid',
-           'setting_2020_link']
+           'linkage_task', 'bring_pictures', 'merge_family_run', 'metric_family_run', 'held_out', 'loss_summary',
+           'describe_losses', 'loss_chart', 'optimum_claims', 'transfer_claims', 'figure_2_claims', 'figure_3_claims',
+           'figure_2_grid', 'setting_2020_link']
 
 # %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #f0d82025
 from functools import lru_cache
@@ -45,6 +45,7 @@ def stroke_distances(
 ):          # (n, n) symmetric, zero diagonal, in the unit of the points
     "Average distance from a point of either path to the nearest point of the other (L20, section 4). Raises `InputError`."
     from scipy.spatial.distance import cdist
+    require(np.iterable(paths), "paths", "a sequence of arrays of numbers", paths)
     paths = [as_array(path, "paths", "arrays of numbers") for path in paths]
     require(len(paths) >= 2, "paths", "at least two", len(paths))
     for path in paths: require(path.ndim == 2 and path.shape[1] == 2 and len(path) and path.dtype.kind in "biuf" and np.isfinite(path).all(), "paths", "of (T, 2) arrays with T ≥ 1 finite points", path)
@@ -87,9 +88,13 @@ def _cifar(per_class, rng):
 
 # %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #f484bf70
 def cosine_distances(
-    rows,  # (n, d) of length 1
+    rows,  # (n, d) of length 1, or 0
 ):         # (n, n) symmetric, in [0, 2], exactly zero on the diagonal
-    "1 − cosine of the angle between rows."
+    "1 − cosine of the angle between rows. Raises `InputError`."
+    rows = as_array(rows, "rows", "an (n, d) array of numbers")
+    require(rows.ndim == 2 and rows.dtype.kind in "biuf", "rows", "an (n, d) array of numbers", rows)
+    length = (rows**2).sum(axis=1)
+    require((np.minimum(np.abs(length - 1), length) < 1e-6).all(), "rows", "each of length 1, or 0", np.sqrt(length).round(6).tolist())
     D = np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(D, 0)
     return (D + D.T) / 2
@@ -115,6 +120,35 @@ def linkage_task(
     require(isinstance(dataset, str) and dataset in TASKS, "dataset", f"one of {', '.join(TASKS)}", dataset)
     draw, most = TASKS[dataset]
     return draw(check_integer(per_class, "per_class", 2, most), as_rng(rng))
+
+# %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #a87558cd
+def _five_classes(labels, n, rng): return _draw(labels, rng.choice(np.unique(labels), 5, replace=False), n // 5, rng)
+
+def _pixel_distances(images):
+    from scipy.spatial.distance import cdist
+    rows = np.array([np.asarray(image, dtype=float).ravel() for image in images])
+    return cdist(rows, rows)
+
+def _pictures(name):
+    "A task of n pictures of five classes."
+    def task(n, rng):
+        found = load_dataset(name, download=False)
+        chosen = _five_classes(found.labels, n, rng)
+        return _pixel_distances(np.asarray(found.images)[chosen]), found.labels[chosen]
+    return task
+
+def _drawings(n, rng):
+    "A task of n drawings of five letters of one alphabet: two metrics."
+    found = load_dataset("omniglot", download=False)
+    of_one = np.flatnonzero(found.extra["alphabet"] == rng.choice(np.unique(found.extra["alphabet"])))
+    chosen = of_one[_five_classes(found.labels[of_one], n, rng)]
+    paths = [np.concatenate(found.extra["strokes"][i])[:, :2] for i in chosen.tolist()]
+    return (stroke_distances(paths), _pixel_distances(found.images[i] for i in chosen.tolist())), found.labels[chosen]
+
+def bring_pictures():
+    "Give the theory's count of pieces the tasks that need data. Nothing is downloaded."
+    from comparison_hc.link.theory_execution import DISTRIBUTIONS
+    DISTRIBUTIONS.update({"MNIST": (_pictures("mnist"), (25, 50, 100), (25, 50, 100, 200, 400)), "CIFAR-10": (_pictures("cifar10"), (25, 50, 100), (25, 50, 100, 200)), "Omniglot": (_drawings, (25, 50), (25, 50, 100))})
 
 # %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #dc847f78
 FAMILIES = {"single–complete": ("single", "complete"), "average–complete": ("average", "complete")}

@@ -1,16 +1,21 @@
 """The theory of L20: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
 
+import os, re
 from fractions import Fraction
 from itertools import product
 from math import log, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import comparison_hc
 from comparison_hc.checks import find_checks
 from comparison_hc.link import theory, theory_execution as execution
 from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
+from comparison_hc.reproduce_2020_link import bring_pictures
+from comparison_hc.validation import InputError
 
 CHECKS = [c for c in find_checks("L20") if c.__module__.startswith("comparison_hc.link.theory")]
 numbers = st.integers(-6, 6)
@@ -114,12 +119,32 @@ def test_tangents_are_tangents():
         heights = [(1 - beta) * int(g0) + beta * int(g1) for g0, g1 in lines]
         assert heights.index(max(heights)) == k and heights.count(max(heights)) == 1
 
-def test_stroke_distance_by_hand():
-    assert execution.stroke_distance([[0, 0], [0, 2]], [[0, 0]]) == pytest.approx(2 / 3)
-    assert execution.stroke_distance([[0, 0]], [[3, 4]]) == 5
-
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr(execution, "DISTRIBUTIONS", {name: execution.DISTRIBUTIONS[name] for name in ("rings and disks", "digits")})
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path)); monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path))
-    result = execution.pieces_are_few()
-    assert result and set(result.table.distribution) == {"rings and disks", "digits"}
-    assert "left out, as the data are not here: MNIST, CIFAR-10, Omniglot" in result.random["what"]
+    for bring in (lambda: None, bring_pictures):
+        bring()
+        result = execution.pieces_are_few()
+        assert result and set(result.table.distribution) == {"rings and disks", "digits"}
+        assert "left out, as the data are not here (or `bring_pictures` was not called): MNIST, CIFAR-10, Omniglot" in result.random["what"]
+
+@pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data")
+def test_pictures_are_brought():
+    bring_pictures()
+    for name in execution.BROUGHT:
+        D, labels = execution.DISTRIBUTIONS[name][0](10, np.random.default_rng(0))
+        for one in D if name == "Omniglot" else (D,): assert one.shape == (10, 10) and (one == one.T).all() and (one.diagonal() == 0).all() and one.sum() > 0
+        assert np.unique(labels, return_counts=True)[1].tolist() == [2] * 5
+
+def test_unknown_distributions_are_refused():
+    for name in ("letters", 3, None, ["digits"]):
+        with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"): execution.count_pieces(name, 10, 0)
+
+def test_paper_folders_know_no_data_and_no_other_paper():
+    folders = {"hierarchical", "flat", "adaptive", "link"}
+    ground = {"_lazy", "validation", "comparisons", "oracles", "dendrogram", "metrics", "checks", "grams", "streams"}
+    for folder in folders:
+        for path in (Path(comparison_hc.__file__).parent / folder).glob("*.py"):
+            absolute = re.findall(r"^\s*(?:from|import) comparison_hc\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            relative = re.findall(r"^\s*from \.\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            assert set(absolute + relative) <= ground | {folder}, (path.name, absolute, relative)

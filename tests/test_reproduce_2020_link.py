@@ -61,6 +61,16 @@ def test_cosine_distances():
     D = r.cosine_distances(rows)
     assert np.allclose(D, [[1 - sum(a * b) for b in rows] for a in rows]) and (D == D.T).all() and (D.diagonal() == 0).all() and D.min() >= 0
 
+def test_stroke_distances_by_hand():
+    assert r.stroke_distances([[[0, 0], [0, 2]], [[0, 0]]])[0, 1] == pytest.approx(2 / 3) and r.stroke_distances([[[0, 0]], [[3, 4]]])[0, 1] == 5
+
+@pytest.mark.parametrize("argument, call", [("paths", lambda: r.stroke_distances(None)), ("paths", lambda: r.stroke_distances([])), ("paths", lambda: r.stroke_distances([[[0, np.nan]], [[0, 0]]])), ("paths", lambda: r.stroke_distances([[], []])),
+    ("rows", lambda: r.cosine_distances("a")), ("rows", lambda: r.cosine_distances([[2.0, 0]])), ("rows", lambda: r.cosine_distances([[np.nan]])), ("rows", lambda: r.cosine_distances([1.0]))])
+def test_bad_metrics_are_named(argument, call):
+    with pytest.raises(InputError, match=f"^{argument} must be"): call()
+
+def test_rows_may_be_lists_and_zero(): assert r.cosine_distances([[1.0, 0], [0, 1], [0, 0]]).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+
 # ---- tasks and runs
 
 def test_rings_and_disks_of_a_task():
