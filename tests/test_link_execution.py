@@ -86,6 +86,15 @@ def test_the_other_way_round_is_the_mirror_image():
     assert np.allclose(one.breakpoints, 1 - two.breakpoints[::-1])
     assert all(as_sets(a.merges) == as_sets(b.merges) for a, b in zip(one, list(two)[::-1]))
 
+def test_if_single_and_complete_give_one_tree_so_does_all_between():
+    n_equal = 0
+    for seed in range(120):
+        n = 4 + seed % 5
+        D = np.triu(np.random.default_rng(seed).random((n, n)), 1)
+        trees = [{frozenset(objects.tolist()) for _, objects in leaf.dendrogram.clusters()} for leaf in execution_tree(D + D.T).leaves()]
+        if trees[0] == trees[-1]: n_equal += 1; assert all(tree == trees[0] for tree in trees)
+    assert n_equal > 10
+
 def test_without_numba_the_same_comes_out():
     code = ("import json, sys\nsys.modules['numba'] = None\nimport numpy as np\nfrom comparison_hc.link import execution_tree, piecewise_loss\nfrom comparison_hc.link.sweep import njit\n"
             "D, E = np.random.default_rng(0).random((2, 12, 12)); D += D.T; E += E.T; np.fill_diagonal(D, 0); np.fill_diagonal(E, 0)\n"
