@@ -59,6 +59,9 @@ def _one_curve(D, labels, merges, loss, n_clusters):
 # %% ../../nbs/4_link/42_learning.ipynb #5cbbc022
 _FIELDS, _BEGIN = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}, b'{"digest": "'        # of a line
 
+def _refuse(path, number): raise JournalError(f"journal must be a new file or one that learn_linkage wrote; got {path}, whose line {number} is not; nothing was changed")
+
+# %% ../../nbs/4_link/42_learning.ipynb #d4d997b9
 class _CurveJournal:
     "Curves by digest: kept in a file of one JSON object a line, each with its checksum, unless `path` is None."
     def __init__(self, path):
@@ -85,12 +88,10 @@ class _CurveJournal:
         for number, line in enumerate(lines, 1):
             try: record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
             except ValueError: record = None
-            if not isinstance(record, dict) or record.keys() != _FIELDS: self._refuse(number)
+            if not isinstance(record, dict) or record.keys() != _FIELDS: _refuse(self.path, number)
             self.curves[record.pop("digest")] = record
-        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: self._refuse(len(lines) + 1)
+        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: _refuse(self.path, len(lines) + 1)
         if len(whole) < len(data): os.ftruncate(self._fd, len(whole))
-
-    def _refuse(self, number): raise JournalError(f"journal must be a new file or one that learn_linkage wrote; got {self.path}, whose line {number} is not; nothing was changed")
 
     def add(self, digest, record):
         "Write a curve down, then count it."
