@@ -12,16 +12,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..validation import NotConvergedWarning, as_rng, check_integer, check_labels, check_number, check_similarity, require
+from ..validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_labels, check_number, check_progress, check_similarity, require
 
 def check_symmetric(
-    S,             # (n, n) symmetric; here the diagonal counts, so it must be finite too
-    argument="S",  # its name in a message
-):                 # (n, n) float64 array; the caller's own where it already was one
-    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite."
-    S = check_similarity(S, argument)
+    S,               # (n, n) symmetric; here the diagonal counts, so it must be finite too
+    argument="S",    # its name in a message
+    n_objects=None,  # required n, where something else fixes it
+):                   # (n, n) float64 array; the caller's own where it already was one
+    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite, or so large that its square is not."
+    S = check_similarity(S, argument, n_objects)
     bad = np.flatnonzero(~np.isfinite(np.diag(S)))
     if len(bad): require(False, argument, f"finite, but entry ({bad[0]}, {bad[0]}) is not", float(S[bad[0], bad[0]]))
+    largest = float(max(S.max(), -S.min()))
+    require(largest <= 1e100, argument, "of entries of at most 1e100 in absolute value", largest)
     return S
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #7969dd1e
@@ -224,11 +227,11 @@ def certify(
     "The interval of λ in which a partition is proved to be the unique optimum of SDP-λ. Not proved is not the same as not optimal. Raises `InputError` for bad input."
     S = check_symmetric(S)
     labels = check_labels(labels, len(S))
-    require(form is None or form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form)
+    require(form is None or isinstance(form, str) and form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form)
     blocks = _Blocks(S, labels)
     limit = blocks.highest()
     if lam is not None: check_number(lam, "lam")
-    guess = None if dual is None else np.maximum(check_similarity(dual, "dual", len(S)), 0)
+    guess = None if dual is None else np.maximum(check_symmetric(dual, "dual", len(S)), 0)
     forms = [form] if form else [*_FORMS, *(["guess"] if guess is not None else [])]
     base = _largest(blocks, 0, "additive", None) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
@@ -266,7 +269,7 @@ def _guess_labels(S, k, vectors, rng):
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):   # a few thousand points: starting threads takes longer than the work
         warnings.simplefilter("ignore")                                    # equal rows: scikit-learn finds fewer clusters and says so
         labels = KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
-    return improve_partition(S, _exactly(k, labels))
+    return _improved(S, _exactly(k, labels))
 
 def _exactly(k, labels):
     "Labels with exactly k clusters: members of the largest cluster fill the empty ones."
@@ -280,8 +283,13 @@ def improve_partition(
     S,       # (n, n) symmetric similarity
     labels,  # (n,) a partition, 0..k−1
 ):           # (n,) labels of a partition with as many clusters and at least the objective
-    "Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made)."
-    labels, n = check_labels(labels, len(S)).copy(), len(S)
+    "Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made). Raises `InputError` for bad input."
+    S = check_symmetric(S)
+    return _improved(S, check_labels(labels, len(S)))
+
+def _improved(S, labels):
+    "The moves, on checked input; labels are 0..k−1."
+    labels, n = labels.copy(), len(S)
     k, i, diagonal = labels.max() + 1, np.arange(len(S)), np.diag(S)
     R = S @ (labels[:, None] == np.arange(k)).astype(float)               # R_il: what i sees of cluster l
     for _ in range(2 * n):
@@ -485,7 +493,7 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
-    require(start is None or hasattr(start, "dual") and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
+    require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
     if start is not None and start.dual is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
@@ -513,6 +521,7 @@ def sdp_k(
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
+    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
     k, tol, max_iter = check_integer(k, "k", 1, len(S)), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
@@ -533,6 +542,7 @@ def sdp_lambda(
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
+    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
     lam, tol, max_iter = check_number(lam, "lam", 0, open_low=True), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     for labels in _guesses(S, lam, rng) if certificate else ():

@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import check, compare, mean_interval, proportion_interval
 from .planted import gaussians, n_comparisons, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from .similarity import adds3, adds4
-from .theory import expected_blocks, n_questions
+from .theory import expected_blocks, n_questions, _is_triplets
 from .theory_sdp import printed_interval
 from ..validation import as_rng
 
@@ -28,7 +28,7 @@ def squares_norm(
 ):              # int
     "‖Σ_q M_q²‖ over all questions q."
     n = n_objects
-    return (n - 2) * (2 * n - 1) if kind == "triplets" else comb(n, 2) * (n - 1) - 1
+    return (n - 2) * (2 * n - 1) if _is_triplets(kind) else comb(n, 2) * (n - 1) - 1
 
 def _questions(n, kind):
     "All questions, as two lists of pairs."
@@ -81,7 +81,7 @@ def mean_given_similarities(
 ):               # (n, n) E[S|w] / (pε), zero diagonal
     "AddS when every question is answered rightly, from ranks: O(n² log n)."
     n = len(similarity)
-    if kind == "triplets":
+    if _is_triplets(kind):
         w = np.array(similarity, dtype=float)
         np.fill_diagonal(w, -np.inf)                                           # rank 0 in its row
         R = 2.0 * w.argsort(axis=1).argsort(axis=1) - n
