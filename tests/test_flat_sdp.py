@@ -147,6 +147,21 @@ def test_renumbering_objects_changes_nothing(order):
     one, two = certify(S, labels), certify(S[np.ix_(order, order)], labels[list(order)])
     assert (two.lam_low, two.lam_high, two.objective) == pytest.approx((one.lam_low, one.lam_high, one.objective), rel=1e-6)
 
+@pytest.mark.parametrize("power", [-300, -40, 40, 300])
+def test_the_scale_of_the_similarity_changes_nothing(power):
+    unit, held = 2.0**power, 0
+    for seed in range(4):
+        S, labels = planted(seed, (12, 12, 12), 4.3)
+        one, two = certify(S, labels), certify(S * unit, labels)
+        assert one.form == two.form
+        np.testing.assert_allclose(np.array([two.lam_low, two.lam_high, two.lam_limit]) / unit, [one.lam_low, one.lam_high, one.lam_limit], rtol=1e-9)
+        held += one.form == "additive"
+    assert held > 0
+    np.testing.assert_allclose(sdp_reference(S * unit, k=4)[1] / unit, sdp_reference(S, k=4)[1], rtol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        np.testing.assert_allclose(sdp_k(S * unit, 4).objective / unit, sdp_k(S, 4).objective, rtol=1e-3)
+
 def test_labels_of_any_kind():
     S, labels = planted(2, a=4.4)
     assert certify(S, [f"cluster {label}" for label in labels]).lam_low == certify(S, labels).lam_low

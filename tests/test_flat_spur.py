@@ -76,6 +76,11 @@ def test_rounding_gives_a_partition_back(labels, method):
     if len(set(labels)) in (1, len(labels)): labels = [0, 0, 1, 1]
     assert adjusted_rand_index(labels, round_solution(cluster_matrix(labels), len(set(labels)), method)) == 1
 
+@pytest.mark.parametrize("method", ["k-means", "spectral"])
+def test_rounding_gives_as_many_clusters_as_asked_for(method):
+    for X in (np.full((6, 6), 1 / 6), cluster_matrix([0, 0, 0, 1, 1, 1])):
+        for k in range(1, 7): assert set(round_solution(X, k, method).tolist()) == set(range(k))
+
 def test_both_roundings_and_the_same_seed():
     triplets, _ = answers((10, 10, 10), a=2.5, delta=0.5)
     S = adds3(triplets, 30)

@@ -48,8 +48,12 @@ def sdp_reference(
     X = cp.Variable(S.shape, PSD=True)
     rules = [X >= 0, cp.sum(X, axis=1) == 1] + ([] if k is None else [cp.trace(X) == check_integer(k, "k", 1, len(S))])
     price = 0.0 if lam is None else check_number(lam, "lam", 0, open_low=True)
-    value = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S, X)) - price * cp.trace(X)), rules).solve(solver=cp.CLARABEL)
-    return X.value, float(value)
+    largest = max(float(np.abs(S).max()), price)
+    scale = 1.0 if 1e-6 <= largest <= 1e6 or largest == 0 else largest     # the solver's tolerances are made for numbers around 1
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S / scale, X)) - price / scale * cp.trace(X)), rules)
+    value = problem.solve(solver=cp.CLARABEL)
+    require(X.value is not None, "S", "a matrix for which the general solver finds an optimum", problem.status)
+    return X.value, scale * float(value)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #629e9d7a
 class _Blocks:
@@ -80,9 +84,8 @@ def _rank_one(blocks, r):
     totals = blocks.Z.T @ r
     return r / np.sqrt(np.where(totals > 0, totals, np.inf))[blocks.labels]
 
-def _additive(blocks, lam):
-    "(n, k) u with Γ_ij = u_i,m + u_j,l off the blocks: the block row sums of λ, perhaps with negative entries."
-    r = blocks.row_sums(lam)
+def _additive(blocks, r):
+    "(n, k) u with Γ_ij = u_i,m + u_j,l off the blocks and block row sums r, perhaps with negative entries; linear in r."
     shared = (blocks.Z.T @ r) / np.outer(blocks.sizes, blocks.sizes) / 2
     return np.where(blocks.other, r / blocks.sizes - shared[blocks.labels], 0)
 
@@ -162,7 +165,7 @@ def _proves(blocks, lam, form, guess):
 def _limit(blocks, form):
     "The largest λ at which Γ of this form is non-negative; ∞ for one cluster."
     if form != "additive" or blocks.k == 1: return blocks.highest()
-    at_zero, slope = _additive(blocks, 0), _additive(blocks, 0) - _additive(blocks, 1)
+    at_zero, slope = _additive(blocks, blocks.row_sums(0)), _additive(blocks, np.where(blocks.other, blocks.slope, 0))
     least = np.array([at_zero[blocks.labels == l].min(axis=0) for l in range(blocks.k)])
     slope = np.array([slope[blocks.labels == l][0] for l in range(blocks.k)])
     pairs = ~np.eye(blocks.k, dtype=bool)

@@ -13,7 +13,7 @@ from types import ModuleType
 
 import numpy as np
 
-from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _guess_labels, _leading, _proved
+from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _exactly, _guess_labels, _leading, _proved
 from ..validation import as_rng, check_flag, check_integer, check_number, check_progress, require
 
 # %% ../../nbs/2_flat/23_spur.ipynb #9ce6d6aa
@@ -107,7 +107,7 @@ def round_solution(
     method="k-means",    # "k-means" on the rows of X, or "spectral" clustering with X as affinity
     rng=0,               # int seed or `numpy.random.Generator`
 ):                       # (n,) labels, 0..k−1 in order of first appearance
-    "A partition from X (N20, section 5)."
+    "A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input."
     from sklearn.cluster import KMeans, SpectralClustering
     from comparison_hc.validation import check_labels
     X, rng = check_symmetric(X, "X"), as_rng(rng)
@@ -119,7 +119,7 @@ def round_solution(
         warnings.simplefilter("ignore")                                    # equal rows, or an affinity in several parts, are what is hoped for here
         if method == "k-means": labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
         else: labels = SpectralClustering(k, affinity="precomputed", random_state=seed).fit_predict(np.maximum(X, 0))
-    return check_labels(labels)
+    return check_labels(_exactly(k, labels))
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
 def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
