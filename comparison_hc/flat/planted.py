@@ -144,6 +144,7 @@ def planted_partition(
     for array in (w, labels): array.flags.writeable = False
     return PlantedPartition(w, labels, sizes, f_in, f_out, delta)
 
+# %% ../../nbs/2_flat/20_planted.ipynb #ch3ck-s1z3s-20x
 def check_sizes(
     sizes,  # what was received
 ):          # tuple of int
