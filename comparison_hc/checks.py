@@ -24,7 +24,7 @@ PAPERS = {"F19": "Foundations of Comparison-Based Hierarchical Clustering", "N20
 KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
 THEORY = dict(hierarchical="theory theory_kernel theory_average",        # modules that hold checks, by folder; imported when checks are looked for
               flat="theory theory_sdp theory_recovery theory_remarks",
-              adaptive="theory theory_algorithms",
+              adaptive="theory theory_algorithms theory_noisy",
               link="theory theory_execution")
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
 

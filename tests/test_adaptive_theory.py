@@ -132,8 +132,8 @@ def test_insertion_costs_by_looking_for_every_sibling():
                 asked += 1
             assert cost[sibling] == asked <= most[sibling] <= ceil(log2(7))
 
-def test_expected_questions_of_a_star_like_case():
-    "Three items need one question; a caterpillar of four was done by hand in the notebook; the mean of many runs agrees on a shape of seven."
+def test_expected_questions_against_runs():
+    "The mean of many runs on a shape of seven leaves."
     shape = theory_algorithms.shapes(7)[5]
     truth, counts = theory_algorithms.grown(shape).dendrogram(), []
     for seed in range(600):

@@ -57,18 +57,21 @@ def _ask(self,
     at,       # place of the pivot
     x,        # the item
     n_votes,  # how often
-):            # generator of one batch (n_votes, 3); returns (3,) counts of RIGHT, LEFT, UP
+):            # generator of one batch (n_votes, 3); returns how often RIGHT, LEFT, UP were answered
     "The ordinal query for x with a pivot, several times."
     first, middle, last = (int(self.leaves_before[place]) for place in (at + 1, self.middle[at], self.end[at]))
     questions = np.full((n_votes, 3), x)
     questions[:, 0] = self.leaves[self.rng.integers(first, middle, size=n_votes)]
     questions[:, 1] = self.leaves[self.rng.integers(middle, last, size=n_votes)]
     answers = yield questions
-    return np.bincount(check_binary_answers(questions, answers.tolist()), minlength=3)
+    said = check_binary_answers(questions, answers.tolist())
+    return [said.count(answer) for answer in (RIGHT, LEFT, UP)]
 
 def _side(self, at):
     "The direction from the parent to a place."
     return LEFT if at == self.parent[at] + 1 else RIGHT
+
+def _most(counts): return counts.index(max(counts))
 
 PreOrder.ask, PreOrder.side = _ask, _side
 
@@ -82,10 +85,10 @@ def simulate_vertex_query(
     "SimulateVertexQuery (A18, Algorithm 5). Its \"arbitrary response\", when no answer has a strict majority, is the most frequent one."
     parent = int(order.parent[at])
     if parent < 0:
-        answer = int((yield from order.ask(at, x, 1)).argmax())
+        answer = _most((yield from order.ask(at, x, 1)))
         return HERE if answer == UP else answer
     if order.end[at] == at + 1: return HERE if (yield from order.ask(parent, x, 1))[order.side(at)] else UP
-    most = int((yield from order.ask(at, x, n_votes)).argmax())
+    most = _most((yield from order.ask(at, x, n_votes)))
     if most != UP: return most
     return HERE if 2 * (yield from order.ask(parent, x, n_votes))[order.side(at)] > n_votes else UP
 
@@ -133,16 +136,18 @@ def likely_vertices(
     p_correct,  # p, for vertex queries
     n_votes,    # k_p
     n_rounds,   # K
+    look=None,  # called after every round with the median, the response (None: marked) and the logarithms of the weights
 ):              # generator of batches of questions; returns the marked places, ascending
     "The multiplicative-weights stage (A18, Lemma 5.4)."
     log_weight, gain = np.zeros(len(order)), log2(p_correct / (1 - p_correct))
     for _ in range(n_rounds):
         weight = np.exp2(log_weight - log_weight.max())
         q = weighted_median(order, weight)
-        if 2 * weight[q] < weight.sum(): _reward(order, log_weight, q, (yield from simulate_vertex_query(order, q, x, n_votes)), gain)
-        else:
-            log_weight[q] = -np.inf
-            if log_weight.max() == -np.inf: break                               # every vertex is marked
+        response = (yield from simulate_vertex_query(order, q, x, n_votes)) if 2 * weight[q] < weight.sum() else None
+        if response is None: log_weight[q] = -np.inf
+        else: _reward(order, log_weight, q, response, gain)
+        if look is not None: look(q, response, log_weight.copy())
+        if log_weight.max() == -np.inf: break                                   # every vertex is marked
     return np.flatnonzero(log_weight == -np.inf)
 
 def _reward(order, log_weight, at, response, gain):
@@ -309,7 +314,7 @@ def bayesian_sibling(
         if look is not None: look(weight)
         if weight[:top].sum() + weight[top + 1:].sum() <= odds: return top
         at = halving_pivot(order, weight, top)
-        answer = int((yield from order.ask(at, x, 1)).argmax())
+        answer = _most((yield from order.ask(at, x, 1)))
         _reward(order, log_weight, at, answer, gain)
         if answer == UP: log_weight[at] += gain                                 # the pivot itself is in the part above
 

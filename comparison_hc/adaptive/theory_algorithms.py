@@ -6,7 +6,7 @@
 __all__ = ['QUICK_CONSTANT', 'shapes', 'n_leaves', 'grown', 'too_large', 'worst_failure', 'splits_are_good_often_enough',
            'two_clusters', 'two_clusters_exist', 'splits', 'expected_questions', 'quick_needs_n_log_n',
            'quick_runs_as_computed', 'insertion_costs', 'finding_the_sibling_halves', 'the_sum_is_below_n_log_n',
-           'shape_of', 'worst_totals', 'insertion_needs_n_log_n', 'insertion_runs_within_the_bound', 'exact_algorithms',
+           'shape_of', 'worst_totals', 'insertion_needs_n_log_n', 'insertion_runs_within_the_bound',
            'every_small_tree_is_learned', 'the_star_needs_n_squared', 'degree_bounds_hold']
 
 # %% ../../nbs/3_adaptive/35b_theory_algorithms.ipynb #d4a17a17
@@ -36,7 +36,11 @@ def shapes(
     return tuple((left, right) for a, b in halves for at, left in enumerate(shapes(a)) for right in (shapes(b)[at:] if a == b else shapes(b)))
 
 @cache
-def n_leaves(shape): return n_leaves(shape[0]) + n_leaves(shape[1]) if shape else 1
+def n_leaves(
+    shape,  # as in `shapes`
+):          # int
+    "The number of leaves."
+    return n_leaves(shape[0]) + n_leaves(shape[1]) if shape else 1
 
 def grown(
     shape,   # as in `shapes`
@@ -90,7 +94,7 @@ def _child_sizes(dendrogram):
 
 # %% ../../nbs/3_adaptive/35b_theory_algorithms.ipynb #4c70299c
 @check("A18", "Lemma 3.1", r"$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree", "exact enumeration",
-       erratum=r"None in the statement. In the proof $C'$ exists only for $n\ge8$, and the factor $\tfrac3{16}$ is no bound for $|C\setminus C'|/n$ (which may be little more than $\tfrac18$); the product is bounded all the same. The true maximum is below $\tfrac15$.")
+       erratum=r"The statement holds. In its proof $C'$ exists only for $n\ge8$, and the factor $\tfrac3{16}$ is no bound for $|C\setminus C'|/n$ (which may be little more than $\tfrac18$); the product is bounded all the same. The true maximum is below $\tfrac15$.")
 def splits_are_good_often_enough(quick=True, rng=0):
     "The exact worst probability over all trees of n items; where shapes can be listed, from the list; and bad pairs of single trees by asking."
     rng, rows = as_rng(rng), []
@@ -320,7 +324,7 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
     return compare(left, relation, right, n=n, shape=name, order=order, what=what)
 
 # %% ../../nbs/3_adaptive/35b_theory_algorithms.ipynb #b66d103e
-def exact_algorithms(n):
+def _exact_algorithms(n):
     "{name: (algorithm, most questions or None)} for n items."
     return {"insertion": (insertion_clustering(n), n * log2(n)), "quick, search": (quick_clustering(n, 0), None), "quick, walk": (quick_clustering(n, 1, "walk"), None),
             "all triples": (all_triples_clustering(n), comb(n, 3)), "any degree": (any_degree_clustering(n), sum(questions_per_insertion(m, 2) for m in range(2, n)))}
@@ -330,11 +334,11 @@ def every_small_tree_is_learned(quick=True):
     "Wrong trees over all (2n − 3)!! hierarchies, and the largest number of questions."
     rows = []
     for n in range(2, 6 if quick else 8):
-        wrong, most, bound = ({name: 0 for name in exact_algorithms(n)} for _ in range(3))
+        wrong, most, bound = ({name: 0 for name in _exact_algorithms(n)} for _ in range(3))
         for tree in all_hierarchies(n):
             truth = tree.dendrogram()
             answer = OrdinalOracle(truth)
-            for name, (algorithm, bound[name]) in exact_algorithms(n).items():
+            for name, (algorithm, bound[name]) in _exact_algorithms(n).items():
                 oracle = Counting(answer)
                 learned = run(algorithm, oracle)
                 wrong[name] += (learned.to_dendrogram() if isinstance(learned, Hierarchy) else learned) != truth
