@@ -18,13 +18,14 @@ def check_symmetric(
     S,               # (n, n) symmetric; here the diagonal counts, so it must be finite too
     argument="S",    # its name in a message
     n_objects=None,  # required n, where something else fixes it
+    most=1e100,      # largest absolute value; squares have to be numbers too
 ):                   # (n, n) float64 array; the caller's own where it already was one
-    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite, or so large that its square is not."
+    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite, or too large."
     S = check_similarity(S, argument, n_objects)
     bad = np.flatnonzero(~np.isfinite(np.diag(S)))
     if len(bad): require(False, argument, f"finite, but entry ({bad[0]}, {bad[0]}) is not", float(S[bad[0], bad[0]]))
     largest = float(max(S.max(), -S.min()))
-    require(largest <= 1e100, argument, "of entries of at most 1e100 in absolute value", largest)
+    require(largest <= most, argument, f"of entries of at most {most:g} in absolute value", largest)
     return S
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #7969dd1e
@@ -234,7 +235,7 @@ def certify(
     blocks = _Blocks(S, labels)
     limit = blocks.highest()
     if lam is not None: check_number(lam, "lam")
-    guess = None if dual is None else np.maximum(check_symmetric(dual, "dual", len(S)), 0)
+    guess = None if dual is None else np.maximum(check_symmetric(dual, "dual", len(S), 1e120), 0)
     forms = [form] if form else [*_FORMS, *(["guess"] if guess is not None else [])]
     base = _largest(blocks, 0, "additive", None) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
