@@ -135,12 +135,12 @@ class OrdinalLinkage:
     def __repr__(self): return f"OrdinalLinkage(n = {len(self.ranks)}, α = {self.alpha:g}: {len(self.certain)} of {len(self.ranks) - 1} clusters certain, {len(self.undecided)} need a scale)"
 
 def ordinal_linkage(
-    n,          # number of objects, n ≥ 2
+    n,          # number of objects, 2 to 2,000
     alpha=0.5,  # in [0, 1]; 0 is single linkage, 1 complete
     rng=0,      # int seed or `numpy.random.Generator`: the order of the questions
 ):              # generator of batches (b, 4); returns an `OrdinalLinkage`
     "α-linkage by comparisons alone, with ranks as distances: about 1.4 P log₂ P questions for P = n(n − 1)/2 pairs. Drive it with `run`. Raises `InputError` at once."
-    return _ordinal_linkage(check_integer(n, "n", 2, 5000), check_number(alpha, "alpha", 0, 1), as_rng(rng))
+    return _ordinal_linkage(check_integer(n, "n", 2, 2000), check_number(alpha, "alpha", 0, 1), as_rng(rng))
 
 def _ordinal_linkage(n, alpha, rng):
     "The generator behind `ordinal_linkage`."
