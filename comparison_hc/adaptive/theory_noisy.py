@@ -179,6 +179,7 @@ def watched_walk(order, oracle, sibling, x, p, marked, n_rounds, n_votes=1):
         state[:] = q, c
     return run(tree_walk(order, x, near, n_votes, n_rounds, look), oracle), seen
 
+# %% ../../nbs/3_adaptive/35a_theory_noisy.ipynb #ab395dbe
 @check("A18", "Lemma B.1", r"$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one, on every step of real walks", "deterministic",
        erratum="Printed: c_i(v) is the counter after iteration i, while q_i is the vertex queried in iteration i. With these times Φ_{i+1} = Φ_i − 1 fails: a right answer “here” at t followed by a wrong one gives Φ_{i+1} = Φ_i + 1. Both must be taken after the same number of answers; the algorithm and Lemma 5.6 are not affected.")
 def potential_drops(quick=True, rng=0):

@@ -173,16 +173,16 @@ function inWords({tree}, items) { return tree.leaves.map(number => items[number]
 _TALK_JS = r"""
 function talker(connect, heard, quiet) {
   const view = Math.random().toString(36).slice(2);
-  let count = 0, waiting = null, silence = 0;
+  let count = 0, busy = false, silence = 0;
   const send = connect(event => {
-    if (event.number !== waiting) return;
-    if (event.kind === "state") { waiting = null; clearTimeout(silence); }
+    if (event.number !== `${view}:${count}`) return;                            // of another page, or of a wish before the last
+    if (event.kind === "state") { busy = false; clearTimeout(silence); }
     heard(event);
   });
-  return {get busy() { return waiting !== null; }, wish(what) {
-    waiting = `${view}:${++count}`;
-    silence = setTimeout(() => { waiting = null; quiet(); }, 8000);
-    send({number: waiting, ...what});
+  return {get busy() { return busy; }, wish(what) {
+    count += 1; busy = true; clearTimeout(silence);
+    silence = setTimeout(() => { busy = false; quiet(); }, what.do === "export" ? 60000 : 8000);      // a picture takes its time
+    send({number: `${view}:${count}`, ...what});
   }};
 }
 function keep({name, data}) {
@@ -259,7 +259,7 @@ _STYLE = r"""
 .ask button { font: inherit; color: inherit; background: #fff; border: 2px solid #b9bfc5; border-radius: 12px; cursor: pointer; touch-action: manipulation; -webkit-tap-highlight-color: transparent; }
 .ask-card { position: relative; display: grid; justify-items: center; align-content: center; gap: 8px; min-height: 210px; padding: 26px 8px 14px; transition: transform .12s, border-color .12s, opacity .12s; }
 .ask-card kbd { position: absolute; top: 8px; left: 10px; } .ask kbd { font: 12px/1 ui-monospace, monospace; color: #555; background: #f1f3f5; border: 1px solid #cdd2d7; border-radius: 4px; padding: 3px 6px; box-shadow: none; }
-.ask-picture { font-size: 84px; line-height: 1.1; } .ask-picture:empty { display: none; } .ask-picture img { display: block; width: 130px; max-width: 100%; height: 130px; object-fit: contain; image-rendering: auto; }
+.ask-picture { font-size: 84px; line-height: 1.1; } .ask-picture:empty { display: none; } .ask-card:has(img) { padding-top: 38px; } .ask-picture img { display: block; width: 130px; max-width: 100%; height: 130px; object-fit: contain; image-rendering: auto; }
 .ask-name { font-size: 19px; font-weight: 600; overflow-wrap: anywhere; text-align: center; line-height: 1.2; } .ask-plain .ask-name { font-size: 30px; }
 .ask .ask-out { border-style: dashed; border-color: #8a8f94; } .ask-out > :not(kbd) { opacity: .45; } .ask .ask-pair { border-color: #0072B2; background: #eef6fb; }
 .ask button:focus-visible { outline: 3px solid #E69F00; outline-offset: 3px; } .ask button[aria-disabled] { cursor: progress; } .ask-card:active { transform: scale(.98); }

@@ -6,4 +6,5 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "execution": ["execution_tree", "ExecutionTree", "Leaf", "piecewise_loss", "PiecewiseLoss"],
     "learning": ["learn_linkage", "LearnedLinkage", "average_loss", "confidence_band", "theorem_1_rate", "split_instances"],
     "estimators": ["LinkageLearner", "MixedLinkage"],
+    "two_parameters": ["two_parameter_partition", "TwoParameterPartition", "two_parameter_grid", "TwoParameterGrid"],
 })
