@@ -93,9 +93,9 @@ def certain_clusters(
     order, n = tree.leaf_order(), len(R)
     R, cuts, found = R[np.ix_(order, order)], np.arange(n), []
     left = _strict_nodes(tree)
-    while new := _smallest_new(left, cuts, R):
+    while new := _newly_certain(left, cuts, R):
         found += new
-        left = [(a, b) for a, b in left if not any(low <= a and b <= high for low, high in new)]
+        left = [ends for ends in left if not any(_holds_any(one, [ends]) for one in new)]
         cuts = np.array([c for c in cuts.tolist() if not any(a < c < b for a, b in new)])
     return sorted((tuple(sorted(order[a:b].tolist())) for a, b in found), key=lambda cluster: (len(cluster), cluster))
 
@@ -106,16 +106,19 @@ def _strict_nodes(tree):
     nodes = [node for node in range(n, 2 * n - 1) if tree.heights[node - n] < above[node]]
     return sorted(((int(tree.starts[node]), int(tree.starts[node] + tree.sizes[node])) for node in nodes), key=lambda ends: ends[1] - ends[0])
 
-def _smallest_new(left, cuts, R):
-    "Candidates that are certain (proposition 3, condition 2) and hold no other one that is."
+def _newly_certain(left, cuts, R):
+    "Candidates that are certain by now (proposition 3, condition 2). One with a new one inside waits until nothing inside is open."
     far = np.maximum.reduceat(np.maximum.reduceat(R, cuts, axis=0), cuts, axis=1)
     np.fill_diagonal(far, 0)                                                 # not between two blocks
-    new = []
+    new, open_ = [], []
     for ends in left:
         a, b = np.searchsorted(cuts, ends)
         outside = min(far[a:b, :a].min(initial=R.max() + 1), far[a:b, b:].min(initial=R.max() + 1))
-        if far[a:b, a:b].max() < outside and not any(ends[0] <= low and high <= ends[1] for low, high in new): new.append(ends)
+        is_certain = far[a:b, a:b].max() < outside and not (_holds_any(ends, new) and _holds_any(ends, open_))
+        (new if is_certain else open_).append(ends)
     return new
+
+def _holds_any(ends, others): return any(ends[0] <= low and high <= ends[1] for low, high in others)
 
 # %% ../nbs/5_practice/58_ordinal_linkage.ipynb #466f4d26
 @dataclass(frozen=True, eq=False)
