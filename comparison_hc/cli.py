@@ -306,6 +306,7 @@ def ask_command(args):
     journal = Path(args.journal) if args.journal else default_journal(args.items, args.person or "somebody")
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+    if args.careful is not None and not session.state.careful: session.be_careful(args.careful or None)
     try: terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
     except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues") from None
     print(closing_text(session))
@@ -380,6 +381,7 @@ def make_parser():  # `argparse.ArgumentParser`
     _add_small_commands(commands)
     return parser
 
+# %% ../nbs/5_practice/53_command_line.ipynb #14adecfe
 def _add_asking_commands(commands):
     "The commands about people's answers."
     ask = commands.add_parser("ask", help="ask a person, in this terminal", description="Ask which two of three belong together until the hierarchy is known. Every answer is in the journal before the next question: whatever stops it, the same line continues.")
@@ -388,6 +390,7 @@ def _add_asking_commands(commands):
     ask.add_argument("--person", metavar="NAME", help="who answers; each person needs a journal (default: as the journal says, or somebody)")
     ask.add_argument("--seed", type=int, metavar="N", help="decides the order of everything (default: from the person's name)")
     ask.add_argument("--repeat-every", type=int, metavar="N", help="after so many answers an old question comes again (default: 6; 0: never)")
+    ask.add_argument("--careful", nargs="?", type=float, const=0.0, metavar="P", help="allow for slips: ask until the tree is nearly certain if each answer is right with probability P (default: as estimated from the repeated questions)")
     ask.set_defaults(run=ask_command)
 
     pool = commands.add_parser("pool", help="take several people's journals together", description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.")

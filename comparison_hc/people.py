@@ -31,8 +31,7 @@ def question_text(
 ):            # text of several lines
     "What the terminal shows before it waits."
     state, question, lines = session.state, session.question, []
-    left = f"at most {state.at_most} left, about {state.expected:.0f} expected"
-    lines.append(f"\n[{len(state.votes)} answered; {left}]")
+    lines.append(f"\n[{len(state.votes)} answered; {state.left_text}]")
     if question.why == "settle": lines += [f"You said that {state.in_words(state.doubt[0].row)}, and now that {state.in_words(state.doubt[1].row)}. Which is it?"]
     if question.why == "other": lines.append("The same about others:")
     for place, number in enumerate(question.shown, 1):
@@ -70,8 +69,9 @@ def closing_text(
     state, lines = session.state, []
     if session.question is None: lines += ["", state.hierarchy.to_dendrogram().to_text(), "", str(state.consistency)]
     lines += [f"Does not fit the tree: {text}" for text in state.clash_texts]
+    if state.careful: lines.append(f"Asked carefully, with p = {state.careful:.2f}: {state.n_against} answers are against the tree")
     where = f" are in {session.path}" if session.path else ""
-    lines.append(f"{len(state.votes)} answers{where}" + ("" if session.question is None else f"; at most {state.at_most} questions are left, the same command continues"))
+    lines.append(f"{len(state.votes)} answers{where}" + ("" if session.question is None else f"; {state.left_text}. The same command continues"))
     return "\n".join(lines)
 
 # %% ../nbs/5_practice/57_people.ipynb #9d0f5d19
@@ -90,8 +90,9 @@ def session_result(
     shown = [session.picture(item) for item in items]
     images = [item.picture for item in shown] if all(item.is_image for item in shown) else None
     notes = {"person": state.settings.person, "answers": f"{len(state.votes)}, {sum(not vote.answer for vote in state.votes)} of them \"cannot say\"", "consistency": str(state.consistency)}
-    if state.question: notes["questions left"] = f"at most {state.at_most}, about {state.expected:.0f} expected"
-    return PictureResult(state.hierarchy.to_dendrogram(), _about(state.triplets, items), f"What {state.settings.person} thinks", "insertion clustering, asking a person", notes=notes, images=images)
+    if state.careful: notes["careful stage"] = f"with p = {state.careful:.2f}"
+    if state.question: notes["questions"] = state.left_text
+    return PictureResult(state.hierarchy.to_dendrogram(), _about(state.triplets, items), f"What {state.settings.person} thinks", "Bayesian insertion, asking a person" if state.careful else "insertion clustering, asking a person", notes=notes, images=images)
 
 def _about(triplets, items):
     "Triplets about some of the items only, renumbered; None if there are none."

@@ -25,7 +25,9 @@ trees = st.builds(random_hierarchy, st.integers(2, 12), st.sampled_from(["balanc
 
 def steps(state, answers):
     "The state after these answers, without a session."
-    for answer in answers: state = State(state.settings, (*state.votes, Vote(state.question.shown, answer, state.question.why)))
+    for answer in answers:
+        if isinstance(answer, float): state = State(state.settings, state.votes, answer)
+        else: state = State(state.settings, (*state.votes, Vote(state.question.shown, answer, state.question.why)), state.careful)
     return state
 
 def to_the_end(session, oracle):
@@ -40,7 +42,7 @@ def holds(tree, i, j, k):
 
 # ---- what is asked, and what follows
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(trees, st.integers(0, 2**32 - 1), st.integers(0, 7))
 def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed, every):
     names, oracle = NAMES[:tree.n_leaves], HierarchyOracle(tree)
@@ -153,9 +155,58 @@ def test_p_of_a_noisy_person_is_found():
     assert counts[0] > 300 and abs(counts[1] / counts[0] - a) < 4 * np.sqrt(a * (1 - a) / counts[0])
     assert abs(Consistency(*counts.astype(int)).p - 0.8) < 0.1
 
+# ---- the careful stage: p is used
+
+@settings(max_examples=40, deadline=None)
+@given(trees)
+def test_rows_of_a_tree_make_the_tree(tree):
+    "By definition: each holds; and BUILD finds nothing else."
+    grown, names = asking.GrowingTree(tree.n_leaves), NAMES[:tree.n_leaves]
+    for x in range(1, tree.n_leaves): grown.splice(x // 2, x)
+    rows, truth = asking.rows_of_tree(grown), grown.dendrogram()
+    assert len(rows) == tree.n_leaves - 2 and all(holds(truth, *row) for row in rows)
+    assert asking.tree_of_rows(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
+
+def test_the_careful_stage_outvotes_slips(tmp_path):
+    "p = 0.8, 25 people: at most one wrong tree in twenty is promised; 6 or more of 25 have probability below 0.002 then. The plain sessions do worse."
+    tree, plain, careful = random_hierarchy(8, "split", 1), 0, 0
+    for seed in range(25):
+        session, oracle = Session(NAMES[:8], seed=seed, repeat_every=0), Noisy(HierarchyOracle(tree), 0.8, seed)
+        plain += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
+        assert session.be_careful(0.8) and session.state.at_most is None and session.state.expected > 10 and "no limit" in session.state.left_text
+        careful += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
+        against = sum(not holds(session.state.hierarchy.to_dendrogram(), *vote.row) for vote in session.state.votes if vote.answer)
+        assert session.state.n_against == against and session.state.clashes == [] and session.state.at_most == 0
+    assert binom.cdf(19, 25, 0.95) < 0.002 and careful >= 20 > plain
+
+def test_careful_is_kept_and_taken_back(tmp_path):
+    oracle = Noisy(HierarchyOracle(random_hierarchy(12, "split", 1)), 0.7, 3)
+    session = to_the_end(Session(NAMES, tmp_path / "j.jsonl", "Ada", 2, 3), oracle)
+    before = session.state
+    assert before.consistency.n_same < before.consistency.n_repeated
+    session.be_careful()
+    assert session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95)) and session.question.why == "careful"
+    for count in range(5): session.answer(answer_from(oracle, session.question) if count != 2 else 0)
+    assert Session(NAMES, tmp_path / "j.jsonl").state == session.state
+    for count in range(6): session.undo()
+    assert session.state == before == Session(NAMES, tmp_path / "j.jsonl").state
+
+def test_cannot_say_for_ever_ends_the_careful_stage():
+    session = Session(NAMES[:6])
+    session.be_careful(0.9)
+    while session.question: session.answer(0)
+    assert session.state.hierarchy.n_items == 6 and session.state.progress.n_open > 0
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 2, "0.9", float("nan"), True])
+def test_bad_p(p):
+    with pytest.raises(InputError, match="^p must be"): Session(NAMES).be_careful(p)
+
+def test_p_cannot_be_estimated_from_nothing():
+    with pytest.raises(InputError, match="p must be given"): Session(NAMES).be_careful()
+
 # ---- the journal
 
-ACTIONS = st.lists(st.sampled_from(["answer", "undo", "kill", "tear"]), max_size=40)
+ACTIONS = st.lists(st.sampled_from(["answer"] * 6 + ["undo", "kill", "tear", "careful"]), max_size=40)
 
 @settings(max_examples=40, deadline=None)
 @given(ACTIONS, st.integers(0, 1000), st.randoms(use_true_random=False))
@@ -167,6 +218,7 @@ def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
         if action == "answer" and session.question:
             plain.append(chance.randrange(4)); assert session.answer(plain[-1])
         elif action == "undo" and plain: plain.pop(); assert session.undo()
+        elif action == "careful": plain.append(0.8); assert session.be_careful(0.8)
         elif action == "kill": session = Session(NAMES, path)
         elif action == "tear":
             data = path.read_bytes()
@@ -369,7 +421,7 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
         out, err = stopped.process.communicate(timeout=30)
         assert stopped.process.returncode == 130 and "torn" in err and "9 answers are in list-Ada.jsonl, the same command continues" in err and "Traceback" not in err
     done = subprocess.run([*CALL, "ask", *words], cwd=tmp_path, input="t\nnonsense\nu\n", capture_output=True, text=True, encoding="utf-8", env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert done.returncode == 0 and "Please type" in done.stdout and "the same command continues" in done.stdout and "level" in done.stdout
+    assert done.returncode == 0 and "Please type" in done.stdout and "The same command continues" in done.stdout and "level" in done.stdout
     n_before = len(read_journal(journal).votes)
     assert n_before == (8 if os.name == "posix" else 3)
     last = Terminal(tmp_path, *words, "--out", "t.nwk", "--answers-out", "a.csv")
@@ -389,7 +441,7 @@ def test_pool_command(tmp_path, capsys, monkeypatch):
     assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {"Ada", "Bob"} and main(["cluster", "p.csv"]) == 0
 
 @pytest.mark.parametrize("words, says", [(["ask", "nowhere.txt"], "nowhere.txt"), (["ask", "one.txt"], "at least two"), (["ask", "twice.txt"], "distinct"), (["ask", "--out", "a.pdf"], "--out"), (["ask", "--answers-out", "a.txt"], "--answers-out"), (["ask", "--journal", "one.txt"], "journal"),
-                                         (["ask", "--repeat-every", "-1"], "repeat_every"), (["pool"], "JOURNAL"), (["pool", "nowhere"], "nowhere")])
+                                         (["ask", "--repeat-every", "-1"], "repeat_every"), (["ask", "--careful", "much"], "--careful"), (["pool"], "JOURNAL"), (["pool", "nowhere"], "nowhere")])
 def test_bad_words_are_one_line(words, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("one.txt").write_text("a\n"); Path("twice.txt").write_text("a\na\n")

@@ -90,7 +90,7 @@ def kernel_processes():
 def test_a_whole_session(browser, server, tmp_path):
     address, journal = server
     live = Page(browser, address)
-    assert live.text("h2") == "Which two belong together?" and len(live.shown()) == 3 and live.text(".ask-left").startswith("0 answered · at most 43 left · about")
+    assert live.text("h2") == "Which two belong together?" and len(live.shown()) == 3 and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
     grown = 0
     for count in range(8):                                                      # by clicking; the tree grows
         before, left = live.seen(), int(live.page.locator(".ask").get_attribute("data-left"))
@@ -130,6 +130,7 @@ def test_accessible_and_narrow(browser, server):
     "Reached with Tab in order, named, large enough for a thumb, nothing sticks out; a second page learns what the first one did."
     live = Page(browser, server[0])
     live.press("u")
+    assert live.page.locator(".ask-careful").is_hidden()                        # nothing differed
     reached = []
     for _ in range(8):
         live.page.keyboard.press("Tab")

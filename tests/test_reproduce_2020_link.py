@@ -163,6 +163,11 @@ def test_the_cost_of_another_distributions_parameter_is_read_off_the_curve():
     claim = r.transfer_claims(figure_2({"MNIST": 0.8, "rings and disks": 0.2}))[1]
     assert claim.holds and claim.measured.startswith("2 of 2 pairs; dearest: +0.200")
 
+def test_kinds_with_few_tasks_are_not_judged():
+    summary = figure_2({"MNIST": 0.87, "rings and disks": 0.18})
+    few = pd.concat([summary, made_up("MNIST", "single–complete", lambda x: x, per_class=200).assign(instances=4)])
+    assert [str(claim) for claim in r.figure_2_claims(few)] == [str(claim) for claim in r.figure_2_claims(summary)]
+
 def figure_3(curve): return made_up("Omniglot", "strokes–edges", curve).drop(columns=["dataset", "metric"])
 
 def test_verdicts_of_figure_3_follow_the_curve():
