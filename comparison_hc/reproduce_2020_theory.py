@@ -93,6 +93,12 @@ def theorem_summary(table):
 # %% ../nbs/5_practice/63_theory_2020.ipynb #597e274b
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000")
 
+def _lines(data, x, y, color, dash):
+    "Lines and points, in two layers: where one mark draws both, the legend of the dashes stays empty."
+    import altair as alt
+    base = alt.Chart(data).encode(x, y, color)
+    return base.mark_line().encode(dash) + base.mark_point(filled=True, opacity=1)
+
 def theorem_chart(
     summary,  # `pandas.DataFrame` from `theorem_summary`
 ):            # Altair chart
@@ -103,10 +109,10 @@ def theorem_chart(
                           plain=summary["triplets"] / (summary["n"] * np.log(summary["n"])**2))
     settings, items = list(dict.fromkeys(data["setting"])), [str(n) for n in sorted(set(summary["n"]))]
     dashes = [[1, 0], [6, 2], [3, 2], [1, 2]][:len(items)]
-    panel = lambda column, name: alt.Chart(data).mark_line(point=True).encode(
-        alt.X(f"{column}:Q", title=name, scale=alt.Scale(type="log", nice=False)), alt.Y("recovered:Q", title="share proved to be recovered", scale=alt.Scale(domain=[0, 1])),
+    panel = lambda column, name: _lines(data,
+        alt.X(f"{column}:Q", title=name, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(labelOverlap=True, labelSeparation=6)), alt.Y("recovered:Q", title="share proved to be recovered", scale=alt.Scale(domain=[0, 1])),
         alt.Color("setting:N", sort=settings, title="setting", scale=alt.Scale(domain=settings, range=_COLOURS[:len(settings)])),
-        alt.StrokeDash("items:N", title="n", legend=alt.Legend(symbolType="stroke", symbolSize=300), sort=items, scale=alt.Scale(domain=items, range=dashes))).properties(width=290, height=230)
+        alt.StrokeDash("items:N", title="n", legend=alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeColor="#444444"), sort=items, scale=alt.Scale(domain=items, range=dashes))).properties(width=290, height=230)
     return alt.hconcat(panel("plain", names[0]), panel("multiple", names[1]))
 
 # %% ../nbs/5_practice/63_theory_2020.ipynb #7e198246
@@ -173,10 +179,10 @@ def clusters_chart(
     import altair as alt
     data = summary.assign(items=summary["n"].astype(str), panel=summary["delta"].map("δ = {:g}".format))
     items = [str(n) for n in sorted(set(summary["n"]))]
-    panel = lambda column, name: alt.Chart(data).mark_line(point=True).encode(
-        alt.X(f"{column}:Q", title=name, scale=alt.Scale(type="log", nice=False)), alt.Y("recovered:Q", title="share proved to be recovered"),
+    panel = lambda column, name: _lines(data,
+        alt.X(f"{column}:Q", title=name, scale=alt.Scale(type="log", nice=False), axis=alt.Axis(labelOverlap=True, labelSeparation=6)), alt.Y("recovered:Q", title="share proved to be recovered"),
         alt.Color("items:N", sort=items, title="n", scale=alt.Scale(domain=items, range=_COLOURS[:len(items)])),
-        alt.StrokeDash("panel:N", title="", legend=alt.Legend(symbolType="stroke", symbolSize=300), scale=alt.Scale(range=[[4, 3], [1, 0]]))).properties(width=290, height=210)
+        alt.StrokeDash("panel:N", title="", legend=alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeColor="#444444"), scale=alt.Scale(range=[[4, 3], [1, 0]]))).properties(width=290, height=210)
     return alt.hconcat(panel("k", "k"), panel("scaled", "k / √(n/ln n)"))
 
 # %% ../nbs/5_practice/63_theory_2020.ipynb #2a14b5c6
@@ -244,10 +250,10 @@ def saturation_chart(
     import altair as alt
     data = summary.assign(noise_level=summary["epsilon"].map("{:g}".format), panel=summary["delta"].map("δ = {:g}".format))
     panels, levels = [f"δ = {d:g}" for d in sorted(set(summary["delta"]))], [f"{e:g}" for e in sorted(set(summary["epsilon"]))]
-    panel = lambda column, name, scale: alt.Chart(data).mark_line(point=True).encode(
-        alt.X("load:Q", title="|T| ε² / n²", scale=alt.Scale(type="log", nice=False)), alt.Y(f"{column}:Q", title=name, scale=scale),
+    panel = lambda column, name, scale: _lines(data,
+        alt.X("load:Q", title="|T| ε² / n²", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(labelOverlap=True, labelSeparation=6)), alt.Y(f"{column}:Q", title=name, scale=scale),
         alt.Color("panel:N", title="", sort=panels, scale=alt.Scale(domain=panels, range=_COLOURS[:len(panels)])),
-        alt.StrokeDash("noise_level:N", title="ε", legend=alt.Legend(symbolType="stroke", symbolSize=300), sort=levels, scale=alt.Scale(domain=levels, range=[[1, 2], [5, 3], [1, 0]]))).properties(width=290, height=210)
+        alt.StrokeDash("noise_level:N", title="ε", legend=alt.Legend(symbolType="stroke", symbolSize=300, symbolStrokeColor="#444444"), sort=levels, scale=alt.Scale(domain=levels, range=[[1, 2], [5, 3], [1, 0]]))).properties(width=290, height=210)
     return alt.hconcat(panel("recovered", "share proved to be recovered", alt.Scale(domain=[0, 1])), panel("noise", "noise norm / (n_min Δ1/2)", alt.Scale(type="log")))
 
 # %% ../nbs/5_practice/63_theory_2020.ipynb #d167a2ab

@@ -73,11 +73,11 @@ def check_number(
     return float(value)
 
 def check_progress(
-    progress,            # what was received
-    of="(done, total)",  # what it is called with
-):                       # the same
+    progress,                    # what was received
+    arguments="(done, total)",   # what it is called with, for the message
+):                               # the same
     "A function that is told how far long work is, or None."
-    require(progress is None or callable(progress), "progress", f"a function of {of} or None", progress)
+    require(progress is None or callable(progress), "progress", f"a function of {arguments} or None", progress)
     return progress
 
 # %% ../nbs/0_ground/05_validation.ipynb #95ff49ca

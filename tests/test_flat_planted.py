@@ -33,6 +33,15 @@ def test_gaussian_delta_as_printed(f_out, shift):
     m, s = f_out.mean(), f_out.std()
     assert planted_delta(stats.norm(m + shift, s), f_out) == pytest.approx(2 * stats.norm.cdf(shift / (sqrt(2) * s)) - 1, abs=1e-9)
 
+@pytest.mark.parametrize("sigma", [1e-12, 1e-7, 1e7, 1e12, 1e17])
+def test_delta_where_one_distribution_is_much_wider(sigma):
+    "Against the mean of w cut to [0, 1], to first order in σ or 1/σ; differences of antiderivatives would have no digits left."
+    expected = 2 * 0.7 - 1 if sigma < 1 else (2 * 0.7 - 1) / (sigma * sqrt(2 * np.pi))
+    assert abs(planted_delta(stats.norm(0.7, sigma), stats.uniform(0, 1)) - expected) < 1e-9
+
+def test_sizes_from_a_generator_are_read_once():
+    assert planted_partition((size for size in (2, 3)), *gaussians(0.5), 0).sizes == (2, 3)
+
 def test_delta_by_counting_also_without_a_formula():
     "A million draws: six standard deviations of the count are 0.006."
     for seed, (f, g) in enumerate([(stats.gamma(3), stats.norm(2, 1)), (stats.beta(5, 2), stats.beta(2, 2)), (stats.norm(1, 0.3), stats.beta(2, 5)), (stats.uniform(0, 1), stats.beta(1, 3))]):
@@ -112,6 +121,9 @@ MODEL = planted_partition([3, 3], *gaussians(0.5), 0)
     ("epsilon", lambda: sample_comparisons(MODEL, "triplets", 5, 0, 0)), ("epsilon", lambda: sample_comparisons(MODEL, "triplets", 5, 1.01, 0)), ("epsilon", lambda: sample_comparisons(MODEL, "triplets", 5, None, 0)),
     ("number of triplets", lambda: sample_comparisons(MODEL, "triplets", 61, 1, 0)), ("number of quadruplets", lambda: sample_comparisons(MODEL, "quadruplets", 106, 1, 0)), ("number of triplets", lambda: sample_comparisons(MODEL, "triplets", 0, 1, 0)),
     ("kind", lambda: sample_comparisons(MODEL, "central", 5, 1, 0)), ("p must", lambda: sample_comparisons(MODEL, "triplets", 1.5, 1, 0)), ("similarity", lambda: sample_comparisons([[0, 1], [2, 0]], "triplets", 1, 1, 0)),
-    ("n must", lambda: n_comparisons(1, 2)), ("a must", lambda: n_comparisons(10, -1))])
+    ("n must", lambda: n_comparisons(1, 2)), ("a must", lambda: n_comparisons(10, -1)), ("n must", lambda: n_comparisons(10**400, 1)), ("a must", lambda: n_comparisons(10, 1e6)),
+    ("sizes", lambda: planted_partition((), *gaussians(0.5), 0)), ("sizes", lambda: planted_partition({3, 4}, *gaussians(0.5), 0)), ("sizes", lambda: planted_partition([10**30], *gaussians(0.5), 0)), ("sizes", lambda: planted_partition([10**7] * 2, *gaussians(0.5), 0)),
+    ("f_in", lambda: delta_by_quadrature(1, NORMAL)), ("f_out", lambda: delta_by_quadrature(NORMAL, None)), ("sigma", lambda: uniform_normal(0.5, 1e300)), ("sigma", lambda: uniform_normal(0.5, 1e-300)),
+    ("similarity", lambda: sample_comparisons([[0, 1], [2]], "triplets", 1, 1, 0)), ("similarity", lambda: sample_comparisons("abc", "triplets", 1, 1, 0)), ("similarity", lambda: sample_comparisons(None, "triplets", 0.5, 1, 0))])
 def test_bad_input(names, call):
     with pytest.raises(InputError, match=names): call()

@@ -147,6 +147,21 @@ def test_renumbering_objects_changes_nothing(order):
     one, two = certify(S, labels), certify(S[np.ix_(order, order)], labels[list(order)])
     assert (two.lam_low, two.lam_high, two.objective) == pytest.approx((one.lam_low, one.lam_high, one.objective), rel=1e-6)
 
+@pytest.mark.parametrize("power", [-300, -40, 40, 300])
+def test_the_scale_of_the_similarity_changes_nothing(power):
+    unit, held = 2.0**power, 0
+    for seed in range(4):
+        S, labels = planted(seed, (12, 12, 12), 4.3)
+        one, two = certify(S, labels), certify(S * unit, labels)
+        assert one.form == two.form
+        np.testing.assert_allclose(np.array([two.lam_low, two.lam_high, two.lam_limit]) / unit, [one.lam_low, one.lam_high, one.lam_limit], rtol=1e-9)
+        held += one.form == "additive"
+    assert held > 0
+    np.testing.assert_allclose(sdp_reference(S * unit, k=4)[1] / unit, sdp_reference(S, k=4)[1], rtol=1e-6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for largest in (unit, 1e100 / np.abs(S).max()): np.testing.assert_allclose(sdp_k(S * largest * (1 - 1e-9), 4).objective / largest, sdp_k(S, 4).objective, rtol=1e-3)
+
 def test_labels_of_any_kind():
     S, labels = planted(2, a=4.4)
     assert certify(S, [f"cluster {label}" for label in labels]).lam_low == certify(S, labels).lam_low
@@ -240,19 +255,24 @@ def test_the_same_seed_gives_the_same_bits():
     np.testing.assert_array_equal(one.X, two.X)
 
 BAD_S = {"not square": np.zeros((3, 4)), "not symmetric": np.arange(9.).reshape(3, 3), "NaN": np.full((3, 3), np.nan), "infinite": np.full((3, 3), np.inf), "NaN on the diagonal": np.diag([np.nan, 0, 0]),
-         "infinite on the diagonal": np.diag([0, np.inf, 0]), "text": "abc", "empty": np.zeros((0, 0)), "complex": np.eye(3) * 1j, "ragged": [[0, 1], [1]], "None": None}
+         "infinite on the diagonal": np.diag([0, np.inf, 0]), "text": "abc", "empty": np.zeros((0, 0)), "complex": np.eye(3) * 1j, "ragged": [[0, 1], [1]], "None": None,
+         "of three dimensions": np.zeros((2, 2, 2)), "objects": np.array([[0, "x"], ["x", 0]], dtype=object), "masked": np.ma.masked_equal(np.eye(3), 0), "too large to square": np.eye(3) * 1e200}
 
 @pytest.mark.parametrize("what", BAD_S)
 def test_bad_matrices(what):
-    for call in (lambda S: sdp_k(S, 1), lambda S: sdp_lambda(S, 1), lambda S: certify(S, [0, 0, 1]), lambda S: sdp_reference(S, k=1)):
-        with pytest.raises(InputError, match="S"): call(BAD_S[what])
+    for call in (lambda S: sdp_k(S, 1), lambda S: sdp_lambda(S, 1), lambda S: certify(S, [0, 0, 1]), lambda S: sdp_reference(S, k=1), lambda S: improve_partition(S, [0, 0, 1])):
+        with pytest.raises(InputError, match="^S must be"): call(BAD_S[what])
 
 @pytest.mark.parametrize("call, word", [
     (lambda S: sdp_k(S, 0), "k must"), (lambda S: sdp_k(S, 19), "k must"), (lambda S: sdp_k(S, 2.0), "k must"), (lambda S: sdp_k(S, True), "k must"),
     (lambda S: sdp_lambda(S, 0), "lam"), (lambda S: sdp_lambda(S, -1), "lam"), (lambda S: sdp_lambda(S, np.nan), "lam"), (lambda S: sdp_lambda(S, np.inf), "lam"), (lambda S: sdp_lambda(S, "1"), "lam"),
     (lambda S: sdp_k(S, 2, tol=0), "tol"), (lambda S: sdp_k(S, 2, max_iter=0), "max_iter"), (lambda S: sdp_k(S, 2, rng="x"), "rng"), (lambda S: sdp_k(S, 2, start="x"), "start"), (lambda S: sdp_k(S, 2, start=sdp_k(np.eye(4), 1)), "start"),
     (lambda S: certify(S, [0, 1]), "labels"), (lambda S: certify(S, [np.nan] * 18), "labels"), (lambda S: certify(S, np.zeros(18), form="wide"), "form"), (lambda S: certify(S, np.zeros(18), dual=np.ones((2, 2))), "dual"),
-    (lambda S: certify(S, np.zeros(18), lam=np.nan), "lam"), (lambda S: sdp_reference(S), "k and lam"), (lambda S: sdp_reference(S, k=2, lam=1), "k and lam")])
+    (lambda S: certify(S, np.zeros(18), lam=np.nan), "lam"), (lambda S: sdp_reference(S), "k and lam"), (lambda S: sdp_reference(S, k=2, lam=1), "k and lam"),
+    (lambda S: certify(S, np.zeros(18), form=np.array(["additive", "rank-one"])), "form"), (lambda S: certify(S, np.zeros(18), dual=np.diag([np.nan] * 18)), "dual"), (lambda S: certify(S, np.zeros(18), dual=np.full((18, 18), 1e200)), "dual"),
+    (lambda S: improve_partition(S, [0, 1]), "labels"), (lambda S: improve_partition(S, [np.nan] * 18), "labels"),
+    *((lambda S, call=call, value=value: call(S, certificate=value), "certificate must be True or False") for call in (lambda S, **o: sdp_k(S, 2, **o), lambda S, **o: sdp_lambda(S, 1, **o)) for value in ("no", 1, None, np.array([True, False]))),
+    *((lambda S, call=call, value=value: call(S, progress=value), "progress must be a function of .*iterations done") for call in (lambda S, **o: sdp_k(S, 1, **o), lambda S, **o: sdp_lambda(S, 1, **o)) for value in (0, "", True, "print"))])
 def test_bad_arguments(call, word):
     with warnings.catch_warnings(), pytest.raises(InputError, match=word):
         warnings.simplefilter("error")

@@ -250,7 +250,7 @@ OK = AddS(4).partial_fit([[0, 1, 2]])
     ("row 20001", lambda: OK.partial_fit(np.array([[0, 1, 2]] * 20_001 + [[3, 3, 1]]))), ("other", lambda: OK.merge(AddS(5))), ("other", lambda: OK.merge(AddS(4, "quadruplets"))), ("other", lambda: OK + 3),
     ("data", lambda: mulk3([])), ("normalise", lambda: mulk3([[0, 1, 2]], normalise=1)), ("data", lambda: mulk4([[0, 1]])),
     ("existing file", lambda: adds_from_file("nowhere.csv", n_objects=3)), ("path", lambda: adds_from_file(3, n_objects=3)), ("kind", lambda: adds_from_file("x.csv", "pairs", 3)), ("n_objects or objects", lambda: adds_from_file("x.csv")),
-    ("n_objects or objects", lambda: adds_from_file("x.csv", n_objects=2, objects=["a", "b"])), ("objects", lambda: adds_from_file("x.csv", objects=["a", "a"]))])
+    ("n_objects or objects", lambda: adds_from_file("x.csv", n_objects=2, objects=["a", "b"])), ("progress", lambda: mulk4([[0, 1, 2]], progress="print")), ("progress", lambda: mulk4([[0, 1, 2]], progress=0)), ("objects", lambda: adds_from_file("x.csv", objects=["a", "a"]))])
 def test_bad_input(names, call):
     before = OK.similarity()
     with pytest.raises(InputError, match=names): call()
@@ -262,6 +262,13 @@ def test_bad_files(tmp_path, text, names):
     path = tmp_path / "bad.csv"
     path.write_text(text)
     with pytest.raises(InputError, match=names): adds_from_file(path, n_objects=3)
+
+@pytest.mark.parametrize("names, options", [("progress", dict(progress=3)), ("progress", dict(progress="")), ("checkpoint", dict(checkpoint=3.5)), ("checkpoint", dict(checkpoint=True)), ("checkpoint", dict(checkpoint="no such folder/state")), ("every", dict(every=0))])
+def test_bad_options_for_a_file(tmp_path, names, options):
+    path = tmp_path / "good.csv"
+    path.write_text("0,1,2\n")
+    with pytest.raises(InputError, match=f"^{names} must be"): adds_from_file(path, n_objects=3, **options)
+    assert adds_from_file(path, n_objects=3).n_comparisons == 1
 
 def test_bad_bytes_encodings_and_tables(tmp_path):
     path = tmp_path / "bad.csv"

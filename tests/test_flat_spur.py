@@ -76,6 +76,11 @@ def test_rounding_gives_a_partition_back(labels, method):
     if len(set(labels)) in (1, len(labels)): labels = [0, 0, 1, 1]
     assert adjusted_rand_index(labels, round_solution(cluster_matrix(labels), len(set(labels)), method)) == 1
 
+@pytest.mark.parametrize("method", ["k-means", "spectral"])
+def test_rounding_gives_as_many_clusters_as_asked_for(method):
+    for X in (np.full((6, 6), 1 / 6), cluster_matrix([0, 0, 0, 1, 1, 1])):
+        for k in range(1, 7): assert set(round_solution(X, k, method).tolist()) == set(range(k))
+
 def test_both_roundings_and_the_same_seed():
     triplets, _ = answers((10, 10, 10), a=2.5, delta=0.5)
     S = adds3(triplets, 30)
@@ -98,13 +103,32 @@ def test_the_callers_matrix_is_left_alone():
     S = adds3(triplets, 36)
     before = S.copy(); spur(S, len(triplets)); np.testing.assert_array_equal(S, before)
 
+def test_progress_is_told_and_an_exception_in_it_ends_the_work():
+    triplets, _ = answers((12, 12, 12), a=2.4)
+    S, told = adds3(triplets, 36), []
+    found = spur(S, len(triplets), max_iter=700, progress=lambda *at: told.append(at))
+    assert found.certificate is None and all(len(at) == 3 and 1 <= at[1] <= at[2] == 700 for at in told)
+    iterated = {f"SDP-k with {step.k}" for step in found.steps if step.how == "iteration"} | {f"SDP-λ with {lam:g}" for lam in (found.lam_min, found.lam_max)}
+    assert len(iterated) >= 4 and iterated <= {name for name, _, _ in told}
+    assert all(after[1] == before[1] + 1 for before, after in zip(told, told[1:]) if after[1] > 1)        # every iteration is told, in order
+    class Enough(Exception): pass
+    seen = []
+    def stop(*at):
+        seen.append(at)
+        if len(seen) == 5: raise Enough
+    with pytest.raises(Enough): spur(S, len(triplets), max_iter=700, progress=stop)
+    assert seen == told[:5]
+
 S = np.eye(5)
 
 @pytest.mark.parametrize("call, word", [
     (lambda: spur(S[:3], 10), "S"), (lambda: spur(np.full((3, 3), np.nan), 10), "S"), (lambda: spur([[1.0]], 10), "S"), (lambda: spur(np.triu(np.ones((3, 3))), 10), "S"),
     (lambda: spur(S, 0), "n_comparisons"), (lambda: spur(S, 2.5), "n_comparisons"), (lambda: spur(S, None), "n_comparisons"), (lambda: spur(S, 10, rounding="floor"), "rounding"),
     (lambda: spur(S, 10, tol=-1), "tol"), (lambda: spur(S, 10, max_iter=0), "max_iter"), (lambda: spur(S, 10, rng="x"), "rng"),
-    (lambda: spur_objective(S, 6), "k must"), (lambda: spur_objective(S[:2], 1), "X"), (lambda: round_solution(S, 0), "k must"), (lambda: round_solution(S, 2, "best"), "rounding")])
+    (lambda: spur_objective(S, 6), "k must"), (lambda: spur_objective(S[:2], 1), "X"), (lambda: round_solution(S, 0), "k must"), (lambda: round_solution(S, 2, "best"), "rounding"),
+    (lambda: spur(S * 1e200, 10), "S must be of entries"), (lambda: spur(S, 10**400), "n_comparisons"), (lambda: spur(S, 10, progress="print"), "progress must be a function of .which SDP"), (lambda: spur(S, 10, progress=0), "progress"),
+    (lambda: spur_objective(np.zeros((3, 3)), 1), "X must be positive semidefinite"), (lambda: spur_objective(-S, 1), "X must be positive semidefinite"), (lambda: spur_objective(np.diag([3, -2]), 1), "X must be positive semidefinite"),
+    *((lambda name=name, value=value: spur(S, 10, **{name: value}), f"{name} must be True or False") for name in ("all_k", "normalised") for value in ("no", 1, None, np.array([True, False]))), (lambda: spur_prices(S, 10, "no"), "normalised")])
 def test_bad_input(call, word):
     with warnings.catch_warnings(), pytest.raises(InputError, match=word):
         warnings.simplefilter("error")

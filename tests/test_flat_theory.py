@@ -109,6 +109,13 @@ def test_half_points():
 def test_bad_input_is_named(argument, call):
     with pytest.raises(InputError, match=f"^{argument}"): call()
 
+@pytest.mark.parametrize("kind", ["triplet", None, 3, ["triplets"]])
+def test_a_kind_that_is_none_is_refused(kind):
+    from comparison_hc.flat.theory import expected_blocks, expected_gap, n_questions
+    from comparison_hc.flat.theory_recovery import mean_given_similarities, squares_norm
+    for call in (lambda: n_questions(5, kind), lambda: expected_blocks([2, 2], 1, 1, 1, kind), lambda: expected_gap(5, 10, 1, 1, kind), lambda: squares_norm(5, kind), lambda: mean_given_similarities(np.eye(4), kind)):
+        with pytest.raises(InputError, match="^kind must be"): call()
+
 def test_runs_repeat_themselves():
     run = dict(n=60, k=2, epsilon=1.0, delta=0.9, multiple=0.5, repetition=0)
     one, two = (r20.theorem_run(**run, rng=np.random.default_rng(1)) for _ in range(2))

@@ -9,7 +9,7 @@ from scipy.spatial.distance import squareform
 
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import complete_linkage, single_linkage
-from comparison_hc.hierarchical.linkage import _all_pairs, _complete_linkage, _in_order, _sort
+from comparison_hc.hierarchical.linkage import _all_pairs, _complete_linkage, _in_order, sort_pairs
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, HierarchyOracle, Journal, JournalError, Noisy, SimilarityOracle, run
 from comparison_hc.validation import InputError
@@ -223,7 +223,7 @@ def test_same_seed_same_questions(method):
 def test_sort(n, seed):
     w = similarities(n, seed)
     pairs = np.random.default_rng(seed).permutation(_all_pairs(n)) if n > 1 else np.empty((0, 2), int)
-    order = run(_sort(pairs, np.random.default_rng(0)), SimilarityOracle(w)) if len(pairs) > 1 else np.arange(len(pairs))
+    order = run(sort_pairs(pairs, np.random.default_rng(0)), SimilarityOracle(w)) if len(pairs) > 1 else np.arange(len(pairs))
     assert sorted(order) == list(range(len(pairs))) and (np.diff(w[tuple(pairs[order].T)]) < 0).all()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..oracles import sample_quadruplets, sample_triplets
-from ..validation import as_rng, check_integer, check_number, require
+from ..validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/2_flat/20_planted.ipynb #d006a582
 def _check_distribution(f, argument):
@@ -31,6 +31,7 @@ def delta_by_quadrature(
 ):          # δ in [−1, 1]
     "δ of N20, eq. 3, for any two continuous distributions: 2 ∫ F_out(F_in⁻¹(u)) du − 1. Raises `InputError` if its error may exceed 1e-6."
     from scipy.integrate import quad
+    f_in, f_out = _check_distribution(f_in, "f_in"), _check_distribution(f_out, "f_out")
     edges = f_in.cdf([*f_out.support(), f_out.median(), *f_out.ppf([1e-6, 0.001, 0.999, 1 - 1e-6])])     # where the curve bends
     area, error = quad(lambda u: f_out.cdf(f_in.ppf(u)), 0, 1, points=sorted({u for u in edges.tolist() if 0 < u < 1}) or None, limit=400, epsabs=1e-11)
     require(error < 5e-7, "f_in and f_out", "distributions whose delta can be integrated to 1e-6", f"an error of {error:.1e}")
@@ -55,6 +56,7 @@ def _delta_closed(f_in, f_out):
     "δ where there is a formula for it; else None."
     (name_in, _, m_in, s_in), (name_out, _, m_out, s_out) = _standard(f_in), _standard(f_out)
     if name_in == name_out == "norm": return erf((m_in - m_out) / sqrt(2 * (s_in**2 + s_out**2)))
+    if max(s_in, s_out) > 1e6 * min(s_in, s_out): return None              # differences of G would have too few digits left
     G_in, G_out = _cdf_integral(f_in), _cdf_integral(f_out)
     if name_in == "uniform" and G_out: return float(2 * (G_out(m_in + s_in) - G_out(m_in)) / s_in - 1)
     if name_out == "uniform" and G_in: return float(1 - 2 * (G_in(m_out + s_out) - G_in(m_out)) / s_out)
@@ -95,12 +97,12 @@ def uniform_beta(
 
 def uniform_normal(
     delta,      # δ in (0, 1) of N20, eq. 3
-    sigma=1.0,  # σ > 0 of the normal distribution; N20's published code has 1
+    sigma=1.0,  # σ in [1e-6, 1e6] of the normal distribution; N20's published code has 1
 ):              # (f_in, f_out)
     "Normal over uniform on [0, 1] (N20, figure 1c), with the mean that gives this δ."
     from scipy.optimize import brentq
     from scipy.stats import norm, uniform
-    delta, sigma = _check_delta(delta), check_number(sigma, "sigma", 0, open_low=True)
+    delta, sigma = _check_delta(delta), check_number(sigma, "sigma", 1e-6, 1e6)
     span = 1 + 40 * sigma
     mean = brentq(lambda mu: _delta_closed(norm(mu, sigma), uniform(0, 1)) - delta, -span, span, xtol=1e-13, rtol=1e-13)
     return norm(mean, sigma), uniform(0, 1)
@@ -131,7 +133,7 @@ def planted_partition(
     sizes = check_sizes(sizes)
     delta, rng = planted_delta(f_in, f_out), as_rng(rng)
     require(delta > 1e-9, "f_in", "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0", f"delta = {delta:.3g}")
-    w, ends = np.zeros((sum(sizes), sum(sizes))), np.cumsum([0, *sizes])
+    w, ends = _zeros(sum(sizes)), np.cumsum([0, *sizes])
     blocks = [slice(a, b) for a, b in zip(ends, ends[1:])]
     for a, rows in enumerate(blocks):
         w[rows, rows] = _symmetric(f_in, sizes[a], rng)
@@ -142,12 +144,20 @@ def planted_partition(
     for array in (w, labels): array.flags.writeable = False
     return PlantedPartition(w, labels, sizes, f_in, f_out, delta)
 
+# %% ../../nbs/2_flat/20_planted.ipynb #ch3ck-s1z3s-20x
 def check_sizes(
     sizes,  # what was received
 ):          # tuple of int
     "Sizes of clusters, at least one, each an integer of at least 1."
-    require(np.iterable(sizes) and not isinstance(sizes, (str, bytes, dict)) and len(list(sizes)) > 0, "sizes", "a sequence of cluster sizes", sizes)
-    return tuple(check_integer(size, "every size", 1) for size in sizes)
+    require(np.iterable(sizes) and not isinstance(sizes, (str, bytes, dict, set)), "sizes", "a sequence of cluster sizes", sizes)
+    values = list(sizes)                                                       # a generator can be read only once
+    require(values, "sizes", "a sequence of cluster sizes", sizes)
+    return tuple(check_integer(size, "every size", 1) for size in values)
+
+def _zeros(n):
+    "(n, n) zeros, or an `InputError`."
+    try: return np.zeros((n, n))
+    except (MemoryError, ValueError): require(False, "sizes", "so small in sum that an (n, n) matrix fits in memory", f"{n:,} objects")
 
 def _symmetric(f, n, rng):
     "(n, n) symmetric draws, zero diagonal."
@@ -157,11 +167,11 @@ def _symmetric(f, n, rng):
 
 # %% ../../nbs/2_flat/20_planted.ipynb #63dc52c4
 def n_comparisons(
-    n,  # number of objects, at least 2
-    a,  # exponent of the logarithm, a ≥ 0
+    n,  # number of objects, 2 to 10¹²
+    a,  # exponent of the logarithm, in [0, 100]
 ):      # int, at least 1
     "n(ln n)^a, rounded: the unit in which N20 counts triplets and quadruplets."
-    n, a = check_integer(n, "n", 2), check_number(a, "a", 0)
+    n, a = check_integer(n, "n", 2, 10**12), check_number(a, "a", 0, 100)
     return max(1, round(n * log(n)**a))
 
 def sample_comparisons(
@@ -174,7 +184,7 @@ def sample_comparisons(
     "Passive comparisons with external noise (N20, section 2): uniform without replacement, each turned round with probability (1 − ε)/2. Raises `InputError` for more comparisons than there are."
     require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
     epsilon, rng = check_number(epsilon, "epsilon", 0, 1, open_low=True), as_rng(rng)
-    w = similarity.similarity if isinstance(similarity, PlantedPartition) else similarity
+    w = similarity.similarity if isinstance(similarity, PlantedPartition) else as_array(similarity, "similarity", "a matrix of numbers")
     sample, count = (sample_triplets, n_triplet_questions) if kind == "triplets" else (sample_quadruplets, n_quadruplet_questions)
     if not isinstance(size_or_p, (float, np.floating)) and np.ndim(w) == 2: check_integer(size_or_p, f"the number of {kind}", 1, max(1, count(len(w))))
     answers = sample(w, size_or_p, rng)

@@ -12,16 +12,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..validation import NotConvergedWarning, as_rng, check_integer, check_labels, check_number, check_similarity, require
+from ..validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_labels, check_number, check_progress, check_similarity, require
 
 def check_symmetric(
-    S,             # (n, n) symmetric; here the diagonal counts, so it must be finite too
-    argument="S",  # its name in a message
-):                 # (n, n) float64 array; the caller's own where it already was one
-    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite."
-    S = check_similarity(S, argument)
+    S,               # (n, n) symmetric; here the diagonal counts, so it must be finite too
+    argument="S",    # its name in a message
+    n_objects=None,  # required n, where something else fixes it
+    most=1e100,      # largest absolute value; squares have to be numbers too
+):                   # (n, n) float64 array; the caller's own where it already was one
+    "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite, or too large."
+    S = check_similarity(S, argument, n_objects)
     bad = np.flatnonzero(~np.isfinite(np.diag(S)))
     if len(bad): require(False, argument, f"finite, but entry ({bad[0]}, {bad[0]}) is not", float(S[bad[0], bad[0]]))
+    largest = float(max(S.max(), -S.min()))
+    require(largest <= most, argument, f"of entries of at most {most:g} in absolute value", largest)
     return S
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #7969dd1e
@@ -45,8 +49,12 @@ def sdp_reference(
     X = cp.Variable(S.shape, PSD=True)
     rules = [X >= 0, cp.sum(X, axis=1) == 1] + ([] if k is None else [cp.trace(X) == check_integer(k, "k", 1, len(S))])
     price = 0.0 if lam is None else check_number(lam, "lam", 0, open_low=True)
-    value = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S, X)) - price * cp.trace(X)), rules).solve(solver=cp.CLARABEL)
-    return X.value, float(value)
+    largest = max(float(np.abs(S).max()), price)
+    scale = 1.0 if 1e-6 <= largest <= 1e6 or largest == 0 else largest     # the solver's tolerances are made for numbers around 1
+    problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S / scale, X)) - price / scale * cp.trace(X)), rules)
+    value = problem.solve(solver=cp.CLARABEL)
+    require(X.value is not None, "S", "a matrix for which the general solver finds an optimum", problem.status)
+    return X.value, scale * float(value)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #629e9d7a
 class _Blocks:
@@ -77,9 +85,8 @@ def _rank_one(blocks, r):
     totals = blocks.Z.T @ r
     return r / np.sqrt(np.where(totals > 0, totals, np.inf))[blocks.labels]
 
-def _additive(blocks, lam):
-    "(n, k) u with Γ_ij = u_i,m + u_j,l off the blocks: the block row sums of λ, perhaps with negative entries."
-    r = blocks.row_sums(lam)
+def _additive(blocks, r):
+    "(n, k) u with Γ_ij = u_i,m + u_j,l off the blocks and block row sums r, perhaps with negative entries; linear in r."
     shared = (blocks.Z.T @ r) / np.outer(blocks.sizes, blocks.sizes) / 2
     return np.where(blocks.other, r / blocks.sizes - shared[blocks.labels], 0)
 
@@ -159,7 +166,7 @@ def _proves(blocks, lam, form, guess):
 def _limit(blocks, form):
     "The largest λ at which Γ of this form is non-negative; ∞ for one cluster."
     if form != "additive" or blocks.k == 1: return blocks.highest()
-    at_zero, slope = _additive(blocks, 0), _additive(blocks, 0) - _additive(blocks, 1)
+    at_zero, slope = _additive(blocks, blocks.row_sums(0)), _additive(blocks, np.where(blocks.other, blocks.slope, 0))
     least = np.array([at_zero[blocks.labels == l].min(axis=0) for l in range(blocks.k)])
     slope = np.array([slope[blocks.labels == l][0] for l in range(blocks.k)])
     pairs = ~np.eye(blocks.k, dtype=bool)
@@ -224,11 +231,11 @@ def certify(
     "The interval of λ in which a partition is proved to be the unique optimum of SDP-λ. Not proved is not the same as not optimal. Raises `InputError` for bad input."
     S = check_symmetric(S)
     labels = check_labels(labels, len(S))
-    require(form is None or form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form)
+    require(form is None or isinstance(form, str) and form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form)
     blocks = _Blocks(S, labels)
     limit = blocks.highest()
     if lam is not None: check_number(lam, "lam")
-    guess = None if dual is None else np.maximum(check_similarity(dual, "dual", len(S)), 0)
+    guess = None if dual is None else np.maximum(check_symmetric(dual, "dual", len(S), 1e120), 0)
     forms = [form] if form else [*_FORMS, *(["guess"] if guess is not None else [])]
     base = _largest(blocks, 0, "additive", None) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
@@ -266,7 +273,7 @@ def _guess_labels(S, k, vectors, rng):
     with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):   # a few thousand points: starting threads takes longer than the work
         warnings.simplefilter("ignore")                                    # equal rows: scikit-learn finds fewer clusters and says so
         labels = KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
-    return improve_partition(S, _exactly(k, labels))
+    return _improved(S, _exactly(k, labels))
 
 def _exactly(k, labels):
     "Labels with exactly k clusters: members of the largest cluster fill the empty ones."
@@ -280,8 +287,13 @@ def improve_partition(
     S,       # (n, n) symmetric similarity
     labels,  # (n,) a partition, 0..k−1
 ):           # (n,) labels of a partition with as many clusters and at least the objective
-    "Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made)."
-    labels, n = check_labels(labels, len(S)).copy(), len(S)
+    "Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made). Raises `InputError` for bad input."
+    S = check_symmetric(S)
+    return _improved(S, check_labels(labels, len(S)))
+
+def _improved(S, labels):
+    "The moves, on checked input; labels are 0..k−1."
+    labels, n = labels.copy(), len(S)
     k, i, diagonal = labels.max() + 1, np.arange(len(S)), np.diag(S)
     R = S @ (labels[:, None] == np.arange(k)).astype(float)               # R_il: what i sees of cluster l
     for _ in range(2 * n):
@@ -485,7 +497,7 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
-    require(start is None or hasattr(start, "dual") and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
+    require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
     if start is not None and start.dual is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
@@ -513,6 +525,7 @@ def sdp_k(
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
+    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
     k, tol, max_iter = check_integer(k, "k", 1, len(S)), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
@@ -533,6 +546,7 @@ def sdp_lambda(
 ):                    # `SDPSolution`
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
+    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
     lam, tol, max_iter = check_number(lam, "lam", 0, open_low=True), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     for labels in _guesses(S, lam, rng) if certificate else ():

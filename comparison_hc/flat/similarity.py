@@ -15,7 +15,7 @@ import numpy as np
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups, _as_integer_rows, _first_broken_row
 from ..grams import judge_kernel, landmark_kernel
 from ..streams import AnswerFile, Place
-from ..validation import InputError, as_array, check_flag, check_integer, require
+from ..validation import InputError, as_array, check_flag, check_integer, check_progress, require
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #1c0670e4
 _ROWS_AT_A_TIME = 1 << 14  # measured below: larger chunks leave the cache, smaller ones pay for NumPy's calls
@@ -220,6 +220,9 @@ def adds_from_file(
 ):                     # `AddS`; its `.similarity()` is AddS-3 or AddS-4
     "AddS of a file larger than memory, one batch at a time. A run that was killed continues from its checkpoint with the same result to the bit. Raises `InputError`, with the line, for what is not an answer."
     file, every = AnswerFile(path, kind, n_objects, objects, **reading), check_integer(every, "every", 1)
+    check_progress(progress)
+    is_name = isinstance(checkpoint, (str, os.PathLike))
+    require(checkpoint is None or is_name and Path(checkpoint).absolute().parent.is_dir(), "checkpoint", "the name of a file in a folder that exists, or None", checkpoint)
     stream = AddS(file.n_objects, "quadruplets" if kind == "quadruplets" else "triplets")
     about = dict(kind=kind, n_objects=file.n_objects, objects=None if objects is None else list(file.objects), columns=file.columns)
     place = _load_checkpoint(checkpoint, stream, about) if checkpoint is not None and os.path.exists(checkpoint) else file.start
@@ -255,4 +258,4 @@ def mulk4(
     progress=None,   # called with (objects done, n)
 ):                   # (n, n) symmetric int64, zero diagonal
     "MulK-4 (F19, eq. 3; N20's baseline): agreements less disagreements of i and j seen from third objects. The majority counts. All answers are needed at once."
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects), progress=progress)
+    return landmark_kernel(as_quadruplets(quadruplets, n_objects), progress=check_progress(progress))

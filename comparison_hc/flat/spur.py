@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
-from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _guess_labels, _leading, _proved
-from ..validation import as_rng, check_integer, check_number, require
+from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _exactly, _guess_labels, _leading, _proved
+from ..validation import as_rng, check_flag, check_integer, check_number, check_progress, require
 
 # %% ../../nbs/2_flat/23_spur.ipynb #9ce6d6aa
 def spur_objective(
@@ -25,7 +25,9 @@ def spur_objective(
     from scipy.linalg import eigvalsh
     X = check_symmetric(X, "X")
     k = check_integer(k, "k", 1, len(X))
-    return float(min(eigvalsh(X, subset_by_index=(len(X) - k, len(X) - 1)).sum() / np.trace(X), 1.0))
+    trace, leading = float(np.trace(X)), float(eigvalsh(X, subset_by_index=(len(X) - k, len(X) - 1)).sum())
+    require(0 < trace and 0 < leading <= (1 + 1e-6) * trace, "X", "positive semidefinite and not zero", f"a trace of {trace:.3g} and {k} leading eigenvalues of {leading:.3g} in sum")
+    return min(leading / trace, 1.0)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #54f8858d
 def spur_prices(
@@ -34,7 +36,8 @@ def spur_prices(
     normalised=False,   # whether S is on another scale than counts (MulK): the prices then follow the spread of its entries
 ):                      # (λ_min, λ_max)
     "The two prices of N20's algorithm 1."
-    S, c = check_symmetric(S), check_integer(n_comparisons, "n_comparisons")
+    S, c = check_symmetric(S), check_integer(n_comparisons, "n_comparisons", 1, 10**30)
+    check_flag(normalised, "normalised")
     n = len(S)
     require(n >= 2, "S", "a similarity of at least two objects", S)
     unit = float(S[np.triu_indices(n, 1)].std()) * n / (2 * sqrt(c)) if normalised else 1.0
@@ -104,7 +107,7 @@ def round_solution(
     method="k-means",    # "k-means" on the rows of X, or "spectral" clustering with X as affinity
     rng=0,               # int seed or `numpy.random.Generator`
 ):                       # (n,) labels, 0..k−1 in order of first appearance
-    "A partition from X (N20, section 5)."
+    "A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input."
     from sklearn.cluster import KMeans, SpectralClustering
     from comparison_hc.validation import check_labels
     X, rng = check_symmetric(X, "X"), as_rng(rng)
@@ -116,7 +119,7 @@ def round_solution(
         warnings.simplefilter("ignore")                                    # equal rows, or an affinity in several parts, are what is hoped for here
         if method == "k-means": labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
         else: labels = SpectralClustering(k, affinity="precomputed", random_state=seed).fit_predict(np.maximum(X, 0))
-    return check_labels(labels)
+    return check_labels(_exactly(k, labels))
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
 def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
@@ -156,6 +159,7 @@ def spur(
     S, rng = check_symmetric(S), as_rng(rng)
     require(isinstance(rounding, str) and rounding in ("k-means", "spectral"), "rounding", '"k-means" or "spectral"', rounding)
     tol, max_iter = check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
+    check_flag(all_k, "all_k"); check_progress(progress, "(which SDP, iterations done, max_iter)")
     lam_min, lam_max = spur_prices(S, n_comparisons, normalised)
     if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
     proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)

@@ -18,7 +18,7 @@ from ..checks import check, compare, mean_interval, proportion_interval
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from .planted import delta_by_quadrature, gaussians, planted_delta, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from .similarity import adds3, adds4
-from ..validation import as_rng
+from ..validation import as_rng, require
 
 # %% ../../nbs/2_flat/24_theory.ipynb #4fe7d03f
 def _normal_delta(mu_in, mu_out, sigma_in, sigma_out):
@@ -87,7 +87,12 @@ def n_questions(
     kind,       # "triplets" or "quadruplets"
 ):              # int
     "How many questions there are: n·C(n−1, 2) triplets, C(C(n, 2), 2) quadruplets."
-    return n_triplet_questions(n_objects) if kind == "triplets" else n_quadruplet_questions(n_objects)
+    return n_triplet_questions(n_objects) if _is_triplets(kind) else n_quadruplet_questions(n_objects)
+
+def _is_triplets(kind):
+    "Whether `kind` says triplets; `InputError` for what is neither."
+    require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
+    return kind == "triplets"
 
 def expected_blocks(
     sizes,    # (k,) cluster sizes
@@ -99,7 +104,7 @@ def expected_blocks(
     "Mean AddS similarity of two items, by their clusters; exact for any sizes (N20, section 4)."
     sizes = np.asarray(sizes)
     n, inside = sizes.sum(), int((sizes * (sizes - 1) // 2).sum())
-    if kind == "triplets": within, across = 2 * (n - sizes), -(sizes[:, None] + sizes - 2)
+    if _is_triplets(kind): within, across = 2 * (n - sizes), -(sizes[:, None] + sizes - 2)
     else: within, across = np.full(len(sizes), comb(int(n), 2) - inside), np.full((len(sizes),) * 2, -inside)
     return p * epsilon * delta * np.where(np.eye(len(sizes), dtype=bool), within, across)
 
@@ -177,7 +182,7 @@ def expected_gap(
 ):                  # float
     "Δ1 of the mean similarity: 4|T|εδ/(n(n−2)) for AddS-3, 4|Q|εδ/((n−2)(n+1)) for AddS-4, whatever the sizes."
     n = n_objects
-    return 4 * n_comparisons * epsilon * delta / (n * (n - 2) if kind == "triplets" else (n - 2) * (n + 1))
+    return 4 * n_comparisons * epsilon * delta / (n * (n - 2) if _is_triplets(kind) else (n - 2) * (n + 1))
 
 # %% ../../nbs/2_flat/24_theory.ipynb #cfc6a791
 @check("N20", "section 4, gap", r"$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3", "exact enumeration",
