@@ -26,7 +26,7 @@ from .adaptive.insertion import allowance, insertion_clustering
 from .adaptive.queries import Contradiction, GrowingTree, random_hierarchy
 from .comparisons import Triplets
 from .oracles import HierarchyOracle, JournalError, Noisy, append_bytes, copy_aside, lock_file
-from .validation import InputError, MissingFileError, check_integer, check_names, check_number, require
+from .validation import InputError, MissingFileError, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/5_practice/56_asking.ipynb #09fcd900
 @dataclass(frozen=True)
@@ -56,16 +56,23 @@ PICTURE_ENDINGS, MOST_PICTURE_BYTES = (".png", ".jpg", ".jpeg", ".gif"), 40_000_
 
 def _from_folder(folder):
     "An item a picture, named after its file."
-    from comparison_hc.dendrogram import data_uri
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURE_ENDINGS)
     require(files, "items", f"a folder with pictures ({', '.join(PICTURE_ENDINGS)})", str(folder))
-    size = sum(path.stat().st_size for path in files)
+    size = sum(path.stat().st_size for path in files if path.is_file())
     require(size <= MOST_PICTURE_BYTES, "items", f"a folder with at most {MOST_PICTURE_BYTES:,} bytes of pictures, which all go to the page (make them smaller)", size)
-    return tuple(Item(path.stem, data_uri(path)) for path in files)
+    return tuple(Item(path.stem, _picture(path)) for path in files)
+
+def _picture(path):
+    "The data URI of a file; a file that is no picture is named."
+    from comparison_hc.dendrogram import data_uri
+    try: return data_uri(path)
+    except InputError: raise InputError(f"items must be a folder whose {', '.join(PICTURE_ENDINGS)} are PNG, JPEG or GIF pictures; got {str(path)!r}, which is none") from None
 
 def _from_lines(path):
     "An item a line; empty lines are skipped."
+    require(path.is_file(), "items", "a folder or a text file", str(path))
     try: lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error: raise InputError(f"items must be a file that can be read; got {path}: {error.strerror}") from None
     except UnicodeDecodeError as error: raise InputError(f"{path} must be utf-8 text, one item a line; byte {error.start} is not") from None
     return tuple(Item(line.strip()) for line in lines if line.strip())
 
@@ -76,13 +83,15 @@ def read_items(
     "What will be asked about. Raises `InputError` for fewer than two items, two of one name, and names that no file of answers could hold."
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        if not path.exists() and source in ITEM_SETS: items = ITEM_SETS[source]()
-        elif not path.exists(): raise MissingFileError(f"items must be {', '.join(ITEM_SETS)}, an existing folder of pictures or an existing text file; got {str(source)!r}")
+        if not os.path.exists(source) and source in ITEM_SETS: items = ITEM_SETS[source]()
+        elif not os.path.exists(source): raise MissingFileError(f"items must be {', '.join(ITEM_SETS)}, an existing folder of pictures or an existing text file; got {shown(str(source))}")
         else: items = _from_folder(path) if path.is_dir() else _from_lines(path)
     else:
-        require(np.iterable(source) and not isinstance(source, (bytes, dict, set)), "items", "a sequence of names", source)
-        items = tuple(item if isinstance(item, Item) else Item(str(item)) for item in source)
+        require(np.iterable(source) and not isinstance(source, (bytes, dict, set)) and getattr(source, "ndim", 1) == 1, "items", "a sequence of names", source)
+        items = tuple(item if isinstance(item, Item) else Item(item) for item in source)
     names = check_names([item.name for item in items], argument="items")
+    require(all(isinstance(item.picture, str) for item in items), "items", "with texts as pictures", items)
+    items = tuple(map(Item, names, (item.picture for item in items)))
     require(len(names) >= 2, "items", "at least two", list(names))
     bad = [name for name in names if not name or name != name.strip() or not name.isprintable()]
     require(not bad, "items", "named by printable text without blanks at its ends", bad[:1])
@@ -123,7 +132,7 @@ class Settings:
 
     def __post_init__(self):
         object.__setattr__(self, "names", check_names(self.names, argument="items"))
-        require(isinstance(self.person, str) and self.person.strip() and self.person.isprintable(), "person", "a name", self.person)
+        require(isinstance(self.person, str) and self.person.strip() and self.person.isprintable(), "person", "a name of printable characters", self.person)
         check_integer(self.seed, "seed", 0, 2**32 - 1); check_integer(self.repeat_every, "repeat_every", 0)
 
     @property
@@ -144,7 +153,7 @@ def seed_of(
     person,  # a name
 ):           # int
     "By default people get different questions: together they then cover more."
-    return zlib.crc32(person.encode())
+    return zlib.crc32(person.encode(errors="replace"))
 
 # %% ../nbs/5_practice/56_asking.ipynb #078d2b5d
 MOST_WAYS = 3
@@ -516,10 +525,11 @@ def sealed_line(
 def _unsealed(line, crc):
     "(record, checksum), or None if this is not the line that was written after `crc`."
     try: record = json.loads(line)
-    except ValueError: return None
+    except (ValueError, RecursionError): return None
     if not isinstance(record, dict) or "crc" not in record: return None
     record.pop("crc")
-    again, crc = sealed_line(record, crc)
+    try: again, crc = sealed_line(record, crc)
+    except UnicodeEncodeError: return None                                      # half a character: JSON can hold it, a file cannot
     return (record, crc) if again == line + b"\n" else None
 
 def _header(settings): return dict(format=_FORMAT, items=list(settings.names), person=settings.person, seed=settings.seed, repeat_every=settings.repeat_every)
@@ -528,8 +538,8 @@ def _event(record, n):
     "The vote in a record, the p of \"careful\" as a float, True for undo, None for none of them."
     if record == {"undo": True}: return True
     if record.keys() == {"careful"}: return record["careful"] if isinstance(record["careful"], float) and 0.5 < record["careful"] < 1 else None
-    if record.keys() != {"q", "a", "why"} or not isinstance(record["q"], list) or not isinstance(record["a"], int): return None
-    legal = len(record["q"]) == 3 == len(set(map(str, record["q"]))) and all(isinstance(item, int) and 0 <= item < n for item in record["q"])
+    if record.keys() != {"q", "a", "why"} or not isinstance(record["q"], list) or type(record["a"]) is not int: return None
+    legal = len(record["q"]) == 3 == len(set(map(str, record["q"]))) and all(type(item) is int and 0 <= item < n for item in record["q"])
     return Vote(tuple(record["q"]), record["a"], record["why"]) if legal and record["a"] in range(4) and record["why"] in WHY else None
 
 # %% ../nbs/5_practice/56_asking.ipynb #3eb9c28b
@@ -544,7 +554,7 @@ class JournalText:
     rest: bytes = b""  # what follows it
 
     @property
-    def is_torn(self): return b"\n" not in self.rest           # only the last line can be half written
+    def is_torn(self): return b"\n" not in self.rest and self.rest.startswith(b"{")       # only the last line can be half written
     @property
     def state(self): return state_of(self.settings, self.events)
     @property
@@ -568,7 +578,8 @@ def parse_journal(
     head = _unsealed(first, 0)
     if not lines or head is None or head[0].get("format") != _FORMAT: raise JournalError(f"journal must be a new file or one that a session wrote; got {path}, which begins with {data[:60]!r}; nothing was changed")
     (record, crc), events, good, count = head, [], len(first) + 1, 0
-    settings = Settings(tuple(record["items"]), record["person"], record["seed"], record["repeat_every"])
+    try: settings = Settings(tuple(record["items"]), record["person"], record["seed"], record["repeat_every"])
+    except (KeyError, TypeError, InputError) as error: raise JournalError(f"journal must begin with the settings of a session; got {path}, where they are wrong: {error}; nothing was changed") from None
     for line in lines[:-1]:
         found = _unsealed(line, crc)
         event = None if found is None else _event(found[0], settings.n)
@@ -583,11 +594,18 @@ def read_journal(
     path,  # of a journal
 ):         # `JournalText`
     "Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`."
-    path = Path(path)
-    if not path.is_file(): raise MissingFileError(f"journal must be an existing file; got {str(path)!r}")
-    found = parse_journal(path.read_bytes(), path)
+    path = _journal_path(path)
+    if not os.path.isfile(path): raise MissingFileError(f"journal must be an existing file; got {shown(str(path))}")
+    try: data = path.read_bytes()
+    except OSError as error: raise JournalError(f"journal must be readable; got {path}: {error.strerror}") from None
+    found = parse_journal(data, path)
     if found.rest: warnings.warn(f"{path}: {_damage(found)}; it was left as it is", stacklevel=2)
     return found
+
+def _journal_path(journal):
+    "The name of a file as a `Path`."
+    require(isinstance(journal, (str, os.PathLike)), "journal", "the name of a file", journal)
+    return Path(journal)
 
 def _damage(found):
     "What is wrong with the end of a journal, and what is right with its beginning."
@@ -604,7 +622,7 @@ class Session:
         seed=None,          # 0..2³²−1; None: as the journal says, from the person's name in a new one
         repeat_every=None,  # as in `Settings`; None: as the journal says, 6 in a new one
     ):
-        self.items, self.path, self.report = read_items(items), None if journal is None else Path(journal), ""
+        self.items, self.path, self.report = read_items(items), None if journal is None else _journal_path(journal), ""
         given = dict(person=person, seed=seed, repeat_every=repeat_every)
         asked = {name: value for name, value in given.items() if value is not None}
         who = asked.get("person", "somebody")
@@ -629,7 +647,7 @@ class Session:
 # %% ../nbs/5_practice/56_asking.ipynb #2116f62c
 def _open(self, asked):
     "Read the journal, or begin it; put a damaged end aside."
-    require(self.path.parent.is_dir() and not self.path.is_dir(), "journal", "a file in an existing folder", str(self.path))
+    require(os.path.isdir(self.path.parent) and (os.path.isfile(self.path) or not os.path.exists(self.path)), "journal", "a file in an existing folder", str(self.path))
     with _locked(self.path) as fd:
         data, first = _all_bytes(fd), sealed_line(_header(self.state.settings), 0)
         if b"\n" not in data and first[0].startswith(data):                    # new, or killed while the first line was written
@@ -662,7 +680,9 @@ from contextlib import contextmanager
 @contextmanager
 def _locked(path, patience=2.0):
     "An open file that nobody else writes while the context lasts."
-    fd, until = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666), time.monotonic() + patience
+    try: fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    except (OSError, ValueError) as error: raise JournalError(f"journal must be a file that can be read and written; got {shown(str(path))}: {getattr(error, 'strerror', error)}") from None
+    until = time.monotonic() + patience
     try:
         while True:
             try: lock_file(fd, path)
@@ -723,7 +743,7 @@ def _be_careful(self,
 
 def _is_now(self, at):
     "Whether the page that asks saw the journal as it is."
-    here = self.n_records if at is None else at
+    here = self.n_records if at is None else check_integer(at, "at", 0)
     self.reload()
     return here == self.n_records
 

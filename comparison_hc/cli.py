@@ -305,10 +305,12 @@ def ask_command(args):
     from comparison_hc.people import closing_text, session_result, terminal_session
     for path in args.out: check_destination(path, "--out")
     if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
-    journal = Path(args.journal) if args.journal else default_journal(args.items, args.person or "somebody")
+    journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
+    if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")       # what is no text is no answer either
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
-    if args.careful is not None and not session.state.careful: session.be_careful(args.careful or None)
+    if args.careful is True: session.state.careful or session.be_careful()                # no P: as estimated
+    elif args.careful not in (None, session.state.careful): session.be_careful(args.careful)
     try: terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
     except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues") from None
     print(closing_text(session))
@@ -392,7 +394,7 @@ def _add_asking_commands(commands):
     ask.add_argument("--person", metavar="NAME", help="who answers; each person needs a journal (default: as the journal says, or somebody)")
     ask.add_argument("--seed", type=int, metavar="N", help="decides the order of everything (default: from the person's name)")
     ask.add_argument("--repeat-every", type=int, metavar="N", help="after so many answers an old question comes again (default: 6; 0: never)")
-    ask.add_argument("--careful", nargs="?", type=float, const=0.0, metavar="P", help="allow for slips: ask until the tree is nearly certain if each answer is right with probability P (default: as estimated from the repeated questions)")
+    ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help="allow for slips: ask until the tree is nearly certain if each answer is right with probability P (default: as estimated from the repeated questions)")
     ask.set_defaults(run=ask_command)
 
     pool = commands.add_parser("pool", help="take several people's journals together", description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.")

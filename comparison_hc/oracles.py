@@ -60,6 +60,7 @@ def check_answers(
     m, width = queries.shape
     if width == 3 and type(answers) is np.ndarray and answers.dtype == np.int8 and answers.shape == (m,) and (m == 1 and -1 <= answers.item() <= 2 or 1 < m <= 64 and set(answers.tolist()) <= {-1, 0, 1, 2}): return answers
     answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
+    require(not np.ma.is_masked(answers), "answers", "free of masked entries", answers)
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
     if answers.dtype == bool and width == 4: return answers.copy()
     legal, rule = ((0, 1), "True or False") if width == 4 else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")

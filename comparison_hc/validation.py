@@ -157,7 +157,7 @@ def check_names(
 ):                     # tuple of str, or None
     "One name for every object, as text."
     if names is None: return None
-    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)), argument, "a sequence of names", names)
+    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1, argument, "a sequence of names", names)
     values = list(names)
     n_objects = len(values) if n_objects is None else n_objects
     require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))

@@ -160,6 +160,8 @@ def test_insertion_of_any_degree_refuses():
         with pytest.raises(InputError, match="items must be"): any_degree_clustering(items)
     for flag in (1, None, "yes"):
         with pytest.raises(InputError, match="largest_first"): any_degree_clustering(4, flag)
+    for m, degree, words in ((1, 2, "m must be"), (5, 1, "degree must be"), (5, float("nan"), "degree"), ("x", 2, "m must be")):
+        with pytest.raises(InputError, match=words): questions_per_insertion(m, degree)
     algorithm = any_degree_clustering(3)
     next(algorithm)
     with pytest.raises(InputError, match="the answer to question"): algorithm.send(np.array([5]))

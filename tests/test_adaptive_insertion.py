@@ -160,7 +160,7 @@ def test_names_watching_and_two_items():
     counting = Counting(oracle)
     assert run(insertion_clustering(2), counting).n_leaves == 2 and counting.n_queries == 0
 
-@pytest.mark.parametrize("items", [0, 1, -1, True, 2.0, None, "abc", b"ab", [], ["a"], ["a", "a"], [1, "1"], ["a", None], ["a", float("nan")], {"a", "b"}, {"a": 1, "b": 2}, object()])
+@pytest.mark.parametrize("items", [0, 1, -1, True, 2.0, None, "abc", b"ab", [], ["a"], ["a", "a"], [1, "1"], ["a", None], ["a", float("nan")], {"a", "b"}, {"a": 1, "b": 2}, object(), 10**30, np.array([["a", "b"], ["c", "d"]])])
 def test_items_that_are_refused(items):
     for call in (check_items, insertion_clustering):
         with pytest.raises(InputError, match="items must be"): call(items)
@@ -171,6 +171,25 @@ def test_numbers_of_numpy_are_numbers_and_names_become_text():
 @pytest.mark.parametrize("answer, words", [(-1, "binary"), (3, "position"), (None, "position"), ("0", "position"), (.5, "position"), (True, "position")])
 def test_answers_that_are_refused(answer, words):
     with pytest.raises(InputError, match=r"\(0, 1, 2\).*" + words): run(insertion_clustering(3), lambda questions: [answer])
+
+def test_masked_answers_are_none():
+    with pytest.raises(InputError, match="answers must be free of masked"): run(insertion_clustering(3), lambda questions: np.ma.array([0], mask=[True]))
+
+def test_what_the_oracle_raises_arrives_as_it_is():
+    class Tired(Exception): pass
+    def tired(questions): raise Tired
+    with pytest.raises(Tired): run(insertion_clustering(3), tired)
+
+@pytest.mark.parametrize("v, w", [(0, 0), (9, 1), (0, 9), (-1, 1), ("0", 1), (0, 1.5), (None, 1), (True, 2), (2, 1)])
+def test_splices_that_are_refused(v, w):
+    tree = GrowingTree(4)
+    tree.splice(0, 1)
+    with pytest.raises(InputError, match="^[vw] must be"): tree.splice(v, w)
+    assert tree.n_vertices == 5 and tree.root() == 4
+
+@pytest.mark.parametrize("m", [0, -1, float("nan"), "x", 2.5])
+def test_allowances_that_are_refused(m):
+    with pytest.raises(InputError, match="m must be"): allowance(m)
 
 def test_a_generator_driven_by_hand_refuses_too():
     algorithm = insertion_clustering(3)

@@ -7,7 +7,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc.adaptive import GrowingTree, all_hierarchies, bayesian_insertion_clustering, random_hierarchy, robust_insertion_clustering
 from comparison_hc.adaptive import noisy
-from comparison_hc.adaptive.noisy import HERE, LEFT, RIGHT, UP, PreOrder
+from comparison_hc.adaptive.noisy import HERE, LEFT, RIGHT, UP, PreOrder, marking_rounds, votes_per_pivot, walking_rounds
 from comparison_hc.adaptive.queries import SHAPES
 from comparison_hc.oracles import Counting, HierarchyOracle, Journal, Noisy, run
 from comparison_hc.validation import InputError
@@ -227,6 +227,15 @@ def test_a_journal_continues(tmp_path):
     (dict(rng=-1), "rng must be"), (dict(rng="x"), "rng must be"), (dict(tree=3), r"a new GrowingTree\(5\)"), (dict(tree=GrowingTree(4)), r"a new GrowingTree\(5\)")], ids=str)
 def test_arguments_that_are_refused(way, change, words):
     with pytest.raises(InputError, match=words): way(**{**dict(items=5, p_correct=.8, delta=.1), **change})
+
+@pytest.mark.parametrize("p", [.5, .4, 1, 0, float("nan"), "x", None, True])
+def test_chances_that_are_refused(p):
+    for call in (lambda: votes_per_pivot(p), lambda: marking_rounds(9, p, .1), lambda: walking_rounds(3, p, .1)):
+        with pytest.raises(InputError, match="p_correct must be"): call()
+
+def test_other_numbers_of_the_proofs_that_are_refused():
+    for call, words in ((lambda: marking_rounds(2, .8, .1), "n_vertices"), (lambda: marking_rounds(9, .8, 0), "delta"), (lambda: walking_rounds(-1, .8, .1), "D must be"), (lambda: walking_rounds(1, .8, 1), "delta")):
+        with pytest.raises(InputError, match=words): call()
 
 @pytest.mark.parametrize("way, flag", [(robust_insertion_clustering, "printed"), (bayesian_insertion_clustering, "adversary")])
 def test_flags_that_are_refused(way, flag):

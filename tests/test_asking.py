@@ -11,7 +11,7 @@ from scipy.stats import binom
 from comparison_hc import asking, people
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.asking import Consistency, Session, Settings, State, Vote, answer_from, read_items, read_journal
+from comparison_hc.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal, sealed_line
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
@@ -282,23 +282,72 @@ def test_killed_while_the_first_line_was_written(tmp_path):
 
 # ---- bad input
 
-@pytest.mark.parametrize("items, says", [(["a", "b", "a"], "distinct; got 'a'"), (["a"], "at least two"), ([], "at least two"), (7, "a sequence"), (b"ab", "a sequence"), ({"a", "b"}, "a sequence"), ("nowhere", "existing folder"), (["a ", "b"], "blanks"), (["a\tb", "c"], "printable"), (["", "b"], "blanks")])
+@pytest.mark.parametrize("items, says", [(["a", "b", "a"], "distinct; got 'a'"), (["a"], "at least two"), ([], "at least two"), (7, "a sequence"), (b"ab", "a sequence"), ({"a", "b"}, "a sequence"), ("nowhere", "existing folder"), (["a ", "b"], "blanks"), (["a\tb", "c"], "printable"), (["", "b"], "blanks"),
+                                         ([None, "b"], "missing"), ([float("nan"), "b"], "missing"), (np.array([["a", "b"], ["c", "d"]]), "a sequence"), ("x" * 5000, "existing text file; got 'xx"), ([Item("a", 5), "b"], "pictures"), (["\ud800", "b"], "printable")])
 def test_bad_items(items, says):
     with pytest.raises(InputError, match=says): read_items(items)
 
 def test_bad_files(tmp_path):
     (tmp_path / "latin.txt").write_bytes("pé\nb".encode("latin-1")); (tmp_path / "twice.txt").write_text("a\nb\na\n"); (tmp_path / "empty").mkdir(); (tmp_path / "wrong").mkdir(); (tmp_path / "wrong" / "a.png").write_text("no picture")
-    for name, says in (("latin.txt", "utf-8"), ("twice.txt", "distinct"), ("empty", "a folder with pictures"), ("wrong", "images must be")):
+    for name, says in (("latin.txt", "utf-8"), ("twice.txt", "distinct"), ("empty", "a folder with pictures"), ("wrong", "PNG, JPEG or GIF pictures; got .*a.png")):
         with pytest.raises(InputError, match=says): read_items(tmp_path / name)
+    if os.name == "posix":
+        (tmp_path / "links").mkdir(); (tmp_path / "links" / "a.png").symlink_to(tmp_path / "nowhere")
+        with pytest.raises(InputError, match="pictures; got .*a.png"): read_items(tmp_path / "links")
+        with pytest.raises(InputError, match="a folder or a text file"): read_items(os.devnull)
+    (tmp_path / "windows.txt").write_bytes("\ufeffa\r\n\r\n  b \r\n".encode())
+    assert [item.name for item in read_items(tmp_path / "windows.txt")] == ["a", "b"]
 
-@pytest.mark.parametrize("options, says", [(dict(person=""), "person"), (dict(person=7), "person"), (dict(seed=-1), "seed"), (dict(repeat_every=-1), "repeat_every"), (dict(repeat_every=1.5), "repeat_every")])
+@pytest.mark.parametrize("options, says", [(dict(person=""), "person"), (dict(person=7), "person"), (dict(person="\ud800"), "person must be a name"), (dict(seed=-1), "seed"), (dict(repeat_every=-1), "repeat_every"), (dict(repeat_every=1.5), "repeat_every")])
 def test_bad_options(options, says):
     with pytest.raises(InputError, match=says): Session(NAMES, **options)
+
+@pytest.mark.parametrize("journal", [5, b"x", True, ["x"], "a\0b", "y" * 400, "", *[os.devnull] * (os.name == "posix")])
+def test_names_of_journals_that_are_refused(journal, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="^journal must be"): Session(NAMES, journal)
+    with pytest.raises(InputError, match="^journal must be"): read_journal(journal)
+    assert os.listdir() == []
+
+def whole_journal(path):
+    session = Session(NAMES, path, "Ada", 3)
+    for answer in (1, 2, 0, 3): session.answer(answer)
+    return path.read_bytes()
+
+@pytest.mark.parametrize("tail", [b"\0" * 500, b"[" * 100_000 + b"\n", b"junk", b'{"a":"\\ud800","crc":"00000000"}\n', b'{"a":' + b"9" * 6000 + b"}\n", bytes(range(256)), b"\xff\xfe\n"])
+def test_whatever_follows_a_journal_is_kept_aside(tail, tmp_path):
+    path = tmp_path / "j.jsonl"
+    whole = whole_journal(path)
+    path.write_bytes(whole + tail)
+    with pytest.warns(UserWarning, match="4 records before it are intact"): assert read_journal(path).n_records == 4
+    session = Session(NAMES, path)
+    assert len(session.state.votes) == 4 and "copied" in session.report and (tmp_path / "j.jsonl.damaged").read_bytes() == whole + tail and path.read_bytes() == whole
+    assert session.answer(1) and len(read_journal(path).votes) == 5
+
+HEAD = dict(format="comparison_hc asking 1", items=NAMES, person="Ada", seed=1, repeat_every=6)
+
+@pytest.mark.parametrize("data", [b"\n", b"\0" * 100, b"[" * 100_000 + b"\n", b"[1]\n", b'{"\\ud800":1,"crc":"00000000"}\n', bytes(range(256)), "a\nb\n".encode("utf-16"), *(sealed_line(head, 0)[0] for head in (
+    {"format": HEAD["format"]}, HEAD | {"items": 5}, HEAD | {"items": None}, HEAD | {"seed": "x"}, HEAD | {"items": ["a", "a"]}, HEAD | {"person": ""}, HEAD | {"format": "comparison_hc asking 2"}))])
+def test_files_that_are_no_journal_stay_as_they_are(data, tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_bytes(data)
+    for read in (read_journal, lambda path: Session(NAMES, path), lambda path: pool_journals([path])):
+        with pytest.raises(JournalError, match="^journal must b.*nothing was changed$"): read(path)
+    assert path.read_bytes() == data and os.listdir(tmp_path) == ["j.jsonl"]
+
+@pytest.mark.parametrize("record", [dict(q=[0, 1, 99], a=1, why="new"), dict(q=[0, 1, 2], a=4, why="new"), dict(q=[0, 1, 2], a=True, why="new"), dict(q=[0, True, 2], a=1, why="new"), dict(q=[0, 1, 2], a=1, why=["new"]), {"careful": 2.0}, {"x": 1}])
+def test_a_record_that_says_nothing_is_damage(record, tmp_path):
+    path = tmp_path / "j.jsonl"
+    head, crc = sealed_line(HEAD, 0)
+    path.write_bytes(head + sealed_line(record, crc)[0])
+    assert "line 2 is damaged; the 0 records" in Session(NAMES, path).report
 
 def test_bad_answers():
     session = Session(NAMES[:3])
     for bad in (4, -1, "1", 1.5, True, None):
         with pytest.raises(InputError, match="answer"): session.answer(bad)
+    for bad in (-1, "0", 1.5):
+        with pytest.raises(InputError, match="^at must be"): session.answer(1, bad)
     with pytest.raises(InputError, match="undo"): session.undo()
     session.answer(2)
     with pytest.raises(InputError, match="at the end"): session.answer(1)
@@ -441,10 +490,23 @@ def test_pool_command(tmp_path, capsys, monkeypatch):
     assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {"Ada", "Bob"} and main(["cluster", "p.csv"]) == 0
 
 @pytest.mark.parametrize("words, says", [(["ask", "nowhere.txt"], "nowhere.txt"), (["ask", "one.txt"], "at least two"), (["ask", "twice.txt"], "distinct"), (["ask", "--out", "a.pdf"], "--out"), (["ask", "--answers-out", "a.txt"], "--answers-out"), (["ask", "--journal", "one.txt"], "journal"),
-                                         (["ask", "--repeat-every", "-1"], "repeat_every"), (["ask", "--careful", "much"], "--careful"), (["pool"], "JOURNAL"), (["pool", "nowhere"], "nowhere")])
+                                         (["ask", "--repeat-every", "-1"], "repeat_every"), (["ask", "--careful", "much"], "--careful"), (["ask", "--journal", ""], "journal must be"), (["ask", "--person", "x" * 400], "journal must be a file"), (["ask", "x" * 5000], "items must be"), (["ask", "--journal", "a\0b"], "journal must be"), (["pool"], "JOURNAL"), (["pool", "nowhere"], "nowhere")])
 def test_bad_words_are_one_line(words, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("one.txt").write_text("a\n"); Path("twice.txt").write_text("a\na\n")
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and says in err and sorted(os.listdir()) == ["one.txt", "twice.txt"]
+
+def test_words_of_the_terminal_that_are_no_answers(tmp_path):
+    "Bytes that are no text, empty lines, other numbers: asked again, nothing recorded."
+    done = subprocess.run([*CALL, "ask", "--journal", "j.jsonl"], cwd=tmp_path, input=b"\xff\xfe\n\n4\nyes\n-1\n1\n", capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+    assert done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"Please type") == 5
+    assert [vote.answer for vote in read_journal(tmp_path / "j.jsonl").votes] == [1]
+
+def test_careful_with_another_p_begins_anew(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path); monkeypatch.setattr("sys.stdin", open(os.devnull))
+    for words, p in ((["0.8"], 0.8), (["0.9"], 0.9), ([], 0.9), (["0.9"], 0.9)):
+        assert main(["ask", "--journal", "j.jsonl", "--careful", *words]) == 0 and read_journal("j.jsonl").state.careful == p
+    assert read_journal("j.jsonl").n_records == 2
+    assert main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2 and "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err

@@ -113,7 +113,7 @@ def _from_newick(cls,
     return cls.from_dendrogram(Dendrogram.from_newick(text, names))
 
 def _clusters(self):  # list of frozensets of items, one a vertex
-    "The laminar family: the items below every vertex."
+    "The items below every vertex."
     below = [frozenset([item]) for item in range(self.n_items)]
     for row in self.children: below.append(frozenset().union(*(below[v] for v in row)))
     return below
@@ -216,6 +216,7 @@ def questions_per_insertion(
     largest_first=True,  # as in `any_degree_clustering`
 ):           # float, at least the number of questions
     "The bound above; with `largest_first=False`, ⌈d/2⌉ · (log₂ s + 1)."
+    m, degree = check_integer(m, "m", 2), check_integer(degree, "degree", 2)
     half, bits = (degree + 1) // 2, log2(3 * m - 3)
     if not largest_first: return half * (bits + 1)
     return max([1.0, *(j / log2(2 * j - 1) for j in range(2, half + 1))]) * bits + half

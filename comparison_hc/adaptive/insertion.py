@@ -11,7 +11,7 @@ from math import floor, log1p, log2
 import numpy as np
 
 from .queries import GrowingTree, check_binary_answers, check_items
-from ..validation import require
+from ..validation import check_integer, require
 
 # %% ../../nbs/3_adaptive/32_insertion.ipynb #a2ea675f
 class DecisionTree:
@@ -98,6 +98,7 @@ def allowance(
     m,  # items in the tree, at least 1
 ):      # int, at least ⌈log₂ m⌉
     "How many questions the next insertion may need at most: ⌊(m + 1) log₂(m + 1) − m log₂ m⌋. The sum over m < n is at most n log₂ n."
+    m = check_integer(m, "m")
     return floor(log2(m + 1) + m * log1p(1 / m) / log1p(1))
 
 def _insert(self,

@@ -15,7 +15,7 @@ from math import ceil, floor, log, log2, sqrt
 import numpy as np
 
 from .queries import GrowingTree, check_binary_answers, check_items
-from ..validation import as_rng, check_flag, check_number, require
+from ..validation import as_rng, check_flag, check_integer, check_number, require
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #9165e365
 class PreOrder:
@@ -116,7 +116,7 @@ def votes_per_pivot(
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
 ):                  # odd int
     "k_p: a strict majority of so many answers is right with probability at least √p (A18, Lemma 5.3)."
-    p = p_correct
+    p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
     wrong = (1 - p) / (1 + sqrt(p))                                              # 1 − √p, without cancellation
     k = ceil(2 * log(1 / wrong) / (2 * p - 1)**2) // 2 * 2 + 1
     return k if printed else 2 * _few(lambda half: binomial_tail(half - 1, 2 * half - 1, p) <= wrong, (k + 1) // 2) - 1
@@ -166,7 +166,9 @@ def marking_rounds(
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
 ):                  # int
     "K for the multiplicative-weights stage (A18, Lemma 5.4; λ = gap / (2 odds))."
-    p, odds = p_correct, log2(p_correct / (1 - p_correct))
+    check_integer(n_vertices, "n_vertices", 3); check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
+    p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
+    odds = log2(p / (1 - p))
     gap = 1 + p * log2(p) + (1 - p) * log2(1 - p)
     K = floor(max(2 * log2(n_vertices) / gap, log(1 / delta) / 2 * (2 * odds / gap)**2)) + 1
     return K if printed else _few(lambda k: binomial_tail((log2(n_vertices) - k * (1 + log2(1 - p))) / odds, k, p) <= delta, K)
@@ -229,6 +231,7 @@ def walking_rounds(
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
 ):                  # int
     "How long TreeWalk lasts (A18, Algorithm 6, line 3)."
+    check_integer(D, "D", 0); check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True); check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
     k = ceil(max(2 * (D + 1) / (2 * p_correct - 1), 8 * log(1 / delta) / (2 * p_correct - 1)**2))
     return k if printed else _few(lambda k: binomial_tail((k + D) / 2, k, p_correct) <= delta, k)
 

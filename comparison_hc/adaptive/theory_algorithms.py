@@ -166,7 +166,7 @@ def expected_questions(
     return (n - 2) * comb(n, 2) / weight + later / weight
 
 # %% ../../nbs/3_adaptive/35b_theory_algorithms.ipynb #51e03604
-QUICK_CONSTANT = (128 / 3 + 1) / log2(16 / 15)                                # of n log₂ n, from the proof
+QUICK_CONSTANT = (128 / 3 + 1) / log2(16 / 15)                                # 469, of n log₂ n, from the proof
 
 def _caterpillar(n):
     "The shape with one leaf at every level."

@@ -310,7 +310,7 @@ def prepare_ask(
     person=None,      # as for `ask_dashboard`
 ):                    # dict of arguments for `ask_dashboard`
     "Begin the journal before anything is served, so that what does not fit is said at once; the server works in another folder."
-    path = Path(journal) if journal else default_journal(items, person or "somebody")
+    path = Path(journal) if journal is not None else default_journal(items, person or "somebody")
     Session(items, path, person)
     return dict(items=str(Path(items).resolve()) if Path(items).exists() else items, journal=str(path.resolve()), person=person)
 
