@@ -93,7 +93,7 @@ def test_n_objects(value):
     if value is None: return
     refused(lambda: Triplets([[0, 1, 2]], n_objects=value), "n_objects must be an integer from 1 to 2147483648")
 
-@pytest.mark.parametrize("value, words", [(5, ["5"]), ("abc", ["abc"]), (["a", "b", "b"], ["distinct"]), (["a", None, "c"], ["missing"]), (["a", NAN, "c"], ["missing"]), ({"a", "b", "c"}, ["sequence"]), ({"a": 0, "b": 1, "c": 2}, ["sequence"]), ([1, "1", 2], ["distinct"])], ids=repr)
+@pytest.mark.parametrize("value, words", [(5, ["5"]), ("abc", ["abc"]), (["a", "b", "b"], ["distinct"]), (["a", None, "c"], ["missing"]), (["a", NAN, "c"], ["missing"]), ({0, 1, 2}, ["sequence"]), ({"a": 0, "b": 1, "c": 2}, ["sequence"]), ([1, "1", 2], ["distinct"])], ids=repr)
 def test_names(value, words): refused(lambda: Triplets([[0, 1, 2]], names=value), "names", *words)
 
 @pytest.mark.parametrize("value", [["a"], ["a", "b", "c"], [["a"], ["b"]], [["a"], ["b", "c"]], "ab", 7], ids=repr)

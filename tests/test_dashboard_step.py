@@ -83,10 +83,12 @@ def test_everything_is_stored():
 
 def test_the_chart_has_the_bounds_and_nothing_leaves_them():
     lines = {line["name"]: line for line in chart_lines("uniform", 0.8, 0.05)}
-    assert len(lines) == 8 and all(len(line["n"]) == len(line["q"]) > 0 for line in lines.values())
+    assert len(lines) == 10 and all(len(line["n"]) == len(line["q"]) > 0 for line in lines.values())
     for at, n in enumerate(EXACT_N):
         assert lines["all triplets, C(n, 3)"]["q"][at] == comb(n, 3) and lines["all pairs, C(n, 2)"]["q"][at] == comb(n, 2)
         assert 0.9 * lines["log₃ (2n−3)!!, anyone at least"]["q"][at] <= lines["insertion"]["q"][at] <= lines["n log₂ n, insertion at most"]["q"][at] == pytest.approx(n * log2(n), abs=0.06)
+    for bound, measured in (("469 n log₂ n, quick clustering on average at most", "quick clustering"), ("theorem 5.1, robust insertion at most", "robust insertion")):
+        assert lines[bound]["n"] == lines[measured]["n"] and all(most > q for most, q in zip(lines[bound]["q"], lines[measured]["q"]))
     exact = {line["name"]: line["q"] for line in chart_lines("uniform", 1.0, 0.05)}
     assert exact["robust insertion"] == exact["Bayesian insertion"] == [] and exact["insertion"] == lines["insertion"]["q"]
 

@@ -59,9 +59,9 @@ def test_buttons_skip_items_and_end_at_the_ends(live):
 
 def test_controls_change_run_and_chart(live):
     solid = "() => [...document.querySelectorAll('.chc-legend li:not(.chc-absent)')].map(e => e.textContent)"
-    assert "robust insertion" not in live.page.evaluate(solid) and len(live.page.evaluate(solid)) == 6
+    assert "robust insertion" not in live.page.evaluate(solid) and len(live.page.evaluate(solid)) == 7
     live.press("p", *["ArrowLeft"] * 2)
-    assert live.text(".chc-slider[data-name=p] output") == "0.9" and len(live.page.evaluate(solid)) == 8
+    assert live.text(".chc-slider[data-name=p] output") == "0.9" and len(live.page.evaluate(solid)) == 10
     noisy = watch(StepSettings(p=0.9))[0][-1]
     assert live.text(".chc-words").startswith(f"Which two of {LETTERS[noisy.questions[0].items[0]]}, ") and "% of the belief" in live.fact("parts")
     live.press("p", "End"); live.choose("shape", "caterpillar")

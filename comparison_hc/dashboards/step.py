@@ -10,6 +10,7 @@ __all__ = ['LETTERS', 'SHAPE_NAMES', 'EXACT_N', 'NOISY_N', 'P_VALUES', 'DELTA_VA
 
 # %% ../../nbs/6_dashboards/73_step.ipynb #69390c1c
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from math import comb, log, log2
 
 import numpy as np
@@ -19,6 +20,8 @@ from ..adaptive.noisy import PreOrder, bayesian_insertion_clustering, bayesian_s
 from ..adaptive.queries import SHAPES, GrowingTree, random_hierarchy
 from ..adaptive.quick import quick_clustering
 from ..adaptive.theory import log3_hierarchies
+from ..adaptive.theory_algorithms import QUICK_CONSTANT
+from ..adaptive.theory_noisy import question_bound
 from .shell import Dashboard, dashboard_widget, register_dashboard, static_page, stored_answers
 from ..oracles import Counting, HierarchyOracle, Noisy, run
 from ..validation import as_rng, check_integer, check_number, require
@@ -190,6 +193,9 @@ def stored_questions(
     return found[SHAPE_NAMES.index(shape)] if found else []
 
 # %% ../../nbs/6_dashboards/73_step.ipynb #8b9e9506
+@lru_cache
+def _robust_bounds(p, delta): return [question_bound(n, p, delta, printed=False) for n in NOISY_N]
+
 def chart_lines(
     shape,  # of the hidden tree
     p,      # probability that an answer is right
@@ -199,7 +205,9 @@ def chart_lines(
     n = EXACT_N
     bounds = {"all triplets, C(n, 3)": [comb(m, 3) for m in n], "all pairs, C(n, 2)": [comb(m, 2) for m in n], "n log₂ n, insertion at most": [m * log2(m) for m in n], "log₃ (2n−3)!!, anyone at least": log3_hierarchies(n).tolist()}
     measured = {"robust insertion": "robust", "Bayesian insertion": "bayesian", "quick clustering": "quick", "insertion": "insertion"}
-    lines = [dict(name=name, bound=True, n=n, q=[round(v, 1) for v in q]) for name, q in bounds.items()]
+    bounds["469 n log₂ n, quick clustering on average at most"] = [QUICK_CONSTANT * m * log2(m) for m in n]
+    bounds["theorem 5.1, robust insertion at most"] = _robust_bounds(p, delta) if p < 1 else []
+    lines = [dict(name=name, bound=True, n=n[:len(q)], q=[round(v, 1) for v in q]) for name, q in bounds.items()]
     return lines + [dict(name=name, bound=False, n=n[:len(q)], q=q) for name, algorithm in measured.items() for q in [stored_questions(algorithm, shape, p, delta) if p < 1 or algorithm in ("quick", "insertion") else []]]
 
 def step_events(
@@ -282,7 +290,7 @@ function views(run) {
 
 # %% ../../nbs/6_dashboards/73_step.ipynb #2e956ab8
 _CHART_JS = r"""
-const LOOKS = [["#000000", "6 4"], ["#7a7a7a", "6 4"], ["#D55E00", "6 4"], ["#D55E00", "2 3"], ["#E69F00", null, "square"], ["#CC79A7", null, "diamond"], ["#009E73", null, "up"], ["#0072B2", null, "circle"]];
+const LOOKS = [["#000000", "6 4"], ["#7a7a7a", "6 4"], ["#D55E00", "6 4"], ["#D55E00", "2 3"], ["#009E73", "6 4"], ["#E69F00", "6 4"], ["#E69F00", null, "square"], ["#CC79A7", null, "diamond"], ["#009E73", null, "up"], ["#0072B2", null, "circle"]];
 function costChart() {
   const svg = make("svg", {class: "chc-cost-svg", role: "img"}), grid = make("path", {stroke: "#dfe3e6", fill: "none"}), lines = LOOKS.map(([colour, dash]) => make("path", {fill: "none", stroke: colour, "stroke-width": dash ? 1.6 : 2, "stroke-dasharray": dash})), marks = make("g"), axes = make("g"), cross = make("path", {stroke: "#000", "stroke-width": 3, fill: "none", class: "chc-cross"});
   svg.append(grid, ...lines, marks, cross, axes);
