@@ -1,5 +1,8 @@
 """What several test files share."""
 
+import shutil, socket
+from pathlib import Path
+
 import pytest
 from hypothesis import settings
 
@@ -17,3 +20,24 @@ def dataset_or_skip():
         except DatasetNotFoundError as error: pytest.skip(str(error))
 
     return load
+
+
+CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
+
+@pytest.fixture(scope="module")
+def browser():
+    "A headless Chromium."
+    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if not Path(CHROMIUM).exists(): pytest.skip("chromium is not installed")
+    with api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def own_port():
+    "A free port that no test in another process asks for at the same time."
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

@@ -1,5 +1,5 @@
 "A whole session by clicking in headless Chromium: reloaded in the middle, its kernel killed in the middle, and the tree is that of the answers given."
-import os, re, shutil, signal, socket, subprocess, sys
+import os, re, signal, socket, subprocess, sys
 from pathlib import Path
 
 import numpy as np
@@ -11,21 +11,10 @@ from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 TOKEN = f"comparison-hc-ask-{os.getpid()}"
 NAMES = [item.name for item in ANIMALS]
 TREE = random_hierarchy(12, "split", 8)
 ORACLE = HierarchyOracle(TREE)
-
-@pytest.fixture(scope="module")
-def browser():
-    "A headless Chromium."
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists(): pytest.skip("chromium is not installed")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):

@@ -1,23 +1,12 @@
 "The dashboard in headless Chromium: served by the command, moved by keyboard, and its static twin from a file."
-import os, re, shutil, signal, socket, statistics, subprocess, sys, threading
+import os, re, signal, socket, statistics, subprocess, sys, threading
 from pathlib import Path
 
 import pytest
 
 from comparison_hc.dashboards.planted import LIVE_VALUES, PlantedSettings, planted_data, planted_static
 
-CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 TOKEN = f"comparison-hc-test-{os.getpid()}"
-
-@pytest.fixture(scope="module")
-def browser():
-    "A headless Chromium."
-    api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists(): pytest.skip("chromium is not installed")
-    with api.sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield chromium
-        chromium.close()
 
 @pytest.fixture(scope="module")
 def server():
@@ -33,6 +22,7 @@ def server():
 
 class Page:
     "A page with a dashboard, and everything that it loaded or complained about."
+    values = LIVE_VALUES  # of the sliders
     def __init__(self, browser, address, width=1280):
         self.page, self.urls, self.complaints = browser.new_page(viewport=dict(width=width, height=900)), [], []
         self.page.set_default_timeout(60_000)
@@ -55,8 +45,13 @@ class Page:
 
     def put(self, name, value, wait=True):
         "Move a slider to a value, with one event."
-        self.page.locator(f".chc-slider[data-name={name}] input").evaluate("(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", LIVE_VALUES[name].index(value))
+        self.page.locator(f".chc-slider[data-name={name}] input").evaluate("(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", self.values[name].index(value))
         if wait: self.done()
+
+    def choose(self, name, text):
+        "Choose from a list."
+        self.page.locator(f".chc-choice[data-name={name}] select").select_option(text)
+        self.done()
 
     def text(self, selector): return self.page.locator(selector).first.inner_text()
     def notes(self): return " ".join(self.page.locator(".chc-notes p:visible").all_inner_texts())

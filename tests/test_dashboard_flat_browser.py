@@ -5,18 +5,11 @@ import pytest
 
 from comparison_hc.dashboards.flat import LIVE_VALUES, STATIC_VALUES, FlatSettings, flat_data, flat_static
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from test_dashboard_browser import Page, browser  # noqa: F401  (a fixture)
+from test_dashboard_browser import Page
 
 class FlatPage(Page):
     "A page with this dashboard."
-    def put(self, name, value, wait=True):
-        "Move a slider to a value, with one event."
-        self.page.locator(f".chc-slider[data-name={name}] input").evaluate("(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", LIVE_VALUES[name].index(value))
-        if wait: self.done()
-
-    def choose(self, name, text):
-        self.page.locator(f".chc-choice[data-name={name}] select").select_option(text)
-        self.done()
+    values = LIVE_VALUES
 
     def fact(self, name): return self.text(f"[data-fact={name}]")
     def picture(self): return self.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.toDataURL()).join() + [...document.querySelectorAll('.chc-prices-svg rect')].map(r => r.getAttribute('width')).join()")
@@ -26,10 +19,10 @@ class FlatPage(Page):
         return (self.fact("k̂"), self.fact("ARI").split(":")[0], self.fact("proof").startswith("certificate")) == (f"{data['k_hat']} (planted: {settings.k})", f"{data['ari']:.3f}", data["certified"] is not None)
 
 @pytest.fixture(scope="module")
-def live(browser):  # noqa: F811
+def live(browser, own_port):
     "The live page, shared by the tests below; each leaves it in a state of its own."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("flat")) as address:
+    with serve_dashboard(find_dashboard("flat"), own_port) as address:
         page = FlatPage(browser, address)
         yield page
         page.is_clean(address)
@@ -111,7 +104,7 @@ def test_nothing_sticks_out(live, width):
         [...document.querySelectorAll('.chc-main > *, .chc-slider, .chc-choice')].every(e => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= room + 1; })]; }"""
     assert live.page.evaluate(inside) == [True, True]
 
-def test_static_twin(browser, tmp_path):  # noqa: F811
+def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives, and has controls for what has several values."
     values = dict(STATIC_VALUES, n=[20], delta=[0.9], epsilon=[1.0], a=[-6, 1, 2.5], family=["normal"], similarity=["AddS-3", "MulK-3"])
     path = tmp_path / "flat.html"

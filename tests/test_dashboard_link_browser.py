@@ -6,20 +6,13 @@ import pytest
 
 from comparison_hc.dashboards.link import LIVE_VALUES, STATIC_VALUES, LinkSettings, link_data, link_static
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from test_dashboard_browser import Page, browser  # noqa: F401  (a fixture)
+from test_dashboard_browser import Page
 
 SETTINGS = LinkSettings()
 
 class LinkPage(Page):
     "A page with this dashboard."
-    def put(self, name, value, wait=True):
-        "Move a slider to a value, with one event."
-        self.page.locator(f".chc-slider[data-name={name}] input").evaluate("(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", LIVE_VALUES[name].index(value))
-        if wait: self.done()
-
-    def choose(self, name, text):
-        self.page.locator(f".chc-choice[data-name={name}] select").select_option(text)
-        self.done()
+    values = LIVE_VALUES
 
     def move(self, x): self.page.locator(".chc-slider[data-name=parameter] input").evaluate("(input, x) => { input.value = x; input.dispatchEvent(new Event('input')); }", x)
     def go(self, where): self.page.locator(f"[data-go={where}]").click()
@@ -37,10 +30,10 @@ class LinkPage(Page):
             f"{trees.losses[t]:.3f}: {sum(wrong)} of {len(wrong)} wrong", f"{t + 1} of {len(trees.losses)}", wrong, f"{float(data['average'](x)):.3f}")
 
 @pytest.fixture(scope="module")
-def live(browser):  # noqa: F811
+def live(browser, own_port):
     "The live page, shared by the tests below; each leaves it in a state of its own."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("link")) as address:
+    with serve_dashboard(find_dashboard("link"), own_port) as address:
         page = LinkPage(browser, address)
         yield page
         page.is_clean(address)
@@ -107,7 +100,7 @@ def test_nothing_sticks_out(live, width):
         [...document.querySelectorAll('.chc-main > *, .chc-slider, .chc-choice')].every(e => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= room + 1; })]; }"""
     assert live.page.evaluate(inside) == [True, True]
 
-def test_static_twin(browser, tmp_path):  # noqa: F811
+def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives."
     values = dict(STATIC_VALUES, kind=["iris"], per_class=[6], task=[0, 1], tasks=[2])
     path = tmp_path / "link.html"

@@ -3,7 +3,7 @@ import pytest
 
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
 from comparison_hc.dashboards.step import LETTERS, STATIC_VALUES, StepSettings, step_static, watch
-from test_dashboard_browser import Page, browser  # noqa: F401  (a fixture)
+from test_dashboard_browser import Page
 
 class StepPage(Page):
     "A page with this dashboard."
@@ -14,7 +14,6 @@ class StepPage(Page):
         self.page.locator(".chc-stage").focus()
         for key in keys: self.page.keyboard.press(key)
     def candidates(self): return set(self.page.evaluate("() => [...document.querySelectorAll('.chc-tree-svg circle[data-vertex]')].filter(c => c.getAttribute('visibility') !== 'hidden' && +c.dataset.share > 0).map(c => +c.dataset.vertex)"))
-    def choose(self, name, text): self.page.locator(f".chc-choice[data-name={name}] select").select_option(text); self.done()
 
 def candidates(insertion, row): return {v for (v, *_), share in zip(insertion.vertices, insertion.shares[row]) if share > 0}
 
@@ -36,10 +35,10 @@ def through_the_last_item(page, settings):
     assert page.at() == start and page.candidates() == candidates(last, 0)
 
 @pytest.fixture(scope="module")
-def live(browser):  # noqa: F811
+def live(browser, own_port):
     "The live page, shared by the tests below."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("step")) as address:
+    with serve_dashboard(find_dashboard("step"), own_port) as address:
         page = StepPage(browser, address)
         yield page
         page.is_clean(address)
@@ -81,7 +80,7 @@ def test_axes_have_names_and_no_texts_overlap(live):
                 return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length; }""") == 0
             assert live.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
 
-def test_static_twin(browser, tmp_path):  # noqa: F811
+def test_static_twin(browser, tmp_path):
     path = tmp_path / "step.html"
     path.write_text(step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8")
     page = StepPage(browser, path.as_uri())
