@@ -323,33 +323,65 @@ def _shift(values, total):
     top, bottom = mass(knots[low]), mass(knots[high])
     return knots[low] + (knots[high] - knots[low]) * ((top - total) / (top - bottom) if top > bottom else 0)
 
+# %% ../../nbs/2_flat/22_sdp.ipynb #809ea5bd
+def _low_end(W, v, steps=6):
+    "About the smallest eigenvalue of W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
+    from scipy.linalg import eigvalsh_tridiagonal
+    v, before, beta, diagonal, beside = v / np.linalg.norm(v), 0.0, 0.0, [], []
+    for _ in range(steps):
+        w = W @ v - beta * before
+        diagonal.append(float(v @ w))
+        w -= diagonal[-1] * v
+        before, beta = v, float(np.linalg.norm(w))
+        beside.append(beta)
+        if beta == 0: break
+        v = w / beta
+    return eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[:len(diagonal) - 1]))[0] - beside[-1]
+
+def _filtered(W, V, low, high, degree=3):
+    "T_degree(W) V, Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
+    middle, half = (low + high) / 2, max((high - low) / 2, np.finfo(float).tiny)
+    before, V = V, (W @ V - middle * V) / half
+    for _ in range(degree - 1): before, V = V, 2 / half * (W @ V - middle * V) - before
+    return V
+
+# %% ../../nbs/2_flat/22_sdp.ipynb #e71fe608
 class _Spectrahedron:
     "Projection onto {X ⪰ 0, X1 = 1} with tr X = k, or with λ tr X in the objective. X = J/n + Y, and Y's eigenvalues lie in [0, 1]: X ≥ 0 and X1 = 1 make it doubly stochastic."
-    def __init__(self, n, k=None, price=None): self.n, self.k, self.price, self.rank = n, k, price, n
+    def __init__(self, n, k=None, price=None):
+        self.n, self.k, self.price, self.rank = n, k, price, n
+        self.values = self.vectors = None                                  # eigenpairs of the last W, ascending: where the next search starts
+        self.rng = np.random.default_rng(0)
 
-    def project(self, W, rho):  # W: (n, n) symmetric with zero row sums, overwritten
+    def project(self, W, rho):  # W: (n, n) symmetric with zero row sums
         "The nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1], plus J/n."
-        from scipy.linalg import eigh
-        W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
-        values, vectors = self._leading(W, m) if m < self.n // 4 else eigh(W, driver="evd", overwrite_a=True, check_finite=False)
-        tau = self._threshold(values, rho)
-        if len(values) < self.n and values[0] > tau: return self._again(W, rho)
-        kept = values > tau
+        few = m < self.n // 3
+        self.values, self.vectors = self._leading(W, m) if few else self._all(W)
+        tau = self.price / rho if self.k is None else _shift(self.values, self.k - 1)
+        if few and self.values[0] > tau:                                   # there are more above the threshold: now all of them
+            self.rank = self.n
+            return self.project(W, rho)
+        kept = self.values > tau
         self.rank = int(kept.sum())
-        root = vectors[:, kept] * np.sqrt(np.minimum(values[kept] - tau, 1))
-        return root @ root.T + 1 / self.n, tau                               # a matrix times its own transpose is symmetric to the bit
+        root = self.vectors[:, kept] * np.sqrt(np.minimum(self.values[kept] - tau, 1))
+        return root @ root.T + 1 / self.n, tau                             # a matrix times its own transpose is symmetric to the bit
 
-    def _again(self, W, rho):
-        "There were more eigenvalues above the threshold than were computed: now all of them."
-        self.rank = self.n
-        return self.project(W, rho)
+    def _all(self, W):
+        from scipy.linalg import eigh
+        return eigh(W - (np.linalg.norm(W) + 2) / self.n, driver="evd", overwrite_a=True, check_finite=False)   # 1 is in J/n already: its eigenvalue goes below all others
 
     def _leading(self, W, m):
+        "The m largest eigenvalues and their vectors, nearly: the last ones and a few random vectors, filtered, and the best that they span."
         from scipy.linalg import eigh
-        return eigh(W, subset_by_index=(self.n - m, self.n - 1), check_finite=False)
-
-    def _threshold(self, values, rho): return self.price / rho if self.k is None else _shift(values, self.k - 1)
+        old = self.vectors[:, -(m - 1):]
+        V = np.hstack([self.rng.normal(size=(self.n, m - old.shape[1])) / np.sqrt(self.n), old])
+        V = _filtered(W, V, _low_end(W, self.rng.normal(size=self.n)), self.values[-old.shape[1]])
+        V -= V.mean(axis=0)
+        Q = np.linalg.qr(V / np.linalg.norm(V, axis=0))[0]
+        H = Q.T @ (W @ Q)
+        values, rotation = eigh((H + H.T) / 2, check_finite=False)
+        return values, Q @ rotation
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #6860bdc1
 class _Problem:
