@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
-from comparison_hc.flat.sdp import (NotConvergedWarning, _Blocks, _limit, _Problem, _raised, _shift, certify, cluster_matrix, improve_partition, sdp_k, sdp_lambda, sdp_reference)
+from comparison_hc.flat.sdp import (NotConvergedWarning, _Blocks, _limit, _Problem, _raised, _shift, _Spectrahedron, certify, cluster_matrix, improve_partition, sdp_k, sdp_lambda, sdp_reference)
 from comparison_hc.flat.similarity import adds3
 
 @lru_cache(None)
@@ -217,6 +217,44 @@ def test_two_equally_good_partitions_are_not_certified():
 def test_the_threshold_of_the_projection(values, data):
     values = np.array(values); total = data.draw(st.floats(0.01, len(values) - 0.01))
     assert np.clip(values - _shift(values, total), 0, 1).sum() == pytest.approx(total, abs=1e-9)
+
+class _Exact(_Spectrahedron):
+    "Every projection by a complete eigendecomposition."
+    def project(self, W, rho):
+        self.rank = self.n
+        return super().project(W, rho)
+
+@settings(max_examples=15)
+@given(matrices(high=8), st.integers(12, 20), st.sampled_from([0.0, 0.1, 3.0]), st.data())
+def test_filtered_eigenvectors_lead_to_the_same_optimum(small, times, noise, data):
+    "Large enough for the filter, from small matrices blown up (rank, ties and zeros included) with and without noise: both ways prove bounds that enclose the same value."
+    from unittest.mock import patch
+    S = np.kron(small, np.ones((times, times)))
+    N = np.random.default_rng(times).normal(size=S.shape)
+    S += noise * (N + N.T)
+    k, lam = data.draw(st.integers(2, 5)), data.draw(st.sampled_from([0.5, 5.0, 50.0]))
+    for solve in (lambda: sdp_k(S, k, 1e-3, 1500, certificate=False), lambda: sdp_lambda(S, lam, 1e-3, 1500, certificate=False)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotConvergedWarning)            # some degenerate ones need more iterations; bounds hold all the same
+            fast = solve()
+            with patch("comparison_hc.flat.sdp._Spectrahedron", _Exact): slow = solve()
+        slack = 1e-8 * max(abs(slow.bound), np.linalg.norm(S, 2))
+        assert fast.objective <= slow.bound + slack and slow.objective <= fast.bound + slack
+        assert fast.converged == slow.converged or max(fast.gap, slow.gap) < 3e-3
+        check_feasible(fast.X, k if fast.problem == "SDP-k" else None)
+
+@pytest.mark.parametrize("W", [np.zeros((60, 60)), np.eye(60) - 1 / 60, -np.eye(60) + 1 / 60], ids=["zero", "one", "minus one"])
+def test_a_projection_from_any_former_eigenvectors(W):
+    "Matrices on which the filter gives nothing or everything: X is in the set, and as near to W as the exact X, to 1e-6."
+    N = np.random.default_rng(0).normal(size=(60, 3)); N -= N.mean(axis=0)
+    body = _Spectrahedron(60, k=3)
+    body.project(N @ N.T, 1.0)
+    assert body.rank < 10
+    X, exact = body.project(W, 1.0)[0], _Spectrahedron(60, k=3).project(W, 1.0)[0]
+    values = np.linalg.eigvalsh(X)
+    assert np.allclose(X.sum(axis=1), 1, atol=1e-12) and values[0] > -1e-12 and values[-1] < 1 + 1e-12 and np.trace(X) == pytest.approx(3)
+    away = lambda Y: np.linalg.norm(Y - 1 / 60 - W)
+    assert away(X) <= away(exact) + 1e-6
 
 @settings(max_examples=30)
 @given(matrices(low=4), st.data())

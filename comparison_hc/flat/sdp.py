@@ -340,7 +340,7 @@ def _low_end(W, v, steps=6):
 
 def _filtered(W, V, low, high, degree=3):
     "T_degree(W) V, Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
-    middle, half = (low + high) / 2, max((high - low) / 2, np.finfo(float).tiny)
+    middle, half = (low + high) / 2, max((high - low) / 2, 1e-12)
     before, V = V, (W @ V - middle * V) / half
     for _ in range(degree - 1): before, V = V, 2 / half * (W @ V - middle * V) - before
     return V
@@ -377,8 +377,8 @@ class _Spectrahedron:
         old = self.vectors[:, -(m - 1):]
         V = np.hstack([self.rng.normal(size=(self.n, m - old.shape[1])) / np.sqrt(self.n), old])
         V = _filtered(W, V, _low_end(W, self.rng.normal(size=self.n)), self.values[-old.shape[1]])
-        V -= V.mean(axis=0)
-        Q = np.linalg.qr(V / np.linalg.norm(V, axis=0))[0]
+        V = np.hstack([np.ones((self.n, 1)), V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)])
+        Q = np.linalg.qr(V)[0][:, 1:]                                      # orthonormal, and orthogonal to 1, whatever V is
         H = Q.T @ (W @ Q)
         values, rotation = eigh((H + H.T) / 2, check_finite=False)
         return values, Q @ rotation
