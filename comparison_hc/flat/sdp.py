@@ -460,6 +460,7 @@ def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
     return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
 
+# %% ../../nbs/2_flat/22_sdp.ipynb #53a2729f
 def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, progress=None):
     "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`."
     n, W, Y = problem.n, np.empty_like(problem.C), np.empty_like(problem.C)
