@@ -199,7 +199,7 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
         initial = [list(range(*bounds[a:a + 2])) for a in range(K)]
         for _ in range(20 if quick else 500):
             link = np.triu(np.sign(rng.normal(size=(len(i),) * 2)) * rng.random((len(i),) * 2)**0.1, 1)
-            if rng.random() < 0.5: link = np.triu(np.subtract.outer(*[rng.random(len(i)) < 0.5] * 2, dtype=float), 1)    # some links favoured everywhere
+            if rng.random() < 0.5: link = np.triu(np.sign(np.subtract.outer(*[rng.integers(-1, 2, len(i))] * 2)), 1)    # some links favoured everywhere
             number = np.zeros((K, K), int); number[i, j] = number[j, i] = np.arange(len(i))
             W = beta(np.subtract.outer(level, level), snr) + reach * passive_gap(snr, L) * (link - link.T)[number][:, :, number]
             own = np.eye(len(i), dtype=bool)[number][:, :, number]
