@@ -324,12 +324,15 @@ def _shift(values, total):
     return knots[low] + (knots[high] - knots[low]) * ((top - total) / (top - bottom) if top > bottom else 0)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #809ea5bd
+def _centred(V): return V - V.mean(axis=0)
+
 def _low_end(W, v, steps=6):
-    "About the smallest eigenvalue of W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
+    "About the smallest eigenvalue of the centred W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
     from scipy.linalg import eigvalsh_tridiagonal
-    v, before, beta, diagonal, beside = v / np.linalg.norm(v), 0.0, 0.0, [], []
+    v, before, beta, diagonal, beside = _centred(v), 0.0, 0.0, [], []
+    v /= np.linalg.norm(v)
     for _ in range(steps):
-        w = W @ v - beta * before
+        w = _centred(W @ v) - beta * before
         diagonal.append(float(v @ w))
         w -= diagonal[-1] * v
         before, beta = v, float(np.linalg.norm(w))
@@ -339,10 +342,10 @@ def _low_end(W, v, steps=6):
     return eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[:len(diagonal) - 1]))[0] - beside[-1]
 
 def _filtered(W, V, low, high, degree=3):
-    "T_degree(W) V, Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
-    middle, half = (low + high) / 2, max((high - low) / 2, 1e-12)
-    before, V = V, (W @ V - middle * V) / half
-    for _ in range(degree - 1): before, V = V, 2 / half * (W @ V - middle * V) - before
+    "T_degree(W) V for the centred W, with Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
+    middle, half, V = (low + high) / 2, max((high - low) / 2, 1e-12), _centred(V)
+    before, V = V, (_centred(W @ V) - middle * V) / half
+    for _ in range(degree - 1): before, V = V, 2 / half * (_centred(W @ V) - middle * V) - before
     return V
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #e71fe608
@@ -353,23 +356,26 @@ class _Spectrahedron:
         self.values = self.vectors = None                                  # eigenpairs of the last W, ascending: where the next search starts
         self.rng = np.random.default_rng(0)
 
-    def project(self, W, rho):  # W: (n, n) symmetric with zero row sums
-        "The nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1], plus J/n."
+    def project(self, W, rho, out=None):  # W: (n, n) symmetric, of which only the centred part counts
+        "(Y, τ) with J/n + Y the nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1]."
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
         few = m < self.n // 3
         self.values, self.vectors = self._leading(W, m) if few else self._all(W)
         tau = self.price / rho if self.k is None else _shift(self.values, self.k - 1)
         if few and self.values[0] > tau:                                   # there are more above the threshold: now all of them
             self.rank = self.n
-            return self.project(W, rho)
+            return self.project(W, rho, out)
         kept = self.values > tau
         self.rank = int(kept.sum())
         root = self.vectors[:, kept] * np.sqrt(np.minimum(self.values[kept] - tau, 1))
-        return root @ root.T + 1 / self.n, tau                             # a matrix times its own transpose is symmetric to the bit
+        return np.matmul(root, root.T, out=out), tau                       # a matrix times its own transpose is symmetric to the bit
 
     def _all(self, W):
         from scipy.linalg import eigh
-        return eigh(W - (np.linalg.norm(W) + 2) / self.n, driver="evd", overwrite_a=True, check_finite=False)   # 1 is in J/n already: its eigenvalue goes below all others
+        mean = W.mean(axis=0)
+        W = W - mean - mean[:, None] + mean.mean()
+        W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
+        return eigh(W, driver="evd", overwrite_a=True, check_finite=False)
 
     def _leading(self, W, m):
         "The m largest eigenvalues and their vectors, nearly: the last ones and a few random vectors, filtered, and the best that they span."
@@ -379,7 +385,7 @@ class _Spectrahedron:
         V = _filtered(W, V, _low_end(W, self.rng.normal(size=self.n)), self.values[-old.shape[1]])
         V = np.hstack([np.ones((self.n, 1)), V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)])
         Q = np.linalg.qr(V)[0][:, 1:]                                      # orthonormal, and orthogonal to 1, whatever V is
-        H = Q.T @ (W @ Q)
+        H = Q.T @ (W @ Q)                                                  # Q is centred, so W need not be
         values, rotation = eigh((H + H.T) / 2, check_finite=False)
         return values, Q @ rotation
 
@@ -425,8 +431,7 @@ class _Problem:
 @dataclass
 class _Iterates:
     "Where the iteration stands, and the best it has proved."
-    Z: np.ndarray            # (n, n) non-negative
-    U: np.ndarray            # (n, n) non-positive; Γ = −ρU
+    V: np.ndarray            # (n, n) Z + U; Z ≥ 0 is its positive part, U ≤ 0 its negative part, and Γ = −ρU
     rho: float               # penalty
     n_iter: int = 0
     best: object = None      # (n, n) feasible X with the largest value
@@ -439,37 +444,43 @@ class _Iterates:
 # %% ../../nbs/2_flat/22_sdp.ipynb #82fef5c9
 def _check(problem, at, X, Z_before):
     "Bring the bounds up to date, and balance the residuals by the penalty."
-    feasible, gamma = problem.feasible(X), -at.rho * at.U
+    Z, U = np.maximum(at.V, 0), np.minimum(at.V, 0)
+    feasible, gamma = problem.feasible(X), -at.rho * U
     value, bound = problem.value(feasible), problem.bound(gamma)
     if value > at.value: at.best, at.value = feasible, value
     if bound < at.bound: at.gamma, at.bound = gamma, bound
-    primal, dual = np.linalg.norm(X - at.Z) / np.linalg.norm(X), at.rho * np.linalg.norm(at.Z - Z_before)
+    primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), at.rho * np.linalg.norm(Z - Z_before)
     at.residuals = float(primal), float(dual)
     weight = max(problem.n / 12, 1) * np.linalg.norm(X)                    # a negative entry costs n times as much as it weighs (see `feasible`)
     step = 1.5 if weight * primal > 3 * dual else 1 / 1.5 if dual > 3 * weight * primal else 1
     at.rho *= step
-    at.U /= step
+    if step != 1: at.V = Z + U / step
 
 def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
     return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
 
+# %% ../../nbs/2_flat/22_sdp.ipynb #53a2729f
 def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, progress=None):
     "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`."
-    C = problem.C
+    n, W, Y = problem.n, np.empty_like(problem.C), np.empty_like(problem.C)
+    blocks = [slice(start, start + max(2**16 // n, 1)) for start in range(0, n, max(2**16 // n, 1))]    # rows at a time, so that what is between is in the cache
     while at.n_iter < max_iter:
-        W = at.Z - at.U
-        mean = W.mean(axis=0)
-        W += C / at.rho - mean - mean[:, None] + mean.mean()
-        X, at.tau = problem.body.project(W, at.rho)
-        Z_before = at.Z
-        at.U += relax * X + (1 - relax) * at.Z
-        at.Z = np.maximum(at.U, 0)
-        at.U -= at.Z
+        for b in blocks:
+            np.multiply(problem.C[b], 1 / at.rho, out=W[b])
+            W[b] += np.abs(at.V[b])                                        # Z − U
+        _, at.tau = problem.body.project(W, at.rho, out=Y)
         at.n_iter += 1
+        due = at.n_iter % every == 0 or at.n_iter == max_iter
+        Z_before = np.maximum(at.V, 0) if due else None
+        for b in blocks:
+            step = Y[b] + 1 / n                                            # V ← relax X + (1 − relax) Z + U
+            step -= np.maximum(at.V[b], 0)
+            step *= relax
+            at.V[b] += step
         if progress: progress(at.n_iter, max_iter)
-        if at.n_iter % every == 0 or at.n_iter == max_iter:
-            _check(problem, at, X, Z_before)
+        if due:
+            _check(problem, at, Y + 1 / n, Z_before)
             if _gap(problem, at) <= tol: break
     return at
 
@@ -530,11 +541,11 @@ def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
     require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
-    if start is not None and start.dual is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
+    if start is not None and start.dual is not None: at = _Iterates(start.X - start.dual / (problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, np.zeros((n, n)), max(n / 25, 1.0))
+        at = _Iterates(Z, max(n / 25, 1.0))
     if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
     return at
 
