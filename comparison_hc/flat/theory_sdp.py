@@ -99,7 +99,7 @@ def necessary_interval(
     S,       # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1, k ≥ 2
 ):           # (low, high)
-    "X* is not optimal outside: the two ends displayed above."
+    "At a λ > 0 outside, X* is not optimal: the two ends displayed above."
     Z, sizes, B, means, own = _block_means(S, labels)
     rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B
     ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels]                        # 2 n_ℓ n_m / (n_ℓ + n_m)
