@@ -220,9 +220,9 @@ def test_the_threshold_of_the_projection(values, data):
 
 class _Exact(_Spectrahedron):
     "Every projection by a complete eigendecomposition."
-    def project(self, W, rho):
+    def project(self, W, rho, out=None):
         self.rank = self.n
-        return super().project(W, rho)
+        return super().project(W, rho, out)
 
 @settings(max_examples=15)
 @given(matrices(high=8), st.integers(12, 20), st.sampled_from([0.0, 0.1, 3.0]), st.data())
@@ -245,16 +245,15 @@ def test_filtered_eigenvectors_lead_to_the_same_optimum(small, times, noise, dat
 
 @pytest.mark.parametrize("W", [np.zeros((60, 60)), np.eye(60) - 1 / 60, -np.eye(60) + 1 / 60], ids=["zero", "one", "minus one"])
 def test_a_projection_from_any_former_eigenvectors(W):
-    "Matrices on which the filter gives nothing or everything: X is in the set, and as near to W as the exact X, to 1e-6."
+    "Matrices on which the filter gives nothing or everything: Y is in the set, and as near to W as the exact Y, to 1e-6."
     N = np.random.default_rng(0).normal(size=(60, 3)); N -= N.mean(axis=0)
     body = _Spectrahedron(60, k=3)
     body.project(N @ N.T, 1.0)
     assert body.rank < 10
-    X, exact = body.project(W, 1.0)[0], _Spectrahedron(60, k=3).project(W, 1.0)[0]
-    values = np.linalg.eigvalsh(X)
-    assert np.allclose(X.sum(axis=1), 1, atol=1e-12) and values[0] > -1e-12 and values[-1] < 1 + 1e-12 and np.trace(X) == pytest.approx(3)
-    away = lambda Y: np.linalg.norm(Y - 1 / 60 - W)
-    assert away(X) <= away(exact) + 1e-6
+    Y, exact = body.project(W, 1.0)[0], _Spectrahedron(60, k=3).project(W, 1.0)[0]
+    values = np.linalg.eigvalsh(Y)
+    assert np.allclose(Y.sum(axis=1), 0, atol=1e-12) and values[0] > -1e-12 and values[-1] < 1 + 1e-12 and np.trace(Y) == pytest.approx(2)
+    assert np.linalg.norm(Y - W) <= np.linalg.norm(exact - W) + 1e-6
 
 @settings(max_examples=30)
 @given(matrices(low=4), st.data())

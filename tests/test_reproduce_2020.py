@@ -9,7 +9,7 @@ import pytest
 
 from comparison_hc import reproduce_2020 as r
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.experiments import find_reproductions, run_experiment
+from comparison_hc.experiments import find_reproductions, reproduce, run_experiment
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.validation import InputError
 
@@ -154,3 +154,26 @@ def test_runs_fit_the_engine():
     table = run_experiment(r.planted_partition_run, [dict(kind="triplets", a=a, **EASY) for a in (3, 4)], paired=("a",))
     summary = r.ari_summary(table)
     assert len(table) == len(summary) == 4 and table["run_seed"].nunique() == 1 and (summary["repetitions"] == 1).all()
+
+# ---- whole quick settings, as `comparison-hc reproduce NAME --quick` runs them
+
+def check_whole(found, methods):
+    "Every run of the grid with every method, no value out of range, two repetitions of each."
+    grid, summary = found.reproduction.quick_grid, found.summary
+    assert len(found.table) == len(grid) * len(methods) and set(found.table["method"]) == set(methods)
+    assert found.table["ari"].between(-1, 1).all() and (summary["repetitions"] == 2).all() and len(summary) == len(found.table) // 2
+
+def test_quick_figure_1c_whole():
+    "AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers of triplets."
+    found = reproduce("n20-fig1c")
+    check_whole(found, ["AddS-3", "MulK-3"])
+    mean = found.summary.groupby(["family", "method"])["ari"].mean().unstack()
+    assert (mean["AddS-3"] > mean["MulK-3"]).all() and len(mean) == 3
+
+@needs_data
+def test_quick_figure_2a_whole():
+    "With n(ln n)^4 triplets every method is near k-means, which sees the points (N20, section 5)."
+    found = reproduce("n20-fig2a")
+    check_whole(found, r.MNIST_METHODS)
+    last = found.summary[found.summary["a"] == 4].set_index("method")["ari"]
+    assert (last > last["k-means"] - 0.15).all() and last["k-means"] > 0.8

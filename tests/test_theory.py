@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from comparison_hc.checks import find_checks
 from comparison_hc.dendrogram import Dendrogram
@@ -36,7 +36,7 @@ def test_every_statement_of_the_paper_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
     for word in ("eq. 4", "eq. 5", "appendix B.1", "Proposition 1, lower", "Proposition 1, upper", "Theorem 1, sufficient", "Theorem 1, converse", "Theorem 2, number of queries", "Theorem 2, eq. 4",
                  "Theorem 2, eq. 6", "Theorem 2, eq. 7", "Theorem 2, eq. 8", "Theorem 2, threshold", "Theorem 3, mean kernel", "Theorem 3, separation", "Theorem 3, eq. 10: simulated", "Theorem 3, eq. 10: the proof", "Theorem 3, threshold",
-                 "Theorem 4, mean preference", "Theorem 4, convex", "Theorem 4, separation", "Theorem 4, eq. 14", "Theorem 4, union bound", "Theorem 4, threshold"):
+                 "Theorem 4, mean preference", "Theorem 4, convex", "Theorem 4, separation", "Theorem 4, eq. 14", "Theorem 4, union bound", "Theorem 4, threshold", "Theorem 4, eq. 13", "Theorems 2 and 3, no overlap"):
         assert word in labels, word
 
 
@@ -62,6 +62,11 @@ def test_a_broken_condition_is_seen():
     assert not theory_kernel.passive_constant(constant=0.005)
     assert not theory_kernel.passive_entries_concentrate(factor=0.005)
     assert not theory_average.small_constant_suffices(constant=0.0005)
+    assert not theory.linkage_recovers(constant=1)
+    assert not theory.single_linkage_fails(constant=4).table.holds.any()
+    assert not theory_kernel.close_entries_suffice(reach=0.75)
+    assert not theory_kernel.passive_group_error(factor=1)
+    assert not theory_average.close_preferences_suffice(reach=1.5)
 
 
 # Their helpers, against definitions
@@ -186,6 +191,23 @@ def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
     assert not theory_average.preference_is_antisymmetric()
     monkeypatch.setattr(theory_average, "preference", lambda answers, *links: abs(whole(answers, *links)))
     assert not theory_average.preference_is_antisymmetric()
+
+
+@properties
+@given(st.integers(0, 10**6))
+def test_merges_from_preferences_are_those_of_4al(seed):
+    "From the preferences of the initial clusters alone, the tree that `quadruplet_average_linkage` makes of the answers."
+    from comparison_hc.hierarchical.average import quadruplet_average_linkage
+    rng = np.random.default_rng(seed)
+    initial = [part.tolist() for part in np.split(rng.permutation(10), [1, 3, 5, 8])]
+    answers = sample_quadruplets(symmetric(10, seed), 0.7, rng)
+    W = np.zeros((5,) * 4)
+    for i, j, k, l in np.ndindex(W.shape):
+        if i != j and k != l: W[i, j, k, l] = theory_average.preference(answers, initial[i], initial[j], initial[k], initial[l])
+    sizes, nudge = [len(part) for part in initial], 1e-9 * rng.normal(size=W.shape)
+    merges = theory_average._merges_from_preferences(W + nudge, sizes)
+    assume(merges == theory_average._merges_from_preferences(W - nudge, sizes))        # no tie
+    assert [set(pair) for pair in merges] == [set(pair) for pair in quadruplet_average_linkage(answers, initial, 10).children.tolist()]
 
 
 def test_stages_lead_from_parts_to_the_root():

@@ -324,64 +324,78 @@ def _shift(values, total):
     return knots[low] + (knots[high] - knots[low]) * ((top - total) / (top - bottom) if top > bottom else 0)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #809ea5bd
+def _centred(V): return V - V.mean(axis=0)
+
 def _low_end(W, v, steps=6):
-    "About the smallest eigenvalue of W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
+    "About the smallest eigenvalue of the centred W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
     from scipy.linalg import eigvalsh_tridiagonal
-    v, before, beta, diagonal, beside = v / np.linalg.norm(v), 0.0, 0.0, [], []
+    v, before, beta, diagonal, beside = _centred(v), 0.0, 0.0, [], []
+    v /= np.linalg.norm(v)
     for _ in range(steps):
-        w = W @ v - beta * before
+        w = _centred(W @ v) - beta * before
         diagonal.append(float(v @ w))
         w -= diagonal[-1] * v
         before, beta = v, float(np.linalg.norm(w))
         beside.append(beta)
         if beta == 0: break
         v = w / beta
-    return eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[:len(diagonal) - 1]))[0] - beside[-1]
+    return float(eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[:len(diagonal) - 1]))[0] - beside[-1])
 
 def _filtered(W, V, low, high, degree=3):
-    "T_degree(W) V, Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
-    middle, half = (low + high) / 2, max((high - low) / 2, 1e-12)
-    before, V = V, (W @ V - middle * V) / half
-    for _ in range(degree - 1): before, V = V, 2 / half * (W @ V - middle * V) - before
+    "T_degree(W) V for the centred W, with Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
+    middle, half, V = (low + high) / 2, max((high - low) / 2, 1e-6), _centred(V)
+    before, V = V, (_centred(W @ V) - middle * V) / half
+    for _ in range(degree - 1): before, V = V, 2 / half * (_centred(W @ V) - middle * V) - before
     return V
+
+
+def _leading_pairs(W, m, old, high, rng):
+    "The m largest eigenvalues of the centred W and their vectors, nearly: old ones and a few random vectors, filtered, and the best that they span."
+    from scipy.linalg import eigh
+    fresh = lambda columns: rng.normal(size=(len(W), columns)).astype(W.dtype)
+    V = np.hstack([fresh(m - old.shape[1]) / W.dtype.type(np.sqrt(len(W))), old.astype(W.dtype)])
+    V = _filtered(W, V, _low_end(W, fresh(1)[:, 0]), high)
+    V = np.hstack([np.ones((len(W), 1), W.dtype), V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(W.dtype).tiny)])
+    Q = np.linalg.qr(V)[0][:, 1:]                                          # orthonormal, and orthogonal to 1, whatever V is
+    H = Q.T @ (W @ Q)                                                      # Q is centred, so W need not be
+    values, rotation = eigh((H + H.T) / 2, check_finite=False)
+    return values, Q @ rotation
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #e71fe608
 class _Spectrahedron:
     "Projection onto {X ⪰ 0, X1 = 1} with tr X = k, or with λ tr X in the objective. X = J/n + Y, and Y's eigenvalues lie in [0, 1]: X ≥ 0 and X1 = 1 make it doubly stochastic."
     def __init__(self, n, k=None, price=None):
         self.n, self.k, self.price, self.rank = n, k, price, n
-        self.values = self.vectors = None                                  # eigenpairs of the last W, ascending: where the next search starts
+        self.values = self.vectors = self.root = None                      # eigenpairs of the last W, ascending: where the next search starts
         self.rng = np.random.default_rng(0)
 
-    def project(self, W, rho):  # W: (n, n) symmetric with zero row sums
-        "The nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1], plus J/n."
+    def project(self, W, rho, out=None):  # W: (n, n) symmetric, of which only the centred part counts
+        "(Y, τ) with J/n + Y the nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1]. In the precision of W."
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
         few = m < self.n // 3
-        self.values, self.vectors = self._leading(W, m) if few else self._all(W)
-        tau = self.price / rho if self.k is None else _shift(self.values, self.k - 1)
+        old = None if self.vectors is None else self.vectors[:, -(m - 1):]
+        self.values, self.vectors = _leading_pairs(W, m, old, float(self.values[-old.shape[1]]), self.rng) if few else self._all(W)
+        tau = float(self.price / rho if self.k is None else _shift(self.values.astype(float), self.k - 1))
         if few and self.values[0] > tau:                                   # there are more above the threshold: now all of them
             self.rank = self.n
-            return self.project(W, rho)
+            return self.project(W, rho, out)
         kept = self.values > tau
         self.rank = int(kept.sum())
-        root = self.vectors[:, kept] * np.sqrt(np.minimum(self.values[kept] - tau, 1))
-        return root @ root.T + 1 / self.n, tau                             # a matrix times its own transpose is symmetric to the bit
+        self.root = self.vectors[:, kept] * np.sqrt(np.minimum(self.values[kept] - tau, 1)).astype(W.dtype)
+        return np.matmul(self.root, self.root.T, out=out), tau             # a matrix times its own transpose is symmetric to the bit
+
+    def point(self):
+        "The last X again, in double precision: rounding may not cost it its row sums or its trace."
+        root = _centred(self.root.astype(float))
+        if self.k is not None: root *= np.sqrt((self.k - 1) / (root**2).sum())
+        return root @ root.T + 1 / self.n
 
     def _all(self, W):
         from scipy.linalg import eigh
-        return eigh(W - (np.linalg.norm(W) + 2) / self.n, driver="evd", overwrite_a=True, check_finite=False)   # 1 is in J/n already: its eigenvalue goes below all others
-
-    def _leading(self, W, m):
-        "The m largest eigenvalues and their vectors, nearly: the last ones and a few random vectors, filtered, and the best that they span."
-        from scipy.linalg import eigh
-        old = self.vectors[:, -(m - 1):]
-        V = np.hstack([self.rng.normal(size=(self.n, m - old.shape[1])) / np.sqrt(self.n), old])
-        V = _filtered(W, V, _low_end(W, self.rng.normal(size=self.n)), self.values[-old.shape[1]])
-        V = np.hstack([np.ones((self.n, 1)), V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(float).tiny)])
-        Q = np.linalg.qr(V)[0][:, 1:]                                      # orthonormal, and orthogonal to 1, whatever V is
-        H = Q.T @ (W @ Q)
-        values, rotation = eigh((H + H.T) / 2, check_finite=False)
-        return values, Q @ rotation
+        mean = W.mean(axis=0)
+        W = W - mean - mean[:, None] + mean.mean()
+        W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
+        return eigh(W, driver="evd", overwrite_a=True, check_finite=False)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #6860bdc1
 class _Problem:
@@ -425,8 +439,7 @@ class _Problem:
 @dataclass
 class _Iterates:
     "Where the iteration stands, and the best it has proved."
-    Z: np.ndarray            # (n, n) non-negative
-    U: np.ndarray            # (n, n) non-positive; Γ = −ρU
+    V: np.ndarray            # (n, n) Z + U; Z ≥ 0 is its positive part, U ≤ 0 its negative part, and Γ = −ρU
     rho: float               # penalty
     n_iter: int = 0
     best: object = None      # (n, n) feasible X with the largest value
@@ -437,39 +450,47 @@ class _Iterates:
     tau: float = 0.0         # threshold of the last projection; τρ is the price of the trace
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #82fef5c9
-def _check(problem, at, X, Z_before):
+def _check(problem, at, Z_before):
     "Bring the bounds up to date, and balance the residuals by the penalty."
-    feasible, gamma = problem.feasible(X), -at.rho * at.U
+    X, V = problem.body.point(), at.V.astype(float)
+    Z, U = np.maximum(V, 0), np.minimum(V, 0)
+    feasible, gamma = problem.feasible(X), -at.rho * U
     value, bound = problem.value(feasible), problem.bound(gamma)
     if value > at.value: at.best, at.value = feasible, value
     if bound < at.bound: at.gamma, at.bound = gamma, bound
-    primal, dual = np.linalg.norm(X - at.Z) / np.linalg.norm(X), at.rho * np.linalg.norm(at.Z - Z_before)
+    primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), at.rho * np.linalg.norm(Z - Z_before)
     at.residuals = float(primal), float(dual)
     weight = max(problem.n / 12, 1) * np.linalg.norm(X)                    # a negative entry costs n times as much as it weighs (see `feasible`)
     step = 1.5 if weight * primal > 3 * dual else 1 / 1.5 if dual > 3 * weight * primal else 1
     at.rho *= step
-    at.U /= step
+    if step != 1: at.V = (Z + U / step).astype(at.V.dtype)
 
 def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
     return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
 
-def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, progress=None):
-    "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`."
-    C = problem.C
+# %% ../../nbs/2_flat/22_sdp.ipynb #53a2729f
+def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, single=1e-3, progress=None):
+    "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`; in single precision, bounds apart, unless `tol` is below `single`."
+    n, C = problem.n, problem.C.astype(np.float32 if tol >= single else float)
+    at.V, W, Y = at.V.astype(C.dtype), np.empty_like(C), np.empty_like(C)
+    blocks = [slice(start, start + max(2**16 // n, 1)) for start in range(0, n, max(2**16 // n, 1))]    # rows at a time, so that what is between is in the cache
     while at.n_iter < max_iter:
-        W = at.Z - at.U
-        mean = W.mean(axis=0)
-        W += C / at.rho - mean - mean[:, None] + mean.mean()
-        X, at.tau = problem.body.project(W, at.rho)
-        Z_before = at.Z
-        at.U += relax * X + (1 - relax) * at.Z
-        at.Z = np.maximum(at.U, 0)
-        at.U -= at.Z
+        for b in blocks:
+            np.multiply(C[b], C.dtype.type(1 / at.rho), out=W[b])
+            W[b] += np.abs(at.V[b])                                        # Z − U
+        _, at.tau = problem.body.project(W, at.rho, out=Y)
         at.n_iter += 1
+        due = at.n_iter % every == 0 or at.n_iter == max_iter
+        Z_before = np.maximum(at.V, 0) if due else None
+        for b in blocks:
+            step = Y[b] + C.dtype.type(1 / n)                              # V ← relax X + (1 − relax) Z + U
+            step -= np.maximum(at.V[b], 0)
+            step *= C.dtype.type(relax)
+            at.V[b] += step
         if progress: progress(at.n_iter, max_iter)
-        if at.n_iter % every == 0 or at.n_iter == max_iter:
-            _check(problem, at, X, Z_before)
+        if due:
+            _check(problem, at, Z_before)
             if _gap(problem, at) <= tol: break
     return at
 
@@ -530,11 +551,11 @@ def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
     require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
-    if start is not None and start.dual is not None: at = _Iterates(np.array(start.X), start.dual / (-problem.scale * start._rho), start._rho)
+    if start is not None and start.dual is not None: at = _Iterates(start.X - start.dual / (problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, np.zeros((n, n)), max(n / 25, 1.0))
+        at = _Iterates(Z, max(n / 25, 1.0))
     if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
     return at
 

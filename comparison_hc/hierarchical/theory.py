@@ -253,11 +253,11 @@ def linkage_successes(
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #3fa7ebea
 @check("F19", "Theorem 1, sufficient", r"At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$", "Monte Carlo", confidence=0.999)
-def linkage_recovers(quick=True, confidence=0.999, eta=0.1, rng=0):
-    "Lower end of the interval for the success rate against 1 − η."
+def linkage_recovers(quick=True, confidence=0.999, eta=0.1, constant=4, rng=0):
+    "Lower end of the interval for the success rate against 1 − η, at δ/σ = `constant`·√ln(N/η)."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 2000
     cases = [(1, 2), (4, 1), (4, 3)] if quick else [(1, 2), (1, 4), (4, 1), (4, 3), (16, 3)]
-    counts = [linkage_successes(n0, L, 4 * sqrt(log((n0 << L) / eta)), runs, rng) for n0, L in cases]
+    counts = [linkage_successes(n0, L, constant * sqrt(log((n0 << L) / eta)), runs, rng) for n0, L in cases]
     low, _ = proportion_interval(np.ravel(counts), runs, confidence, 2 * len(cases))
     return compare(low, ">=", 1 - eta, N0=np.repeat([c[0] for c in cases], 2), L=np.repeat([c[1] for c in cases], 2), linkage=["single", "complete"] * len(cases), successes=np.ravel(counts),
                    random=dict(seed=seed, what=f"noise of {runs} planted models a case"))
@@ -285,10 +285,10 @@ def converse_events(quick=True):
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #ddeaa5ab
 @check("F19", "Theorem 1, converse", r"At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be read as $N_0\ge2$", "Monte Carlo", confidence=0.999)
-def single_linkage_fails(quick=True, confidence=0.999, rng=0):
-    "Lower end of the interval for the failure rate against ½."
+def single_linkage_fails(quick=True, confidence=0.999, constant=0.25, rng=0):
+    "Lower end of the interval for the failure rate against ½, at δ/σ = `constant`·√ln N₀."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 1500
     cases = [(n0, L) for L in (1, 2) for n0 in ((2, 3, 8, 32) if quick else (2, 3, 4, 8, 16, 32, 64))]
-    failures = [runs - linkage_successes(n0, L, sqrt(log(n0)) / 4, runs, rng, ["single"])[0] for n0, L in cases]
+    failures = [runs - linkage_successes(n0, L, constant * sqrt(log(n0)), runs, rng, ["single"])[0] for n0, L in cases]
     low, _ = proportion_interval(failures, runs, confidence, len(cases))
     return compare(low, ">=", 0.5, N0=[c[0] for c in cases], L=[c[1] for c in cases], failures=failures, random=dict(seed=seed, what=f"noise of {runs} planted models a case"))

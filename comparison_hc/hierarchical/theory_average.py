@@ -6,9 +6,9 @@
 __all__ = ['LARGEST_GAP', 'C_PRIME', 'C_PRIME_PRINTED', 'C_DOUBLE_PRIME', 'C_THEOREM_4', 'preference',
            'preference_is_antisymmetric', 'mean_preference_follows_the_tree', 'passive_gap', 'smallest_gap',
            'gaps_exceed_delta', 'expected_scores', 'scores_are_separated', 'merging_averages_preferences',
-           'deviation_terms', 'colours_of_the_dependency_graph', 'bernstein_gives_eq14', 'preference_deviations',
-           'preferences_concentrate', 'number_of_clusters', 'threshold_closes_the_proof', 'average_successes',
-           'small_constant_suffices']
+           'close_preferences_suffice', 'deviation_terms', 'colours_of_the_dependency_graph', 'bernstein_gives_eq14',
+           'preference_deviations', 'preferences_concentrate', 'number_of_clusters', 'threshold_closes_the_proof',
+           'average_successes', 'small_constant_suffices']
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #a4aa07de
 from itertools import product
@@ -168,6 +168,45 @@ def merging_averages_preferences(quick=True, rng=0):
         left.append(preference(answers, A + A2, B, C, D)); right.append(share * preference(answers, A, B, C, D) + (1 - share) * preference(answers, A2, B, C, D))
         left.append(preference(answers, C, D, B, A + A2)); right.append(share * preference(answers, C, D, B, A) + (1 - share) * preference(answers, C, D, B, A2))
     return compare(left, "=", right, tol=1e-12)
+
+# %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #26695f9b
+def _merges_from_preferences(W, sizes):
+    "4–AL on the preferences of initial clusters (K, K, K, K): (K − 1, 2) nodes merged, each stage computed from the initial clusters."
+    K = len(sizes)
+    parts, merges = {a: [a] for a in range(K)}, []
+    while len(parts) > 1:
+        share = np.array([[sizes[a] * (a in part) for a in range(K)] for part in parts.values()], float)
+        share /= share.sum(1, keepdims=True)
+        score = np.einsum("pi,qj,ijkl,rk,sl->pqrs", share, share, W, share, share, optimize=True)
+        n = len(parts)
+        score = score[:, :, ~np.eye(n, dtype=bool)].mean(-1)                               # eq. 5: over r ≠ s
+        rows, columns = np.triu_indices(n, 1)
+        best = score[rows, columns].argmax()
+        pair = tuple(list(parts)[place] for place in (rows[best], columns[best]))
+        parts[K + len(merges)] = parts.pop(pair[0]) + parts.pop(pair[1])
+        merges.append(pair)
+    return merges
+
+@check("F19", "Theorem 4, eq. 13", r"If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers the planted hierarchy", "deterministic")
+def close_preferences_suffice(quick=True, reach=0.5, rng=0):
+    "Failures of 4–AL under antisymmetric deviations of at most `reach`·Δ."
+    rng, rows = as_rng(rng), []
+    for sizes, L, snr in (([1, 2, 2, 1], 1, 1.0), ([1, 1, 2, 2, 1, 1], 1, 0.5), ([1] * 8, 2, 0.5), ([2, 1, 1, 2, 2, 1, 1, 2], 2, 1.0)):
+        K, failures = len(sizes), 0
+        level = _link_levels(np.repeat(np.arange(2**L), K >> L), L)
+        i, j = np.triu_indices(K, 1)
+        bounds = np.cumsum([0, *sizes])
+        initial = [list(range(*bounds[a:a + 2])) for a in range(K)]
+        for _ in range(20 if quick else 500):
+            link = np.triu(np.sign(rng.normal(size=(len(i),) * 2)) * rng.random((len(i),) * 2)**0.1, 1)
+            if rng.random() < 0.5: link = np.triu(np.sign(np.subtract.outer(*[rng.integers(-1, 2, len(i))] * 2)), 1)    # some links favoured everywhere
+            number = np.zeros((K, K), int); number[i, j] = number[j, i] = np.arange(len(i))
+            W = beta(np.subtract.outer(level, level), snr) + reach * passive_gap(snr, L) * (link - link.T)[number][:, :, number]
+            own = np.eye(len(i), dtype=bool)[number][:, :, number]
+            failures += not recovers(_merges_from_preferences(np.where(own, 0, W), sizes), sum(sizes) >> L, L, initial)
+        rows.append((sum(sizes) >> L, L, snr, failures))
+    n_pure, L, snr, left = zip(*rows)
+    return compare(left, "=", 0, N0=n_pure, L=L, snr=snr)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #64cdf2e7
 @check("F19", "Theorem 4, terms of the deviation", r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$", "deterministic",
