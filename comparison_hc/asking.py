@@ -5,13 +5,13 @@
 # %% auto #0
 __all__ = ['ANIMALS', 'ITEM_SETS', 'PICTURE_ENDINGS', 'MOST_PICTURE_BYTES', 'WHY', 'SAID', 'MOST_WAYS', 'CAREFUL_DELTA',
            'LEAST_P', 'MOST_P', 'Item', 'digit_items', 'read_items', 'Question', 'Vote', 'Settings', 'default_journal',
-           'seed_of', 'ways_to_ask', 'what_counts', 'Progress', 'follow_votes', 'tree_of_rows',
+           'seed_of', 'ways_to_ask', 'what_counts', 'Insertion', 'follow_votes', 'tree_of_rows',
            'right_answer_probability', 'Consistency', 'consistency', 'State', 'most_questions', 'expected_questions',
-           'careful_algorithm', 'rows_of_tree', 'follow_carefully', 'triplets_of', 'answer_from', 'sealed_line',
-           'JournalText', 'state_of', 'parse_journal', 'read_journal', 'Session']
+           'careful_algorithm', 'rows_of_tree', 'follow_carefully', 'triplets_of', 'answer_from', 'JournalText',
+           'state_of', 'parse_journal', 'read_journal', 'Session']
 
 # %% ../nbs/5_practice/56_asking.ipynb #dad47b13
-import json, os, re, time, warnings, zlib
+import os, re, warnings, zlib
 from collections import Counter, deque
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -25,7 +25,8 @@ from .adaptive.degree import Hierarchy, OrdinalOracle
 from .adaptive.insertion import allowance, insertion_clustering
 from .adaptive.queries import Contradiction, GrowingTree, random_hierarchy
 from .comparisons import Triplets
-from .oracles import HierarchyOracle, JournalError, Noisy, append_bytes, copy_aside, lock_file
+from .journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from .oracles import HierarchyOracle, Noisy
 from .validation import InputError, MissingFileError, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/5_practice/56_asking.ipynb #09fcd900
@@ -183,7 +184,7 @@ def what_counts(
     return (final[-1] if final else votes[0]).left_out
 
 @dataclass(frozen=True)
-class Progress:
+class Insertion:
     "How far the insertion comes with the votes there are."
     missing: object   # (three items, "new" or "other") that must be asked next, or None at the end
     rows: tuple       # (i, j, k) for every answer used: i and j belong together, k is left out
@@ -195,17 +196,17 @@ class Progress:
 def follow_votes(
     settings,  # `Settings`
     votes,     # sequence of `Vote`
-):             # `Progress`
+):             # `Insertion`
     "Run the insertion on what was said, until something has not been said."
     book, order, tree = {}, settings.order, GrowingTree(settings.n)
     for vote in votes: book.setdefault(vote.items, []).append(vote)
     algorithm, answer, rows, x, asked, n_open = insertion_clustering(settings.n, tree), None, [], 1, 0, 0
     while True:
         try: l, r, item = algorithm.send(answer)[0].tolist()
-        except StopIteration: return Progress(None, tuple(rows), settings.n, 0, n_open)
+        except StopIteration: return Insertion(None, tuple(rows), settings.n, 0, n_open)
         if item != x: x, asked = item, 0
         place, row, missing = _look_up(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
-        if missing: return Progress(missing, tuple(rows), x, asked, n_open)
+        if missing: return Insertion(missing, tuple(rows), x, asked, n_open)
         rows, n_open = rows + [row] * (row is not None), n_open + (row is None)
         answer, asked = np.array([place], dtype=np.int8), asked + 1
 
@@ -280,16 +281,16 @@ class State:
     careful: object = None  # p of the careful stage, or None
 
     @cached_property
-    def progress(self): return follow_votes(self.settings, self.votes) if self.careful is None else follow_carefully(self.settings, self.votes, self.careful)
+    def insertion(self): return follow_votes(self.settings, self.votes) if self.careful is None else follow_carefully(self.settings, self.votes, self.careful)
 
     @cached_property
     def question(self):
         "The next `Question`; None at the end."
         repeated = self._repeated()
         if self.doubt: return Question(self._mixed(self.doubt[0].items), "settle")
-        if self.progress.missing is None: return None
+        if self.insertion.missing is None: return None
         if repeated is not None: return Question(self._mixed(repeated), "again")
-        three, why = self.progress.missing
+        three, why = self.insertion.missing
         return Question(self._mixed(three), why)
 
     def _rng(self, *more): return np.random.default_rng([self.settings.seed, len(self.votes), *more])
@@ -344,7 +345,7 @@ def expected_questions(
 # %% ../nbs/5_practice/56_asking.ipynb #892b1cd1
 def _left(self, per_item):
     "New questions left, by what each further item needs."
-    done, n = self.progress, self.settings.n
+    done, n = self.insertion, self.settings.n
     if done.missing is None: return 0
     return max(1, per_item[done.n_placed] - done.n_asked) + sum(per_item[done.n_placed + 1:n])
 
@@ -400,7 +401,7 @@ def follow_carefully(
     settings,  # `Settings`
     votes,     # sequence of `Vote`
     p,         # probability that an answer is right
-):             # `Progress`
+):             # `Insertion`
     "Run the careful algorithm on what was said, until an answer is missing."
     book, order, tree = {}, settings.order, GrowingTree(settings.n)
     for vote in votes:
@@ -413,7 +414,7 @@ def follow_carefully(
         place, missing = _next_vote(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
         if missing is None: answer, asked, n_open = np.array([2 if place is None else place], dtype=np.int8), asked + 1, n_open + (place is None)
     rows = [tuple(order[item] for item in row) for row in rows_of_tree(tree)]
-    return Progress(missing, tuple((*sorted(row[:2]), row[2]) for row in rows), x, asked, n_open)
+    return Insertion(missing, tuple((*sorted(row[:2]), row[2]) for row in rows), x, asked, n_open)
 
 def _next_vote(book, ways):
     "(place of the one left out, None), (None, None) if nothing can be said in any way, or (None, what to ask). A vote is used once."
@@ -435,13 +436,13 @@ def _in_words(self,
 @property
 def _items(self):  # list of items
     "Items that have come up so far, by number."
-    order, done = self.settings.order, self.progress
+    order, done = self.settings.order, self.insertion
     return sorted(order[:done.n_placed + (done.missing is not None)])
 
 @cached_property
 def _hierarchy(self):  # `Hierarchy` over `items`
     "The tree of what was said."
-    return tree_of_rows(self.progress.rows, self.items, self.settings.names)
+    return tree_of_rows(self.insertion.rows, self.items, self.settings.names)
 
 State.in_words, State.items, State.hierarchy = _in_words, _items, _hierarchy
 _hierarchy.__set_name__(State, "hierarchy")
@@ -456,7 +457,7 @@ def _consistency(self):  # `Consistency`
 def _clashes(self):  # list of `Contradiction`
     "For every answer that the tree contradicts: which answers clash with it. None in the careful stage, which expects slips and outvotes them."
     if self.careful: return []
-    used, found = set(self.progress.rows), []
+    used, found = set(self.insertion.rows), []
     asked = self.doubt[1].row if self.doubt else None                          # is being settled now
     for row in dict.fromkeys(vote.row for vote in self.votes if vote.answer and vote.row not in used and vote.row != asked):
         try: consistent_hierarchy(Triplets([row, *used], names=self.settings.names)) if used else None
@@ -476,7 +477,7 @@ def _n_against(self):  # int
 @property
 def _clash_texts(self):  # list of texts
     "The same in words, the answer that does not fit first."
-    used, texts = set(self.progress.rows), []
+    used, texts = set(self.insertion.rows), []
     for clash in self.clashes:
         rows = [(*sorted(set(three) - {three[out]}), three[out]) for *three, out in clash.answers.tolist()]
         rows.sort(key=used.__contains__)
@@ -512,25 +513,6 @@ def answer_from(
 
 # %% ../nbs/5_practice/56_asking.ipynb #34de4b02
 _FORMAT = "comparison_hc asking 1"
-
-def sealed_line(
-    record,  # dict for JSON
-    crc,     # checksum of all lines before it
-):           # (bytes of the line with its end, checksum up to here)
-    "A record as it stands in a journal."
-    start = json.dumps(record, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"crc":"'
-    crc = zlib.crc32(start.encode(), crc)
-    return f'{start}{crc:08x}"}}\n'.encode(), crc
-
-def _unsealed(line, crc):
-    "(record, checksum), or None if this is not the line that was written after `crc`."
-    try: record = json.loads(line)
-    except (ValueError, RecursionError): return None
-    if not isinstance(record, dict) or "crc" not in record: return None
-    record.pop("crc")
-    try: again, crc = sealed_line(record, crc)
-    except UnicodeEncodeError: return None                                      # half a character: JSON can hold it, a file cannot
-    return (record, crc) if again == line + b"\n" else None
 
 def _header(settings): return dict(format=_FORMAT, items=list(settings.names), person=settings.person, seed=settings.seed, repeat_every=settings.repeat_every)
 
@@ -575,13 +557,13 @@ def parse_journal(
 ):         # `JournalText`
     "The intact beginning of a journal. Raises `JournalError` if not even the first line is intact."
     first, *lines = data.split(b"\n")
-    head = _unsealed(first, 0)
+    head = unsealed_line(first, 0)
     if not lines or head is None or head[0].get("format") != _FORMAT: raise JournalError(f"journal must be a new file or one that a session wrote; got {path}, which begins with {data[:60]!r}; nothing was changed")
     (record, crc), events, good, count = head, [], len(first) + 1, 0
     try: settings = Settings(tuple(record["items"]), record["person"], record["seed"], record["repeat_every"])
     except (KeyError, TypeError, InputError) as error: raise JournalError(f"journal must begin with the settings of a session; got {path}, where they are wrong: {error}; nothing was changed") from None
     for line in lines[:-1]:
-        found = _unsealed(line, crc)
+        found = unsealed_line(line, crc)
         event = None if found is None else _event(found[0], settings.n)
         if event is None: break
         if event is not True: events.append(event)
@@ -594,18 +576,14 @@ def read_journal(
     path,  # of a journal
 ):         # `JournalText`
     "Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`."
-    path = _journal_path(path)
+    require(isinstance(path, (str, os.PathLike)), "journal", "the name of a file", path)
+    path = Path(path)
     if not os.path.isfile(path): raise MissingFileError(f"journal must be an existing file; got {shown(str(path))}")
     try: data = path.read_bytes()
     except OSError as error: raise JournalError(f"journal must be readable; got {path}: {error.strerror}") from None
     found = parse_journal(data, path)
     if found.rest: warnings.warn(f"{path}: {_damage(found)}; it was left as it is", stacklevel=2)
     return found
-
-def _journal_path(journal):
-    "The name of a file as a `Path`."
-    require(isinstance(journal, (str, os.PathLike)), "journal", "the name of a file", journal)
-    return Path(journal)
 
 def _damage(found):
     "What is wrong with the end of a journal, and what is right with its beginning."
@@ -622,7 +600,7 @@ class Session:
         seed=None,          # 0..2³²−1; None: as the journal says, from the person's name in a new one
         repeat_every=None,  # as in `Settings`; None: as the journal says, 6 in a new one
     ):
-        self.items, self.path, self.report = read_items(items), None if journal is None else _journal_path(journal), ""
+        self.items, self.path, self.report = read_items(items), None if journal is None else journal_path(journal), ""
         given = dict(person=person, seed=seed, repeat_every=repeat_every)
         asked = {name: value for name, value in given.items() if value is not None}
         who = asked.get("person", "somebody")
@@ -647,16 +625,15 @@ class Session:
 # %% ../nbs/5_practice/56_asking.ipynb #2116f62c
 def _open(self, asked):
     "Read the journal, or begin it; put a damaged end aside."
-    require(os.path.isdir(self.path.parent) and (os.path.isfile(self.path) or not os.path.exists(self.path)), "journal", "a file in an existing folder", str(self.path))
-    with _locked(self.path) as fd:
-        data, first = _all_bytes(fd), sealed_line(_header(self.state.settings), 0)
+    with LockedFile(self.path, patience=_PATIENCE) as file:
+        data, first = file.read(), sealed_line(_header(self.state.settings), 0)
         if b"\n" not in data and first[0].startswith(data):                    # new, or killed while the first line was written
-            os.ftruncate(fd, 0); append_bytes(fd, first[0], fsync=True)
+            file.cut(0); file.append(first[0])
             self._end = len(first[0]), first[1]
             return
         found = parse_journal(data, self.path)
         self._check(found.settings, asked)
-        if found.rest: self.report = _repair(self.path, fd, data, found)
+        if found.rest: self.report = _repair(file, data, found)
         self._take(found)
 
 def _take(self, found):
@@ -675,35 +652,14 @@ def _check(self, settings, asked):
 Session._open, Session._take, Session._check = _open, _take, _check
 
 # %% ../nbs/5_practice/56_asking.ipynb #8b96d9ee
-from contextlib import contextmanager
+_PATIENCE = 2.0                                                                # seconds to wait for another page that writes
 
-@contextmanager
-def _locked(path, patience=2.0):
-    "An open file that nobody else writes while the context lasts."
-    try: fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
-    except (OSError, ValueError) as error: raise JournalError(f"journal must be a file that can be read and written; got {shown(str(path))}: {getattr(error, 'strerror', error)}") from None
-    until = time.monotonic() + patience
-    try:
-        while True:
-            try: lock_file(fd, path)
-            except JournalError:
-                if time.monotonic() > until: raise
-                time.sleep(0.02)
-            else: break
-        yield fd
-    finally: os.close(fd)
-
-def _all_bytes(fd):
-    with open(fd, "rb", closefd=False) as file:
-        file.seek(0)
-        return file.read()
-
-def _repair(path, fd, data, found):
+def _repair(file, data, found):
     "Cut the file after its intact part; whatever is more than a torn last line is first copied aside. Returns what happened."
     said = _damage(found)
-    said += ": that answer will be asked for again" if found.is_torn else f"; the whole file was copied to {copy_aside(path, data)}"
-    os.ftruncate(fd, found.good); os.fsync(fd)
-    return f"{path}: {said}"
+    said += ": that answer will be asked for again" if found.is_torn else f"; the whole file was copied to {copy_aside(file.path, data)}"
+    file.cut(found.good)
+    return f"{file.path}: {said}"
 
 # %% ../nbs/5_practice/56_asking.ipynb #81a86158
 def _answer(self,
@@ -750,10 +706,10 @@ def _is_now(self, at):
 def _write(self, record, events):
     "One more line, then the state that follows from it."
     if self.path is not None:
-        with _locked(self.path) as fd:
-            if os.fstat(fd).st_size != self._end[0]: raise JournalError(f"journal must not be written by two at once; got {self.path}; nothing was recorded, answer again")
+        with LockedFile(self.path, patience=_PATIENCE) as file:
+            if file.size != self._end[0]: raise JournalError(f"journal must not be written by two at once; got {self.path}; nothing was recorded, answer again")
             line, crc = sealed_line(record, self._end[1])
-            append_bytes(fd, line, fsync=True)
+            file.append(line)
             self._end = self._end[0] + len(line), crc
     self.n_records, self.events, self.state = self.n_records + 1, events, state_of(self.state.settings, events)
 
@@ -766,11 +722,11 @@ def _reload(self):  # whether there was anything new
     size = self.path.stat().st_size if self.path.is_file() else 0
     if size == self._end[0]: return False
     if size < self._end[0]: raise JournalError(f"journal must hold the {self.n_records} records of this session; got {self.path} with {size} bytes: somebody shortened or removed it. Export now what is here")
-    with _locked(self.path) as fd:
-        data = _all_bytes(fd)
+    with LockedFile(self.path, patience=_PATIENCE) as file:
+        data = file.read()
         found = parse_journal(data, self.path)
         self._check(found.settings, {})
-        if found.rest: self.report = _repair(self.path, fd, data, found)
+        if found.rest: self.report = _repair(file, data, found)
         self._take(found)
     return True
 

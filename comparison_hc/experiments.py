@@ -10,7 +10,7 @@ __all__ = ['parameter_grid', 'canonical', 'run_seed', 'run_by_definition', 'Expe
 
 # %% ../nbs/5_practice/54_experiments.ipynb #6b01a0a4
 import hashlib, inspect, itertools, json, os, re, warnings, zlib
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,8 +19,9 @@ from time import perf_counter
 import numpy as np
 
 from .checks import PAPERS, markdown_table, number_text
-from .oracles import JournalError, append_bytes, lock_file
+from .journals import JournalError, LockedFile
 from .validation import InputError, check_integer, require, shown
+from .workers import check_workers, end_workers
 
 # %% ../nbs/5_practice/54_experiments.ipynb #3e3ef2f3
 def _scalar(value, argument):
@@ -143,29 +144,15 @@ def _record(line):
 
 # %% ../nbs/5_practice/54_experiments.ipynb #bc26fd22
 class _RunJournal:
-    "What came of the runs so far: `records` by key, kept in a file unless `path` is None."
-    def __init__(self, path, header):
-        self.path, self.header, self.records, self._fd = None if path is None else Path(path), {"format": "comparison_hc experiment", **header}, {}, None
-
-    def __enter__(self):
-        if self.path is None: return self
-        require(self.path.parent.is_dir() and not self.path.is_dir(), "journal", "a file in an existing folder", str(self.path))
-        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            lock_file(self._fd, self.path)
-            with open(self._fd, "rb", closefd=False) as file: self._read(file.read())
-        except BaseException:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        if self._fd is not None: self._fd = os.close(self._fd)
+    "What came of the runs so far: `records` by key, kept in a `LockedFile` unless `file` is None."
+    def __init__(self, file, header):
+        self.file, self.header, self.records = file, {"format": "comparison_hc experiment", **header}, {}
+        if file is not None: self._read(file.read())
 
     def add(self, record):
         "Write a record down, then count it. What is counted is what the line says, so that a resumed run sees the same."
         line = _line(record)
-        if self._fd is not None: append_bytes(self._fd, line, fsync=True)
+        if self.file is not None: self.file.append(line)
         self._count(_record(line[:-1]))
 
     def _count(self, record): self.records[canonical(record["run"])] = record
@@ -177,28 +164,28 @@ def _read(self, data):
     "Take in the bytes of the file, and put its end in order."
     header = json.dumps(self.header).encode() + b"\n"
     if b"\n" not in data and header.startswith(data):                          # new, or killed while the header was written
-        os.ftruncate(self._fd, 0)
-        return append_bytes(self._fd, header, fsync=True)
+        self.file.cut(0)
+        return self.file.append(header)
     first, *lines = data.split(b"\n")
     if first + b"\n" != header: self._refuse(first)
     records, tail = [_record(line) for line in lines], lines[-1] if lines else b""
     for record in records:
         if record is not None: self._count(record)
     damaged = [str(number) for number, record in enumerate(records[:-1], 2) if record is None]
-    if damaged: warnings.warn(f"{self.path}: damaged and left out: line {', '.join(damaged)}; what was there is run again", stacklevel=4)
-    if tail and records[-1] is not None or not lines: append_bytes(self._fd, b"\n", fsync=True)       # only the last line end was missing
+    if damaged: warnings.warn(f"{self.file.path}: damaged and left out: line {', '.join(damaged)}; what was there is run again", stacklevel=4)
+    if tail and records[-1] is not None or not lines: self.file.append(b"\n")       # only the last line end was missing
     elif tail:
-        os.ftruncate(self._fd, len(data) - len(tail))
-        warnings.warn(f"{self.path}: its last line was torn ({len(tail)} bytes) and was dropped; that run is done again", stacklevel=4)
+        self.file.cut(len(data) - len(tail))
+        warnings.warn(f"{self.file.path}: its last line was torn ({len(tail)} bytes) and was dropped; that run is done again", stacklevel=4)
 
 def _refuse(self, first):
     "Say why this file is not the journal of this experiment."
     try: found = json.loads(first)
     except ValueError: found = None
     if not isinstance(found, dict) or found.get("format") != self.header["format"]:
-        raise JournalError(f"journal must be a new file or one that run_experiment wrote; got {self.path}, which begins with {first[:60]!r}; nothing was changed")
+        raise JournalError(f"journal must be a new file or one that run_experiment wrote; got {self.file.path}, which begins with {first[:60]!r}; nothing was changed")
     wrong = [f"{name} {found.get(name)!r} instead of {value!r}" for name, value in self.header.items() if found.get(name) != value]
-    raise JournalError(f"journal must be one of this experiment; got {self.path}, written for {', '.join(wrong) or 'another format'}; nothing was changed")
+    raise JournalError(f"journal must be one of this experiment; got {self.file.path}, written for {', '.join(wrong) or 'another format'}; nothing was changed")
 
 _RunJournal._read, _RunJournal._refuse = _read, _refuse
 
@@ -206,8 +193,7 @@ _RunJournal._read, _RunJournal._refuse = _read, _refuse
 def _workers(function, n_jobs, backend):
     "The joblib object that spreads the runs. Raises `InputError`."
     from joblib import Parallel
-    require(type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1), "n_jobs", "a number of workers of at least 1, or -1 for one a core", n_jobs)
-    if n_jobs != 1 and backend in (None, "loky"):
+    if check_workers(n_jobs) != 1 and backend in (None, "loky"):
         import pickle
         from joblib import wrap_non_picklable_objects
         try: pickle.dumps(wrap_non_picklable_objects(function))
@@ -226,13 +212,7 @@ def _finished(workers, function, todo, seeds, taken):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")                               # that results were left unused: somebody has said stop
                 results.close()
-            if workers.n_jobs != 1: _end_processes()
-
-def _end_processes():
-    "End joblib's processes now. It keeps them for the next use, with the environment and the code of this one, and in a child of multiprocessing they would outlive the program."
-    try: from joblib.externals.loky import get_reusable_executor
-    except ImportError: return
-    get_reusable_executor(reuse=True).shutdown(wait=True)
+            if workers.n_jobs != 1: end_workers()
 
 # %% ../nbs/5_practice/54_experiments.ipynb #e638d12b
 class ExperimentError(RuntimeError):
@@ -246,17 +226,24 @@ class ExperimentError(RuntimeError):
 
 # %% ../nbs/5_practice/54_experiments.ipynb #d572b72c
 class ProgressBar:
-    "A bar with the time left, on stderr: call it with (done, total). What was done before the first call does not count as fast work."
-    def __init__(self, what="runs"): self.what, self.bar = what, None
+    "A bar with the time left, on stderr: call it with (done, total). A context, or closed with `close`. What was done before the first call does not count as fast work."
+    def __init__(self,
+        what="runs",  # what is counted
+        **options,    # of `tqdm`
+    ):
+        self.what, self.options, self.bar = what, options, None
 
     def __call__(self, done, total):
         from tqdm import tqdm
-        if self.bar is None: self.bar = tqdm(total=total, initial=done, desc=self.what, smoothing=0)
+        if self.bar is None: self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
         self.bar.update(done - self.bar.n)
 
     def close(self):
         "Leave the bar as it is."
         if self.bar is not None: self.bar.close()
+
+    def __enter__(self): return self
+    def __exit__(self, *_): self.close()
 
 # %% ../nbs/5_practice/54_experiments.ipynb #0433f743
 def _table(runs, records, seeds):
@@ -290,7 +277,8 @@ def run_experiment(
     workers, seeds = _workers(function, n_jobs, backend), {key: run_seed(run, seed, paired) for key, run in runs.items()}
     header = dict(function=f"{function.__module__}.{function.__qualname__}", version=version, seed=seed, paired=sorted(paired))
     report = ProgressBar(function.__qualname__) if progress is True else progress or (lambda done, total: None)
-    with _RunJournal(journal, header) as book:
+    with nullcontext() if journal is None else LockedFile(journal) as file:
+        book = _RunJournal(file, header)
         todo = {key: run for key, run in runs.items() if not book.is_done(key)}
         try:
             report(len(runs) - len(todo), len(runs))

@@ -4,19 +4,19 @@
 
 # %% auto #0
 __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhausted', 'run', 'SimilarityOracle', 'HierarchyOracle',
-           'Counting', 'Budget', 'Noisy', 'JournalError', 'Journal', 'lock_file', 'copy_aside', 'append_bytes',
-           'sample_quadruplets_by_definition', 'sample_quadruplets', 'sample_triplets']
+           'Counting', 'Budget', 'Noisy', 'Journal', 'sample_quadruplets_by_definition', 'sample_quadruplets',
+           'sample_triplets', 'JournalError']
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
-import json, os, warnings, zlib
+import json, warnings, zlib
 from collections.abc import Generator
-from pathlib import Path
 
 import numpy as np
 
 from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
                                        quadruplet_questions, sample_numbers, triplet_questions, _index_type)
-from .validation import InputError, as_array, as_rng, check_integer, check_number, check_similarity, require
+from .journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from .validation import as_array, as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db572bc5
 def check_queries(
@@ -334,26 +334,14 @@ class Noisy(_Wrapper):
         self.rng.random(len(queries))
 
 # %% ../nbs/0_ground/01_oracles.ipynb #dc8060f2
-class JournalError(InputError):
-    "A journal that does not fit: another run, another format, another writer, or closed by hand."
-
+_all_ = ["JournalError"]
 _HEADER = {"format": "comparison_hc journal", "version": 1}
 
-def _journal_line(question, answer, crc):
-    "(line, its checksum): one answer as bytes; `crc` is the checksum of all before it."
-    start = f'{{"q":{json.dumps(question, separators=(",", ":"))},"a":{json.dumps(answer)},"crc":"'
-    crc = zlib.crc32(start.encode(), crc)
-    return f'{start}{crc:08x}"}}'.encode(), crc
-
-def _parse_journal_line(line, crc):
+def _parse_answer(line, crc):
     "(question, answer, checksum), or None if this is not the line that was written after `crc`."
-    try: record = json.loads(line)
-    except ValueError: return None
-    if not isinstance(record, dict) or record.keys() != {"q", "a", "crc"}: return None
-    question, answer = record["q"], record["a"]
-    if not isinstance(question, list) or len(question) not in (3, 4): return None
-    expected, crc = _journal_line(question, answer, crc)
-    return (tuple(question), answer, crc) if expected == line else None
+    found = unsealed_line(line, crc)
+    if found is None or found[0].keys() != {"q", "a"} or not isinstance(found[0]["q"], list) or len(found[0]["q"]) not in (3, 4): return None
+    return tuple(found[0]["q"]), found[0]["a"], found[1]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3def26f2
 def _read_journal(
@@ -367,7 +355,7 @@ def _read_journal(
     records, good, crc = [], len(first) + 1, zlib.crc32(header)
     for number, line in enumerate(lines):
         if number == len(lines) - 1 and not line: break                       # the end of an intact file
-        record = _parse_journal_line(line, crc)
+        record = _parse_answer(line, crc)
         if record is None: break
         records.append(record[:2])
         good, crc = good + len(line) + 1, record[2]
@@ -385,10 +373,8 @@ class Journal(_Wrapper):
         super().__init__(oracle)
         require(not any(isinstance(layer, Journal) for layer in _layers(oracle)), "oracle", "free of journals: one is enough", oracle)
         require(isinstance(kind, str), "kind", "a text", kind)
-        require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
-        self.path, self.fsync = Path(path), fsync
-        require(self.path.parent.is_dir() and not self.path.is_dir(), "path", "a file in an existing folder", str(path))
-        self._header, self._fd = json.dumps({**_HEADER, "kind": kind}).encode(), None
+        self.path, self.fsync = journal_path(path, "path"), fsync
+        self._header, self._file = json.dumps({**_HEADER, "kind": kind}).encode(), None
         self.position = self.n_replayed = 0           # questions answered through this object; those of them from the file
         self.torn = self.damaged = None               # a torn last line that was dropped (bytes); where a damaged file was copied to
         self.open()
@@ -402,45 +388,32 @@ class Journal(_Wrapper):
 
     def __enter__(self): return self
     def __exit__(self, *_): self.close()
-    def __del__(self):
-        if getattr(self, "_fd", None) is not None: self.close()
 
     def close(self):
         "Let go of the file, so that others may open it. The next question opens it again."
-        if self._fd is not None: self._fd = os.close(self._fd)
+        if self._file is not None: self._file = self._file.close()
 
     _run_ended = close
 
 # %% ../nbs/0_ground/01_oracles.ipynb #af328074
 def _open(self):
     "Open and lock the file, read it, and put it in order. Called by the constructor, and after `close` by the next question."
-    if self._fd is not None: return
-    self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    if self._file is not None: return
+    self._file = LockedFile(self.path, "path")
     try:
-        lock_file(self._fd, self.path)
-        with open(self._fd, "rb", closefd=False) as file: data = file.read()
+        data = self._file.read()
         found = _read_journal(data, self._header)
         if found is None: raise JournalError(f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed")
         self._records, good, self._crc, torn = found
         if len(self._records) < self.position: raise JournalError(f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it")
         if good == 0:                                                         # new, or killed while the header was written
-            os.ftruncate(self._fd, 0)
-            append_bytes(self._fd, self._header + b"\n", self.fsync)
-        elif good > len(data): append_bytes(self._fd, b"\n", self.fsync)           # only the last line end was missing
+            self._file.cut(0, self.fsync)
+            self._file.append(self._header + b"\n", self.fsync)
+        elif good > len(data): self._file.append(b"\n", self.fsync)             # only the last line end was missing
         elif good < len(data): _repair(self, data, good, torn)
     except BaseException:
         self.close()
         raise
-
-def lock_file(
-    fd,    # file descriptor
-    path,  # its path, for the message
-):
-    "Make this process the only writer, where the system can. Raises `JournalError`."
-    try: import fcntl
-    except ImportError: return
-    try: fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError: raise JournalError(f"path must be a journal that nobody else is writing; got {path}, which is open in this or another process (close() frees it)") from None
 
 Journal.open = _open
 
@@ -453,32 +426,8 @@ def _repair(self, data, good, torn):
     else:
         self.damaged = copy_aside(self.path, data)
         report = f"line {len(self._records) + 2} is damaged; the {len(self._records)} answers before it are kept, the whole file was copied to {self.damaged}"
-    os.ftruncate(self._fd, good)
+    self._file.cut(good, self.fsync)
     warnings.warn(f"{self.path}: {report}", stacklevel=4)
-
-def copy_aside(path, data):
-    "A new file beside `path` with these bytes, safely on the disk."
-    number = 1
-    while True:
-        copy = path.with_name(f"{path.name}.damaged" + ("" if number == 1 else f"-{number}"))
-        try: file = open(copy, "xb")
-        except FileExistsError: number += 1
-        else: break
-    with file:
-        file.write(data); file.flush(); os.fsync(file.fileno())
-    return copy
-
-def append_bytes(
-    fd,     # file descriptor, opened for appending
-    line,   # bytes
-    fsync,  # whether to wait until they are on the disk
-):
-    "Add bytes at the end, all or none. Raises `OSError`."
-    size = os.fstat(fd).st_size
-    if os.write(fd, line) != len(line):
-        os.ftruncate(fd, size)
-        raise OSError("the journal could not be written: is the disk full?")
-    if fsync: os.fsync(fd)
 
 # %% ../nbs/0_ground/01_oracles.ipynb #97e45318
 def _answer(self, queries):
@@ -499,8 +448,8 @@ def _replay(self, query):
 def _record(self, query):
     "A new answer, in the file before anybody sees it."
     question, answer = query.tolist(), self._ask(query[None])[0].item()
-    line, crc = _journal_line(question, answer, self._crc)
-    append_bytes(self._fd, line + b"\n", self.fsync)
+    line, crc = sealed_line({"q": question, "a": answer}, self._crc)
+    self._file.append(line, self.fsync)
     self._crc, self.position = crc, self.position + 1
     self._records.append((tuple(question), answer))
     return answer

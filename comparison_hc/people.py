@@ -149,7 +149,7 @@ class Pool:
     @cached_property
     def rows(self):
         "For every person the set of (i, j, k), i and j belong together without k, that the person's tree was made from."
-        ballots = [[self._renumbered(state, row) for row in state.progress.rows] for state in self.states]
+        ballots = [[self._renumbered(state, row) for row in state.insertion.rows] for state in self.states]
         return [{(*sorted(row[:2]), row[2]) for row in rows} for rows in ballots]
 
 # %% ../nbs/5_practice/57_people.ipynb #7b97372a

@@ -135,9 +135,9 @@ def data_chart(
     x = alt.X("p:Q", title="p, share of all comparisons", axis=alt.Axis(format="~g", values=proportions if len(proportions) < 5 else proportions[1::2]))
     y = alt.Y("cost:Q", title="Dasgupta's cost, mean ± sd", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s"))
     base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=scale(0), legend=legend))
-    band = base.mark_area(opacity=0.15).encode(y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q")
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0])))
-    point = base.transform_filter(f"datum.method != '{REFERENCES[0]}'").mark_point(size=36, filled=True, opacity=1).encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
+    band = base.mark_area(opacity=0.15, aria=False).encode(y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q")
+    line = base.mark_line(strokeWidth=1.3, aria=False).encode(y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0])))
+    point = base.transform_filter(f"datum.method != '{REFERENCES[0]}'").mark_point(size=36, filled=True, opacity=1, aria=False).encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
     return (alt.layer(band, line, point, data=data).properties(width=200, height=200)
             .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3).resolve_scale(y=free))

@@ -1,6 +1,6 @@
 """What several test files share."""
 
-import shutil, socket
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,11 +33,3 @@ def browser():
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
-
-
-@pytest.fixture(scope="module")
-def own_port():
-    "A free port that no test in another process asks for at the same time."
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]

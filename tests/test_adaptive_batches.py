@@ -24,8 +24,9 @@ merges = pytest.mark.parametrize("merge", ["search", "walk"])
 @merges
 @pytest.mark.parametrize("n", range(2, 8))
 def test_quick_learns_every_small_tree(n, merge):
+    "All trees of up to six items; of the 10,395 with seven every fifth, others for each way to merge. The check `every_small_tree_is_learned` does all of them in full."
     for seed, tree in enumerate(all_hierarchies(n)):
-        if n == 7 and (seed + (merge == "walk")) % 2: continue                # half of the 10,395 trees each way, so that all are learned
+        if n == 7 and (seed + (merge == "walk")) % 5: continue
         truth = tree.dendrogram()
         assert run(quick_clustering(n, seed, merge), HierarchyOracle(truth)) == truth
 
@@ -133,10 +134,10 @@ def test_the_numbers_of_trees_of_any_degree():
         assert len(set(trees)) == len(trees) == count
 
 def test_every_small_tree_of_any_degree():
-    "All trees of up to six items in both orders; of the 39,208 with seven items every seventh, in one order or the other."
-    for n in range(2, 8):
-        for at, truth in enumerate(all_hierarchies_of_any_degree(n)):
-            for largest_first in (True, False) if n < 7 else (at % 2 == 0,) if at % 7 == 0 else ():
+    "All trees of up to six items in both orders. The check `degree_bounds_hold` does the 39,208 with seven as well, in full."
+    for n in range(2, 7):
+        for truth in all_hierarchies_of_any_degree(n):
+            for largest_first in (True, False):
                 learned, cost = learn(truth, largest_first)
                 assert learned == truth and within(cost, truth.degree, largest_first)
 
@@ -248,8 +249,9 @@ def test_all_triples_learns_every_small_tree(n):
         assert run(all_triples_clustering(n), HierarchyOracle(truth)) == truth
 
 def test_all_triples_learns_trees_of_seven_items():
+    "Every tenth; the check `every_small_tree_is_learned` does all of them in full."
     for at, tree in enumerate(all_hierarchies(7)):
-        if at % 5: continue
+        if at % 10: continue
         truth = tree.dendrogram()
         assert run(all_triples_clustering(7), HierarchyOracle(truth)) == truth
 

@@ -98,7 +98,9 @@ def test_a_tree_can_be_drawn():
 
 @pytest.mark.parametrize("n", range(2, 8))
 def test_every_small_tree(n):
-    for tree in all_hierarchies(n):
+    "All trees of up to six items, every fourth of the 10,395 with seven. The check `every_small_tree_is_learned` does all of them in full."
+    for at, tree in enumerate(all_hierarchies(n)):
+        if n == 7 and at % 4: continue
         truth = tree.dendrogram()
         learned, cost = learn(truth)
         assert learned == truth and within(cost)

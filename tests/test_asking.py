@@ -11,10 +11,11 @@ from scipy.stats import binom
 from comparison_hc import asking, people
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal, sealed_line
+from comparison_hc.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.journals import sealed_line
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
 from comparison_hc.people import EXPORTS, export_session, pool_journals, terminal_session
 from comparison_hc.validation import InputError
@@ -69,7 +70,7 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
     state = State(Settings(names, "Ada", seed % 1000, 0))
     while state.question: state = steps(state, [answer_from(oracle, state.question)])
     silent = [vote for vote in state.votes if not vote.answer]
-    assert len(state.votes) <= len(state.progress.rows) + asking.MOST_WAYS * state.progress.n_open
+    assert len(state.votes) <= len(state.insertion.rows) + asking.MOST_WAYS * state.insertion.n_open
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
     for vote in state.votes:
         if vote.answer: assert result(np.array([vote.shown])).item() == vote.answer - 1
@@ -110,7 +111,7 @@ def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, eve
         state = steps(state, [answer_from(oracle, state.question)])
     assert state.question is None and state.hierarchy.n_items == n
     tree = state.hierarchy.to_dendrogram()
-    assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.progress.rows)
+    assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
     for clash in state.clashes:
         with pytest.raises(asking.Contradiction): asking.consistent_hierarchy(Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n))
 
@@ -195,7 +196,7 @@ def test_cannot_say_for_ever_ends_the_careful_stage():
     session = Session(NAMES[:6])
     session.be_careful(0.9)
     while session.question: session.answer(0)
-    assert session.state.hierarchy.n_items == 6 and session.state.progress.n_open > 0
+    assert session.state.hierarchy.n_items == 6 and session.state.insertion.n_open > 0
 
 @pytest.mark.parametrize("p", [0.5, 1.0, 2, "0.9", float("nan"), True])
 def test_bad_p(p):

@@ -19,10 +19,10 @@ class FlatPage(Page):
         return (self.fact("k̂"), self.fact("ARI").split(":")[0], self.fact("proof").startswith("certificate")) == (f"{data['k_hat']} (planted: {settings.k})", f"{data['ari']:.3f}", data["certified"] is not None)
 
 @pytest.fixture(scope="module")
-def live(browser, own_port):
+def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("flat"), own_port) as address:
+    with serve_dashboard(find_dashboard("flat")) as address:
         page = FlatPage(browser, address)
         yield page
         page.is_clean(address)

@@ -30,10 +30,10 @@ class LinkPage(Page):
             f"{trees.losses[t]:.3f}: {sum(wrong)} of {len(wrong)} wrong", f"{t + 1} of {len(trees.losses)}", wrong, f"{float(data['average'](x)):.3f}")
 
 @pytest.fixture(scope="module")
-def live(browser, own_port):
+def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("link"), own_port) as address:
+    with serve_dashboard(find_dashboard("link")) as address:
         page = LinkPage(browser, address)
         yield page
         page.is_clean(address)

@@ -35,10 +35,10 @@ def through_the_last_item(page, settings):
     assert page.at() == start and page.candidates() == candidates(last, 0)
 
 @pytest.fixture(scope="module")
-def live(browser, own_port):
+def live(browser):
     "The live page, shared by the tests below."
     for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("step"), own_port) as address:
+    with serve_dashboard(find_dashboard("step")) as address:
         page = StepPage(browser, address)
         yield page
         page.is_clean(address)

@@ -262,6 +262,59 @@ def test_a_taken_port_is_named(capsys):
         with pytest.raises(InputError, match="free"): shell.free_port(port)
         assert shell.free_port() != port
 
+FILES_ONLY = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')"   # in place of Voila
+
+@pytest.fixture
+def plain_server(monkeypatch):
+    "A server of files in place of Voila: the page is the list of the folder's files."
+    import sys
+    monkeypatch.setattr(shell, "_import_extra", lambda name: None)
+    monkeypatch.setattr(shell, "_voila_command", lambda notebook, port: [sys.executable, "-c", FILES_ONLY, str(port)])
+
+def page_at(address):
+    from urllib.request import ProxyHandler, build_opener
+    with build_opener(ProxyHandler({})).open(address, timeout=10) as page: return page.read().decode()
+
+def named(name): return shell.Dashboard(name, name, "m", "w", None)
+
+def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server, monkeypatch):
+    "Both choose the same port before either listens."
+    chosen, both_chose, both_serve, found, choose = [], threading.Barrier(2), threading.Barrier(2), {}, shell.free_port
+    def same_at_first(port=None):
+        chosen.append(choose(port))
+        if len(chosen) > 2: return chosen[-1]
+        both_chose.wait(30)
+        return chosen[0]
+    monkeypatch.setattr(shell, "free_port", same_at_first)
+    def start(name):
+        with shell.serve_dashboard(named(name)) as address:
+            found[name] = address, page_at(address)
+            both_serve.wait(30)
+    threads = [threading.Thread(target=start, args=[name]) for name in ("first", "second")]
+    for thread in threads: thread.start()
+    for thread in threads: thread.join(60)
+    assert len(chosen) == 3 and found["first"][0] != found["second"][0]
+    assert all(f"{name}.ipynb" in page for name, (_, page) in found.items())
+
+def test_a_wanted_port_that_somebody_takes_first_is_named(plain_server, monkeypatch):
+    "It was free when we looked. The other page answers, and is not taken for ours."
+    choose, looked = shell.free_port, []
+    with shell.serve_dashboard(named("other")) as address:
+        port = int(address.split(":")[2].strip("/"))
+        monkeypatch.setattr(shell, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted)
+        with pytest.raises(InputError, match=f"--port must be a port that is free; got {port}"):
+            with shell.serve_dashboard(named("mine"), port): pass
+        assert looked == [port] and "other.ipynb" in page_at(address)
+
+@pytest.mark.parametrize("words, patience, says", [("import sys; sys.exit('no such module')", 30, "no such module"), ("import time; time.sleep(60)", 0.5, "it said nothing")])
+def test_a_server_that_does_not_start_says_why_and_is_not_tried_again(plain_server, monkeypatch, words, patience, says):
+    import sys
+    started = []
+    monkeypatch.setattr(shell, "_voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words])
+    with pytest.raises(InputError, match=says):
+        with shell.serve_dashboard(named("d"), patience=patience): pass
+    assert len(started) == 1
+
 def test_a_missing_extra_is_one_sentence(monkeypatch):
     import sys
     monkeypatch.setitem(sys.modules, "anywidget", None)

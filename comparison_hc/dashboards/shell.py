@@ -442,14 +442,16 @@ _TEMPLATE = """{%- extends 'voila/templates/lab/index.html.j2' -%}
 {%- endblock notebook_css -%}
 """
 
-def _write_served(folder, dashboard, arguments):
-    "The notebook, a kernel that is this interpreter, and the template."
+_WORD_PATH = "voila/templates/comparison-hc/static/word"                       # in the folder, and in the address: Voila serves a template's files there
+
+def _write_served(folder, dashboard, arguments, word):
+    "The notebook, a kernel that is this interpreter, the template, and the word by which the server is known."
     import sys
     cell = dict(cell_type="code", id="dashboard", execution_count=None, metadata={}, outputs=[], source=f"from {dashboard.module} import {dashboard.widget}\n{dashboard.widget}(**{arguments!r})")
     kernel = dict(name="comparison-hc", display_name="comparison_hc", language="python")
     files = {f"{dashboard.name}.ipynb": json.dumps(dict(cells=[cell], metadata=dict(kernelspec=kernel, title=dashboard.title), nbformat=4, nbformat_minor=5)),
              "kernels/comparison-hc/kernel.json": json.dumps(dict(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], display_name="comparison_hc", language="python")),
-             "voila/templates/comparison-hc/index.html.j2": _TEMPLATE, "voila/templates/comparison-hc/conf.json": json.dumps(dict(base_template="lab"))}
+             "voila/templates/comparison-hc/index.html.j2": _TEMPLATE, "voila/templates/comparison-hc/conf.json": json.dumps(dict(base_template="lab")), _WORD_PATH: word}
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
@@ -462,20 +464,27 @@ def _voila_command(notebook, port):
             "--preheat_kernel=True", "--pool_size=1", "--MappingKernelManager.cull_interval=20", "--MappingKernelManager.cull_idle_timeout=120"]
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #36c5e1a7
+def _is_free(port):
+    "Whether a server could listen there now."
+    import os, socket
+    with socket.socket() as probe:
+        if os.name == "posix": probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)    # elsewhere this word would let two servers share the port
+        try: probe.bind(("127.0.0.1", port))
+        except OSError: return False
+    return True
+
 def free_port(
     port=None,  # the wanted one; None for 8866, or any if that is taken
 ):              # a port on which nobody listens
     "A port for a server on this machine. Raises `InputError` if the wanted one is taken."
     import socket
-    def is_free(number):
+    if port is None:
+        if _is_free(8866): return 8866
         with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try: probe.bind(("127.0.0.1", number))
-            except OSError: return 0
+            probe.bind(("127.0.0.1", 0))
             return probe.getsockname()[1]
-    if port is None: return is_free(8866) or is_free(0)
     check_integer(port, "--port", 1, 65535)
-    require(is_free(port), "--port", "a port that is free", port)
+    require(_is_free(port), "--port", "a port that is free", port)
     return port
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #8a714647
@@ -489,32 +498,53 @@ def serve_dashboard(
     **arguments,    # of its widget: numbers, texts and None
 ):                  # yields the address
     "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
-    import os, subprocess, tempfile
+    import secrets, tempfile
     from pathlib import Path
     for name in ("voila", "anywidget", "ipykernel"): _import_extra(name)
-    port = free_port(port)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, open(Path(folder) / "log", "w+") as log:
-        _write_served(Path(folder), dashboard, arguments)
-        paths = os.pathsep.join([folder, *filter(None, [os.environ.get("JUPYTER_PATH")])])
-        process = subprocess.Popen(_voila_command(Path(folder) / f"{dashboard.name}.ipynb", port), cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True, env={**os.environ, "JUPYTER_PATH": paths})
-        try:
-            _wait_for_page(process, port, time.monotonic() + patience, Path(folder) / "log")
-            yield f"http://127.0.0.1:{port}/"
+    word = secrets.token_hex(16)
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        _write_served(Path(folder), dashboard, arguments, word)
+        process, port = _start_server(Path(folder) / f"{dashboard.name}.ipynb", port, word, time.monotonic() + patience)
+        try: yield f"http://127.0.0.1:{port}/"
         finally: _end(process)
 
 # %% ../../nbs/6_dashboards/70_shell.ipynb #47ec6026
-def _wait_for_page(process, port, deadline, log):
-    "Return when the server accepts connections; `InputError` with its last words if it ends instead."
-    import socket
+def _start_server(notebook, wanted, word, deadline):
+    "A server that answers, and its port; `InputError` if there is none by the deadline."
+    import os, subprocess
+    log = notebook.with_name("log")
+    paths = os.pathsep.join([str(notebook.parent), *filter(None, [os.environ.get("JUPYTER_PATH")])])
     while True:
-        if process.poll() is not None or time.monotonic() > deadline:
-            last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
-            raise InputError(f"the server did not start: {last}")
-        with socket.socket() as probe:
-            probe.settimeout(1)
-            if probe.connect_ex(("127.0.0.1", port)) == 0: return
-        time.sleep(0.1)
+        port = free_port(wanted)
+        with open(log, "w") as output:
+            process = subprocess.Popen(_voila_command(notebook, port), cwd=notebook.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, env={**os.environ, "JUPYTER_PATH": paths})
+        try:
+            if _is_ours(process, port, word, deadline): return process, port
+        except BaseException:                                                 # Ctrl-C while we wait
+            _end(process)
+            raise
+        last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]    # before it is ended, which it would comment on
+        _end(process)
+        if _is_free(port) or time.monotonic() > deadline: raise InputError(f"the server did not start: {last}")
 
+def _is_ours(process, port, word, deadline):
+    "Wait until the server on this port says our word; False if our process ends before, or the time."
+    while process.poll() is None and time.monotonic() < deadline:
+        if _word_at(port) == word: return True
+        time.sleep(0.1)
+    return False
+
+def _word_at(port):
+    "What the server on this port says where ours says its word; None if nobody answers."
+    from http.client import HTTPConnection, HTTPException                     # not urllib, which would ask a proxy
+    connection = HTTPConnection("127.0.0.1", port, timeout=1)
+    try:
+        connection.request("GET", f"/{_WORD_PATH}")
+        return connection.getresponse().read(64).decode("ascii", "replace")
+    except (OSError, HTTPException): return None
+    finally: connection.close()
+
+# %% ../../nbs/6_dashboards/70_shell.ipynb #76942c2b
 def _end(process):
     "End the server as Ctrl-C would, which also ends its kernels; after ten seconds, harder."
     import os, signal, subprocess

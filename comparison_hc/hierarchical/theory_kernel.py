@@ -375,10 +375,10 @@ def passive_kernel(
     N, pairs = len(w), np.triu_indices(len(w), 1)
     P = len(pairs[0])
     number = np.full((N, N), P); number[pairs] = number[pairs[::-1]] = np.arange(P)
-    v, answers = w[pairs], np.zeros((P + 1, P), np.float32)                    # no pair has number P: the diagonal answers 0
-    for x in range(P - 1):                                                     # every comparison once, from both sides
-        seen = np.flatnonzero(rng.random(P - 1 - x, dtype=np.float32) < p) + x + 1
-        answers[x, seen] = np.sign(v[x] - v[seen]); answers[seen, x] = -answers[x, seen]
+    v, seen = w[pairs], np.zeros((P, P), bool)
+    seen[~np.tri(P, dtype=bool)] = rng.random(P * (P - 1) // 2, dtype=np.float32) < p           # every comparison once, ...
+    answers = np.zeros((P + 1, P), np.float32)                                 # no pair has number P: the diagonal answers 0
+    answers[:P] = np.sign(v[:, None] - v) * (seen | seen.T)                    # ... from both sides
     K = np.zeros((N, N), np.float32)
     for r in range(N):
         about = answers[number[:, r]]                                          # row i: {i, r} against every {k, l}

@@ -6,16 +6,16 @@
 __all__ = ['average_loss', 'LearnedLinkage', 'learn_linkage', 'confidence_band', 'theorem_1_rate', 'split_instances']
 
 # %% ../../nbs/4_link/42_learning.ipynb #7bfc4525
-import hashlib, json, os, zlib
-from contextlib import contextmanager
+import hashlib, json, zlib
+from contextlib import nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
-from ..oracles import JournalError, append_bytes, lock_file
+from ..journals import JournalError, LockedFile
 from ..validation import InputError, check_integer, check_labels, check_number, check_progress, require
+from ..workers import check_workers, end_workers
 
 # %% ../../nbs/4_link/42_learning.ipynb #841701a2
 def average_loss(
@@ -63,23 +63,10 @@ def _refuse(path, number): raise JournalError(f"journal must be a new file or on
 
 # %% ../../nbs/4_link/42_learning.ipynb #d4d997b9
 class _CurveJournal:
-    "Curves by digest: kept in a file of one JSON object a line, each with its checksum, unless `path` is None."
-    def __init__(self, path):
-        require(path is None or isinstance(path, (str, os.PathLike)) and "\0" not in os.fspath(path), "journal", "the name of a file, or None", path)
-        self.path, self.curves, self._fd = None if path is None else Path(path), {}, None
-
-    def __enter__(self):
-        if self.path is None: return self
-        require(self.path.parent.is_dir() and (self.path.is_file() or not self.path.exists()), "journal", "a file in an existing folder", str(self.path))
-        self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
-        try:
-            lock_file(self._fd, self.path)
-            self._read(self.path.read_bytes())
-        except BaseException: self.__exit__(); raise
-        return self
-
-    def __exit__(self, *_):
-        if self._fd is not None: self._fd = os.close(self._fd)
+    "Curves by digest: kept in a `LockedFile` of one JSON object a line, each with its checksum, unless `file` is None."
+    def __init__(self, file):
+        self.file, self.curves = file, {}
+        if file is not None: self._read(file.read())
 
     def _read(self, data):
         "Take in the lines that are whole; a torn last one is dropped."
@@ -88,15 +75,15 @@ class _CurveJournal:
         for number, line in enumerate(lines, 1):
             try: record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
             except ValueError: record = None
-            if not isinstance(record, dict) or record.keys() != _FIELDS: _refuse(self.path, number)
+            if not isinstance(record, dict) or record.keys() != _FIELDS: _refuse(self.file.path, number)
             self.curves[record.pop("digest")] = record
-        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: _refuse(self.path, len(lines) + 1)
-        if len(whole) < len(data): os.ftruncate(self._fd, len(whole))
+        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: _refuse(self.file.path, len(lines) + 1)
+        if len(whole) < len(data): self.file.cut(len(whole))
 
     def add(self, digest, record):
         "Write a curve down, then count it."
         body = json.dumps({"digest": digest, **record}).encode()
-        if self._fd is not None: append_bytes(self._fd, body + b" %08x\n" % zlib.crc32(body), fsync=True)
+        if self.file is not None: self.file.append(body + b" %08x\n" % zlib.crc32(body))
         self.curves[digest] = record
 
 # %% ../../nbs/4_link/42_learning.ipynb #8b29ea80
@@ -133,27 +120,16 @@ class LearnedLinkage:
         return f"LearnedLinkage({self.curve.parameter} = {self.parameter:.4g} in [{self.interval[0]:.4g}, {self.interval[1]:.4g}), average loss {self.loss:.4g} on {len(self.curves)} instances{part})"
 
 # %% ../../nbs/4_link/42_learning.ipynb #15403c76
-@contextmanager
-def _one_thread():
-    "One thread a worker for libraries that bring their own."
-    from threadpoolctl import threadpool_limits
-    with threadpool_limits(1): yield
-
 def _compute(todo, merges, loss, n_clusters, n_jobs):
     "Yields (digest, curve) as they are done."
     from joblib import Parallel, delayed
+    from threadpoolctl import threadpool_limits
     def work(digest, D, labels):
-        with _one_thread(): return digest, _one_curve(D, labels, merges, loss, n_clusters)
+        with threadpool_limits(1): return digest, _one_curve(D, labels, merges, loss, n_clusters)
     if n_jobs == 1: yield from (work(digest, *instance) for digest, instance in todo.items())
     else:
         try: yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(delayed(work)(digest, *instance) for digest, instance in todo.items())
-        finally: _end_processes()
-
-def _end_processes():
-    "End joblib's idle processes: a child of multiprocessing would wait for them at its end."
-    try: from joblib.externals.loky import get_reusable_executor
-    except ImportError: return
-    get_reusable_executor(reuse=True).shutdown(wait=True)
+        finally: end_workers()
 
 # %% ../../nbs/4_link/42_learning.ipynb #4bc7ac1c
 def learn_linkage(
@@ -168,13 +144,14 @@ def learn_linkage(
     "The parameter with the least average loss, and the whole loss curve (L20, section 3). Raises `InputError` before anything is computed."
     require(isinstance(instances, (list, tuple)) and len(instances), "instances", "a sequence of at least one pair (distances, labels)", instances)
     check_progress(progress)
-    require(type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1), "n_jobs", "a number of workers of at least 1, or -1 for one a core", n_jobs)
+    check_workers(n_jobs)
     _loss_function(loss)
     checked = [_instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number) for number, instance in enumerate(instances)]
     digests, kinds = zip(*checked)
     require(len(set(kinds)) == 1, "instances", "all of one kind: one matrix each, or two each", instances)
     interrupted = False
-    with _CurveJournal(journal) as book:
+    with nullcontext() if journal is None else LockedFile(journal) as file:
+        book = _CurveJournal(file)
         todo = {digest: instance for digest, instance in zip(digests, instances) if digest not in book.curves}
         done = len(set(digests)) - len(todo)
         try:

@@ -364,9 +364,9 @@ def _partition_chart(self, labels, loss="pruning", n_clusters=None):
     values = self.losses(labels, loss, n_clusters)
     areas, curves, flat = ([{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in _outlines(self.slabs, self.tree_numbers, values))
     x, y = (dict(title=title, scale=alt.Scale(domain=[0, 1])) for title in "αβ")
-    chart = alt.Chart(alt.InlineData(areas)).mark_area(orient="horizontal", line=False, strokeWidth=0.6).encode(
+    chart = alt.Chart(alt.InlineData(areas)).mark_area(orient="horizontal", line=False, strokeWidth=0.6, aria=False).encode(
         y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=_colour("loss", values))
-    white = dict(color="white", strokeWidth=0.9)
+    white = dict(color="white", strokeWidth=0.9, aria=False)
     if curves: chart += alt.Chart(alt.InlineData(curves)).mark_line(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("alpha:Q", **x), detail="cell:N", order="beta:Q")
     if flat: chart += alt.Chart(alt.InlineData(flat)).mark_rule(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q")
     return chart.properties(width=320, height=320)
@@ -509,7 +509,7 @@ def _grid_chart(self, labels, loss="pruning", n_clusters=None):
     values = self.losses(labels, loss, n_clusters)
     table = DataFrame(self.cells, columns=["from", "to", "low", "high"]).assign(loss=values[self.tree_of], certain=np.where(self.certified, 1.0, 0.35))
     square = alt.Scale(domain=[0, 1])
-    return alt.Chart(table).mark_rect(stroke="white", strokeWidth=0.3).encode(x=alt.X("from:Q", title="α", scale=square), x2="to:Q", y=alt.Y("low:Q", title="β", scale=square), y2="high:Q",
+    return alt.Chart(table).mark_rect(stroke="white", strokeWidth=0.3, aria=False).encode(x=alt.X("from:Q", title="α", scale=square), x2="to:Q", y=alt.Y("low:Q", title="β", scale=square), y2="high:Q",
         color=_colour("loss", values), opacity=alt.Opacity("certain:Q", scale=None, legend=None)).properties(width=320, height=320)
 
 TwoParameterGrid.chart = _grid_chart
