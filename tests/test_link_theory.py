@@ -142,7 +142,7 @@ def test_unknown_distributions_are_refused():
 
 def test_paper_folders_know_no_data_and_no_other_paper():
     folders = {"hierarchical", "flat", "adaptive", "link"}
-    ground = {"_lazy", "validation", "comparisons", "oracles", "dendrogram", "metrics", "checks", "grams", "streams"}
+    ground = {"_lazy", "validation", "comparisons", "oracles", "dendrogram", "metrics", "checks", "grams", "streams", "journals", "workers"}
     for folder in folders:
         for path in (Path(comparison_hc.__file__).parent / folder).glob("*.py"):
             absolute = re.findall(r"^\s*(?:from|import) comparison_hc\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
