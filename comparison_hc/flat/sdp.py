@@ -555,7 +555,7 @@ def _starting_point(problem, certificate, start):
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, max(n / 25, 1.0))
+        at = _Iterates(Z, min(max(n / 25, 1.0), 10.0))
     if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
     return at
 
