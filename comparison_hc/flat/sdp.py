@@ -555,7 +555,7 @@ def _starting_point(problem, certificate, start):
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, min(max(n / 25, 1.0), 10.0))
+        at = _Iterates(Z, min(max(n / 25, 1.0), 10.0))  # a first guess of the penalty, moved by the residuals
     if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
     return at
 
