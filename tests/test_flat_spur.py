@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
-from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
+from comparison_hc.flat.sdp import cluster_matrix, sdp_k, sdp_lambda
 from comparison_hc.flat.similarity import adds3, adds4, mulk3
 from comparison_hc.flat.spur import round_solution, spur, spur_objective, spur_prices
 from comparison_hc.metrics import adjusted_rand_index
@@ -42,8 +42,18 @@ def test_without_a_proof_every_k_of_the_printed_range_is_solved():
     assert all(step.how == "iteration" and 0 < step.objective < 1 and step.gap <= 5e-2 for step in found.steps)
     best = max(found.steps, key=lambda step: step.objective)
     assert (found.n_clusters, found.objective) == (best.k, best.objective) and len(set(found.labels)) == best.k
-    assert found.objective == pytest.approx(spur_objective(found.X, best.k)) and found.solution.gap <= 1e-3
+    assert found.objective == pytest.approx(spur_objective(found.X, best.k), abs=1e-2) and found.solution.gap <= 1e-3
     for lam, trace in ((found.lam_min, found.trace_min), (found.lam_max, found.trace_max)): assert abs(sdp_lambda(S, lam).trace - trace) < 0.5
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_roughly_solved_sdps_are_compared_by_an_objective_near_the_optimums(seed):
+    triplets, _ = answers((15, 15, 15, 15), a=2.6, delta=0.5, seed=seed)
+    S = adds3(triplets, 60)
+    found = spur(S, len(triplets), tol=5e-2)
+    exact = {step.k: spur_objective(sdp_k(S, step.k, 1e-5).X, step.k) for step in found.steps}
+    feasible = {k: spur_objective(sdp_k(S, k, 5e-2).X, k) for k in exact}
+    off = {step.k: abs(step.objective - exact[step.k]) for step in found.steps}
+    assert found.certificate is None and max(off.values()) < 0.03 and sum(off.values()) < sum(abs(feasible[k] - exact[k]) for k in exact)
 
 def test_what_was_not_computed_is_not_given_a_number():
     triplets, _ = answers((15, 15, 15, 15))

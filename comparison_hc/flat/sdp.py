@@ -367,6 +367,7 @@ class _Spectrahedron:
     def __init__(self, n, k=None, price=None):
         self.n, self.k, self.price, self.rank = n, k, price, n
         self.values = self.vectors = self.root = None                      # eigenpairs of the last W, ascending: where the next search starts
+        self.clipped = np.zeros(0)                                         # eigenvalues of the last Y that are not 0, ascending
         self.rng = np.random.default_rng(0)
 
     def project(self, W, rho, out=None):  # W: (n, n) symmetric, of which only the centred part counts
@@ -381,7 +382,8 @@ class _Spectrahedron:
             return self.project(W, rho, out)
         kept = self.values > tau
         self.rank = int(kept.sum())
-        self.root = self.vectors[:, kept] * np.sqrt(np.minimum(self.values[kept] - tau, 1)).astype(W.dtype)
+        self.clipped = np.minimum(self.values[kept] - tau, 1)
+        self.root = self.vectors[:, kept] * np.sqrt(self.clipped).astype(W.dtype)
         return np.matmul(self.root, self.root.T, out=out), tau             # a matrix times its own transpose is symmetric to the bit
 
     def point(self):
@@ -510,6 +512,7 @@ class SDPSolution:
     converged: bool = True   # whether the gap is below the tolerance
     residuals: tuple = (0.0, 0.0)   # relative primal and dual residual of the last iteration
     dual: object = field(default=None, repr=False)       # (n, n) Γ behind `bound`, after iterations
+    eigenvalues: object = field(default=None, repr=False)    # (r,) after iterations: those above 0 of the last X ⪰ 0, ascending, that of the constant vector left out
     _X: object = field(default=None, repr=False)
     _rho: object = field(default=None, repr=False)
 
@@ -544,7 +547,7 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
     if gap > tol:
         warnings.warn(f"{name} with {parameter:g} stopped after {at.n_iter} iterations with a relative gap of {gap:.2g} (asked for: {tol:g}); relative residuals "
                       f"{at.residuals[0]:.2g} (primal) and {at.residuals[1]:.2g} (dual). Raise max_iter or tol.", NotConvergedWarning, stacklevel=3)
-    return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, at.best, at.rho)
+    return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, problem.body.clipped.astype(float), at.best, at.rho)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #68cf1d67
 def _starting_point(problem, certificate, start):

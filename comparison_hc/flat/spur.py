@@ -49,7 +49,7 @@ def spur_prices(
 class SpurStep:
     "One k of the search."
     k: int
-    objective: float   # SPUR objective, or nan where it was not computed
+    objective: float   # SPUR objective (after iterations that of the last X ⪰ 0), or nan where it was not computed
     how: str           # "certificate", "iteration", or "not needed: at most 1"
     gap: float         # relative duality gap of X_k; nan where it was not computed
 
@@ -122,10 +122,17 @@ def round_solution(
     return check_labels(_exactly(k, labels))
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
+def _objective(solution, k):
+    "SPUR objective of SDP-k's solution: after iterations that of the last X ⪰ 0, which is nearer to the optimum's than that of the best feasible X."
+    if solution.eigenvalues is None: return spur_objective(solution.X, k)
+    return float((1 + solution.eigenvalues[::-1][:k - 1].sum()) / (1 + solution.eigenvalues.sum()))
+
+def _trace(solution): return solution.trace if solution.eigenvalues is None else float(1 + solution.eigenvalues.sum())
+
 def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
     "SDP-λ at both prices, from a solution of SDP-k if there is one."
     start = next(iter(known.values()), None)
-    return tuple(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress) for lam in (lam_min, lam_max))
+    return tuple(_trace(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress)) for lam in (lam_min, lam_max))
 
 _ROUNDS = (5e-2, np.inf), (1e-2, 0.15), (0.0, 0.05)                     # relative gap to reach, and how far below the best a k's objective may be to take part
 
@@ -140,7 +147,7 @@ def _solve_all(S, ks, known, tol, max_iter, rng, progress):
             if before is None and k in known: solution = known[k]
             else: solution = sdp_k(S, k, max(tol, rough), max_iter, rng, before or start, certificate=before is None, progress=progress)
             if solution.dual is not None: start = solution
-            found[k] = solution, 1.0 if solution.how == "certificate" else spur_objective(solution.X, k)
+            found[k] = solution, _objective(solution, k)
     return found
 
 # %% ../../nbs/2_flat/23_spur.ipynb #8adc0ba6
@@ -164,11 +171,11 @@ def spur(
     if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
     proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)
     if proofs and not all_k: return _by_proof(S, proofs, lam_min, lam_max)
-    at_min, at_max = _traces(S, lam_min, lam_max, known, max(tol, 1e-2), max_iter, rng, progress)
-    ks = sorted(round(at.trace) for at in (at_max, at_min))
+    trace_min, trace_max = _traces(S, lam_min, lam_max, known, max(tol, 1e-2), max_iter, rng, progress)
+    ks = sorted((round(trace_max), round(trace_min)))
     low, high = min(max(2, ks[0]), len(S)), min(ks[1] + 2, len(S))
     found = _solve_all(S, range(low, high + 1), known, tol, max_iter, rng, progress)
-    return _choose(S, found, lam_min, lam_max, at_min.trace, at_max.trace, rounding, rng)
+    return _choose(S, found, lam_min, lam_max, trace_min, trace_max, rounding, rng)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #aa8895a7
 def _by_proof(S, proofs, lam_min, lam_max):
