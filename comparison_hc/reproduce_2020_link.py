@@ -6,7 +6,7 @@
 __all__ = ['TASKS', 'FAMILIES', 'COLOURS', 'PAPER_ALPHA', 'edge_histograms', 'stroke_distances', 'cosine_distances',
            'linkage_task', 'bring_pictures', 'merge_family_run', 'metric_family_run', 'held_out', 'loss_summary',
            'describe_losses', 'loss_chart', 'optimum_claims', 'transfer_claims', 'figure_2_claims', 'figure_3_claims',
-           'figure_2_grid', 'setting_2020_link']
+           'figure_2_grid', 'figure_3_grid', 'setting_2020_link']
 
 # %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #f0d82025
 from functools import lru_cache
@@ -334,12 +334,18 @@ def figure_2_grid(
 ):               # list of dicts of parameters
     "The tasks of figure 2."
     quick_sizes = [("rings and disks", 100, 20), ("MNIST", 20, 60), ("CIFAR-10", 20, 60), ("Omniglot", 10, 30)]
-    full_sizes = [("rings and disks", 100, 300), ("MNIST", 20, 300), ("MNIST", 50, 300), ("CIFAR-10", 50, 150), ("Omniglot", 20, 100), ("MNIST", 200, 2)]
+    full_sizes = [("rings and disks", 100, 1000), ("MNIST", 20, 1000), ("MNIST", 50, 1000), ("CIFAR-10", 50, 1000), ("Omniglot", 20, 1000), ("MNIST", 200, 60)]
     return [run for dataset, per_class, instances in (quick_sizes if quick else full_sizes) for run in parameter_grid(dataset=dataset, per_class=per_class, instance=range(instances))]
+
+def figure_3_grid(
+    quick=True,  # small; False: the paper's sizes of tasks
+):               # list of dicts of parameters
+    "The tasks of figure 3."
+    return parameter_grid(per_class=10, instance=range(40)) if quick else parameter_grid(per_class=20, instance=range(1500))
 
 register_reproduction(Reproduction("l20-fig2", "Average loss between single and complete, and between average and complete linkage", merge_family_run, figure_2_grid(), figure_2_grid(False),
                                    loss_summary, loss_chart, paper="L20", figure="Figure 2", claims=figure_2_claims))
-register_reproduction(Reproduction("l20-fig3", "Average loss between two metrics for letters", metric_family_run, parameter_grid(per_class=10, instance=range(40)), parameter_grid(per_class=20, instance=range(100)),
+register_reproduction(Reproduction("l20-fig3", "Average loss between two metrics for letters", metric_family_run, figure_3_grid(), figure_3_grid(False),
                                    loss_summary, loss_chart, paper="L20", figure="Figure 3", claims=figure_3_claims));
 
 # %% ../nbs/5_practice/65_reproduce_2020_link.ipynb #3013ff83
@@ -348,5 +354,5 @@ def setting_2020_link(
     kind,     # "full" or "quick"
 ):            # text
     "Which setting results come from, in front of the header of the figure."
-    first = "FULL SETTING: the paper's sizes of tasks (and smaller ones of MNIST), fewer tasks" if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
+    first = "FULL SETTING: the paper's sizes of tasks (and smaller ones of MNIST), as many tasks as an hour of two cores does" if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
     return "\n".join([first, *describe_losses(summary)])
