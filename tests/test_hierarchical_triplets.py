@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError, Quadruplets, Triplets
 from comparison_hc.hierarchical import kernel_average_linkage, planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
-from comparison_hc.grams import dense_gram, judge_table, sparse_gram
+from comparison_hc.grams import dense_gram, judge_table, mixed_gram, sparse_gram
 from comparison_hc.hierarchical.triplets import _merge_links, TripletVotes
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Noisy, SimilarityOracle, run, sample_triplets
@@ -82,9 +82,9 @@ def test_kernel_equals_its_definition(case, self_pairs):
     assert counts.dtype == np.int64 and np.array_equal(counts, K)
     assert np.allclose(triplet_kernel(rows, self_pairs=self_pairs, n_objects=n), K / np.sqrt(np.outer(np.maximum(known, 1), np.maximum(known, 1))), atol=1e-14)
 
-def test_both_products_give_the_same_kernel():
+def test_every_product_gives_the_same_kernel():
     A = judge_table(Triplets(random_rows(np.random.default_rng(0), 20, 2000), 20), True)
-    assert np.array_equal(dense_gram(A, cells=100), sparse_gram(A))
+    assert np.array_equal(dense_gram(A, cells=100), sparse_gram(A)) and np.array_equal(mixed_gram(A, cells=100), sparse_gram(A))
 
 def test_many_repetitions_do_not_overflow():
     rows = [(0, 2, 3)] * 300 + [(1, 2, 3)] * 257 + [(1, 3, 2)]

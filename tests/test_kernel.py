@@ -66,21 +66,28 @@ class Listening(SimilarityOracle):
 def test_passive_is_the_definition_on_every_path(seed, self_pairs):
     answers = random_answers(seed)
     K = by_definition(votes_of(answers.array), answers.n_objects, all_looks(answers.n_objects), self_pairs)
-    for gram in (grams.gram, grams.dense_gram, grams.sparse_gram, lambda A: grams.dense_gram(A, cells=30)):
+    for gram in (grams.gram, grams.dense_gram, grams.mixed_gram, grams.sparse_gram, lambda A: grams.mixed_gram(A, cells=30), lambda A: grams.dense_gram(A, cells=30)):
         found = grams.landmark_kernel(answers, self_pairs, gram=gram)
         assert np.array_equal(found, K) and found.dtype == np.int64
 
 @pytest.mark.parametrize("p", [0.01, 0.3])
 def test_paths_agree_on_larger_instances(p):
-    "Large enough for the thread pool, and for both ways of multiplying."
+    "Large enough for the thread pool, and for every way of multiplying."
     answers = sample_quadruplets(planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity, p, 0)
-    dense, sparse = (grams.landmark_kernel(answers, True, gram=gram) for gram in (grams.dense_gram, grams.sparse_gram))
-    assert np.array_equal(dense, sparse) and np.array_equal(kernel_passive(answers, self_pairs=True), dense)
+    dense, mixed, sparse = (grams.landmark_kernel(answers, True, gram=gram) for gram in (grams.dense_gram, grams.mixed_gram, grams.sparse_gram))
+    assert np.array_equal(dense, sparse) and np.array_equal(dense, mixed) and np.array_equal(kernel_passive(answers, self_pairs=True), dense)
 
 def test_the_path_follows_the_number_of_shared_references():
     w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
     rows = kernel.pair_index(np.arange(1, 40), 0)
-    assert [grams.dense_is_cheaper(grams.vote_table(sample_quadruplets(w, p, 0))[rows]) for p in (0.005, 0.5)] == [False, True]
+    chosen = [next(iter(grams.gram_costs(grams.vote_table(sample_quadruplets(w, p, 0))[rows]))) for p in (0.002, 0.02, 0.5)]
+    assert chosen == [grams.sparse_gram, grams.mixed_gram, grams.dense_gram]
+
+def test_more_references_than_16_bits_count():
+    "The two rows agree on every one of 70,000 references."
+    from scipy.sparse import csr_array
+    A = csr_array(np.ones((2, 70_000), dtype=np.int8))
+    for gram in (grams.gram, grams.mixed_gram, grams.sparse_gram, grams.dense_gram): assert gram(A).tolist() == [[70_000] * 2] * 2
 
 @quick
 @given(seeds)

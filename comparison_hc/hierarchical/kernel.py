@@ -40,7 +40,7 @@ def _asking(
     landmark,    # (R, N) bool: which objects are landmarks for which reference
     limit=None,  # ask no more than this
     rng=None,    # chooses the questions of the last reference where not all of them may be asked
-    batch=1 << 18,
+    batch=1 << 17,
 ):               # generator of batches (b, 4); returns (N, N) int64
     "The questions of the active kernel, and the kernel. If a budget ends between two batches: the kernel of the references done so far."
     (n_references, n), (t, k) = landmark.shape, np.nonzero(landmark)
@@ -53,15 +53,15 @@ def _asking(
         open_, (rows, columns, u) = _open_cells(t[here], k[here], y, number, landmark)
         kept = stop - start if limit is None else _thin(open_, t[here] - start, stop - start, limit - asked, rng)
         if start + kept < stop: n_references = stop = start + kept            # the limit is reached
-        row, i = np.nonzero(open_)
-        if len(row):
-            try: answers = yield _as_questions(n, i, k[here][row], *y[:, t[here][row]])
+        i, times = np.nonzero(open_)[1], np.count_nonzero(open_, axis=1)
+        if len(i):
+            try: answers = yield _as_questions(n, i, np.repeat(k[here], times), *np.repeat(y[:, t[here]], times, axis=1))
             except BudgetExhausted:
                 if asked == 0: raise
                 break
-            V[here][open_] = np.where(answers, 1, -1)
+            V[here][open_] = np.where(answers, np.int8(1), np.int8(-1))
         mirrored.append((rows + upto[start], columns, u))
-        asked, start = asked + len(row), stop
+        asked, start = asked + len(i), stop
     V, t, k = V[:upto[start]], t[:upto[start]], k[:upto[start]]
     _fill(V, t, k, y, landmark, mirrored)
     return gram_of_votes(V)
