@@ -14,8 +14,9 @@ import numpy as np
 
 from .comparisons import n_quadruplet_questions, pair_from_index
 from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
+from .grams import landmark_kernel, vote_lists
 from .hierarchical.average import ListedVotes, average_linkage_of_votes, check_partition, quadruplet_average_linkage_ranked
-from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
+from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
 from .hierarchical.linkage import complete_linkage, single_linkage
 from .hierarchical.planted import planted_hierarchy
 from .metrics import average_ari
@@ -40,24 +41,24 @@ def pure_groups(
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #ee16880f
 def both_kernels(
-    answers,  # `Quadruplets`, no question twice
-):            # {name: (N, N) kernel}
+    answers,     # `Quadruplets`, no question twice
+    lists=None,  # their `vote_lists`, if at hand
+):               # {name: (N, N) kernel}
     "`kernel_passive` without and with self-pairs, for the price of one."
-    n, K = answers.n_objects, kernel_passive(answers)
-    won, lost = answers.winners_and_losers()
-    balance = np.bincount(won, minlength=n * (n - 1) // 2) - np.bincount(lost, minlength=n * (n - 1) // 2)
+    lists = vote_lists(answers) if lists is None else lists
+    K, balance = landmark_kernel(answers, lists=lists), np.diff(lists[0].indptr) - np.diff(lists[1].indptr)
     adds = np.zeros_like(K)
     adds[pair_from_index(np.arange(len(balance)))] = balance
     return {"4K–AL": K, "4K–AL, self-pairs": K + 2 * (adds + adds.T)}
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #9f398476
 def _average_trees(
-    answers,  # `Quadruplets`
-    starts,   # {name: initial clusters, or None}
-):            # {name: `Dendrogram`}
+    votes,      # `ListedVotes`
+    n_objects,  # N
+    starts,     # {name: initial clusters, or None}
+):              # {name: `Dendrogram`}
     "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
-    votes = ListedVotes(answers)
-    return {name: average_linkage_of_votes(votes, check_partition(initial, answers.n_objects)) for name, initial in starts.items()}
+    return {name: average_linkage_of_votes(votes, check_partition(initial, n_objects)) for name, initial in starts.items()}
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #e4803742
 def _passive_trees(
@@ -73,7 +74,8 @@ def _passive_trees(
         kernels = {"4K–AL": kernel_passive_ranked(similarity), "4K–AL, self-pairs": kernel_passive_ranked(similarity, self_pairs=True)}
     else:
         answers = sample_quadruplets(similarity, p, rng)
-        n_answers, trees, kernels = len(answers), _average_trees(answers, starts), both_kernels(answers)
+        votes = ListedVotes(answers)
+        n_answers, trees, kernels = len(answers), _average_trees(votes, len(similarity), starts), both_kernels(answers, (votes.beat, votes.lost))
     return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
 
 # %% ../nbs/5_practice/60_reproduce_2019.ipynb #6bdb7a74

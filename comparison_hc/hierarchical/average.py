@@ -13,6 +13,7 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
+from ..grams import vote_lists
 from ..validation import as_rng, check_labels, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
@@ -21,13 +22,7 @@ class ListedVotes:
     def __init__(self,
         quadruplets,  # `Quadruplets`, m answers
     ):
-        from scipy.sparse import coo_array
-        n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
-        votes = coo_array((np.ones(len(quadruplets), dtype=np.int8), quadruplets.winners_and_losers()), shape=(n_pairs, n_pairs))
-        votes.has_canonical_format = True                       # keep repeated answers as repeated entries: summed in 8 bits they could overflow
-        self.beat = votes.tocsr()
-        del votes                                               # frees the pair numbers before the second list is made
-        self.lost = self.beat.T.tocsr()
+        self.beat, self.lost = vote_lists(quadruplets)
 
     def response(self,
         change,      # (P,) weights, or (c,) changes of the weights of `pairs`
