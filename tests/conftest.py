@@ -1,6 +1,6 @@
 """What several test files share."""
 
-import shutil
+import shutil, signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +8,9 @@ from hypothesis import settings
 
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
+
+# A shell's background job ignores Ctrl-C, and so would every process that a test starts there to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN: signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import example, given, settings, strategies as st
 from scipy import stats
 
 from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, n_triplet_questions
@@ -51,6 +51,7 @@ def test_delta_by_counting_also_without_a_formula():
     assert _delta_closed(stats.gamma(3), stats.norm(2, 1)) is None
 
 @settings(max_examples=8)
+@example(0.25, 0.625, 1.125)                       # one integral over all of [0, 1] failed here
 @given(st.floats(0.01, 0.97), st.floats(0.05, 2), st.floats(0.05, 2))
 def test_families_have_the_delta_that_was_asked_for(delta, sigma, sigma_out):
     for f_in, f_out in (gaussians(delta), gaussians(delta, sigma, sigma_out, 3.0), uniform_beta(delta), uniform_normal(delta, sigma)):
