@@ -58,7 +58,7 @@ class SpurResult:
     "The number of clusters, the clusters, and how they were found."
     n_clusters: int         # the k with the largest objective
     labels: np.ndarray      # (n,) its partition, 0..k−1
-    objective: float        # its SPUR objective; 1 for a proved partition
+    objective: float        # its SPUR objective, as in its `SpurStep`; 1 for a proved partition
     solution: SDPSolution   # of SDP-k
     steps: tuple            # a `SpurStep` for every k considered, in order
     lam_min: float          # lower price
