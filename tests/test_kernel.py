@@ -80,7 +80,7 @@ def test_paths_agree_on_larger_instances(p):
 def test_the_path_follows_the_number_of_shared_references():
     w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
     rows = kernel.pair_index(np.arange(1, 40), 0)
-    chosen = [next(iter(grams.gram_costs(grams.vote_table(sample_quadruplets(w, p, 0))[rows]))) for p in (0.002, 0.02, 0.5)]
+    chosen = [next(iter(grams.gram_costs(grams.vote_table(grams.summed_lists(grams.vote_lists(sample_quadruplets(w, p, 0))), rows)))) for p in (0.002, 0.02, 0.5)]
     assert chosen == [grams.sparse_gram, grams.mixed_gram, grams.dense_gram]
 
 def test_more_references_than_16_bits_count():

@@ -85,6 +85,18 @@ def test_only_the_order_of_similarities_matters(n, seed):
     w, q3, q4 = similarities(n, seed), random_questions(n, 20, 3, seed), random_questions(n, 20, 4, seed)
     for q in (q3, q4): assert np.array_equal(SimilarityOracle(w)(q), SimilarityOracle(np.exp(2 * w))(q))
 
+@pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int16, np.int64])
+@pytest.mark.parametrize("width", [3, 4])
+def test_questions_in_any_integer_type_and_memory_order_get_the_same_answers(kind, width):
+    "200 objects: numbers of entries do not fit into the 8 or 16 bits that the objects fit into."
+    rng, w = np.random.default_rng(0), similarities(200, 0)
+    questions = np.array([rng.permutation(200)[:width] for _ in range(300)])
+    closer = lambda a, b: w[a] > w[b]
+    if width == 4: expected = [closer((i, j), (k, l)) for i, j, k, l in questions.tolist()]
+    else: expected = [max(range(3), key=lambda r: w[tuple(np.delete(row, r))]) for row in questions]
+    for oracle in (SimilarityOracle(w), SimilarityOracle(np.asfortranarray(w)), SimilarityOracle(np.kron(w, np.ones((2, 2)))[::2, ::2])):
+        for order in "CF": assert oracle(questions.astype(kind, order=order)).tolist() == expected
+
 
 @properties
 @given(st.integers(1, 12), st.integers(0, 3), st.integers(0, 10**6))
