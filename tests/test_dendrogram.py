@@ -335,7 +335,6 @@ def test_chain_of_100000_leaves():
     assert hierarchy.is_valid_linkage(tree.linkage_matrix)
     for k in (1, 2, 50_000, n): assert tree.cut(k).max() == k - 1
     assert np.array_equal(tree.cut_height(50_000), tree.cut(n - 50_000)) and np.array_equal(tree.leaf_order(), np.arange(n))
-    assert sum(len(members) for _, members in tree.clusters()) == n + n * (n + 1) // 2 - 1
     assert Dendrogram.from_newick(tree.to_newick()) == tree
     assert Dendrogram.from_nested(tree.to_nested()).same_tree(tree)
     assert Dendrogram.from_linkage(tree.linkage_matrix, height_kind="merge order") == tree
@@ -344,6 +343,11 @@ def test_chain_of_100000_leaves():
     assert tree.coarsen(1000).n_leaves == 1000
     assert tree.to_text().count("\n") == n and tree.to_text(max_leaves=20).count("\n") == 20
     assert repr(tree) and pickle.loads(pickle.dumps(tree)) == tree and sys.getrecursionlimit() == limit
+
+def test_all_clusters_of_a_chain_of_20000_leaves():
+    "Their members are n²/2 numbers."
+    n = 20_000
+    assert sum(len(members) for _, members in chain(n).clusters()) == n + n * (n + 1) // 2 - 1
 
 
 # --------------------------------------------------------------------------------------------------------------------- bad input
