@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from notebooks import execute
+
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "nbs").rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
 BIN = Path(sys.executable).parent
@@ -55,9 +57,17 @@ def test_readme_lists_every_notebook():
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_notebook_runs_from_top_to_bottom(notebook, tmp_path):
-    "In a process of its own, with the cells that need data where the data is."
-    flags = ["--flags", "data"] if os.environ.get("COMPARISON_HC_DATA") else []
-    run(BIN / "nbdev_test", "--path", notebook, "--n_workers", "1", *flags, PYTHONPATH=str(ROOT), COMPARISON_HC_CACHE=str(tmp_path))
+    "With the cells that need data where the data is."
+    output = tmp_path / "output"
+    assert execute(notebook, output, COMPARISON_HC_CACHE=str(tmp_path)), output.read_text(encoding="utf-8")[-6000:]
+
+def test_a_notebook_that_fails_is_noticed(tmp_path):
+    "One wrong assertion, and its traceback is told."
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+    path = tmp_path / "wrong.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("x = 1"), new_code_cell("assert x == 2, 'x is not two'")]), path)
+    assert not execute(path, tmp_path / "output") and "x is not two" in (tmp_path / "output").read_text(encoding="utf-8")
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_notebook_form(notebook):
