@@ -78,7 +78,7 @@ class SpurResult:
 
 # %% ../../nbs/2_flat/23_spur.ipynb #161cdd19
 def _promising(S, most, tries=5):
-    "(numbers of clusters at the largest relative gaps of the centred S's spectrum, in falling order of the gap; eigenvectors)."
+    "(numbers of clusters at the largest relative steps of the centred S's spectrum, in falling order; eigenvectors)."
     values, vectors = _leading(S, min(most, len(S) - 1))
     if len(values) < 2: return [2], vectors
     gaps = (values[:-1] - values[1:]) / max(np.abs(values).max(), np.finfo(float).tiny)

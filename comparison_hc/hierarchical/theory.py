@@ -81,7 +81,7 @@ def _all_averaged_indices(n_pure):
     return averages, equal
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #6f889249
-@check("F19", "appendix B.1", r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all relabellings is exactly 0", "exact enumeration",
+@check("F19", "appendix B.1", r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all permutations of the objects is exactly 0", "exact enumeration",
        erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels 1..L only.")
 def averaged_index_range(quick=True):
     "ARI over all pairs of partitions of N objects, and AARI over all trees for L = 1 and L = 2."
@@ -93,7 +93,7 @@ def averaged_index_range(quick=True):
         shape = np.array(["".join(map(str, sorted(np.bincount(row)))) for row in every])
         proper = [name for name in np.unique(shape) if 1 < len(name) < n]                      # neither one cluster nor N
         means = [index[np.flatnonzero(shape == one)[0], shape == two].mean() for one in proper for two in proper]
-        rows += [(n, "mean ARI over relabellings", float(np.abs(means).max(initial=0)), "<=", 1e-12)]
+        rows += [(n, "mean ARI over permutations", float(np.abs(means).max(initial=0)), "<=", 1e-12)]
     rows += [(4, "printed: smallest AARI, L = 1", _rand_indices(np.array([[0, 0, 1, 1]]), _partitions(4)).min(), "<", 0)]
     for n_pure in (1, 2):
         averages, truth = _all_averaged_indices(n_pure)
