@@ -84,6 +84,7 @@ def read_similarity(
     side = bool(body) and all(len(row) == len(body) + 1 for row in body)
     require(not (top and side) or number(rows[0][0]) is None, f"{path}, line 1,", "names above names at the left, with an empty corner, or numbers", rows[0])
     names = [row[0] for row in body] if side else list(rows[0][-len(body):]) if top else [str(i) for i in range(len(body))]
+    require(not (top and side) or names == [cell for cell in rows[0][-len(body):]], str(path), "a table whose rows and columns have the same names in the same order", (names, rows[0][-len(body):]))
     cells = [row[1:] if side else row for row in body]
     for place, row in enumerate(cells): require(len(row) == len(cells), f"{path}, row {place + 1} of the table,", f"{len(cells)} numbers, as many as there are rows", f"{len(row)} cells")
     bad = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if number(cell) is None and i != j]
@@ -101,12 +102,25 @@ method_names = {"4-al": "quadruplets-based average linkage", "4k-al": "quadruple
                 "3-al": "triplets-based average linkage", "3k-al": "triplets kernel average linkage", "3k-al-active": "the same, asking"}
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
 
+def _check_overwriting(
+    read,     # list of (option, path or None)
+    written,  # list of (option, path or None)
+):
+    "No result may take the place of what is read, or of another result."
+    taken = {os.path.realpath(path): option for option, path in read if path is not None}
+    for option, path in written:
+        if path is None: continue
+        place = os.path.realpath(path)
+        require(place not in taken, option, f"another file than {taken.get(place)}", str(path))
+        taken[place] = option
+
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.methods import methods
     from comparison_hc.page import check_destination, flat_writers, writers
     for path in args.out: check_destination(path, "--out", tuple(flat_writers if args.method in flat_names else writers))
     if args.labels_out: check_destination(args.labels_out, "--labels-out", (".csv",))
+    _check_overwriting([("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)], [*(("--out", path) for path in args.out), ("--labels-out", args.labels_out)])
     if args.method in flat_names: return _report(_flat(args), args)
     require(args.clusters is not None or not args.labels_out, "--labels-out", "given together with --clusters", args.labels_out)
     require(args.initial is None or methods[args.method].starts, "--initial", f"left out with --method {args.method}, which starts from single objects", args.initial)
@@ -295,6 +309,7 @@ def ask_command(args):
     for path in args.out: check_destination(path, "--out")
     if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
+    _check_overwriting([("ITEMS", args.items), ("the journal", journal)], [*(("--out", path) for path in args.out), ("--answers-out", args.answers_out)])
     if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")       # what is no text is no answer either
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
@@ -324,6 +339,7 @@ def pool_command(args):
     from comparison_hc.people import pool_journals, pool_result
     for path in args.out: check_destination(path, "--out")
     if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
+    _check_overwriting([("JOURNAL", path) for path in args.journals], [*(("--out", path) for path in args.out), ("--answers-out", args.answers_out)])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         pool = pool_journals(args.journals)
@@ -427,6 +443,15 @@ def _add_small_commands(commands):
     figure.set_defaults(run=reproduce_command)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #efc860d3
+def _checked(args):
+    "The same, if no text is empty (an unset variable of the shell) and no number below its range."
+    from comparison_hc.validation import check_integer
+    for name, value in vars(args).items():
+        option = name.upper() if name in ("file", "items", "journals", "name") else f"--{name.replace('_', '-')}"
+        require("" not in (value if isinstance(value, list) else [value]), option, "a text that is not empty", "")
+        if name in ("seed", "questions") and value is not None: check_integer(value, option, 1 if name == "questions" else 0)
+    return args
+
 def main(
     arguments=None,  # list of words; by default those of the command line
 ):                   # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
@@ -434,7 +459,7 @@ def main(
     for stream in (sys.stdout, sys.stderr):                     # a screen that cannot show a character shows "?"
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
     try:
-        args = make_parser().parse_args(arguments)
+        args = _checked(make_parser().parse_args(arguments))
         code = args.run(args) or 0
         sys.stdout.flush()
         return code
@@ -448,3 +473,6 @@ def main(
         message, code = str(error), 2
     print(f"comparison-hc: {message}", file=sys.stderr)
     return code
+
+if __name__ == "__main__" and Path(sys.argv[0]).name == "cli.py": sys.exit(main())     # python -m comparison_hc.cli
+

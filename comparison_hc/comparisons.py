@@ -74,20 +74,21 @@ def _first_broken_row(
 def _as_integer_rows(
     data,   # array-like or DataFrame
     width,  # 3 or 4
+    argument="data",   # its name in a message
 ):          # (m, width) integer array
     "The caller's rows as integers, without rounding anything."
     rule = f"an integer array of shape (m, {width}) with m ≥ 1"
-    array = as_array(data, "data", rule)
-    require(array.ndim == 2 and array.shape[1] == width and len(array) > 0, "data", rule, array if array.ndim else data)
+    array = as_array(data, argument, rule)
+    require(array.ndim == 2 and array.shape[1] == width and len(array) > 0, argument, rule, array if array.ndim else data)
     if array.dtype.kind == "O":                            # a DataFrame of mixed integer types, or something else
         strange = [x for x in array.flat if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or abs(x) >= 2**63]
-        require(not strange, "data", "made of integers below 2³¹", strange[0] if strange else None)
+        require(not strange, argument, "made of integers below 2³¹", strange[0] if strange else None)
         array = array.astype(np.int64)
     if array.dtype.kind == "f":
         array = array.astype(float)
         whole = np.isfinite(array) & (array == np.floor(array))
-        require(whole.all(), "data", "made of integers", None if whole.all() else float(array[~whole][0]))
-    require(array.dtype.kind in "iuf", "data", "made of integers", array)
+        require(whole.all(), argument, "made of integers", None if whole.all() else float(array[~whole][0]))
+    require(array.dtype.kind in "iuf", argument, "made of integers", array)
     return array
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #8de417c0
@@ -598,7 +599,7 @@ def sample_numbers(
 ):               # sorted integer array of different numbers below M
     "An exactly uniform sample without replacement from 0..M−1, in memory and time of its own size (of M − size where more than half is drawn)."
     population, rng = check_integer(population, "population", 0, 2**63 - 1), as_rng(rng)
-    if isinstance(size_or_p, (float, np.floating)): size = int(rng.binomial(population, check_number(size_or_p, "p", 0, 1, open_low=True)))
+    if isinstance(size_or_p, (float, np.floating)): size = int(rng.binomial(population, check_number(size_or_p, "size_or_p", 0, 1, open_low=True)))
     else: size = check_integer(size_or_p, "size_or_p", 0, population)
     kind = np.uint32 if population <= 2**32 else np.int64
     if size > population // 2:

@@ -33,7 +33,9 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
         y=None,  # ignored, as in scikit-learn
     ):           # the estimator
         "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule."
-        X = as_answers(self.linkage, X) if check_method(self.linkage, "linkage").passive else as_oracle(X)
+        passive = check_method(self.linkage, "linkage").passive
+        X = as_answers(self.linkage, X) if passive else as_oracle(X)
+        require(not passive or len(X), "X", "at least one answer", X)
         if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         self.dendrogram_, self.n_questions_ = build_hierarchy(self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng)
         self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children
@@ -90,6 +92,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         require(isinstance(self.similarity, str) and self.similarity in ("adds", "mulk"), "similarity", '"adds" or "mulk"', self.similarity)
         require(isinstance(self.rounding, str) and self.rounding in ("k-means", "spectral"), "rounding", '"k-means" or "spectral"', self.rounding)
         X = as_comparisons(X)
+        require(len(X), "X", "at least one answer", X)
         if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         components = comparison_components(X)
         warn_if_disconnected(components, X.names)

@@ -12,7 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from .comparisons import pair_index
+from .comparisons import as_quadruplets, as_triplets, pair_index
+from .validation import as_array, check_flag, check_progress, require
+
+_MOST_OBJECTS = 20_000     # some tables have an entry for every two objects, or for every pair
 
 # %% ../nbs/0_ground/06_grams.ipynb #e4979866
 def vote_lists(
@@ -130,6 +133,8 @@ def gram_of_votes(
     V,  # (votes, N) int8 in full, one column an object
 ):      # (N, N) int64, zero diagonal
     "VᵀV for small integers, exactly: 32-bit floats are exact up to 2²⁴, far above the votes in a block."
+    V = as_array(V, "V", "(votes, N) small integers")
+    require(V.ndim == 2 and V.shape[1] and V.dtype.kind in "iub" and V.dtype.itemsize == 1, "V", "(votes, N) integers of 8 bits, N ≥ 1", V)
     step = max(1, (1 << 20) // V.shape[1])
     def part(block):
         A = V[block * step:(block + 1) * step].astype(np.float32)
@@ -137,6 +142,10 @@ def gram_of_votes(
     return sum_on_all_cores(part, -(-len(V) // step), V.shape[1])
 
 # %% ../nbs/0_ground/06_grams.ipynb #94f3d901
+def _check_size(n_objects):
+    require(n_objects <= _MOST_OBJECTS, "n_objects", f"at most {_MOST_OBJECTS:,}: some forty bytes are needed for every two objects", n_objects)
+    return n_objects
+
 def landmark_kernel(
     quadruplets,       # `Quadruplets`, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference
@@ -145,7 +154,10 @@ def landmark_kernel(
     lists=None,        # the answers' `vote_lists`, if at hand
 ):                     # (N, N) int64, zero diagonal
     "How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9). The majority counts. Memory about 20 bytes an answer beside the answers."
-    n, lists = quadruplets.n_objects, summed_lists(vote_lists(quadruplets) if lists is None else lists)
+    quadruplets = as_quadruplets(quadruplets)
+    n = _check_size(quadruplets.n_objects)
+    check_flag(self_pairs, "self_pairs"); check_progress(progress)
+    lists = summed_lists(vote_lists(quadruplets) if lists is None else lists)
     adds = np.zeros((n, n), dtype=np.int64)
     def from_landmark(r):
         others = np.delete(np.arange(n), r)
@@ -162,7 +174,9 @@ def judge_kernel(
     self_pairs=False,  # whether every i says that it is closer to itself than to any other object
 ):                     # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017). The majority counts. Memory O(m + N²)."
-    A = judge_table(triplets, self_pairs)
+    triplets = as_triplets(triplets)
+    _check_size(triplets.n_objects); check_flag(normalise, "normalise")
+    A = judge_table(triplets, check_flag(self_pairs, "self_pairs"))
     K = gram(A).astype(np.int64)
     np.fill_diagonal(K, 0)
     if not normalise: return K

@@ -9,14 +9,15 @@ __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhaust
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
 import json, warnings, zlib
-from collections.abc import Generator
+from inspect import GEN_CREATED, getgeneratorstate
+from types import GeneratorType
 
 import numpy as np
 
 from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
-                                       quadruplet_questions, sample_numbers, triplet_questions, _index_type)
+                                       quadruplet_questions, sample_numbers, triplet_questions, _as_integer_rows, _index_type)
 from .journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
-from .validation import as_array, as_rng, check_integer, check_number, check_similarity, require
+from .validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db572bc5
 def check_queries(
@@ -26,7 +27,9 @@ def check_queries(
     "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
     if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i" and _is_legal(queries.tolist()[0], n_objects): return queries   # the commonest batch of all
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
+    if n_objects is not None: n_objects = check_integer(n_objects, "n_objects")
     queries = as_array(queries, "queries", rule)
+    if queries.dtype.kind == "O" and queries.ndim == 2 and queries.shape[1] in (3, 4) and len(queries): queries = _as_integer_rows(queries, queries.shape[1], "queries")    # as pandas gives its own integers
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
     if len(queries) <= 8 and all(_is_legal(row, n_objects) for row in queries.tolist()): return queries     # what follows takes longer than a few rows are worth
     i, j, k, l = queries.T if queries.shape[1] == 4 else (queries[:, 0], queries[:, 1], queries[:, 0], queries[:, 2])
@@ -56,6 +59,7 @@ def check_answers(
     answers,  # array-like (m,)
 ):            # (m,) bool for 4 columns, int8 for 3
     "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
+    if type(queries) is not np.ndarray: queries = check_queries(queries)
     m, width = queries.shape
     if width == 3 and type(answers) is np.ndarray and answers.dtype == np.int8 and answers.shape == (m,) and (m == 1 and -1 <= answers.item() <= 2 or 1 < m <= 64 and set(answers.tolist()) <= {-1, 0, 1, 2}): return answers
     answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
@@ -102,8 +106,10 @@ def run(
     progress=None,  # called after every batch with the number of questions answered so far
 ):                  # what the generator returns
     "Drive an algorithm to its end. `BudgetExhausted` is thrown into it first, and raised here if it does not catch it. Journals are closed at the end, however it comes."
-    require(isinstance(algorithm, Generator), "algorithm", "a generator of questions (call the function that makes it)", algorithm)
+    require(isinstance(algorithm, GeneratorType), "algorithm", "a generator of questions (call the function that makes it)", algorithm)
+    require(getgeneratorstate(algorithm) == GEN_CREATED, "algorithm", "a generator that has not run yet (call the function that makes it again)", algorithm)
     require(callable(oracle), "oracle", "callable with a batch of questions", oracle)
+    check_progress(progress, "(questions answered)")
     step, given, asked = algorithm.send, None, 0
     try:
         while True:
@@ -130,7 +136,7 @@ class SimilarityOracle:
     def __init__(self,
         similarity,  # (N, N) symmetric, finite off the diagonal
     ):
-        self.similarity = np.ascontiguousarray(check_similarity(similarity))
+        self.similarity = np.array(check_similarity(similarity), order="C")     # a copy: what has been checked stays as it is
         self.n_objects = len(self.similarity)
 
     def __repr__(self): return f"SimilarityOracle(N = {self.n_objects})"
@@ -373,7 +379,7 @@ class Journal(_Wrapper):
         super().__init__(oracle)
         require(not any(isinstance(layer, Journal) for layer in _layers(oracle)), "oracle", "free of journals: one is enough", oracle)
         require(isinstance(kind, str), "kind", "a text", kind)
-        self.path, self.fsync = journal_path(path, "path"), fsync
+        self.path, self.fsync = journal_path(path, "path"), check_flag(fsync, "fsync")
         self._header, self._file = json.dumps({**_HEADER, "kind": kind}).encode(), None
         self.position = self.n_replayed = 0           # questions answered through this object; those of them from the file
         self.torn = self.damaged = None               # a torn last line that was dropped (bytes); where a damaged file was copied to

@@ -100,13 +100,14 @@ def as_rng(
 
 # %% ../nbs/0_ground/05_validation.ipynb #6429d34f
 def as_array(
-    value,     # what was received
-    argument,  # its name in the message
-    rule,      # what it must be
-):             # array; the caller's own where it already was one
+    value,       # what was received
+    argument,    # its name in the message
+    rule,        # what it must be
+    dtype=None,  # type of the entries; None for what NumPy makes of them
+):               # array; the caller's own where it already was one
     "The value as an array, if that is possible and hides nothing."
     require(not np.ma.is_masked(value), argument, f"{rule}, none of them masked", value)
-    try: return np.asarray(value)
+    try: return np.asarray(value, dtype)
     except (TypeError, ValueError, OverflowError): require(False, argument, rule, value)
 
 # %% ../nbs/0_ground/05_validation.ipynb #97a0eb8c
@@ -123,6 +124,12 @@ def check_similarity(
     require(matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and len(matrix) > 0, argument, "a square matrix (N, N) with N ≥ 1", matrix)
     require(n_objects is None or len(matrix) == n_objects, argument, f"of shape ({n_objects}, {n_objects})", matrix)
     off = ~np.eye(len(matrix), dtype=bool)
+    _check_rows_and_columns(similarity, argument)
+    if array.dtype.kind == "O": exact = np.array([not isinstance(x, Integral) or float(x) == x for x in array.flat], dtype=bool).reshape(array.shape)
+    else: exact = abs(array) <= 2**53 if array.dtype.kind in "iu" else np.True_
+    if not (exact | ~off | ~np.isfinite(matrix)).all():
+        i, j = np.argwhere(~exact & off)[0]
+        require(False, argument, f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not", array[i, j].item() if isinstance(array[i, j], np.generic) else array[i, j])
     finite = np.isfinite(matrix) | ~off
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
@@ -133,6 +140,16 @@ def check_similarity(
         require(False, argument, f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ", (float(matrix[i, j]), float(matrix[j, i])))
     return matrix
 
+def _check_rows_and_columns(table, argument):
+    "The names of a DataFrame's rows and columns, if they are the same names, have to come in the same order."
+    rows, columns = (getattr(table, side, None) for side in ("index", "columns"))
+    if columns is None or len(rows) != len(columns): return
+    rows, columns = list(rows), list(columns)
+    try: same = rows != columns and set(rows) == set(columns)
+    except TypeError: return                                                    # names that cannot be told apart
+    require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
+
+
 # %% ../nbs/0_ground/05_validation.ipynb #1aa48a1d
 def check_labels(
     labels,              # (N,) one class a object, any hashable values
@@ -141,7 +158,7 @@ def check_labels(
 ):                       # (N,) integer codes 0..K-1, in order of first appearance
     "One class for every object, as small integers."
     from pandas import factorize, isna
-    array = as_array(labels, argument, "a sequence of labels")
+    array = as_array(labels, argument, "a sequence of labels", None if hasattr(labels, "dtype") else object)     # NumPy would make one text of 1 and "1" and of nothing
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
     require(n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array)
     require(not isna(array).any(), argument, "free of missing values", labels)

@@ -8,13 +8,20 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from comparison_hc import ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets, load_dataset, read_comparisons
+from scipy.stats import norm
+
+from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets, load_dataset, read_comparisons
+from comparison_hc import grams
 from comparison_hc.comparisons import as_quadruplets, as_triplets, sample_numbers
+from comparison_hc.flat.planted import gaussians, planted_partition
+from comparison_hc.flat.sdp import sdp_k, sdp_lambda
+from comparison_hc.flat.similarity import adds3, mulk3, mulk4
+from comparison_hc.flat.spur import round_solution
 from comparison_hc.hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import (adjusted_rand_index, agreement, average_ari, best_pruning, dasgupta_cost, majority_loss, moseley_wang_revenue, most_agreement, pruning_loss,
                                    quadruplet_agreement, triplet_agreement)
-from comparison_hc.oracles import Budget, Counting, HierarchyOracle, Noisy, SimilarityOracle, sample_quadruplets, sample_triplets
+from comparison_hc.oracles import Budget, Counting, HierarchyOracle, Journal, Noisy, SimilarityOracle, check_answers, check_queries, run, sample_quadruplets, sample_triplets
 from comparison_hc.validation import check_integer, check_labels, check_number, check_similarity
 
 TREE = Dendrogram.from_merges([[0, 1], [2, 4], [3, 5]])                   # four objects
@@ -333,3 +340,52 @@ def lambda_oracle(answer, n):
     def oracle(queries): return np.full(len(queries), answer)
     oracle.n_objects = n
     return oracle
+
+# ---- what an attack found
+
+def finished():
+    "A generator that has run already."
+    algorithm = H.single_linkage(4)
+    run(algorithm, ORACLE)
+    return algorithm
+
+NOTHING = sample_triplets(np.zeros((5, 5)), 1.0, 0)                       # every question ties
+EXACT = np.zeros((3, 3), np.int64); EXACT[0, 1] = EXACT[1, 0] = 2**53; EXACT[0, 2] = EXACT[2, 0] = 2**53 + 1
+CROSSED = pd.DataFrame([[0, 1], [1, 0]], index=["a", "b"], columns=["b", "a"])
+THREE = np.kron(np.eye(3), np.ones((2, 2))) * 10
+
+@pytest.mark.parametrize("call, words", [
+    (lambda: check_labels(["a", float("nan")]), "labels must be free of missing values"), (lambda: quadruplet_average_linkage([[0, 1, 2, 3]], np.ma.array([0, 0, 1, 1], mask=[0, 0, 0, 1])), "none of them masked"),
+    (lambda: run(finished(), ORACLE), "has not run yet"), (lambda: run(H.single_linkage(4), ORACLE, progress=5), "progress must be"),
+    (lambda: H.kernel_passive([[0, 1, 2, 30_000]]), "n_objects must be at most 20,000"), (lambda: mulk3([[0, 1, 200_000]]), "n_objects must be at most 20,000"), (lambda: mulk4([[0, 1, 30_000]]), "n_objects must be at most 20,000"),
+    (lambda: planted_hierarchy(10**30, 1, 0, 0, 0, 0), "at most 20,000 objects"), (lambda: planted_hierarchy(1, 20, 0, 0, 0, 0), "at most 20,000 objects"), (lambda: planted_hierarchy(1, 2, -1e308, 1e308, 0, 0), "finite"),
+    (lambda: planted_hierarchy(8, 2, 0, 0, 1e308, 0), "finite"), (lambda: gaussians(0.5, 1e308), "sigma"), (lambda: gaussians(1 - 1e-16), "delta"), (lambda: planted_partition([3, 4], norm(1e308, 1e308), norm(0, 1), 0), "f_in and f_out"),
+    (lambda: H.single_linkage(SIMILARITY), "n must be a number of objects"), (lambda: H.kernel_active(pd.DataFrame(SIMILARITY)), "n must be a number of objects"), (lambda: SimilarityOracle(CROSSED), "in the same order"),
+    (lambda: H.kernel_average_linkage([[0, 1e308, 0], [1e308, 0, -1e308], [0, -1e308, 0]]), "kernel must be"), (lambda: H.kernel_average_linkage([[0, 1e20, 1, 3], [1e20, 0, 1, 3], [1, 1, 0, 5], [3, 3, 5, 0]]), "kernel must be"),
+    (lambda: SimilarityOracle(EXACT), "entry (0, 2)"), (lambda: SimilarityOracle(EXACT.astype(object)), "entry (0, 2)"), (lambda: sdp_k(THREE, 3, start="there"), "start must be"), (lambda: sdp_lambda(THREE, 20.0, start=5), "start must be"),
+    (lambda: check_queries([[0, 1, 2]], 3.5), "n_objects must be"), (lambda: check_answers([[0, 0, 2]], [0]), "question 0"), (lambda: Journal(ORACLE, "journal", fsync="yes"), "fsync must be"),
+    (lambda: grams.landmark_kernel([[0, 1, 2, 3]], progress=5), "progress must be"), (lambda: grams.judge_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"), (lambda: grams.judge_kernel([[0, 1, 2]], normalise="no"), "normalise must be"),
+    (lambda: grams.gram_of_votes(np.zeros((0, 0), np.int8)), "V must be"), (lambda: grams.gram_of_votes(np.array([[NAN]])), "V must be"), (lambda: sample_quadruplets(SIMILARITY, 2.0, 0), "size_or_p must be"),
+    (lambda: ComparisonHC().fit(NOTHING), "X must be at least one answer"), (lambda: ComparisonClustering(n_clusters=2).fit(NOTHING), "X must be at least one answer"), (lambda: adds3(NOTHING), "at least one answer"),
+    (lambda: round_solution(THREE / 20, 3, "x"), "method must be")], ids=range(36))
+def test_no_overflow_no_typo_and_no_mixed_up_argument_passes(call, words): refused(call, words)
+
+def test_labels_keep_their_types():
+    "1 and \"1\" are two classes, and neighbouring large integers are, in a list as in an array of objects."
+    for labels in ([1, 1, "1", "1"], [2**63, 2**63, 2**63 + 1, 2**63 + 1]):
+        assert check_labels(labels).tolist() == check_labels(np.array(labels, dtype=object)).tolist() == [0, 0, 1, 1]
+
+def test_an_oracle_keeps_what_was_checked():
+    w = SIMILARITY.copy()
+    oracle = SimilarityOracle(w)
+    before = oracle([[0, 1, 2, 3]])
+    w[0, 1] = w[1, 0] = 100
+    assert oracle([[0, 1, 2, 3]]).tolist() == before.tolist() == [False]
+
+def test_integers_as_pandas_has_them_are_questions_too():
+    rows = pd.DataFrame([[0, 1, 2], [3, 1, 2]])
+    assert ORACLE(rows.astype("Int64")).tolist() == ORACLE(rows.to_numpy()).tolist()
+
+def test_large_integers_that_a_float_holds_and_large_offsets_are_legal():
+    assert SimilarityOracle(EXACT // 2**10 * 2**10)([[0, 2, 0, 1]]).tolist() == [False]
+    assert H.kernel_average_linkage(SIMILARITY + 1e9 * (1 - np.eye(4))).same_tree(H.kernel_average_linkage(SIMILARITY))

@@ -342,3 +342,27 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
     Path("apart.csv").write_text("a,b,c\nc,b,a\nx,y,z\nz,y,x\n")
     code, out, err = run(capsys, "cluster", "apart.csv", "--header", "no", "--method", "adds", "--clusters", 2)
     assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 2" in out
+
+
+# ---- nothing is written over what is read
+
+ROWS = "a,b,c\nb,a,c\nd,c,b\nd,c,a\n"
+
+@pytest.mark.parametrize("words, said", [
+    (["cluster", "t.csv", "--out", "t.csv"], "--out must be another file than FILE"), (["cluster", "t.csv", "--clusters", "2", "--labels-out", "../{here}/t.csv"], "--labels-out must be another file than FILE"),
+    (["cluster", "t.csv", "--truth", "truth.csv", "--clusters", "2", "--labels-out", "truth.csv"], "--labels-out must be another file than --truth"), (["cluster", "t.csv", "--clusters", "2", "--out", "r.csv", "--labels-out", "r.csv"], "--labels-out must be another file than --out"),
+    (["cluster", "t.csv", "--initial", ""], "--initial must be a text that is not empty"), (["cluster", ""], "FILE must be a text that is not empty"), (["cluster", "t.csv", "--out", ""], "--out must be"),
+    (["cluster", "t.csv", "--seed", "-1"], "--seed must be an integer of at least 0"), (["cluster", "t.csv", "--questions", "0"], "--questions must be an integer of at least 1"),
+    (["cluster", "crossed.csv", "--kind", "similarity"], "the same names in the same order"), (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL")])
+def test_results_overwrite_nothing_and_empty_words_are_refused(words, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, text in (("t.csv", ROWS), ("truth.csv", "a,1\nb,1\nc,2\nd,2\n"), ("crossed.csv", ",a,b,c\nb,0,1,2\na,1,0,3\nc,2,3,0\n")): (tmp_path / name).write_text(text)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert main([word.format(here=tmp_path.name) for word in words]) == 2 and said in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+@pytest.mark.parametrize("module", ["comparison_hc", "comparison_hc.cli"])
+def test_the_module_is_the_command(module):
+    import subprocess, sys
+    done = subprocess.run([sys.executable, "-m", module, "cluster", "there-is-no-such-file.csv"], capture_output=True, text=True)
+    assert done.returncode == 2 and "there-is-no-such-file.csv" in done.stderr

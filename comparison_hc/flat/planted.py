@@ -8,7 +8,7 @@ __all__ = ['delta_by_quadrature', 'planted_delta', 'gaussians', 'uniform_beta', 
 
 # %% ../../nbs/2_flat/20_planted.ipynb #095f91f6
 from dataclasses import dataclass
-from math import erf, log, sqrt
+from math import erf, hypot, isfinite, log, sqrt
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def _cdf_integral(f):
 def _delta_closed(f_in, f_out):
     "δ where there is a formula for it; else None."
     (name_in, _, m_in, s_in), (name_out, _, m_out, s_out) = _standard(f_in), _standard(f_out)
-    if name_in == name_out == "norm": return erf((m_in - m_out) / sqrt(2 * (s_in**2 + s_out**2)))
+    if name_in == name_out == "norm": return erf((m_in - m_out) / (sqrt(2) * hypot(s_in, s_out)))
     if max(s_in, s_out) > 1e6 * min(s_in, s_out): return None              # differences of G would have too few digits left
     G_in, G_out = _cdf_integral(f_in), _cdf_integral(f_out)
     if name_in == "uniform" and G_out: return float(2 * (G_out(m_in + s_in) - G_out(m_in)) / s_in - 1)
@@ -86,7 +86,10 @@ def gaussians(
     from scipy.stats import norm
     delta, sigma, mu_out = _check_delta(delta), check_number(sigma, "sigma", 0, open_low=True), check_number(mu_out, "mu_out")
     sigma_out = sigma if sigma_out is None else check_number(sigma_out, "sigma_out", 0, open_low=True)
-    return norm(mu_out + sqrt(sigma**2 + sigma_out**2) * norm.ppf((1 + delta) / 2), sigma), norm(mu_out, sigma_out)
+    require(max(sigma, sigma_out) < 1e150, "sigma and sigma_out", "below 1e150", (sigma, sigma_out))
+    mu_in = mu_out + sqrt(sigma**2 + sigma_out**2) * norm.ppf((1 + delta) / 2)
+    require(isfinite(mu_in), "delta and mu_out", "such that the mean inside a cluster is finite", (delta, mu_out))
+    return norm(mu_in, sigma), norm(mu_out, sigma_out)
 
 def uniform_beta(
     delta,  # δ in (0, 1) of N20, eq. 3
@@ -136,11 +139,13 @@ def planted_partition(
     require(delta > 1e-9, "f_in", "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0", f"delta = {delta:.3g}")
     w, ends = _zeros(sum(sizes)), np.cumsum([0, *sizes])
     blocks = [slice(a, b) for a, b in zip(ends, ends[1:])]
-    for a, rows in enumerate(blocks):
-        w[rows, rows] = _symmetric(f_in, sizes[a], rng)
-        for columns in blocks[a + 1:]:
-            w[rows, columns] = f_out.rvs((rows.stop - rows.start, columns.stop - columns.start), random_state=rng)
-            w[columns, rows] = w[rows, columns].T
+    with np.errstate(over="ignore", invalid="ignore"):
+        for a, rows in enumerate(blocks):
+            w[rows, rows] = _symmetric(f_in, sizes[a], rng)
+            for columns in blocks[a + 1:]:
+                w[rows, columns] = f_out.rvs((rows.stop - rows.start, columns.stop - columns.start), random_state=rng)
+                w[columns, rows] = w[rows, columns].T
+    require(np.isfinite(w).all(), "f_in and f_out", "distributions with finite draws", "a draw that is not")
     labels = np.repeat(np.arange(len(sizes)), sizes)
     for array in (w, labels): array.flags.writeable = False
     return PlantedPartition(w, labels, sizes, f_in, f_out, delta)

@@ -550,10 +550,11 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
     return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, problem.body.clipped.astype(float), at.best, at.rho)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #68cf1d67
+def _check_start(start, n): require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
+
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
-    require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
     if start is not None and start.dual is not None: at = _Iterates(start.X - start.dual / (problem.scale * start._rho), start._rho)
     else:
         Z = np.full((n, n), problem.least)
@@ -582,6 +583,7 @@ def sdp_k(
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
     check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
+    _check_start(start, len(S))
     k, tol, max_iter = check_integer(k, "k", 1, len(S)), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
@@ -603,6 +605,7 @@ def sdp_lambda(
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
     check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
+    _check_start(start, len(S))
     lam, tol, max_iter = check_number(lam, "lam", 0, open_low=True), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
     tried = None
     for labels in _guesses(S, lam, rng) if certificate else ():

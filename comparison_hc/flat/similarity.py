@@ -159,7 +159,9 @@ AddS.similarity, AddS.components = _similarity, _components
 # %% ../../nbs/2_flat/21_similarity.ipynb #7b9ed3c9
 def _adds(comparisons, kind, n_objects):
     "AddS of answers in memory: one stream whose table becomes the result."
-    if isinstance(comparisons, Comparisons): n_objects = comparisons.n_objects if n_objects is None else n_objects
+    if isinstance(comparisons, Comparisons):
+        require(len(comparisons), kind, "at least one answer", comparisons)
+        n_objects = comparisons.n_objects if n_objects is None else n_objects
     else:
         width = {"triplets": 3, "quadruplets": 4}[kind]
         rows = as_array(comparisons, kind, f"integer rows of {width} objects")

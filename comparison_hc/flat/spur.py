@@ -112,7 +112,7 @@ def round_solution(
     from comparison_hc.validation import check_labels
     X, rng = check_symmetric(X, "X"), as_rng(rng)
     k = check_integer(k, "k", 1, len(X))
-    require(isinstance(method, str) and method in ("k-means", "spectral"), "rounding", '"k-means" or "spectral"', method)
+    require(isinstance(method, str) and method in ("k-means", "spectral"), "method", '"k-means" or "spectral"', method)
     if k in (1, len(X)): return np.zeros(len(X), dtype=np.intp) if k == 1 else np.arange(len(X))
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():

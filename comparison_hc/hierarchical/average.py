@@ -194,6 +194,7 @@ def check_partition(
     if initial is None: return tuple((i,) for i in range(n_objects))
     rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
     require(np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set)) and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)
     clusters = list(initial)
     if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")

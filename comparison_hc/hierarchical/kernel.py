@@ -219,8 +219,16 @@ def kernel_average_linkage(
     "Average linkage on a kernel (F19, section 3.2), by SciPy's `linkage`. Ties are merged in SciPy's order, which depends on the numbering of the objects."
     from scipy.cluster.hierarchy import linkage
     K = check_similarity(kernel, "kernel")
-    entries = K[np.triu_indices(len(K), 1)]
-    Z = linkage(_condensed(entries.max() - K), "average") if len(K) > 1 else np.empty((0, 4))
+    Z = linkage(_distances(K), "average") if len(K) > 1 else np.empty((0, 4))
     return Dendrogram.from_linkage(Z, names=names, height_kind="kernel distance (largest K − average K)")
 
-def _condensed(D): return D[np.triu_indices(len(D), 1)]
+def _distances(K):
+    "Largest entry − entry of every pair, where floats can hold that."
+    entries = K[np.triu_indices(len(K), 1)]
+    top, rest = entries.max(), entries[entries < entries.max()]
+    with np.errstate(over="ignore"):
+        distances = top - entries
+        lost = np.abs((top - distances) - entries).max()
+        require(np.isfinite(distances).all() and (len(rest) == 0 or np.ptp(rest) == 0 or lost <= 1e-9 * np.ptp(rest)), "kernel",
+                "made of entries so near to each other that no digits are lost where they are subtracted from the largest", (float(entries.min()), float(top)))
+    return distances
