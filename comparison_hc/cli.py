@@ -102,15 +102,20 @@ method_names = {"4-al": "quadruplets-based average linkage", "4k-al": "quadruple
                 "3-al": "triplets-based average linkage", "3k-al": "triplets kernel average linkage", "3k-al-active": "the same, asking"}
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
 
+def _place(path):
+    "Where a path leads; what is no path stays as it is, for others to refuse."
+    try: return os.path.realpath(path)
+    except ValueError: return path
+
 def _check_overwriting(
     read,     # list of (option, path or None)
     written,  # list of (option, path or None)
 ):
     "No result may take the place of what is read, or of another result."
-    taken = {os.path.realpath(path): option for option, path in read if path is not None}
+    taken = {_place(path): option for option, path in read if path is not None}
     for option, path in written:
         if path is None: continue
-        place = os.path.realpath(path)
+        place = _place(path)
         require(place not in taken, option, f"another file than {taken.get(place)}", str(path))
         taken[place] = option
 

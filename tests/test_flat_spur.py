@@ -135,7 +135,7 @@ S = np.eye(5)
     (lambda: spur(S[:3], 10), "S"), (lambda: spur(np.full((3, 3), np.nan), 10), "S"), (lambda: spur([[1.0]], 10), "S"), (lambda: spur(np.triu(np.ones((3, 3))), 10), "S"),
     (lambda: spur(S, 0), "n_comparisons"), (lambda: spur(S, 2.5), "n_comparisons"), (lambda: spur(S, None), "n_comparisons"), (lambda: spur(S, 10, rounding="floor"), "rounding"),
     (lambda: spur(S, 10, tol=-1), "tol"), (lambda: spur(S, 10, max_iter=0), "max_iter"), (lambda: spur(S, 10, rng="x"), "rng"),
-    (lambda: spur_objective(S, 6), "k must"), (lambda: spur_objective(S[:2], 1), "X"), (lambda: round_solution(S, 0), "k must"), (lambda: round_solution(S, 2, "best"), "rounding"),
+    (lambda: spur_objective(S, 6), "k must"), (lambda: spur_objective(S[:2], 1), "X"), (lambda: round_solution(S, 0), "k must"), (lambda: round_solution(S, 2, "best"), "method"),
     (lambda: spur(S * 1e200, 10), "S must be of entries"), (lambda: spur(S, 10**400), "n_comparisons"), (lambda: spur(S, 10, progress="print"), "progress must be a function of .which SDP"), (lambda: spur(S, 10, progress=0), "progress"),
     (lambda: spur_objective(np.zeros((3, 3)), 1), "X must be positive semidefinite"), (lambda: spur_objective(-S, 1), "X must be positive semidefinite"), (lambda: spur_objective(np.diag([3, -2]), 1), "X must be positive semidefinite"),
     *((lambda name=name, value=value: spur(S, 10, **{name: value}), f"{name} must be True or False") for name in ("all_k", "normalised") for value in ("no", 1, None, np.array([True, False]))), (lambda: spur_prices(S, 10, "no"), "normalised")])
