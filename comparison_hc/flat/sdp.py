@@ -129,11 +129,17 @@ def _complement(blocks, M):
         M[np.ix_(members, members)] -= c / size
     return c
 
+def _lanczos(A, m, otherwise, **options):
+    "SciPy's `eigsh`; `otherwise()` where Lanczos's method has nothing to build on, as with zeros or a very low rank."
+    from scipy.sparse.linalg import ArpackError, eigsh
+    try: return eigsh(A, m, v0=np.random.default_rng(0).normal(size=A.shape[0]), **options)
+    except ArpackError: return otherwise()
+
 def _top(A, dense=400):
     "(largest eigenvalue of A, how far below the truth it may be)."
-    if len(A) <= dense: return float(np.linalg.eigvalsh(A)[-1]), 1e-10 * np.linalg.norm(A)
-    from scipy.sparse.linalg import eigsh
-    value = float(eigsh(A, 1, which="LA", tol=1e-2, v0=np.random.default_rng(0).normal(size=len(A)), return_eigenvectors=False)[0])
+    exactly = lambda: np.linalg.eigvalsh(A)[-1:]
+    if len(A) <= dense: return float(exactly()[0]), 1e-10 * np.linalg.norm(A)
+    value = float(_lanczos(A, 1, exactly, which="LA", tol=1e-2, return_eigenvectors=False)[0])
     return value, 1e-3 * abs(value)
 
 def _positive_definite(A, rounding):
@@ -250,16 +256,15 @@ def certify(
 def _leading(S, m, dense=400):
     "The m largest eigenvalues of S without its constant part, (I−J/n)S(I−J/n) with J = 11ᵀ, in falling order, and their eigenvectors."
     from scipy.linalg import eigh
-    from scipy.sparse.linalg import LinearOperator, eigsh
+    from scipy.sparse.linalg import LinearOperator
     n = len(S)
-    if n <= dense or m > n // 4:
+    def exactly():
         C = S - S.mean(axis=0)
         C -= C.mean(axis=1, keepdims=True)
-        values, vectors = eigh(C, subset_by_index=(n - m, n - 1), overwrite_a=True, check_finite=False)
-    else:
-        centred = lambda x: x - x.mean()
-        operator = LinearOperator((n, n), matvec=lambda x: centred(S @ centred(x.ravel())), dtype=float)
-        values, vectors = eigsh(operator, m, which="LA", tol=1e-3, v0=np.random.default_rng(0).normal(size=n))
+        return eigh(C, subset_by_index=(n - m, n - 1), overwrite_a=True, check_finite=False)
+    centred = lambda x: x - x.mean()
+    operator = LinearOperator((n, n), matvec=lambda x: centred(S @ centred(x.ravel())), dtype=float)
+    values, vectors = exactly() if n <= dense or m > n // 4 else _lanczos(operator, m, exactly, which="LA", tol=1e-3)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
 
@@ -403,13 +408,13 @@ class _Spectrahedron:
 class _Problem:
     "SDP-k or SDP-λ for a matrix S, scaled so that its centred part C has spectral norm 1. ⟨S, X⟩ = constant + scale ⟨C, X⟩ for every feasible X."
     def __init__(self, S, k=None, lam=None):
-        from scipy.sparse.linalg import eigsh
         n = len(S)
         self.n, self.k, self.constant = n, k, float(S.mean() * n)
         C = S - S.mean(axis=0)
         C -= C.mean(axis=1, keepdims=True)
         C = (C + C.T) / 2
-        norm = np.abs(np.linalg.eigvalsh(C)[[0, -1]]).max() if n <= 400 else abs(eigsh(C, 1, tol=1e-3, v0=np.random.default_rng(0).normal(size=n), return_eigenvectors=False)[0])
+        exactly = lambda: [np.abs(np.linalg.eigvalsh(C)[[0, -1]]).max()]
+        norm = exactly()[0] if n <= 400 else abs(_lanczos(C, 1, exactly, tol=1e-3, return_eigenvectors=False)[0])
         self.scale = float(norm) if norm > 1e-13 * max(np.abs(S).max(), np.finfo(float).tiny) * n else 1.0
         self.C = C / self.scale
         self.price = 0.0 if lam is None else lam / self.scale
