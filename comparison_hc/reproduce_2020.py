@@ -260,7 +260,8 @@ def describe_ari(
     lost = points[points["converged"] < 1]
     runs = round(float((lost["repetitions"] * (1 - lost["converged"])).sum()))
     names = sorted(set(lost["one" if pairs else "method"]))
-    lines = [f"{size}; {int(summary['repetitions'].min())} repetitions; SDPs to a relative gap of {TOL:g} or {MAX_ITER} iterations",
+    times = int(summary["repetitions"].min())
+    lines = [f"{size}; {times} repetition{'s' if times != 1 else ''}; SDPs to a relative gap of {TOL:g} or {MAX_ITER} iterations",
              f"not converged: {runs} of {int(points['repetitions'].sum())} results" + (f" ({', '.join(names)})" if names else "")]
     if not pairs and summary["exhausted"].any():
         lines.append(f"all comparisons that exist are fewer than n(ln n)^a at a = {', '.join(f'{a:g}' for a in sorted(set(summary.loc[summary['exhausted'], 'a'])))}; all were used there")
@@ -479,4 +480,5 @@ def setting_2020(
     kind,     # "full" or "quick"
 ):            # text
     "Which setting results come from, in a line before the header of the figure."
-    return "; ".join(["THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)])
+    full = "THE PAPER'S SETTING" if summary["repetitions"].min() >= 10 else "THE PAPER'S SIZE, fewer repetitions"
+    return "; ".join([full if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)])
