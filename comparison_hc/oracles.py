@@ -141,9 +141,14 @@ class SimilarityOracle:
 
     def __repr__(self): return f"SimilarityOracle(N = {self.n_objects})"
 
+    def _entries(self, i, j):
+        "similarity[i, j]; of many entries in a third of the time. Nothing is clipped: the questions have been checked."
+        if len(i) < 256: return self.similarity[i, j]
+        return self.similarity.ravel().take(np.add(np.multiply(i, self.n_objects, dtype=np.intp), j, dtype=np.intp), mode="clip")
+
     def __call__(self, queries):
-        entries, q = self.similarity.ravel(), check_queries(queries, self.n_objects)
-        w = lambda a, b: entries.take(np.add(np.multiply(q[:, a], self.n_objects, dtype=np.intp), q[:, b], dtype=np.intp), mode="clip")     # similarity[i, j] in a third of its time; nothing is clipped: the questions are checked
+        q = check_queries(queries, self.n_objects)
+        w = lambda a, b: self._entries(q[:, a], q[:, b])
         if q.shape[1] == 4: return w(0, 1) > w(2, 3)
         together = np.stack([w(1, 2), w(0, 2), w(0, 1)])                                   # row r: the two without position r
         return _unique_largest(together)
