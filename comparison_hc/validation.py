@@ -125,11 +125,10 @@ def check_similarity(
     require(n_objects is None or len(matrix) == n_objects, argument, f"of shape ({n_objects}, {n_objects})", matrix)
     off = ~np.eye(len(matrix), dtype=bool)
     _check_rows_and_columns(similarity, argument)
-    if array.dtype.kind == "O": exact = np.array([not isinstance(x, Integral) or float(x) == x for x in array.flat], dtype=bool).reshape(array.shape)
-    else: exact = abs(array) <= 2**53 if array.dtype.kind in "iu" else np.True_
-    if not (exact | ~off | ~np.isfinite(matrix)).all():
-        i, j = np.argwhere(~exact & off)[0]
-        require(False, argument, f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not", array[i, j].item() if isinstance(array[i, j], np.generic) else array[i, j])
+    rounded = _rounded(array, matrix) & off
+    if rounded.any():
+        i, j = np.argwhere(rounded)[0]
+        require(False, argument, f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not", array.tolist()[i][j])
     finite = np.isfinite(matrix) | ~off
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
@@ -140,6 +139,11 @@ def check_similarity(
         require(False, argument, f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ", (float(matrix[i, j]), float(matrix[j, i])))
     return matrix
 
+def _rounded(array, matrix):
+    "(N, N) bool: integers that changed when they became floats."
+    if array.dtype.kind not in "iuO" or array.size == 0 or array.dtype.kind != "O" and array.max() <= 2**53 and array.min() >= -2**53: return np.zeros(matrix.shape, dtype=bool)
+    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(matrix.shape)
+
 def _check_rows_and_columns(table, argument):
     "The names of a DataFrame's rows and columns, if they are the same names, have to come in the same order."
     rows, columns = (getattr(table, side, None) for side in ("index", "columns"))
@@ -148,7 +152,6 @@ def _check_rows_and_columns(table, argument):
     try: same = rows != columns and set(rows) == set(columns)
     except TypeError: return                                                    # names that cannot be told apart
     require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
-
 
 # %% ../nbs/0_ground/05_validation.ipynb #1aa48a1d
 def check_labels(

@@ -3,7 +3,7 @@ import multiprocessing, os, sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PRELOADED = ["altair", "nbdev.test", "pandas", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"]    # none of them starts a thread
+PRELOADED = ["altair", "nbdev.test", "pandas", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"]
 
 def execute(
     notebook,  # path from the root

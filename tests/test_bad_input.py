@@ -387,5 +387,6 @@ def test_integers_as_pandas_has_them_are_questions_too():
     assert ORACLE(rows.astype("Int64")).tolist() == ORACLE(rows.to_numpy()).tolist()
 
 def test_large_integers_that_a_float_holds_and_large_offsets_are_legal():
-    assert SimilarityOracle(EXACT // 2**10 * 2**10)([[0, 2, 0, 1]]).tolist() == [False]
+    large = np.array([[0, 2**60, 2**61], [2**60, 0, 1], [2**61, 1, 0]])
+    for table in (large, large.astype(np.uint64), large.astype(object)): assert SimilarityOracle(table)([[0, 2, 0, 1], [1, 2, 0, 1]]).tolist() == [True, False]
     assert H.kernel_average_linkage(SIMILARITY + 1e9 * (1 - np.eye(4))).same_tree(H.kernel_average_linkage(SIMILARITY))
