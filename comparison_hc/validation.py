@@ -110,6 +110,21 @@ def as_array(
     try: return np.asarray(value, dtype)
     except (TypeError, ValueError, OverflowError): require(False, argument, rule, value)
 
+# %% ../nbs/0_ground/05_validation.ipynb #r0undedcell5
+def _rounded(array, matrix):
+    "(N, N) bool: integers that changed when they became floats."
+    if array.dtype.kind not in "iuO" or array.size == 0 or array.dtype.kind != "O" and array.max() <= 2**53 and array.min() >= -2**53: return np.zeros(matrix.shape, dtype=bool)
+    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(matrix.shape)
+
+def _check_rows_and_columns(table, argument):
+    "The names of a DataFrame's rows and columns, if they are the same names, have to come in the same order."
+    rows, columns = (getattr(table, side, None) for side in ("index", "columns"))
+    if columns is None or len(rows) != len(columns): return
+    rows, columns = list(rows), list(columns)
+    try: same = rows != columns and set(rows) == set(columns)
+    except TypeError: return                                                    # names that cannot be told apart
+    require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
+
 # %% ../nbs/0_ground/05_validation.ipynb #97a0eb8c
 def check_similarity(
     similarity,              # (N, N) symmetric, finite off the diagonal
@@ -138,20 +153,6 @@ def check_similarity(
         i, j = np.argwhere(~same)[0]
         require(False, argument, f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ", (float(matrix[i, j]), float(matrix[j, i])))
     return matrix
-
-def _rounded(array, matrix):
-    "(N, N) bool: integers that changed when they became floats."
-    if array.dtype.kind not in "iuO" or array.size == 0 or array.dtype.kind != "O" and array.max() <= 2**53 and array.min() >= -2**53: return np.zeros(matrix.shape, dtype=bool)
-    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(matrix.shape)
-
-def _check_rows_and_columns(table, argument):
-    "The names of a DataFrame's rows and columns, if they are the same names, have to come in the same order."
-    rows, columns = (getattr(table, side, None) for side in ("index", "columns"))
-    if columns is None or len(rows) != len(columns): return
-    rows, columns = list(rows), list(columns)
-    try: same = rows != columns and set(rows) == set(columns)
-    except TypeError: return                                                    # names that cannot be told apart
-    require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
 
 # %% ../nbs/0_ground/05_validation.ipynb #1aa48a1d
 def check_labels(
