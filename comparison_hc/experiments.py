@@ -114,13 +114,14 @@ def _one_run(function, run, seed, taken):
 
 # %% ../nbs/5_practice/54_experiments.ipynb #8dd9c388
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_WORKER = dict.fromkeys(_THREADS, "1") | {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**33), "MALLOC_TOP_PAD_": str(2**28)}
 
 @contextmanager
-def _one_thread():
-    "One thread for libraries that are loaded, here or in a new worker, before the end of the block."
+def _for_workers():
+    "Settings for new workers, and one thread for libraries that are loaded here before the end of the block."
     from threadpoolctl import threadpool_limits
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))
+    before = {name: os.environ.get(name) for name in _WORKER}
+    os.environ.update(_WORKER)
     try:
         with threadpool_limits(1): yield                                      # for backends whose workers are threads of this process
     finally:
@@ -205,7 +206,7 @@ def _finished(workers, function, todo, seeds, taken):
     "What came of the runs, in the order in which they finish. Closing this generator stops the workers."
     from joblib import delayed
     if not todo: return
-    with _one_thread():
+    with _for_workers():
         results = workers(delayed(_one_run)(function, run, seeds[key], taken) for key, run in todo.items())
         try: yield from results
         finally:

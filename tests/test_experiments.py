@@ -81,6 +81,13 @@ def test_no_process_outlives_its_experiment(monkeypatch):
             with pytest.raises(ProcessLookupError): os.kill(process, 0)
 
 
+def test_workers_keep_their_memory_and_this_process_is_left_alone(monkeypatch):
+    monkeypatch.delenv("MALLOC_MMAP_MAX_", raising=False)
+    def look(x, rng): return {"kept": os.environ.get("MALLOC_MMAP_MAX_")}
+    assert run_experiment(look, parameter_grid(x=range(4)), n_jobs=2).kept.tolist() == ["0"] * 4
+    assert "MALLOC_MMAP_MAX_" not in os.environ
+
+
 def test_one_thread_also_when_another_run_ends_meanwhile():
     def overlapping(pause, rng):
         before = threads(0, rng)["most"]
