@@ -119,13 +119,24 @@ def _check_overwriting(
         require(place not in taken, option, f"another file than {taken.get(place)}", str(path))
         taken[place] = option
 
+def _check_files(
+    args,          # what was given; its `out`, `labels_out` and `answers_out` are written
+    read=(),       # (option, path or None) of every file that is read
+    endings=None,  # legal endings of `--out`; None for those of a hierarchy
+):
+    "What is to be written can be, and takes the place of nothing. To be asked before long work, not after."
+    from comparison_hc.page import check_destination, writers
+    tables = [(f"--{name}-out", getattr(args, f"{name}_out", None)) for name in ("labels", "answers")]
+    for path in args.out: check_destination(path, "--out", tuple(endings or writers))
+    for option, path in tables:
+        if path is not None: check_destination(path, option, (".csv",))
+    _check_overwriting(read, [*(("--out", path) for path in args.out), *tables])
+
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.methods import methods
-    from comparison_hc.page import check_destination, flat_writers, writers
-    for path in args.out: check_destination(path, "--out", tuple(flat_writers if args.method in flat_names else writers))
-    if args.labels_out: check_destination(args.labels_out, "--labels-out", (".csv",))
-    _check_overwriting([("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)], [*(("--out", path) for path in args.out), ("--labels-out", args.labels_out)])
+    from comparison_hc.page import flat_writers
+    _check_files(args, [("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)], flat_writers if args.method in flat_names else None)
     if args.method in flat_names: return _report(_flat(args), args)
     require(args.clusters is not None or not args.labels_out, "--labels-out", "given together with --clusters", args.labels_out)
     require(args.initial is None or methods[args.method].starts, "--initial", f"left out with --method {args.method}, which starts from single objects", args.initial)
@@ -227,10 +238,9 @@ def demo_command(args):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
-    from comparison_hc.page import Result, check_destination
+    from comparison_hc.page import Result
     args.out = args.out or ["animals.html"]
-    for path in args.out: check_destination(path, "--out")
-    _check_overwriting([], [("--out", path) for path in args.out])
+    _check_files(args)
     animals = load_dataset("animals")
     answers = animals.triplets
     classes = [animals.label_names[c] for c in animals.labels]
@@ -310,12 +320,9 @@ def dashboard_command(args):
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
     from comparison_hc.asking import Session, default_journal
-    from comparison_hc.page import check_destination
     from comparison_hc.people import closing_text, session_result, terminal_session
-    for path in args.out: check_destination(path, "--out")
-    if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
-    _check_overwriting([("ITEMS", args.items), ("the journal", journal)], [*(("--out", path) for path in args.out), ("--answers-out", args.answers_out)])
+    _check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")       # what is no text is no answer either
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
@@ -341,11 +348,9 @@ def _write_answers(result, triplets, args):
 def pool_command(args):
     "Take several people's journals together: how far they agree, and one hierarchy."
     import warnings
-    from comparison_hc.page import check_destination, result_lines
+    from comparison_hc.page import result_lines
     from comparison_hc.people import pool_journals, pool_result
-    for path in args.out: check_destination(path, "--out")
-    if args.answers_out: check_destination(args.answers_out, "--answers-out", (".csv",))
-    _check_overwriting([("JOURNAL", path) for path in args.journals], [*(("--out", path) for path in args.out), ("--answers-out", args.answers_out)])
+    _check_files(args, [("JOURNAL", path) for path in args.journals])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         pool = pool_journals(args.journals)

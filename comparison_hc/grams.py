@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .comparisons import as_quadruplets, as_triplets, pair_index
-from .validation import as_array, check_flag, check_progress, require
+from .validation import as_array, check_flag, check_pairwise, check_progress, require
 
 # %% ../nbs/0_ground/06_grams.ipynb #e4979866
 def vote_lists(
@@ -140,10 +140,6 @@ def gram_of_votes(
     return sum_on_all_cores(part, -(-len(V) // step), V.shape[1])
 
 # %% ../nbs/0_ground/06_grams.ipynb #94f3d901
-def _check_size(n_objects):
-    require(n_objects <= 20_000, "n_objects", "at most 20,000: some forty bytes are needed for every two objects", n_objects)
-    return n_objects
-
 def landmark_kernel(
     quadruplets,       # `Quadruplets`, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference
@@ -153,7 +149,7 @@ def landmark_kernel(
 ):                     # (N, N) int64, zero diagonal
     "How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9). The majority counts. Memory about 20 bytes an answer beside the answers."
     quadruplets = as_quadruplets(quadruplets)
-    n = _check_size(quadruplets.n_objects)
+    n = check_pairwise(quadruplets.n_objects)
     check_flag(self_pairs, "self_pairs"); check_progress(progress)
     lists = summed_lists(vote_lists(quadruplets) if lists is None else lists)
     adds = np.zeros((n, n), dtype=np.int64)
@@ -173,7 +169,7 @@ def judge_kernel(
 ):                     # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017). The majority counts. Memory O(m + N²)."
     triplets = as_triplets(triplets)
-    _check_size(triplets.n_objects); check_flag(normalise, "normalise")
+    check_pairwise(triplets.n_objects); check_flag(normalise, "normalise")
     A = judge_table(triplets, check_flag(self_pairs, "self_pairs"))
     K = gram(A).astype(np.int64)
     np.fill_diagonal(K, 0)

@@ -425,12 +425,26 @@ class _Problem:
     def value(self, X): return float(np.vdot(self.C, X) - self.price * np.trace(X))
     def original(self, value): return self.constant + self.scale * value
 
-    def feasible(self, X):
-        "The nearest feasible point on the way from X, which may have negative entries, to aI + bJ."
+    def filled(self, X):
+        "X ⪰ 0 with rows and trace as they must be, its n(k − 1) most negative entries mended; new ones are small."
+        many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
+        level = max(-np.partition(X, many, axis=None)[many], 0.0)
+        missing = np.maximum(-level - X, 0)
+        added = missing.sum(axis=0)                                        # to every row, and once more to its diagonal entry
+        X = X + missing
+        X.flat[::self.n + 1] += added
+        X -= 2 / self.n * (added[:, None] + added - added.mean())
+        more = np.trace(X) - self.k if self.k else 0.0
+        return X if more <= 0 else (1 - more / (more + self.k - 1)) * X + more / (more + self.k - 1) / self.n
+
+    def stepped(self, X):
+        "The nearest point without negative entries on the way from X to aI + bJ."
         t = max(0.0, -X.min()); t = t / (t + self.least)
         X = (1 - t) * X + t * self.least
         X.flat[::self.n + 1] += t * self.diagonal
         return np.maximum(X, 0, out=X)
+
+    def feasible(self, X): return self.stepped(self.filled(X))
 
     def bound(self, gamma):
         "No feasible X has a larger value, whatever Γ ≥ 0: ⟨C + Γ, X⟩ − price tr X is maximised over 0 ⪯ Y ⪯ I, by eigenvalues."
@@ -458,7 +472,7 @@ class _Iterates:
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #82fef5c9
 def _check(problem, at, Z_before):
-    "Bring the bounds up to date, and balance the residuals by the penalty."
+    "Bring the bounds up to date, and balance the two parts of the gap by the penalty."
     X, V = problem.body.point(), at.V.astype(float)
     Z, U = np.maximum(V, 0), np.minimum(V, 0)
     feasible, gamma = problem.feasible(X), -at.rho * U
@@ -467,8 +481,8 @@ def _check(problem, at, Z_before):
     if bound < at.bound: at.gamma, at.bound = gamma, bound
     primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), at.rho * np.linalg.norm(Z - Z_before)
     at.residuals = float(primal), float(dual)
-    weight = max(problem.n / 12, 1) * np.linalg.norm(X)                    # a negative entry costs n times as much as it weighs (see `feasible`)
-    step = 1.5 if weight * primal > 3 * dual else 1 / 1.5 if dual > 3 * weight * primal else 1
+    below, above = problem.value(X) - value, bound - problem.value(X)      # what mending X costs, and what Γ leaves open
+    step = 1.5 if below > 2 * above else 1 / 1.5 if above > 2 * below else 1
     at.rho *= step
     if step != 1: at.V = (Z + U / step).astype(at.V.dtype)
 
@@ -564,7 +578,7 @@ def _starting_point(problem, certificate, start):
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, min(max(n / 25, 1.0), 10.0))  # a first guess of the penalty, moved by the residuals
+        at = _Iterates(Z, min(max(n / 25, 1.0), 4.0))   # a first guess of the penalty, moved by the residuals
     if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
     return at
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..grams import vote_lists
-from ..validation import as_rng, check_labels, check_number, check_progress, check_similarity, require
+from ..validation import as_rng, check_labels, check_number, check_pairwise, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
@@ -207,10 +207,6 @@ def check_partition(
 
 def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
 
-def _check_size(n_objects):
-    "Several numbers are kept for every pair of objects."
-    require(n_objects <= 20_000, "n_objects", "at most 20,000: 4–AL keeps some forty bytes for every two objects", n_objects)
-
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
     place = np.empty(n_objects, dtype=np.int64)
@@ -235,7 +231,7 @@ def quadruplet_average_linkage(
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL, quadruplets-based average linkage (F19, eqs. 4–5 and algorithm 1). Repeated and contradictory answers all vote. Time about O(m · depth of the tree), memory O(m)."
     quadruplets = as_quadruplets(quadruplets, n_objects)
-    _check_size(quadruplets.n_objects)
+    check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     return average_linkage_of_votes(ListedVotes(quadruplets), clusters, quadruplets.names, progress)
 
@@ -247,7 +243,7 @@ def quadruplet_average_linkage_ranked(
 ):                  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL when every comparison is known, p = 1: the tree of `quadruplet_average_linkage` on all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory."
     w = check_similarity(similarity)
-    _check_size(len(w))
+    check_pairwise(len(w), "the number of objects in similarity")
     clusters = check_partition(initial, len(w))
     votes = RankedVotes(w[pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))])
     return average_linkage_of_votes(votes, clusters, names, progress)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index
 from ..dendrogram import Dendrogram
-from ..validation import as_rng, check_integer, check_names, require
+from ..validation import MOST_OBJECTS, as_rng, check_integer, check_names, require
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #91e60e1d
 def _ask(
@@ -89,10 +89,10 @@ def _insert(
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #ecf94070
 def _objects(n):
     "(number of objects, names or None) from a number or a sequence of names."
-    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n", 1, 20_000), None      # a number for every two objects is kept
+    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n", 1, MOST_OBJECTS), None     # a number for every two objects is kept
     require(getattr(n, "ndim", 1) == 1, "n", "a number of objects, or a sequence of their names", n)
     names = n if isinstance(n, (set, dict)) else list(n)
-    return check_integer(len(names), "the number of names in n", 1, 20_000), check_names(names, len(names), argument="n")
+    return check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS), check_names(names, len(names), argument="n")
 
 def single_linkage(
     n,      # number of objects N, 1..20,000, or a sequence of N distinct names

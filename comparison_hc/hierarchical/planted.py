@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..validation import as_rng, check_integer, check_number, require
+from ..validation import as_rng, check_integer, check_number, check_pairwise, require
 
 # %% ../../nbs/1_hierarchical/10_planted.ipynb #12ff388c
 def level_labels(
@@ -61,7 +61,7 @@ def planted_hierarchy(
     "Draw from the planted hierarchical model (F19, section 2.2)."
     n_pure, n_levels = check_integer(n_pure, "n_pure"), check_integer(n_levels, "n_levels", 1, 20)
     mu, delta, sigma = check_number(mu, "mu"), check_number(delta, "delta", 0), check_number(sigma, "sigma", 0)
-    require(n_pure << n_levels <= 20_000, "n_pure · 2^n_levels", "at most 20,000 objects: some numbers are kept for every two of them", n_pure << n_levels)
+    check_pairwise(n_pure << n_levels, "n_pure · 2^n_levels")
     require(abs(mu) + n_levels * delta + 50 * sigma < 1e300, "mu, delta and sigma", "so small that all similarities are finite", (mu, delta, sigma))
     labels = np.repeat(np.arange(2**n_levels), n_pure)
     ideal = ideal_similarity(labels, n_levels, mu, delta)

@@ -16,7 +16,7 @@ from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_references
 from .linkage import _in_order, _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_flag, check_integer, check_progress, check_similarity, require
+from ..validation import as_rng, check_flag, check_integer, check_pairwise, check_progress, check_similarity
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def triplet_kernel(
@@ -231,7 +231,7 @@ def triplet_average_linkage(
 ):                   # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL, average linkage from triplets: a link is scored against the links that share an end with it (ours, not in F19). Repeated answers all vote. Time O(m · depth of the tree + N³), memory O(m + N²)."
     triplets, sort = as_triplets(triplets, n_objects), check_flag(sort, "sort")
-    require(triplets.n_objects <= 20_000, "n_objects", "at most 20,000: some eighty bytes are needed for every two objects", triplets.n_objects)
+    check_pairwise(triplets.n_objects)
     return _tree_of_votes(TripletVotes(triplets), check_partition(initial, triplets.n_objects), triplets.n_objects, sort, triplets.names, progress)
 
 def _tree_of_votes(votes, clusters, n_objects, sort, names, progress):
@@ -249,5 +249,5 @@ def triplet_average_linkage_ranked(
 ):                  # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL when every comparison is known: the tree of `triplet_average_linkage` on all N · C(N−1, 2) triplets but the tied ones, in O(N³) time and O(N²) memory (ours, not in F19)."
     w, sort = check_similarity(similarity), check_flag(sort, "sort")
-    require(len(w) <= 20_000, "similarity", "about at most 20,000 objects: some eighty bytes are needed for every two", w)
+    check_pairwise(len(w), "the number of objects in similarity")
     return _tree_of_votes(RankedTripletVotes(w), check_partition(initial, len(w)), len(w), sort, names, progress)
