@@ -134,7 +134,7 @@ def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
     start = next(iter(known.values()), None)
     return tuple(_trace(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress)) for lam in (lam_min, lam_max))
 
-_ROUNDS = (5e-2, np.inf), (1e-2, 0.15), (0.0, 0.05)                     # relative gap to reach, and how far below the best a k's objective may be to take part
+_ROUNDS = (5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (0.0, 0.04)       # relative gap to reach, and how far below the best a k's objective may be to take part
 
 def _solve_all(S, ks, known, tol, max_iter, rng, progress):
     "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then in rounds those that can still win, the last to `tol`."
