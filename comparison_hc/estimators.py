@@ -32,11 +32,12 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
         X,       # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
         y=None,  # ignored, as in scikit-learn
     ):           # the estimator
-        "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule."
+        "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial clusters, leave the objects in groups that nothing compares."
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
         if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
+        if passive and self.initial is None: warn_if_disconnected(comparison_components(X), X.names)
         self.dendrogram_, self.n_questions_ = build_hierarchy(self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng)
         self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children
         self.n_leaves_, self.n_objects_ = self.dendrogram_.n_leaves, self.dendrogram_.n_objects

@@ -1,6 +1,6 @@
 """scikit-learn's manners, and names that load when they are used."""
 
-import json, pickle, subprocess, sys
+import json, pickle, subprocess, sys, warnings
 
 import numpy as np
 import pytest
@@ -181,3 +181,14 @@ def test_flat_bad_parameters_are_noticed_in_fit(triplets, parameters, word):
 @pytest.mark.parametrize("X", [None, [[0, 1]], [], [[0, 0, 1]], "abc", [[0.5, 1, 2]]])
 def test_flat_bad_answers(X):
     with pytest.raises(InputError): ComparisonClustering().fit(X)
+
+
+def test_answers_that_fall_apart_are_reported_unless_initial_clusters_hold_the_objects_together():
+    from comparison_hc.comparisons import DisconnectedWarning
+    apart = np.array([[0, 1, 0, 2], [3, 4, 3, 5]])
+    for linkage in ("4-al", "4k-al"):
+        with pytest.warns(DisconnectedWarning, match="2 groups of 3, 3 objects"): ComparisonHC(linkage).fit(apart)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ComparisonHC("4-al", initial=[[0, 3], [1], [2], [4], [5]]).fit(apart)
+        ComparisonHC("4-al").fit(np.array([[0, 1, 0, 2], [2, 3, 1, 3]]))
