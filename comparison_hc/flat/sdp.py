@@ -375,6 +375,8 @@ class _Spectrahedron:
         self.clipped = np.zeros(0)                                         # eigenvalues of the last Y that are not 0, ascending
         self.rng = np.random.default_rng(0)
 
+    def follow(self, other): self.rank, self.values, self.vectors = other.rank, other.values, other.vectors   # search where another projection ended
+
     def project(self, W, rho, out=None):  # W: (n, n) symmetric, of which only the centred part counts
         "(Y, τ) with J/n + Y the nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1]. In the precision of W."
         m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
@@ -533,7 +535,7 @@ class SDPSolution:
     dual: object = field(default=None, repr=False)       # (n, n) Γ behind `bound`, after iterations
     eigenvalues: object = field(default=None, repr=False)    # (r,) after iterations: those above 0 of the last X ⪰ 0, ascending, that of the constant vector left out
     _X: object = field(default=None, repr=False)
-    _rho: object = field(default=None, repr=False)
+    _end: object = field(default=None, repr=False)       # V, ρ and the projection that the iteration ended with
 
     @property
     def X(self):
@@ -558,7 +560,7 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
         if labels is None: break
         price = at.tau * at.rho * problem.scale if lam is None else lam
         tried = certify(S, labels, dual=gamma, lam=price)
-        common = dict(n_iter=at.n_iter, residuals=at.residuals, dual=gamma, _rho=at.rho)
+        common = dict(n_iter=at.n_iter, residuals=at.residuals, dual=gamma, _end=(at.V, at.rho, problem.body))
         if proves(tried): return _proved(name, parameter, tried, lam or 0.0, **common)
         if price > tried.lam_limit: break                                  # no Γ can prove it at this price
     gap = _gap(problem, at)
@@ -566,7 +568,7 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
     if gap > tol:
         warnings.warn(f"{name} with {parameter:g} stopped after {at.n_iter} iterations with a relative gap of {gap:.2g} (asked for: {tol:g}); relative residuals "
                       f"{at.residuals[0]:.2g} (primal) and {at.residuals[1]:.2g} (dual). Raise max_iter or tol.", NotConvergedWarning, stacklevel=3)
-    return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, problem.body.clipped.astype(float), at.best, at.rho)
+    return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, problem.body.clipped.astype(float), at.best, (at.V, at.rho, problem.body))
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #68cf1d67
 def _check_start(start, n): require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
@@ -574,7 +576,9 @@ def _check_start(start, n): require(start is None or isinstance(start, SDPSoluti
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
     n = problem.n
-    if start is not None and start.dual is not None: at = _Iterates(start.X - start.dual / (problem.scale * start._rho), start._rho)
+    if start is not None and start._end is not None:
+        at = _Iterates(*start._end[:2])
+        problem.body.follow(start._end[2])
     else:
         Z = np.full((n, n), problem.least)
         Z.flat[::n + 1] += problem.diagonal
