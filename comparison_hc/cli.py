@@ -132,6 +132,7 @@ def _check_files(
         if path is not None: check_destination(path, option, (".csv",))
     _check_overwriting(read, [*(("--out", path) for path in args.out), *tables])
 
+# %% ../nbs/5_practice/53_command_line.ipynb #82a303fa
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.methods import methods

@@ -427,27 +427,6 @@ class _Problem:
     def value(self, X): return float(np.vdot(self.C, X) - self.price * np.trace(X))
     def original(self, value): return self.constant + self.scale * value
 
-    def filled(self, X):
-        "X ⪰ 0 with rows and trace as they must be, its n(k − 1) most negative entries mended; new ones are small."
-        many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
-        level = max(-np.partition(X, many, axis=None)[many], 0.0)
-        missing = np.maximum(-level - X, 0)
-        added = missing.sum(axis=0)                                        # to every row, and once more to its diagonal entry
-        X = X + missing
-        X.flat[::self.n + 1] += added
-        X -= 2 / self.n * (added[:, None] + added - added.mean())
-        more = np.trace(X) - self.k if self.k else 0.0
-        return X if more <= 0 else (1 - more / (more + self.k - 1)) * X + more / (more + self.k - 1) / self.n
-
-    def stepped(self, X):
-        "The nearest point without negative entries on the way from X to aI + bJ."
-        t = max(0.0, -X.min()); t = t / (t + self.least)
-        X = (1 - t) * X + t * self.least
-        X.flat[::self.n + 1] += t * self.diagonal
-        return np.maximum(X, 0, out=X)
-
-    def feasible(self, X): return self.stepped(self.filled(X))
-
     def bound(self, gamma):
         "No feasible X has a larger value, whatever Γ ≥ 0: ⟨C + Γ, X⟩ − price tr X is maximised over 0 ⪯ Y ⪯ I, by eigenvalues."
         from scipy.linalg import eigh
@@ -457,6 +436,32 @@ class _Problem:
         some = dict(subset_by_index=(self.n - self.k + 1, self.n - 1)) if self.k else dict(subset_by_value=(self.price, np.inf))
         values = eigh(M, eigvals_only=True, overwrite_a=True, check_finite=False, **some)
         return float(mean.sum() - self.price + (values - self.price).sum())
+
+# %% ../../nbs/2_flat/22_sdp.ipynb #217b282d
+def _filled(self, X):
+    "X ⪰ 0 with rows and trace as they must be, its n(k − 1) most negative entries mended; new ones are small."
+    many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
+    level = max(-np.partition(X, many, axis=None)[many], 0.0)
+    missing = np.maximum(-level - X, 0)
+    added = missing.sum(axis=0)                                        # to every row, and once more to its diagonal entry
+    X = X + missing
+    X.flat[::self.n + 1] += added
+    X -= 2 / self.n * (added[:, None] + added - added.mean())
+    more = np.trace(X) - self.k if self.k else 0.0
+    return X if more <= 0 else (1 - more / (more + self.k - 1)) * X + more / (more + self.k - 1) / self.n
+
+def _stepped(self, X):
+    "The nearest point without negative entries on the way from X to aI + bJ."
+    t = max(0.0, -X.min()); t = t / (t + self.least)
+    X = (1 - t) * X + t * self.least
+    X.flat[::self.n + 1] += t * self.diagonal
+    return np.maximum(X, 0, out=X)
+
+def _feasible(self, X):
+    "A feasible point near X, which may have negative entries."
+    return self.stepped(self.filled(X))
+
+_Problem.filled, _Problem.stepped, _Problem.feasible = _filled, _stepped, _feasible
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #5cd4e19b
 @dataclass
