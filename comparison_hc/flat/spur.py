@@ -171,7 +171,7 @@ def spur(
     if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
     proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)
     if proofs and not all_k: return _by_proof(S, proofs, lam_min, lam_max)
-    trace_min, trace_max = _traces(S, lam_min, lam_max, known, max(tol, 1e-2), max_iter, rng, progress)
+    trace_min, trace_max = _traces(S, lam_min, lam_max, known, max(tol, 5e-2), max_iter, rng, progress)
     ks = sorted((round(trace_max), round(trace_min)))
     low, high = min(max(2, ks[0]), len(S)), min(ks[1] + 2, len(S))
     found = _solve_all(S, range(low, high + 1), known, tol, max_iter, rng, progress)
