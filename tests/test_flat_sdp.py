@@ -324,3 +324,28 @@ def test_large_matrices_without_anything_to_build_on(S):
     assert certify(S, np.arange(420) % 4).n_clusters == 4
     price = sdp_lambda(S, 2.0, 1e-2, 200)
     assert price.converged and price.objective <= price.bound + 1e-9 * max(1, abs(price.bound))
+
+
+@pytest.mark.parametrize("n, k", [(2, None), (3, 2), (12, 3), (40, 2), (40, 7), (40, None)])
+def test_a_mended_matrix_is_feasible(n, k):
+    "Whatever X ⪰ 0 with X1 = 1 and the right trace comes in, with many negative entries."
+    from comparison_hc.flat.sdp import _Problem
+    rng = np.random.default_rng(n)
+    S = rng.normal(size=(n, n))
+    Q = np.linalg.qr(np.hstack([np.ones((n, 1)), rng.normal(size=(n, n - 1))]))[0][:, 1:]
+    values = rng.random(n - 1)**20                                            # a few large ones, so that entries are negative
+    if k: values *= (k - 1) / values.sum()
+    X = (Q * values) @ Q.T + 1 / n
+    before, mended = X.copy(), _Problem(S + S.T, k=k, lam=None if k else 0.5).feasible(X)
+    assert X.min() < 0 or n < 4
+    assert mended.min() >= 0 and np.abs(mended.sum(axis=1) - 1).max() < 1e-12 and np.linalg.eigvalsh(mended)[0] > -1e-12
+    assert (k is None or np.trace(mended) == pytest.approx(k)) and np.array_equal(X, before)
+
+
+def test_going_on_from_a_solution_leaves_it_as_it_was():
+    S = planted(0)[0]
+    rough = sdp_k(S, 5, 1e-2, certificate=False)
+    V, X = rough._end[0].copy(), rough.X.copy()
+    sdp_k(S, 5, 1e-4, start=rough, certificate=False)
+    sdp_k(S, 4, 1e-4, start=rough, certificate=False)
+    assert np.array_equal(rough._end[0], V) and np.array_equal(rough.X, X)

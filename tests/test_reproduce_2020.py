@@ -188,3 +188,12 @@ def test_quick_figure_2a_whole():
     check_stored("n20-fig2a", found.summary)
     last = found.summary[found.summary["a"] == 4].set_index("method")["ari"]
     assert (last > last["k-means"] - 0.15).all() and last["k-means"] > 0.8
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_full_results_are_of_the_registered_grid(name):
+    "As many repetitions as the command would run; where the paper has more, the header says so."
+    from comparison_hc.reproduce_2019 import kept_results
+    summary, kind = kept_results(name)
+    repetitions = len({run["repetition"] for run in find_reproductions()[name].full_grid})
+    assert kind == "full" and set(summary["repetitions"]) == {repetitions}
+    assert ("but for the number of repetitions" in r.setting_2020(summary, kind)) == (repetitions < 10)
