@@ -275,9 +275,7 @@ def check_command(args):
 def reproduce_command(args):
     "List the figures that can be redone, or redo one: its claims on the screen, its summary and its picture in the folder."
     from comparison_hc.experiments import ExperimentError, find_reproductions, reproduce
-    if args.name is None:
-        for name, r in find_reproductions().items(): print(f"{name:<16} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full)")
-        return
+    if args.name is None: return _list_reproductions(find_reproductions())
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", "a number of workers of at least 1, or -1 for one a core", args.jobs)
     journal = Path(args.folder) / f"{args.name}.jsonl"
     try: done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
@@ -288,9 +286,18 @@ def reproduce_command(args):
     print(done.claims())
     _write_reproduced(done, Path(args.folder))
 
+def _list_reproductions(reproductions):
+    "A line a figure; with the hours of the full run where a checkout knows them."
+    from comparison_hc.experiments import ResultsNotFoundError, load_results
+    try: hours = load_results("times").set_index("name")["hours"].to_dict()
+    except (ResultsNotFoundError, KeyError, ValueError): hours = {}                # none, or a damaged one: the list is worth more than its hours
+    for name, r in reproductions.items():
+        took = f", {hours[name]:.2g} hours of one core" if name in hours else ""
+        print(f"{name:<16} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full{took})")
+
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.experiments import results_folder, save_results
+    from comparison_hc.experiments import results_folder, save_results, save_time
     from comparison_hc.page import write_whole
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
@@ -298,7 +305,7 @@ def _write_reproduced(done, folder):
         import vl_convert
         paths.append(folder / f"{name}.svg")
         write_whole(paths[-1], vl_convert.vegalite_to_svg(done.chart().to_json()))
-    if not done.quick and results_folder().is_dir(): paths.append(save_results(name, done.summary))
+    if not done.quick and results_folder().is_dir(): paths += [save_results(name, done.summary), save_time(done)]
     for path in paths: print(f"wrote {path}")
 
 # %% ../nbs/5_practice/53_command_line.ipynb #f41201d2

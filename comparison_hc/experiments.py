@@ -6,7 +6,7 @@
 __all__ = ['parameter_grid', 'canonical', 'run_seed', 'run_by_definition', 'ExperimentError', 'ProgressBar', 'run_experiment',
            'example_run', 'Claim', 'ClaimsTable', 'claims_table', 'Reproduction', 'register_reproduction',
            'find_reproductions', 'Reproduced', 'reproduce', 'results_folder', 'save_results', 'ResultsNotFoundError',
-           'load_results']
+           'load_results', 'save_time']
 
 # %% ../nbs/5_practice/54_experiments.ipynb #6b01a0a4
 import hashlib, inspect, itertools, json, os, re, warnings, zlib
@@ -283,7 +283,8 @@ def run_experiment(
         todo = {key: run for key, run in runs.items() if not book.is_done(key)}
         try:
             report(len(runs) - len(todo), len(runs))
-            with closing(_finished(workers, function, todo, seeds, {*names, *_RESERVED})) as finished:
+            with closing(_finished(workers, function, todo, seeds, {*names, *_RESERVED})) as finished, warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "A worker stopped while some jobs")     # joblib renews a worker that has grown; nothing is lost
                 for left, record in zip(range(len(todo) - 1, -1, -1), finished):
                     book.add(record)
                     report(len(runs) - left, len(runs))
@@ -387,7 +388,7 @@ class Reproduction:
     version: int = 1           # as in `run_experiment`
 
     def __post_init__(self):
-        _check_name(self.name)
+        require(_check_name(self.name).lower() != _TIMES, "name", "another word (times.csv says how long the full runs took)", self.name)
         require(self.paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", self.paper)
         for text, what in ((self.title, "title"), (self.figure, "figure")): require(isinstance(text, str) and text.strip(), what, "a text", text)
         for step, what in ((self.summarise, "summarise"), (self.chart, "chart"), (self.claims, "claims")): require(step is None or callable(step), what, "a function or None", step)
@@ -399,6 +400,8 @@ def _check_name(name):
     "A name that is also the name of a file, and no path."
     require(isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name), "name", "made of letters, digits, - and _", name)
     return name
+
+_TIMES = "times"    # the file beside the results that says what they took; no figure is called so
 
 # %% ../nbs/5_practice/54_experiments.ipynb #4768c50c
 _reproductions = {}   # name -> Reproduction
@@ -432,6 +435,15 @@ class Reproduced:
     summary: object  # `pandas.DataFrame`: what is kept
 
     def __repr__(self): return f"Reproduced({self.reproduction.name!r}, {'quick' if self.quick else 'full'}: {len(self.table)} rows, {len(self.summary)} of them kept)"
+
+    @property
+    def hours(self):
+        "What its runs took, added up: about the time of one core, if nothing else ran beside."
+        own = {"run_seed", *(name for run in self._grid for name in run)}
+        return float(self.table.drop_duplicates([name for name in self.table if name in own])["seconds"].sum() / 3600)
+
+    @property
+    def _grid(self): return self.reproduction.quick_grid if self.quick else self.reproduction.full_grid
 
     def chart(self):  # Altair chart, or None if the reproduction has none
         "The figure."
@@ -504,3 +516,16 @@ def _typed(texts):
         try: return [convert(text) for text in texts]
         except ValueError: pass
     return [text or None for text in texts]
+
+# %% ../nbs/5_practice/54_experiments.ipynb #a5408e02
+def save_time(
+    done,         # `Reproduced`, of the full grid
+    folder=None,  # as in `save_results`
+):                # path of the file
+    "Write how many runs the reproduction has and the hours they took into times.csv, in place of what it says of that name. Raises `InputError`."
+    from pandas import DataFrame, concat
+    require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)
+    row = DataFrame([dict(name=done.reproduction.name, runs=len(done._grid), hours=done.hours)])
+    try: others = load_results(_TIMES, folder).loc[lambda times: times["name"].astype(str) != done.reproduction.name]
+    except ResultsNotFoundError: others = row[:0]
+    return save_results(_TIMES, concat([others, row] if len(others) else [row]).sort_values("name"), folder)

@@ -44,9 +44,9 @@ def _spur(S, n_comparisons, rng):
     "(`SpurResult`, whether all its SDPs converged)."
     return _watched(lambda: spur(S, n_comparisons, tol=TOL, max_iter=MAX_ITER, rng=rng))
 
-def _sdp_labels(S, k, rng):
+def _sdp_labels(S, k, rng, start=None):
     "(labels from SDP-k, whether it converged)."
-    solution, converged = _watched(lambda: sdp.sdp_k(S, k, TOL, MAX_ITER, rng))
+    solution, converged = _watched(lambda: sdp.sdp_k(S, k, TOL, MAX_ITER, rng, start))
     return (round_solution(solution.X, k, rng=rng) if solution.labels is None else solution.labels), converged
 
 # %% ../nbs/5_practice/64_reproduce_2020.ipynb #84a431c6
@@ -143,7 +143,7 @@ def mnist_run(
     found, converged = _spur(S, len(triplets), for_spur)
     embedding, embedded = _watched(lambda: baselines.t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
     results = {"k-means": (_k_means(points, k, others[1]), True), "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
-               "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]), "AddS-3, k known": _sdp_labels(S, k, others[4]), "AddS-3, SPUR": (found.labels, converged)}
+               "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]), "AddS-3, k known": _sdp_labels(S, k, others[4], found.solution), "AddS-3, SPUR": (found.labels, converged)}
     return [{"method": name, "comparisons": len(triplets), "exhausted": exhausted, "n_clusters": found.n_clusters if name == "AddS-3, SPUR" else k,
              "ari": adjusted_rand_index(digits, labels), "converged": ok} for name, (labels, ok) in results.items()]
 
@@ -466,9 +466,9 @@ for _name, _figure, _title_, _quick, _full, _chart, _claims, _paired in (
     ("n20-fig1a", "Figure 1a", "ARI on planted clusters against the number of comparisons", dict(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]), dict(kind=["triplets", "quadruplets"], a=_STEPS), ari_chart, figure_1a_claims, ("a", "kind")),
     ("n20-fig1b", "Figure 1b", "ARI on planted clusters against the external noise", dict(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), dict(epsilon=_NOISE), noise_chart, figure_1b_claims, ("epsilon",)),
     ("n20-fig1c", "Figure 1c", "ARI on planted clusters with other distributions", dict(family=list(FAMILIES)[1:], a=[3, 4]), dict(family=list(FAMILIES)[1:], a=[3, 4]), family_chart, figure_1c_claims, ("a",))):
-    register_reproduction(Reproduction(_name, _title_, planted_partition_run, figure_1_grid(True, **_quick), figure_1_grid(False, **_full), chart=_chart, figure=_figure, claims=_claims, paired=_paired, **_ARI))
+    register_reproduction(Reproduction(_name, _title_, planted_partition_run, figure_1_grid(True, **_quick), figure_1_grid(False, **_full), chart=_chart, figure=_figure, claims=_claims, paired=_paired, version=2, **_ARI))
 for _name, _figure, _dataset, _claims in (("n20-fig2a", "Figure 2a", "1 vs. 7", figure_2a_claims), ("n20-fig2b", "Figure 2b", "10 digits", figure_2b_claims)):
-    register_reproduction(Reproduction(_name, f"ARI on MNIST, {_dataset}, against the number of triplets", mnist_run, figure_2_grid(_dataset), figure_2_grid(_dataset, False), chart=ari_chart, figure=_figure, claims=_claims, paired=("a",), **_ARI))
+    register_reproduction(Reproduction(_name, f"ARI on MNIST, {_dataset}, against the number of triplets", mnist_run, figure_2_grid(_dataset), figure_2_grid(_dataset, False), chart=ari_chart, figure=_figure, claims=_claims, paired=("a",), version=2, **_ARI))
 for _name, _figure, _title_, _function, _vary, _chart, _claims in (
     ("n20-fig2c", "Figure 2c", "Agreement of partitions of sixty cars, and with the collectors' classes", car_partitions_run, dict(outliers=list(OUTLIERS)), agreement_chart, figure_2c_claims),
     ("n20-food", "Appendix F (Food)", "Agreement of partitions of a hundred dishes, and the dishes by cluster", food_run, dict(answers=["unique", "all"]), food_figure, food_claims)):

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from comparison_hc import experiments
 from comparison_hc.experiments import (Claim, ExperimentError, ProgressBar, Reproduction, ResultsNotFoundError, canonical, claims_table, find_reproductions,
-                                       load_results, parameter_grid, register_reproduction, reproduce, run_by_definition, run_experiment, run_seed, save_results)
+                                       load_results, parameter_grid, register_reproduction, reproduce, run_by_definition, run_experiment, run_seed, save_results, save_time)
 from comparison_hc.oracles import JournalError
 from comparison_hc.validation import InputError
 
@@ -436,7 +436,7 @@ def test_without_the_extras(registry):
     done = reproduce("toy-fig1")
     assert "seconds" not in done.summary and done.chart() is None and len(done.claims()) == 0
 
-@pytest.mark.parametrize("change, word", [({"name": "a b"}, "name"), ({"name": "../x"}, "name"), ({"name": None}, "name"), ({"title": " "}, "title"), ({"figure": None}, "figure"), ({"paper": "X99"}, "paper"), ({"chart": 3}, "chart"),
+@pytest.mark.parametrize("change, word", [({"name": "a b"}, "name"), ({"name": "../x"}, "name"), ({"name": None}, "name"), ({"name": "times"}, "name"), ({"title": " "}, "title"), ({"figure": None}, "figure"), ({"paper": "X99"}, "paper"), ({"chart": 3}, "chart"),
                                           ({"summarise": 3}, "summarise"), ({"claims": 3}, "claims"), ({"quick_grid": []}, "grid"), ({"full_grid": [{"z": 1}]}, "grid, entry 0,"), ({"function": 1}, "function")])
 def test_bad_reproductions(change, word):
     with pytest.raises(InputError, match=f"^{word} must"): toy(**change)
@@ -479,6 +479,24 @@ def test_results_that_are_not_there(tmp_path, monkeypatch):
     for name in ("../x", "", None, "a/b"):
         with pytest.raises(InputError, match="^name must"): load_results(name)
         with pytest.raises(InputError, match="^name must"): save_results(name, pd.DataFrame(), tmp_path)
+
+@properties
+@given(st.lists(st.tuples(st.integers(1, 3), st.floats(0, 1e5)), min_size=1, max_size=6, unique_by=lambda run: run[0]))
+def test_hours_count_every_run_once(runs):
+    grid = [{"x": x} for x, _ in runs]
+    table = pd.DataFrame([dict(x=x, run_seed=run_seed({"x": x}), method=method, seconds=seconds) for x, seconds in runs for method in "abc"[:x]])
+    done = experiments.Reproduced(toy(function=several, full_grid=grid), False, table, table)
+    assert done.hours == pytest.approx(sum(seconds for _, seconds in runs) / 3600, rel=1e-12)
+
+def test_times_are_kept_by_name(tmp_path, registry):
+    register_reproduction(toy(function=several, full_grid=parameter_grid(x=[1, 2, 3]))); register_reproduction(toy(name="a-fig0", full_grid=parameter_grid(x=range(5))))
+    for name in ("toy-fig1", "a-fig0", "toy-fig1"): path = save_time(reproduce(name, quick=False), tmp_path)
+    times = load_results("times", tmp_path)
+    assert path == tmp_path / "times.csv" and times["name"].tolist() == ["a-fig0", "toy-fig1"] and times["runs"].tolist() == [5, 3] and (times["hours"] > 0).all()
+    before = path.read_bytes()
+    for wrong in (reproduce("toy-fig1"), None):
+        with pytest.raises(InputError, match="^done must be"): save_time(wrong, tmp_path)
+    assert path.read_bytes() == before
 
 def test_progress_bar_does_not_count_what_was_done(capsys):
     bar = ProgressBar("runs")

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
-from comparison_hc.flat.sdp import (NotConvergedWarning, _Blocks, _limit, _Problem, _raised, _shift, _Spectrahedron, certify, cluster_matrix, improve_partition, sdp_k, sdp_lambda, sdp_reference)
+from comparison_hc.flat.sdp import (NotConvergedWarning, _Blocks, _limit, _Problem, _raised, _shift, _positive_definite, _Spectrahedron, _top_sum, certify, cluster_matrix, improve_partition, sdp_k, sdp_lambda, sdp_reference)
 from comparison_hc.flat.similarity import adds3
 
 @lru_cache(None)
@@ -254,6 +254,45 @@ def test_a_projection_from_any_former_eigenvectors(W):
     values = np.linalg.eigvalsh(Y)
     assert np.allclose(Y.sum(axis=1), 0, atol=1e-12) and values[0] > -1e-12 and values[-1] < 1 + 1e-12 and np.trace(Y) == pytest.approx(2)
     assert np.linalg.norm(Y - W) <= np.linalg.norm(exact - W) + 1e-6
+
+@settings(max_examples=40)
+@given(st.integers(20, 60), st.integers(1, 5), st.sampled_from(["spread", "equal", "low rank", "zero"]), st.sampled_from([0.0, 1e-2, 1.0]), st.booleans(), st.integers(0, 10**6))
+def test_a_proved_sum_of_eigenvalues_is_never_too_small(n, m, kind, wrong, single, seed):
+    "Against all eigenvalues, from vectors that are right, nearly right or arbitrary, in both precisions."
+    rng = np.random.default_rng(seed)
+    Q = np.linalg.qr(np.hstack([np.ones((n, 1)), rng.normal(size=(n, n - 1))]))[0]
+    values = {"spread": rng.normal(size=n), "equal": np.repeat(rng.normal(size=2), [n // 2, n - n // 2]), "low rank": np.r_[np.zeros(n - 2), 1, 2], "zero": np.zeros(n)}[kind]
+    values[0] = -3 - np.abs(values).max()
+    M = (Q * values) @ Q.T; M = (M + M.T) / 2
+    order = np.argsort(values)[-(m + 5):]
+    V = np.linalg.qr(Q[:, order] + wrong * rng.normal(size=(n, m + 5)))[0].astype(np.float32 if single else float)
+    s, error = np.sort(values)[-m:].sum(), 1e-5 if single else 1e-10
+    found = _top_sum(M, m, V, s + 1, 1e-3)
+    assert wrong == 1 or found is not None
+    if found is not None: assert found[0] <= s + error and s - 1e-10 <= found[1] <= s + 0.26
+    low = _top_sum(M, m, V, s - 0.5, 1e-3)
+    assert low is None or low[1] >= s - 1e-10                                # inf, or proved all the same
+    if wrong == 0 and kind != "zero": assert found[1] <= s + 1e-3 + error and low == (pytest.approx(s, abs=error), np.inf)
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_the_last_check_knows_the_best_bound_of_all(k, monkeypatch):
+    "Large enough for proofs in place of decompositions; every Γ is also bounded exactly."
+    N = np.random.default_rng(k).normal(size=(420, 420)); S = N + N.T
+    exact, bound = [], _Problem.bound
+    def spying(self, gamma, *limits):
+        exact.append(self.original(bound(self, gamma)[1]))
+        return bound(self, gamma, *limits)
+    monkeypatch.setattr(_Problem, "bound", spying)
+    with pytest.warns(NotConvergedWarning): solution = sdp_k(S, k, 1e-3, 50, certificate=False)
+    assert len(exact) >= 3 and min(exact) <= solution.bound <= min(exact) + 1e-3 * abs(solution.objective)
+    exact.clear()
+    solution = sdp_k(S, k, 0.1, certificate=False)
+    assert solution.converged and exact[-1] - 1e-9 * abs(exact[-1]) <= solution.bound and solution.objective <= solution.bound
+
+@pytest.mark.parametrize("A, yes", [(np.eye(5), True), (-np.eye(5), False), (np.zeros((5, 5)), False), (np.full((5, 5), np.nan), False), (np.diag([1, 1, np.inf, 1, 1]), False), (np.ones((5, 5)) + 1e-3 * np.eye(5), True)],
+                         ids=["one", "minus one", "zero", "NaN", "infinite", "nearly singular"])
+def test_positive_definite(A, yes):
+    with np.errstate(invalid="ignore"): assert _positive_definite(A.copy(), 0.0) == yes
 
 @settings(max_examples=30)
 @given(matrices(low=4), st.data())

@@ -147,7 +147,8 @@ def _positive_definite(A, rounding):
     from scipy.linalg.lapack import dpotrf
     n, eps = len(A), np.finfo(float).eps
     A.flat[::n + 1] -= n * rounding + 2 * (n + 4) * eps * np.abs(np.diag(A)).sum()     # the backward error of a factorisation that ends
-    return dpotrf(A.T, lower=1, clean=0, overwrite_a=1)[1] == 0
+    factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
+    return failed == 0 and bool(np.isfinite(np.diag(factor)).all())          # NaN does not stop every implementation
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #db28423e
 def _largest(blocks, lam, form, guess):
@@ -348,11 +349,10 @@ def _low_end(W, v, steps=6):
 
 def _filtered(W, V, low, high, degree=3):
     "T_degree(W) V for the centred W, with Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
-    middle, half, V = (low + high) / 2, max((high - low) / 2, 1e-6), _centred(V)
+    middle, half, V = (low + high) / 2, max((high - low) / 2, 1e-4), _centred(V)
     before, V = V, (_centred(W @ V) - middle * V) / half
     for _ in range(degree - 1): before, V = V, 2 / half * (_centred(W @ V) - middle * V) - before
     return V
-
 
 def _leading_pairs(W, m, old, high, rng):
     "The m largest eigenvalues of the centred W and their vectors, nearly: old ones and a few random vectors, filtered, and the best that they span."
@@ -406,6 +406,22 @@ class _Spectrahedron:
         W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
         return eigh(W, driver="evd", overwrite_a=True, check_finite=False)
 
+# %% ../../nbs/2_flat/22_sdp.ipynb #b22e0802
+def _top_sum(M, m, V, enough, slack):
+    "(about s, s′) for the sum s of the m largest eigenvalues of M, with s ≤ s′ ≤ s + slack proved from nearly leading vectors V, or s′ = inf where s > enough; slack may grow to a quarter of enough − s. None if no proof succeeds. M has its constant direction last."
+    W, V, rng = M.astype(V.dtype), V[:, -(5 * m + 12):], np.random.default_rng(0)
+    columns, high = max(V.shape[1] + 4, m + 12), float(np.einsum("ij,ij->j", V, W @ V).min())
+    for turn in range(1, 9):
+        values, V = _leading_pairs(W, columns, V, high, rng)
+        high, about, t = float(values[4]), float(values[-m:].sum(dtype=float)), float(values[-m])   # the last four are the newest, and not yet good
+        if about > enough: return about, np.inf
+        if turn % 4: continue                                              # better vectors first
+        if turn == 8: slack = max(slack, (enough - about) / 4)             # for the last time, with a part of what is left
+        root = V[:, values > t].astype(float) * np.sqrt(values[values > t].astype(float) - t)       # P is this times its transpose
+        rest = np.matmul(root, root.T) - M
+        rest.flat[::len(M) + 1] += t + slack / m
+        if _positive_definite(rest, 8 * np.finfo(float).eps * float(np.abs(np.diag(rest)).max())): return about, m * t + slack + float((root**2).sum())
+
 # %% ../../nbs/2_flat/22_sdp.ipynb #6860bdc1
 class _Problem:
     "SDP-k or SDP-λ for a matrix S, scaled so that its centred part C has spectral norm 1. ⟨S, X⟩ = constant + scale ⟨C, X⟩ for every feasible X."
@@ -427,15 +443,19 @@ class _Problem:
     def value(self, X): return float(np.vdot(self.C, X) - self.price * np.trace(X))
     def original(self, value): return self.constant + self.scale * value
 
-    def bound(self, gamma):
-        "No feasible X has a larger value, whatever Γ ≥ 0: ⟨C + Γ, X⟩ − price tr X is maximised over 0 ⪯ Y ⪯ I, by eigenvalues."
+    def bound(self, gamma, enough=None, slack=0.0):
+        "(about b, b): no feasible X has a value above b, whatever Γ ≥ 0, since eigenvalues maximise ⟨C + Γ, X⟩ − price tr X over 0 ⪯ Y ⪯ I. Where b would be above `enough`, inf will do for it, else `slack` more."
         from scipy.linalg import eigh
         mean = gamma.mean(axis=0)
         M = self.C + gamma - mean - mean[:, None] + mean.mean()
         M -= (np.linalg.norm(M) + 1) / self.n                              # the constant direction is not Y's
+        rest = float(mean.sum() - self.price)
+        if enough is not None and self.k and self.k > 1 and self.n > max(400, 20 * self.k):
+            found = _top_sum(M, self.k - 1, self.body.vectors, enough - rest, slack)
+            if found: return rest + found[0], rest + found[1]
         some = dict(subset_by_index=(self.n - self.k + 1, self.n - 1)) if self.k else dict(subset_by_value=(self.price, np.inf))
         values = eigh(M, eigvals_only=True, overwrite_a=True, check_finite=False, **some)
-        return float(mean.sum() - self.price + (values - self.price).sum())
+        return (rest + float((values - self.price).sum()),) * 2
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #217b282d
 def _filled(self, X):
@@ -474,28 +494,37 @@ class _Iterates:
     value: float = -np.inf   # its value
     bound: float = np.inf    # the least upper bound
     gamma: object = None     # the Γ that proved it
+    hope: tuple = (np.inf, None)     # the least bound that was not worth a proof, nearly, and its Γ
     residuals: tuple = (np.inf, np.inf)
     tau: float = 0.0         # threshold of the last projection; τρ is the price of the trace
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #82fef5c9
-def _check(problem, at, Z_before):
-    "Bring the bounds up to date, and balance the two parts of the gap by the penalty."
+def _check(problem, at, Z_before, tol=None):
+    "Bring the bounds up to date, the upper one only if it brings the gap below `tol` (None: anyway), and balance the two parts of the gap by the penalty."
     X, V = problem.body.point(), at.V.astype(float)
     Z, U = np.maximum(V, 0), np.minimum(V, 0)
     feasible, gamma = problem.feasible(X), -at.rho * U
-    value, bound = problem.value(feasible), problem.bound(gamma)
+    value = problem.value(feasible)
     if value > at.value: at.best, at.value = feasible, value
+    allowed = None if tol is None else tol * _unit(problem, at)
+    about, bound = problem.bound(gamma) if tol is None else problem.bound(gamma, at.value + allowed, allowed / 50)
+    if bound == np.inf and about < at.hope[0]: at.hope = about, gamma
     if bound < at.bound: at.gamma, at.bound = gamma, bound
+    if tol is None and at.hope[0] < at.bound:                              # the last check: what was not worth it then may be the best there is
+        late = problem.bound(at.hope[1])[1]
+        if late < at.bound: at.gamma, at.bound = at.hope[1], late
     primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), at.rho * np.linalg.norm(Z - Z_before)
     at.residuals = float(primal), float(dual)
-    below, above = problem.value(X) - value, bound - problem.value(X)      # what mending X costs, and what Γ leaves open
+    below, above = problem.value(X) - value, about - problem.value(X)      # what mending X costs, and what Γ leaves open
     step = 1.5 if below > 2 * above else 1 / 1.5 if above > 2 * below else 1
     at.rho *= step
     if step != 1: at.V = (Z + U / step).astype(at.V.dtype)
 
+def _unit(problem, at): return max(abs(problem.original(at.value)) / problem.scale, 1.0)   # of the relative gap
+
 def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
-    return max(at.bound - at.value, 0.0) * problem.scale / max(abs(problem.original(at.value)), problem.scale)
+    return max(at.bound - at.value, 0.0) / _unit(problem, at)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #53a2729f
 def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, single=1e-3, progress=None):
@@ -518,7 +547,7 @@ def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, single=1e-3, progr
             at.V[b] += step
         if progress: progress(at.n_iter, max_iter)
         if due:
-            _check(problem, at, Z_before)
+            _check(problem, at, Z_before, tol if at.n_iter < max_iter else None)
             if _gap(problem, at) <= tol: break
     return at
 
@@ -593,8 +622,9 @@ def _starting_point(problem, certificate, start):
 
 def _read_off(X):
     "The partition that X nearly is, or None: objects are together where X_ij is more than half of X_ii."
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
-    labels = connected_components(X > np.diag(X)[:, None] / 2, directed=False)[1]
+    labels = connected_components(csr_array(X > np.diag(X)[:, None] / 2), directed=False)[1]
     return labels if np.linalg.norm(X - cluster_matrix(labels)) <= 0.1 * np.linalg.norm(X) else None
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #88211435
