@@ -44,9 +44,9 @@ def _spur(S, n_comparisons, rng):
     "(`SpurResult`, whether all its SDPs converged)."
     return _watched(lambda: spur(S, n_comparisons, tol=TOL, max_iter=MAX_ITER, rng=rng))
 
-def _sdp_labels(S, k, rng, start=None):
+def _sdp_labels(S, k, rng):
     "(labels from SDP-k, whether it converged)."
-    solution, converged = _watched(lambda: sdp.sdp_k(S, k, TOL, MAX_ITER, rng, start))
+    solution, converged = _watched(lambda: sdp.sdp_k(S, k, TOL, MAX_ITER, rng))
     return (round_solution(solution.X, k, rng=rng) if solution.labels is None else solution.labels), converged
 
 # %% ../nbs/5_practice/64_reproduce_2020.ipynb #84a431c6
@@ -143,7 +143,7 @@ def mnist_run(
     found, converged = _spur(S, len(triplets), for_spur)
     embedding, embedded = _watched(lambda: baselines.t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
     results = {"k-means": (_k_means(points, k, others[1]), True), "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
-               "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]), "AddS-3, k known": _sdp_labels(S, k, others[4], found.solution), "AddS-3, SPUR": (found.labels, converged)}
+               "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]), "AddS-3, k known": _sdp_labels(S, k, others[4]), "AddS-3, SPUR": (found.labels, converged)}
     return [{"method": name, "comparisons": len(triplets), "exhausted": exhausted, "n_clusters": found.n_clusters if name == "AddS-3, SPUR" else k,
              "ari": adjusted_rand_index(digits, labels), "converged": ok} for name, (labels, ok) in results.items()]
 
@@ -228,7 +228,7 @@ def figure_2_grid(
 ):               # list of dicts of parameters
     "The runs of figure 2a or 2b."
     sizes = {"1 vs. 7": (120, 2163), "10 digits": (200, 2000)}
-    return parameter_grid(dataset=dataset, n=sizes[dataset][not quick], a=[2, 3, 4] if quick else [2, 2.5, 3, 3.5, 4], repetition=range(2 if quick else 3))
+    return parameter_grid(dataset=dataset, n=sizes[dataset][not quick], a=[2, 3, 4] if quick else [2, 2.5, 3, 3.5, 4], repetition=range(2 if quick else 4))
 
 # %% ../nbs/5_practice/64_reproduce_2020.ipynb #f8416e67
 def ari_summary(
