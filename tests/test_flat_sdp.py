@@ -289,6 +289,18 @@ def test_the_last_check_knows_the_best_bound_of_all(k, monkeypatch):
     solution = sdp_k(S, k, 0.1, certificate=False)
     assert solution.converged and exact[-1] - 1e-9 * abs(exact[-1]) <= solution.bound and solution.objective <= solution.bound
 
+def test_the_last_check_looks_again_at_what_was_not_worth_a_proof():
+    "Twenty iterations alone prove far less than a Γ that an earlier check put aside."
+    from comparison_hc.flat.sdp import _iterate, _starting_point
+    N = np.random.default_rng(0).normal(size=(420, 420))
+    def after(n_iter, hope=(np.inf, None)):
+        problem = _Problem(N + N.T, k=3)
+        at = _starting_point(problem, None, None); at.hope = hope
+        return _iterate(problem, at, 1e-3, n_iter)
+    good, poor = after(60), after(20)
+    late = after(20, (good.bound, good.gamma))
+    assert poor.bound > good.bound + 1e-3 and late.gamma is good.gamma and late.bound == pytest.approx(good.bound, rel=1e-12)
+
 @pytest.mark.parametrize("A, yes", [(np.eye(5), True), (-np.eye(5), False), (np.zeros((5, 5)), False), (np.full((5, 5), np.nan), False), (np.diag([1, 1, np.inf, 1, 1]), False), (np.ones((5, 5)) + 1e-3 * np.eye(5), True)],
                          ids=["one", "minus one", "zero", "NaN", "infinite", "nearly singular"])
 def test_positive_definite(A, yes):
@@ -368,7 +380,6 @@ def test_large_matrices_without_anything_to_build_on(S):
 @pytest.mark.parametrize("n, k", [(2, None), (3, 2), (12, 3), (40, 2), (40, 7), (40, None)])
 def test_a_mended_matrix_is_feasible(n, k):
     "Whatever X ⪰ 0 with X1 = 1 and the right trace comes in, with many negative entries."
-    from comparison_hc.flat.sdp import _Problem
     rng = np.random.default_rng(n)
     S = rng.normal(size=(n, n))
     Q = np.linalg.qr(np.hstack([np.ones((n, 1)), rng.normal(size=(n, n - 1))]))[0][:, 1:]
