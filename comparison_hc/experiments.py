@@ -396,6 +396,8 @@ class Reproduction:
 
     def __repr__(self): return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {len(self.quick_grid)} runs quick, {len(self.full_grid)} full)"
 
+    def _grid(self, quick): return self.quick_grid if quick else self.full_grid
+
 def _check_name(name):
     "A name that is also the name of a file, and no path."
     require(isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name), "name", "made of letters, digits, - and _", name)
@@ -439,11 +441,8 @@ class Reproduced:
     @property
     def hours(self):
         "What its runs took, added up: about the time of one core, if nothing else ran beside."
-        own = {"run_seed", *(name for run in self._grid for name in run)}
+        own = {"run_seed", *(name for run in self.reproduction._grid(self.quick) for name in run)}
         return float(self.table.drop_duplicates([name for name in self.table if name in own])["seconds"].sum() / 3600)
-
-    @property
-    def _grid(self): return self.reproduction.quick_grid if self.quick else self.reproduction.full_grid
 
     def chart(self):  # Altair chart, or None if the reproduction has none
         "The figure."
@@ -467,7 +466,7 @@ def reproduce(
     require(isinstance(name, str) and name in known, "name", f"a known reproduction: {', '.join(known) or 'there is none yet'}", name)
     r = known[name]
     if journal_folder is not None: Path(journal_folder).mkdir(parents=True, exist_ok=True)
-    table = run_experiment(r.function, r.quick_grid if quick else r.full_grid, None if journal_folder is None else Path(journal_folder) / f"{name}.jsonl",
+    table = run_experiment(r.function, r._grid(quick), None if journal_folder is None else Path(journal_folder) / f"{name}.jsonl",
                            n_jobs, r.seed, progress, backend, r.paired, r.version)
     return Reproduced(r, quick, table, table.drop(columns="seconds") if r.summarise is None else r.summarise(table))
 
@@ -525,7 +524,7 @@ def save_time(
     "Write how many runs the reproduction has and the hours they took into times.csv, in place of what it says of that name. Raises `InputError`."
     from pandas import DataFrame, concat
     require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)
-    row = DataFrame([dict(name=done.reproduction.name, runs=len(done._grid), hours=done.hours)])
+    row = DataFrame([dict(name=done.reproduction.name, runs=len(done.reproduction.full_grid), hours=done.hours)])
     try: others = load_results(_TIMES, folder).loc[lambda times: times["name"].astype(str) != done.reproduction.name]
     except ResultsNotFoundError: others = row[:0]
     return save_results(_TIMES, concat([others, row] if len(others) else [row]).sort_values("name"), folder)

@@ -126,7 +126,7 @@ def theorem_constants(
     summary,      # `pandas.DataFrame` from `theorem_summary`
     enough=0.95,  # share that counts as always
 ):                # dict: c2, c3, c4 and the spread of the half points in both units
-    "The constants with which Theorem 1 holds on all points measured."
+    "c₂, c₃ and c₄ with which Theorem 1 holds on all points measured; c₁ is in `clusters_limits`."
     curves = [curve.sort_values("multiple") for _, curve in summary.groupby(["n", "k", "epsilon", "delta"])]
     starts = [c["multiple"][(c["recovered"] >= enough)[::-1].cummin()].min() for c in curves]
     c2 = np.inf if np.isnan(starts).any() else max(starts)
@@ -189,12 +189,13 @@ def clusters_chart(
 def clusters_limits(
     summary,  # `pandas.DataFrame` from `clusters_summary`
 ):            # `pandas.DataFrame`: a row for every n and δ
-    "The k at which half of the instances are proved, plain and in units of √(n/ln n); NaN where the curve does not cross."
+    "The k at which half of the instances are proved, plain and in units of √(n/ln n), and the c₁ of Theorem 1 there; NaN where the curve does not cross."
     from pandas import DataFrame
     rows = []
     for (delta, n), curve in summary.groupby(["delta", "n"]):
         falling = curve.sort_values("k", ascending=False)
-        rows.append(dict(delta=delta, n=n, half_k=_half(falling, "k"), half_scaled=_half(falling, "scaled")))
+        scaled = _half(falling, "scaled")
+        rows.append(dict(delta=delta, n=n, half_k=_half(falling, "k"), half_scaled=scaled, c1=delta / scaled))
     return DataFrame(rows)
 
 def clusters_claims(summary):

@@ -180,7 +180,7 @@ def _parquet(path):
     "An open Parquet file, or an `InputError`."
     try: from pyarrow.parquet import ParquetFile
     except ImportError: raise InputError(f"{path} is a Parquet file, and reading those needs pyarrow: pip install 'comparison_hc[parquet]'") from None
-    try: return ParquetFile(path)
+    try: return ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)   # or it keeps all the bytes of the file
     except Exception as error:                             # pyarrow's own errors are no common type
         if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError): raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
         raise

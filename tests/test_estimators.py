@@ -1,6 +1,7 @@
 """scikit-learn's manners, and names that load when they are used."""
 
 import json, pickle, subprocess, sys, warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputE
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
+from comparison_hc.validation import NotConvergedWarning
 
 @pytest.fixture(scope="module")
 def planted(): return planted_hierarchy(5, 2, 0.8, 0.3, 0.05, 3)
@@ -170,6 +172,37 @@ def test_flat_clone_pickle_and_parameters(triplets):
 def test_flat_answers_that_fall_apart_warn_and_say_where():
     with pytest.warns(UserWarning, match="fall apart into 2"): model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
     assert model.components_.tolist() == [0, 0, 0, 1, 1, 1]
+
+@pytest.fixture(scope="module")
+def unclear():
+    "Triplets of which no partition is proved to be best."
+    from comparison_hc.flat import gaussians, planted_partition, sample_comparisons
+    return sample_comparisons(planted_partition([8, 8, 8], *gaussians(0.5), rng=0), "triplets", 300, 0.75, rng=0)
+
+@pytest.mark.parametrize("parameters", [dict(), dict(n_clusters=4), dict(similarity="mulk", n_clusters=3), dict(similarity="mulk", rounding="spectral")], ids=str)
+def test_flat_warns_where_an_sdp_does_not_converge(unclear, parameters):
+    "Labels come all the same, no proof does; with iterations enough, nothing is said."
+    with pytest.warns(NotConvergedWarning, match="stopped after 1 iterations"): model = ComparisonClustering(max_iter=1, **parameters).fit(unclear)
+    assert model.certificate_ is None and len(set(model.labels_)) == model.n_clusters_ == parameters.get("n_clusters", model.n_clusters_)
+    assert not getattr(model.result_, "solution", model.result_).converged
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NotConvergedWarning)
+        ComparisonClustering(**parameters).fit(unclear)
+
+@pytest.mark.parametrize("words", [[], ["--clusters", "4"]], ids=["SPUR", "four"])
+def test_flat_command_says_on_the_error_stream_what_did_not_converge(unclear, words, tmp_path, monkeypatch, capsys):
+    "The command has no option for iterations: the estimator behind it gets one iteration here."
+    from comparison_hc.cli import main
+    np.savetxt(tmp_path / "unclear.csv", unclear.array, fmt="%d", delimiter=",")
+    def call():
+        code = main(["cluster", str(tmp_path / "unclear.csv"), "--header", "no", "--method", "adds", *words])
+        return (code, *capsys.readouterr())
+    code, out, err = call()
+    assert code == 0 and err == "" and "not proved" in out
+    monkeypatch.setattr("comparison_hc.estimators.ComparisonClustering", partial(ComparisonClustering, max_iter=1))
+    code, out, err = call()
+    lines = err.splitlines()
+    assert code == 0 and lines and all(line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines) and "cluster 1" in out
 
 @pytest.mark.parametrize("parameters, word", [(dict(similarity="add"), "similarity"), (dict(similarity=3), "similarity"), (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=25), "n_clusters"), (dict(n_clusters=2.0), "n_clusters"),
     (dict(rounding="up"), "rounding"), (dict(tol=0), "tol"), (dict(max_iter=0), "max_iter"), (dict(rng="x"), "rng")])

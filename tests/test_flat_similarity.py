@@ -1,5 +1,5 @@
 "AddS and MulK: the stream, one shot and the definition agree to the bit; files, checkpoints and kills lose nothing."
-import os, pickle, signal, subprocess, sys, time
+import os, pickle, signal, subprocess, sys, time, tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -216,6 +216,35 @@ def test_a_bad_line_is_mended_and_the_run_continues(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     stream = adds_from_file(path, n_objects=12, checkpoint=state, batch=500, progress=lambda done, total: seen.append(done / total))
     assert np.array_equal(stream.similarity(), adds3(ROWS, 12)) and seen[0] > 0.7
+
+def held(path, **options):
+    "(largest traced memory of reading a file, largest of Arrow's after a batch, which is not traced), in bytes."
+    arrow = []
+    def allocated():
+        import pyarrow as pa
+        return pa.total_allocated_bytes()
+    before = allocated() if path.suffix == ".parquet" else 0
+    tracemalloc.start()
+    try:
+        adds_from_file(path, progress=lambda done, total: arrow.append(allocated() - before if path.suffix == ".parquet" else 0), **options)
+        return tracemalloc.get_traced_memory()[1], max(arrow)
+    finally: tracemalloc.stop()
+
+def answered(m):
+    "m answers about 60 objects, not one like the next."
+    return np.arange(m)[:, None] % [19, 17, 13] + [0, 20, 40]
+
+@pytest.mark.parametrize("form, few, batch", [("csv", 20_000, 1 << 14), ("parquet", 400_000, 1 << 18)])
+def test_memory_does_not_grow_with_the_file(tmp_path, form, few, batch):
+    "Ten times the answers take what one time takes, and no more; a table in a single group of rows, larger than what the checksum reads at a time."
+    if form == "parquet": pytest.importorskip("pyarrow")
+    path, found = tmp_path / f"answers.{form}", []
+    for m in (100, few, 10 * few):                               # the first for what is loaded at first use
+        frame = pd.DataFrame(answered(m), columns=list("ijk"))
+        frame.to_csv(path, index=False, header=False) if form == "csv" else frame.to_parquet(path, row_group_size=m, compression=None, use_dictionary=False)
+        found.append(held(path, n_objects=60, batch=batch))
+    (short, short_arrow), (long, long_arrow) = found[1:]
+    assert long <= 1.1 * short < 24 * 10 * few and long_arrow <= 2 * short_arrow           # the numbers of the longer file alone, all at once, would be more
 
 SLOW = """
 import sys, time

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
-from comparison_hc.flat.sdp import cluster_matrix, sdp_k, sdp_lambda
+from comparison_hc.flat.sdp import NotConvergedWarning, cluster_matrix, sdp_k, sdp_lambda
 from comparison_hc.flat.similarity import adds3, adds4, mulk3
 from comparison_hc.flat.spur import round_solution, spur, spur_objective, spur_prices
 from comparison_hc.metrics import adjusted_rand_index
@@ -107,6 +107,14 @@ def test_two_objects_and_the_zero_matrix():
 def test_too_few_comparisons_are_mentioned():
     triplets, _ = answers((12, 12, 12))
     with pytest.warns(UserWarning, match="n ln n"): spur(adds3(triplets, 36), 50)
+
+def test_what_did_not_converge_is_said():
+    "Each SDP that was stopped speaks for itself, with its gap; the result is as complete as any."
+    triplets, _ = answers((10, 10, 10), a=2.5, delta=0.5)
+    with pytest.warns(NotConvergedWarning, match="stopped after 1 iterations with a relative gap of .*max_iter") as said: found = spur(adds3(triplets, 30), len(triplets), max_iter=1)
+    names = " ".join(str(warning.message) for warning in said)
+    assert all(f"SDP-λ with {lam:g} " in names for lam in (found.lam_min, found.lam_max)) and all(f"SDP-k with {step.k} " in names for step in found.steps)
+    assert not found.solution.converged and max(step.gap for step in found.steps) > 1e-3 and len(set(found.labels)) == found.n_clusters
 
 def test_the_callers_matrix_is_left_alone():
     triplets, _ = answers((12, 12, 12))

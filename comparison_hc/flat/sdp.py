@@ -38,22 +38,27 @@ def cluster_matrix(
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #cd5b5e94
 def sdp_reference(
-    S,         # (n, n) symmetric similarity, n ≤ 80 or so: interior-point methods do not scale here
-    k=None,    # number of clusters, for SDP-k
-    lam=None,  # λ > 0, for SDP-λ
-):             # ((n, n) X, value)
-    "SDP-k or SDP-λ, word for word, by a general solver (cvxpy): slow and obviously right. Raises `InputError` for bad input."
+    S,                  # (n, n) symmetric similarity
+    k=None,             # number of clusters, for SDP-k
+    lam=None,           # λ > 0, for SDP-λ
+    first_order=False,  # False: an interior-point solver, for n ≤ 80 or so; True: one for n of some hundreds, with an error of about 1e-5
+):                      # ((n, n) X, value)
+    "SDP-k or SDP-λ, word for word, by a general solver (cvxpy): slow and obviously right. Raises `InputError` for bad input; where the solver gives up, a `NotConvergedWarning`."
     import cvxpy as cp
     S = check_symmetric(S)
     require((k is None) != (lam is None), "k and lam", "given one at a time", (k, lam))
+    check_flag(first_order, "first_order")
     X = cp.Variable(S.shape, PSD=True)
     rules = [X >= 0, cp.sum(X, axis=1) == 1] + ([] if k is None else [cp.trace(X) == check_integer(k, "k", 1, len(S))])
     price = 0.0 if lam is None else check_number(lam, "lam", 0, open_low=True)
     largest = max(float(np.abs(S).max()), price)
     scale = 1.0 if 1e-6 <= largest <= 1e6 or largest == 0 else largest     # the solver's tolerances are made for numbers around 1
     problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S / scale, X)) - price / scale * cp.trace(X)), rules)
-    value = problem.solve(solver=cp.CLARABEL)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")    # said below
+        value = problem.solve(**dict(solver=cp.SCS, eps_abs=1e-6, eps_rel=1e-6, max_iters=20_000) if first_order else dict(solver=cp.CLARABEL))
     require(X.value is not None, "S", "a matrix for which the general solver finds an optimum", problem.status)
+    if problem.status != cp.OPTIMAL: warnings.warn(f"the general solver gave up: {problem.status}", NotConvergedWarning, stacklevel=2)
     return X.value, scale * float(value)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #629e9d7a

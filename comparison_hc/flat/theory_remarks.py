@@ -108,18 +108,19 @@ def answers_carry_few_bits(quick=True):
     return compare(left, relation, right, tol=[1e-9 * (how != "<") for how in relation], epsilon=epsilon, what=what)
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #473a25aa
-@check("N20", "Remark 3", r"If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes", "deterministic")
-def few_clusters(quick=True, rng=0):
-    "k against the bound with the largest c₁ that the condition leaves room for, on random sizes."
-    rng, rows = as_rng(rng), []
+@check("N20", "Remark 3", r"If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; for equal clusters and $\delta=1$ they are equivalent", "deterministic")
+def few_clusters(quick=True, exponent=0.5, rng=0):
+    "k against (n/ln n)^exponent per c₁, the largest c₁ that the condition on δ leaves room for: random sizes, then equal ones with δ = 1."
+    seed, rng, rows = rng, as_rng(rng), []
     for n, _ in product((20, 300, 10**4), range(20 if quick else 500)):
         k = int(rng.integers(1, max(2, int(sqrt(n)))))
         cuts = np.sort(rng.choice(np.arange(1, n), k - 1, replace=False))
-        sizes, delta = np.diff(np.r_[0, cuts, n]), rng.uniform(0.05, 1)
-        c1 = delta * sizes.min() / sqrt(n * log(n))
-        rows.append((n, float(delta), k, sqrt(n / log(n)) / c1))
-    n, delta, left, right = zip(*rows)
-    return compare(left, "<=", right, n=n, delta=delta)
+        rows.append((n, "random sizes", float(rng.uniform(0.05, 1)), k, int(np.diff(np.r_[0, cuts, n]).min()), "<="))
+    rows += [(n, "equal sizes", 1.0, k, n // k, "=") for n, k in product((20, 300, 10**4), (2, 5, 10))]
+    n, what, delta, k, n_min, relation = zip(*rows)
+    c1 = [d / theorem_conditions(items, 1, d, smallest)[0] for items, d, smallest in zip(n, delta, n_min)]
+    right = [(items / log(items))**exponent / c for items, c in zip(n, c1)]
+    return compare(k, relation, right, tol=1e-9, n=n, what=what, delta=delta, n_min=n_min, random=dict(seed=seed, what="sizes and δ of the first rows"))
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #6b6ae8d9
 def questions_with_an_item(
