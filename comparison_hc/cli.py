@@ -292,7 +292,7 @@ def _list_reproductions(reproductions):
     try: hours = load_results("times").set_index("name")["hours"].to_dict()
     except (ResultsNotFoundError, KeyError, ValueError): hours = {}                # none, or a damaged one: the list is worth more than its hours
     for name, r in reproductions.items():
-        took = f", {hours[name]:.2g} hours of one core" if name in hours else ""
+        took = "" if name not in hours else f", {hours[name]:.1f} hours of one core" if hours[name] >= 1 else f", {60 * hours[name]:.2g} minutes of one core"
         print(f"{name:<16} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full{took})")
 
 def _write_reproduced(done, folder):

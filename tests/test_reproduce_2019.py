@@ -195,7 +195,7 @@ def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeyp
     assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,") and not (tmp_path / "here/times.csv").exists()
     capsys.readouterr()
     assert main(["reproduce"]) == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "hours of one core" in line] == ["f19-figS1"]
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "of one core)" in line] == ["f19-figS1"]
 
 @pytest.mark.parametrize("words, said", [(["f99-fig1"], "name"), (["f19-fig2", "--jobs", "0"], "--jobs"), (["f19-fig2", "--jobs", "many"], "--jobs"), (["../f19-fig2"], "name")])
 def test_command_refuses_in_one_line(small, capsys, tmp_path, monkeypatch, words, said):
