@@ -42,7 +42,9 @@ def test_every_statement_of_the_paper_has_a_check():
     (theory_sdp, "ideal_upper_end", lambda blocks, sizes: min(sizes) * theory.block_gap(blocks), theory_sdp.ideal_interval_is_exact),
     (theory_recovery, "squares_norm", lambda n, kind: 2 * n * n, theory_recovery.squares_of_questions),
     (theory_remarks, "capacity", lambda epsilon: epsilon, theory_remarks.answers_carry_few_bits),
-    (theory_remarks, "questions_with_an_item", lambda n, kind: n, theory_remarks.items_in_questions)])
+    (theory_remarks, "questions_with_an_item", lambda n, kind: n, theory_remarks.items_in_questions),
+    (theory_remarks, "theorem_conditions", lambda n, epsilon, delta, n_min: (math.sqrt(n) / n_min, 1.0), theory_remarks.few_clusters),
+    (theory_remarks, "theorem_conditions", lambda n, epsilon, delta, n_min: (math.sqrt(n * math.log(n)) / n_min / 2, 1.0), theory_remarks.few_clusters)])
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
     monkeypatch.setattr(module, name, wrong)
     assert not check()
@@ -50,6 +52,7 @@ def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
 def test_a_broken_condition_is_seen():
     assert not theory_recovery.conditions_open_the_interval(with_epsilon=False)
     assert not theory_recovery.similarity_noise_is_bounded(constant=2)
+    assert not theory_remarks.few_clusters(exponent=0.45) and not theory_remarks.few_clusters(exponent=0.55)
     assert theory_remarks.theorem_successes([20, 20], "triplets", 1.0, 0.95, (1.5, 0.1, 2.2, 1.5), 10, 0) == 0
 
 # Their helpers, against definitions
@@ -98,6 +101,13 @@ def test_proof_of_recovery_on_clear_and_hopeless_matrices():
     assert r20.proof_of_recovery(-1.0 * (labels[:, None] == labels), labels) == dict(recovered=False, possible=False)
     model = planted_partition([10, 10], *gaussians(0.95), rng=0)
     assert r20.proof_of_recovery(adds3(sample_comparisons(model, "triplets", 1.0, 1.0, 0)), model.labels)["recovered"]
+
+def test_c1_of_a_curve_whose_half_point_is_known():
+    "Half-way, in the logarithm, between 2 and 8 clusters is 4; a curve that stays above one half has none."
+    unit = math.sqrt(60 / math.log(60))
+    curve = pd.DataFrame(dict(delta=0.8, n=60, k=[2, 8], scaled=[2 / unit, 8 / unit], recovered=[1.0, 0.0]))
+    limits = r20.clusters_limits(pd.concat([curve, curve.assign(delta=0.9, recovered=[1.0, 0.6])]))
+    assert limits["half_k"][0] == pytest.approx(4) and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60))) and limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
 
 def test_half_points():
     curve = pd.DataFrame(dict(x=[1.0, 4.0, 16.0], recovered=[0.0, 1.0, 1.0]))
