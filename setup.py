@@ -35,7 +35,6 @@ setup(
     extras_require=extras,
     entry_points={
         "console_scripts": [settings["console_scripts"]],
-        "nbdev": ["comparison_hc=comparison_hc._modidx:d"],
     },
     zip_safe=False,
 )

@@ -16,7 +16,7 @@ from time import perf_counter
 
 import numpy as np
 
-from .validation import InputError, check_integer, check_number, require
+from .ground.validation import InputError, check_integer, check_number, require
 
 # %% ../nbs/0_ground/04_checks.ipynb #eac27ebc
 PAPERS = {"F19": "Foundations of Comparison-Based Hierarchical Clustering", "N20": "Near-Optimal Comparison Based Clustering",

@@ -11,7 +11,7 @@ __all__ = ['method_names', 'flat_names', 'read_groups', 'read_truth', 'read_name
 import argparse, os, sys
 from pathlib import Path
 
-from .validation import InputError, MissingFileError, require
+from .ground.validation import InputError, MissingFileError, require
 
 # %% ../nbs/5_practice/53_command_line.ipynb #229e43e8
 def read_groups(
@@ -94,7 +94,7 @@ def read_similarity(
 # %% ../nbs/5_practice/53_command_line.ipynb #8ffdf963
 def _bar(what):
     "The progress bar of a command: shown in a terminal, after a second, and gone at the end."
-    from comparison_hc.experiments import ProgressBar
+    from comparison_hc.reproduce.experiments import ProgressBar
     return ProgressBar(what, delay=1, disable=None, leave=False)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #1e773d01
@@ -125,7 +125,7 @@ def _check_files(
     endings=None,  # legal endings of `--out`; None for those of a hierarchy
 ):
     "What is to be written can be, and takes the place of nothing. To be asked before long work, not after."
-    from comparison_hc.page import check_destination, writers
+    from comparison_hc.practice.page import check_destination, writers
     tables = [(f"--{name}-out", getattr(args, f"{name}_out", None)) for name in ("labels", "answers")]
     for path in args.out: check_destination(path, "--out", tuple(endings or writers))
     for option, path in tables:
@@ -136,7 +136,7 @@ def _check_files(
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.methods import methods
-    from comparison_hc.page import flat_writers
+    from comparison_hc.practice.page import flat_writers
     _check_files(args, [("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)], flat_writers if args.method in flat_names else None)
     if args.method in flat_names: return _report(_flat(args), args)
     require(args.clusters is not None or not args.labels_out, "--labels-out", "given together with --clusters", args.labels_out)
@@ -147,7 +147,7 @@ def cluster_command(args):
 def _from_answers(args):
     "The hierarchy of a file of answers."
     from comparison_hc.methods import build_hierarchy, methods
-    from comparison_hc.page import Result
+    from comparison_hc.practice.page import Result
     require(methods[args.method].passive, "--method", f"one that takes answers ({', '.join(name for name, m in methods.items() if m.passive)}); the others ask, and need --kind similarity", args.method)
     require(args.kind != "quadruplets" or methods[args.method].takes == "quadruplets", "--method", f"one that takes quadruplets ({', '.join(name for name, m in methods.items() if m.takes == 'quadruplets')}) with --kind quadruplets", args.method)
     comparisons, classes, statements, (initial, start) = _read_answers(args)
@@ -174,7 +174,7 @@ def _flat(args):
     "The clusters of a file of answers; options of hierarchies are refused. Warnings become lines of the error stream."
     import warnings
     from comparison_hc.estimators import ComparisonClustering
-    from comparison_hc.page import FlatResult
+    from comparison_hc.practice.page import FlatResult
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
     for option in ("self_pairs", "questions", "initial", "tree"): require(getattr(args, option) in (None, False), f"--{option.replace('_', '-')}", f"left out with --method {args.method}", getattr(args, option))
     comparisons, classes, notes, _ = _read_answers(args)
@@ -195,8 +195,8 @@ def _from_similarity(args):
     from dataclasses import replace
     from comparison_hc.methods import build_from_similarity, methods
     from comparison_hc.metrics import dasgupta_cost
-    from comparison_hc.page import Result
-    from comparison_hc.validation import check_names, check_similarity
+    from comparison_hc.practice.page import Result
+    from comparison_hc.ground.validation import check_names, check_similarity
     for option in ("objects", "columns", "respondent", "majority"): require(not getattr(args, option), f"--{option}", "left out with --kind similarity", getattr(args, option))
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
@@ -208,7 +208,7 @@ def _from_similarity(args):
 
 def _initial(args, names):
     "(initial clusters or None, what the summary says of them); no more clusters may be asked for than there are."
-    from comparison_hc.validation import check_integer
+    from comparison_hc.ground.validation import check_integer
     initial, said = read_initial(args.initial, names) if args.initial else (None, None)
     if args.clusters is not None: check_integer(args.clusters, "--clusters", 1, len(names) if initial is None else len(initial))
     return initial, {"started from": said} if initial else {}
@@ -222,7 +222,7 @@ def _columns(text): return None if text is None else [_column(part.strip()) for 
 # %% ../nbs/5_practice/53_command_line.ipynb #ec16ef2a
 def _report(result, args):
     "Print a result and write its files."
-    from comparison_hc.page import labels_text, result_lines, save_result, write_whole
+    from comparison_hc.practice.page import labels_text, result_lines, save_result, write_whole
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
     for what, text in lines: print(f"{what:<{width}}  {text}")
@@ -239,7 +239,7 @@ def demo_command(args):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
-    from comparison_hc.page import Result
+    from comparison_hc.practice.page import Result
     args.out = args.out or ["animals.html"]
     _check_files(args)
     animals = load_dataset("animals")
@@ -264,7 +264,7 @@ def data_command(args):
 def check_command(args):
     "Run the theorem checks whose label contains the words; say which hold."
     from comparison_hc.checks import find_checks, run_checks
-    from comparison_hc.reproduce_2020_link import bring_pictures
+    from comparison_hc.reproduce.l20 import bring_pictures
     find_checks(); bring_pictures()                               # after all are known, so that they stay in the papers' order
     checks = run_checks(args.label, quick=not args.full)
     for check in checks: print(f"{'holds' if check.holds else 'FAILS':5}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
@@ -274,7 +274,7 @@ def check_command(args):
 # %% ../nbs/5_practice/53_command_line.ipynb #baaec897
 def reproduce_command(args):
     "List the figures that can be redone, or redo one: its claims on the screen, its summary and its picture in the folder."
-    from comparison_hc.experiments import ExperimentError, find_reproductions, reproduce
+    from comparison_hc.reproduce.experiments import ExperimentError, find_reproductions, reproduce
     if args.name is None: return _list_reproductions(find_reproductions())
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", "a number of workers of at least 1, or -1 for one a core", args.jobs)
     journal = Path(args.folder) / f"{args.name}.jsonl"
@@ -288,7 +288,7 @@ def reproduce_command(args):
 
 def _list_reproductions(reproductions):
     "A line a figure; with the hours of the full run where a checkout knows them."
-    from comparison_hc.experiments import ResultsNotFoundError, load_results
+    from comparison_hc.reproduce.experiments import ResultsNotFoundError, load_results
     try: hours = load_results("times").set_index("name")["hours"].to_dict()
     except (ResultsNotFoundError, KeyError, ValueError): hours = {}                # none, or a damaged one: the list is worth more than its hours
     for name, r in reproductions.items():
@@ -297,8 +297,8 @@ def _list_reproductions(reproductions):
 
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.experiments import results_folder, save_results, save_time
-    from comparison_hc.page import write_whole
+    from comparison_hc.reproduce.experiments import results_folder, save_results, save_time
+    from comparison_hc.practice.page import write_whole
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
     if done.reproduction.chart is not None:
@@ -327,8 +327,8 @@ def dashboard_command(args):
 # %% ../nbs/5_practice/53_command_line.ipynb #9856dca0
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
-    from comparison_hc.asking import Session, default_journal
-    from comparison_hc.people import closing_text, session_result, terminal_session
+    from comparison_hc.people.asking import Session, default_journal
+    from comparison_hc.people.terminal import closing_text, session_result, terminal_session
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
     _check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")       # what is no text is no answer either
@@ -343,8 +343,8 @@ def ask_command(args):
 
 def _write_answers(result, triplets, args):
     "The files that were asked for."
-    from comparison_hc.page import save_result, write_whole
-    from comparison_hc.people import answers_text
+    from comparison_hc.practice.page import save_result, write_whole
+    from comparison_hc.people.terminal import answers_text
     for path in args.out:
         save_result(result, path)
         print(f"wrote {path}")
@@ -356,8 +356,8 @@ def _write_answers(result, triplets, args):
 def pool_command(args):
     "Take several people's journals together: how far they agree, and one hierarchy."
     import warnings
-    from comparison_hc.page import result_lines
-    from comparison_hc.people import pool_journals, pool_result
+    from comparison_hc.practice.page import result_lines
+    from comparison_hc.people.terminal import pool_journals, pool_result
     _check_files(args, [("JOURNAL", path) for path in args.journals])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
@@ -464,7 +464,7 @@ def _add_small_commands(commands):
 # %% ../nbs/5_practice/53_command_line.ipynb #efc860d3
 def _checked(args):
     "The same, if no text is empty (an unset variable of the shell) and no number below its range."
-    from comparison_hc.validation import check_integer
+    from comparison_hc.ground.validation import check_integer
     for name, value in vars(args).items():
         positional = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", **({"items": "ITEMS"} if args.command == "ask" else {})}
         option = positional.get(name, f"--{name.replace('_', '-')}")

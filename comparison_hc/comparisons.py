@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_names, check_number, require, shown
+from .ground.validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #24c69c1c
 def pair_index(

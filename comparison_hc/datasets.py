@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .validation import InputError, MissingFileError, as_rng, check_integer, check_number, require
+from .ground.validation import InputError, MissingFileError, as_rng, check_integer, check_number, require
 
 # %% ../nbs/5_practice/50_datasets.ipynb #e21f2539
 @dataclass(frozen=True, eq=False, repr=False)

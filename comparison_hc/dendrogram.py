@@ -15,7 +15,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .validation import MissingFileError, as_array, check_integer, check_names, check_number, require, shown
+from .ground.validation import MissingFileError, as_array, check_integer, check_names, check_number, require, shown
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
@@ -681,7 +681,7 @@ def _classes(
     labels,  # N class labels
 ):           # (texts of the classes, (2K-1,) class of every node, -1 where it holds several)
     "The classes, sorted where that is possible, and which nodes are pure."
-    from comparison_hc.validation import check_labels
+    from comparison_hc.ground.validation import check_labels
     codes, array = check_labels(labels, tree.n_objects), np.asarray(labels)
     values = [array[np.argmax(codes == c)] for c in range(codes.max() + 1)]
     try: ranked = sorted(range(len(values)), key=lambda c: values[c])

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
 from .methods import as_answers, as_oracle, build_hierarchy, check_method
-from .validation import check_integer, require
+from .ground.validation import check_integer, require
 
 # %% ../nbs/5_practice/51_estimators.ipynb #e6916adb
 class ComparisonHC(ClusterMixin, BaseEstimator):

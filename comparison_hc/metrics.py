@@ -14,7 +14,7 @@ import numpy as np
 
 from .comparisons import Comparisons, Triplets, as_comparisons, as_quadruplets, as_triplets, in_chunks
 from .dendrogram import Dendrogram
-from .validation import InputError, check_integer, check_labels, check_similarity, require
+from .ground.validation import InputError, check_integer, check_labels, check_similarity, require
 
 # %% ../nbs/0_ground/03_metrics.ipynb #c4be8d35
 def adjusted_rand_index(

@@ -16,8 +16,8 @@ import numpy as np
 
 from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
                                        quadruplet_questions, sample_numbers, triplet_questions, _as_integer_rows, _index_type)
-from .journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
-from .validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
+from .ground.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from .ground.validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db572bc5
 def check_queries(

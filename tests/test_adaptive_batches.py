@@ -13,7 +13,7 @@ from comparison_hc.adaptive.queries import SHAPES
 from comparison_hc.comparisons import Triplets
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import Counting, HierarchyOracle, SimilarityOracle, run
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)
 shapes, seeds = st.sampled_from(sorted(SHAPES)), st.integers(0, 2**32 - 1)

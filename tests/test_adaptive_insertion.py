@@ -12,7 +12,7 @@ from comparison_hc.adaptive.insertion import DecisionTree, allowance
 from comparison_hc.adaptive.queries import SHAPES, Contradiction, check_items, tree_chart
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, SimilarityOracle, run
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)
 shapes, seeds, orders = st.sampled_from(sorted(SHAPES)), st.integers(0, 2**32 - 1), st.sampled_from(["shuffled", "as drawn", "backwards"])

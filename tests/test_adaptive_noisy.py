@@ -10,7 +10,7 @@ from comparison_hc.adaptive import noisy
 from comparison_hc.adaptive.noisy import HERE, LEFT, RIGHT, UP, PreOrder, marking_rounds, votes_per_pivot, walking_rounds
 from comparison_hc.adaptive.queries import SHAPES
 from comparison_hc.oracles import Counting, HierarchyOracle, Journal, Noisy, run
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=40)
 seeds, sizes = st.integers(0, 2**32 - 1), st.integers(2, 25)

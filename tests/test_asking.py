@@ -11,14 +11,14 @@ from scipy.stats import binom
 from comparison_hc import asking, people
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal
+from comparison_hc.people.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.journals import sealed_line
+from comparison_hc.ground.journals import sealed_line
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
-from comparison_hc.people import EXPORTS, export_session, pool_journals, terminal_session
-from comparison_hc.validation import InputError
+from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
+from comparison_hc.ground.validation import InputError
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]

@@ -13,7 +13,7 @@ from comparison_hc.hierarchical.average import _merge_all, ListedVotes, RankedVo
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets, sample_triplets
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 # ---- the reference
 

@@ -11,7 +11,7 @@ import scipy.sparse
 from scipy.stats import norm
 
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets, load_dataset, read_comparisons
-from comparison_hc import grams
+from comparison_hc.ground import grams
 from comparison_hc.comparisons import as_quadruplets, as_triplets, sample_numbers
 from comparison_hc.flat.planted import gaussians, planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
@@ -22,7 +22,7 @@ from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import (adjusted_rand_index, agreement, average_ari, best_pruning, dasgupta_cost, majority_loss, moseley_wang_revenue, most_agreement, pruning_loss,
                                    quadruplet_agreement, triplet_agreement)
 from comparison_hc.oracles import Budget, Counting, HierarchyOracle, Journal, Noisy, SimilarityOracle, check_answers, check_queries, run, sample_quadruplets, sample_triplets
-from comparison_hc.validation import check_integer, check_labels, check_number, check_similarity
+from comparison_hc.ground.validation import check_integer, check_labels, check_number, check_similarity
 
 TREE = Dendrogram.from_merges([[0, 1], [2, 4], [3, 5]])                   # four objects
 SIMILARITY = np.array([[0, 4, 1, 2], [4, 0, 3, 5], [1, 3, 0, 6], [2, 5, 6, 0]], dtype=float)

@@ -9,12 +9,12 @@ from scipy.cluster.hierarchy import linkage
 from scipy.optimize import check_grad
 from scipy.spatial.distance import pdist
 
-from comparison_hc import baselines as b
+from comparison_hc.practice import baselines as b
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import sample_triplets
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 def similarity_of(points): return -np.linalg.norm(points[:, None] - points, axis=2)
 

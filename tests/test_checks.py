@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import checks
 from comparison_hc.checks import Check, check, checks_table, compare, find_checks, mean_interval, proportion_interval, run_checks, within
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=80)
 simple = dict(paper="F19", label="Theorem 2, eq. 8", statement="$1 = 1$", kind="deterministic")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.asking import ANIMALS, Session, read_journal
+from comparison_hc.people.asking import ANIMALS, Session, read_journal
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle

@@ -10,7 +10,7 @@ from comparison_hc.cli import main
 from comparison_hc.dashboards import planted, shell
 from comparison_hc.dashboards.planted import GROUP_SIZES, Hypothesis, PlantedInstance, PlantedSettings, hypotheses, planted_data, planted_events, settings_from_message
 from comparison_hc.metrics import average_ari
-from comparison_hc.reproduce_2019 import planted_methods, planted_run
+from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
 # ---- the worker
 

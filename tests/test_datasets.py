@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 import comparison_hc.datasets as D
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset, odd_one_out_answers
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 EMBEDDED = ["animals", "digits", "iris", "wine"]
 ON_FILE = ["car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10"]

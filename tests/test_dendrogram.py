@@ -11,7 +11,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 common = settings(deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 

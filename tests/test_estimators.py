@@ -13,7 +13,7 @@ from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputE
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
-from comparison_hc.validation import NotConvergedWarning
+from comparison_hc.ground.validation import NotConvergedWarning
 
 @pytest.fixture(scope="module")
 def planted(): return planted_hierarchy(5, 2, 0.8, 0.3, 0.05, 3)

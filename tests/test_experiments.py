@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from comparison_hc import experiments
-from comparison_hc.experiments import (Claim, ExperimentError, ProgressBar, Reproduction, ResultsNotFoundError, canonical, claims_table, find_reproductions,
+from comparison_hc.reproduce import experiments
+from comparison_hc.reproduce.experiments import (Claim, ExperimentError, ProgressBar, Reproduction, ResultsNotFoundError, canonical, claims_table, find_reproductions,
                                        load_results, parameter_grid, register_reproduction, reproduce, run_by_definition, run_experiment, run_seed, save_results, save_time)
 from comparison_hc.oracles import JournalError
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -172,7 +172,7 @@ GRID = [{"x": x, "pause": float(os.environ["RUN_PAUSE"])} for x in range(100)]
 """
 MAIN = """
 import sys
-from comparison_hc.experiments import run_experiment
+from comparison_hc.reproduce.experiments import run_experiment
 from work_of_test import work, GRID
 print("ready", flush=True)
 run_experiment(work, GRID, sys.argv[1], n_jobs=int(sys.argv[2]))
@@ -472,8 +472,8 @@ def test_the_form_of_the_file(tmp_path):
 
 def test_results_that_are_not_there(tmp_path, monkeypatch):
     with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error: load_results("f99-fig1")
-    assert isinstance(error.value, FileNotFoundError) and "5_practice" in str(error.value)
-    monkeypatch.setattr(experiments, "results_folder", lambda: tmp_path / "nbs" / "5_practice" / "results")
+    assert isinstance(error.value, FileNotFoundError) and "9_reproduce" in str(error.value)
+    monkeypatch.setattr(experiments, "results_folder", lambda: tmp_path / "nbs" / "9_reproduce" / "results")
     with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"): load_results("f99-fig1")
     with pytest.raises(InputError, match="^folder must be given"): save_results("f99-fig1", pd.DataFrame({"a": [1]}))
     for name in ("../x", "", None, "a/b"):

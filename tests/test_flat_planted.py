@@ -9,7 +9,7 @@ from scipy import stats
 from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, n_triplet_questions
 from comparison_hc.flat import PlantedPartition, gaussians, n_comparisons, planted_delta, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from comparison_hc.flat.planted import _delta_closed, delta_by_quadrature
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 location, scale, shape = st.floats(-2, 2), st.floats(0.05, 3), st.floats(0.5, 6)
 normals = st.builds(stats.norm, location, scale)

@@ -11,7 +11,7 @@ from comparison_hc.comparisons import DisconnectedWarning, Quadruplets, Triplets
 from comparison_hc.flat import AddS, adds3, adds4, adds_from_file, mulk3, mulk4
 from comparison_hc.flat import similarity as module
 from comparison_hc.hierarchical import kernel_passive, triplet_kernel
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 N = 6
 triplet = st.permutations(range(N)).map(lambda p: p[:3])

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from comparison_hc import reproduce_2020_theory as r20
+from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.checks import find_checks
-from comparison_hc.experiments import find_reproductions, load_results, run_experiment
+from comparison_hc.reproduce.experiments import find_reproductions, load_results, run_experiment
 from comparison_hc.flat import theory, theory_recovery, theory_remarks, theory_sdp
 from comparison_hc.flat.planted import gaussians, planted_delta, planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, max_examples=25, derandomize=True)
 CHECKS = [c for c in find_checks("N20") if c.__module__.startswith("comparison_hc.flat.theory")]

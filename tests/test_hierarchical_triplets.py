@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from comparison_hc import InputError, Quadruplets, Triplets
 from comparison_hc.hierarchical import kernel_average_linkage, planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
-from comparison_hc.grams import dense_gram, judge_table, mixed_gram, sparse_gram
+from comparison_hc.ground.grams import dense_gram, judge_table, mixed_gram, sparse_gram
 from comparison_hc.hierarchical.triplets import _merge_links, TripletVotes
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Noisy, SimilarityOracle, run, sample_triplets

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from comparison_hc import journals
-from comparison_hc.asking import Session
-from comparison_hc.experiments import example_run, parameter_grid, run_experiment
-from comparison_hc.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from comparison_hc.ground import journals
+from comparison_hc.people.asking import Session
+from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
+from comparison_hc.ground.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
-from comparison_hc.validation import InputError
-from comparison_hc.workers import check_workers
+from comparison_hc.ground.validation import InputError
+from comparison_hc.ground.workers import check_workers
 
 OLD = Path(__file__).parent / "journals"
 
@@ -97,7 +97,7 @@ def test_one_writer(tmp_path):
     path = tmp_path / "j"
     with LockedFile(path) as file:
         with pytest.raises(JournalError, match="^place must be a journal that nobody else is writing; got .*j, which"): LockedFile(path, "place")
-        code = f"from comparison_hc.journals import *\ntry: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
+        code = f"from comparison_hc.ground.journals import *\ntry: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
         file.append(b"still mine\n")
     held = LockedFile(path)

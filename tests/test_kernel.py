@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from comparison_hc import grams
+from comparison_hc.ground import grams
 from comparison_hc.comparisons import Quadruplets, Triplets, as_quadruplets, n_quadruplet_questions
 from comparison_hc.hierarchical import kernel, kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked, planted_hierarchy
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Journal, SimilarityOracle, run, sample_quadruplets
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 seeds = st.integers(0, 10**6)
 quick = settings(derandomize=True, deadline=None, max_examples=60)

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from comparison_hc.link.execution import ExecutionTree, _problem, execution_tree, piecewise_loss
 from comparison_hc.link.merge import MergeFunction, alpha_linkage, beta_linkage, merges_by_definition, rings_and_disks
 from comparison_hc.metrics import average_ari, majority_loss, prunings, pruning_loss
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 MEDIAN = MergeFunction("median", lambda block: np.sort(block, axis=None)[block.size // 2], lambda ranks: np.argsort(ranks, axis=None, kind="stable")[ranks.size // 2])
 FAST = [("single", "complete"), ("average", "complete"), "complete", "average"]

@@ -13,7 +13,7 @@ from comparison_hc.link.learning import LearnedLinkage, average_loss, confidence
 from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.oracles import JournalError
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 def task(seed, n=24):
     points, labels = rings_and_disks(n, seed)

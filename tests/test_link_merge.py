@@ -11,7 +11,7 @@ from scipy.cluster.hierarchy import linkage
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.link.merge import (AVERAGE, COMPLETE, SINGLE, MergeFunction, alpha_linkage, as_merge, beta_linkage, check_distances, first_of, line_ranks, mixed_linkage, on_grid,
                                       rings_and_disks)
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 MEDIAN = MergeFunction("median", lambda block: np.sort(block, axis=None)[block.size // 2], lambda ranks: np.argsort(ranks, axis=None, kind="stable")[ranks.size // 2])
 X = st.sampled_from([0.0, 0.25, 1 / 3, 0.5, 0.7, 1.0])

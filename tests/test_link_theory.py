@@ -14,8 +14,8 @@ import comparison_hc
 from comparison_hc.checks import find_checks
 from comparison_hc.link import theory, theory_execution as execution
 from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
-from comparison_hc.reproduce_2020_link import bring_pictures
-from comparison_hc.validation import InputError
+from comparison_hc.reproduce.l20 import bring_pictures
+from comparison_hc.ground.validation import InputError
 
 CHECKS = [c for c in find_checks("L20") if c.__module__.startswith("comparison_hc.link.theory")]
 numbers = st.integers(-6, 6)

@@ -12,7 +12,7 @@ from comparison_hc.link.execution import execution_tree
 from comparison_hc.link.merge import COMPLETE, SINGLE, alpha_linkage, mixed_linkage
 from comparison_hc.link.two_parameters import run_at, two_parameter_grid, two_parameter_partition
 from comparison_hc.metrics import majority_loss, pruning_loss
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 MIXES = [("single", "complete"), ("average", "complete"), ("single", "average"), ("complete", "single")]
 

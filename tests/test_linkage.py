@@ -12,7 +12,7 @@ from comparison_hc.hierarchical import complete_linkage, single_linkage
 from comparison_hc.hierarchical.linkage import _all_pairs, _complete_linkage, _in_order, sort_pairs
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, HierarchyOracle, Journal, JournalError, Noisy, SimilarityOracle, run
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 METHODS = {"single": single_linkage, "complete": complete_linkage}
 both = pytest.mark.parametrize("method", METHODS)

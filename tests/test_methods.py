@@ -10,7 +10,7 @@ from comparison_hc.hierarchical import kernel_average_linkage, kernel_passive, p
 from comparison_hc.cli import method_names
 from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
 from comparison_hc.oracles import Counting, SimilarityOracle, run, sample_quadruplets, sample_triplets
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 MODEL = planted_hierarchy(4, 2, 0.8, 0.3, 0.05, rng=0)
 ANSWERS = sample_quadruplets(MODEL.similarity, 0.5, rng=0)

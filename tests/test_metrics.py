@@ -10,7 +10,7 @@ from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.metrics import (Agreement, adjusted_rand_index, agreement, average_ari, best_pruning, dasgupta_cost, majority_loss, most_agreement,
                                    moseley_wang_revenue, pruning_loss, prunings, quadruplet_agreement, triplet_agreement)
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
 

@@ -13,7 +13,7 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import (Budget, BudgetExhausted, Counting, HierarchyOracle, Journal, JournalError, Noisy, SimilarityOracle, check_answers,
                                    check_queries, most_similar_pair, run, sample_quadruplets, sample_quadruplets_by_definition, sample_triplets)
-from comparison_hc.validation import InputError
+from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)
 

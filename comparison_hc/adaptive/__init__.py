@@ -1,5 +1,5 @@
 "Hierarchies by asking which two of three belong together (A18)."
-from .._lazy import lazy_names
+from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "queries": ["random_hierarchy", "all_hierarchies", "n_hierarchies", "GrowingTree", "Contradiction"],

@@ -16,7 +16,7 @@ import numpy as np
 from .queries import Contradiction, check_items
 from ..dendrogram import Dendrogram, _quoted
 from ..oracles import HierarchyOracle, _RangeMaximum, _leaf_gaps, check_queries
-from ..validation import as_rng, check_integer, check_names, check_number, require
+from ..ground.validation import as_rng, check_integer, check_names, check_number, require
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #55f0d0e6
 @dataclass(frozen=True, repr=False)

@@ -15,7 +15,7 @@ from math import ceil, floor, log, log2, sqrt
 import numpy as np
 
 from .queries import GrowingTree, check_binary_answers, check_items
-from ..validation import as_rng, check_flag, check_integer, check_number, require
+from ..ground.validation import as_rng, check_flag, check_integer, check_number, require
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #9165e365
 class PreOrder:

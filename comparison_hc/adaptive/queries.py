@@ -13,7 +13,7 @@ from numbers import Integral
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..validation import InputError, as_rng, check_integer, check_names, require
+from ..ground.validation import InputError, as_rng, check_integer, check_names, require
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #b5dd8c33
 class GrowingTree:

@@ -1,5 +1,5 @@
 "Live pages: settings in, pictures out."
-from .._lazy import lazy_names
+from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "shell": ["find_dashboard", "register_dashboard", "run_dashboard", "write_static"],

@@ -1,5 +1,5 @@
 "Clusters from triplets and quadruplets, near the fewest that can do (N20)."
-from .._lazy import lazy_names
+from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_partition", "PlantedPartition", "planted_delta", "gaussians", "uniform_beta", "uniform_normal", "n_comparisons", "sample_comparisons"],

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..oracles import sample_quadruplets, sample_triplets
-from ..validation import as_array, as_rng, check_integer, check_number, require
+from ..ground.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/2_flat/20_planted.ipynb #d006a582
 def _check_distribution(f, argument):

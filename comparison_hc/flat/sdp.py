@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_labels, check_number, check_progress, check_similarity, require
+from ..ground.validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_labels, check_number, check_progress, check_similarity, require
 
 def check_symmetric(
     S,               # (n, n) symmetric; here the diagonal counts, so it must be finite too

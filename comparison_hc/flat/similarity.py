@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups, _as_integer_rows, _first_broken_row
-from ..grams import judge_kernel, landmark_kernel
-from ..streams import AnswerFile, Place
-from ..validation import InputError, as_array, check_flag, check_integer, check_progress, require
+from ..ground.grams import judge_kernel, landmark_kernel
+from ..ground.streams import AnswerFile, Place
+from ..ground.validation import InputError, as_array, check_flag, check_integer, check_progress, require
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #1c0670e4
 _ROWS_AT_A_TIME = 1 << 14  # measured below: larger chunks leave the cache, smaller ones pay for NumPy's calls

@@ -14,7 +14,7 @@ from types import ModuleType
 import numpy as np
 
 from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _exactly, _guess_labels, _leading, _proved
-from ..validation import as_rng, check_flag, check_integer, check_number, check_progress, require
+from ..ground.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
 
 # %% ../../nbs/2_flat/23_spur.ipynb #9ce6d6aa
 def spur_objective(
@@ -109,7 +109,7 @@ def round_solution(
 ):                       # (n,) labels, 0..k−1 in order of first appearance
     "A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input."
     from sklearn.cluster import KMeans, SpectralClustering
-    from comparison_hc.validation import check_labels
+    from comparison_hc.ground.validation import check_labels
     X, rng = check_symmetric(X, "X"), as_rng(rng)
     k = check_integer(k, "k", 1, len(X))
     require(isinstance(method, str) and method in ("k-means", "spectral"), "method", '"k-means" or "spectral"', method)

@@ -18,7 +18,7 @@ from ..checks import check, compare, mean_interval, proportion_interval
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from .planted import delta_by_quadrature, gaussians, planted_delta, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from .similarity import adds3, adds4
-from ..validation import as_rng, require
+from ..ground.validation import as_rng, require
 
 # %% ../../nbs/2_flat/24_theory.ipynb #4fe7d03f
 def _normal_delta(mu_in, mu_out, sigma_in, sigma_out):

@@ -19,7 +19,7 @@ from .planted import gaussians, n_comparisons, planted_partition, sample_compari
 from .similarity import adds3, adds4
 from .theory import expected_blocks, n_questions, _is_triplets
 from .theory_sdp import printed_interval
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #5ef5faec
 def squares_norm(

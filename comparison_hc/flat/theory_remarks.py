@@ -20,7 +20,7 @@ from .similarity import adds3, adds4
 from .theory import n_questions
 from .theory_recovery import _questions, _similarities, theorem_conditions, theorem_interval
 from .theory_sdp import rank_one_slack
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #e8b53519
 CONSTANTS = (1.5, 2.0, 2.2, 1.5)   # c₁, …, c₄ of N20's theorem 1, with which it is checked

@@ -20,7 +20,7 @@ from .planted import gaussians, planted_partition, sample_comparisons
 from .sdp import certify
 from .similarity import adds3
 from .theory import block_gap, expected_blocks, n_questions
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #659e878e
 def indicator(

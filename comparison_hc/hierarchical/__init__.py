@@ -1,5 +1,5 @@
 "Hierarchies from quadruplets under a planted model (F19)."
-from .._lazy import lazy_names
+from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_hierarchy", "PlantedHierarchy"],

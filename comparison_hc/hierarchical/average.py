@@ -13,8 +13,8 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
-from ..grams import vote_lists
-from ..validation import as_rng, check_labels, check_number, check_pairwise, check_progress, check_similarity, require
+from ..ground.grams import vote_lists
+from ..ground.validation import as_rng, check_labels, check_number, check_pairwise, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index, _index_type
 from ..dendrogram import Dendrogram
-from ..grams import gram_of_votes, landmark_kernel
+from ..ground.grams import gram_of_votes, landmark_kernel
 from .linkage import _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
+from ..ground.validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096
 def _cells(chosen):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index
 from ..dendrogram import Dendrogram
-from ..validation import MOST_OBJECTS, as_rng, check_integer, check_names, require
+from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, check_names, require
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #91e60e1d
 def _ask(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..validation import as_rng, check_integer, check_number, check_pairwise, require
+from ..ground.validation import as_rng, check_integer, check_number, check_pairwise, require
 
 # %% ../../nbs/1_hierarchical/10_planted.ipynb #12ff388c
 def level_labels(

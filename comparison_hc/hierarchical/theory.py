@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import check, compare, proportion_interval
 from .planted import level_labels, planted_hierarchy
 from ..oracles import Counting, SimilarityOracle, run
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #868a1fe9
 def beta(

@@ -22,7 +22,7 @@ from .average import quadruplet_average_linkage
 from .planted import planted_hierarchy
 from .theory import beta, recovers
 from ..oracles import sample_quadruplets
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #6abe3751
 def preference(

@@ -24,7 +24,7 @@ from ..checks import check, compare, mean_interval, proportion_interval
 from .planted import level_labels
 from .theory import beta, recovers
 from .theory_average import passive_gap
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #7d68e59a
 def planted_levels(

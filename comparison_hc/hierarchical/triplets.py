@@ -11,12 +11,12 @@ import numpy as np
 
 from ..comparisons import as_triplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
-from ..grams import gram_of_votes, judge_kernel
+from ..ground.grams import gram_of_votes, judge_kernel
 from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_references
 from .linkage import _in_order, _objects
 from ..oracles import BudgetExhausted
-from ..validation import as_rng, check_flag, check_integer, check_pairwise, check_progress, check_similarity
+from ..ground.validation import as_rng, check_flag, check_integer, check_pairwise, check_progress, check_similarity
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def triplet_kernel(

@@ -1,5 +1,5 @@
 "Learning which linkage or metric suits a kind of clustering task (L20)."
-from .._lazy import lazy_names
+from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "merge": ["alpha_linkage", "beta_linkage", "mixed_linkage", "MergeFunction", "rings_and_disks"],

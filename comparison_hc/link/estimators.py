@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from .execution import _problem
 from .learning import learn_linkage
 from .merge import alpha_linkage, beta_linkage
-from ..validation import check_integer, check_number, require
+from ..ground.validation import check_integer, check_number, require
 
 # %% ../../nbs/4_link/42a_estimators.ipynb #a78e0fbd
 class MixedLinkage(ClusterMixin, BaseEstimator):

@@ -15,7 +15,7 @@ import numpy as np
 from ..dendrogram import Dendrogram, _check_merges
 from .merge import (AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, as_metric_merge, beta_line, check_distances, closest_pair, first_of, line_ranks,
                                       on_grid)
-from ..validation import as_array, check_integer, check_labels, check_number, check_progress, require
+from ..ground.validation import as_array, check_integer, check_labels, check_number, check_progress, require
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #f643a1d0
 class _Problem(NamedTuple):
@@ -223,7 +223,7 @@ def execution_tree(
     method=None,  # "sweep", "traversal" (the paper's, for any merge function), or None for the sweep where it is possible
 ):                # `ExecutionTree`
     "Every run of a family between two merge functions or two metrics (L20, algorithms 2 to 5). Raises `InputError`."
-    from comparison_hc.validation import check_names
+    from comparison_hc.ground.validation import check_names
     problem = _problem(D, merges)
     require(method in (None, "sweep", "traversal"), "method", "None, 'sweep' or 'traversal'", method)
     require(method != "sweep" or problem.kinds is not None, "method", "'traversal' or None for this family: the sweep needs a reducible mix of named merge functions", method)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
-from ..journals import JournalError, LockedFile
-from ..validation import InputError, check_integer, check_labels, check_number, check_progress, require
-from ..workers import check_workers, end_workers
+from ..ground.journals import JournalError, LockedFile
+from ..ground.validation import InputError, check_integer, check_labels, check_number, check_progress, require
+from ..ground.workers import check_workers, end_workers
 
 # %% ../../nbs/4_link/42_learning.ipynb #841701a2
 def average_loss(
@@ -209,7 +209,7 @@ def split_instances(
     rng,           # int seed or `numpy.random.Generator`
 ):                 # (training, test), both with at least one instance
     "Two random parts, each in the old order. Raises `InputError`."
-    from comparison_hc.validation import as_rng
+    from comparison_hc.ground.validation import as_rng
     require(isinstance(instances, (list, tuple)) and len(instances) >= 2, "instances", "a sequence of at least two", instances)
     n_test = round(len(instances) * check_number(test_share, "test_share", 0, 1, open_low=True, open_high=True))
     n_test = min(max(n_test, 1), len(instances) - 1)

@@ -14,7 +14,7 @@ from typing import Callable
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..validation import as_array, as_rng, check_integer, check_number, check_similarity, require
+from ..ground.validation import as_array, as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #4ce71250
 def rings_and_disks(

@@ -19,7 +19,7 @@ from ..checks import check, compare, mean_interval, proportion_interval
 from .execution import piecewise_loss
 from .learning import LearnedLinkage, average_loss, confidence_band
 from .merge import rings_and_disks
-from ..validation import as_rng
+from ..ground.validation import as_rng
 
 # %% ../../nbs/4_link/44_theory.ipynb #b3a780c4
 def _along(roots):

@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import check, compare
 from .execution import execution_tree, piecewise_loss
 from .merge import rings_and_disks
-from ..validation import MissingFileError, as_rng, require
+from ..ground.validation import MissingFileError, as_rng, require
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #22abc099
 def exact_lines(

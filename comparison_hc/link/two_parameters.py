@@ -16,7 +16,7 @@ import numpy as np
 from ..dendrogram import Dendrogram
 from .execution import _checked_loss, _clusters_of, _crossings, _loss_function
 from .merge import AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, check_distances, closest_pair, merges_by_definition, on_grid
-from ..validation import check_integer, check_labels, check_number, check_progress, require
+from ..ground.validation import check_integer, check_labels, check_number, check_progress, require
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #ef81f69f
 class _Square(NamedTuple):
