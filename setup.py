@@ -1,4 +1,5 @@
 "Build the package from settings.ini, the one place where its name, version and requirements are written."
+
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -33,8 +34,6 @@ setup(
     python_requires=f">={settings['min_python']}",
     install_requires=settings["requirements"].split(),
     extras_require=extras,
-    entry_points={
-        "console_scripts": [settings["console_scripts"]],
-    },
+    entry_points={"console_scripts": [settings["console_scripts"]]},
     zip_safe=False,
 )

@@ -1,26 +1,35 @@
 """Write README.md, and the figures it shows, from nbs/index.ipynb: `python .ci/readme.py [FOLDER]`.
 
-Cells that begin with `#| hide` are left out, other directives are not shown, text outputs become indented blocks and SVG outputs files.
+Cells that begin with `#| hide` are left out, other directives are not shown, text outputs become indented blocks and
+SVG outputs files.
 """
-import json, re, sys
+
+import json
+import re
+import sys
 from pathlib import Path
+
 
 def cell_source(cell):
     "The source without its directives, or None for a hidden cell."
     lines = "".join(cell["source"]).splitlines()
-    if any(line.startswith("#| hide") for line in lines): return None
+    if any(line.startswith("#| hide") for line in lines):
+        return None
     return "\n".join(line for line in lines if not line.startswith("#|")).strip()
+
 
 def readme(
     notebook,  # parsed index.ipynb
-):             # (text of README.md, {relative path: text of a figure})
+):  # (text of README.md, {relative path: text of a figure})
     "The page that a visitor of the repository sees first."
     parts, figures = [], {}
     for cell in notebook["cells"]:
         source = cell_source(cell)
-        if not source: continue
-        if cell["cell_type"] == "markdown":                     # links are relative to the notebook, the page stands one folder up
-            parts.append(re.sub(r"\]\((?!https?:|#)", "](nbs/", source)); continue
+        if not source:
+            continue
+        if cell["cell_type"] == "markdown":  # links are relative to the notebook, the page stands one folder up
+            parts.append(re.sub(r"\]\((?!https?:|#)", "](nbs/", source))
+            continue
         parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {})
@@ -33,6 +42,7 @@ def readme(
                 parts.append("```\n" + text + "\n```")
     return "\n\n".join(parts) + "\n", figures
 
+
 def main(folder):
     "Write the page and its figures below `folder`."
     text, figures = readme(json.loads((folder / "nbs/index.ipynb").read_text(encoding="utf-8")))
@@ -40,4 +50,6 @@ def main(folder):
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_text(content, encoding="utf-8")
 
-if __name__ == "__main__": main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]))
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1]))

@@ -8,7 +8,9 @@ __all__ = ['PAPERS', 'KINDS', 'THEORY', 'THEORY_MODULES', 'Sides', 'compare', 'w
            'checks_table']
 
 # %% ../nbs/0_ground/04_checks.ipynb #3842a003
-import inspect, math, re
+import inspect
+import math
+import re
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from importlib import import_module
@@ -19,35 +21,49 @@ import numpy as np
 from .ground.validation import InputError, check_integer, check_number, require
 
 # %% ../nbs/0_ground/04_checks.ipynb #eac27ebc
-PAPERS = {"F19": "Foundations of Comparison-Based Hierarchical Clustering", "N20": "Near-Optimal Comparison Based Clustering",
-          "A18": "Adaptive Hierarchical Clustering Using Ordinal Queries", "L20": "Learning to Link"}
+PAPERS = {
+    "F19": "Foundations of Comparison-Based Hierarchical Clustering",
+    "N20": "Near-Optimal Comparison Based Clustering",
+    "A18": "Adaptive Hierarchical Clustering Using Ordinal Queries",
+    "L20": "Learning to Link",
+}
 KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
-THEORY = dict(hierarchical="theory theory_kernel theory_average",        # modules that hold checks, by folder; imported when checks are looked for
-              flat="theory theory_sdp theory_recovery theory_remarks",
-              adaptive="theory theory_algorithms theory_noisy",
-              link="theory theory_execution")
+THEORY = dict(
+    hierarchical="theory theory_kernel theory_average",  # modules that hold checks, by folder; imported when checks are looked for
+    flat="theory theory_sdp theory_recovery theory_remarks",
+    adaptive="theory theory_algorithms theory_noisy",
+    link="theory theory_execution",
+)
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
 
 # %% ../nbs/0_ground/04_checks.ipynb #1664fcff
 _RELATIONS = {  # (does l stand in this relation to r, given t ≥ 0; how far it is from failing)
-    "=":  (lambda l, r, t: abs(l - r) <= t, lambda l, r, t: t - abs(l - r)),
-    "<=": (lambda l, r, t: l <= r + t,      lambda l, r, t: r + t - l),
-    ">=": (lambda l, r, t: l + t >= r,      lambda l, r, t: l + t - r),
-    "<":  (lambda l, r, t: l < r + t,       lambda l, r, t: r + t - l),
-    ">":  (lambda l, r, t: l + t > r,       lambda l, r, t: l + t - r)}
+    "=": (lambda l, r, t: abs(l - r) <= t, lambda l, r, t: t - abs(l - r)),
+    "<=": (lambda l, r, t: l <= r + t, lambda l, r, t: r + t - l),
+    ">=": (lambda l, r, t: l + t >= r, lambda l, r, t: l + t - r),
+    "<": (lambda l, r, t: l < r + t, lambda l, r, t: r + t - l),
+    ">": (lambda l, r, t: l + t > r, lambda l, r, t: l + t - r),
+}
+
 
 @dataclass(frozen=True)
 class Sides:
     "What a check hands over: a tidy table with `left`, `relation`, `right`, `tol`, and what was random. Made by `compare` or `within`."
-    columns: dict               # name -> list, all of the same length
+
+    columns: dict  # name -> list, all of the same length
     random: dict | None = None  # {"seed": …, "what": …}
 
     def judge(self):  # `pandas.DataFrame`
         "The table with `margin` and `holds` for every row. Whole numbers are compared exactly, however large."
         from pandas import DataFrame
+
         rows = list(zip(*(self.columns[name] for name in ("relation", "left", "right", "tol"))))
-        verdict = dict(margin=[float(_RELATIONS[how][1](*sides)) for how, *sides in rows], holds=[bool(_RELATIONS[how][0](*sides)) for how, *sides in rows])
+        verdict = dict(
+            margin=[float(_RELATIONS[how][1](*sides)) for how, *sides in rows],
+            holds=[bool(_RELATIONS[how][0](*sides)) for how, *sides in rows],
+        )
         return DataFrame({name: _frame_column(values) for name, values in {**self.columns, **verdict}.items()})
+
 
 def _frame_column(values):
     "Values for a table; whole numbers beyond 64 bits stay whole."
@@ -57,44 +73,56 @@ def _frame_column(values):
 # %% ../nbs/0_ground/04_checks.ipynb #115648ba
 def _as_list(values):
     "A scalar, list, array or column as a list of Python values."
-    if hasattr(values, "tolist"): values = values.tolist()
-    if isinstance(values, str) or not np.iterable(values): return [values]
+    if hasattr(values, "tolist"):
+        values = values.tolist()
+    if isinstance(values, str) or not np.iterable(values):
+        return [values]
     return [value.item() if isinstance(value, np.generic) else value for value in values]
+
 
 def _random_notes(random):
     "What was random, as a dict with `seed` and `what`."
-    if random is None: return None
-    require(isinstance(random, dict) and random.keys() == {"seed", "what"}, "random", "a dict with the keys 'seed' and 'what'", random)
+    if random is None:
+        return None
+    require(
+        isinstance(random, dict) and random.keys() == {"seed", "what"},
+        "random",
+        "a dict with the keys 'seed' and 'what'",
+        random,
+    )
     return random
 
 # %% ../nbs/0_ground/04_checks.ipynb #edd944e2
 def compare(
-    left,         # (m,) numbers, or one
-    relation,     # "=", "<=", ">=", "<" or ">"; one, or one a row
-    right,        # (m,) numbers, or one; computed without the left side
-    tol=0,        # (m,) numbers ≥ 0, or one: how far a row may miss (rounding, half-width of an interval)
+    left,  # (m,) numbers, or one
+    relation,  # "=", "<=", ">=", "<" or ">"; one, or one a row
+    right,  # (m,) numbers, or one; computed without the left side
+    tol=0,  # (m,) numbers ≥ 0, or one: how far a row may miss (rounding, half-width of an interval)
     random=None,  # {"seed": …, "what": "what was drawn"} if anything was
-    **columns,    # (m,) values, or one, that say what each row is about
-):                # `Sides`
+    **columns,  # (m,) values, or one, that say what each row is about
+):  # `Sides`
     "Two sides of a statement, row by row."
     given = {**columns, "left": left, "relation": relation, "right": right, "tol": tol}
     lists = {name: _as_list(values) for name, values in given.items()}
     n_rows = max(map(len, lists.values())) if all(lists.values()) else 0
     require(n_rows > 0, "left", "of at least one row: nothing was compared", left)
-    for name, values in lists.items(): require(len(values) in (1, n_rows), name, f"one value or {n_rows}", f"{len(values)} values")
+    for name, values in lists.items():
+        require(len(values) in (1, n_rows), name, f"one value or {n_rows}", f"{len(values)} values")
     lists = {name: values * n_rows if len(values) == 1 else values for name, values in lists.items()}
-    for how in lists["relation"]: require(how in _RELATIONS, "relation", f"one of {', '.join(_RELATIONS)}", how)
-    for t in lists["tol"]: require(t >= 0, "tol", "at least 0", t)
+    for how in lists["relation"]:
+        require(how in _RELATIONS, "relation", f"one of {', '.join(_RELATIONS)}", how)
+    for t in lists["tol"]:
+        require(t >= 0, "tol", "at least 0", t)
     return Sides(lists, _random_notes(random))
 
 # %% ../nbs/0_ground/04_checks.ipynb #48ca08bb
 def within(
-    value,        # (m,) numbers, or one: what the statement says
-    low,          # (m,) numbers, or one: lower ends
-    high,         # (m,) numbers, or one: upper ends
+    value,  # (m,) numbers, or one: what the statement says
+    low,  # (m,) numbers, or one: lower ends
+    high,  # (m,) numbers, or one: upper ends
     random=None,  # {"seed": …, "what": "what was drawn"} if anything was
-    **columns,    # (m,) values, or one, that say what each row is about
-):                # `Sides` with two rows a value: low ≤ value, value ≤ high
+    **columns,  # (m,) values, or one, that say what each row is about
+):  # `Sides` with two rows a value: low ≤ value, value ≤ high
     "Value and interval as two comparisons."
     below, above = compare(low, "<=", value, random=random, **columns), compare(value, "<=", high, **columns)
     require(len(below.columns["left"]) == len(above.columns["left"]), "low and high", "of the same length", (low, high))
@@ -103,13 +131,20 @@ def within(
 # %% ../nbs/0_ground/04_checks.ipynb #f90f91e1
 def number_text(
     value,  # anything
-):          # text; floats with four digits
+):  # text; floats with four digits
     "A number as short text."
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else f"{value:.4g}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:,}"
+        if isinstance(value, int) and not isinstance(value, bool)
+        else f"{value:.4g}"
+        if isinstance(value, float)
+        else str(value)
+    )
+
 
 def markdown_table(
     table,  # `pandas.DataFrame`
-):          # text
+):  # text
     "A DataFrame as a Markdown table."
     line = lambda cells: "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
     rows = [[number_text(value) for value in row] for row in table.astype(object).itertuples(index=False)]
@@ -119,22 +154,24 @@ def markdown_table(
 @dataclass(frozen=True, repr=False, eq=False)
 class Check:
     "One run of a check. `holds` and `margin` are computed from `table`; `bool(check)` is `holds`."
-    paper: str                  # "F19", "N20", "A18" or "L20"
-    label: str                  # where the statement stands
-    name: str                   # the function behind it
-    statement: str              # Markdown with LaTeX
-    kind: str                   # one of `KINDS`
-    confidence: float | None    # Monte Carlo: a true statement holds with at least this probability
-    erratum: str | None         # what is wrong with the printed statement
+
+    paper: str  # "F19", "N20", "A18" or "L20"
+    label: str  # where the statement stands
+    name: str  # the function behind it
+    statement: str  # Markdown with LaTeX
+    kind: str  # one of `KINDS`
+    confidence: float | None  # Monte Carlo: a true statement holds with at least this probability
+    erratum: str | None  # what is wrong with the printed statement
     holds: bool
-    margin: float               # smallest of the table; NaN if the check raised
-    table: object               # `pandas.DataFrame`: what each row is about, left, relation, right, tol, margin, holds
-    random: dict | None         # {"seed": …, "what": …}
+    margin: float  # smallest of the table; NaN if the check raised
+    table: object  # `pandas.DataFrame`: what each row is about, left, relation, right, tol, margin, holds
+    random: dict | None  # {"seed": …, "what": …}
     seconds: float
     options: dict = field(default_factory=dict)  # keyword arguments of the run
-    error: str | None = None    # type and text of the exception, if the check raised
+    error: str | None = None  # type and text of the exception, if the check raised
 
-    def __bool__(self): return self.holds
+    def __bool__(self):
+        return self.holds
 
     @property
     def verdict(self):
@@ -146,32 +183,59 @@ class Check:
         return f"{self.verdict} · {self.paper} {self.label} · {self.name} · {self.kind}, {why}, {self.seconds:.2f} s"
 
     def _repr_markdown_(self):
-        how = self.kind + ("" if self.confidence is None else f" (a true statement holds with probability ≥ {self.confidence:g})")
-        parts = [f"**{self.verdict}** · {self.paper} · {self.label} · `{self.name}`", "> " + self.statement.strip().replace("\n", "\n> "),
-                 f"{how}; {self.seconds:.2f} s" + ("" if self.error else f"; margin **{self.margin:.4g}**")]
-        if self.random: parts.append(f"Random: {self.random['what']} (seed {self.random['seed']})")
-        if self.erratum: parts.append(f"**Erratum.** {self.erratum}")
-        if self.error: return "\n\n".join([*parts, f"`{self.error}`"])
-        few = self.table if len(self.table) <= 6 else self.table.nsmallest(5, "margin") if self.table.margin.notna().all() else self.table[~self.table.holds].head()
-        if len(few) < len(self.table): parts.append(f"The {len(few)} closest of {len(self.table)} rows:")
+        how = self.kind + (
+            "" if self.confidence is None else f" (a true statement holds with probability ≥ {self.confidence:g})"
+        )
+        parts = [
+            f"**{self.verdict}** · {self.paper} · {self.label} · `{self.name}`",
+            "> " + self.statement.strip().replace("\n", "\n> "),
+            f"{how}; {self.seconds:.2f} s" + ("" if self.error else f"; margin **{self.margin:.4g}**"),
+        ]
+        if self.random:
+            parts.append(f"Random: {self.random['what']} (seed {self.random['seed']})")
+        if self.erratum:
+            parts.append(f"**Erratum.** {self.erratum}")
+        if self.error:
+            return "\n\n".join([*parts, f"`{self.error}`"])
+        few = (
+            self.table
+            if len(self.table) <= 6
+            else self.table.nsmallest(5, "margin")
+            if self.table.margin.notna().all()
+            else self.table[~self.table.holds].head()
+        )
+        if len(few) < len(self.table):
+            parts.append(f"The {len(few)} closest of {len(self.table)} rows:")
         return "\n\n".join([*parts, markdown_table(few)])
 
 # %% ../nbs/0_ground/04_checks.ipynb #caedd15d
-_registry = {}   # (paper, label, name) -> RegisteredCheck
+_registry = {}  # (paper, label, name) -> RegisteredCheck
+
 
 class RegisteredCheck:
     "A statement and the function that compares its sides. Calling it runs it; `last` is the latest result."
+
     def __init__(self, function, paper, label, statement, kind, confidence, erratum):
-        self.function, self.paper, self.label, self.statement, self.kind, self.confidence, self.erratum = function, paper, label, statement, kind, confidence, erratum
+        self.function, self.paper, self.label, self.statement, self.kind, self.confidence, self.erratum = (
+            function,
+            paper,
+            label,
+            statement,
+            kind,
+            confidence,
+            erratum,
+        )
         self.name, self.last = function.__name__, None
         update_wrapper(self, function)
 
-    def __repr__(self): return f"{self.paper} {self.label} · {self.name} · {self.kind}"
+    def __repr__(self):
+        return f"{self.paper} {self.label} · {self.name} · {self.kind}"
 
-    def __call__(self,
+    def __call__(
+        self,
         quick=True,  # small instances and few repetitions; False: what the check was made for
-        **options,   # other keyword arguments of the function
-    ):               # `Check`
+        **options,  # other keyword arguments of the function
+    ):  # `Check`
         "Run the check. What it raises is reported in the result; only wrong keyword arguments raise here."
         signature = inspect.signature(self.function)
         stated = {"confidence": self.confidence} if "confidence" in signature.parameters else {}
@@ -180,119 +244,205 @@ class RegisteredCheck:
         try:
             sides = self.function(quick=quick, **stated, **options)
             require(isinstance(sides, Sides), f"the result of {self.name}", "made by compare() or within()", sides)
-            require(self.kind != "Monte Carlo" or sides.random is not None, "random", "given in a Monte Carlo check: the seed, and what was drawn", sides.random)
+            require(
+                self.kind != "Monte Carlo" or sides.random is not None,
+                "random",
+                "given in a Monte Carlo check: the seed, and what was drawn",
+                sides.random,
+            )
             table, random = sides.judge(), sides.random
-        except Exception as problem: error = f"{type(problem).__name__}: {problem}"
-        if table is None: table, holds, margin = _empty_table(), False, math.nan
-        else: holds, margin = bool(table.holds.all()), float(table.margin.min(skipna=False))
-        self.last = Check(self.paper, self.label, self.name, self.statement, self.kind, self.confidence, self.erratum, holds, margin, table, random,
-                          perf_counter() - start, {"quick": quick, **options}, error)
+        except Exception as problem:
+            error = f"{type(problem).__name__}: {problem}"
+        if table is None:
+            table, holds, margin = _empty_table(), False, math.nan
+        else:
+            holds, margin = bool(table.holds.all()), float(table.margin.min(skipna=False))
+        self.last = Check(
+            self.paper,
+            self.label,
+            self.name,
+            self.statement,
+            self.kind,
+            self.confidence,
+            self.erratum,
+            holds,
+            margin,
+            table,
+            random,
+            perf_counter() - start,
+            {"quick": quick, **options},
+            error,
+        )
         return self.last
+
 
 def _empty_table():
     "A table without rows."
     from pandas import DataFrame
+
     return DataFrame(columns=["left", "relation", "right", "tol", "margin", "holds"])
 
 # %% ../nbs/0_ground/04_checks.ipynb #2b74bffe
 def check(
-    paper,            # "F19", "N20", "A18" or "L20"
-    label,            # where the statement stands, e.g. "Theorem 2, eq. 8"
-    statement,        # Markdown with LaTeX between dollar signs
-    kind,             # "deterministic", "exact enumeration" or "Monte Carlo"
+    paper,  # "F19", "N20", "A18" or "L20"
+    label,  # where the statement stands, e.g. "Theorem 2, eq. 8"
+    statement,  # Markdown with LaTeX between dollar signs
+    kind,  # "deterministic", "exact enumeration" or "Monte Carlo"
     confidence=None,  # in (0, 1), for Monte Carlo and only there: probability at least this that a true statement holds
-    erratum=None,     # what is wrong with the printed statement, if anything
-):                    # decorator for a function with the keyword argument `quick` that returns `Sides`; an argument `confidence` is given the stated one
+    erratum=None,  # what is wrong with the printed statement, if anything
+):  # decorator for a function with the keyword argument `quick` that returns `Sides`; an argument `confidence` is given the stated one
     "Register a function as the check of a statement."
     require(paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", paper)
     require(kind in KINDS, "kind", f"one of {', '.join(KINDS)}", kind)
-    for text, name in ((label, "label"), (statement, "statement")): require(isinstance(text, str) and text.strip(), name, "a text", text)
-    if kind == "Monte Carlo": confidence = check_number(confidence, "confidence", 0, 1, open_low=True, open_high=True)
-    else: require(confidence is None, "confidence", "left out unless the kind is Monte Carlo", confidence)
+    for text, name in ((label, "label"), (statement, "statement")):
+        require(isinstance(text, str) and text.strip(), name, "a text", text)
+    if kind == "Monte Carlo":
+        confidence = check_number(confidence, "confidence", 0, 1, open_low=True, open_high=True)
+    else:
+        require(confidence is None, "confidence", "left out unless the kind is Monte Carlo", confidence)
 
     def register(function):
         parameters = inspect.signature(function).parameters.values()
-        require(any(p.name == "quick" for p in parameters) and all(p.default is not p.empty or p.name == "quick" for p in parameters),
-                function.__name__, "a function with the keyword argument quick, and defaults for all others", str(inspect.signature(function)))
-        key, made = (paper, label, function.__name__), RegisteredCheck(function, paper, label, statement, kind, confidence, erratum)
+        require(
+            any(p.name == "quick" for p in parameters)
+            and all(p.default is not p.empty or p.name == "quick" for p in parameters),
+            function.__name__,
+            "a function with the keyword argument quick, and defaults for all others",
+            str(inspect.signature(function)),
+        )
+        key, made = (
+            (paper, label, function.__name__),
+            RegisteredCheck(function, paper, label, statement, kind, confidence, erratum),
+        )
         homes = {made.__module__, _registry[key].__module__} - {"__main__"} if key in _registry else set()
         require(len(homes) < 2, function.__name__, f"registered once for {paper} {label}", f"{sorted(homes)}")
         _registry[key] = made
         return made
+
     return register
 
 # %% ../nbs/0_ground/04_checks.ipynb #804d07d7
 def _each(confidence, n_statements):
     "The error probability of each of several intervals that hold together with `confidence` (Bonferroni)."
-    return (1 - check_number(confidence, "confidence", 0, 1, open_low=True, open_high=True)) / check_integer(n_statements, "n_statements")
+    return (1 - check_number(confidence, "confidence", 0, 1, open_low=True, open_high=True)) / check_integer(
+        n_statements, "n_statements"
+    )
+
 
 def proportion_interval(
-    successes,         # (m,) counts, or one
-    trials,            # (m,) numbers of independent trials ≥ 1, or one
-    confidence,        # in (0, 1)
-    n_statements=1,    # how many intervals must hold together; each is made wider for it
-):                     # (low, high)
+    successes,  # (m,) counts, or one
+    trials,  # (m,) numbers of independent trials ≥ 1, or one
+    confidence,  # in (0, 1)
+    n_statements=1,  # how many intervals must hold together; each is made wider for it
+):  # (low, high)
     "Clopper and Pearson's interval for a probability (1934): encloses it with at least the stated confidence, whatever it is."
     from scipy.special import betaincinv
+
     s, m, error = np.asarray(successes), np.asarray(trials), _each(confidence, n_statements)
-    require(s.dtype.kind in "iu" and (s >= 0).all() and (s <= m).all(), "successes", "whole numbers from 0 to trials", successes)
+    require(
+        s.dtype.kind in "iu" and (s >= 0).all() and (s <= m).all(),
+        "successes",
+        "whole numbers from 0 to trials",
+        successes,
+    )
     require(m.dtype.kind in "iu" and (m >= 1).all(), "trials", "whole numbers of at least 1", trials)
-    low = np.where(s > 0, betaincinv(np.maximum(s, 1), m - s + 1, error / 2), 0.)
-    high = np.where(s < m, betaincinv(s + 1, np.maximum(m - s, 1), 1 - error / 2), 1.)
+    low = np.where(s > 0, betaincinv(np.maximum(s, 1), m - s + 1, error / 2), 0.0)
+    high = np.where(s < m, betaincinv(s + 1, np.maximum(m - s, 1), 1 - error / 2), 1.0)
     return low[()], high[()]
 
 # %% ../nbs/0_ground/04_checks.ipynb #2e0a36f8
 def mean_interval(
-    values,          # (m,) or (m, k) independent values; k means at once
-    confidence,      # in (0, 1)
-    low=None,        # values are at least this …
-    high=None,       # … and at most this: Hoeffding's interval; None for both: Student's t
+    values,  # (m,) or (m, k) independent values; k means at once
+    confidence,  # in (0, 1)
+    low=None,  # values are at least this …
+    high=None,  # … and at most this: Hoeffding's interval; None for both: Student's t
     n_statements=1,  # how many intervals must hold together; each is made wider for it
-):                   # (low, high)
+):  # (low, high)
     "An interval for a mean: Hoeffding (1963) for bounded values, which never promises too much; Student's t otherwise, approximate."
     from scipy.special import stdtrit
+
     x, error = np.asarray(values, dtype=float), _each(confidence, n_statements)
-    require(x.ndim in (1, 2) and len(x) >= 2 and np.isfinite(x).all(), "values", "finite numbers, (m,) or (m, k) with m ≥ 2", values)
+    require(
+        x.ndim in (1, 2) and len(x) >= 2 and np.isfinite(x).all(),
+        "values",
+        "finite numbers, (m,) or (m, k) with m ≥ 2",
+        values,
+    )
     require((low is None) == (high is None), "low and high", "given together or not at all", (low, high))
     mean, m = x.mean(axis=0), len(x)
-    if low is None: half = stdtrit(m - 1, 1 - error / 2) * x.std(axis=0, ddof=1) / np.sqrt(m)
+    if low is None:
+        half = stdtrit(m - 1, 1 - error / 2) * x.std(axis=0, ddof=1) / np.sqrt(m)
     else:
-        require(low < high and x.min() >= low and x.max() <= high, "values", f"in [{low}, {high}]", (float(x.min()), float(x.max())))
+        require(
+            low < high and x.min() >= low and x.max() <= high,
+            "values",
+            f"in [{low}, {high}]",
+            (float(x.min()), float(x.max())),
+        )
         half = (high - low) * np.sqrt(np.log(2 / error) / (2 * m))
     return mean - half, mean + half
 
 # %% ../nbs/0_ground/04_checks.ipynb #e315a7a3
 def find_checks(
     pattern=None,  # part of "paper label · name", in any case; None: every check
-):                 # list of `RegisteredCheck`
+):  # list of `RegisteredCheck`
     "The registered checks, those of `THEORY_MODULES` included."
-    for module in THEORY_MODULES: import_module(module)
-    if pattern is None: return list(_registry.values())
+    for module in THEORY_MODULES:
+        import_module(module)
+    if pattern is None:
+        return list(_registry.values())
     require(isinstance(pattern, str), "pattern", "a text or None", pattern)
-    words = re.compile(r"(?<!\d)" * pattern[:1].isdigit() + re.escape(pattern) + r"(?!\d)" * pattern[-1:].isdigit(), re.IGNORECASE)
+    words = re.compile(
+        r"(?<!\d)" * pattern[:1].isdigit() + re.escape(pattern) + r"(?!\d)" * pattern[-1:].isdigit(), re.IGNORECASE
+    )
     return [found for found in _registry.values() if words.search(f"{found.paper} {found.label} · {found.name}")]
 
+
 def run_checks(
-    pattern=None,   # as in `find_checks`; must find something
-    quick=True,     # small instances and few repetitions
+    pattern=None,  # as in `find_checks`; must find something
+    quick=True,  # small instances and few repetitions
     progress=None,  # called with every `Check` when it is done
-):                  # list of `Check`
+):  # list of `Check`
     "Run what `find_checks` finds. A check that raises is in the list as failed."
     found = find_checks(pattern)
-    require(found or pattern is None, "pattern", "part of a paper, label or name of a check: " + "; ".join(sorted({f"{c.paper} {c.label}" for c in _registry.values()})), pattern)
+    require(
+        found or pattern is None,
+        "pattern",
+        "part of a paper, label or name of a check: "
+        + "; ".join(sorted({f"{c.paper} {c.label}" for c in _registry.values()})),
+        pattern,
+    )
     results = []
     for each in found:
         results.append(each(quick=quick))
-        if progress is not None: progress(results[-1])
+        if progress is not None:
+            progress(results[-1])
     return results
 
 # %% ../nbs/0_ground/04_checks.ipynb #4ca48a6e
 def checks_table(
     pattern=None,  # as in `find_checks`
-):                 # `pandas.DataFrame`, one row a check
+):  # `pandas.DataFrame`, one row a check
     "Every registered statement with its check, and the result of its latest run in this session, if there was one."
     from pandas import DataFrame
+
     columns = ["paper", "label", "statement", "kind", "confidence", "check", "verdict", "margin", "seconds", "erratum"]
-    latest = lambda c: dict(verdict="not run", margin=math.nan, seconds=math.nan) if c.last is None else dict(verdict=c.last.verdict, margin=c.last.margin, seconds=c.last.seconds)
-    rows = [dict(paper=c.paper, label=c.label, statement=c.statement, kind=c.kind, confidence=c.confidence, check=c.name, erratum=c.erratum or "", **latest(c)) for c in find_checks(pattern)]
+    latest = lambda c: (
+        dict(verdict="not run", margin=math.nan, seconds=math.nan)
+        if c.last is None
+        else dict(verdict=c.last.verdict, margin=c.last.margin, seconds=c.last.seconds)
+    )
+    rows = [
+        dict(
+            paper=c.paper,
+            label=c.label,
+            statement=c.statement,
+            kind=c.kind,
+            confidence=c.confidence,
+            check=c.name,
+            erratum=c.erratum or "",
+            **latest(c),
+        )
+        for c in find_checks(pattern)
+    ]
     return DataFrame(rows, columns=columns)

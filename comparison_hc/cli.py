@@ -8,128 +8,216 @@ __all__ = ['method_names', 'flat_names', 'read_groups', 'read_truth', 'read_name
            'ask_command', 'pool_command', 'make_parser', 'main']
 
 # %% ../nbs/5_practice/53_command_line.ipynb #824c0559
-import argparse, os, sys
+import argparse
+import os
+import sys
 from pathlib import Path
 
 from .ground.validation import InputError, MissingFileError, require
 
 # %% ../nbs/5_practice/53_command_line.ipynb #229e43e8
 def read_groups(
-    path,    # CSV or TSV file: object, group; a first line that holds no object's name, and no group of another line, is a header
-    names,   # the objects' names
+    path,  # CSV or TSV file: object, group; a first line that holds no object's name, and no group of another line, is a header
+    names,  # the objects' names
     option,  # the option that named the file
-):           # {object: group} for the objects in the file
+):  # {object: group} for the objects in the file
     "The groups of objects, from a file. Raises `InputError` (with the line) for unknown or repeated objects."
     from comparison_hc.comparisons import read_cells
+
     path = Path(path)
-    if not path.is_file(): raise MissingFileError(f"{option} must be an existing file; got {str(path)!r}")
+    if not path.is_file():
+        raise MissingFileError(f"{option} must be an existing file; got {str(path)!r}")
     table = read_cells(path)
     known, groups = set(names), {}
     for place, (line, row) in enumerate(zip(table.lines, table.rows)):
-        require(len(row) == 2 and row[1], f"{path}, line {line},", f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells", row)
-        if place == 0 and row[0] not in known and row[1] not in {other[-1] for other in table.rows[1:]}: continue
-        require(row[0] in known, f"{path}, line {line},", "about an object that was compared (say --objects if others exist)", row[0])
+        require(
+            len(row) == 2 and row[1],
+            f"{path}, line {line},",
+            f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells",
+            row,
+        )
+        if place == 0 and row[0] not in known and row[1] not in {other[-1] for other in table.rows[1:]}:
+            continue
+        require(
+            row[0] in known,
+            f"{path}, line {line},",
+            "about an object that was compared (say --objects if others exist)",
+            row[0],
+        )
         require(row[0] not in groups, f"{path}, line {line},", "the only line about its object", row[0])
         groups[row[0]] = row[1]
     return groups
 
+
 def read_truth(
-    path,   # as in `read_groups`
+    path,  # as in `read_groups`
     names,  # the objects' names, in order
-):          # list of classes, one an object
+):  # list of classes, one an object
     "The class of every object, from a file. Raises `InputError` (with the line) for unknown, repeated or missing objects."
     classes = read_groups(path, names, "--truth")
     missing = [name for name in names if name not in classes]
-    require(not missing, str(path), f"complete, but {len(missing)} of {len(names)} objects have no class", missing[0] if missing else None)
+    require(
+        not missing,
+        str(path),
+        f"complete, but {len(missing)} of {len(names)} objects have no class",
+        missing[0] if missing else None,
+    )
     return [classes[name] for name in names]
+
 
 def read_names(
     path,  # text file, one name a line
-):         # list of names
+):  # list of names
     "All objects' names, from a file; empty lines are skipped."
     path = Path(path)
-    if not path.is_file(): raise MissingFileError(f"--objects must be an existing file; got {str(path)!r}")
-    try: names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    except UnicodeDecodeError as error: raise InputError(f"{path} must be utf-8 text; byte {error.start} is not") from None
+    if not path.is_file():
+        raise MissingFileError(f"--objects must be an existing file; got {str(path)!r}")
+    try:
+        names = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} must be utf-8 text; byte {error.start} is not") from None
     require(names, str(path), "a file with at least one name", "an empty file")
     return names
 
 # %% ../nbs/5_practice/53_command_line.ipynb #c8b23cfe
 def read_initial(
-    path,   # as in `read_groups`
+    path,  # as in `read_groups`
     names,  # the objects' names, in order
-):          # (list of lists of object numbers, text for the summary)
+):  # (list of lists of object numbers, text for the summary)
     "Initial clusters, from a file; objects that are not in it start on their own. Raises `InputError` as `read_groups` does."
     groups, clusters = read_groups(path, names, "--initial"), {}
-    for number, name in enumerate(names): clusters.setdefault(groups.get(name, number), []).append(number)      # a number is no text, so it meets no cluster of the file
+    for number, name in enumerate(names):
+        clusters.setdefault(groups.get(name, number), []).append(
+            number
+        )  # a number is no text, so it meets no cluster of the file
     alone = sum(name not in groups for name in names)
-    return list(clusters.values()), f"{len(clusters):,} initial clusters" + (f", {alone:,} of them objects that are not in the file" if alone else "")
+    return list(clusters.values()), f"{len(clusters):,} initial clusters" + (
+        f", {alone:,} of them objects that are not in the file" if alone else ""
+    )
 
 # %% ../nbs/5_practice/53_command_line.ipynb #6be9f8c3
 def read_similarity(
-    path,              # CSV or TSV file: N lines of N numbers, perhaps with names before and above them
+    path,  # CSV or TSV file: N lines of N numbers, perhaps with names before and above them
     encoding="utf-8-sig",  # of the file
-):                     # ((N, N) similarity, N names)
+):  # ((N, N) similarity, N names)
     "A similarity matrix from a file. Raises `InputError` for a table that is not square or holds something else than numbers."
-    from comparison_hc.comparisons import read_cells
     import numpy as np
-    if not Path(path).is_file(): raise MissingFileError(f"FILE must be an existing file; got {str(path)!r}")
+
+    from comparison_hc.comparisons import read_cells
+
+    if not Path(path).is_file():
+        raise MissingFileError(f"FILE must be an existing file; got {str(path)!r}")
     rows = read_cells(path, encoding).rows
     require(rows, str(path), "a file with a square table", "an empty file")
+
     def number(cell):
-        try: return float(cell)
-        except ValueError: return None
-    top = any(number(cell) is None for cell in rows[0][1:]) or len(rows) == len(rows[0]) and number(rows[0][0]) is None or len(rows) == len(rows[0]) + 1
+        try:
+            return float(cell)
+        except ValueError:
+            return None
+
+    top = (
+        any(number(cell) is None for cell in rows[0][1:])
+        or len(rows) == len(rows[0])
+        and number(rows[0][0]) is None
+        or len(rows) == len(rows[0]) + 1
+    )
     body = rows[1:] if top else rows
     side = bool(body) and all(len(row) == len(body) + 1 for row in body)
-    require(not (top and side) or number(rows[0][0]) is None, f"{path}, line 1,", "names above names at the left, with an empty corner, or numbers", rows[0])
-    names = [row[0] for row in body] if side else list(rows[0][-len(body):]) if top else [str(i) for i in range(len(body))]
-    require(not (top and side) or names == list(rows[0][-len(body):]), str(path), "a table whose rows and columns have the same names in the same order", (names, rows[0][-len(body):]))
+    require(
+        not (top and side) or number(rows[0][0]) is None,
+        f"{path}, line 1,",
+        "names above names at the left, with an empty corner, or numbers",
+        rows[0],
+    )
+    names = (
+        [row[0] for row in body] if side else list(rows[0][-len(body) :]) if top else [str(i) for i in range(len(body))]
+    )
+    require(
+        not (top and side) or names == list(rows[0][-len(body) :]),
+        str(path),
+        "a table whose rows and columns have the same names in the same order",
+        (names, rows[0][-len(body) :]),
+    )
     cells = [row[1:] if side else row for row in body]
-    for place, row in enumerate(cells): require(len(row) == len(cells), f"{path}, row {place + 1} of the table,", f"{len(cells)} numbers, as many as there are rows", f"{len(row)} cells")
+    for place, row in enumerate(cells):
+        require(
+            len(row) == len(cells),
+            f"{path}, row {place + 1} of the table,",
+            f"{len(cells)} numbers, as many as there are rows",
+            f"{len(row)} cells",
+        )
     bad = [(i, j) for i, row in enumerate(cells) for j, cell in enumerate(row) if number(cell) is None and i != j]
-    require(not bad, f"{path}, row {bad[0][0] + 1 if bad else 0} of the table,", "made of numbers", cells[bad[0][0]][bad[0][1]] if bad else None)
-    return np.array([[0.0 if i == j and number(cell) is None else number(cell) for j, cell in enumerate(row)] for i, row in enumerate(cells)]), names
+    require(
+        not bad,
+        f"{path}, row {bad[0][0] + 1 if bad else 0} of the table,",
+        "made of numbers",
+        cells[bad[0][0]][bad[0][1]] if bad else None,
+    )
+    return np.array(
+        [
+            [0.0 if i == j and number(cell) is None else number(cell) for j, cell in enumerate(row)]
+            for i, row in enumerate(cells)
+        ]
+    ), names
 
 # %% ../nbs/5_practice/53_command_line.ipynb #8ffdf963
 def _bar(what):
     "The progress bar of a command: shown in a terminal, after a second, and gone at the end."
     from comparison_hc.reproduce.experiments import ProgressBar
+
     return ProgressBar(what, delay=1, disable=None, leave=False)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #1e773d01
-method_names = {"4-al": "quadruplets-based average linkage", "4k-al": "quadruplets kernel average linkage", "4k-al-active": "the same, asking", "single": "single linkage, asking", "complete": "complete linkage, asking",
-                "3-al": "triplets-based average linkage", "3k-al": "triplets kernel average linkage", "3k-al-active": "the same, asking"}
+method_names = {
+    "4-al": "quadruplets-based average linkage",
+    "4k-al": "quadruplets kernel average linkage",
+    "4k-al-active": "the same, asking",
+    "single": "single linkage, asking",
+    "complete": "complete linkage, asking",
+    "3-al": "triplets-based average linkage",
+    "3k-al": "triplets kernel average linkage",
+    "3k-al-active": "the same, asking",
+}
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
+
 
 def _place(path):
     "Where a path leads; what is no path stays as it is, for others to refuse."
-    try: return os.path.realpath(path)
-    except ValueError: return path
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
+
 
 def _check_overwriting(
-    read,     # list of (option, path or None)
+    read,  # list of (option, path or None)
     written,  # list of (option, path or None)
 ):
     "No result may take the place of what is read, or of another result."
     taken = {_place(path): option for option, path in read if path is not None}
     for option, path in written:
-        if path is None: continue
+        if path is None:
+            continue
         place = _place(path)
         require(place not in taken, option, f"another file than {taken.get(place)}", str(path))
         taken[place] = option
 
+
 def _check_files(
-    args,          # what was given; its `out`, `labels_out` and `answers_out` are written
-    read=(),       # (option, path or None) of every file that is read
+    args,  # what was given; its `out`, `labels_out` and `answers_out` are written
+    read=(),  # (option, path or None) of every file that is read
     endings=None,  # legal endings of `--out`; None for those of a hierarchy
 ):
     "What is to be written can be, and takes the place of nothing. To be asked before long work, not after."
     from comparison_hc.practice.page import check_destination, writers
+
     tables = [(f"--{name}-out", getattr(args, f"{name}_out", None)) for name in ("labels", "answers")]
-    for path in args.out: check_destination(path, "--out", tuple(endings or writers))
+    for path in args.out:
+        check_destination(path, "--out", tuple(endings or writers))
     for option, path in tables:
-        if path is not None: check_destination(path, option, (".csv",))
+        if path is not None:
+            check_destination(path, option, (".csv",))
     _check_overwriting(read, [*(("--out", path) for path in args.out), *tables])
 
 # %% ../nbs/5_practice/53_command_line.ipynb #82a303fa
@@ -137,10 +225,26 @@ def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.methods import methods
     from comparison_hc.practice.page import flat_writers
-    _check_files(args, [("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)], flat_writers if args.method in flat_names else None)
-    if args.method in flat_names: return _report(_flat(args), args)
-    require(args.clusters is not None or not args.labels_out, "--labels-out", "given together with --clusters", args.labels_out)
-    require(args.initial is None or methods[args.method].starts, "--initial", f"left out with --method {args.method}, which starts from single objects", args.initial)
+
+    _check_files(
+        args,
+        [("FILE", args.file), ("--truth", args.truth), ("--initial", args.initial), ("--objects", args.objects)],
+        flat_writers if args.method in flat_names else None,
+    )
+    if args.method in flat_names:
+        return _report(_flat(args), args)
+    require(
+        args.clusters is not None or not args.labels_out,
+        "--labels-out",
+        "given together with --clusters",
+        args.labels_out,
+    )
+    require(
+        args.initial is None or methods[args.method].starts,
+        "--initial",
+        f"left out with --method {args.method}, which starts from single objects",
+        args.initial,
+    )
     _report(_from_similarity(args) if args.kind == "similarity" else _from_answers(args), args)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #db49a40c
@@ -148,86 +252,184 @@ def _from_answers(args):
     "The hierarchy of a file of answers."
     from comparison_hc.methods import build_hierarchy, methods
     from comparison_hc.practice.page import Result
-    require(methods[args.method].passive, "--method", f"one that takes answers ({', '.join(name for name, m in methods.items() if m.passive)}); the others ask, and need --kind similarity", args.method)
-    require(args.kind != "quadruplets" or methods[args.method].takes == "quadruplets", "--method", f"one that takes quadruplets ({', '.join(name for name, m in methods.items() if m.takes == 'quadruplets')}) with --kind quadruplets", args.method)
+
+    require(
+        methods[args.method].passive,
+        "--method",
+        f"one that takes answers ({', '.join(name for name, m in methods.items() if m.passive)}); the others ask, and need --kind similarity",
+        args.method,
+    )
+    require(
+        args.kind != "quadruplets" or methods[args.method].takes == "quadruplets",
+        "--method",
+        f"one that takes quadruplets ({', '.join(name for name, m in methods.items() if m.takes == 'quadruplets')}) with --kind quadruplets",
+        args.method,
+    )
     comparisons, classes, statements, (initial, start) = _read_answers(args)
     notes = start | statements
-    with _bar(args.method) as progress: tree, _ = build_hierarchy(args.method, comparisons, initial, self_pairs=args.self_pairs, n_comparisons=args.questions, progress=progress)
-    return Result(tree, comparisons, args.title or Path(args.file).stem, methods[args.method].title, args.clusters, classes, notes)
+    with _bar(args.method) as progress:
+        tree, _ = build_hierarchy(
+            args.method,
+            comparisons,
+            initial,
+            self_pairs=args.self_pairs,
+            n_comparisons=args.questions,
+            progress=progress,
+        )
+    return Result(
+        tree, comparisons, args.title or Path(args.file).stem, methods[args.method].title, args.clusters, classes, notes
+    )
 
 # %% ../nbs/5_practice/53_command_line.ipynb #636e269d
 def _read_answers(args):
     "(answers, classes or None, what the summary says of the file, initial clusters and what it says of them)."
     from comparison_hc.comparisons import read_comparisons
+
     objects = read_names(args.objects) if args.objects else None
     header = {"yes": True, "no": False, "auto": None}[args.header]
-    comparisons = read_comparisons(args.file, args.kind, header=header, columns=_columns(args.columns), respondent=_column(args.respondent), objects=objects, encoding=args.encoding)
+    comparisons = read_comparisons(
+        args.file,
+        args.kind,
+        header=header,
+        columns=_columns(args.columns),
+        respondent=_column(args.respondent),
+        objects=objects,
+        encoding=args.encoding,
+    )
     initial = _initial(args, comparisons.object_names)
     classes = read_truth(args.truth, comparisons.object_names) if args.truth else None
     statements = {"central": 2, "odd-one-out": 2}.get(args.kind, 1)
-    notes = {} if statements == 1 else {"statements": f"{len(comparisons) // statements:,} ({args.kind}, two triplets each)"}
-    if args.majority: comparisons = comparisons.majority()
+    notes = (
+        {}
+        if statements == 1
+        else {"statements": f"{len(comparisons) // statements:,} ({args.kind}, two triplets each)"}
+    )
+    if args.majority:
+        comparisons = comparisons.majority()
     require(len(comparisons), str(args.file), "a file that leaves answers after --majority", "every question tied")
     return comparisons, classes, notes, initial
+
 
 def _flat(args):
     "The clusters of a file of answers; options of hierarchies are refused. Warnings become lines of the error stream."
     import warnings
+
     from comparison_hc.estimators import ComparisonClustering
     from comparison_hc.practice.page import FlatResult
+
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
-    for option in ("self_pairs", "questions", "initial", "tree"): require(getattr(args, option) in (None, False), f"--{option.replace('_', '-')}", f"left out with --method {args.method}", getattr(args, option))
+    for option in ("self_pairs", "questions", "initial", "tree"):
+        require(
+            getattr(args, option) in (None, False),
+            f"--{option.replace('_', '-')}",
+            f"left out with --method {args.method}",
+            getattr(args, option),
+        )
     comparisons, classes, notes, _ = _read_answers(args)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         model = ComparisonClustering(args.method, args.clusters, rng=args.seed).fit(comparisons)
     for warning in said:
-        if issubclass(warning.category, UserWarning): print(f"comparison-hc: warning: {warning.message}", file=sys.stderr)
+        if issubclass(warning.category, UserWarning):
+            print(f"comparison-hc: warning: {warning.message}", file=sys.stderr)
     proof, steps = model.certificate_, getattr(model.result_, "steps", ())
-    chosen = f"{model.n_clusters_}, " + ("as asked" if args.clusters else f"chosen by SPUR (objective {model.result_.objective:.3f})")
-    shown = "proved: no partition into as many clusters has more similarity inside" if proof else "not proved to be the best partition"
-    method = {"adds": "AddS", "mulk": "MulK"}[args.method] + f"-{comparisons.width}, SDP-k" + ("" if args.clusters else ", SPUR")
-    return FlatResult(model.labels_, comparisons, args.title or Path(args.file).stem, method, classes, notes | {"clusters": chosen, "optimality": shown}, proof, steps)
+    chosen = f"{model.n_clusters_}, " + (
+        "as asked" if args.clusters else f"chosen by SPUR (objective {model.result_.objective:.3f})"
+    )
+    shown = (
+        "proved: no partition into as many clusters has more similarity inside"
+        if proof
+        else "not proved to be the best partition"
+    )
+    method = (
+        {"adds": "AddS", "mulk": "MulK"}[args.method]
+        + f"-{comparisons.width}, SDP-k"
+        + ("" if args.clusters else ", SPUR")
+    )
+    return FlatResult(
+        model.labels_,
+        comparisons,
+        args.title or Path(args.file).stem,
+        method,
+        classes,
+        notes | {"clusters": chosen, "optimality": shown},
+        proof,
+        steps,
+    )
 
 # %% ../nbs/5_practice/53_command_line.ipynb #b5dc3a6a
 def _from_similarity(args):
     "The hierarchy of a file with a similarity matrix; what only answers have is refused."
     from dataclasses import replace
+
+    from comparison_hc.ground.validation import check_names, check_similarity
     from comparison_hc.methods import build_from_similarity, methods
     from comparison_hc.metrics import dasgupta_cost
     from comparison_hc.practice.page import Result
-    from comparison_hc.ground.validation import check_names, check_similarity
-    for option in ("objects", "columns", "respondent", "majority"): require(not getattr(args, option), f"--{option}", "left out with --kind similarity", getattr(args, option))
+
+    for option in ("objects", "columns", "respondent", "majority"):
+        require(not getattr(args, option), f"--{option}", "left out with --kind similarity", getattr(args, option))
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
     initial, start = _initial(args, names)
     classes = read_truth(args.truth, names) if args.truth else None
-    with _bar(args.method) as progress: tree, asked = build_from_similarity(args.method, w, initial, self_pairs=args.self_pairs, n_comparisons=args.questions, rng=args.seed, progress=progress)
-    notes = start | {"objects": f"{len(w):,}", "seen": "every comparison" if asked is None else f"{asked:,} questions", "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
-    return Result(replace(tree, names=names), None, args.title or Path(args.file).stem, methods[args.method].title, args.clusters, classes, notes)
+    with _bar(args.method) as progress:
+        tree, asked = build_from_similarity(
+            args.method,
+            w,
+            initial,
+            self_pairs=args.self_pairs,
+            n_comparisons=args.questions,
+            rng=args.seed,
+            progress=progress,
+        )
+    notes = start | {
+        "objects": f"{len(w):,}",
+        "seen": "every comparison" if asked is None else f"{asked:,} questions",
+        "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}",
+    }
+    return Result(
+        replace(tree, names=names),
+        None,
+        args.title or Path(args.file).stem,
+        methods[args.method].title,
+        args.clusters,
+        classes,
+        notes,
+    )
+
 
 def _initial(args, names):
     "(initial clusters or None, what the summary says of them); no more clusters may be asked for than there are."
     from comparison_hc.ground.validation import check_integer
+
     initial, said = read_initial(args.initial, names) if args.initial else (None, None)
-    if args.clusters is not None: check_integer(args.clusters, "--clusters", 1, len(names) if initial is None else len(initial))
+    if args.clusters is not None:
+        check_integer(args.clusters, "--clusters", 1, len(names) if initial is None else len(initial))
     return initial, {"started from": said} if initial else {}
+
 
 def _column(text):
     "A column as the user names it: a position if it is a number, else a name."
     return int(text) if text is not None and text.isdecimal() and len(text) < 10 else text
 
-def _columns(text): return None if text is None else [_column(part.strip()) for part in text.split(",")]
+
+def _columns(text):
+    return None if text is None else [_column(part.strip()) for part in text.split(",")]
 
 # %% ../nbs/5_practice/53_command_line.ipynb #ec16ef2a
 def _report(result, args):
     "Print a result and write its files."
     from comparison_hc.practice.page import labels_text, result_lines, save_result, write_whole
+
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
-    for what, text in lines: print(f"{what:<{width}}  {text}")
-    for number, names in enumerate(result.clusters(), 1): print(f"cluster {number} ({len(names)}): {', '.join(names)}")
-    if hasattr(result, "dendrogram") and (not args.out or args.tree): print(f"\n{result.dendrogram.to_text()}")
+    for what, text in lines:
+        print(f"{what:<{width}}  {text}")
+    for number, names in enumerate(result.clusters(), 1):
+        print(f"cluster {number} ({len(names)}): {', '.join(names)}")
+    if hasattr(result, "dendrogram") and (not args.out or args.tree):
+        print(f"\n{result.dendrogram.to_text()}")
     for path in args.out:
         save_result(result, path)
         print(f"wrote {path}")
@@ -235,39 +437,71 @@ def _report(result, args):
         write_whole(args.labels_out, labels_text(result.names, result.labels))
         print(f"wrote {args.labels_out}")
 
+
 def demo_command(args):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
     from comparison_hc.practice.page import Result
+
     args.out = args.out or ["animals.html"]
     _check_files(args)
     animals = load_dataset("animals")
     answers = animals.triplets
     classes = [animals.label_names[c] for c in animals.labels]
-    notes = {"statements": f"{len(animals.comparisons):,} ({animals.kind}, two triplets each), simulated, some of them wrong"}
-    _report(Result(quadruplet_average_linkage(answers), answers, "Animals", "quadruplets-based average linkage, 4–AL", None, classes, notes), args)
+    notes = {
+        "statements": f"{len(animals.comparisons):,} ({animals.kind}, two triplets each), simulated, some of them wrong"
+    }
+    _report(
+        Result(
+            quadruplet_average_linkage(answers),
+            answers,
+            "Animals",
+            "quadruplets-based average linkage, 4–AL",
+            None,
+            classes,
+            notes,
+        ),
+        args,
+    )
 
 # %% ../nbs/5_practice/53_command_line.ipynb #997d8914
 def data_command(args):
     "List the data sets, or describe one."
     from comparison_hc.datasets import list_datasets, load_dataset
+
     if args.name is None:
         import pandas as pd
-        with pd.option_context("display.width", 200, "display.max_columns", None, "display.max_rows", None, "display.max_colwidth", 40):
-            print(list_datasets()[["name", "objects", "comparisons", "features", "classes", "where"]].to_string(index=False))
+
+        with pd.option_context(
+            "display.width", 200, "display.max_columns", None, "display.max_rows", None, "display.max_colwidth", 40
+        ):
+            print(
+                list_datasets()[["name", "objects", "comparisons", "features", "classes", "where"]].to_string(
+                    index=False
+                )
+            )
         return
     data = load_dataset(args.name)
-    print(repr(data)); print("source:", data.source); print("terms: ", data.terms)
-    if data.comparisons is not None: print(data.triplets.summary())
+    print(repr(data))
+    print("source:", data.source)
+    print("terms: ", data.terms)
+    if data.comparisons is not None:
+        print(data.triplets.summary())
+
 
 def check_command(args):
     "Run the theorem checks whose label contains the words; say which hold."
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20 import bring_pictures
-    find_checks(); bring_pictures()                               # after all are known, so that they stay in the papers' order
+
+    find_checks()
+    bring_pictures()  # after all are known, so that they stay in the papers' order
     checks = run_checks(args.label, quick=not args.full)
-    for check in checks: print(f"{'holds' if check.holds else 'FAILS':5}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
+    for check in checks:
+        print(
+            f"{'holds' if check.holds else 'FAILS':5}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})"
+        )
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
 
@@ -275,53 +509,85 @@ def check_command(args):
 def reproduce_command(args):
     "List the figures that can be redone, or redo one: its claims on the screen, its summary and its picture in the folder."
     from comparison_hc.reproduce.experiments import ExperimentError, find_reproductions, reproduce
-    if args.name is None: return _list_reproductions(find_reproductions())
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", "a number of workers of at least 1, or -1 for one a core", args.jobs)
+
+    if args.name is None:
+        return _list_reproductions(find_reproductions())
+    require(
+        args.jobs == -1 or args.jobs >= 1,
+        "--jobs",
+        "a number of workers of at least 1, or -1 for one a core",
+        args.jobs,
+    )
     journal = Path(args.folder) / f"{args.name}.jsonl"
-    try: done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
-    except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; finished runs are in {journal}, the same command continues") from None
+    try:
+        done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted; finished runs are in {journal}, the same command continues") from None
     except ExperimentError as error:
         print(f"comparison-hc: {error}", file=sys.stderr)
         return 1
     print(done.claims())
     _write_reproduced(done, Path(args.folder))
 
+
 def _list_reproductions(reproductions):
     "A line a figure; with the hours of the full run where a checkout knows them."
     from comparison_hc.reproduce.experiments import ResultsNotFoundError, load_results
-    try: hours = load_results("times").set_index("name")["hours"].to_dict()
-    except (ResultsNotFoundError, KeyError, ValueError): hours = {}                # none, or a damaged one: the list is worth more than its hours
+
+    try:
+        hours = load_results("times").set_index("name")["hours"].to_dict()
+    except (ResultsNotFoundError, KeyError, ValueError):
+        hours = {}  # none, or a damaged one: the list is worth more than its hours
     for name, r in reproductions.items():
-        took = "" if name not in hours else f", {hours[name]:.1f} hours of one core" if hours[name] >= 1 else f", {60 * hours[name]:.2g} minutes of one core"
-        print(f"{name:<16} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full{took})")
+        took = (
+            ""
+            if name not in hours
+            else f", {hours[name]:.1f} hours of one core"
+            if hours[name] >= 1
+            else f", {60 * hours[name]:.2g} minutes of one core"
+        )
+        print(
+            f"{name:<16} {r.paper}, {r.figure}: {r.title} ({len(r.quick_grid)} runs quick, {len(r.full_grid)} full{took})"
+        )
+
 
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.reproduce.experiments import results_folder, save_results, save_time
     from comparison_hc.practice.page import write_whole
+    from comparison_hc.reproduce.experiments import results_folder, save_results, save_time
+
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
     if done.reproduction.chart is not None:
         import vl_convert
+
         paths.append(folder / f"{name}.svg")
         write_whole(paths[-1], vl_convert.vegalite_to_svg(done.chart().to_json()))
-    if not done.quick and results_folder().is_dir(): paths += [save_results(name, done.summary), save_time(done)]
-    for path in paths: print(f"wrote {path}")
+    if not done.quick and results_folder().is_dir():
+        paths += [save_results(name, done.summary), save_time(done)]
+    for path in paths:
+        print(f"wrote {path}")
 
 # %% ../nbs/5_practice/53_command_line.ipynb #f41201d2
 def dashboard_command(args):
     "List the dashboards, serve one until Ctrl-C, or write its static twin."
     from comparison_hc.dashboards.shell import find_dashboard, run_dashboard, write_static
+
     if args.name is None:
-        for name, dashboard in find_dashboard().items(): print(f"{name:<12} {dashboard.title}")
+        for name, dashboard in find_dashboard().items():
+            print(f"{name:<12} {dashboard.title}")
         return
     options = {name: value for name in ("items", "journal", "person") if (value := getattr(args, name)) is not None}
     if args.static is None:
-        try: run_dashboard(args.name, args.port, args.browser, **options)
-        except KeyboardInterrupt: raise KeyboardInterrupt("the dashboard is closed") from None
+        try:
+            run_dashboard(args.name, args.port, args.browser, **options)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("the dashboard is closed") from None
         return
-    for option, value in dict(port=args.port, **options).items(): require(value is None, f"--{option}", "left out with --static", value)
-    with _bar(args.name) as progress: write_static(args.name, args.static, progress)
+    for option, value in dict(port=args.port, **options).items():
+        require(value is None, f"--{option}", "left out with --static", value)
+    with _bar(args.name) as progress:
+        write_static(args.name, args.static, progress)
     print(f"wrote {args.static}")
 
 # %% ../nbs/5_practice/53_command_line.ipynb #9856dca0
@@ -329,22 +595,33 @@ def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
     from comparison_hc.people.asking import Session, default_journal
     from comparison_hc.people.terminal import closing_text, session_result, terminal_session
+
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
     _check_files(args, [("ITEMS", args.items), ("the journal", journal)])
-    if hasattr(sys.stdin, "reconfigure"): sys.stdin.reconfigure(errors="replace")       # what is no text is no answer either
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
-    if session.report: print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
-    if args.careful is True: session.state.careful or session.be_careful()                # no P: as estimated
-    elif args.careful not in (None, session.state.careful): session.be_careful(args.careful)
-    try: terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
-    except KeyboardInterrupt: raise KeyboardInterrupt(f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues") from None
+    if session.report:
+        print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+    if args.careful is True:
+        session.state.careful or session.be_careful()  # no P: as estimated
+    elif args.careful not in (None, session.state.careful):
+        session.be_careful(args.careful)
+    try:
+        terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(
+            f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues"
+        ) from None
     print(closing_text(session))
     _write_answers(session_result(session), session.state.triplets, args)
 
+
 def _write_answers(result, triplets, args):
     "The files that were asked for."
-    from comparison_hc.practice.page import save_result, write_whole
     from comparison_hc.people.terminal import answers_text
+    from comparison_hc.practice.page import save_result, write_whole
+
     for path in args.out:
         save_result(result, path)
         print(f"wrote {path}")
@@ -356,50 +633,129 @@ def _write_answers(result, triplets, args):
 def pool_command(args):
     "Take several people's journals together: how far they agree, and one hierarchy."
     import warnings
-    from comparison_hc.practice.page import result_lines
+
     from comparison_hc.people.terminal import pool_journals, pool_result
+    from comparison_hc.practice.page import result_lines
+
     _check_files(args, [("JOURNAL", path) for path in args.journals])
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         pool = pool_journals(args.journals)
         result = pool_result(pool)
-    for warning in said: print(f"comparison-hc: warning: {warning.message}", file=sys.stderr)
+    for warning in said:
+        print(f"comparison-hc: warning: {warning.message}", file=sys.stderr)
     lines = result_lines(result)
-    for what, text in lines: print(f"{what:<{max(len(what) for what, _ in lines)}}  {text}")
-    if len(pool.people) > 1: print(f"\n{pool.agreement().to_string(index=False)}")
-    for line in pool.who_said(): print(f"clash: {line}")
+    for what, text in lines:
+        print(f"{what:<{max(len(what) for what, _ in lines)}}  {text}")
+    if len(pool.people) > 1:
+        print(f"\n{pool.agreement().to_string(index=False)}")
+    for line in pool.who_said():
+        print(f"clash: {line}")
     print(f"\n{result.dendrogram.to_text()}")
     _write_answers(result, pool.triplets, args)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #4deddb19
 class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
-    def error(self, message): raise InputError(f"{message} (see {self.prog} --help)")
+
+    def error(self, message):
+        raise InputError(f"{message} (see {self.prog} --help)")
+
 
 def make_parser():  # `argparse.ArgumentParser`
     "The words that the command understands."
     from comparison_hc import __version__
-    parser = _Parser(prog="comparison-hc", description="Clusters and hierarchies from comparisons: triplets and quadruplets in, dendrograms out.")
+
+    parser = _Parser(
+        prog="comparison-hc",
+        description="Clusters and hierarchies from comparisons: triplets and quadruplets in, dendrograms out.",
+    )
     parser.add_argument("--version", action="version", version=f"comparison_hc {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_Parser)
 
-    cluster = commands.add_parser("cluster", help="build a hierarchy from a file of answers", description="Build a hierarchy from a file of answers: CSV, TSV, JSON lines or Parquet, one answer a row, one object a cell.")
+    cluster = commands.add_parser(
+        "cluster",
+        help="build a hierarchy from a file of answers",
+        description="Build a hierarchy from a file of answers: CSV, TSV, JSON lines or Parquet, one answer a row, one object a cell.",
+    )
     cluster.add_argument("file", metavar="FILE", help="the answers")
-    cluster.add_argument("--kind", choices=["triplets", "quadruplets", "central", "odd-one-out", "similarity"], default="triplets", help="what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l (quadruplets); the first of three is the most central, or the odd one out; or a square matrix of similarities")
-    cluster.add_argument("--method", choices=[*method_names, *flat_names], default="4-al", help="; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items()) + " (default: 4-al; those that ask need --kind similarity)")
-    cluster.add_argument("--self-pairs", action=argparse.BooleanOptionalAction, default=None, help="kernel methods (not 4k-al-active): count every object as infinitely similar to itself (default), or not")
-    cluster.add_argument("--questions", type=int, metavar="M", help="4k-al-active, 3k-al-active: how many questions to spend (default: N squared)")
-    cluster.add_argument("--initial", metavar="FILE", help="4-al, 3-al: file with initial clusters (object,cluster); objects that are not in it start on their own")
-    cluster.add_argument("--seed", type=int, default=0, help="seed of the methods that ask, and of the k-means in adds and mulk (default: 0)")
-    cluster.add_argument("--clusters", type=int, metavar="K", help="also cut the hierarchy into exactly K clusters; adds, mulk: find K clusters (default: as many as SPUR chooses)")
-    cluster.add_argument("--truth", metavar="LABELS", help="file with each object's true class (object,class): colours the leaves, and with --clusters measures the agreement")
-    cluster.add_argument("--out", action="append", default=[], metavar="PATH", help="write the result; the ending says how: .html (page), .svg, .png (picture), .nwk (Newick), .csv (linkage matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated")
-    cluster.add_argument("--labels-out", metavar="PATH.csv", help="write the cluster of every object; needs --clusters, but for adds and mulk")
-    cluster.add_argument("--majority", action="store_true", help="first replace the answers to each question by the majority's; ties are dropped")
-    cluster.add_argument("--objects", metavar="NAMES", help="file with all objects' names, one a line, if some occur in no answer")
-    cluster.add_argument("--columns", metavar="A,B,C", help="names or positions (from 0) of the object columns, if the file has others")
+    cluster.add_argument(
+        "--kind",
+        choices=["triplets", "quadruplets", "central", "odd-one-out", "similarity"],
+        default="triplets",
+        help="what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l (quadruplets); the first of three is the most central, or the odd one out; or a square matrix of similarities",
+    )
+    cluster.add_argument(
+        "--method",
+        choices=[*method_names, *flat_names],
+        default="4-al",
+        help="; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
+        + " (default: 4-al; those that ask need --kind similarity)",
+    )
+    cluster.add_argument(
+        "--self-pairs",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="kernel methods (not 4k-al-active): count every object as infinitely similar to itself (default), or not",
+    )
+    cluster.add_argument(
+        "--questions",
+        type=int,
+        metavar="M",
+        help="4k-al-active, 3k-al-active: how many questions to spend (default: N squared)",
+    )
+    cluster.add_argument(
+        "--initial",
+        metavar="FILE",
+        help="4-al, 3-al: file with initial clusters (object,cluster); objects that are not in it start on their own",
+    )
+    cluster.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="seed of the methods that ask, and of the k-means in adds and mulk (default: 0)",
+    )
+    cluster.add_argument(
+        "--clusters",
+        type=int,
+        metavar="K",
+        help="also cut the hierarchy into exactly K clusters; adds, mulk: find K clusters (default: as many as SPUR chooses)",
+    )
+    cluster.add_argument(
+        "--truth",
+        metavar="LABELS",
+        help="file with each object's true class (object,class): colours the leaves, and with --clusters measures the agreement",
+    )
+    cluster.add_argument(
+        "--out",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write the result; the ending says how: .html (page), .svg, .png (picture), .nwk (Newick), .csv (linkage matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated",
+    )
+    cluster.add_argument(
+        "--labels-out",
+        metavar="PATH.csv",
+        help="write the cluster of every object; needs --clusters, but for adds and mulk",
+    )
+    cluster.add_argument(
+        "--majority",
+        action="store_true",
+        help="first replace the answers to each question by the majority's; ties are dropped",
+    )
+    cluster.add_argument(
+        "--objects", metavar="NAMES", help="file with all objects' names, one a line, if some occur in no answer"
+    )
+    cluster.add_argument(
+        "--columns", metavar="A,B,C", help="names or positions (from 0) of the object columns, if the file has others"
+    )
     cluster.add_argument("--respondent", metavar="COLUMN", help="name or position of the column that says who answered")
-    cluster.add_argument("--header", choices=["yes", "no", "auto"], default="auto", help="whether the first line names the columns (default: guess)")
+    cluster.add_argument(
+        "--header",
+        choices=["yes", "no", "auto"],
+        default="auto",
+        help="whether the first line names the columns (default: guess)",
+    )
     cluster.add_argument("--encoding", default="utf-8-sig", help="of a text file (default: UTF-8)")
     cluster.add_argument("--title", help="title of the page (default: the file's name)")
     cluster.add_argument("--tree", action="store_true", help="draw the tree on the screen even when files are written")
@@ -412,27 +768,79 @@ def make_parser():  # `argparse.ArgumentParser`
 # %% ../nbs/5_practice/53_command_line.ipynb #14adecfe
 def _add_asking_commands(commands):
     "The commands about people's answers."
-    ask = commands.add_parser("ask", help="ask a person, in this terminal", description="Ask which two of three belong together until the hierarchy is known. Every answer is in the journal before the next question: whatever stops it, the same line continues.")
-    ask.add_argument("items", nargs="?", default="animals", metavar="ITEMS", help="animals (default), digits, a folder of pictures, or a text file with one item a line")
-    ask.add_argument("--journal", metavar="FILE", help="where the answers go (default: ITEMS-PERSON.jsonl in this folder)")
-    ask.add_argument("--person", metavar="NAME", help="who answers; each person needs a journal (default: as the journal says, or somebody)")
-    ask.add_argument("--seed", type=int, metavar="N", help="decides the order of everything (default: from the person's name)")
-    ask.add_argument("--repeat-every", type=int, metavar="N", help="after so many answers an old question comes again (default: 6; 0: never)")
-    ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help="allow for slips: ask until the tree is nearly certain if each answer is right with probability P (default: as estimated from the repeated questions)")
+    ask = commands.add_parser(
+        "ask",
+        help="ask a person, in this terminal",
+        description="Ask which two of three belong together until the hierarchy is known. Every answer is in the journal before the next question: whatever stops it, the same line continues.",
+    )
+    ask.add_argument(
+        "items",
+        nargs="?",
+        default="animals",
+        metavar="ITEMS",
+        help="animals (default), digits, a folder of pictures, or a text file with one item a line",
+    )
+    ask.add_argument(
+        "--journal", metavar="FILE", help="where the answers go (default: ITEMS-PERSON.jsonl in this folder)"
+    )
+    ask.add_argument(
+        "--person",
+        metavar="NAME",
+        help="who answers; each person needs a journal (default: as the journal says, or somebody)",
+    )
+    ask.add_argument(
+        "--seed", type=int, metavar="N", help="decides the order of everything (default: from the person's name)"
+    )
+    ask.add_argument(
+        "--repeat-every",
+        type=int,
+        metavar="N",
+        help="after so many answers an old question comes again (default: 6; 0: never)",
+    )
+    ask.add_argument(
+        "--careful",
+        nargs="?",
+        type=float,
+        const=True,
+        metavar="P",
+        help="allow for slips: ask until the tree is nearly certain if each answer is right with probability P (default: as estimated from the repeated questions)",
+    )
     ask.set_defaults(run=ask_command)
 
-    pool = commands.add_parser("pool", help="take several people's journals together", description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.")
+    pool = commands.add_parser(
+        "pool",
+        help="take several people's journals together",
+        description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.",
+    )
     pool.add_argument("journals", nargs="+", metavar="JOURNAL", help="one a person")
     pool.set_defaults(run=pool_command)
     for each in (ask, pool):
-        each.add_argument("--out", action="append", default=[], metavar="PATH", help="write the hierarchy; the ending says how: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json. May be repeated")
-        each.add_argument("--answers-out", metavar="PATH.csv", help="write the answers as triplets, as `cluster` reads them")
+        each.add_argument(
+            "--out",
+            action="append",
+            default=[],
+            metavar="PATH",
+            help="write the hierarchy; the ending says how: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json. May be repeated",
+        )
+        each.add_argument(
+            "--answers-out", metavar="PATH.csv", help="write the answers as triplets, as `cluster` reads them"
+        )
 
 # %% ../nbs/5_practice/53_command_line.ipynb #bd41f2a1
 def _add_small_commands(commands):
     "The commands with few words."
-    demo = commands.add_parser("demo", help="the same on an embedded example", description="Build the hierarchy of twenty-four animals from simulated answers, and draw it.")
-    demo.add_argument("--out", action="append", default=[], metavar="PATH", help="write the result there, as `cluster` does (default: animals.html in this folder)")
+    demo = commands.add_parser(
+        "demo",
+        help="the same on an embedded example",
+        description="Build the hierarchy of twenty-four animals from simulated answers, and draw it.",
+    )
+    demo.add_argument(
+        "--out",
+        action="append",
+        default=[],
+        metavar="PATH",
+        help="write the result there, as `cluster` does (default: animals.html in this folder)",
+    )
     demo.set_defaults(run=demo_command, tree=True)
 
     data = commands.add_parser("data", help="list the data sets, or describe one")
@@ -444,54 +852,105 @@ def _add_small_commands(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.set_defaults(run=check_command)
 
-    live = commands.add_parser("dashboard", help="a live page, or list them", description="Serve a live page on this machine until Ctrl-C, or write it as one file that needs no server.")
-    live.add_argument("name", nargs="?", metavar="NAME", help="for example planted; without it, the dashboards are listed")
-    live.add_argument("--port", type=int, metavar="N", help="where it listens, on this machine only (default: 8866, or any that is free)")
-    live.add_argument("--browser", action=argparse.BooleanOptionalAction, default=True, help="open the page in the browser (default), or not")
+    live = commands.add_parser(
+        "dashboard",
+        help="a live page, or list them",
+        description="Serve a live page on this machine until Ctrl-C, or write it as one file that needs no server.",
+    )
+    live.add_argument(
+        "name", nargs="?", metavar="NAME", help="for example planted; without it, the dashboards are listed"
+    )
+    live.add_argument(
+        "--port",
+        type=int,
+        metavar="N",
+        help="where it listens, on this machine only (default: 8866, or any that is free)",
+    )
+    live.add_argument(
+        "--browser",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="open the page in the browser (default), or not",
+    )
     live.add_argument("--items", metavar="ITEMS", help="ask: what is asked about, as for the command ask")
-    live.add_argument("--journal", metavar="FILE", help="ask: where the answers go (default: ITEMS-PERSON.jsonl in this folder)")
+    live.add_argument(
+        "--journal", metavar="FILE", help="ask: where the answers go (default: ITEMS-PERSON.jsonl in this folder)"
+    )
     live.add_argument("--person", metavar="NAME", help="ask: who answers")
-    live.add_argument("--static", metavar="PATH.html", help="write the static twin instead: one file with stored answers")
+    live.add_argument(
+        "--static", metavar="PATH.html", help="write the static twin instead: one file with stored answers"
+    )
     live.set_defaults(run=dashboard_command)
 
-    figure = commands.add_parser("reproduce", help="redo a figure of a paper, or list the figures", description="Redo a figure: all runs, the claims with their verdicts, the summary and the picture. Interrupted, the same command continues.")
-    figure.add_argument("name", nargs="?", metavar="NAME", help="for example f19-fig2; without it, the figures are listed")
+    figure = commands.add_parser(
+        "reproduce",
+        help="redo a figure of a paper, or list the figures",
+        description="Redo a figure: all runs, the claims with their verdicts, the summary and the picture. Interrupted, the same command continues.",
+    )
+    figure.add_argument(
+        "name", nargs="?", metavar="NAME", help="for example f19-fig2; without it, the figures are listed"
+    )
     figure.add_argument("--quick", action="store_true", help="a small setting, under two minutes; default: the paper's")
-    figure.add_argument("--jobs", type=int, default=-1, metavar="N", help="workers (default: -1, one a core); results do not depend on it")
-    figure.add_argument("--folder", default="reproductions", metavar="FOLDER", help="where the journal and the results go (default: ./reproductions)")
+    figure.add_argument(
+        "--jobs",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="workers (default: -1, one a core); results do not depend on it",
+    )
+    figure.add_argument(
+        "--folder",
+        default="reproductions",
+        metavar="FOLDER",
+        help="where the journal and the results go (default: ./reproductions)",
+    )
     figure.set_defaults(run=reproduce_command)
 
 # %% ../nbs/5_practice/53_command_line.ipynb #efc860d3
 def _checked(args):
     "The same, if no text is empty (an unset variable of the shell) and no number below its range."
     from comparison_hc.ground.validation import check_integer
+
     for name, value in vars(args).items():
-        positional = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", **({"items": "ITEMS"} if args.command == "ask" else {})}
+        positional = {
+            "file": "FILE",
+            "journals": "JOURNAL",
+            "name": "NAME",
+            **({"items": "ITEMS"} if args.command == "ask" else {}),
+        }
         option = positional.get(name, f"--{name.replace('_', '-')}")
         require("" not in (value if isinstance(value, list) else [value]), option, "a text that is not empty", "")
-        if name in ("seed", "questions") and value is not None: check_integer(value, option, 1 if name == "questions" else 0)
+        if name in ("seed", "questions") and value is not None:
+            check_integer(value, option, 1 if name == "questions" else 0)
     return args
+
 
 def main(
     arguments=None,  # list of words; by default those of the command line
-):                   # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
+):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
     "Run the command. Bad input is one line on the error stream, never a traceback."
-    for stream in (sys.stdout, sys.stderr):                     # a screen that cannot show a character shows "?"
-        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"): stream.reconfigure(errors="replace")
+    for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
+        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     try:
         args = _checked(make_parser().parse_args(arguments))
         code = args.run(args) or 0
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt as stop: message, code = str(stop) or "interrupted", 130
-    except BrokenPipeError:                                     # the reader of our output has gone, as in `… | head`
+    except KeyboardInterrupt as stop:
+        message, code = str(stop) or "interrupted", 130
+    except BrokenPipeError:  # the reader of our output has gone, as in `… | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except (InputError, OSError) as error: message, code = " ".join(str(error).split()), 2
+    except (InputError, OSError) as error:
+        message, code = " ".join(str(error).split()), 2
     except LookupError as error:
-        if "encoding" not in str(error): raise
+        if "encoding" not in str(error):
+            raise
         message, code = str(error), 2
     print(f"comparison-hc: {message}", file=sys.stderr)
     return code
 
-if __name__ == "__main__" and Path(sys.argv[0]).name == "cli.py": sys.exit(main())     # python -m comparison_hc.cli
+
+if __name__ == "__main__" and Path(sys.argv[0]).name == "cli.py":
+    sys.exit(main())  # python -m comparison_hc.cli

@@ -9,7 +9,10 @@ __all__ = ['pair_index', 'pair_from_index', 'n_quadruplet_questions', 'n_triplet
            'read_comparisons', 'sample_numbers', 'quadruplet_questions', 'triplet_questions']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #44304408
-import csv, io, json, os
+import csv
+import io
+import json
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -17,13 +20,23 @@ from pathlib import Path
 
 import numpy as np
 
-from .ground.validation import InputError, MissingFileError, as_array, as_rng, check_integer, check_names, check_number, require, shown
+from comparison_hc.ground.validation import (
+    InputError,
+    MissingFileError,
+    as_array,
+    as_rng,
+    check_integer,
+    check_names,
+    check_number,
+    require,
+    shown,
+)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #24c69c1c
 def pair_index(
     i,  # int or integer array
     j,  # int or integer array of the same shape, nowhere equal to i
-):      # int64 number of the pair {i, j}, from 0 to C(N, 2) − 1
+):  # int64 number of the pair {i, j}, from 0 to C(N, 2) − 1
     "The number of a pair, in the order {0,1}, {0,2}, {1,2}, {0,3}, …; the order of i and j does not matter."
     low, high = np.minimum(i, j).astype(np.int64), np.maximum(i, j).astype(np.int64)
     return high * (high - 1) // 2 + low
@@ -31,57 +44,65 @@ def pair_index(
 # %% ../nbs/0_ground/00_comparisons.ipynb #aa1524a9
 def pair_from_index(
     index,  # int or integer array of pair numbers
-):          # (low, high), two int64 arrays
+):  # (low, high), two int64 arrays
     "The two objects of a pair, the smaller first: the inverse of `pair_index`."
     index = np.asarray(index, dtype=np.int64)
     high = ((1 + np.sqrt(1 + 8 * index.astype(float))) / 2).astype(np.int64)
-    high -= high * (high - 1) // 2 > index                 # the square root is rounded: at most one off, either way
+    high -= high * (high - 1) // 2 > index  # the square root is rounded: at most one off, either way
     high += high * (high + 1) // 2 <= index
     return index - high * (high - 1) // 2, high
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #e54bb39b
 def n_quadruplet_questions(
     n_objects,  # N ≥ 1
-):              # int
+):  # int
     "How many quadruplet questions N objects allow: unordered pairs of unordered pairs, C(C(N, 2), 2)."
     pairs = n_objects * (n_objects - 1) // 2
     return pairs * (pairs - 1) // 2
 
+
 def n_triplet_questions(
     n_objects,  # N ≥ 1
-):              # int
+):  # int
     "How many triplet questions N objects allow: N · C(N−1, 2)."
     return n_objects * ((n_objects - 1) * (n_objects - 2) // 2)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #7412f9d2
-_MOST_OBJECTS = 2**31     # so that numbers of pairs fit into 64 bits
+_MOST_OBJECTS = 2**31  # so that numbers of pairs fit into 64 bits
+
 
 def _first_broken_row(
-    array,      # (m, 3) or (m, 4) integers
+    array,  # (m, 3) or (m, 4) integers
     n_objects,  # N, or None to leave the upper end open
-):              # (row, rule) of the first row that breaks a rule, or None
+):  # (row, rule) of the first row that breaks a rule, or None
     "Where a comparison is not one: an index out of range, a pair of an object with itself, a pair compared with itself."
     i, j, k, l = columns = array.T if array.shape[1] == 4 else (array[:, 0], array[:, 1], array[:, 0], array[:, 2])
     rules = [("made of indices of at least 0", array.min(axis=1) < 0)]
     limit, text = (_MOST_OBJECTS, "2³¹") if n_objects is None else (n_objects, f"n_objects = {n_objects}")
     rules.append((f"made of indices below {text}", array.max(axis=1) >= limit))
-    rules += [("a pair of two different objects on each side", (i == j) | (k == l)),
-              ("a comparison of two different pairs", ((i == k) & (j == l)) | ((i == l) & (j == k)))]
+    rules += [
+        ("a pair of two different objects on each side", (i == j) | (k == l)),
+        ("a comparison of two different pairs", ((i == k) & (j == l)) | ((i == l) & (j == k))),
+    ]
     broken = [(int(np.argmax(bad)), rule) for rule, bad in rules if bad.any()]
     return min(broken, default=None)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #9eb119f1
 def _as_integer_rows(
-    data,   # array-like or DataFrame
+    data,  # array-like or DataFrame
     width,  # 3 or 4
-    argument="data",   # its name in a message
-):          # (m, width) integer array
+    argument="data",  # its name in a message
+):  # (m, width) integer array
     "The caller's rows as integers, without rounding anything."
     rule = f"an integer array of shape (m, {width}) with m ≥ 1"
     array = as_array(data, argument, rule)
-    require(array.ndim == 2 and array.shape[1] == width and len(array) > 0, argument, rule, array if array.ndim else data)
-    if array.dtype.kind == "O":                            # a DataFrame of mixed integer types, or something else
-        strange = [x for x in array.flat if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or abs(x) >= 2**63]
+    require(
+        array.ndim == 2 and array.shape[1] == width and len(array) > 0, argument, rule, array if array.ndim else data
+    )
+    if array.dtype.kind == "O":  # a DataFrame of mixed integer types, or something else
+        strange = [
+            x for x in array.flat if not isinstance(x, (int, np.integer)) or isinstance(x, bool) or abs(x) >= 2**63
+        ]
         require(not strange, argument, "made of integers below 2³¹", strange[0] if strange else None)
         array = array.astype(np.int64)
     if array.dtype.kind == "f":
@@ -94,6 +115,7 @@ def _as_integer_rows(
 # %% ../nbs/0_ground/00_comparisons.ipynb #8de417c0
 class _ReadOnlyRows:
     "How comparisons look and compare: rows that never change, an answer each."
+
     def _fill(self, array, n_objects, names=None, respondents=None):
         "Set the fields from values that are known to be good; `array` is kept, not copied."
         array.flags.writeable = False
@@ -106,15 +128,31 @@ class _ReadOnlyRows:
         "Comparisons from rows that this package made itself: no check, no copy."
         return object.__new__(cls)._fill(array, n_objects, names, respondents)
 
-    def __setattr__(self, field, value=None): raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of changing {field!r}")
+    def __setattr__(self, field, value=None):
+        raise AttributeError(f"{type(self).__name__} is read-only; make a new one instead of changing {field!r}")
+
     __delattr__ = __setattr__
-    def __reduce__(self): return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
-    def __len__(self): return len(self.array)
-    def __array__(self, dtype=None, copy=None): return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
-    def __repr__(self): return f"{type(self).__name__}({len(self):,} answers about {self.n_objects:,} objects)"
+
+    def __reduce__(self):
+        return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
+
+    def __len__(self):
+        return len(self.array)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.array, dtype=dtype) if copy or dtype not in (None, self.array.dtype) else self.array
+
+    def __repr__(self):
+        return f"{type(self).__name__}({len(self):,} answers about {self.n_objects:,} objects)"
+
     def __eq__(self, other):
-        same = type(self) is type(other) and (self.n_objects, self.names) == (other.n_objects, other.names) and np.array_equal(self.array, other.array)
+        same = (
+            type(self) is type(other)
+            and (self.n_objects, self.names) == (other.n_objects, other.names)
+            and np.array_equal(self.array, other.array)
+        )
         return same and (self.respondents is other.respondents or np.array_equal(self.respondents, other.respondents))
+
     __hash__ = None
 
     @property
@@ -122,105 +160,141 @@ class _ReadOnlyRows:
         "The objects' names as a list; their indices where no names were given."
         return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
 
+
 def _index_type(n_objects):
     "The integer type of indices: 32 bits while i·N + j still fits, so that a user's own arithmetic on the columns cannot overflow."
     return np.int32 if n_objects <= 46_340 else np.int64
 
-def _rebuild(cls, array, n_objects, names, respondents): return cls._trusted(array.copy(), n_objects, names, respondents)
+
+def _rebuild(cls, array, n_objects, names, respondents):
+    return cls._trusted(array.copy(), n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
 class Comparisons(_ReadOnlyRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
+
     width, kind, columns = None, None, None
 
-    def __init__(self,
-        data,             # (m, width) integers, m ≥ 1; an array, a DataFrame, or comparisons of the same kind
-        n_objects=None,   # N; by default the largest index + 1, or the number of names
-        names=None,       # N different names; by default the indices
-        respondents=None, # (m,) who gave each answer, any labels
+    def __init__(
+        self,
+        data,  # (m, width) integers, m ≥ 1; an array, a DataFrame, or comparisons of the same kind
+        n_objects=None,  # N; by default the largest index + 1, or the number of names
+        names=None,  # N different names; by default the indices
+        respondents=None,  # (m,) who gave each answer, any labels
     ):
         if isinstance(data, type(self)):
-            names, respondents = data.names if names is None else names, data.respondents if respondents is None else respondents
+            names, respondents = (
+                data.names if names is None else names,
+                data.respondents if respondents is None else respondents,
+            )
             n_objects, data = data.n_objects if n_objects is None else n_objects, data.array
         rows = _as_integer_rows(data, self.width)
-        if n_objects is not None: n_objects = check_integer(n_objects, "n_objects", 1, _MOST_OBJECTS)
+        if n_objects is not None:
+            n_objects = check_integer(n_objects, "n_objects", 1, _MOST_OBJECTS)
         names = check_names(names, n_objects)
-        if names is not None: n_objects = len(names)
+        if names is not None:
+            n_objects = len(names)
         broken = _first_broken_row(rows, n_objects)
-        if broken: require(False, f"row {broken[0]} of data", broken[1], tuple(rows[broken[0]].tolist()))
-        if n_objects is None: n_objects = int(rows.max()) + 1
+        if broken:
+            require(False, f"row {broken[0]} of data", broken[1], tuple(rows[broken[0]].tolist()))
+        if n_objects is None:
+            n_objects = int(rows.max()) + 1
         if respondents is not None:
             respondents = as_array(respondents, "respondents", f"of shape ({len(rows)},), one an answer").copy()
-            require(respondents.shape == (len(rows),), "respondents", f"of shape ({len(rows)},), one an answer", respondents)
+            require(
+                respondents.shape == (len(rows),), "respondents", f"of shape ({len(rows)},), one an answer", respondents
+            )
             respondents.flags.writeable = False
         self._fill(rows.astype(_index_type(n_objects)), n_objects, names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #adcfcafc
 class Triplets(Comparisons):
     "Rows (i, j, k) that say w_ij > w_ik: i is closer to j than to k."
+
     width, kind, columns = 3, "triplets", ("i", "j", "k")
+
 
 class Quadruplets(Comparisons):
     "Rows (i, j, k, l) that say w_ij > w_kl: i and j are more alike than k and l."
+
     width, kind, columns = 4, "quadruplets", ("i", "j", "k", "l")
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #64c63bfa
 def in_chunks(
-    work,        # function of (start, stop), which writes to places of its own
-    m,           # how many rows there are
+    work,  # function of (start, stop), which writes to places of its own
+    m,  # how many rows there are
     size=1 << 18,  # rows at a time: enough to amortise NumPy's calls, few enough to stay in the cache
 ):
     "Call `work` on consecutive chunks of 0..m, on all cores; NumPy leaves Python alone while it computes."
     starts = range(0, m, size)
-    if len(starts) == 1: return work(0, m)
-    with ThreadPoolExecutor(os.cpu_count()) as pool: list(pool.map(lambda start: work(start, min(start + size, m)), starts))
+    if len(starts) == 1:
+        return work(0, m)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(lambda start: work(start, min(start + size, m)), starts))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #54c37a43
 def _to_quadruplets(self):  # `Quadruplets` with the same names and respondents
     "The same answers as quadruplets: (i, j, k) becomes (i, j, i, k). Quadruplets stay as they are."
-    return self if self.width == 4 else Quadruplets._trusted(self.array[:, [0, 1, 0, 2]], self.n_objects, self.names, self.respondents)
+    return (
+        self
+        if self.width == 4
+        else Quadruplets._trusted(self.array[:, [0, 1, 0, 2]], self.n_objects, self.names, self.respondents)
+    )
+
 
 def _winners_and_losers(self):  # two (m,) integer arrays of pair numbers
     "The more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
-    i, j, k, l = self.array.T if self.width == 4 else (self.array[:, 0], self.array[:, 1], self.array[:, 0], self.array[:, 2])
+    i, j, k, l = (
+        self.array.T if self.width == 4 else (self.array[:, 0], self.array[:, 1], self.array[:, 0], self.array[:, 2])
+    )
     n = self.n_objects
-    if n * n > len(self) or n > 4096: return pair_index(i, j), pair_index(k, l)
-    table = np.zeros((n, n), dtype=np.int32)                   # many answers about few objects: look the numbers up
+    if n * n > len(self) or n > 4096:
+        return pair_index(i, j), pair_index(k, l)
+    table = np.zeros((n, n), dtype=np.int32)  # many answers about few objects: look the numbers up
     low, high = pair_from_index(np.arange(n * (n - 1) // 2))
     table[low, high] = table[high, low] = np.arange(len(low))
     table = table.ravel()
     winner, loser = np.empty(len(self), dtype=np.int32), np.empty(len(self), dtype=np.int32)
+
     def look_up(start, stop):
         here = slice(start, stop)
         winner[here], loser[here] = table[i[here] * n + j[here]], table[k[here] * n + l[here]]
+
     in_chunks(look_up, len(self))
     return winner, loser
+
 
 Comparisons.to_quadruplets, Comparisons.winners_and_losers = _to_quadruplets, _winners_and_losers
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #dfee8915
 def as_triplets(
-    triplets,        # `Triplets`, or (m, 3) integers in an array or DataFrame
+    triplets,  # `Triplets`, or (m, 3) integers in an array or DataFrame
     n_objects=None,  # N; by default as `triplets` says
-):                   # `Triplets`
+):  # `Triplets`
     "The gate for functions that take triplets."
-    if isinstance(triplets, Triplets) and n_objects in (None, triplets.n_objects): return triplets
-    require(not isinstance(triplets, Quadruplets), "triplets", "triplets; quadruplets say more than a triplet can", triplets)
+    if isinstance(triplets, Triplets) and n_objects in (None, triplets.n_objects):
+        return triplets
+    require(
+        not isinstance(triplets, Quadruplets), "triplets", "triplets; quadruplets say more than a triplet can", triplets
+    )
     return Triplets(triplets, n_objects)
 
+
 def as_comparisons(
-    comparisons,     # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
+    comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
     n_objects=None,  # N; by default as `comparisons` says
-):                   # `Triplets` or `Quadruplets`
+):  # `Triplets` or `Quadruplets`
     "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
-    if isinstance(comparisons, Comparisons): return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
+    if isinstance(comparisons, Comparisons):
+        return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
     array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")
     return (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(comparisons, n_objects)
 
+
 def as_quadruplets(
-    quadruplets,     # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame
+    quadruplets,  # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame
     n_objects=None,  # N; by default as `quadruplets` says
-):                   # `Quadruplets`
+):  # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into quadruplets."
     return as_comparisons(quadruplets, n_objects).to_quadruplets()
 
@@ -229,35 +303,43 @@ def _from_statements(cls, data, columns, n_objects, names, respondents):
     "Two triplets a statement, at rows 2s and 2s + 1; the gate has checked the statement."
     checked = Triplets(data, n_objects, names, respondents)
     rows = checked.array[:, columns].reshape(-1, 3)
-    return cls._trusted(rows, checked.n_objects, checked.names, None if respondents is None else np.repeat(checked.respondents, 2))
+    return cls._trusted(
+        rows, checked.n_objects, checked.names, None if respondents is None else np.repeat(checked.respondents, 2)
+    )
+
 
 @classmethod
-def _from_central(cls,
-    data,             # (m, 3) integers: i is the most central of i, j, k
-    n_objects=None,   # N; by default the largest index + 1
-    names=None,       # N different names
-    respondents=None, # (m,) who gave each answer
-):                    # `Triplets`, two a statement: (j, i, k) and (k, i, j)
-    "Triplets from answers to \"which of these three is the most central?\", its answer in the first column."
+def _from_central(
+    cls,
+    data,  # (m, 3) integers: i is the most central of i, j, k
+    n_objects=None,  # N; by default the largest index + 1
+    names=None,  # N different names
+    respondents=None,  # (m,) who gave each answer
+):  # `Triplets`, two a statement: (j, i, k) and (k, i, j)
+    'Triplets from answers to "which of these three is the most central?", its answer in the first column.'
     return _from_statements(cls, data, [[1, 0, 2], [2, 0, 1]], n_objects, names, respondents)
 
+
 @classmethod
-def _from_odd_one_out(cls,
-    data,             # (m, 3) integers: i is the odd one among i, j, k
-    n_objects=None,   # N; by default the largest index + 1
-    names=None,       # N different names
-    respondents=None, # (m,) who gave each answer
-):                    # `Triplets`, two a statement: (j, k, i) and (k, j, i)
-    "Triplets from answers to \"which of these three is the odd one out?\", its answer in the first column."
+def _from_odd_one_out(
+    cls,
+    data,  # (m, 3) integers: i is the odd one among i, j, k
+    n_objects=None,  # N; by default the largest index + 1
+    names=None,  # N different names
+    respondents=None,  # (m,) who gave each answer
+):  # `Triplets`, two a statement: (j, k, i) and (k, j, i)
+    'Triplets from answers to "which of these three is the odd one out?", its answer in the first column.'
     return _from_statements(cls, data, [[1, 2, 0], [2, 1, 0]], n_objects, names, respondents)
+
 
 Triplets.from_central, Triplets.from_odd_one_out = _from_central, _from_odd_one_out
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #6035cb88
-def _flip(self,
+def _flip(
+    self,
     epsilon,  # probability in [0, 1] that an answer is turned round, each independently
-    rng,      # int seed or `numpy.random.Generator`
-):            # comparisons of the same kind
+    rng,  # int seed or `numpy.random.Generator`
+):  # comparisons of the same kind
     "The same questions with each answer turned round with probability `epsilon`."
     epsilon, rng = check_number(epsilon, "epsilon", 0, 1), as_rng(rng)
     wrong = rng.random(len(self)) < epsilon
@@ -265,18 +347,24 @@ def _flip(self,
     rows[wrong] = rows[wrong][:, [0, 2, 1] if self.width == 3 else [2, 3, 0, 1]]
     return self._trusted(rows, self.n_objects, self.names, self.respondents)
 
-def _sample(self,
+
+def _sample(
+    self,
     size,  # how many answers, 1..m
-    rng,   # int seed or `numpy.random.Generator`
-):         # comparisons of the same kind, in their old order
+    rng,  # int seed or `numpy.random.Generator`
+):  # comparisons of the same kind, in their old order
     "A uniform sample of the answers, without replacement."
     size, rng = check_integer(size, "size", 1, len(self)), as_rng(rng)
     return _rows(self, np.sort(rng.choice(len(self), size, replace=False, shuffle=False)))
 
+
 def _rows(comparisons, index):
     "Some rows of comparisons, with their respondents."
     who = comparisons.respondents
-    return comparisons._trusted(comparisons.array[index], comparisons.n_objects, comparisons.names, None if who is None else who[index])
+    return comparisons._trusted(
+        comparisons.array[index], comparisons.n_objects, comparisons.names, None if who is None else who[index]
+    )
+
 
 Comparisons.flip, Comparisons.sample = _flip, _sample
 
@@ -286,8 +374,10 @@ def _questions(self):
     winner, loser = (side.astype(np.int64) for side in self.winners_and_losers())
     low_won = winner < loser
     low, high = np.where(low_won, winner, loser), np.where(low_won, loser, winner)
-    if high.max(initial=0) < 3_037_000_499: key = high * (high.max(initial=0) + 1) + low     # fits in 63 bits
-    else: key = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)[1].ravel()
+    if high.max(initial=0) < 3_037_000_499:
+        key = high * (high.max(initial=0) + 1) + low  # fits in 63 bits
+    else:
+        key = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)[1].ravel()
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     return first, question, low_won
 
@@ -296,10 +386,11 @@ def _majority(self):  # comparisons of the same kind, each question at most once
     "One answer a question, as most respondents said; a question with as many answers one way as the other is left out."
     first, question, low_won = _questions(self)
     balance = np.bincount(question, weights=np.where(low_won, 1, -1))
-    agrees = low_won == (balance > 0)[question]                            # rows on the majority's side
+    agrees = low_won == (balance > 0)[question]  # rows on the majority's side
     spoken = np.full(len(first), len(self))
-    np.minimum.at(spoken, question[agrees], np.flatnonzero(agrees))        # the first such row of every question
+    np.minimum.at(spoken, question[agrees], np.flatnonzero(agrees))  # the first such row of every question
     return self._trusted(self.array[np.sort(spoken[balance != 0])], self.n_objects, self.names)
+
 
 Comparisons.majority = _majority
 
@@ -307,25 +398,37 @@ Comparisons.majority = _majority
 @dataclass(frozen=True)
 class ComparisonSummary:
     "Counts that describe a set of comparisons."
-    kind: str               # "triplets" or "quadruplets"
-    n_objects: int          # N
-    n_answers: int          # rows
-    n_questions: int        # distinct questions
-    n_possible: int         # questions that N objects allow
-    n_repeated: int         # answers that say again what another row says
-    n_contradictory: int    # questions answered both ways
-    never_compared: tuple   # names of objects in no answer
-    n_components: int       # groups of compared objects that no answer links; never-compared objects not counted
+
+    kind: str  # "triplets" or "quadruplets"
+    n_objects: int  # N
+    n_answers: int  # rows
+    n_questions: int  # distinct questions
+    n_possible: int  # questions that N objects allow
+    n_repeated: int  # answers that say again what another row says
+    n_contradictory: int  # questions answered both ways
+    never_compared: tuple  # names of objects in no answer
+    n_components: int  # groups of compared objects that no answer links; never-compared objects not counted
     n_respondents: int | None  # how many people answered; None where nobody said
 
     def rows(self):
         "(what, value) lines for a table."
-        lines = [("objects", f"{self.n_objects:,}"), ("answers (" + self.kind + ")", f"{self.n_answers:,}"),
-                 ("distinct questions", f"{self.n_questions:,} of {self.n_possible:,} ({self.n_questions / max(self.n_possible, 1):.2%})"),
-                 ("repeated answers", f"{self.n_repeated:,}"), ("questions answered both ways", f"{self.n_contradictory:,}"),
-                 ("objects never compared", f"{len(self.never_compared):,}" + (": " + ", ".join(self.never_compared[:10]) if self.never_compared else "")
-                                            + (f" and {len(self.never_compared) - 10:,} more" if len(self.never_compared) > 10 else "")),
-                 ("connected components", f"{self.n_components:,}")]
+        lines = [
+            ("objects", f"{self.n_objects:,}"),
+            ("answers (" + self.kind + ")", f"{self.n_answers:,}"),
+            (
+                "distinct questions",
+                f"{self.n_questions:,} of {self.n_possible:,} ({self.n_questions / max(self.n_possible, 1):.2%})",
+            ),
+            ("repeated answers", f"{self.n_repeated:,}"),
+            ("questions answered both ways", f"{self.n_contradictory:,}"),
+            (
+                "objects never compared",
+                f"{len(self.never_compared):,}"
+                + (": " + ", ".join(self.never_compared[:10]) if self.never_compared else "")
+                + (f" and {len(self.never_compared) - 10:,} more" if len(self.never_compared) > 10 else ""),
+            ),
+            ("connected components", f"{self.n_components:,}"),
+        ]
         return lines + ([] if self.n_respondents is None else [("respondents", f"{self.n_respondents:,}")])
 
     def __str__(self):
@@ -334,17 +437,22 @@ class ComparisonSummary:
 
     def _repr_html_(self):
         from html import escape
-        cells = "".join(f"<tr><th style='text-align:left'>{escape(what)}</th><td style='text-align:right'>{escape(value)}</td></tr>" for what, value in self.rows())
+
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{escape(what)}</th><td style='text-align:right'>{escape(value)}</td></tr>"
+            for what, value in self.rows()
+        )
         return f"<table class='comparison-summary'>{cells}</table>"
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #c90d97d4
 def linked_groups(
     n_objects,  # N
-    links,      # (m, 2) integers, two objects a row
-):              # (N,) group of every object, 0.. in order of first appearance
+    links,  # (m, 2) integers, two objects a row
+):  # (N,) group of every object, 0.. in order of first appearance
     "Groups of objects that chains of links hold together."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
+
     graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(np.asarray(links).T)), shape=(n_objects, n_objects))
     return connected_components(graph, directed=False)[1]
 
@@ -354,15 +462,23 @@ def _summary(self):  # `ComparisonSummary`
     first, question, low_won = _questions(self)
     sides = np.unique(question * 2 + low_won)
     n, a = self.n_objects, self.array
-    met = np.zeros(n, dtype=bool); met[a.ravel()] = True
+    met = np.zeros(n, dtype=bool)
+    met[a.ravel()] = True
     component = linked_groups(n, np.concatenate([a[:, [0, c]] for c in range(1, self.width)]))
     names = self.object_names
     return ComparisonSummary(
-        kind=self.kind, n_objects=n, n_answers=len(self), n_questions=len(first),
+        kind=self.kind,
+        n_objects=n,
+        n_answers=len(self),
+        n_questions=len(first),
         n_possible=n_triplet_questions(n) if self.width == 3 else n_quadruplet_questions(n),
-        n_repeated=len(self) - len(sides), n_contradictory=len(sides) - len(first),
-        never_compared=tuple(names[i] for i in np.flatnonzero(~met)), n_components=len(np.unique(component[met])),
-        n_respondents=None if self.respondents is None else len(set(map(str, self.respondents.tolist()))))
+        n_repeated=len(self) - len(sides),
+        n_contradictory=len(sides) - len(first),
+        never_compared=tuple(names[i] for i in np.flatnonzero(~met)),
+        n_components=len(np.unique(component[met])),
+        n_respondents=None if self.respondents is None else len(set(map(str, self.respondents.tolist()))),
+    )
+
 
 Comparisons.summary = _summary
 
@@ -370,54 +486,78 @@ Comparisons.summary = _summary
 class DisconnectedWarning(UserWarning):
     "The answers fall apart into groups of objects about whose pairs nobody was asked."
 
+
 def comparison_components(
-    comparisons,     # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
+    comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
     n_objects=None,  # N; by default as `comparisons` says
-):                   # (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own
+):  # (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own
     "Groups of objects that chains of compared pairs hold together. All labels are 0 if the answers hold together."
     answers = as_comparisons(comparisons, n_objects)
     a = answers.array
-    return linked_groups(answers.n_objects, np.concatenate([a[:, :2], a[:, [0, 2]] if answers.width == 3 else a[:, 2:]]))
+    return linked_groups(
+        answers.n_objects, np.concatenate([a[:, :2], a[:, [0, 2]] if answers.width == 3 else a[:, 2:]])
+    )
+
 
 def warn_if_disconnected(
-    components,    # (N,) from `comparison_components`
-    names=None,    # N names, for the message
+    components,  # (N,) from `comparison_components`
+    names=None,  # N names, for the message
     stacklevel=2,  # whose line the warning points to, as in `warnings.warn`
-):                 # how many groups there are
+):  # how many groups there are
     "Issue a `DisconnectedWarning` if there is more than one group."
     import warnings
+
     sizes = np.bincount(components)
-    if len(sizes) == 1: return 1
+    if len(sizes) == 1:
+        return 1
     alone = np.flatnonzero(sizes[components] == 1)
     shown_names = ", ".join(str(i if names is None else names[i]) for i in alone[:5]) + (" …" if len(alone) > 5 else "")
     largest = ", ".join(map(str, np.sort(sizes)[::-1][:5])) + (" …" if len(sizes) > 5 else "")
-    warnings.warn(f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
-                  + (f"; on their own: {shown_names}" if len(alone) else "")
-                  + ". Nothing is known across groups: ask about such pairs, or cluster each group by itself (see comparison_components)", DisconnectedWarning, stacklevel + 1)
+    warnings.warn(
+        f"the answers fall apart into {len(sizes):,} groups of {largest} objects, with no compared pair across"
+        + (f"; on their own: {shown_names}" if len(alone) else "")
+        + ". Nothing is known across groups: ask about such pairs, or cluster each group by itself (see comparison_components)",
+        DisconnectedWarning,
+        stacklevel + 1,
+    )
     return len(sizes)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #e0fe118b
 def _as_frame(self):  # DataFrame with one row an answer
     "The answers as a table of object names, with a column `respondent` where it is known."
     import pandas as pd
+
     names = np.array(self.object_names, dtype=object)
     frame = pd.DataFrame(names[self.array], columns=list(self.columns))
     return frame if self.respondents is None else frame.assign(respondent=self.respondents)
 
-def _to_csv(self,
+
+def _to_csv(
+    self,
     path,  # file to write
 ):
     "Write the answers as CSV, object by name, in the form that `read_comparisons` reads. Names that would not survive the file are refused."
     bad = [name for name in self.names or () if not _is_name(name) or name != name.strip() or "\r" in name]
-    require(not bad, "names", "free of carriage returns and of blanks at their ends, and not empty, to be written", bad[:1])
+    require(
+        not bad, "names", "free of carriage returns and of blanks at their ends, and not empty, to be written", bad[:1]
+    )
     _as_frame(self).to_csv(path, index=False)
+
 
 def _repr_html(self):
     "The summary and the first answers, for a notebook; the summary of more than a million answers has to be asked for."
     from html import escape
+
     head = _rows(self, slice(0, 5))
-    counts = self.summary()._repr_html_() if len(self) <= 1_000_000 else "<p><code>.summary()</code> counts repetitions and contradictions.</p>"
-    return f"<p><b>{escape(repr(self))}</b></p>{counts}<p>The first {len(head)}:</p>{_as_frame(head).to_html(index=False)}"
+    counts = (
+        self.summary()._repr_html_()
+        if len(self) <= 1_000_000
+        else "<p><code>.summary()</code> counts repetitions and contradictions.</p>"
+    )
+    return (
+        f"<p><b>{escape(repr(self))}</b></p>{counts}<p>The first {len(head)}:</p>{_as_frame(head).to_html(index=False)}"
+    )
+
 
 Comparisons.to_frame, Comparisons.to_csv, Comparisons._repr_html_ = _as_frame, _to_csv, _repr_html
 
@@ -426,13 +566,15 @@ _widths = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
 _respondent_names = ("respondent", "participant", "worker", "user")
 _header_words = {"anchor", "positive", "negative", "central", "odd", "object", *_respondent_names}
 
+
 @dataclass(frozen=True)
 class _Table:
     "Cells of a file as text, with the line each row stands on."
+
     header: tuple | None  # column names, if the file has them
-    rows: list            # tuples of str, one an answer
-    lines: object         # line (or row) number of each, counted from 1
-    unit: str = "line"    # what `lines` counts
+    rows: list  # tuples of str, one an answer
+    lines: object  # line (or row) number of each, counted from 1
+    unit: str = "line"  # what `lines` counts
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #c16dc298
 def _separator(text, path):
@@ -440,21 +582,26 @@ def _separator(text, path):
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "\t" if Path(path).suffix.lower() in (".tsv", ".tab") else max(",\t;", key=first.count)
 
+
 def _delimited_rows(text, separator, path, start=1):
     "(rows, lines) of a delimited text that begins on line `start` of the file."
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
     rows, lines, before = [], [], start - 1
     try:
         for row in reader:
-            if any(row): rows.append(tuple(map(str.strip, row))); lines.append(start)
-            start = before + reader.line_num + 1           # a quoted name may go over several lines
-    except csv.Error as error: raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
+            if any(row):
+                rows.append(tuple(map(str.strip, row)))
+                lines.append(start)
+            start = before + reader.line_num + 1  # a quoted name may go over several lines
+    except csv.Error as error:
+        raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
     return rows, lines
 
+
 def read_cells(
-    path,                  # file of text cells between commas, tabs or semicolons
+    path,  # file of text cells between commas, tabs or semicolons
     encoding="utf-8-sig",  # of the file
-):                         # table: `.rows`, tuples of stripped text, and `.lines`, the line that each begins on; empty lines are left out
+):  # table: `.rows`, tuples of stripped text, and `.lines`, the line that each begins on; empty lines are left out
     "The cells of a delimited text file; the separator is the one of comma, tab, semicolon that its first line holds. Raises `InputError` with the line."
     text = _text(path, encoding)
     return _Table(None, *_delimited_rows(text, _separator(text, path), path))
@@ -463,61 +610,115 @@ def read_cells(
 def _text(path, encoding):
     "What a text file holds, line ends as they are."
     try:
-        with open(path, encoding=encoding, newline="") as file: return file.read()
-    except UnicodeDecodeError as error: raise InputError(f"{path} must be {encoding} text; byte {error.start} is {error.object[error.start]:#04x}: say encoding=… if the file has another one") from None
-    except (LookupError, TypeError, ValueError) as error: raise InputError(f"encoding must be the name of a text encoding that fits {path}; got {shown(encoding)}: {error}") from None
+        with open(path, encoding=encoding, newline="") as file:
+            return file.read()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} must be {encoding} text; byte {error.start} is {error.object[error.start]:#04x}: say encoding=… if the file has another one"
+        ) from None
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"encoding must be the name of a text encoding that fits {path}; got {shown(encoding)}: {error}"
+        ) from None
+
 
 def _read_json_lines(path, encoding):
     "Rows of a JSON lines file: an array or an object a line."
     header, rows, lines = None, [], []
     for number, line in enumerate(io.StringIO(_text(path, encoding), newline=None), 1):
-        if not line.strip(): continue
-        try: value = json.loads(line)
-        except json.JSONDecodeError as error: raise InputError(f"{path}, line {number} must be a JSON array or object; {error.msg} at column {error.colno}") from None
-        except (ValueError, RecursionError) as error: raise InputError(f"{path}, line {number} must be a JSON array or object of names; {error}") from None
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(
+                f"{path}, line {number} must be a JSON array or object; {error.msg} at column {error.colno}"
+            ) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {number} must be a JSON array or object of names; {error}") from None
         if isinstance(value, dict):
             header = tuple(value) if header is None and not rows else header
-            require(header is not None and set(value) == set(header), f"{path}, line {number}", f"an object with the keys {list(header)}" if header else "an array, as the lines before it", value)
+            require(
+                header is not None and set(value) == set(header),
+                f"{path}, line {number}",
+                f"an object with the keys {list(header)}" if header else "an array, as the lines before it",
+                value,
+            )
             value = [value[key] for key in header]
-        else: require(header is None, f"{path}, line {number}", f"an object with the keys {list(header or [])}", value)
-        require(isinstance(value, list) and all(isinstance(cell, (str, int)) and not isinstance(cell, bool) for cell in value) and (header is None or len(value) == len(header)),
-                f"{path}, line {number}", "an array (or an object) of names or whole numbers, in one form throughout the file", value)
-        rows.append(tuple(map(str, value))); lines.append(number)
+        else:
+            require(header is None, f"{path}, line {number}", f"an object with the keys {list(header or [])}", value)
+        require(
+            isinstance(value, list)
+            and all(isinstance(cell, (str, int)) and not isinstance(cell, bool) for cell in value)
+            and (header is None or len(value) == len(header)),
+            f"{path}, line {number}",
+            "an array (or an object) of names or whole numbers, in one form throughout the file",
+            value,
+        )
+        rows.append(tuple(map(str, value)))
+        lines.append(number)
     return _Table(header, rows, lines)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #618ce4c1
 def _read_parquet(path):
     "Rows of a Parquet table; its columns have names."
     import pandas as pd
-    try: frame = pd.read_parquet(path)
-    except ImportError: raise InputError(f"{path} is a Parquet file, and reading those needs pyarrow: pip install 'comparison_hc[parquet]'") from None
-    except OSError as error: raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
-    except Exception as error:                             # pyarrow's own errors are no common type without importing it
-        if type(error).__module__.startswith("pyarrow"): raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
+
+    try:
+        frame = pd.read_parquet(path)
+    except ImportError:
+        raise InputError(
+            f"{path} is a Parquet file, and reading those needs pyarrow: pip install 'comparison_hc[parquet]'"
+        ) from None
+    except OSError as error:
+        raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
+    except Exception as error:  # pyarrow's own errors are no common type without importing it
+        if type(error).__module__.startswith("pyarrow"):
+            raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
         raise
     gone = frame.isna().to_numpy()
-    cells = [["" if missing else _cell(value) for value, missing in zip(frame.iloc[:, c].astype(object), gone[:, c])] for c in range(frame.shape[1])]
+    cells = [
+        ["" if missing else _cell(value) for value, missing in zip(frame.iloc[:, c].astype(object), gone[:, c])]
+        for c in range(frame.shape[1])
+    ]
     return _Table(tuple(map(str, frame.columns)), list(zip(*cells)), range(1, len(frame) + 1), "row")
+
 
 def _cell(value):
     "A cell of a table as text. A whole number has no point, though a column with missing cells gives it one."
-    return str(int(value)) if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53 else str(value)
+    return (
+        str(int(value))
+        if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53
+        else str(value)
+    )
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #2886199d
 def _is_number(cell):
     "Whether a cell is a whole number, in any spelling."
-    return re.fullmatch(r"[+-]?\d{1,4000}", cell) is not None       # `int` reads all of these, and not much more
+    return re.fullmatch(r"[+-]?\d{1,4000}", cell) is not None  # `int` reads all of these, and not much more
+
 
 def _looks_like_header(rows):
     "Whether the first row of a text file names its columns."
     words = [cell.lower() for cell in rows[0]]
-    if tuple(rows[0][:3]) == ("i", "j", "k") and tuple(rows[0][3:]) in ((), ("l",), ("respondent",), ("l", "respondent")): return True     # what `to_csv` writes
-    if all(word.rstrip("0123456789_ ") in _header_words for word in words) or any(word in _respondent_names for word in words): return not any(cell in row for cell in rows[0] for row in rows[1:])
+    if tuple(rows[0][:3]) == ("i", "j", "k") and tuple(rows[0][3:]) in (
+        (),
+        ("l",),
+        ("respondent",),
+        ("l", "respondent"),
+    ):
+        return True  # what `to_csv` writes
+    if all(word.rstrip("0123456789_ ") in _header_words for word in words) or any(
+        word in _respondent_names for word in words
+    ):
+        return not any(cell in row for cell in rows[0] for row in rows[1:])
     return len(rows) > 1 and not all(map(_is_number, rows[0])) and all(all(map(_is_number, row)) for row in rows[1:])
+
 
 def _is_name(cell):
     "Whether a cell can name an object: not empty, and text that can be written (JSON can spell halves of characters)."
     return bool(cell) and not any("\ud800" <= c <= "\udfff" for c in cell)
+
 
 def _sort_names(names):
     "Names in numerical order if all are whole numbers, else in alphabetical order."
@@ -527,11 +728,18 @@ def _sort_names(names):
 # %% ../nbs/0_ground/00_comparisons.ipynb #74051d7c
 def _find_columns(header, n_columns, width, columns, respondent, where):
     "Positions of the object columns and of the respondent's column (or None)."
+
     def position(column, argument):
         if isinstance(column, str):
-            require(header is not None and column in header, argument, f"one of the columns {list(header)}" if header else "a position, as the file has no header", column)
+            require(
+                header is not None and column in header,
+                argument,
+                f"one of the columns {list(header)}" if header else "a position, as the file has no header",
+                column,
+            )
             return header.index(column)
         return check_integer(column, argument, 0, n_columns - 1)
+
     if respondent is None and header is not None:
         respondent = next((name for name in header if name.lower() in _respondent_names), None)
     who = None if respondent is None else position(respondent, "respondent")
@@ -540,40 +748,77 @@ def _find_columns(header, n_columns, width, columns, respondent, where):
         require(len({*objects, who}) == width + 1, "columns", "different columns, without the respondent's", columns)
         return objects, who
     objects = [c for c in range(n_columns) if c != who]
-    rule = f"{width} columns" + ("" if who is None else " beside the respondent's") + " (say columns=… or respondent=… if the file has others)"
+    rule = (
+        f"{width} columns"
+        + ("" if who is None else " beside the respondent's")
+        + " (say columns=… or respondent=… if the file has others)"
+    )
     require(len(objects) == width, where, rule, f"{len(objects)} columns")
     return objects, who
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #a6a5f107
 def read_comparisons(
-    path,                  # .csv, .tsv, .txt, .jsonl, .ndjson or .parquet file, one answer a row
-    kind="triplets",       # "triplets" (i closer to j than to k), "quadruplets", "central" (first of three) or "odd-one-out" (first of three)
-    header=None,           # whether the first line names the columns; None: guess (a Parquet table and JSON objects always have names)
-    columns=None,          # names or positions of the object columns, in the order of `kind`; by default all but the respondent's
-    respondent=None,       # name or position of the column that says who answered; by default one named respondent, participant, worker or user
-    objects=None,          # names of all objects, if some may not occur in the file; also fixes their order
+    path,  # .csv, .tsv, .txt, .jsonl, .ndjson or .parquet file, one answer a row
+    kind="triplets",  # "triplets" (i closer to j than to k), "quadruplets", "central" (first of three) or "odd-one-out" (first of three)
+    header=None,  # whether the first line names the columns; None: guess (a Parquet table and JSON objects always have names)
+    columns=None,  # names or positions of the object columns, in the order of `kind`; by default all but the respondent's
+    respondent=None,  # name or position of the column that says who answered; by default one named respondent, participant, worker or user
+    objects=None,  # names of all objects, if some may not occur in the file; also fixes their order
     encoding="utf-8-sig",  # of a text file
-):                         # `Triplets` or `Quadruplets`, with names
+):  # `Triplets` or `Quadruplets`, with names
     "Read answers from a file. Raises `InputError`, with the line, for what is not an answer; for a missing file `MissingFileError`, which is a `FileNotFoundError` too."
     require(isinstance(kind, str) and kind in _widths, "kind", f"one of {', '.join(_widths)}", kind)
     require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
-    require(columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind], "columns", f"a list of {_widths[kind]} columns", columns)
-    if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
+    require(
+        columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind],
+        "columns",
+        f"a list of {_widths[kind]} columns",
+        columns,
+    )
+    if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))):
+        header = True
     require(header in (None, True, False), "header", "True, False or None", header)
     path = Path(path)
-    if not path.exists() or path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
+    if not path.exists() or path.is_dir():
+        raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
     suffix = path.suffix.lower()
-    table = _read_json_lines(path, encoding) if suffix in (".jsonl", ".ndjson") else _read_parquet(path) if suffix in (".parquet", ".pq") else read_cells(path, encoding)
+    table = (
+        _read_json_lines(path, encoding)
+        if suffix in (".jsonl", ".ndjson")
+        else _read_parquet(path)
+        if suffix in (".parquet", ".pq")
+        else read_cells(path, encoding)
+    )
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     rows, lines, names = table.rows, table.lines, table.header
-    if names is None and (_looks_like_header(rows) if header is None else header): names, rows, lines = rows[0], rows[1:], lines[1:]
-    require(rows, str(path), "a file with at least one answer (say header=False if its first line is one)", "a header and nothing else")
+    if names is None and (_looks_like_header(rows) if header is None else header):
+        names, rows, lines = rows[0], rows[1:], lines[1:]
+    require(
+        rows,
+        str(path),
+        "a file with at least one answer (say header=False if its first line is one)",
+        "a header and nothing else",
+    )
     n_columns = len(names or rows[0])
     where = lambda r: f"{path}, {table.unit} {lines[r]},"
     short = next((r for r, row in enumerate(rows) if len(row) != n_columns), None)
-    positions, who = _find_columns(names, n_columns, _widths[kind], columns, respondent, f"{path}, {table.unit} {lines[0]}," )
-    if short is not None: require(False, where(short), f"{n_columns} cells, like the lines before it", f"{len(rows[short])} cells: {rows[short]}")
-    return _assemble(kind, [[row[c] for row in rows] for c in positions], None if who is None else [row[who] for row in rows], objects, where)
+    positions, who = _find_columns(
+        names, n_columns, _widths[kind], columns, respondent, f"{path}, {table.unit} {lines[0]},"
+    )
+    if short is not None:
+        require(
+            False,
+            where(short),
+            f"{n_columns} cells, like the lines before it",
+            f"{len(rows[short])} cells: {rows[short]}",
+        )
+    return _assemble(
+        kind,
+        [[row[c] for row in rows] for c in positions],
+        None if who is None else [row[who] for row in rows],
+        objects,
+        where,
+    )
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #2b582a59
 def _assemble(kind, cells, respondents, objects, where):
@@ -587,23 +832,32 @@ def _assemble(kind, cells, respondents, objects, where):
         require(False, where(r), "made of names" + ("" if objects is None else " given in objects"), name)
     array = np.array([[index[name] for name in column] for column in cells]).T
     broken = _first_broken_row(array, None)
-    if broken: require(False, where(broken[0]), broken[1], tuple(column[broken[0]] for column in cells))
-    make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[kind]
+    if broken:
+        require(False, where(broken[0]), broken[1], tuple(column[broken[0]] for column in cells))
+    make = {
+        "triplets": Triplets,
+        "quadruplets": Quadruplets,
+        "central": Triplets.from_central,
+        "odd-one-out": Triplets.from_odd_one_out,
+    }[kind]
     return make(array, len(names), names, respondents)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #16d0dcc0
 def sample_numbers(
     population,  # M ≥ 1, how many numbers there are
-    size_or_p,   # int: how many to draw, 0..M; float in (0, 1]: the probability of each, independently
-    rng,         # int seed or `numpy.random.Generator`
-):               # sorted integer array of different numbers below M
+    size_or_p,  # int: how many to draw, 0..M; float in (0, 1]: the probability of each, independently
+    rng,  # int seed or `numpy.random.Generator`
+):  # sorted integer array of different numbers below M
     "An exactly uniform sample without replacement from 0..M−1, in memory and time of its own size (of M − size where more than half is drawn)."
     population, rng = check_integer(population, "population", 0, 2**63 - 1), as_rng(rng)
-    if isinstance(size_or_p, (float, np.floating)): size = int(rng.binomial(population, check_number(size_or_p, "size_or_p", 0, 1, open_low=True)))
-    else: size = check_integer(size_or_p, "size_or_p", 0, population)
+    if isinstance(size_or_p, (float, np.floating)):
+        size = int(rng.binomial(population, check_number(size_or_p, "size_or_p", 0, 1, open_low=True)))
+    else:
+        size = check_integer(size_or_p, "size_or_p", 0, population)
     kind = np.uint32 if population <= 2**32 else np.int64
     if size > population // 2:
-        if size == population: return np.arange(population, dtype=kind)
+        if size == population:
+            return np.arange(population, dtype=kind)
         keep = np.ones(population, dtype=bool)
         keep[_distinct(population, population - size, kind, rng)] = False
         return np.flatnonzero(keep).astype(kind)
@@ -615,39 +869,45 @@ def _distinct(population, size, kind, rng):
     numbers = np.empty(0, dtype=kind)
     while len(numbers) < size:
         missing, free = size - len(numbers), population - len(numbers)
-        expected = population * -np.log1p(-missing / free) if missing < free else population * 8    # draws until `missing` new ones came up, on average
+        expected = (
+            population * -np.log1p(-missing / free) if missing < free else population * 8
+        )  # draws until `missing` new ones came up, on average
         drawn = _distinct_draws(population, int(expected + 3 * np.sqrt(expected)) + 1, kind, rng)
         numbers = np.union1d(numbers, drawn) if len(numbers) else drawn
     keep = np.ones(len(numbers), dtype=bool)
     keep[rng.choice(len(numbers), len(numbers) - size, replace=False, shuffle=False)] = False
     return numbers if keep.all() else numbers[keep]
 
+
 def _distinct_draws(population, draws, kind, rng, per_block=1 << 18):
     "The different numbers among `draws` uniform ones, sorted. Blocks of the population are drawn and sorted on their own: in the cache, and on every core."
     n_blocks = max(draws // per_block, 1)
     edges = np.array([population * b // n_blocks for b in range(n_blocks + 1)])
-    counts = rng.multinomial(draws, np.diff(edges) / population)           # how many draws fall into each block
-    seeds = rng.integers(2**63, size=len(counts))                          # a stream a block: the same bits on any number of cores
+    counts = rng.multinomial(draws, np.diff(edges) / population)  # how many draws fall into each block
+    seeds = rng.integers(2**63, size=len(counts))  # a stream a block: the same bits on any number of cores
 
     def block(b):
         numbers = np.sort(np.random.default_rng(seeds[b]).integers(edges[b], edges[b + 1], size=counts[b], dtype=kind))
         return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
 
-    if n_blocks == 1: return block(0)
-    with ThreadPoolExecutor(os.cpu_count()) as pool: return np.concatenate(list(pool.map(block, range(n_blocks))))
+    if n_blocks == 1:
+        return block(0)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return np.concatenate(list(pool.map(block, range(n_blocks))))
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #bc8d837f
 def quadruplet_questions(
     n_objects,  # N
-    numbers,    # (m,) integers below C(C(N, 2), 2)
-):              # (m, 2) int64 pair numbers, the smaller first
+    numbers,  # (m,) integers below C(C(N, 2), 2)
+):  # (m, 2) int64 pair numbers, the smaller first
     "The two pairs of the quadruplet questions with these numbers."
     return np.stack(pair_from_index(numbers), axis=-1)
 
+
 def triplet_questions(
     n_objects,  # N ≥ 3
-    numbers,    # (m,) integers below N · C(N−1, 2)
-):              # (m, 3) int64 objects i, j < k, all different
+    numbers,  # (m,) integers below N · C(N−1, 2)
+):  # (m, 3) int64 objects i, j < k, all different
     "The objects of the triplet questions with these numbers: is i closer to j or to k?"
     i, rest = np.divmod(np.asarray(numbers, dtype=np.int64), (n_objects - 1) * (n_objects - 2) // 2)
     j, k = pair_from_index(rest)

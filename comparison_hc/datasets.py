@@ -6,7 +6,8 @@
 __all__ = ['Dataset', 'png_bytes', 'odd_one_out_answers', 'DatasetNotFoundError', 'load_dataset', 'list_datasets']
 
 # %% ../nbs/5_practice/50_datasets.ipynb #78ec9789
-import json, os
+import json
+import os
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,34 +20,53 @@ from .ground.validation import InputError, MissingFileError, as_rng, check_integ
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     "Objects with whatever is known about them, and where it is known from. Arrays are read-only."
-    name: str                  # as given to `load_dataset`
-    objects: tuple             # N different names
-    source: str                # where it comes from, with the citation
-    terms: str                 # terms of use, as stated by the source
-    labels: object = None      # (N,) codes 0..K-1, or None
-    label_names: tuple = ()    # K names
-    features: object = None    # (N, d) array or scipy.sparse CSR matrix, or None
+
+    name: str  # as given to `load_dataset`
+    objects: tuple  # N different names
+    source: str  # where it comes from, with the citation
+    terms: str  # terms of use, as stated by the source
+    labels: object = None  # (N,) codes 0..K-1, or None
+    label_names: tuple = ()  # K names
+    features: object = None  # (N, d) array or scipy.sparse CSR matrix, or None
     feature_names: tuple = ()  # d names, where the features have some
-    comparisons: object = None # (m, 3) object numbers, one statement a row, or None
-    kind: object = None        # "triplets", "central" or "odd-one-out": how a row is read
-    respondents: object = None # (m,) who gave each answer, or None
-    images: object = None      # one picture an object: an array, a sequence of arrays, or a tuple of paths
-    extra: dict = field(default_factory=dict) # what only this set has
+    comparisons: object = None  # (m, 3) object numbers, one statement a row, or None
+    kind: object = None  # "triplets", "central" or "odd-one-out": how a row is read
+    respondents: object = None  # (m,) who gave each answer, or None
+    images: object = None  # one picture an object: an array, a sequence of arrays, or a tuple of paths
+    extra: dict = field(default_factory=dict)  # what only this set has
 
     def __post_init__(self):
-        for value in (self.labels, self.features, self.comparisons, self.respondents, self.images, *self.extra.values()):
+        for value in (
+            self.labels,
+            self.features,
+            self.comparisons,
+            self.respondents,
+            self.images,
+            *self.extra.values(),
+        ):
             for array in (value, *(getattr(value, part, None) for part in ("data", "indices", "indptr"))):
-                if isinstance(array, np.ndarray): array.setflags(write=False)
+                if isinstance(array, np.ndarray):
+                    array.setflags(write=False)
 
-    def __len__(self): return len(self.objects)
+    def __len__(self):
+        return len(self.objects)
 
-    def __repr__(self): return f"Dataset({self.name!r}: {', '.join(f'{value} {what}' for what, value in self.facts().items() if value)})"
+    def __repr__(self):
+        return (
+            f"Dataset({self.name!r}: {', '.join(f'{value} {what}' for what, value in self.facts().items() if value)})"
+        )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #23231fbc
 def _facts(self):  # dict: number of objects, classes, features, comparisons and images
     "How much there is of everything."
-    return {"objects": len(self), "classes": len(self.label_names), "features": 0 if self.features is None else self.features.shape[1],
-            "comparisons": 0 if self.comparisons is None else len(self.comparisons), "images": 0 if self.images is None else len(self.images)}
+    return {
+        "objects": len(self),
+        "classes": len(self.label_names),
+        "features": 0 if self.features is None else self.features.shape[1],
+        "comparisons": 0 if self.comparisons is None else len(self.comparisons),
+        "images": 0 if self.images is None else len(self.images),
+    }
+
 
 Dataset.facts = _facts
 
@@ -54,9 +74,16 @@ Dataset.facts = _facts
 def _triplets(self):  # `Triplets` that know the names of the objects and the respondents
     "What the answers say, as triplets. Raises `InputError` for a set without answers."
     from comparison_hc.comparisons import Triplets
-    require(self.comparisons is not None, "dataset", "one with answers from people, such as 'car', 'food' or 'animals'", self.name)
+
+    require(
+        self.comparisons is not None,
+        "dataset",
+        "one with answers from people, such as 'car', 'food' or 'animals'",
+        self.name,
+    )
     read = {"triplets": Triplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
     return read(self.comparisons, n_objects=len(self), names=self.objects, respondents=self.respondents)
+
 
 Dataset.triplets = cached_property(_triplets)
 Dataset.triplets.__set_name__(Dataset, "triplets")
@@ -64,49 +91,92 @@ Dataset.triplets.__set_name__(Dataset, "triplets")
 # %% ../nbs/5_practice/50_datasets.ipynb #d467bb29
 def png_bytes(image):  # (H, W) or (H, W, 3) numbers or booleans
     "A picture as the bytes of a PNG file, stretched to the range 0..255."
-    import struct, zlib
+    import struct
+    import zlib
+
     image = np.asarray(image, dtype=float)
     pixels = (255 * image / (image.max() or 1)).clip(0, 255).round().astype(np.uint8)
     height, width = pixels.shape[:2]
-    rows = np.hstack([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)])        # a zero before each row: no filter
+    rows = np.hstack([np.zeros((height, 1), np.uint8), pixels.reshape(height, -1)])  # a zero before each row: no filter
     part = lambda tag, data: struct.pack(">I", len(data)) + tag + data + struct.pack(">I", zlib.crc32(tag + data))
     head = struct.pack(">IIBBBBB", width, height, 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows.tobytes(), 9)) + part(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + part(b"IHDR", head)
+        + part(b"IDAT", zlib.compress(rows.tobytes(), 9))
+        + part(b"IEND", b"")
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #d846d946
 def _repr_html(self):  # HTML
     "The facts as a small table."
     from base64 import b64encode
     from html import escape
+
     short = lambda names, n: escape(", ".join(map(str, names[:n]))) + (" …" if len(names) > n else "")
     facts = self.facts()
     rows = [("objects", f"{facts['objects']:,}: {short(self.objects, 6)}")]
     if self.labels is not None:
         counts = np.bincount(self.labels, minlength=len(self.label_names))
-        rows += [("classes", f"{len(counts):,}: {short([f'{name} {count:,}' for name, count in zip(self.label_names, counts)], 10)}")]
-    if facts["features"]: rows += [("features", f"{facts['features']:,}" + (": " + short(self.feature_names, 8) if len(self.feature_names) else ""))]
-    if facts["comparisons"]: rows += [("answers", f"{facts['comparisons']:,} ({escape(self.kind)})"
-                                       + ("" if self.respondents is None else f" by {len(np.unique(self.respondents)):,} respondents"))]
+        rows += [
+            (
+                "classes",
+                f"{len(counts):,}: {short([f'{name} {count:,}' for name, count in zip(self.label_names, counts)], 10)}",
+            )
+        ]
+    if facts["features"]:
+        rows += [
+            (
+                "features",
+                f"{facts['features']:,}" + (": " + short(self.feature_names, 8) if len(self.feature_names) else ""),
+            )
+        ]
+    if facts["comparisons"]:
+        rows += [
+            (
+                "answers",
+                f"{facts['comparisons']:,} ({escape(self.kind)})"
+                + ("" if self.respondents is None else f" by {len(np.unique(self.respondents)):,} respondents"),
+            )
+        ]
     if facts["images"]:
         some = [self.images[int(i)] for i in np.linspace(0, facts["images"] - 1, min(10, facts["images"]))]
-        tags = [f'<img alt="" style="height:32px;margin:1px" src="data:image/png;base64,{b64encode(png_bytes(x)).decode()}">' for x in some if not isinstance(x, (str, Path))]
+        tags = [
+            f'<img alt="" style="height:32px;margin:1px" src="data:image/png;base64,{b64encode(png_bytes(x)).decode()}">'
+            for x in some
+            if not isinstance(x, (str, Path))
+        ]
         rows += [("images", f"{facts['images']:,} {''.join(tags)}")]
-    if self.extra: rows += [("also", escape(", ".join(self.extra)))]
+    if self.extra:
+        rows += [("also", escape(", ".join(self.extra)))]
     rows += [("source", escape(self.source)), ("terms", escape(self.terms))]
-    cells = "".join(f'<tr><th style="text-align:left;vertical-align:top">{what}</th><td style="text-align:left">{text}</td></tr>' for what, text in rows)
+    cells = "".join(
+        f'<tr><th style="text-align:left;vertical-align:top">{what}</th><td style="text-align:left">{text}</td></tr>'
+        for what, text in rows
+    )
     return f"<table><caption>{escape(self.name)}</caption>{cells}</table>"
+
 
 Dataset._repr_html_ = _repr_html
 
 # %% ../nbs/5_practice/50_datasets.ipynb #ef23e4d9
 _ANIMALS = {
     "with a backbone": {
-        "mammals": {"cats": ["🐈 cat", "🐅 tiger", "🦁 lion"], "dogs": ["🐕 dog", "🐺 wolf", "🦊 fox"], "hoofed": ["🐎 horse", "🐄 cow", "🐐 goat"]},
-        "birds": {"water birds": ["🦆 duck", "🦢 swan", "🐧 penguin"], "fowl": ["🐓 rooster", "🦃 turkey", "🦚 peacock"]},
-        "fish": {"swimmers": ["🐟 herring", "🐠 clownfish", "🦈 shark"]}},
+        "mammals": {
+            "cats": ["🐈 cat", "🐅 tiger", "🦁 lion"],
+            "dogs": ["🐕 dog", "🐺 wolf", "🦊 fox"],
+            "hoofed": ["🐎 horse", "🐄 cow", "🐐 goat"],
+        },
+        "birds": {
+            "water birds": ["🦆 duck", "🦢 swan", "🐧 penguin"],
+            "fowl": ["🐓 rooster", "🦃 turkey", "🦚 peacock"],
+        },
+        "fish": {"swimmers": ["🐟 herring", "🐠 clownfish", "🦈 shark"]},
+    },
     "without a backbone": {
         "insects": {"six legs": ["🐝 bee", "🐜 ant", "🦋 butterfly"]},
-        "crustaceans": {"ten legs": ["🦀 crab", "🦐 shrimp", "🦞 lobster"]}},
+        "crustaceans": {"ten legs": ["🦀 crab", "🦐 shrimp", "🦞 lobster"]},
+    },
 }
 
 # %% ../nbs/5_practice/50_datasets.ipynb #7bcea5a9
@@ -115,9 +185,13 @@ def _paths(taxonomy):  # names of the leaves, and for each the branches taken fr
     names, paths, stack = [], [], [((), taxonomy)]
     while stack:
         path, node = stack.pop()
-        if isinstance(node, str): names.append(node); paths.append(path)
-        else: stack += [(path + (branch,), child) for branch, child in reversed(list(enumerate(node)))]
+        if isinstance(node, str):
+            names.append(node)
+            paths.append(path)
+        else:
+            stack += [(path + (branch,), child) for branch, child in reversed(list(enumerate(node)))]
     return names, paths
+
 
 def _shared_groups(paths):  # (N, N) integers
     "How many steps from the root two leaves go together."
@@ -127,47 +201,66 @@ def _shared_groups(paths):  # (N, N) integers
 
 # %% ../nbs/5_practice/50_datasets.ipynb #8c7737af
 def odd_one_out_answers(
-    taxonomy,    # nested lists of names: a list is a group, a name is a leaf
-    n_answers,   # how many answers
+    taxonomy,  # nested lists of names: a list is a group, a name is a leaf
+    n_answers,  # how many answers
     wrong=0.05,  # share of wrong answers in [0, 1]; exactly round(wrong · n_answers) of them
-    rng=0,       # int seed or `numpy.random.Generator`
-):               # (n_answers, 3) leaf numbers from left to right, the one called odd in the first column
+    rng=0,  # int seed or `numpy.random.Generator`
+):  # (n_answers, 3) leaf numbers from left to right, the one called odd in the first column
     """Answers to "which of these three is the odd one out?" by somebody who knows the taxonomy and sometimes errs.
 
     Only triples with an odd one are asked, none twice while there are others. All C(N, 3) triples are listed: for taxonomies of up to a few hundred leaves."""
     from itertools import combinations
+
     require(isinstance(taxonomy, (list, tuple)), "taxonomy", "nested lists of names", taxonomy)
     names, paths = _paths(taxonomy)
     require(len(names) >= 3, "taxonomy", "nested lists with at least three names", taxonomy)
     n_answers, wrong, rng = check_integer(n_answers, "n_answers"), check_number(wrong, "wrong", 0, 1), as_rng(rng)
     shared, triples = _shared_groups(paths), np.array(list(combinations(range(len(names)), 3)))
-    rows = np.vstack([triples[:, order] for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1])])     # each of the three as the odd one
+    rows = np.vstack(
+        [triples[:, order] for order in ([0, 1, 2], [1, 0, 2], [2, 0, 1])]
+    )  # each of the three as the odd one
     odd, a, b = rows.T
     rows = rows[shared[a, b] > np.maximum(shared[odd, a], shared[odd, b])]
     require(len(rows) > 0, "taxonomy", "nested so that some triple has an odd one out", taxonomy)
     rows = rows[rng.choice(len(rows), n_answers, replace=n_answers > len(rows))]
     for row in rng.choice(n_answers, round(wrong * n_answers), replace=False):
-        rows[row] = np.roll(rows[row], rng.integers(1, 3))                                  # one of the other two is called odd
+        rows[row] = np.roll(rows[row], rng.integers(1, 3))  # one of the other two is called odd
     return rows
 
 # %% ../nbs/5_practice/50_datasets.ipynb #0edc1fde
 _N_ANSWERS, _WRONG, _SEED = 600, 0.05, 24
 
+
 def _read_animals():  # fields of `Dataset`
     "The taxonomy above, as nested lists, as labels at its three levels, and as answers."
-    taxonomy = [[[list(family) for family in families.values()] for families in classes.values()] for classes in _ANIMALS.values()]
-    groups = [(half, name, family) for half, classes in _ANIMALS.items() for name, families in classes.items()
-              for family, animals in families.items() for _ in animals]
+    taxonomy = [
+        [[list(family) for family in families.values()] for families in classes.values()]
+        for classes in _ANIMALS.values()
+    ]
+    groups = [
+        (half, name, family)
+        for half, classes in _ANIMALS.items()
+        for name, families in classes.items()
+        for family, animals in families.items()
+        for _ in animals
+    ]
     classes = tuple(dict.fromkeys(name for _, name, _ in groups))
-    return dict(objects=tuple(_paths(taxonomy)[0]), labels=np.array([classes.index(name) for _, name, _ in groups]), label_names=classes,
-                comparisons=odd_one_out_answers(taxonomy, _N_ANSWERS, _WRONG, _SEED), kind="odd-one-out",
-                extra={"taxonomy": taxonomy, "levels": np.array(groups), "n_wrong": round(_WRONG * _N_ANSWERS)})
+    return dict(
+        objects=tuple(_paths(taxonomy)[0]),
+        labels=np.array([classes.index(name) for _, name, _ in groups]),
+        label_names=classes,
+        comparisons=odd_one_out_answers(taxonomy, _N_ANSWERS, _WRONG, _SEED),
+        kind="odd-one-out",
+        extra={"taxonomy": taxonomy, "levels": np.array(groups), "n_wrong": round(_WRONG * _N_ANSWERS)},
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #21823ec6
 def _cache():  # path
     "The folder for what was downloaded and converted."
     import pooch
+
     return Path(os.environ.get("COMPARISON_HC_CACHE") or pooch.os_cache("comparison_hc")).expanduser()
+
 
 def _places():  # list of (name, path)
     "Where files are looked for, in this order."
@@ -182,29 +275,41 @@ class DatasetNotFoundError(MissingFileError):
 @dataclass(frozen=True)
 class _Original:
     "A file as its authors published it."
-    path: str        # below a data folder or the cache
-    url: str         # where it is published
-    digest: str      # "sha256:…" allows the download; "md5:…" only checks a file that was put there by hand
+
+    path: str  # below a data folder or the cache
+    url: str  # where it is published
+    digest: str  # "sha256:…" allows the download; "md5:…" only checks a file that was put there by hand
 
 # %% ../nbs/5_practice/50_datasets.ipynb #3cea5bff
 def _download(
-    original,        # `_Original` with a SHA-256
-    cache,           # folder
+    original,  # `_Original` with a SHA-256
+    cache,  # folder
     progress=False,  # whether to show a progress bar
-):                   # path of the file, checked and complete
+):  # path of the file, checked and complete
     "Fetch an original into the cache. Raises `OSError` without network or space, `ValueError` if it is not the original."
     import pooch
+
     target, log = Path(cache) / original.path, pooch.get_logger()
     level = log.level
     log.setLevel("ERROR")
-    try: return Path(pooch.retrieve(original.url, known_hash=original.digest, fname=target.name, path=target.parent,
-                                    downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30)))
-    finally: log.setLevel(level)
+    try:
+        return Path(
+            pooch.retrieve(
+                original.url,
+                known_hash=original.digest,
+                fname=target.name,
+                path=target.parent,
+                downloader=pooch.HTTPDownloader(progressbar=progress, timeout=30),
+            )
+        )
+    finally:
+        log.setLevel(level)
 
 # %% ../nbs/5_practice/50_datasets.ipynb #cfb0d8b5
 def _check_digest(path, original):
     "Raise `InputError` unless a file that was put there by hand is the original, byte by byte."
     import pooch
+
     how, digest = original.digest.split(":")
     found = pooch.file_hash(str(path), alg=how)
     require(found == digest, str(path), f"the original from {original.url}, whose {how.upper()} is {digest}", found)
@@ -216,23 +321,27 @@ def _place(
 ):
     "Write a file so that nobody ever sees half of it."
     from tempfile import NamedTemporaryFile
+
     path.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as part:
         try:
             part.write(data)
             part.close()
             os.replace(part.name, path)
-        except BaseException: os.unlink(part.name); raise
+        except BaseException:
+            os.unlink(part.name)
+            raise
 
 # %% ../nbs/5_practice/50_datasets.ipynb #87fe542f
 @dataclass(frozen=True)
 class _Set:
     "What is known about a set before it is loaded."
-    read: object         # paths, **options → fields of `Dataset`
-    facts: tuple         # objects, comparisons, features, classes
+
+    read: object  # paths, **options → fields of `Dataset`
+    facts: tuple  # objects, comparisons, features, classes
     source: str
     terms: str
-    forms: tuple = ()    # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
+    forms: tuple = ()  # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
     originals: tuple = ()
     convert: object = None  # paths of the originals → pairs (file, bytes)
 
@@ -241,7 +350,9 @@ def _find(files, places):  # (name of the place, paths), or None
     "The first place that has all of these files."
     for where, folder in places:
         paths = [folder / file for file in files]
-        if all(path.is_file() for path in paths): return where, paths
+        if all(path.is_file() for path in paths):
+            return where, paths
+
 
 def _find_form(spec, options):  # (name of the place, paths), or None
     "The files that the reader needs, in any of their forms."
@@ -250,32 +361,50 @@ def _find_form(spec, options):  # (name of the place, paths), or None
 
 # %% ../nbs/5_practice/50_datasets.ipynb #2a085967
 def _obtain(
-    name,      # of the set
-    spec,      # its `_Set`
-    options,   # what fills the names of the files
+    name,  # of the set
+    spec,  # its `_Set`
+    options,  # what fills the names of the files
     download,  # whether to try the network
     progress,  # whether to show it
-):             # paths of the files that the reader needs
+):  # paths of the files that the reader needs
     "Look for a set, get its originals where that is possible, convert them. Raises `DatasetNotFoundError`."
-    if found := _find_form(spec, options): return found[1]
+    if found := _find_form(spec, options):
+        return found[1]
     at_hand = {o: _find([o.path], _places()) for o in spec.originals}
     missing = [o for o in spec.originals if not at_hand[o]]
     by_hand = [o for o in missing if not o.digest.startswith("sha256:")]
-    if by_hand: raise _not_found(name, spec, options, f"There is no SHA-256 for {_names(by_hand)}, so it is not downloaded; put it there by hand")
-    if missing and not download: raise _not_found(name, spec, options, "Nothing was downloaded, because download=False")
+    if by_hand:
+        raise _not_found(
+            name,
+            spec,
+            options,
+            f"There is no SHA-256 for {_names(by_hand)}, so it is not downloaded; put it there by hand",
+        )
+    if missing and not download:
+        raise _not_found(name, spec, options, "Nothing was downloaded, because download=False")
     try:
-        for o in missing: at_hand[o] = ("download", [_download(o, _cache(), progress)])
+        for o in missing:
+            at_hand[o] = ("download", [_download(o, _cache(), progress)])
     except (OSError, ValueError) as error:
-        raise _not_found(name, spec, options, f"The download failed ({type(error).__name__}: {' '.join(str(error).split())[:240]})") from error
+        raise _not_found(
+            name, spec, options, f"The download failed ({type(error).__name__}: {' '.join(str(error).split())[:240]})"
+        ) from error
     for o in spec.originals:
-        if o not in missing: _check_digest(at_hand[o][1][0], o)
+        if o not in missing:
+            _check_digest(at_hand[o][1][0], o)
     made = _reading(name, spec.convert, *[at_hand[o][1][0] for o in spec.originals])
     try:
-        for file, data in made: _place(_cache() / file, data)
-    except OSError as error: raise _not_found(name, spec, options, f"The cache cannot be written ({type(error).__name__}: {error})") from error
+        for file, data in made:
+            _place(_cache() / file, data)
+    except OSError as error:
+        raise _not_found(
+            name, spec, options, f"The cache cannot be written ({type(error).__name__}: {error})"
+        ) from error
     return _find_form(spec, options)[1]
 
-def _names(originals): return " and ".join(Path(o.path).name for o in originals)
+
+def _names(originals):
+    return " and ".join(Path(o.path).name for o in originals)
 
 # %% ../nbs/5_practice/50_datasets.ipynb #6020e623
 def _not_found(name, spec, options, why):  # `DatasetNotFoundError`
@@ -283,17 +412,40 @@ def _not_found(name, spec, options, why):  # `DatasetNotFoundError`
     files = " or ".join(" and ".join(file.format(**options) for file in form) for form in spec.forms)
     places = " and ".join(f"{folder} (the {where})" for where, folder in _places())
     originals = " and ".join(f"{o.path} from {o.url}" for o in spec.originals)
-    unset = "" if os.environ.get("COMPARISON_HC_DATA") else " COMPARISON_HC_DATA, which can name another folder, is not set."
-    return DatasetNotFoundError(f"dataset {name!r} is not here: {files} not found in {places}.{unset} Put that, or the original {originals}, into one of these folders. {why}.")
+    unset = (
+        ""
+        if os.environ.get("COMPARISON_HC_DATA")
+        else " COMPARISON_HC_DATA, which can name another folder, is not set."
+    )
+    return DatasetNotFoundError(
+        f"dataset {name!r} is not here: {files} not found in {places}.{unset} Put that, or the original {originals}, into one of these folders. {why}."
+    )
+
 
 def _reading(name, read, *paths, **options):
     "What a reader or a converter returns; a file that it cannot read is a bad input, not a puzzle."
-    import tarfile, zipfile, zlib
-    try: return read(*paths, **options)
-    except InputError: raise
-    except (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error) as error:
+    import tarfile
+    import zipfile
+    import zlib
+
+    try:
+        return read(*paths, **options)
+    except InputError:
+        raise
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        IndexError,
+        EOFError,
+        zipfile.BadZipFile,
+        tarfile.TarError,
+        zlib.error,
+    ) as error:
         files = ", ".join(str(path) for path in paths)
-        raise InputError(f"{files} must be readable as the data set {name!r}; got {type(error).__name__}: {' '.join(str(error).split())[:160]}") from error
+        raise InputError(
+            f"{files} must be readable as the data set {name!r}; got {type(error).__name__}: {' '.join(str(error).split())[:160]}"
+        ) from error
 
 # %% ../nbs/5_practice/50_datasets.ipynb #2440b3ec
 _CAR_CLASSES = {
@@ -302,44 +454,81 @@ _CAR_CLASSES = {
     "off-road/SUV": (1, 3, 4, 5, 13, 14, 18, 22, 24, 26, 27, 29, 31, 33, 34, 43, 57),
     "outlier": (21, 23, 30, 53),
 }
-_CAR_COLLECTIONS = {"T_ALL_REDUCED": "T_ALL_REDUCED", "ALL": "ALL", "ALL_REDUCED": "ALL_REDUCED", "T_ALL": "T_ALL", "survey": "survey_data"}
+_CAR_COLLECTIONS = {
+    "T_ALL_REDUCED": "T_ALL_REDUCED",
+    "ALL": "ALL",
+    "ALL_REDUCED": "ALL_REDUCED",
+    "T_ALL": "T_ALL",
+    "survey": "survey_data",
+}
+
 
 def _convert_car(archive):  # pairs (file, bytes)
     "60_cars_data.zip, by the names of its members, whatever folders they are in; the pictures first, the answers last."
     from zipfile import ZipFile
+
     with ZipFile(archive) as members:
         plain = {Path(m).name: m for m in members.namelist() if not m.endswith("/") and "__MACOSX" not in m}
         found = [f"{i}.jpg" for i in range(1, 61) if f"{i}.jpg" in plain]
-        return [(f"car/images/{file}", members.read(plain[file])) for file in found] \
-             + [(f"car/{file}", members.read(plain[file])) for file in ("README.txt", *(f"{stem}.csv" for stem in _CAR_COLLECTIONS.values()))]
+        return [(f"car/images/{file}", members.read(plain[file])) for file in found] + [
+            (f"car/{file}", members.read(plain[file]))
+            for file in ("README.txt", *(f"{stem}.csv" for stem in _CAR_COLLECTIONS.values()))
+        ]
 
 # %% ../nbs/5_practice/50_datasets.ipynb #5bf096c5
 def _read_car(answers, collection):  # fields of `Dataset`
     "One of the five files of answers about sixty cars."
     labels = np.full(60, -1)
-    for code, cars in enumerate(_CAR_CLASSES.values()): labels[np.array(cars) - 1] = code
+    for code, cars in enumerate(_CAR_CLASSES.values()):
+        labels[np.array(cars) - 1] = code
     pictures = [answers.parent / "images" / f"{i}.jpg" for i in range(1, 61)]
-    fields = dict(objects=tuple(str(i) for i in range(1, 61)), labels=labels, label_names=tuple(_CAR_CLASSES), kind="central",
-                  images=tuple(str(p) for p in pictures) if all(p.is_file() for p in pictures) else None)
-    if collection != "survey": return dict(fields, comparisons=np.loadtxt(answers, delimiter=",", dtype=np.int64, ndmin=2) - 1, extra={"collection": collection})
+    fields = dict(
+        objects=tuple(str(i) for i in range(1, 61)),
+        labels=labels,
+        label_names=tuple(_CAR_CLASSES),
+        kind="central",
+        images=tuple(str(p) for p in pictures) if all(p.is_file() for p in pictures) else None,
+    )
+    if collection != "survey":
+        return dict(
+            fields,
+            comparisons=np.loadtxt(answers, delimiter=",", dtype=np.int64, ndmin=2) - 1,
+            extra={"collection": collection},
+        )
     table = np.loadtxt(answers, delimiter=",", skiprows=1, ndmin=2)
     rounds, chosen, shown = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2:5].astype(np.int64)
     good = (shown == chosen[:, None]).sum(axis=1) == 1
     rounds, chosen, shown = rounds[good], chosen[good], shown[good]
     others = shown[shown != chosen[:, None]].reshape(-1, 2)
-    return dict(fields, comparisons=np.column_stack([chosen, others]) - 1, respondents=rounds,
-                extra={"collection": collection, "response_time": table[good, 5], "shown": shown - 1, "n_left_out": int((~good).sum())})
+    return dict(
+        fields,
+        comparisons=np.column_stack([chosen, others]) - 1,
+        respondents=rounds,
+        extra={
+            "collection": collection,
+            "response_time": table[good, 5],
+            "shown": shown - 1,
+            "n_left_out": int((~good).sum()),
+        },
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #ae5fb857
 _TASTES = ("Salty", "Savory", "Sour", "Bitter", "Sweet", "Spicy")
 
+
 def _convert_food(archive):  # pairs (file, bytes)
     "food100-dataset.zip: file names become numbers in the order of the sorted file names."
-    import csv, io
+    import csv
+    import io
     from zipfile import ZipFile
+
     with ZipFile(archive) as members:
         plain = {Path(m).name: m for m in members.namelist() if "__MACOSX" not in m}
-        rows = [[Path(cell.strip()).name for cell in line.split(";")] for line in members.read(plain["all-triplets.csv"]).decode().splitlines() if line.strip()]
+        rows = [
+            [Path(cell.strip()).name for cell in line.split(";")]
+            for line in members.read(plain["all-triplets.csv"]).decode().splitlines()
+            if line.strip()
+        ]
         about = json.loads(members.read(plain["ingredients.json"]))
     about = {Path(file).name: dish for file, dish in about.items()}
     files = sorted({cell for row in rows for cell in row})
@@ -349,9 +538,19 @@ def _convert_food(archive):  # pairs (file, bytes)
     out.writerow(["index", "image_file", "dish_name", "tastes"])
     for i, file in enumerate(files):
         dish = about.get(file) or {}
-        out.writerow([i, file, dish.get("name") or "", "; ".join(f"{t['name']}={t['percent']}" for t in dish.get("tastes") or ())])
+        out.writerow(
+            [
+                i,
+                file,
+                dish.get("name") or "",
+                "; ".join(f"{t['name']}={t['percent']}" for t in dish.get("tastes") or ()),
+            ]
+        )
     np.savez_compressed(table, triplets=np.array([[number[cell] for cell in row] for row in rows], np.uint8))
-    return [("food100/food100_objects.csv", text.getvalue().encode()), ("food100/food100_triplets.npz", table.getvalue())]
+    return [
+        ("food100/food100_objects.csv", text.getvalue().encode()),
+        ("food100/food100_triplets.npz", table.getvalue()),
+    ]
 
 # %% ../nbs/5_practice/50_datasets.ipynb #d3e67ac9
 def _distinct(names):  # tuple of different names
@@ -362,82 +561,137 @@ def _distinct(names):  # tuple of different names
         out.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
     return tuple(out)
 
+
 def _read_food(answers, dishes):  # fields of `Dataset`
     "Triplets about a hundred dishes, their names, and what is known of their taste."
     import csv
-    with open(dishes, newline="", encoding="utf-8") as file: rows = list(csv.DictReader(file))
+
+    with open(dishes, newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
     tastes = np.full((len(rows), len(_TASTES)), np.nan)
     for i, row in enumerate(rows):
-        for taste in filter(None, row["tastes"].split("; ")): tastes[i, _TASTES.index(taste.split("=")[0])] = float(taste.split("=")[1])
-    return dict(objects=_distinct([row["dish_name"].strip() or f"dish {row['index']}" for row in rows]),
-                comparisons=np.load(answers)["triplets"].astype(np.int64), kind="triplets",
-                extra={"tastes": tastes, "taste_names": _TASTES, "image_files": tuple(row["image_file"] for row in rows)})
+        for taste in filter(None, row["tastes"].split("; ")):
+            tastes[i, _TASTES.index(taste.split("=")[0])] = float(taste.split("=")[1])
+    return dict(
+        objects=_distinct([row["dish_name"].strip() or f"dish {row['index']}" for row in rows]),
+        comparisons=np.load(answers)["triplets"].astype(np.int64),
+        kind="triplets",
+        extra={"tastes": tastes, "taste_names": _TASTES, "image_files": tuple(row["image_file"] for row in rows)},
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #f64bebb5
 _ZOO_HEADER = "animal_name,hair,feathers,eggs,milk,airborne,aquatic,predator,toothed,backbone,breathes,venomous,fins,legs,tail,domestic,catsize,class_type"
 _ZOO_CLASSES = ("mammal", "bird", "reptile", "fish", "amphibian", "bug", "invertebrate")
-_GLASS = {1: "building windows, float", 2: "building windows, not float", 3: "vehicle windows, float", 5: "containers", 6: "tableware", 7: "headlamps"}
+_GLASS = {
+    1: "building windows, float",
+    2: "building windows, not float",
+    3: "vehicle windows, float",
+    5: "containers",
+    6: "tableware",
+    7: "headlamps",
+}
+
 
 def _convert_zoo(table):  # pairs (file, bytes)
     "zoo.data with a header and without the girl."
     rows = [row for row in table.read_text().split() if not row.startswith("girl,")]
     return [("zoo/zoo.csv", "\n".join([_ZOO_HEADER, *rows, ""]).encode())]
 
+
 def _read_zoo(table):  # fields of `Dataset`
     "A hundred animals with sixteen features and seven classes."
     import csv
-    with open(table, newline="", encoding="utf-8") as file: header, *rows = csv.reader(file)
+
+    with open(table, newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
     require(header == _ZOO_HEADER.split(","), str(table), f"a table with the header {_ZOO_HEADER}", ",".join(header))
-    return dict(objects=_distinct([row[0] for row in rows]), features=np.array([row[1:17] for row in rows], dtype=float), feature_names=tuple(header[1:17]),
-                labels=np.array([int(row[17]) - 1 for row in rows]), label_names=_ZOO_CLASSES)
+    return dict(
+        objects=_distinct([row[0] for row in rows]),
+        features=np.array([row[1:17] for row in rows], dtype=float),
+        feature_names=tuple(header[1:17]),
+        labels=np.array([int(row[17]) - 1 for row in rows]),
+        label_names=_ZOO_CLASSES,
+    )
+
 
 def _convert_glass(table):  # pairs (file, bytes)
     "glass.data without its first column, the running number."
     return [("glass/glass.csv", "".join(row.split(",", 1)[1] + "\n" for row in table.read_text().split()).encode())]
 
+
 def _read_glass(table):  # fields of `Dataset`
     "214 pieces of glass: refractive index, eight oxides, six kinds."
     values = np.loadtxt(table, delimiter=",", ndmin=2)
-    return dict(objects=tuple(str(i + 1) for i in range(len(values))), features=values[:, :9], feature_names=("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe"),
-                labels=np.array([list(_GLASS).index(int(kind)) for kind in values[:, 9]]), label_names=tuple(_GLASS.values()))
+    return dict(
+        objects=tuple(str(i + 1) for i in range(len(values))),
+        features=values[:, :9],
+        feature_names=("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe"),
+        labels=np.array([list(_GLASS).index(int(kind)) for kind in values[:, 9]]),
+        label_names=tuple(_GLASS.values()),
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #5e2561da
 def _convert_newsgroups(archive):  # pairs (file, bytes)
     "20news-bydate.tar.gz: the training messages, by group and then by file name, as counts."
-    import io, tarfile
+    import io
+    import tarfile
+
     from sklearn.feature_extraction.text import CountVectorizer
+
     messages = {}
     with tarfile.open(archive) as members:
         for member in members:
             parts = member.name.split("/")
-            if member.isfile() and "20news-bydate-train" in parts: messages[tuple(parts[-2:])] = members.extractfile(member).read()
+            if member.isfile() and "20news-bydate-train" in parts:
+                messages[tuple(parts[-2:])] = members.extractfile(member).read()
     keys = sorted(messages)
     groups = sorted({group for group, _ in keys})
     words = CountVectorizer(encoding="latin-1", min_df=5)
     counts = words.fit_transform(messages[key] for key in keys).tocsr()
     counts.sort_indices()
     out = io.BytesIO()
-    np.savez_compressed(out, data=counts.data.astype(np.uint16), indices=counts.indices.astype(np.uint16), indptr=counts.indptr.astype(np.int32), shape=np.array(counts.shape),
-                        vocabulary=words.get_feature_names_out().astype("U"), target=np.array([groups.index(group) for group, _ in keys], np.uint8),
-                        target_names=np.array(groups), doc_id=np.array([int(message) for _, message in keys], np.int32))
+    np.savez_compressed(
+        out,
+        data=counts.data.astype(np.uint16),
+        indices=counts.indices.astype(np.uint16),
+        indptr=counts.indptr.astype(np.int32),
+        shape=np.array(counts.shape),
+        vocabulary=words.get_feature_names_out().astype("U"),
+        target=np.array([groups.index(group) for group, _ in keys], np.uint8),
+        target_names=np.array(groups),
+        doc_id=np.array([int(message) for _, message in keys], np.int32),
+    )
     return [("newsgroups/newsgroups_train_body.npz", out.getvalue())]
+
 
 def _read_newsgroups(counts):  # fields of `Dataset`
     "Word counts of the training messages of 20 newsgroups."
     from scipy.sparse import csr_matrix
-    with np.load(counts) as file: part = dict(file)
+
+    with np.load(counts) as file:
+        part = dict(file)
     names = tuple(part["target_names"].tolist())
-    return dict(objects=tuple(f"{names[group]}/{message}" for group, message in zip(part["target"], part["doc_id"])),
-                features=csr_matrix((part["data"].astype(np.int32), part["indices"].astype(np.int32), part["indptr"]), shape=tuple(part["shape"])),
-                feature_names=tuple(part["vocabulary"].tolist()), labels=part["target"].astype(np.intp), label_names=names)
+    return dict(
+        objects=tuple(f"{names[group]}/{message}" for group, message in zip(part["target"], part["doc_id"])),
+        features=csr_matrix(
+            (part["data"].astype(np.int32), part["indices"].astype(np.int32), part["indptr"]),
+            shape=tuple(part["shape"]),
+        ),
+        feature_names=tuple(part["vocabulary"].tolist()),
+        labels=part["target"].astype(np.intp),
+        label_names=names,
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #8cbf6f5f
 _DIGITS = tuple("0123456789")
 _MNIST_TEST_COUNTS = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
 
+
 def _convert_mnist(images, labels):  # pairs (file, bytes)
     "The two IDX files: a magic number, the sizes as big-endian integers, the bytes."
-    import gzip, io
+    import gzip
+    import io
+
     arrays = []
     for path in (images, labels):
         data = gzip.decompress(path.read_bytes())
@@ -448,101 +702,189 @@ def _convert_mnist(images, labels):  # pairs (file, bytes)
     np.savez_compressed(out, images=arrays[0], labels=arrays[1])
     return [("mnist_raw/mnist_test.npz", out.getvalue())]
 
+
 def _read_mnist(file):  # fields of `Dataset`
     "The MNIST test set; the features are the pixels."
-    with np.load(file) as part: images, labels = part["images"], part["labels"]
-    return dict(objects=tuple(map(str, range(len(images)))), images=images, features=images.reshape(len(images), -1), labels=labels.astype(np.intp), label_names=_DIGITS)
+    with np.load(file) as part:
+        images, labels = part["images"], part["labels"]
+    return dict(
+        objects=tuple(map(str, range(len(images)))),
+        images=images,
+        features=images.reshape(len(images), -1),
+        labels=labels.astype(np.intp),
+        label_names=_DIGITS,
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #560a3284
 def _convert_mnist_tsne(points):  # pairs (file, bytes)
     "The points stay as they are. They are sorted by digit, and how many there are of each in MNIST is known: that is the file of labels."
-    return [("mnist_tsne/test_labels.csv", "".join(f"{digit}\n" * count for digit, count in zip(_DIGITS, _MNIST_TEST_COUNTS)).encode()),
-            ("mnist_tsne/reduced_test_X.csv", points.read_bytes())]
+    return [
+        (
+            "mnist_tsne/test_labels.csv",
+            "".join(f"{digit}\n" * count for digit, count in zip(_DIGITS, _MNIST_TEST_COUNTS)).encode(),
+        ),
+        ("mnist_tsne/reduced_test_X.csv", points.read_bytes()),
+    ]
+
 
 def _read_mnist_tsne(points, labels):  # fields of `Dataset`
     "Two coordinates and a digit for every object."
     points = np.loadtxt(points, delimiter=",", ndmin=2)
-    return dict(objects=tuple(map(str, range(len(points)))), features=points, feature_names=("x", "y"), labels=np.loadtxt(labels, dtype=np.intp), label_names=_DIGITS)
+    return dict(
+        objects=tuple(map(str, range(len(points)))),
+        features=points,
+        feature_names=("x", "y"),
+        labels=np.loadtxt(labels, dtype=np.intp),
+        label_names=_DIGITS,
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #72097611
 _CIFAR = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
+
 def _convert_cifar10(archive):  # pairs (file, bytes)
     "cifar-10-binary.tar.gz: a record is a label and 3 · 32 · 32 bytes, one colour after the other."
-    import io, tarfile
+    import io
+    import tarfile
+
     with tarfile.open(archive) as members:
         member = next(m for m in iter(members.next, None) if Path(m.name).name == "test_batch.bin")
         records = np.frombuffer(members.extractfile(member).read(), np.uint8).reshape(-1, 3073)
     out = io.BytesIO()
-    np.savez_compressed(out, images=records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), labels=records[:, 0], label_names=np.array(_CIFAR))
+    np.savez_compressed(
+        out,
+        images=records[:, 1:].reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1),
+        labels=records[:, 0],
+        label_names=np.array(_CIFAR),
+    )
     return [("cifar10/cifar10_test.npz", out.getvalue())]
+
 
 def _read_cifar10(file):  # fields of `Dataset`
     "Photographs and their classes."
-    with np.load(file) as part: images, labels = part["images"], part["labels"]
+    with np.load(file) as part:
+        images, labels = part["images"], part["labels"]
     which = "2000 pictures of the test set, 200 a class, saved as JPEG once" if len(images) == 2000 else "the test set"
-    return dict(objects=tuple(map(str, range(len(images)))), images=images, labels=labels.astype(np.intp), label_names=_CIFAR, extra={"which": which})
+    return dict(
+        objects=tuple(map(str, range(len(images)))),
+        images=images,
+        labels=labels.astype(np.intp),
+        label_names=_CIFAR,
+        extra={"which": which},
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #1c2cf338
 class _Drawings:
     "Pictures of one bit a pixel, unpacked when asked for: True is ink."
-    def __init__(self, bits, shape): self.bits, self.shape = bits, (len(bits), *map(int, shape))
-    def __len__(self): return len(self.bits)
+
+    def __init__(self, bits, shape):
+        self.bits, self.shape = bits, (len(bits), *map(int, shape))
+
+    def __len__(self):
+        return len(self.bits)
+
     def __getitem__(self, index):
         flat = np.unpackbits(self.bits[index], axis=-1, count=self.shape[1] * self.shape[2])
         return flat.astype(bool).reshape(*flat.shape[:-1], *self.shape[1:])
-    def __array__(self, dtype=None, copy=None): return self[:].astype(dtype or bool)
-    def __repr__(self): return f"{len(self):,} drawings of {self.shape[1]} × {self.shape[2]} bits"
+
+    def __array__(self, dtype=None, copy=None):
+        return self[:].astype(dtype or bool)
+
+    def __repr__(self):
+        return f"{len(self):,} drawings of {self.shape[1]} × {self.shape[2]} bits"
+
 
 class _Strokes:
     "The strokes of drawing i: a tuple of (points, 3) arrays with x, y (upwards) and milliseconds."
+
     def __init__(self, points, drawing, number, n_drawings):
         self.points, self.number, self.ends = points, number, np.searchsorted(drawing, np.arange(n_drawings + 1))
-    def __len__(self): return len(self.ends) - 1
+
+    def __len__(self):
+        return len(self.ends) - 1
+
     def __getitem__(self, index):
         i = range(len(self))[index]
         part = slice(self.ends[i], self.ends[i + 1])
         return tuple(np.split(self.points[part], np.flatnonzero(np.diff(self.number[part])) + 1))
-    def __repr__(self): return f"strokes of {len(self):,} drawings, {len(self.points):,} points"
+
+    def __repr__(self):
+        return f"strokes of {len(self):,} drawings, {len(self.points):,} points"
 
 # %% ../nbs/5_practice/50_datasets.ipynb #8f490510
 def _read_omniglot(file):  # fields of `Dataset`
     "Drawings named alphabet/character/drawer; the labels are the characters."
-    with np.load(file) as file: part = dict(file)
+    with np.load(file) as file:
+        part = dict(file)
     alphabets, n = part["alphabet_name"].tolist(), len(part["alphabet"])
-    first = {a: int(part["character"][part["alphabet"] == a].min()) for a in range(len(alphabets))}   # characters are numbered through
-    letter = [f"{alphabets[a]}/{c - first[a] + 1:02}" for a, c in zip(part["alphabet"].tolist(), part["character"].tolist())]
-    return dict(objects=tuple(f"{name}/{drawer:02}" for name, drawer in zip(letter, part["drawer"].tolist())), images=_Drawings(part["image_bits"], part["image_shape"]),
-                labels=part["character"].astype(np.intp), label_names=tuple(dict.fromkeys(letter)),
-                extra={"strokes": _Strokes(part["stroke_xyt"], part["stroke_drawing"], part["stroke_number"], n),
-                       "alphabet": part["alphabet"].astype(np.intp), "alphabet_names": tuple(alphabets), "drawer": part["drawer"].astype(np.intp)})
+    first = {
+        a: int(part["character"][part["alphabet"] == a].min()) for a in range(len(alphabets))
+    }  # characters are numbered through
+    letter = [
+        f"{alphabets[a]}/{c - first[a] + 1:02}" for a, c in zip(part["alphabet"].tolist(), part["character"].tolist())
+    ]
+    return dict(
+        objects=tuple(f"{name}/{drawer:02}" for name, drawer in zip(letter, part["drawer"].tolist())),
+        images=_Drawings(part["image_bits"], part["image_shape"]),
+        labels=part["character"].astype(np.intp),
+        label_names=tuple(dict.fromkeys(letter)),
+        extra={
+            "strokes": _Strokes(part["stroke_xyt"], part["stroke_drawing"], part["stroke_number"], n),
+            "alphabet": part["alphabet"].astype(np.intp),
+            "alphabet_names": tuple(alphabets),
+            "drawer": part["drawer"].astype(np.intp),
+        },
+    )
 
 # %% ../nbs/5_practice/50_datasets.ipynb #bc99bbc4
 def _read_png(data):  # (H, W) uint8, 255 is white
     "A grey or palette PNG of 1 to 8 bits without interlacing, such as the drawings of Omniglot."
     import zlib
+
     at, pixels, palette = 8, b"", None
     while at < len(data):
-        size, tag, body = int.from_bytes(data[at:at + 4], "big"), data[at + 4:at + 8], data[at + 8:at + 8 + int.from_bytes(data[at:at + 4], "big")]
-        if tag == b"IHDR": width, height, (depth, colour, _, _, interlace) = int.from_bytes(body[:4], "big"), int.from_bytes(body[4:8], "big"), body[8:13]
-        elif tag == b"PLTE": palette = np.frombuffer(body, np.uint8).reshape(-1, 3).mean(axis=1)
-        elif tag == b"IDAT": pixels += body
+        size, tag, body = (
+            int.from_bytes(data[at : at + 4], "big"),
+            data[at + 4 : at + 8],
+            data[at + 8 : at + 8 + int.from_bytes(data[at : at + 4], "big")],
+        )
+        if tag == b"IHDR":
+            width, height, (depth, colour, _, _, interlace) = (
+                int.from_bytes(body[:4], "big"),
+                int.from_bytes(body[4:8], "big"),
+                body[8:13],
+            )
+        elif tag == b"PLTE":
+            palette = np.frombuffer(body, np.uint8).reshape(-1, 3).mean(axis=1)
+        elif tag == b"IDAT":
+            pixels += body
         at += 12 + size
-    require(colour in (0, 3) and depth <= 8 and not interlace, "image", "a grey or palette PNG of at most 8 bits without interlacing", (colour, depth, interlace))
+    require(
+        colour in (0, 3) and depth <= 8 and not interlace,
+        "image",
+        "a grey or palette PNG of at most 8 bits without interlacing",
+        (colour, depth, interlace),
+    )
     raw = np.frombuffer(zlib.decompress(pixels), np.uint8).reshape(height, 1 + (width * depth + 7) // 8)
-    rows = np.zeros((height + 1, raw.shape[1]), np.int64)                                # a row above and a byte on the left, both zero
-    for y, (rule, *row) in enumerate(raw.tolist(), 1): rows[y, 1:] = _unfilter(rule, row, rows[y - 1].tolist())
+    rows = np.zeros((height + 1, raw.shape[1]), np.int64)  # a row above and a byte on the left, both zero
+    for y, (rule, *row) in enumerate(raw.tolist(), 1):
+        rows[y, 1:] = _unfilter(rule, row, rows[y - 1].tolist())
     bits = np.unpackbits(rows[1:, 1:].astype(np.uint8), axis=1).reshape(height, -1, depth)[:, :width]
     values = bits @ (1 << np.arange(depth)[::-1])
-    return (palette[values] if colour == 3 else values * 255 // (2 ** depth - 1)).astype(np.uint8)
+    return (palette[values] if colour == 3 else values * 255 // (2**depth - 1)).astype(np.uint8)
+
 
 def _unfilter(rule, row, above):  # bytes of the row
     "Undo one of the five filters of a PNG row, at one byte a pixel or less."
-    if rule == 0: return row
-    if rule == 2: return [(x + up) % 256 for x, up in zip(row, above[1:])]
+    if rule == 0:
+        return row
+    if rule == 2:
+        return [(x + up) % 256 for x, up in zip(row, above[1:])]
     left, out = 0, []
     for x, up, corner in zip(row, above[1:], above):
-        nearest = min((left, up, corner), key=lambda v: abs(left + up - corner - v))     # Paeth's rule; `min` takes the first of equals
+        nearest = min(
+            (left, up, corner), key=lambda v: abs(left + up - corner - v)
+        )  # Paeth's rule; `min` takes the first of equals
         left = (x + (left, None, (left + up) // 2, nearest)[rule - 1]) % 256
         out.append(left)
     return out
@@ -552,9 +894,14 @@ def _convert_omniglot(images, strokes):  # pairs (file, bytes)
     "The two archives of Omniglot's first small set, sorted by alphabet, character and drawer."
     import io
     from zipfile import ZipFile
+
     def members(archive, ending):
         files = {tuple(Path(m).parts[-3:]): m for m in archive.namelist() if m.endswith(ending) and "__MACOSX" not in m}
-        return {(alphabet, character, int(Path(file).stem.split("_")[1])): m for (alphabet, character, file), m in files.items()}
+        return {
+            (alphabet, character, int(Path(file).stem.split("_")[1])): m
+            for (alphabet, character, file), m in files.items()
+        }
+
     with ZipFile(images) as pictures, ZipFile(strokes) as texts:
         pictures_of, texts_of = members(pictures, ".png"), members(texts, ".txt")
         keys = sorted(pictures_of)
@@ -563,88 +910,230 @@ def _convert_omniglot(images, strokes):  # pairs (file, bytes)
     points = [(i, stroke, line) for i, drawing in enumerate(lines) for stroke, line in _numbered(drawing)]
     alphabets, letters = sorted({k[0] for k in keys}), sorted({k[:2] for k in keys})
     out = io.BytesIO()
-    np.savez_compressed(out, image_bits=np.packbits(np.array(ink).reshape(len(ink), -1), axis=1), image_shape=np.array(ink[0].shape), alphabet_name=np.array(alphabets),
-                        alphabet=np.array([alphabets.index(k[0]) for k in keys], np.uint8), character=np.array([letters.index(k[:2]) for k in keys], np.uint16),
-                        drawer=np.array([k[2] for k in keys], np.uint8), stroke_xyt=np.array([p[2].split(",") for p in points], np.float32),
-                        stroke_drawing=np.array([p[0] for p in points], np.uint16), stroke_number=np.array([p[1] for p in points], np.uint8))
+    np.savez_compressed(
+        out,
+        image_bits=np.packbits(np.array(ink).reshape(len(ink), -1), axis=1),
+        image_shape=np.array(ink[0].shape),
+        alphabet_name=np.array(alphabets),
+        alphabet=np.array([alphabets.index(k[0]) for k in keys], np.uint8),
+        character=np.array([letters.index(k[:2]) for k in keys], np.uint16),
+        drawer=np.array([k[2] for k in keys], np.uint8),
+        stroke_xyt=np.array([p[2].split(",") for p in points], np.float32),
+        stroke_drawing=np.array([p[0] for p in points], np.uint16),
+        stroke_number=np.array([p[1] for p in points], np.uint8),
+    )
     return [("omniglot/omniglot_small1.npz", out.getvalue())]
+
 
 def _numbered(lines):  # pairs (number of the stroke, line)
     "The lines of a drawing that are points, with the number of the stroke: BREAK ends one."
     stroke = 0
     for line in lines:
-        if line == "BREAK": stroke += 1
-        elif line != "START": yield stroke, line
+        if line == "BREAK":
+            stroke += 1
+        elif line != "START":
+            yield stroke, line
 
 # %% ../nbs/5_practice/50_datasets.ipynb #b73fdef7
 def _read_sklearn(name):  # function without arguments
     "A reader for one of scikit-learn's embedded sets."
+
     def read():
         from sklearn import datasets
+
         bunch = getattr(datasets, f"load_{name}")()
-        return dict(objects=tuple(map(str, range(len(bunch.data)))), features=bunch.data, feature_names=tuple(map(str, bunch.feature_names)),
-                    labels=bunch.target.astype(np.intp), label_names=tuple(map(str, bunch.target_names)), images=bunch.get("images"))
+        return dict(
+            objects=tuple(map(str, range(len(bunch.data)))),
+            features=bunch.data,
+            feature_names=tuple(map(str, bunch.feature_names)),
+            labels=bunch.target.astype(np.intp),
+            label_names=tuple(map(str, bunch.target_names)),
+            images=bunch.get("images"),
+        )
+
     return read
 
 # %% ../nbs/5_practice/50_datasets.ipynb #ffd135d0
 _UCI = "CC BY 4.0, as the UCI repository states it"
 
 _SETS = {
-    "animals": _Set(_read_animals, (24, 600, 0, 5), "Hand-written for this package; the answers are simulated from the taxonomy, 5 % of them wrong, seed 24", "Apache-2.0, like this package"),
-    "car": _Set(_read_car, (60, 6056, 0, 4), "60 Cars Data: M. Kleindessner and U. von Luxburg, Lens depth function and k-relative neighborhood graph, JMLR 18(58), 2017",
-                "cite the paper when publishing; the images are in the public domain", (("car/{stem}.csv",),),
-                (_Original("car/60_cars_data.zip", "http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/60_cars_data.zip",
-                           "sha256:5fa2ad932d48adf5cfe36bd16a08b25fd88d1519d974908f6ccbba769f629640"),), _convert_car),
-    "food": _Set(_read_food, (100, 250320, 0, 0), "Food100: M. Wilber, I. Kwak and S. Belongie, Cost-effective HITs for relative similarity comparisons, HCOMP 2014",
-                 "contains copyrighted material under the educational fair use exemption of U.S. law", (("food100/food100_triplets.npz", "food100/food100_objects.csv"),),
-                 (_Original("food100/food100-dataset.zip", "http://vision.cornell.edu/se3/wp-content/uploads/2014/09/food100-dataset.zip",
-                            "sha256:18f5e210174dfdbf6a7b4ed7538cf8ba53fd65e0cbe193519231b8ab4ea8fc62"),), _convert_food),
-    "zoo": _Set(_read_zoo, (100, 0, 16, 7), "Zoo without the girl: R. Forsyth, UCI Machine Learning Repository, 1990, doi:10.24432/C5R59V", _UCI, (("zoo/zoo.csv",),),
-                (_Original("zoo/zoo.data", "https://archive.ics.uci.edu/ml/machine-learning-databases/zoo/zoo.data",
-                           "sha256:cddc71c26ab9bc82795b8f4ff114cade41885d92720c6af29ffb69bcf73f0315"),), _convert_zoo),
-    "glass": _Set(_read_glass, (214, 0, 9, 6), "Glass Identification: B. German, UCI Machine Learning Repository, 1987, doi:10.24432/C5WW2P", _UCI, (("glass/glass.csv",),),
-                  (_Original("glass/glass.data", "https://archive.ics.uci.edu/ml/machine-learning-databases/glass/glass.data",
-                             "sha256:dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d"),), _convert_glass),
-    "newsgroups": _Set(_read_newsgroups, (11314, 0, 25941, 20), "20 Newsgroups, 'bydate' training part: K. Lang, NewsWeeder, ICML 1995; as counts of words", "none stated",
-                       (("newsgroups/newsgroups_train_body.npz",),),
-                       (_Original("newsgroups/20news-bydate.tar.gz", "https://ndownloader.figshare.com/files/5975967",
-                                  "sha256:8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),), _convert_newsgroups),
+    "animals": _Set(
+        _read_animals,
+        (24, 600, 0, 5),
+        "Hand-written for this package; the answers are simulated from the taxonomy, 5 % of them wrong, seed 24",
+        "Apache-2.0, like this package",
+    ),
+    "car": _Set(
+        _read_car,
+        (60, 6056, 0, 4),
+        "60 Cars Data: M. Kleindessner and U. von Luxburg, Lens depth function and k-relative neighborhood graph, JMLR 18(58), 2017",
+        "cite the paper when publishing; the images are in the public domain",
+        (("car/{stem}.csv",),),
+        (
+            _Original(
+                "car/60_cars_data.zip",
+                "http://www.tml.cs.uni-tuebingen.de/team/luxburg/code_and_data/60_cars_data.zip",
+                "sha256:5fa2ad932d48adf5cfe36bd16a08b25fd88d1519d974908f6ccbba769f629640",
+            ),
+        ),
+        _convert_car,
+    ),
+    "food": _Set(
+        _read_food,
+        (100, 250320, 0, 0),
+        "Food100: M. Wilber, I. Kwak and S. Belongie, Cost-effective HITs for relative similarity comparisons, HCOMP 2014",
+        "contains copyrighted material under the educational fair use exemption of U.S. law",
+        (("food100/food100_triplets.npz", "food100/food100_objects.csv"),),
+        (
+            _Original(
+                "food100/food100-dataset.zip",
+                "http://vision.cornell.edu/se3/wp-content/uploads/2014/09/food100-dataset.zip",
+                "sha256:18f5e210174dfdbf6a7b4ed7538cf8ba53fd65e0cbe193519231b8ab4ea8fc62",
+            ),
+        ),
+        _convert_food,
+    ),
+    "zoo": _Set(
+        _read_zoo,
+        (100, 0, 16, 7),
+        "Zoo without the girl: R. Forsyth, UCI Machine Learning Repository, 1990, doi:10.24432/C5R59V",
+        _UCI,
+        (("zoo/zoo.csv",),),
+        (
+            _Original(
+                "zoo/zoo.data",
+                "https://archive.ics.uci.edu/ml/machine-learning-databases/zoo/zoo.data",
+                "sha256:cddc71c26ab9bc82795b8f4ff114cade41885d92720c6af29ffb69bcf73f0315",
+            ),
+        ),
+        _convert_zoo,
+    ),
+    "glass": _Set(
+        _read_glass,
+        (214, 0, 9, 6),
+        "Glass Identification: B. German, UCI Machine Learning Repository, 1987, doi:10.24432/C5WW2P",
+        _UCI,
+        (("glass/glass.csv",),),
+        (
+            _Original(
+                "glass/glass.data",
+                "https://archive.ics.uci.edu/ml/machine-learning-databases/glass/glass.data",
+                "sha256:dd67373f4baf2807345df02cbfef2093d342e61ad0d82a4fb79af43ef8ce449d",
+            ),
+        ),
+        _convert_glass,
+    ),
+    "newsgroups": _Set(
+        _read_newsgroups,
+        (11314, 0, 25941, 20),
+        "20 Newsgroups, 'bydate' training part: K. Lang, NewsWeeder, ICML 1995; as counts of words",
+        "none stated",
+        (("newsgroups/newsgroups_train_body.npz",),),
+        (
+            _Original(
+                "newsgroups/20news-bydate.tar.gz",
+                "https://ndownloader.figshare.com/files/5975967",
+                "sha256:8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610",
+            ),
+        ),
+        _convert_newsgroups,
+    ),
 }
 
 # %% ../nbs/5_practice/50_datasets.ipynb #111575b9
 _SETS |= {
-    "mnist": _Set(_read_mnist, (10000, 0, 784, 10), "MNIST test set: Y. LeCun, L. Bottou, Y. Bengio and P. Haffner, Proc. IEEE 86(11), 1998", "none stated", (("mnist_raw/mnist_test.npz",),),
-                  (_Original("mnist_raw/t10k-images-idx3-ubyte.gz", "https://storage.googleapis.com/cvdf-datasets/mnist/t10k-images-idx3-ubyte.gz",
-                             "sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"),
-                   _Original("mnist_raw/t10k-labels-idx1-ubyte.gz", "https://storage.googleapis.com/cvdf-datasets/mnist/t10k-labels-idx1-ubyte.gz",
-                             "sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6")), _convert_mnist),
-    "mnist-tsne": _Set(_read_mnist_tsne, (10000, 0, 2, 10), "t-SNE embedding of the MNIST test set, sorted by digit: M. Perrot, P. Esser and D. Ghoshdastidar, Near-optimal comparison based clustering, NeurIPS 2020",
-                       "none stated", (("mnist_tsne/reduced_test_X.csv", "mnist_tsne/test_labels.csv"),),
-                       (_Original("mnist_tsne/original/reduced_test_X.csv",
-                                  "https://raw.githubusercontent.com/mperrot/AddS-Clustering/3edd0442cae4eb943471b82002fe1acc70c745bc/resources/mnist/reduced_test_X.csv",
-                                  "sha256:81b122e1b651dcebbb4aa9930d012d74c49083216e6957d2cc1b0558f6b305b7"),), _convert_mnist_tsne),
-    "omniglot": _Set(_read_omniglot, (2720, 0, 0, 136), "Omniglot, background set small 1: B. Lake, R. Salakhutdinov and J. Tenenbaum, Science 350(6266), 2015", "MIT licence",
-                     (("omniglot/omniglot_small1.npz",),),
-                     (_Original("omniglot/images_background_small1.zip", "https://github.com/brendenlake/omniglot/raw/master/python/images_background_small1.zip",
-                                "sha256:f38eb80f801274ac2b4dff5b24289016bfaba4a7d5bb50deebf27104ad6cb8a4"),
-                      _Original("omniglot/strokes_background_small1.zip", "https://github.com/brendenlake/omniglot/raw/master/python/strokes_background_small1.zip",
-                                "md5:830eb54f8a9297820a4471fcc4f9d9bc")), _convert_omniglot),
-    "cifar10": _Set(_read_cifar10, (2000, 0, 0, 10), "CIFAR-10 test set: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009", "none stated",
-                    (("cifar10_subset/cifar10_test2000.npz",), ("cifar10/cifar10_test.npz",)),
-                    (_Original("cifar10/cifar-10-binary.tar.gz", "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
-                               "sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd"),), _convert_cifar10),
-    "digits": _Set(_read_sklearn("digits"), (1797, 0, 64, 10), "Optical recognition of handwritten digits: E. Alpaydin and C. Kaynak, UCI, 1998; inside scikit-learn", _UCI),
+    "mnist": _Set(
+        _read_mnist,
+        (10000, 0, 784, 10),
+        "MNIST test set: Y. LeCun, L. Bottou, Y. Bengio and P. Haffner, Proc. IEEE 86(11), 1998",
+        "none stated",
+        (("mnist_raw/mnist_test.npz",),),
+        (
+            _Original(
+                "mnist_raw/t10k-images-idx3-ubyte.gz",
+                "https://storage.googleapis.com/cvdf-datasets/mnist/t10k-images-idx3-ubyte.gz",
+                "sha256:8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+            ),
+            _Original(
+                "mnist_raw/t10k-labels-idx1-ubyte.gz",
+                "https://storage.googleapis.com/cvdf-datasets/mnist/t10k-labels-idx1-ubyte.gz",
+                "sha256:f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+            ),
+        ),
+        _convert_mnist,
+    ),
+    "mnist-tsne": _Set(
+        _read_mnist_tsne,
+        (10000, 0, 2, 10),
+        "t-SNE embedding of the MNIST test set, sorted by digit: M. Perrot, P. Esser and D. Ghoshdastidar, Near-optimal comparison based clustering, NeurIPS 2020",
+        "none stated",
+        (("mnist_tsne/reduced_test_X.csv", "mnist_tsne/test_labels.csv"),),
+        (
+            _Original(
+                "mnist_tsne/original/reduced_test_X.csv",
+                "https://raw.githubusercontent.com/mperrot/AddS-Clustering/3edd0442cae4eb943471b82002fe1acc70c745bc/resources/mnist/reduced_test_X.csv",
+                "sha256:81b122e1b651dcebbb4aa9930d012d74c49083216e6957d2cc1b0558f6b305b7",
+            ),
+        ),
+        _convert_mnist_tsne,
+    ),
+    "omniglot": _Set(
+        _read_omniglot,
+        (2720, 0, 0, 136),
+        "Omniglot, background set small 1: B. Lake, R. Salakhutdinov and J. Tenenbaum, Science 350(6266), 2015",
+        "MIT licence",
+        (("omniglot/omniglot_small1.npz",),),
+        (
+            _Original(
+                "omniglot/images_background_small1.zip",
+                "https://github.com/brendenlake/omniglot/raw/master/python/images_background_small1.zip",
+                "sha256:f38eb80f801274ac2b4dff5b24289016bfaba4a7d5bb50deebf27104ad6cb8a4",
+            ),
+            _Original(
+                "omniglot/strokes_background_small1.zip",
+                "https://github.com/brendenlake/omniglot/raw/master/python/strokes_background_small1.zip",
+                "md5:830eb54f8a9297820a4471fcc4f9d9bc",
+            ),
+        ),
+        _convert_omniglot,
+    ),
+    "cifar10": _Set(
+        _read_cifar10,
+        (2000, 0, 0, 10),
+        "CIFAR-10 test set: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
+        "none stated",
+        (("cifar10_subset/cifar10_test2000.npz",), ("cifar10/cifar10_test.npz",)),
+        (
+            _Original(
+                "cifar10/cifar-10-binary.tar.gz",
+                "https://www.cs.toronto.edu/~kriz/cifar-10-binary.tar.gz",
+                "sha256:c4a38c50a1bc5f3a1c5537f2155ab9d68f9f25eb1ed8d9ddda3db29a59bca1dd",
+            ),
+        ),
+        _convert_cifar10,
+    ),
+    "digits": _Set(
+        _read_sklearn("digits"),
+        (1797, 0, 64, 10),
+        "Optical recognition of handwritten digits: E. Alpaydin and C. Kaynak, UCI, 1998; inside scikit-learn",
+        _UCI,
+    ),
     "iris": _Set(_read_sklearn("iris"), (150, 0, 4, 3), "Iris: R. A. Fisher, 1936; inside scikit-learn", _UCI),
-    "wine": _Set(_read_sklearn("wine"), (178, 0, 13, 3), "Wine recognition: S. Aeberhard and M. Forina, UCI, 1991; inside scikit-learn", _UCI),
+    "wine": _Set(
+        _read_sklearn("wine"),
+        (178, 0, 13, 3),
+        "Wine recognition: S. Aeberhard and M. Forina, UCI, 1991; inside scikit-learn",
+        _UCI,
+    ),
 }
 
 # %% ../nbs/5_practice/50_datasets.ipynb #2a0bbe83
 def load_dataset(
-    name,             # "animals", "car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10", "digits", "iris" or "wine"
+    name,  # "animals", "car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10", "digits", "iris" or "wine"
     collection=None,  # for "car": "T_ALL_REDUCED" (the default), "T_ALL", "ALL_REDUCED", "ALL" or "survey"
-    download=True,    # whether to fetch what is not here
-    progress=False,   # whether a download shows a progress bar
-):                    # `Dataset`
+    download=True,  # whether to fetch what is not here
+    progress=False,  # whether a download shows a progress bar
+):  # `Dataset`
     """A data set by name, from the package, the folder `COMPARISON_HC_DATA`, the cache, or its original on the network, whichever has it first.
 
     Raises `InputError` for an unknown name or an unreadable file, and `DatasetNotFoundError` (a `FileNotFoundError`) for a set that is not here and cannot be fetched."""
@@ -652,7 +1141,12 @@ def load_dataset(
     require(collection is None or name == "car", "collection", "None, as only 'car' has collections", collection)
     if name == "car":
         collection = "T_ALL_REDUCED" if collection is None else collection
-        require(isinstance(collection, str) and collection in _CAR_COLLECTIONS, "collection", f"one of {', '.join(map(repr, _CAR_COLLECTIONS))}", collection)
+        require(
+            isinstance(collection, str) and collection in _CAR_COLLECTIONS,
+            "collection",
+            f"one of {', '.join(map(repr, _CAR_COLLECTIONS))}",
+            collection,
+        )
     spec, options = _SETS[name], {"collection": collection} if name == "car" else {}
     paths = _obtain(name, spec, {"stem": _CAR_COLLECTIONS.get(collection)}, download, progress) if spec.forms else []
     return Dataset(name=name, source=spec.source, terms=spec.terms, **_reading(name, spec.read, *paths, **options))
@@ -661,9 +1155,22 @@ def load_dataset(
 def list_datasets():  # DataFrame with one row a set
     "All data sets: how large they are, where they are now, and where they come from."
     import pandas as pd
+
     rows = []
     for name, spec in _SETS.items():
-        found = spec.forms and (_find_form(spec, {"stem": "T_ALL_REDUCED"}) or _find([o.path for o in spec.originals], _places()))
-        rows.append([name, *spec.facts, "embedded" if not spec.forms else found[0] if found else "not here",
-                     bool(spec.originals) and all(o.digest.startswith("sha256:") for o in spec.originals), spec.source, spec.terms])
-    return pd.DataFrame(rows, columns=["name", "objects", "comparisons", "features", "classes", "where", "download", "source", "terms"])
+        found = spec.forms and (
+            _find_form(spec, {"stem": "T_ALL_REDUCED"}) or _find([o.path for o in spec.originals], _places())
+        )
+        rows.append(
+            [
+                name,
+                *spec.facts,
+                "embedded" if not spec.forms else found[0] if found else "not here",
+                bool(spec.originals) and all(o.digest.startswith("sha256:") for o in spec.originals),
+                spec.source,
+                spec.terms,
+            ]
+        )
+    return pd.DataFrame(
+        rows, columns=["name", "objects", "comparisons", "features", "classes", "where", "download", "source", "terms"]
+    )

@@ -15,26 +15,36 @@ from numbers import Integral
 
 import numpy as np
 
-from .ground.validation import MissingFileError, as_array, check_integer, check_names, check_number, require, shown
+from comparison_hc.ground.validation import (
+    MissingFileError,
+    as_array,
+    check_integer,
+    check_names,
+    check_number,
+    require,
+    shown,
+)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #053f9eaf
 def patch(
     method,  # function whose first argument is annotated with a class
-):           # the function, unchanged
+):  # the function, unchanged
     "Add a function to the class that its first argument is annotated with, as a class method if that argument is `cls`."
     first, owner = next(iter(method.__annotations__.items()))
     method.__qualname__ = f"{owner.__name__}.{method.__name__}"
     setattr(owner, method.__name__, classmethod(method) if first == "cls" else method)
     return method
 
+
 def patch_cached(
     method,  # function of one argument, annotated with a class
-):           # the property
+):  # the property
     "Add a function as a property that is computed once and kept."
     prop, owner = cached_property(method), next(iter(method.__annotations__.values()))
     prop.__set_name__(owner, method.__name__)
     setattr(owner, method.__name__, prop)
     return prop
+
 
 def _frozen(array):
     "The same array, read-only."
@@ -43,14 +53,22 @@ def _frozen(array):
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #04cde9d4
 def _check_merges(
-    merges,    # anything
+    merges,  # anything
     argument,  # its name in a message
-):             # (K-1, 2) integer array
+):  # (K-1, 2) integer array
     "Pairs of node numbers in merge order: every node exists before it is used and is used once."
-    try: array = np.asarray(merges)
-    except ValueError: array = np.empty((), dtype=object)                # rows of unequal length
-    if array.shape in ((0,), (0, 2)): array = np.empty((0, 2), dtype=np.intp)
-    require(array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iuf", argument, "of shape (K-1, 2), one merge of two nodes a row", merges)
+    try:
+        array = np.asarray(merges)
+    except ValueError:
+        array = np.empty((), dtype=object)  # rows of unequal length
+    if array.shape in ((0,), (0, 2)):
+        array = np.empty((0, 2), dtype=np.intp)
+    require(
+        array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iuf",
+        argument,
+        "of shape (K-1, 2), one merge of two nodes a row",
+        merges,
+    )
     whole = np.isfinite(array) & (array == np.round(array))
     require(whole.all(), argument, "whole numbers, the numbers of nodes", array[~whole][:1].tolist())
     array = array.astype(np.int64)
@@ -58,51 +76,72 @@ def _check_merges(
     late = (array < 0) | (array >= n_leaves + rows[:, None])
     if late.any():
         row = int(np.argmax(late.any(axis=1)))
-        require(False, argument, f"made of nodes that exist: row {row} may use nodes 0 to {n_leaves + row - 1}", array[row].tolist())
+        require(
+            False,
+            argument,
+            f"made of nodes that exist: row {row} may use nodes 0 to {n_leaves + row - 1}",
+            array[row].tolist(),
+        )
     nodes, uses = np.unique(array, return_counts=True)
-    require((uses <= 1).all(), argument, "free of repetitions: a node is merged once; this one twice", int(nodes[np.argmax(uses)]) if len(nodes) else None)
+    require(
+        (uses <= 1).all(),
+        argument,
+        "free of repetitions: a node is merged once; this one twice",
+        int(nodes[np.argmax(uses)]) if len(nodes) else None,
+    )
     return array
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #c9cb4bbe
 def _check_linkage(
     linkage_matrix,  # anything
-):                   # (K-1, 4) new read-only float array
+):  # (K-1, 4) new read-only float array
     "A linkage matrix as SciPy defines it; K = 1 has zero rows."
     array = as_array(linkage_matrix, "linkage_matrix", "a matrix of numbers")
     require(array.dtype.kind != "c", "linkage_matrix", "a matrix of real numbers", array)
-    try: array = np.array(array, dtype=float)
-    except (TypeError, ValueError): require(False, "linkage_matrix", "a matrix of numbers", linkage_matrix)
-    if array.shape == (0,): array = array.reshape(0, 4)
+    try:
+        array = np.array(array, dtype=float)
+    except (TypeError, ValueError):
+        require(False, "linkage_matrix", "a matrix of numbers", linkage_matrix)
+    if array.shape == (0,):
+        array = array.reshape(0, 4)
     require(array.ndim == 2 and array.shape[1] == 4, "linkage_matrix", "of shape (K-1, 4), SciPy's Z", array)
     children = _check_merges(array[:, :2], "linkage_matrix")
     legal = np.isfinite(array[:, 2]) & (array[:, 2] >= 0)
-    require(legal.all(), "linkage_matrix", "finite and not negative in column 2, the heights", array[~legal, 2][:1].tolist())
-    counts = _accumulate(children, np.ones(len(array) + 1, dtype=np.int64))[len(array) + 1:]
+    require(
+        legal.all(), "linkage_matrix", "finite and not negative in column 2, the heights", array[~legal, 2][:1].tolist()
+    )
+    counts = _accumulate(children, np.ones(len(array) + 1, dtype=np.int64))[len(array) + 1 :]
     wrong = counts != array[:, 3]
     if wrong.any():
         row = int(np.argmax(wrong))
-        require(False, "linkage_matrix", f"right in column 3, the number of leaves: row {row} joins {counts[row]}", float(array[row, 3]))
+        require(
+            False,
+            "linkage_matrix",
+            f"right in column 3, the number of leaves: row {row} joins {counts[row]}",
+            float(array[row, 3]),
+        )
     array.flags.writeable = False
     return array
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #f77ba158
 def _accumulate(
-    children,    # (K-1, 2) merges
-    values,      # (K,) one number a leaf
+    children,  # (K-1, 2) merges
+    values,  # (K,) one number a leaf
     how=np.add,  # np.add, np.maximum or np.minimum
-):               # (2K-1,) the values of the leaves below every node, combined
+):  # (2K-1,) the values of the leaves below every node, combined
     "Combine the values of the leaves under every node, from the first merge to the last."
     python = {np.add: lambda a, b: a + b, np.maximum: max, np.minimum: min}[how]
     total = values.tolist()
-    for a, b in children.tolist(): total.append(python(total[a], total[b]))
+    for a, b in children.tolist():
+        total.append(python(total[a], total[b]))
     return np.array(total, dtype=values.dtype)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #3ff070b8
 def _over_clusters(
-    clusters,    # K clusters of objects
-    values,      # (N,) one number an object
+    clusters,  # K clusters of objects
+    values,  # (N,) one number an object
     how=np.add,  # np.add, np.maximum or np.minimum
-):               # (K,) the values of the objects in every cluster, combined
+):  # (K,) the values of the objects in every cluster, combined
     "The step from objects to leaves."
     begins = np.cumsum([0] + [len(cluster) for cluster in clusters[:-1]])
     return how.reduceat(values[np.fromiter(chain.from_iterable(clusters), dtype=np.int64, count=len(values))], begins)
@@ -110,45 +149,76 @@ def _over_clusters(
 # %% ../nbs/0_ground/02_dendrogram.ipynb #4f0e8432
 def _check_clusters(
     initial_clusters,  # sequence of sequences of object numbers, or None for single objects
-    n_leaves,          # how many there must be
-):                     # tuple of tuples of int
+    n_leaves,  # how many there must be
+):  # tuple of tuples of int
     "Initial clusters that are together a partition of the objects."
-    if initial_clusters is None: return tuple((i,) for i in range(n_leaves))
+    if initial_clusters is None:
+        return tuple((i,) for i in range(n_leaves))
     name, rule = "initial_clusters", "a sequence of clusters, each a sequence of object numbers"
-    try: clusters = tuple(tuple(cluster) for cluster in initial_clusters)
-    except TypeError: require(False, name, rule, initial_clusters)
+    try:
+        clusters = tuple(tuple(cluster) for cluster in initial_clusters)
+    except TypeError:
+        require(False, name, rule, initial_clusters)
     flat = list(chain.from_iterable(clusters))
     strange = [i for i in flat if not isinstance(i, Integral) or isinstance(i, (bool, np.bool_))]
     require(not strange, name, rule, strange[:1])
     require(len(clusters) == n_leaves, name, f"of length {n_leaves}, one cluster a leaf", len(clusters))
     require(all(clusters), name, "free of empty clusters", initial_clusters)
-    require(sorted(flat) == list(range(len(flat))), name, f"a partition of the objects 0 to {len(flat) - 1}, each in one cluster", initial_clusters)
+    require(
+        sorted(flat) == list(range(len(flat))),
+        name,
+        f"a partition of the objects 0 to {len(flat) - 1}, each in one cluster",
+        initial_clusters,
+    )
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #df9d1d58
 @dataclass(frozen=True, eq=False, repr=False)
 class Dendrogram:
     "A hierarchy: SciPy's linkage matrix, what its leaves hold, what they are called, and what its heights are. Bad input raises `InputError`."
-    linkage_matrix: np.ndarray              # (K-1, 4) SciPy's Z: two nodes, height ≥ 0, number of leaves; the order of rows is the order of merges
-    initial_clusters: tuple | None = None   # K tuples of object numbers, a partition of 0..N-1; None: leaf i is object i
-    names: tuple | None = None              # N distinct names, kept as text; None: shown by number
-    height_kind: str = "height"             # what the heights are, as an axis title
+
+    linkage_matrix: (
+        np.ndarray
+    )  # (K-1, 4) SciPy's Z: two nodes, height ≥ 0, number of leaves; the order of rows is the order of merges
+    initial_clusters: tuple | None = None  # K tuples of object numbers, a partition of 0..N-1; None: leaf i is object i
+    names: tuple | None = None  # N distinct names, kept as text; None: shown by number
+    height_kind: str = "height"  # what the heights are, as an axis title
 
     def __post_init__(self):
         Z = _check_linkage(self.linkage_matrix)
         clusters = _check_clusters(self.initial_clusters, len(Z) + 1)
-        require(isinstance(self.height_kind, str) and self.height_kind, "height_kind", "a text that says what the heights are", self.height_kind)
-        for field, value in (("linkage_matrix", Z), ("initial_clusters", clusters), ("names", check_names(self.names, sum(map(len, clusters))))):
+        require(
+            isinstance(self.height_kind, str) and self.height_kind,
+            "height_kind",
+            "a text that says what the heights are",
+            self.height_kind,
+        )
+        for field, value in (
+            ("linkage_matrix", Z),
+            ("initial_clusters", clusters),
+            ("names", check_names(self.names, sum(map(len, clusters)))),
+        ):
             object.__setattr__(self, field, value)
 
     def __repr__(self):
         objects = "" if self.n_objects == self.n_leaves else f" with {self.n_objects} objects"
         return f"Dendrogram({self.n_leaves} lea{'f' if self.n_leaves == 1 else 'ves'}{objects}, heights are {self.height_kind})"
 
-    def _rest(self): return self.initial_clusters, self.names, self.height_kind
-    def __eq__(self, other): return isinstance(other, Dendrogram) and np.array_equal(self.linkage_matrix, other.linkage_matrix) and self._rest() == other._rest()
-    def __hash__(self): return hash((self.linkage_matrix.tobytes(), self._rest()))
-    def __reduce__(self): return Dendrogram, (self.linkage_matrix, *self._rest())
+    def _rest(self):
+        return self.initial_clusters, self.names, self.height_kind
+
+    def __eq__(self, other):
+        return (
+            isinstance(other, Dendrogram)
+            and np.array_equal(self.linkage_matrix, other.linkage_matrix)
+            and self._rest() == other._rest()
+        )
+
+    def __hash__(self):
+        return hash((self.linkage_matrix.tobytes(), self._rest()))
+
+    def __reduce__(self):
+        return Dendrogram, (self.linkage_matrix, *self._rest())
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #814720aa
 @patch_cached
@@ -156,15 +226,18 @@ def n_leaves(self: Dendrogram):
     "K, the number of leaves, that is, of initial clusters."
     return len(self.initial_clusters)
 
+
 @patch_cached
 def n_objects(self: Dendrogram):
     "N, the number of objects in all initial clusters."
     return sum(map(len, self.initial_clusters))
 
+
 @patch_cached
 def heights(self: Dendrogram):
     "(K-1,) the heights of the merges."
     return self.linkage_matrix[:, 2]
+
 
 @patch_cached
 def children(self: Dendrogram):
@@ -175,11 +248,11 @@ def children(self: Dendrogram):
 @patch
 def from_linkage(
     cls: Dendrogram,
-    linkage_matrix,         # (K-1, 4) SciPy's Z
+    linkage_matrix,  # (K-1, 4) SciPy's Z
     initial_clusters=None,  # K sequences of object numbers; None: leaf i is object i
-    names=None,             # N distinct names
-    height_kind="height",   # what the heights are
-):                          # `Dendrogram`
+    names=None,  # N distinct names
+    height_kind="height",  # what the heights are
+):  # `Dendrogram`
     "A dendrogram from SciPy's linkage matrix, kept row for row."
     return cls(linkage_matrix, initial_clusters, names, height_kind)
 
@@ -187,10 +260,10 @@ def from_linkage(
 @patch
 def from_merges(
     cls: Dendrogram,
-    merges,                 # (K-1, 2) node numbers in merge order: leaves are 0..K-1, row i makes node K + i
+    merges,  # (K-1, 2) node numbers in merge order: leaves are 0..K-1, row i makes node K + i
     initial_clusters=None,  # K sequences of object numbers; None: leaf i is object i
-    names=None,             # N distinct names
-):                          # `Dendrogram` with heights 1..K-1, called "merge order"
+    names=None,  # N distinct names
+):  # `Dendrogram` with heights 1..K-1, called "merge order"
     "A dendrogram from what an ordinal method knows: who was merged with whom, in which order."
     children = _check_merges(merges, "merges")
     n_leaves = len(children) + 1
@@ -201,7 +274,10 @@ def from_merges(
 @patch_cached
 def sizes(self: Dendrogram):
     "(2K-1,) number of objects under every node."
-    return _frozen(_accumulate(self.children, np.array([len(cluster) for cluster in self.initial_clusters], dtype=np.int64)))
+    return _frozen(
+        _accumulate(self.children, np.array([len(cluster) for cluster in self.initial_clusters], dtype=np.int64))
+    )
+
 
 @patch_cached
 def starts(self: Dendrogram):
@@ -212,17 +288,20 @@ def starts(self: Dendrogram):
         starts[left], starts[right] = starts[node], starts[node] + sizes[left]
     return _frozen(np.array(starts, dtype=np.int64))
 
+
 @patch_cached
 def _order(self: Dendrogram):
     "(N,) objects in drawing order."
-    leaves = np.argsort(self.starts[:self.n_leaves], kind="stable")
-    return _frozen(np.fromiter(chain.from_iterable(self.initial_clusters[leaf] for leaf in leaves), dtype=np.int64, count=self.n_objects))
+    leaves = np.argsort(self.starts[: self.n_leaves], kind="stable")
+    return _frozen(
+        np.fromiter(
+            chain.from_iterable(self.initial_clusters[leaf] for leaf in leaves), dtype=np.int64, count=self.n_objects
+        )
+    )
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #5aca7267
 @patch
-def leaf_order(
-    self: Dendrogram,
-):  # (N,) objects from top to bottom of a drawing without crossings
+def leaf_order(self: Dendrogram):  # (N,) objects from top to bottom of a drawing without crossings
     "The objects in drawing order: of every merge the first node above the second, as in SciPy's `leaves_list`."
     return self._order
 
@@ -232,20 +311,26 @@ def clusters(
     self: Dendrogram,
 ):  # yields (node, members): leaves first, then the merges in their order; members are read-only object numbers in drawing order
     "Every node with the objects under it, one at a time. The members are a view of one array, so a long chain costs no memory."
-    for node, (start, size) in enumerate(zip(self.starts.tolist(), self.sizes.tolist())): yield node, self._order[start:start + size]
+    for node, (start, size) in enumerate(zip(self.starts.tolist(), self.sizes.tolist())):
+        yield node, self._order[start : start + size]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #0521c1ed
 @patch
 def same_tree(
     self: Dendrogram,
     other,  # `Dendrogram`
-):          # bool
+):  # bool
     "Whether both have the same clusters of object numbers. Heights, names, numbers of nodes and left or right do not matter."
     require(isinstance(other, Dendrogram), "other", "a Dendrogram", other)
-    if (self.n_objects, self.n_leaves) != (other.n_objects, other.n_leaves): return False
+    if (self.n_objects, self.n_leaves) != (other.n_objects, other.n_leaves):
+        return False
     place = np.argsort(self._order)
-    low, high = (_accumulate(other.children, _over_clusters(other.initial_clusters, place, how), how) for how in (np.minimum, np.maximum))
-    if (high - low + 1 != other.sizes).any(): return False
+    low, high = (
+        _accumulate(other.children, _over_clusters(other.initial_clusters, place, how), how)
+        for how in (np.minimum, np.maximum)
+    )
+    if (high - low + 1 != other.sizes).any():
+        return False
     return set(zip(low.tolist(), other.sizes.tolist())) == set(zip(self.starts.tolist(), self.sizes.tolist()))
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #49a44fd4
@@ -253,13 +338,14 @@ def same_tree(
 def _labels(
     self: Dendrogram,
     nodes,  # nodes whose clusters are together all objects
-):          # (N,) labels, numbered by first appearance
+):  # (N,) labels, numbered by first appearance
     "The partition into the clusters of some nodes."
     nodes = nodes[np.argsort(self.starts[nodes])]
     labels = np.empty(self.n_objects, dtype=np.int64)
     labels[self._order] = np.repeat(np.arange(len(nodes)), self.sizes[nodes])
     _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes.reshape(-1)]
+
 
 @patch_cached
 def _parents(self: Dendrogram):
@@ -273,10 +359,10 @@ def _parents(self: Dendrogram):
 def cut(
     self: Dendrogram,
     n_clusters,  # integer from 1 to n_leaves
-):               # (N,) labels 0..n_clusters-1, numbered by first appearance
+):  # (N,) labels 0..n_clusters-1, numbered by first appearance
     "Exactly `n_clusters` clusters: the last n_clusters − 1 merges are undone, whatever their heights."
     n_clusters = check_integer(n_clusters, "n_clusters", 1, self.n_leaves)
-    made = 2 * self.n_leaves - n_clusters                       # nodes below this number exist when merging stops
+    made = 2 * self.n_leaves - n_clusters  # nodes below this number exist when merging stops
     return self._labels(np.flatnonzero(self._parents[:made] >= made))
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #10569ca0
@@ -284,18 +370,22 @@ def cut(
 def cut_height(
     self: Dendrogram,
     height,  # finite number
-):           # (N,) labels, numbered by first appearance
+):  # (N,) labels, numbered by first appearance
     "The largest clusters without a merge above `height` anywhere inside, as SciPy's `fcluster` with criterion 'distance'."
     height = check_number(height, "height")
     inside = self._highest
     above = np.append(inside, np.inf)[self._parents]
-    return self._labels(np.flatnonzero((above > height) & ((inside <= height) | (np.arange(len(inside)) < self.n_leaves))))
+    return self._labels(
+        np.flatnonzero((above > height) & ((inside <= height) | (np.arange(len(inside)) < self.n_leaves)))
+    )
+
 
 @patch_cached
 def _highest(self: Dendrogram):
     "(2K-1,) highest merge inside every node; 0 at the leaves."
     highest = [0.0] * self.n_leaves
-    for (a, b), height in zip(self.children.tolist(), self.heights.tolist()): highest.append(max(highest[a], highest[b], height))
+    for (a, b), height in zip(self.children.tolist(), self.heights.tolist()):
+        highest.append(max(highest[a], highest[b], height))
     return np.array(highest)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #597ad4fc
@@ -304,7 +394,8 @@ def _lca(self: Dendrogram):
     "(N, N) lowest common ancestor of every pair, a node; inside an initial cluster its leaf. O(N²)."
     K, starts, ends = self.n_leaves, self.starts.tolist(), (self.starts + self.sizes).tolist()
     lca = np.zeros((self.n_objects, self.n_objects), dtype=np.int32)
-    for leaf in range(K): lca[starts[leaf]:ends[leaf], starts[leaf]:ends[leaf]] = leaf
+    for leaf in range(K):
+        lca[starts[leaf] : ends[leaf], starts[leaf] : ends[leaf]] = leaf
     for node, (left, right) in enumerate(self.children.tolist(), start=K):
         one, two = slice(starts[left], ends[left]), slice(starts[right], ends[right])
         lca[one, two] = lca[two, one] = node
@@ -313,25 +404,19 @@ def _lca(self: Dendrogram):
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #abbfaac0
 @patch
-def lca_size(
-    self: Dendrogram,
-):  # (N, N) integers; the diagonal holds the sizes of the initial clusters
+def lca_size(self: Dendrogram):  # (N, N) integers; the diagonal holds the sizes of the initial clusters
     "Number of objects in the smallest cluster that holds both objects, |C^lca(i,j)| in F19. O(N²) time and memory."
     return self.sizes[self._lca()]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #f1a7f174
 @patch
-def lca_step(
-    self: Dendrogram,
-):  # (N, N) integers 0..K-1; 0 inside an initial cluster and on the diagonal
+def lca_step(self: Dendrogram):  # (N, N) integers 0..K-1; 0 inside an initial cluster and on the diagonal
     "The merge, counted from 1, that brings both objects together. O(N²) time and memory."
     return np.maximum(self._lca() - (self.n_leaves - 1), 0).astype(np.int64)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #c0b5f7ea
 @patch
-def lca_height(
-    self: Dendrogram,
-):  # (N, N) heights; 0 inside an initial cluster and on the diagonal
+def lca_height(self: Dendrogram):  # (N, N) heights; 0 inside an initial cluster and on the diagonal
     "The height at which both objects come together, SciPy's cophenetic distance. O(N²) time and memory."
     return np.append(0.0, self.heights)[self.lca_step()]
 
@@ -340,7 +425,7 @@ def lca_height(
 def relabel(
     self: Dendrogram,
     order,  # (N,) permutation of 0..N-1: new object i is old object order[i]
-):          # `Dendrogram`; leaves are numbered by their smallest object
+):  # `Dendrogram`; leaves are numbered by their smallest object
     "The same tree over renumbered objects."
     order = _check_permutation(order, self.n_objects)
     place = np.argsort(order)
@@ -349,13 +434,19 @@ def relabel(
     number = np.append(np.argsort(by_first), np.arange(self.n_leaves, 2 * self.n_leaves - 1))
     Z = self.linkage_matrix.copy()
     Z[:, :2] = number[self.children]
-    return Dendrogram(Z, [moved[leaf] for leaf in by_first], self.names and [self.names[i] for i in order], self.height_kind)
+    return Dendrogram(
+        Z, [moved[leaf] for leaf in by_first], self.names and [self.names[i] for i in order], self.height_kind
+    )
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b51f27ad
 def _check_permutation(order, n_objects):
     "A permutation of the objects."
     array = as_array(order, "order", f"a permutation of 0 to {n_objects - 1}")
-    legal = array.shape == (n_objects,) and array.dtype.kind in "iu" and np.array_equal(np.sort(array), np.arange(n_objects))
+    legal = (
+        array.shape == (n_objects,)
+        and array.dtype.kind in "iu"
+        and np.array_equal(np.sort(array), np.arange(n_objects))
+    )
     require(legal, "order", f"a permutation of 0 to {n_objects - 1}", order)
     return array
 
@@ -364,143 +455,217 @@ def _check_permutation(order, n_objects):
 def coarsen(
     self: Dendrogram,
     n_clusters,  # integer from 1 to n_leaves
-):               # `Dendrogram` with n_clusters leaves, heights kept
+):  # `Dendrogram` with n_clusters leaves, heights kept
     "The last merges only: the clusters of `cut(n_clusters)` become initial clusters."
     labels, K = self.cut(n_clusters), self.n_leaves
-    if n_clusters == K: return self
+    if n_clusters == K:
+        return self
     made = 2 * K - n_clusters
-    first = self._order[self.starts]                                     # one object under every node tells its label
+    first = self._order[self.starts]  # one object under every node tells its label
     number = np.append(labels[first[:made]], np.arange(n_clusters, 2 * n_clusters - 1))
-    children = number[self.children[K - n_clusters:]]
+    children = number[self.children[K - n_clusters :]]
     counts = _accumulate(children, np.ones(n_clusters, dtype=np.int64))[n_clusters:]
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
-    return Dendrogram(np.column_stack([children, self.heights[K - n_clusters:], counts]), [m.tolist() for m in members], self.names, self.height_kind)
+    return Dendrogram(
+        np.column_stack([children, self.heights[K - n_clusters :], counts]),
+        [m.tolist() for m in members],
+        self.names,
+        self.height_kind,
+    )
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #4f6caf7d
 def _quoted(name):
     "A name as Newick writes it."
     return name if re.fullmatch(r"[^\W_]([^\W_]|[.+-])*", name) else "'" + name.replace("'", "''") + "'"
 
+
 def _branches(self):
     "Text of the branch above every node: the parent's height minus its own, as written in decimal, so that nothing is rounded."
     with localcontext(Context(prec=60)):
         heights = [Decimal(0)] * self.n_leaves + [Decimal(repr(height)) for height in self.heights.tolist()]
-        lengths = [(heights[parent] - height).normalize() for parent, height in zip(self._parents.tolist(), heights[:-1])]
+        lengths = [
+            (heights[parent] - height).normalize() for parent, height in zip(self._parents.tolist(), heights[:-1])
+        ]
     return [":" + (f"{x:f}" if -9 < x.adjusted() < 18 else str(x)) for x in lengths] + [""]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #62a66a35
 @patch
-def to_newick(
-    self: Dendrogram,
-):  # one line of text, ending in ";"
+def to_newick(self: Dendrogram):  # one line of text, ending in ";"
     "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
     K, children = self.n_leaves, self.children.tolist()
     names = list(map(_quoted, self.names)) if self.names else [str(i) for i in range(self.n_objects)]
     lengths, pieces, stack = _branches(self), [], [2 * K - 2]
     while stack:
         item = stack.pop()
-        if isinstance(item, str): pieces.append(item)
+        if isinstance(item, str):
+            pieces.append(item)
         elif item >= K:
             left, right = children[item - K]
             stack += [")" + lengths[item], right, ",", left, "("]
         else:
             inside = [names[i] for i in self.initial_clusters[item]]
-            pieces.append((inside[0] if len(inside) == 1 else "(" + ",".join(name + ":0" for name in inside) + ")[&initial]") + lengths[item])
+            pieces.append(
+                (inside[0] if len(inside) == 1 else "(" + ",".join(name + ":0" for name in inside) + ")[&initial]")
+                + lengths[item]
+            )
     return "".join(pieces) + ";"
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #104979ee
-_TOKEN = re.compile(r"\s+|(?P<comment>\[[^\]]*\])|(?P<mark>[(),:;])|'(?P<quoted>(?:[^']|'')*)'|(?P<bare>[^\s()\[\]',:;]+)")
+_TOKEN = re.compile(
+    r"\s+|(?P<comment>\[[^\]]*\])|(?P<mark>[(),:;])|'(?P<quoted>(?:[^']|'')*)'|(?P<bare>[^\s()\[\]',:;]+)"
+)
+
 
 def _tokens(text):
     "Yield (kind, value, position) for every word of a Newick text; blanks and comments other than [&initial] are left out."
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
-        if not match: require(False, "text", f"Newick with every quote and [ closed, unlike at position {position}", text[position:position + 20])
+        if not match:
+            require(
+                False,
+                "text",
+                f"Newick with every quote and [ closed, unlike at position {position}",
+                text[position : position + 20],
+            )
         kind = match.lastgroup
-        if kind == "quoted": yield "name", match["quoted"].replace("''", "'"), position
-        elif kind == "bare": yield "name", match["bare"], position
-        elif kind == "mark": yield match["mark"], match["mark"], position
-        elif kind == "comment" and match["comment"].lower() == "[&initial]": yield "initial", match["comment"], position
+        if kind == "quoted":
+            yield "name", match["quoted"].replace("''", "'"), position
+        elif kind == "bare":
+            yield "name", match["bare"], position
+        elif kind == "mark":
+            yield match["mark"], match["mark"], position
+        elif kind == "comment" and match["comment"].lower() == "[&initial]":
+            yield "initial", match["comment"], position
         position = match.end()
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #c996e9c7
-_FOLLOW = {before: words.split() for before, words in {
-    "the start": "name (", "(": "name (", ",": "name (", "a name": ": , ) ;", ":": "name", "a length": "initial , ) ;",
-    ")": "name initial : , ) ;", "initial": "name : , ) ;", "a name over a bracket": "initial : , ) ;", ";": "end",
-}.items()}
+_FOLLOW = {
+    before: words.split()
+    for before, words in {
+        "the start": "name (",
+        "(": "name (",
+        ",": "name (",
+        "a name": ": , ) ;",
+        ":": "name",
+        "a length": "initial , ) ;",
+        ")": "name initial : , ) ;",
+        "initial": "name : , ) ;",
+        "a name over a bracket": "initial : , ) ;",
+        ";": "end",
+    }.items()
+}
 _WORDS = {"name": "a name or number", "initial": "[&initial]", "end": "nothing"}
+
 
 def _parse_newick(
     text,  # Newick
-):         # (kids, names, lengths, initial): one entry a node, every node before the nodes under it
+):  # (kids, names, lengths, initial): one entry a node, every node before the nodes under it
     "The nodes of a Newick text. Names of inner nodes are read over."
     kids, names, lengths, initial, stack, node, before = [[]], [None], [None], [False], [], 0, "the start"
     for kind, value, position in chain(_tokens(text), [("end", "", len(text))]):
-        if kind not in _FOLLOW[before] or (kind in (",", ")") and not stack) or (kind == ";" and stack): _syntax(text, before, kind, position)
-        if before == ":": lengths[node] = _branch_length(value, position)
-        elif kind == "name" and before not in (")", "initial"): names[node] = value
-        elif kind == "initial": initial[node] = True
-        elif kind == "(": stack.append(node)
-        elif kind == ")": node = stack.pop()
+        if kind not in _FOLLOW[before] or (kind in (",", ")") and not stack) or (kind == ";" and stack):
+            _syntax(text, before, kind, position)
+        if before == ":":
+            lengths[node] = _branch_length(value, position)
+        elif kind == "name" and before not in (")", "initial"):
+            names[node] = value
+        elif kind == "initial":
+            initial[node] = True
+        elif kind == "(":
+            stack.append(node)
+        elif kind == ")":
+            node = stack.pop()
         if kind in ("(", ","):
-            node = len(kids); kids[stack[-1]].append(node)
-            for column, empty in ((kids, []), (names, None), (lengths, None), (initial, False)): column.append(empty)
-        before = kind if kind != "name" else {":": "a length", ")": "a name over a bracket", "initial": "a name over a bracket"}.get(before, "a name")
+            node = len(kids)
+            kids[stack[-1]].append(node)
+            for column, empty in ((kids, []), (names, None), (lengths, None), (initial, False)):
+                column.append(empty)
+        before = (
+            kind
+            if kind != "name"
+            else {":": "a length", ")": "a name over a bracket", "initial": "a name over a bracket"}.get(
+                before, "a name"
+            )
+        )
     return kids, names, lengths, initial
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #a8bd6608
 def _syntax(text, before, kind, position):
     "Raise the error for a word that may not stand where it stands."
-    hint = " (names with blanks need single quotes)" if before == "a name" and kind == "name" else " (the text ends)" if kind == "end" else ""
-    rule = "as many ')' as '('" if kind in _FOLLOW[before] else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before]) + f" after {before if len(before) > 1 else repr(before)}"
-    require(False, "text", f"Newick with {rule}, at position {position}{hint}", text[max(0, position - 12):position + 12])
+    hint = (
+        " (names with blanks need single quotes)"
+        if before == "a name" and kind == "name"
+        else " (the text ends)"
+        if kind == "end"
+        else ""
+    )
+    rule = (
+        "as many ')' as '('"
+        if kind in _FOLLOW[before]
+        else " or ".join(_WORDS.get(word, f"'{word}'") for word in _FOLLOW[before])
+        + f" after {before if len(before) > 1 else repr(before)}"
+    )
+    require(
+        False, "text", f"Newick with {rule}, at position {position}{hint}", text[max(0, position - 12) : position + 12]
+    )
+
 
 def _branch_length(value, position):
     "The number after a colon, exactly as written."
-    try: length = Decimal(value)
-    except InvalidOperation: length = Decimal("nan")
+    try:
+        length = Decimal(value)
+    except InvalidOperation:
+        length = Decimal("nan")
     require(length.is_finite(), "text", f"Newick with a finite number after ':' at position {position}", value)
     return length
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #13f75b2f
 def _from_nodes(
     cls,
-    kids,           # for every node the nodes under it; every node stands before those
-    heights,        # one height a node, or None for levels
-    members,        # for every node without kids its tuple of objects, else None
-    names,          # names of the objects, or None
-    height_kind,    # what the heights are
-):                  # `Dendrogram`
+    kids,  # for every node the nodes under it; every node stands before those
+    heights,  # one height a node, or None for levels
+    members,  # for every node without kids its tuple of objects, else None
+    names,  # names of the objects, or None
+    height_kind,  # what the heights are
+):  # `Dendrogram`
     "A dendrogram from any rooted tree: single kids are skipped, many kids are merged from left to right at one height."
-    leaves = sorted((node for node, objects in enumerate(members) if objects is not None), key=lambda node: min(members[node]))
-    number = {node: leaf for leaf, node in enumerate(leaves)}            # node of the text -> node of the tree under construction
+    leaves = sorted(
+        (node for node, objects in enumerate(members) if objects is not None), key=lambda node: min(members[node])
+    )
+    number = {node: leaf for leaf, node in enumerate(leaves)}  # node of the text -> node of the tree under construction
     high, level, rows = {node: 0.0 for node in leaves}, {node: 0 for node in leaves}, []
     stack, order = [0], []
-    while stack: node = stack.pop(); order.append(node); stack += kids[node]
-    for node in reversed(order):                                         # kids before parents, left before right
-        if not kids[node]: continue
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack += kids[node]
+    for node in reversed(order):  # kids before parents, left before right
+        if not kids[node]:
+            continue
         level[node] = max(level[kid] for kid in kids[node]) + (len(kids[node]) > 1)
         height = float(level[node]) if heights is None else heights[node]
         left, top = number[kids[node][0]], high[kids[node][0]]
         for kid in kids[node][1:]:
             top = max(top, high[kid], height)
-            rows.append((top, height, left, number[kid])); left = len(leaves) + len(rows) - 1
+            rows.append((top, height, left, number[kid]))
+            left = len(leaves) + len(rows) - 1
         number[node], high[node] = left, top
     order = sorted(range(len(rows)), key=lambda row: rows[row][0])
     final = list(range(len(leaves))) + [0] * len(rows)
-    for row, old in enumerate(order): final[len(leaves) + old] = len(leaves) + row
+    for row, old in enumerate(order):
+        final[len(leaves) + old] = len(leaves) + row
     merges = np.array([[final[rows[row][2]], final[rows[row][3]]] for row in order], dtype=np.int64).reshape(-1, 2)
-    counts = _accumulate(merges, np.ones(len(leaves), dtype=np.int64))[len(leaves):]
+    counts = _accumulate(merges, np.ones(len(leaves), dtype=np.int64))[len(leaves) :]
     Z = np.column_stack([merges, np.array([rows[row][1] for row in order], dtype=float), counts])
     return cls(Z, [members[node] for node in leaves], names, height_kind)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #7b9ad4f6
 def _objects(
-    found,     # names or numbers of objects in order of appearance, each once
-    names,     # names in the order of their numbers, or None
+    found,  # names or numbers of objects in order of appearance, each once
+    names,  # names in the order of their numbers, or None
     argument,  # name of the argument they were found in
-):             # ({found: object number}, names)
+):  # ({found: object number}, names)
     "Which object is which: by `names`, by number if they are the numbers 0..N-1, else in order of appearance."
     repeated = len(set(found)) < len(found)
     if repeated:
@@ -513,7 +678,12 @@ def _objects(
         where = {name: i for i, name in enumerate(names)}
         return {x: where[str(x)] for x in found}, names
     if all(isinstance(x, Integral) for x in found):
-        require(sorted(found) == list(range(len(found))), argument, f"a tree over the objects 0 to {len(found) - 1}, each once, or over names", sorted(found)[-1])
+        require(
+            sorted(found) == list(range(len(found))),
+            argument,
+            f"a tree over the objects 0 to {len(found) - 1}, each once, or over names",
+            sorted(found)[-1],
+        )
         return {x: int(x) for x in found}, None
     return {x: i for i, x in enumerate(found)}, tuple(map(str, found))
 
@@ -521,44 +691,75 @@ def _objects(
 @patch
 def from_newick(
     cls: Dendrogram,
-    text,              # Newick, ending in ";"
-    names=None,        # N names in the order of the objects; None: order of appearance, or by number if the names are "0".."N-1"
+    text,  # Newick, ending in ";"
+    names=None,  # N names in the order of the objects; None: order of appearance, or by number if the names are "0".."N-1"
     height_kind=None,  # what the heights are; None: "merge order" for 1..K-1, "level" without branch lengths, else "height"
-):                     # `Dendrogram`
+):  # `Dendrogram`
     "A dendrogram from Newick text. The height of a node is its longest way down to a leaf; unequal ways are thus made equal."
     require(isinstance(text, str), "text", "Newick text", text)
     kids, labels, lengths, initial = _parse_newick(text)
     grouped, inside = _groups(kids, initial)
     found = [node for node in range(len(kids)) if not kids[node]]
     plain = [labels[node] for node in found]
-    if names is None and set(plain) == {str(i) for i in range(len(plain))}: plain = [int(label) for label in plain]
+    if names is None and set(plain) == {str(i) for i in range(len(plain))}:
+        plain = [int(label) for label in plain]
     number, names = _objects(plain, names, "text")
     object_of = {node: number[label] for node, label in zip(found, plain)}
-    members = [tuple(object_of[kid] for kid in below) if node in grouped else (object_of[node],) if not below and node not in inside else None
-               for node, below in enumerate(kids)]
+    members = [
+        tuple(object_of[kid] for kid in below)
+        if node in grouped
+        else (object_of[node],)
+        if not below and node not in inside
+        else None
+        for node, below in enumerate(kids)
+    ]
     kids = [[] if node in grouped else below for node, below in enumerate(kids)]
     tree = _from_nodes(cls, kids, _heights_of(kids, lengths), members, names, "height")
-    kind = "level" if set(lengths[1:]) <= {None} else "merge order" if np.array_equal(tree.heights, np.arange(1, tree.n_leaves)) else "height"
+    kind = (
+        "level"
+        if set(lengths[1:]) <= {None}
+        else "merge order"
+        if np.array_equal(tree.heights, np.arange(1, tree.n_leaves))
+        else "height"
+    )
     return cls(tree.linkage_matrix, tree.initial_clusters, tree.names, height_kind or kind)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #eef1f8d8
 def _groups(kids, initial):
     "The nodes marked [&initial], and the nodes inside them."
     grouped = {node for node, marked in enumerate(initial) if marked}
-    require(not any(kids[kid] for node in grouped for kid in kids[node]), "text", "Newick with only objects inside an [&initial] group", "a bracket inside")
+    require(
+        not any(kids[kid] for node in grouped for kid in kids[node]),
+        "text",
+        "Newick with only objects inside an [&initial] group",
+        "a bracket inside",
+    )
     return grouped, {kid for node in grouped for kid in kids[node]}
+
 
 def _heights_of(kids, lengths):
     "The longest way down from every node, or None if there are no branch lengths."
     given = [length is not None for length in lengths[1:]]
-    require(all(given) or not any(given), "text", "Newick with a branch length at every node or at none", f"{sum(given)} of {len(given)}")
-    if not any(given): return None
+    require(
+        all(given) or not any(given),
+        "text",
+        "Newick with a branch length at every node or at none",
+        f"{sum(given)} of {len(given)}",
+    )
+    if not any(given):
+        return None
     heights = [Decimal(0)] * len(kids)
     with localcontext(Context(prec=60)):
         for node in range(len(kids) - 1, -1, -1):
-            if kids[node]: heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
+            if kids[node]:
+                heights[node] = max(heights[kid] + lengths[kid] for kid in kids[node])
     heights = list(map(float, heights))
-    require(min(heights) >= 0 and max(heights) < np.inf, "text", "Newick with branch lengths that lead to finite heights of 0 or more", min(heights))
+    require(
+        min(heights) >= 0 and max(heights) < np.inf,
+        "text",
+        "Newick with branch lengths that lead to finite heights of 0 or more",
+        min(heights),
+    )
     return heights
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b737e4d7
@@ -568,46 +769,67 @@ def to_nested(
 ):  # nested lists of names, or of object numbers if there are no names; a tuple is an initial cluster of several objects
     "The tree as lists of two, without heights."
     names = self.names or range(self.n_objects)
-    built = [tuple(names[i] for i in cluster) if len(cluster) > 1 else names[cluster[0]] for cluster in self.initial_clusters]
-    for a, b in self.children.tolist(): built.append([built[a], built[b]])
+    built = [
+        tuple(names[i] for i in cluster) if len(cluster) > 1 else names[cluster[0]] for cluster in self.initial_clusters
+    ]
+    for a, b in self.children.tolist():
+        built.append([built[a], built[b]])
     return built[-1]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #a55c5678
 @patch
 def from_nested(
     cls: Dendrogram,
-    nested,      # list of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster
+    nested,  # list of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster
     names=None,  # N names in the order of the objects; None: order of appearance, numbers stay numbers
-):               # `Dendrogram` whose heights are levels, the number of merges on the longest way down
+):  # `Dendrogram` whose heights are levels, the number of merges on the longest way down
     "A dendrogram from nested lists. A list of more than two is merged from left to right at one height."
     kids, leaf, stack, seen = [[]], [None], [(0, nested)], set()
     while stack:
         node, item = stack.pop()
         if isinstance(item, list):
-            require(item and id(item) not in seen, "nested", "made of lists that are not empty and do not contain themselves", len(item))
+            require(
+                item and id(item) not in seen,
+                "nested",
+                "made of lists that are not empty and do not contain themselves",
+                len(item),
+            )
             seen.add(id(item))
             kids[node] = list(range(len(kids), len(kids) + len(item)))
-            kids += [[] for _ in item]; leaf += [None] * len(item)
+            kids += [[] for _ in item]
+            leaf += [None] * len(item)
             stack += reversed(list(zip(kids[node], item)))
         else:
             leaf[node] = item if isinstance(item, tuple) else (item,)
             odd = [x for x in leaf[node] if not isinstance(x, (str, Integral)) or isinstance(x, (bool, np.bool_))]
-            require(leaf[node] and not odd, "nested", "made of lists, tuples of objects, names (text) and object numbers", type(odd[0]).__name__ if odd else ())
+            require(
+                leaf[node] and not odd,
+                "nested",
+                "made of lists, tuples of objects, names (text) and object numbers",
+                type(odd[0]).__name__ if odd else (),
+            )
     order, stack = [], [0]
-    while stack: node = stack.pop(); order.append(node); stack += reversed(kids[node])
+    while stack:
+        node = stack.pop()
+        order.append(node)
+        stack += reversed(kids[node])
     number, names = _objects([x for node in order if leaf[node] for x in leaf[node]], names, "nested")
-    return _from_nodes(cls, kids, None, [objects and tuple(number[x] for x in objects) for objects in leaf], names, "level")
+    return _from_nodes(
+        cls, kids, None, [objects and tuple(number[x] for x in objects) for objects in leaf], names, "level"
+    )
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #8a0a1762
-_BOX = np.array(list(" ╴╶─╵┘└┴╷┐┌┬│┤├┼"))                               # left 1, right 2, up 4, down 8
+_BOX = np.array(list(" ╴╶─╵┘└┴╷┐┌┬│┤├┼"))  # left 1, right 2, up 4, down 8
+
 
 def _sides(shape, lines, columns, starts, stops, first, last, along):
     "Bits of straight strokes from `starts` to `stops`: bit `first` where a stroke leaves its cell forward, bit `last` where it was entered."
     forward = np.zeros(shape, dtype=np.int32)
     begin, end = ((lines, starts), (lines, stops)) if along == 1 else ((starts, columns), (stops, columns))
-    np.add.at(forward, begin, 1); np.add.at(forward, end, -1)
+    np.add.at(forward, begin, 1)
+    np.add.at(forward, end, -1)
     forward = np.cumsum(forward, axis=along) > 0
-    entered = np.roll(forward, 1, axis=along)                            # the last cell is never left forward, so nothing wraps around
+    entered = np.roll(forward, 1, axis=along)  # the last cell is never left forward, so nothing wraps around
     return forward * first + entered * last
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #f99f035a
@@ -615,14 +837,18 @@ def _sides(shape, lines, columns, starts, stops, first, last, along):
 def _columns(
     self: Dendrogram,
     width,  # number of columns for the drawing; leaves stand at width - 1
-):          # (2K-1,) column of every node, the root leftmost
+):  # (2K-1,) column of every node, the root leftmost
     "Columns to the scale of the heights, moved left where a merge would hide another, as far as there is room for all."
     K, top = self.n_leaves, max(self.heights.max(initial=0), 1e-300)
-    column = np.append(np.full(K, width - 1), np.round((width - 1) * (1 - self.heights / top)).astype(int)).clip(0, width - 1)
+    column = np.append(np.full(K, width - 1), np.round((width - 1) * (1 - self.heights / top)).astype(int)).clip(
+        0, width - 1
+    )
     depth = [0] * (2 * K - 1)
     for node, pair in zip(range(2 * K - 2, K - 1, -1), reversed(self.children.tolist())):
-        for kid in pair: depth[kid] = depth[node] + 1
-    if max(depth) >= width: return column
+        for kid in pair:
+            depth[kid] = depth[node] + 1
+    if max(depth) >= width:
+        return column
     column = column.tolist()
     for node, (a, b) in enumerate(self.children.tolist(), start=K):
         column[node] = max(depth[node], min(column[node], column[a] - 1, column[b] - 1))
@@ -630,10 +856,10 @@ def _columns(
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #f534876c
 def _leaf_names(
-    tree,         # `Dendrogram`
-    names,        # one text an object
-    longest=40,   # longest text
-):                # K texts in the order of the leaves
+    tree,  # `Dendrogram`
+    names,  # one text an object
+    longest=40,  # longest text
+):  # K texts in the order of the leaves
     "What to write at a leaf: a name, or the first names of an initial cluster and its size."
     texts = []
     for cluster in tree.initial_clusters:
@@ -641,30 +867,33 @@ def _leaf_names(
         if len(cluster) > 1:
             text, tail = ", ".join(" ".join(names[i].split()) for i in cluster[:longest]), f" ({len(cluster)} objects)"
         room = max(longest - len(tail), 1)
-        texts.append((text if len(text) <= room else text[:room - 1] + "…") + tail)
+        texts.append((text if len(text) <= room else text[: room - 1] + "…") + tail)
     return texts
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #36438ea1
 @patch
 def to_text(
     self: Dendrogram,
-    width=80,         # characters a line, at least 20
+    width=80,  # characters a line, at least 20
     max_leaves=None,  # draw only the last merges, so that this many leaves are left; None for all
-):                    # text, one line a leaf and one for the height
+):  # text, one line a leaf and one for the height
     "The tree drawn with box characters, the root at the left. Columns follow the heights roughly."
     width = check_integer(width, "width", 20)
-    if max_leaves is not None: return self.coarsen(min(check_integer(max_leaves, "max_leaves"), self.n_leaves)).to_text(width)
-    leaves = np.argsort(self.starts[:self.n_leaves])
+    if max_leaves is not None:
+        return self.coarsen(min(check_integer(max_leaves, "max_leaves"), self.n_leaves)).to_text(width)
+    leaves = np.argsort(self.starts[: self.n_leaves])
     names = _leaf_names(self, self.names or [str(i) for i in range(self.n_objects)], max(width // 2 - 2, 10))
-    if self.n_leaves == 1: return names[0]
+    if self.n_leaves == 1:
+        return names[0]
     columns = width - 1 - max(map(len, names))
     column, row = self._columns(columns), np.argsort(leaves).tolist()
-    for a, b in self.children.tolist(): row.append((row[a] + row[b]) // 2)
+    for a, b in self.children.tolist():
+        row.append((row[a] + row[b]) // 2)
     row, shape, inner = np.array(row), (self.n_leaves, columns), np.arange(self.n_leaves, 2 * self.n_leaves - 1)
     kids, parent = self.children.ravel(), np.repeat(inner, 2)
     bits = _sides(shape, row[kids], None, column[parent], column[kids], 2, 1, 1)
     bits |= _sides(shape, None, column[inner], row[self.children[:, 0]], row[self.children[:, 1]], 8, 4, 0)
-    bits[:, -1] |= 2                                                     # every line reaches its name
+    bits[:, -1] |= 2  # every line reaches its name
     lines = np.ascontiguousarray(_BOX[bits]).view(f"U{columns}").ravel().tolist()
     left = f"{self.heights.max():.6g}"
     scale = f"{left} ← {self.height_kind} ← 0"
@@ -672,61 +901,89 @@ def to_text(
     return "\n".join([f"{line} {names[leaf]}" for line, leaf in zip(lines, leaves)] + [scale])
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #64aad98d
-_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000"]           # Okabe and Ito
+_COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#000000"]  # Okabe and Ito
 _SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left"]
 _MIXED = -1
 
+
 def _classes(
-    tree,    # `Dendrogram`
+    tree,  # `Dendrogram`
     labels,  # N class labels
-):           # (texts of the classes, (2K-1,) class of every node, -1 where it holds several)
+):  # (texts of the classes, (2K-1,) class of every node, -1 where it holds several)
     "The classes, sorted where that is possible, and which nodes are pure."
     from comparison_hc.ground.validation import check_labels
+
     codes, array = check_labels(labels, tree.n_objects), np.asarray(labels)
     values = [array[np.argmax(codes == c)] for c in range(codes.max() + 1)]
-    try: ranked = sorted(range(len(values)), key=lambda c: values[c])
-    except TypeError: ranked = list(range(len(values)))
+    try:
+        ranked = sorted(range(len(values)), key=lambda c: values[c])
+    except TypeError:
+        ranked = list(range(len(values)))
     codes = np.argsort(ranked)[codes]
-    low, high = (_accumulate(tree.children, _over_clusters(tree.initial_clusters, codes, how), how) for how in (np.minimum, np.maximum))
+    low, high = (
+        _accumulate(tree.children, _over_clusters(tree.initial_clusters, codes, how), how)
+        for how in (np.minimum, np.maximum)
+    )
     return [str(values[c]) for c in ranked], np.where(low == high, low, _MIXED)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #b647a0ed
 def _chart_rows(
-    tree,      # `Dendrogram`
-    texts,     # K texts for the leaves
-    classes,   # texts of the classes
-    of_node,   # (2K-1,) class of every node, -1 for several
-):             # (one dict a merge, one dict a leaf)
+    tree,  # `Dendrogram`
+    texts,  # K texts for the leaves
+    classes,  # texts of the classes
+    of_node,  # (2K-1,) class of every node, -1 for several
+):  # (one dict a merge, one dict a leaf)
     "The data of a chart. A merge: its height h, both nodes' heights (ha, hb), places (a, b) and classes (ca, cb), its own class c and size n."
-    K, leaves = tree.n_leaves, np.argsort(tree.starts[:tree.n_leaves])
+    K, leaves = tree.n_leaves, np.argsort(tree.starts[: tree.n_leaves])
     place, height = np.argsort(leaves).tolist(), [0.0] * K + tree.heights.tolist()
-    for a, b in tree.children.tolist(): place.append((place[a] + place[b]) / 2)
+    for a, b in tree.children.tolist():
+        place.append((place[a] + place[b]) / 2)
     name, sizes = [classes[c] if c != _MIXED else None for c in of_node], tree.sizes.tolist()
     place = [round(p, 4) for p in place]
-    merges = [{"h": height[K + r], "ha": height[a], "hb": height[b], "a": place[a], "b": place[b], "ca": name[a], "cb": name[b], "c": name[K + r], "n": sizes[K + r]}
-              for r, (a, b) in enumerate(tree.children.tolist())]
-    return merges, [{"y": place[leaf], "name": texts[leaf], "c": name[leaf], "n": sizes[leaf], "h": 0.0} for leaf in leaves.tolist()]
+    merges = [
+        {
+            "h": height[K + r],
+            "ha": height[a],
+            "hb": height[b],
+            "a": place[a],
+            "b": place[b],
+            "ca": name[a],
+            "cb": name[b],
+            "c": name[K + r],
+            "n": sizes[K + r],
+        }
+        for r, (a, b) in enumerate(tree.children.tolist())
+    ]
+    return merges, [
+        {"y": place[leaf], "name": texts[leaf], "c": name[leaf], "n": sizes[leaf], "h": 0.0} for leaf in leaves.tolist()
+    ]
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #3e161888
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
+
 
 def data_uri(image):
     "A picture as a data URI. Raises `InputError`, and `MissingFileError` for a path that leads nowhere."
     from base64 import b64encode
     from pathlib import Path
-    if isinstance(image, str) and image.startswith("data:image/"): return image
+
+    if isinstance(image, str) and image.startswith("data:image/"):
+        return image
     rule = "a path, the bytes of a PNG, JPEG or GIF file, or a data URI of an image"
     require(isinstance(image, (str, bytes, Path)), "each of images", rule, image)
     if not isinstance(image, bytes):
-        if not Path(image).is_file(): raise MissingFileError(f"each of images must be {rule}; got {shown(image)}, where no file is")
+        if not Path(image).is_file():
+            raise MissingFileError(f"each of images must be {rule}; got {shown(image)}, where no file is")
         image = Path(image).read_bytes()
     kind = next((kind for start, kind in _SIGNATURES.items() if image.startswith(start)), None)
     require(kind is not None, "each of images", rule, image[:12])
     return f"data:image/{kind};base64,{b64encode(image).decode()}"
 
+
 def _check_images(images, n_leaves):
     "K data URIs, or None."
-    if images is None: return None
+    if images is None:
+        return None
     rule = f"a sequence of {n_leaves} pictures, one a leaf"
     require(np.iterable(images) and not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
     images = list(images)
@@ -737,31 +994,44 @@ def _check_images(images, n_leaves):
 @patch
 def chart(
     self: Dendrogram,
-    labels=None,         # N classes, which colour leaves and pure branches
-    names=None,          # N names to write at the leaves; None: the dendrogram's own, else numbers
-    width=None,          # pixels; None: 480, or 12 a leaf (36 with images) with orientation "top"
-    height=None,         # pixels; None: 12 a leaf (36 with images), or 360 with orientation "top"
+    labels=None,  # N classes, which colour leaves and pure branches
+    names=None,  # N names to write at the leaves; None: the dendrogram's own, else numbers
+    width=None,  # pixels; None: 480, or 12 a leaf (36 with images) with orientation "top"
+    height=None,  # pixels; None: 12 a leaf (36 with images), or 360 with orientation "top"
     orientation="left",  # side of the root: "left" or "top"
-    label_title=None,    # what the classes are, over the legend; None: "class"
-    title=None,          # over the chart
-    images=None,         # K pictures, one a leaf: paths, bytes of PNG, JPEG or GIF files, or data URIs; as large as a leaf's place
-):                       # `altair.LayerChart`
+    label_title=None,  # what the classes are, over the legend; None: "class"
+    title=None,  # over the chart
+    images=None,  # K pictures, one a leaf: paths, bytes of PNG, JPEG or GIF files, or data URIs; as large as a leaf's place
+):  # `altair.LayerChart`
     "The tree as an altair chart. Names are left out where a leaf has under 6 pixels; without `height`, 1000 leaves or more share 12000 pixels."
     import altair as alt
+
     require(orientation in ("left", "top"), "orientation", "'left' or 'top'", orientation)
     left, K = orientation == "left", self.n_leaves
     images = _check_images(images, K)
     names = check_names(names, self.n_objects, distinct=False) or self.names or [str(i) for i in range(self.n_objects)]
-    across = check_integer(height if left else width, "height" if left else "width") if (height if left else width) is not None else min((36 if images else 12) * max(K, 3), 12000)
-    along = check_integer(width if left else height, "width" if left else "height") if (width if left else height) is not None else (480 if left else 360)
+    across = (
+        check_integer(height if left else width, "height" if left else "width")
+        if (height if left else width) is not None
+        else min((36 if images else 12) * max(K, 3), 12000)
+    )
+    along = (
+        check_integer(width if left else height, "width" if left else "height")
+        if (width if left else height) is not None
+        else (480 if left else 360)
+    )
     classes, of_node = ([], np.full(2 * K - 1, _MIXED)) if labels is None else _classes(self, labels)
     merges, leaves = _chart_rows(self, _leaf_names(self, names), classes, of_node)
     size, side = min(11, across / K - 0.5), across / K - 2 if images else 0
-    pictures = [{**row, "image": images[leaf]} for row, leaf in zip(leaves, np.argsort(self.starts[:K]))] if images else []
+    pictures = (
+        [{**row, "image": images[leaf]} for row, leaf in zip(leaves, np.argsort(self.starts[:K]))] if images else []
+    )
     wide, high = (along, across) if left else (across, along)
     columns = max(1, wide // (28 + 7 * max(map(len, classes), default=1)))
     layers = _layers(self, merges, leaves, classes, label_title or "class", left, size, columns, pictures, side)
-    chart = alt.layer(*layers).properties(width=wide, height=high).resolve_scale(color="independent", shape="independent")
+    chart = (
+        alt.layer(*layers).properties(width=wide, height=high).resolve_scale(color="independent", shape="independent")
+    )
     chart = chart.configure_view(stroke=None).configure_legend(symbolSize=70, symbolLimit=64)
     return chart if title is None else chart.properties(title=title)
 
@@ -769,13 +1039,20 @@ def chart(
 def _scales(tree, leaves, classes, left, size, side):
     "How heights, places, colours and shapes are shown: encodings for the chart's layers."
     import altair as alt
-    room = 12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves) + side     # below the names
+
+    room = (
+        12 if left or size < 5.5 else 16 + 0.58 * size * max(len(leaf["name"]) for leaf in leaves) + side
+    )  # below the names
     what = f"{tree.n_leaves} {'object' if tree.n_objects == tree.n_leaves else 'initial cluster'}{'s' * (tree.n_leaves != 1)}"
     steps = 1 if tree.height_kind in ("merge order", "level") else 0
-    along = dict(scale=alt.Scale(domain=[0, float(tree.heights.max(initial=0)) or 1.0], reverse=left, nice=False),
-                 axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps))
-    across = dict(scale=alt.Scale(domain=[-0.5, tree.n_leaves - 0.5], reverse=left, nice=False, zero=False),
-                  axis=alt.Axis(title=what, labels=False, ticks=False, domain=False, grid=False, titlePadding=room))
+    along = dict(
+        scale=alt.Scale(domain=[0, float(tree.heights.max(initial=0)) or 1.0], reverse=left, nice=False),
+        axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps),
+    )
+    across = dict(
+        scale=alt.Scale(domain=[-0.5, tree.n_leaves - 0.5], reverse=left, nice=False, zero=False),
+        axis=alt.Axis(title=what, labels=False, ticks=False, domain=False, grid=False, titlePadding=room),
+    )
     colours = alt.Scale(domain=classes, range=[_COLOURS[i % 8] for i in range(len(classes))])
     shapes = alt.Scale(domain=classes, range=[_SHAPES[(i + i // 8) % 8] for i in range(len(classes))])
     return along, across, colours, shapes
@@ -784,30 +1061,63 @@ def _scales(tree, leaves, classes, left, size, side):
 def _layers(tree, merges, leaves, classes, label_title, left, size, columns, pictures, side):
     "The layers of a chart: for every merge its two branches and the line between them; for every leaf a point, a picture if there are any, and a name."
     import altair as alt
+
     X, Y, X2, Y2 = (alt.X, alt.Y, alt.X2, alt.Y2) if left else (alt.Y, alt.X, alt.Y2, alt.X2)
     along, across, colours, shapes = _scales(tree, leaves, classes, left, size, side)
+
     def colour(field):
         pure = alt.Color(f"{field}:N", scale=colours, legend=None)
         return alt.condition(f"isValid(datum.{field})", pure, alt.value("#8a8a8a")) if classes else alt.value("#555555")
-    stems, tips, layers = alt.Chart(alt.InlineData(values=merges)), alt.Chart(alt.InlineData(values=leaves)), []     # no limit on rows
+
+    stems, tips, layers = (
+        alt.Chart(alt.InlineData(values=merges)),
+        alt.Chart(alt.InlineData(values=leaves)),
+        [],
+    )  # no limit on rows
     if merges:
         about = [alt.Tooltip("n:Q", title="objects"), alt.Tooltip("h:Q", title=tree.height_kind, format=".6~g")]
         rule = stems.mark_rule(strokeWidth=1.3 if size > 4 else 0.7, strokeCap="square")
-        layers += [rule.encode(X("h:Q", **along), X2(f"h{k}:Q"), Y(f"{k}:Q", **across), color=colour(f"c{k}"), tooltip=about) for k in "ab"]
+        layers += [
+            rule.encode(X("h:Q", **along), X2(f"h{k}:Q"), Y(f"{k}:Q", **across), color=colour(f"c{k}"), tooltip=about)
+            for k in "ab"
+        ]
         layers += [rule.encode(X("h:Q", **along), Y("a:Q", **across), Y2("b:Q"), color=colour("c"), tooltip=about)]
     tip = [alt.Tooltip("name:N")] + ([alt.Tooltip("c:N", title=label_title)] if classes else [])
     if classes:
         legend = alt.Legend(title=label_title, orient="top", columns=columns)
-        points = tips.mark_point(filled=True, opacity=1, stroke="#333333", strokeWidth=0.4 if size > 4 else 0, size=min(45, max(4, size * size / 2)))
-        layers.append(points.encode(X("h:Q", **along), Y("y:Q", **across), tooltip=tip,
-                                    shape=alt.Shape("c:N", scale=shapes, legend=legend), color=alt.Color("c:N", scale=colours, legend=legend)))
+        points = tips.mark_point(
+            filled=True,
+            opacity=1,
+            stroke="#333333",
+            strokeWidth=0.4 if size > 4 else 0,
+            size=min(45, max(4, size * size / 2)),
+        )
+        layers.append(
+            points.encode(
+                X("h:Q", **along),
+                Y("y:Q", **across),
+                tooltip=tip,
+                shape=alt.Shape("c:N", scale=shapes, legend=legend),
+                color=alt.Color("c:N", scale=colours, legend=legend),
+            )
+        )
     dx = 8 if classes else 4
     if pictures:
-        box = dict(width=1.5 * side, height=side, align="left", baseline="middle", xOffset=dx) if left else dict(width=side, height=side, align="center", baseline="top", yOffset=dx)
-        layers.append(alt.Chart(alt.InlineData(values=pictures)).mark_image(**box).encode(X("h:Q", **along), Y("y:Q", **across), url="image:N", tooltip=tip, description="name:N"))
+        box = (
+            dict(width=1.5 * side, height=side, align="left", baseline="middle", xOffset=dx)
+            if left
+            else dict(width=side, height=side, align="center", baseline="top", yOffset=dx)
+        )
+        layers.append(
+            alt.Chart(alt.InlineData(values=pictures))
+            .mark_image(**box)
+            .encode(X("h:Q", **along), Y("y:Q", **across), url="image:N", tooltip=tip, description="name:N")
+        )
         dx += (1.5 if left else 1) * side + 3
     if size >= 5.5 or not merges:
-        words = tips.mark_text(align="left", baseline="middle", dx=dx, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260)
+        words = tips.mark_text(
+            align="left", baseline="middle", dx=dx, fontSize=max(size, 5.5), angle=0 if left else 90, limit=260
+        )
         layers.append(words.encode(X("h:Q", **along), Y("y:Q", **across), text="name:N", tooltip=tip))
     return layers
 
@@ -815,7 +1125,8 @@ def _layers(tree, merges, leaves, classes, label_title, left, size, columns, pic
 @patch
 def _repr_mimebundle_(self: Dendrogram, include=None, exclude=None):
     "In a notebook: the chart, up to 300 leaves."
-    if self.n_leaves > 300: return {"text/plain": repr(self)}
+    if self.n_leaves > 300:
+        return {"text/plain": repr(self)}
     bundle = self.chart()._repr_mimebundle_()
     data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
     return {**data, "text/plain": repr(self)}, metadata

@@ -9,8 +9,8 @@ __all__ = ['ComparisonHC', 'ComparisonClustering']
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
-from .methods import as_answers, as_oracle, build_hierarchy, check_method
 from .ground.validation import check_integer, require
+from .methods import as_answers, as_oracle, build_hierarchy, check_method
 
 # %% ../nbs/5_practice/51_estimators.ipynb #e6916adb
 class ComparisonHC(ClusterMixin, BaseEstimator):
@@ -18,37 +18,54 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2), scikit-learn's numbering),
     `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None) and, with `n_clusters`, `labels_` ((N,), exactly that many clusters)."""
-    def __init__(self,
-        linkage="4-al",      # passive "4-al", "4k-al", and for triplets "3-al", "3k-al"; active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
-        n_clusters=None,     # clusters in `labels_`, 1..K; None for the hierarchy alone
-        initial=None,        # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
-        self_pairs=None,     # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
-        n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
-        rng=0,               # active methods: int seed or `numpy.random.Generator`
-    ):
-        self.linkage, self.n_clusters, self.initial, self.self_pairs, self.n_comparisons, self.rng = linkage, n_clusters, initial, self_pairs, n_comparisons, rng
 
-    def fit(self,
-        X,       # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
+    def __init__(
+        self,
+        linkage="4-al",  # passive "4-al", "4k-al", and for triplets "3-al", "3k-al"; active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
+        n_clusters=None,  # clusters in `labels_`, 1..K; None for the hierarchy alone
+        initial=None,  # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
+        self_pairs=None,  # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
+        n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
+        rng=0,  # active methods: int seed or `numpy.random.Generator`
+    ):
+        self.linkage, self.n_clusters, self.initial, self.self_pairs, self.n_comparisons, self.rng = (
+            linkage,
+            n_clusters,
+            initial,
+            self_pairs,
+            n_comparisons,
+            rng,
+        )
+
+    def fit(
+        self,
+        X,  # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
         y=None,  # ignored, as in scikit-learn
-    ):           # the estimator
+    ):  # the estimator
         "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial clusters, leave the objects in groups that nothing compares."
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
-        if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
-        if passive and self.initial is None: warn_if_disconnected(comparison_components(X), X.names)
-        self.dendrogram_, self.n_questions_ = build_hierarchy(self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng)
+        if self.n_clusters is not None:
+            check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
+        if passive and self.initial is None:
+            warn_if_disconnected(comparison_components(X), X.names)
+        self.dendrogram_, self.n_questions_ = build_hierarchy(
+            self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng
+        )
         self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children
         self.n_leaves_, self.n_objects_ = self.dendrogram_.n_leaves, self.dendrogram_.n_objects
-        if self.n_clusters is not None: self.labels_ = self.dendrogram_.cut(self.n_clusters)
-        elif hasattr(self, "labels_"): del self.labels_                 # of an earlier fit
+        if self.n_clusters is not None:
+            self.labels_ = self.dendrogram_.cut(self.n_clusters)
+        elif hasattr(self, "labels_"):
+            del self.labels_  # of an earlier fit
         return self
 
-    def fit_predict(self,
-        X,       # as in `fit`
+    def fit_predict(
+        self,
+        X,  # as in `fit`
         y=None,  # ignored
-    ):           # (N,) labels, exactly `n_clusters` of them
+    ):  # (N,) labels, exactly `n_clusters` of them
         "Fit and return the flat clustering; needs `n_clusters`."
         require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
         return self.fit(X).labels_
@@ -61,11 +78,24 @@ def _cluster(model, S, n_answers):
     "(labels, result, certificate or None)."
     from comparison_hc.flat.sdp import sdp_k
     from comparison_hc.flat.spur import round_solution, spur
+
     if model.n_clusters is None:
-        found = spur(S, n_answers, rounding=model.rounding, normalised=model.similarity == "mulk", tol=model.tol, max_iter=model.max_iter, rng=model.rng)
+        found = spur(
+            S,
+            n_answers,
+            rounding=model.rounding,
+            normalised=model.similarity == "mulk",
+            tol=model.tol,
+            max_iter=model.max_iter,
+            rng=model.rng,
+        )
         return found.labels, found, found.certificate
     solved = sdp_k(S, model.n_clusters, model.tol, model.max_iter, model.rng)
-    labels = round_solution(solved.X, model.n_clusters, model.rounding, model.rng) if solved.labels is None else solved.labels
+    labels = (
+        round_solution(solved.X, model.n_clusters, model.rounding, model.rng)
+        if solved.labels is None
+        else solved.labels
+    )
     return labels, solved, solved.certificate if solved.how == "certificate" else None
 
 # %% ../nbs/5_practice/51_estimators.ipynb #66c49e76
@@ -74,27 +104,49 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
 
     After `fit`: `labels_` ((N,), 0..k−1), `n_clusters_` (k), `similarity_` ((N, N)), `certificate_` (a `Certificate`: the partition is proved to be the best one; else None),
     `result_` (`SpurResult`, or `SDPSolution` with `n_clusters`), `components_` ((N,), groups that compared pairs hold together) and `n_objects_` (N)."""
-    def __init__(self,
-        similarity="adds",   # "adds" (AddS-3 or AddS-4) or "mulk" (MulK-3 or MulK-4)
-        n_clusters=None,     # 1..N; None: chosen by SPUR
-        rounding="k-means",  # how a solution that is no partition becomes one: "k-means" or "spectral"
-        tol=1e-3,            # relative duality gap where an SDP has to be solved by iteration
-        max_iter=2000,       # iterations of an SDP before a `NotConvergedWarning`
-        rng=0,               # int seed or `numpy.random.Generator`
-    ):
-        self.similarity, self.n_clusters, self.rounding, self.tol, self.max_iter, self.rng = similarity, n_clusters, rounding, tol, max_iter, rng
 
-    def fit(self,
-        X,       # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
+    def __init__(
+        self,
+        similarity="adds",  # "adds" (AddS-3 or AddS-4) or "mulk" (MulK-3 or MulK-4)
+        n_clusters=None,  # 1..N; None: chosen by SPUR
+        rounding="k-means",  # how a solution that is no partition becomes one: "k-means" or "spectral"
+        tol=1e-3,  # relative duality gap where an SDP has to be solved by iteration
+        max_iter=2000,  # iterations of an SDP before a `NotConvergedWarning`
+        rng=0,  # int seed or `numpy.random.Generator`
+    ):
+        self.similarity, self.n_clusters, self.rounding, self.tol, self.max_iter, self.rng = (
+            similarity,
+            n_clusters,
+            rounding,
+            tol,
+            max_iter,
+            rng,
+        )
+
+    def fit(
+        self,
+        X,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
         y=None,  # ignored, as in scikit-learn
-    ):           # the estimator
+    ):  # the estimator
         "Cluster. Raises `InputError` for parameters or answers that break a rule; warns where the answers fall apart into groups that nothing compares."
         from comparison_hc.flat import similarity
-        require(isinstance(self.similarity, str) and self.similarity in ("adds", "mulk"), "similarity", '"adds" or "mulk"', self.similarity)
-        require(isinstance(self.rounding, str) and self.rounding in ("k-means", "spectral"), "rounding", '"k-means" or "spectral"', self.rounding)
+
+        require(
+            isinstance(self.similarity, str) and self.similarity in ("adds", "mulk"),
+            "similarity",
+            '"adds" or "mulk"',
+            self.similarity,
+        )
+        require(
+            isinstance(self.rounding, str) and self.rounding in ("k-means", "spectral"),
+            "rounding",
+            '"k-means" or "spectral"',
+            self.rounding,
+        )
         X = as_comparisons(X)
         require(len(X), "X", "at least one answer", X)
-        if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
+        if self.n_clusters is not None:
+            check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         components = comparison_components(X)
         warn_if_disconnected(components, X.names)
         S = getattr(similarity, _similarities[self.similarity, X.width])(X)

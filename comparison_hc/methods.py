@@ -11,90 +11,169 @@ from dataclasses import dataclass
 import numpy as np
 
 from .comparisons import as_comparisons, n_quadruplet_questions
-from .hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
-from .hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
-from .hierarchical.linkage import complete_linkage, single_linkage
-from .hierarchical.triplets import triplet_average_linkage, triplet_average_linkage_ranked, triplet_kernel, triplet_kernel_active, triplet_kernel_ranked
-from .oracles import Counting, SimilarityOracle, run
 from .ground.validation import as_rng, check_integer, check_progress, check_similarity, require
+from .hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
+from comparison_hc.hierarchical.kernel import (
+    kernel_active,
+    kernel_average_linkage,
+    kernel_passive,
+    kernel_passive_ranked,
+)
+from .hierarchical.linkage import complete_linkage, single_linkage
+from comparison_hc.hierarchical.triplets import (
+    triplet_average_linkage,
+    triplet_average_linkage_ranked,
+    triplet_kernel,
+    triplet_kernel_active,
+    triplet_kernel_ranked,
+)
+from .oracles import Counting, SimilarityOracle, run
 
 # %% ../nbs/5_practice/52_methods.ipynb #d2256bca
 @dataclass(frozen=True)
 class Method:
     "A way to a hierarchy; exactly one of `passive` and `active` is a function."
-    title: str                # in words
-    source: str               # where it comes from
-    takes: str = ""           # answers that a passive method takes: "triplets", or "quadruplets", which triplets are, too
-    passive: object = None    # function of (answers, initial, self_pairs, progress) that returns a `Dendrogram`; answers of the kind it takes
-    ranked: object = None     # the passive method when every comparison is known: function of (similarity, initial, self_pairs, progress)
-    active: object = None     # function of (n_objects, n_comparisons, self_pairs, rng) that returns a query generator
-    starts: bool = False      # whether it can start from initial clusters
+
+    title: str  # in words
+    source: str  # where it comes from
+    takes: str = ""  # answers that a passive method takes: "triplets", or "quadruplets", which triplets are, too
+    passive: object = None  # function of (answers, initial, self_pairs, progress) that returns a `Dendrogram`; answers of the kind it takes
+    ranked: object = None  # the passive method when every comparison is known: function of (similarity, initial, self_pairs, progress)
+    active: object = None  # function of (n_objects, n_comparisons, self_pairs, rng) that returns a query generator
+    starts: bool = False  # whether it can start from initial clusters
     self_pairs: bool = False  # whether self-pairs are a choice
-    budget: bool = False      # whether it can be told how many questions to ask
+    budget: bool = False  # whether it can be told how many questions to ask
+
 
 def _kernel_tree(kernel):
     "Average linkage on a passive kernel of answers; self-pairs count unless refused."
-    return lambda answers, initial, self_pairs, progress: kernel_average_linkage(kernel(answers, self_pairs=self_pairs is not False), names=getattr(answers, "names", None))
+    return lambda answers, initial, self_pairs, progress: kernel_average_linkage(
+        kernel(answers, self_pairs=self_pairs is not False), names=getattr(answers, "names", None)
+    )
+
 
 def _asking_kernel_tree(kernel):
     "Average linkage on a kernel that asks; N² questions (or all there are) unless told otherwise."
-    def algorithm(n_objects, n_comparisons, self_pairs, rng): return kernel_average_linkage((yield from kernel(n_objects, n_comparisons, self_pairs is not False, rng)))
+
+    def algorithm(n_objects, n_comparisons, self_pairs, rng):
+        return kernel_average_linkage((yield from kernel(n_objects, n_comparisons, self_pairs is not False, rng)))
+
     return algorithm
 
 # %% ../nbs/5_practice/52_methods.ipynb #5af18bd2
 methods = {
-    "4-al": Method("quadruplets-based average linkage, 4–AL", "F19, section 3.3", "quadruplets", starts=True,
-                   passive=lambda answers, initial, self_pairs, progress: quadruplet_average_linkage(answers, initial, progress=progress),
-                   ranked=lambda similarity, initial, self_pairs, progress: quadruplet_average_linkage_ranked(similarity, initial, progress=progress)),
-    "4k-al": Method("quadruplets kernel average linkage, 4K–AL", "F19, eq. 3", "quadruplets", self_pairs=True,
-                    passive=lambda answers, initial, self_pairs, progress: kernel_average_linkage(kernel_passive(answers, self_pairs=self_pairs is not False, progress=progress), names=answers.names),
-                    ranked=_kernel_tree(kernel_passive_ranked)),
-    "4k-al-active": Method("active quadruplets kernel average linkage, 4K–AL–act", "F19, eq. 2", budget=True,
-                           active=_asking_kernel_tree(lambda n, m, own, rng: kernel_active(n, n_comparisons=max(1, min(n**2, n_quadruplet_questions(n))) if m is None else m, rng=rng))),
-    "single": Method("single linkage by questions", "F19, section 3.1", active=lambda n, m, own, rng: single_linkage(n, rng=rng)),
-    "complete": Method("complete linkage by questions", "F19, section 3.1", active=lambda n, m, own, rng: complete_linkage(n, rng=rng)),
-    "3-al": Method("triplets-based average linkage, 3–AL", "ours, after F19, section 5", "triplets", starts=True,
-                   passive=lambda answers, initial, self_pairs, progress: triplet_average_linkage(answers, initial, progress=progress),
-                   ranked=lambda similarity, initial, self_pairs, progress: triplet_average_linkage_ranked(similarity, initial, progress=progress)),
-    "3k-al": Method("triplets kernel average linkage, 3K–AL", "ours, after F19, section 5", "triplets", self_pairs=True, passive=_kernel_tree(triplet_kernel), ranked=_kernel_tree(triplet_kernel_ranked)),
-    "3k-al-active": Method("active triplets kernel average linkage, 3K–AL–act", "ours, after F19, section 5", budget=True, self_pairs=True, active=_asking_kernel_tree(lambda n, m, own, rng: triplet_kernel_active(n, m, rng, self_pairs=own))),
+    "4-al": Method(
+        "quadruplets-based average linkage, 4–AL",
+        "F19, section 3.3",
+        "quadruplets",
+        starts=True,
+        passive=lambda answers, initial, self_pairs, progress: quadruplet_average_linkage(
+            answers, initial, progress=progress
+        ),
+        ranked=lambda similarity, initial, self_pairs, progress: quadruplet_average_linkage_ranked(
+            similarity, initial, progress=progress
+        ),
+    ),
+    "4k-al": Method(
+        "quadruplets kernel average linkage, 4K–AL",
+        "F19, eq. 3",
+        "quadruplets",
+        self_pairs=True,
+        passive=lambda answers, initial, self_pairs, progress: kernel_average_linkage(
+            kernel_passive(answers, self_pairs=self_pairs is not False, progress=progress), names=answers.names
+        ),
+        ranked=_kernel_tree(kernel_passive_ranked),
+    ),
+    "4k-al-active": Method(
+        "active quadruplets kernel average linkage, 4K–AL–act",
+        "F19, eq. 2",
+        budget=True,
+        active=_asking_kernel_tree(
+            lambda n, m, own, rng: kernel_active(
+                n, n_comparisons=max(1, min(n**2, n_quadruplet_questions(n))) if m is None else m, rng=rng
+            )
+        ),
+    ),
+    "single": Method(
+        "single linkage by questions", "F19, section 3.1", active=lambda n, m, own, rng: single_linkage(n, rng=rng)
+    ),
+    "complete": Method(
+        "complete linkage by questions", "F19, section 3.1", active=lambda n, m, own, rng: complete_linkage(n, rng=rng)
+    ),
+    "3-al": Method(
+        "triplets-based average linkage, 3–AL",
+        "ours, after F19, section 5",
+        "triplets",
+        starts=True,
+        passive=lambda answers, initial, self_pairs, progress: triplet_average_linkage(
+            answers, initial, progress=progress
+        ),
+        ranked=lambda similarity, initial, self_pairs, progress: triplet_average_linkage_ranked(
+            similarity, initial, progress=progress
+        ),
+    ),
+    "3k-al": Method(
+        "triplets kernel average linkage, 3K–AL",
+        "ours, after F19, section 5",
+        "triplets",
+        self_pairs=True,
+        passive=_kernel_tree(triplet_kernel),
+        ranked=_kernel_tree(triplet_kernel_ranked),
+    ),
+    "3k-al-active": Method(
+        "active triplets kernel average linkage, 3K–AL–act",
+        "ours, after F19, section 5",
+        budget=True,
+        self_pairs=True,
+        active=_asking_kernel_tree(lambda n, m, own, rng: triplet_kernel_active(n, m, rng, self_pairs=own)),
+    ),
 }
 
+
 def check_method(
-    name,                # what the caller asked for
-    argument="method",   # its name in the message
-):                       # `Method`
+    name,  # what the caller asked for
+    argument="method",  # its name in the message
+):  # `Method`
     "The method with this name. Raises `InputError` that lists the names."
     require(isinstance(name, str) and name in methods, argument, f"one of {', '.join(methods)}", name)
     return methods[name]
 
 # %% ../nbs/5_practice/52_methods.ipynb #e3b92fde
 def build_hierarchy(
-    method,              # name in `methods`
-    X,                   # passive: `Triplets` or, for 4-al and 4k-al, `Quadruplets`, or an array of either; active: an oracle with `n_objects`, or an (N, N) similarity matrix
-    initial=None,        # initial clusters: lists of objects, or (N,) labels; 4-al and 3-al only
-    self_pairs=None,     # 4k-al, 3k-al and 3k-al-active only: whether every {i, i} beats every other pair; None: yes, because it finds planted trees better from few comparisons
+    method,  # name in `methods`
+    X,  # passive: `Triplets` or, for 4-al and 4k-al, `Quadruplets`, or an array of either; active: an oracle with `n_objects`, or an (N, N) similarity matrix
+    initial=None,  # initial clusters: lists of objects, or (N,) labels; 4-al and 3-al only
+    self_pairs=None,  # 4k-al, 3k-al and 3k-al-active only: whether every {i, i} beats every other pair; None: yes, because it finds planted trees better from few comparisons
     n_comparisons=None,  # 4k-al-active and 3k-al-active only: how many questions to spend; None for N²
-    rng=0,               # int seed or `numpy.random.Generator`; active methods only
-    progress=None,       # called with (steps done, steps in all); passive methods only
-):                       # (`Dendrogram`, number of questions asked, or None for a passive method)
+    rng=0,  # int seed or `numpy.random.Generator`; active methods only
+    progress=None,  # called with (steps done, steps in all); passive methods only
+):  # (`Dendrogram`, number of questions asked, or None for a passive method)
     "Build a hierarchy with the method of that name. Raises `InputError` for what does not fit the method."
     m = _check_options(method, initial, self_pairs, n_comparisons, rng, progress)
-    if m.passive: return m.passive(as_answers(method, X), initial, self_pairs, progress), None
+    if m.passive:
+        return m.passive(as_answers(method, X), initial, self_pairs, progress), None
     oracle = Counting(as_oracle(X))
-    if n_comparisons is not None: check_integer(n_comparisons, "n_comparisons", 1)
+    if n_comparisons is not None:
+        check_integer(n_comparisons, "n_comparisons", 1)
     return run(m.active(oracle.n_objects, n_comparisons, self_pairs, rng), oracle), oracle.n_queries
 
 # %% ../nbs/5_practice/52_methods.ipynb #cba0620a
 def as_answers(
     method,  # name in `methods` of a passive method
-    X,       # `Triplets`, `Quadruplets` or an array of either
-):           # `Triplets` or `Quadruplets`, as the method takes them
+    X,  # `Triplets`, `Quadruplets` or an array of either
+):  # `Triplets` or `Quadruplets`, as the method takes them
     "Answers in the form that a method takes. Raises `InputError` for quadruplets where only triplets can be used."
     answers, m = as_comparisons(X), check_method(method)
-    if m.takes == "quadruplets": return answers.to_quadruplets()
-    require(answers.kind == "triplets", "X", f"triplets: {method} cannot use answers about two pairs without a common object ({_which('takes', 'quadruplets')} can)", X)
+    if m.takes == "quadruplets":
+        return answers.to_quadruplets()
+    require(
+        answers.kind == "triplets",
+        "X",
+        f"triplets: {method} cannot use answers about two pairs without a common object ({_which('takes', 'quadruplets')} can)",
+        X,
+    )
     return answers
+
 
 def _which(field, value=True):
     "The names of the methods of which this is true, in words."
@@ -105,33 +184,50 @@ def _which(field, value=True):
 def _check_options(method, initial, self_pairs, n_comparisons, rng, progress):
     "The method, if it can use these options."
     m = check_method(method)
-    as_rng(rng); check_progress(progress)                                      # also where they are not used
+    as_rng(rng)
+    check_progress(progress)  # also where they are not used
     require(initial is None or m.starts, "initial", f"None: {m.title} starts from single objects", initial)
     require(self_pairs is None or m.self_pairs, "self_pairs", f"None: only {_which('self_pairs')} use it", self_pairs)
-    require(self_pairs is None or isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True, False or None", self_pairs)
-    require(n_comparisons is None or m.budget, "n_comparisons", f"None: only {_which('budget')} can be told how much to ask", n_comparisons)
+    require(
+        self_pairs is None or isinstance(self_pairs, (bool, np.bool_)), "self_pairs", "True, False or None", self_pairs
+    )
+    require(
+        n_comparisons is None or m.budget,
+        "n_comparisons",
+        f"None: only {_which('budget')} can be told how much to ask",
+        n_comparisons,
+    )
     return m
 
+
 def build_from_similarity(
-    method,              # name in `methods`
-    similarity,          # (N, N) symmetric; only the order of its entries is used
-    initial=None,        # as in `build_hierarchy`
-    self_pairs=None,     # as in `build_hierarchy`
+    method,  # name in `methods`
+    similarity,  # (N, N) symmetric; only the order of its entries is used
+    initial=None,  # as in `build_hierarchy`
+    self_pairs=None,  # as in `build_hierarchy`
     n_comparisons=None,  # as in `build_hierarchy`
-    rng=0,               # as in `build_hierarchy`
-    progress=None,       # as in `build_hierarchy`
-):                       # (`Dendrogram`, number of questions asked, or None for a passive method)
+    rng=0,  # as in `build_hierarchy`
+    progress=None,  # as in `build_hierarchy`
+):  # (`Dendrogram`, number of questions asked, or None for a passive method)
     "The hierarchy of a known similarity: passive methods see every comparison (p = 1), active ones ask it."
     m = _check_options(method, initial, self_pairs, n_comparisons, rng, progress)
-    if m.active: return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng, progress)
+    if m.active:
+        return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng, progress)
     return m.ranked(check_similarity(similarity), initial, self_pairs, progress), None
 
 # %% ../nbs/5_practice/52_methods.ipynb #cb7d2984
 def as_oracle(
     X,  # oracle with `n_objects`, or (N, N) symmetric similarity matrix
-):      # oracle
+):  # oracle
     "Somebody who answers."
-    if callable(X) and hasattr(X, "n_objects"): return X
+    if callable(X) and hasattr(X, "n_objects"):
+        return X
     from comparison_hc.comparisons import Comparisons
-    require(not isinstance(X, Comparisons), "X", "an oracle with n_objects, or a similarity matrix: an active method asks its own questions", X)
+
+    require(
+        not isinstance(X, Comparisons),
+        "X",
+        "an oracle with n_objects, or a similarity matrix: an active method asks its own questions",
+        X,
+    )
     return SimilarityOracle(check_similarity(X, "X"))

@@ -20,75 +20,94 @@ from .ground.validation import InputError, check_integer, check_labels, check_si
 def adjusted_rand_index(
     a,  # (N,) labels of one partition, any values
     b,  # (N,) labels of the other
-):      # float: 1 for equal partitions, 0 on average for unrelated ones, never below -0.5
+):  # float: 1 for equal partitions, 0 on average for unrelated ones, never below -0.5
     "The adjusted Rand index of two partitions (Hubert and Arabie, 1985), as scikit-learn computes it."
     from sklearn.metrics import adjusted_rand_score
+
     a = check_labels(a, argument="a")
     return float(adjusted_rand_score(a, check_labels(b, len(a), "b")))
 
 # %% ../nbs/0_ground/03_metrics.ipynb #21d14bd7
 def _check_tree(
-    dendrogram,             # anything
+    dendrogram,  # anything
     argument="dendrogram",  # its name in a message
-):                          # `Dendrogram`
+):  # `Dendrogram`
     "A `Dendrogram`, nothing else."
     require(isinstance(dendrogram, Dendrogram), argument, "a Dendrogram", dendrogram)
     return dendrogram
 
+
 def _levels(
-    truth,      # labels, rows of labels or a `Dendrogram`
+    truth,  # labels, rows of labels or a `Dendrogram`
     n_objects,  # N
-):              # list of (N,) integer codes, one a level
+):  # list of (N,) integer codes, one a level
     "The partitions that a truth consists of."
     if isinstance(truth, Dendrogram):
         require(truth.n_objects == n_objects, "truth", f"a tree over the {n_objects} objects of the dendrogram", truth)
         n_levels = truth.n_leaves.bit_length() - 1
-        require(truth.n_leaves == 2**n_levels >= 2, "truth", "a tree with 2^L leaves, L ≥ 1 (give rows of labels for other hierarchies)", f"{truth.n_leaves} leaves")
+        require(
+            truth.n_leaves == 2**n_levels >= 2,
+            "truth",
+            "a tree with 2^L leaves, L ≥ 1 (give rows of labels for other hierarchies)",
+            f"{truth.n_leaves} leaves",
+        )
         return [truth.cut(2**level) for level in range(1, n_levels + 1)]
     rule = f"(N,) labels or (L, N) rows of labels with N = {n_objects}, or a Dendrogram"
-    try: rows = np.asarray(truth)
-    except ValueError: require(False, "truth", rule, truth)
-    if rows.ndim == 1: return [check_labels(truth, n_objects, "truth")]
+    try:
+        rows = np.asarray(truth)
+    except ValueError:
+        require(False, "truth", rule, truth)
+    if rows.ndim == 1:
+        return [check_labels(truth, n_objects, "truth")]
     require(rows.ndim == 2 and len(rows) > 0, "truth", rule, rows if rows.ndim else truth)
     return [check_labels(row, n_objects, f"row {r} of truth") for r, row in enumerate(rows)]
 
 # %% ../nbs/0_ground/03_metrics.ipynb #e5ffa653
 def average_ari(
-    truth,       # (L, N) labels, row ℓ − 1 for level ℓ; (N,) labels for one level; or a `Dendrogram` with 2^L leaves
+    truth,  # (L, N) labels, row ℓ − 1 for level ℓ; (N,) labels for one level; or a `Dendrogram` with 2^L leaves
     dendrogram,  # `Dendrogram` over the same N objects
-):               # float: 1 for a tree that has every level as a cut
+):  # float: 1 for a tree that has every level as a cut
     "Averaged adjusted Rand index (F19, appendix B.1): at each level the tree is cut into as many clusters as that level has."
     _check_tree(dendrogram)
     levels = _levels(truth, dendrogram.n_objects)
     sizes = [int(level.max()) + 1 for level in levels]
-    require(max(sizes) <= dendrogram.n_leaves, "truth", f"made of at most {dendrogram.n_leaves} clusters, the leaves of the dendrogram", f"{max(sizes)} clusters")
+    require(
+        max(sizes) <= dendrogram.n_leaves,
+        "truth",
+        f"made of at most {dendrogram.n_leaves} clusters, the leaves of the dendrogram",
+        f"{max(sizes)} clusters",
+    )
     return float(np.mean([adjusted_rand_index(level, dendrogram.cut(size)) for level, size in zip(levels, sizes)]))
 
 # %% ../nbs/0_ground/03_metrics.ipynb #223fbd46
 def dasgupta_cost(
     dendrogram,  # `Dendrogram` over N objects
     similarity,  # (N, N) symmetric similarities; the diagonal is not read
-):               # float; lower is better
+):  # float; lower is better
     "Dasgupta's cost Σ_{i<j} w_ij |C^lca(i,j)| (F19, appendix B.2), in O(N²). An initial cluster counts as a cluster."
     w = check_similarity(similarity, n_objects=_check_tree(dendrogram).n_objects)
     return float(np.sum(w * dendrogram.lca_size(), where=_above_diagonal(len(w))))
 
+
 def moseley_wang_revenue(
     dendrogram,  # `Dendrogram` over N objects
     similarity,  # (N, N) symmetric similarities; the diagonal is not read
-):               # float; higher is better
+):  # float; higher is better
     "Moseley and Wang's revenue Σ_{i<j} w_ij (N − |C^lca(i,j)|), in O(N²)."
     w = check_similarity(similarity, n_objects=_check_tree(dendrogram).n_objects)
     return float(np.sum(w * (len(w) - dendrogram.lca_size()), where=_above_diagonal(len(w))))
 
-def _above_diagonal(n): return np.triu(np.ones((n, n), dtype=bool), 1)
+
+def _above_diagonal(n):
+    return np.triu(np.ones((n, n), dtype=bool), 1)
 
 # %% ../nbs/0_ground/03_metrics.ipynb #4b3688c0
 @dataclass(frozen=True)
 class Agreement:
     "How many answers a tree repeats."
-    agree: int      # the tree says the same
-    disagree: int   # the tree says the opposite
+
+    agree: int  # the tree says the same
+    disagree: int  # the tree says the opposite
     undecided: int  # both pairs meet at the same merge
 
     @property
@@ -101,24 +120,42 @@ class Agreement:
         "agree / total; NaN if there are no answers."
         return self.agree / self.total if self.total else float("nan")
 
-    def _rows(self): return [(what, getattr(self, what), getattr(self, what) / self.total if self.total else float("nan")) for what in ("agree", "disagree", "undecided")]
-    def __str__(self): return "\n".join(f"{what:<9} {count:>{len(f'{self.total:,}')},}  {share:6.1%}" for what, count, share in self._rows())
+    def _rows(self):
+        return [
+            (what, getattr(self, what), getattr(self, what) / self.total if self.total else float("nan"))
+            for what in ("agree", "disagree", "undecided")
+        ]
+
+    def __str__(self):
+        return "\n".join(
+            f"{what:<9} {count:>{len(f'{self.total:,}')},}  {share:6.1%}" for what, count, share in self._rows()
+        )
 
     def _repr_html_(self):
         cell = "<td style='text-align:right'>"
-        return "<table class='agreement'>" + "".join(f"<tr><th style='text-align:left'>{what}</th>{cell}{count:,}</td>{cell}{share:.1%}</td></tr>" for what, count, share in self._rows()) + "</table>"
+        return (
+            "<table class='agreement'>"
+            + "".join(
+                f"<tr><th style='text-align:left'>{what}</th>{cell}{count:,}</td>{cell}{share:.1%}</td></tr>"
+                for what, count, share in self._rows()
+            )
+            + "</table>"
+        )
 
 # %% ../nbs/0_ground/03_metrics.ipynb #790f0b10
 def _agreement(
-    dendrogram,   # `Dendrogram`
+    dendrogram,  # `Dendrogram`
     comparisons,  # `Triplets` or `Quadruplets`
-    size=1 << 18, # answers at a time
-):                # `Agreement`
+    size=1 << 18,  # answers at a time
+):  # `Agreement`
     "Look up both pairs of every answer."
     n, m, rows = dendrogram.n_objects, len(comparisons), comparisons.array
     require(comparisons.n_objects == n, comparisons.kind, f"about the {n} objects of the dendrogram", comparisons)
-    step, (first, second) = dendrogram.lca_step().astype(np.int32).ravel(), (((0, 1), (0, 2)) if comparisons.width == 3 else ((0, 1), (2, 3)))
-    counts = np.zeros((m // size + 1, 2), dtype=np.int64)                # a row a chunk: threads write to places of their own
+    step, (first, second) = (
+        dendrogram.lca_step().astype(np.int32).ravel(),
+        (((0, 1), (0, 2)) if comparisons.width == 3 else ((0, 1), (2, 3))),
+    )
+    counts = np.zeros((m // size + 1, 2), dtype=np.int64)  # a row a chunk: threads write to places of their own
 
     def count(start, stop):
         one, two = (step[rows[start:stop, a].astype(np.intp) * n + rows[start:stop, b]] for a, b in (first, second))
@@ -128,31 +165,34 @@ def _agreement(
     agree, disagree = counts.sum(axis=0).tolist()
     return Agreement(agree, disagree, m - agree - disagree)
 
+
 def _gate(gate, comparisons, dendrogram):
     "Comparisons about the objects of the dendrogram; an array without a number of objects takes the dendrogram's."
     return gate(comparisons, None if isinstance(comparisons, Comparisons) else _check_tree(dendrogram).n_objects)
 
 # %% ../nbs/0_ground/03_metrics.ipynb #ab750202
 def agreement(
-    dendrogram,   # `Dendrogram` over N objects
+    dendrogram,  # `Dendrogram` over N objects
     comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-):                # `Agreement`
+):  # `Agreement`
     "How many answers the tree agrees with, disagrees with, or leaves undecided. O(N² + m) time, O(N²) memory."
     _check_tree(dendrogram)
     return _agreement(dendrogram, _gate(as_comparisons, comparisons, dendrogram))
 
+
 def triplet_agreement(
     dendrogram,  # `Dendrogram` over N objects
-    triplets,    # `Triplets` or (m, 3) integers
-):               # float in [0, 1]
+    triplets,  # `Triplets` or (m, 3) integers
+):  # float in [0, 1]
     "Fraction of triplets (i, j, k) whose i and j meet strictly before i and k."
     _check_tree(dendrogram)
     return _agreement(dendrogram, _gate(as_triplets, triplets, dendrogram)).fraction
 
+
 def quadruplet_agreement(
-    dendrogram,   # `Dendrogram` over N objects
+    dendrogram,  # `Dendrogram` over N objects
     quadruplets,  # `Quadruplets` or (m, 4) integers; triplets count as quadruplets (i, j, i, k)
-):                # float in [0, 1]
+):  # float in [0, 1]
     "Fraction of quadruplets (i, j, k, l) whose i and j meet strictly before k and l."
     _check_tree(dendrogram)
     return _agreement(dendrogram, _gate(as_quadruplets, quadruplets, dendrogram)).fraction
@@ -160,13 +200,16 @@ def quadruplet_agreement(
 # %% ../nbs/0_ground/03_metrics.ipynb #b471ff13
 def most_agreement(
     triplets,  # `Triplets` or (m, 3) integers
-):             # int, at most m
+):  # int, at most m
     "An upper bound for the answers that any tree can agree with: for every three objects, the votes for the pair that most answers put first."
     rows = as_triplets(triplets).array.astype(np.int64)
-    if len(rows) == 0: return 0                                          # a majority of ties only
-    odd = np.sum(rows < rows[:, 2:], axis=1)                              # place of k among the three, in increasing order
+    if len(rows) == 0:
+        return 0  # a majority of ties only
+    odd = np.sum(rows < rows[:, 2:], axis=1)  # place of k among the three, in increasing order
     low, middle, high = np.sort(rows, axis=1).T
-    votes, counts = np.unique(((high * (high - 1) // 2 + middle) * (middle.max() + 1) + low) * 3 + odd, return_counts=True)
+    votes, counts = np.unique(
+        ((high * (high - 1) // 2 + middle) * (middle.max() + 1) + low) * 3 + odd, return_counts=True
+    )
     first = np.flatnonzero(np.diff(votes // 3, prepend=-1))
     return int(np.maximum.reduceat(counts, first).sum())
 
@@ -174,27 +217,33 @@ def most_agreement(
 @dataclass(frozen=True)
 class _Top:
     "The upper part of a tree, parents before kids; everything is told by position in `nodes`."
-    nodes: np.ndarray   # node numbers in the dendrogram
-    kids: list          # pairs of positions, or None where the part ends
-    depth: list         # steps below the root
-    start: list         # place of the first object, in the order of the leaves
-    end: list           # place after the last object
+
+    nodes: np.ndarray  # node numbers in the dendrogram
+    kids: list  # pairs of positions, or None where the part ends
+    depth: list  # steps below the root
+    start: list  # place of the first object, in the order of the leaves
+    end: list  # place after the last object
     counts: np.ndarray  # (nodes, classes) objects of each class
+
 
 def _top(
     dendrogram,  # `Dendrogram`
-    codes,       # (N,) integer classes
-    k,           # number of clusters
-):               # `_Top`
+    codes,  # (N,) integer classes
+    k,  # number of clusters
+):  # `_Top`
     "The nodes fewer than k steps below the root."
     n, children = dendrogram.n_leaves, dendrogram.children
     nodes, depth, kids = [2 * n - 2], [0], []
-    for at, node in enumerate(nodes):                                    # the list grows while it is read
-        if node < n or depth[at] == k - 1: kids.append(None); continue
+    for at, node in enumerate(nodes):  # the list grows while it is read
+        if node < n or depth[at] == k - 1:
+            kids.append(None)
+            continue
         kids.append((len(nodes), len(nodes) + 1))
-        nodes += children[node - n].tolist(); depth += [depth[at] + 1] * 2
+        nodes += children[node - n].tolist()
+        depth += [depth[at] + 1] * 2
     nodes = np.array(nodes)
-    start = dendrogram.starts[nodes]; end = start + dendrogram.sizes[nodes]
+    start = dendrogram.starts[nodes]
+    end = start + dendrogram.sizes[nodes]
     before = np.zeros((dendrogram.n_objects + 1, codes.max() + 1), dtype=np.int32)
     np.cumsum(codes[dendrogram.leaf_order()][:, None] == np.arange(codes.max() + 1), axis=0, out=before[1:])
     return _Top(nodes, kids, depth, start.tolist(), end.tolist(), before[end] - before[start])
@@ -203,21 +252,24 @@ def _top(
 def _prunings(top, k, at_most=np.inf):
     "All prunings into k clusters as tuples of positions in `top`; None if the work would pass `at_most`."
     table, work = [None] * len(top.nodes), 0
-    for v in range(len(top.nodes) - 1, -1, -1):                          # table[v][j - 1]: prunings of v into j clusters
+    for v in range(len(top.nodes) - 1, -1, -1):  # table[v][j - 1]: prunings of v into j clusters
         table[v] = [[(v,)]]
-        if top.kids[v] is None: continue
+        if top.kids[v] is None:
+            continue
         left, right = (table[kid] for kid in top.kids[v])
         for j in range(2, min(k - top.depth[v], len(left) + len(right)) + 1):
             ways = [(left[a - 1], right[j - a - 1]) for a in range(max(1, j - len(right)), min(j - 1, len(left)) + 1)]
             work += sum(len(one) * len(two) for one, two in ways)
-            if work > at_most: return None
+            if work > at_most:
+                return None
             table[v].append([one + two for ones, twos in ways for one in ones for two in twos])
     return table[0][k - 1]
+
 
 def prunings(
     dendrogram,  # `Dendrogram`
     n_clusters,  # k, from 1 to the number of leaves
-):               # list of k-tuples of node numbers
+):  # list of k-tuples of node numbers
     "Every pruning into k clusters: up to the Catalan number C(k − 1) of them, 1 for a chain."
     k = check_integer(n_clusters, "n_clusters", 1, _check_tree(dendrogram).n_leaves)
     top = _top(dendrogram, np.zeros(dendrogram.n_objects, dtype=np.intp), k)
@@ -225,32 +277,39 @@ def prunings(
     return [tuple(nodes[v] for v in pruning) for pruning in _prunings(top, k)]
 
 # %% ../nbs/0_ground/03_metrics.ipynb #3241773d
-_NEVER = -2**30
+_NEVER = -(2**30)
+
 
 def _by_sets(
     top,  # `_Top`
-    k,    # number of clusters
-):        # positions in `top` of a best pruning, from the last to the first in the row
+    k,  # number of clusters
+):  # positions in `top` of a best pruning, from the last to the first in the row
     "The best pruning by dynamic programming over (place in the row, unmatched clusters, set of classes)."
     n_classes = top.counts.shape[1]
     n_sets, spare = 2**n_classes, max(k - n_classes, 0)
     sets, bits = np.arange(n_sets), 2 ** np.arange(n_classes)[:, None]
-    without = np.where(sets & bits, sets ^ bits, n_sets)                 # without[c, S] = S less c; n_sets is a set that never occurs
+    without = np.where(sets & bits, sets ^ bits, n_sets)  # without[c, S] = S less c; n_sets is a set that never occurs
     place = {p: row for row, p in enumerate(sorted({0, *top.end}))}
     G = np.full((len(place), spare + 1, n_sets + 1), _NEVER, dtype=np.int32)
     G[0, 0, 0], before = 0, None
     for v in sorted(range(len(top.nodes)), key=top.start.__getitem__):
-        if before != top.start[v]: before = top.start[v]; A = G[place[before]]; moved = A[:, without]
+        if before != top.start[v]:
+            before = top.start[v]
+            A = G[place[before]]
+            moved = A[:, without]
         B = G[place[top.end[v]]]
         np.maximum(B[:, :n_sets], (moved + top.counts[v][:, None]).max(axis=1), out=B[:, :n_sets])
-        if spare: np.maximum(B[1:], A[:-1], out=B[1:])
+        if spare:
+            np.maximum(B[1:], A[:-1], out=B[1:])
     return _walk_back(top, k, G, place, without)
+
 
 def _walk_back(top, k, G, place, without):
     "The nodes of a best walk, found again from its values."
     n_classes, n_sets = without.shape[0], without.shape[1]
     ending = {}
-    for v, p in enumerate(top.end): ending.setdefault(p, []).append(v)
+    for v, p in enumerate(top.end):
+        ending.setdefault(p, []).append(v)
     size = np.sum(np.arange(n_sets)[:, None] >> np.arange(n_classes) & 1, axis=1)
     u = max(k - n_classes, 0)
     S = int(np.argmax(np.where(size == k - u, G[-1, u, :n_sets], 2 * _NEVER)))
@@ -260,32 +319,49 @@ def _walk_back(top, k, G, place, without):
         for v in ending[p]:
             A = G[place[top.start[v]]]
             fits = np.flatnonzero(A[u, without[:, S]] + top.counts[v] == value)
-            if len(fits): S = int(without[fits[0], S]); break
-            if u and A[u - 1, S] == value: u -= 1; break
-        chosen.append(v); p = top.start[v]
+            if len(fits):
+                S = int(without[fits[0], S])
+                break
+            if u and A[u - 1, S] == value:
+                u -= 1
+                break
+        chosen.append(v)
+        p = top.start[v]
     return chosen
 
 # %% ../nbs/0_ground/03_metrics.ipynb #f9eff9f1
 def _by_solver(
     top,  # `_Top`
-    k,    # number of clusters
-):        # positions in `top` of a best pruning
+    k,  # number of clusters
+):  # positions in `top` of a best pruning
     "The best pruning by mixed-integer programming."
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
-    inner = [v for v, kids in enumerate(top.kids) if kids]               # z of these; 1 − y above the root
+
+    inner = [v for v, kids in enumerate(top.kids) if kids]  # z of these; 1 − y above the root
     column, n, n_classes = {v: i for i, v in enumerate(inner)}, len(top.nodes), top.counts.shape[1]
     at, c = np.nonzero(top.counts)
     x = len(inner) + np.arange(len(at))
-    entries = [(at, x, 1.0), (n + c, x, 1.0), (inner, np.arange(len(inner)), 1.0), (np.full(len(inner), n + n_classes), np.arange(len(inner)), 1.0)]
+    entries = [
+        (at, x, 1.0),
+        (n + c, x, 1.0),
+        (inner, np.arange(len(inner)), 1.0),
+        (np.full(len(inner), n + n_classes), np.arange(len(inner)), 1.0),
+    ]
     entries += [([kid for v in inner for kid in top.kids[v]], np.repeat(np.arange(len(inner)), 2), -1.0)]
     rows, columns, values = (np.concatenate(part) for part in zip(*((r, j, np.full(len(r), w)) for r, j, w in entries)))
     A = coo_array((values, (rows, columns)), shape=(n + n_classes + 1, len(inner) + len(at))).tocsr()
     high = np.concatenate([[1.0], np.zeros(n - 1), np.ones(n_classes), [k - 1.0]])
     low = np.where(np.arange(len(high)) == len(high) - 1, k - 1.0, -np.inf)
-    found = milp(-np.append(np.zeros(len(inner)), top.counts[at, c].astype(float)), constraints=LinearConstraint(A, low, high), bounds=Bounds(0, 1),
-                 integrality=np.append(np.ones(len(inner)), np.zeros(len(at))), options=dict(mip_rel_gap=0.0))
-    if found.x is None: raise RuntimeError(f"the integer program was not solved: {found.message}")
+    found = milp(
+        -np.append(np.zeros(len(inner)), top.counts[at, c].astype(float)),
+        constraints=LinearConstraint(A, low, high),
+        bounds=Bounds(0, 1),
+        integrality=np.append(np.ones(len(inner)), np.zeros(len(at))),
+        options=dict(mip_rel_gap=0.0),
+    )
+    if found.x is None:
+        raise RuntimeError(f"the integer program was not solved: {found.message}")
     split = {v for v in inner if found.x[column[v]] > 0.5}
     return [kid for v in split for kid in top.kids[v] if kid not in split] or [0]
 
@@ -295,38 +371,52 @@ def _set_steps(top, k):
     n_classes = top.counts.shape[1]
     return len(top.nodes) * (max(k - n_classes, 0) + 1) * n_classes * 2.0**n_classes
 
+
 def _best(
-    dendrogram,   # `Dendrogram`
-    labels,       # (N,) classes
-    n_clusters,   # k or None
+    dendrogram,  # `Dendrogram`
+    labels,  # (N,) classes
+    n_clusters,  # k or None
     method=None,  # "prunings", "sets" or "solver"; None: the one expected to be fastest
-):                # (top, positions of a best pruning, matched clusters, their classes, objects that are right)
+):  # (top, positions of a best pruning, matched clusters, their classes, objects that are right)
     "A best pruning and its matching."
     from scipy.optimize import linear_sum_assignment
+
     codes, k = _classes_and_clusters(dendrogram, labels, n_clusters)
     top = _top(dendrogram, codes, k)
-    by_sets = 3e-4 + len(top.nodes) * 7e-6 + _set_steps(top, k) * 1.1e-9         # seconds; a pruning takes 1e-5, the solver 0.03 to 1
+    by_sets = (
+        3e-4 + len(top.nodes) * 7e-6 + _set_steps(top, k) * 1.1e-9
+    )  # seconds; a pruning takes 1e-5, the solver 0.03 to 1
     listed = _prunings(top, k, np.inf if method else min(by_sets, 0.1) / 1e-5) if method in (None, "prunings") else None
+
     def matched(chosen):
         rows, columns = linear_sum_assignment(top.counts[chosen], maximize=True)
         return chosen, rows, columns, int(top.counts[chosen][rows, columns].sum())
-    if listed is not None: return top, *max((matched(list(one)) for one in listed), key=lambda result: result[3])
+
+    if listed is not None:
+        return top, *max((matched(list(one)) for one in listed), key=lambda result: result[3])
     return top, *matched((_by_sets if method == "sets" or method is None and by_sets < 0.4 else _by_solver)(top, k))
+
 
 def _classes_and_clusters(dendrogram, labels, n_clusters):
     "Integer classes and k, checked."
     codes = check_labels(labels, _check_tree(dendrogram).n_objects)
-    if n_clusters is not None: return codes, check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
+    if n_clusters is not None:
+        return codes, check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
     k = int(codes.max()) + 1
-    require(k <= dendrogram.n_leaves, "n_clusters (by default the number of classes)", f"an integer from 1 to {dendrogram.n_leaves}, the leaves of the dendrogram", k)
+    require(
+        k <= dendrogram.n_leaves,
+        "n_clusters (by default the number of classes)",
+        f"an integer from 1 to {dendrogram.n_leaves}, the leaves of the dendrogram",
+        k,
+    )
     return codes, k
 
 # %% ../nbs/0_ground/03_metrics.ipynb #b85bae88
 def pruning_loss(
-    dendrogram,       # `Dendrogram` over N objects
-    labels,           # (N,) the class of every object, any values
+    dendrogram,  # `Dendrogram` over N objects
+    labels,  # (N,) the class of every object, any values
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):                    # float in [0, 1]
+):  # float in [0, 1]
     "Share of objects that are wrong in the best pruning into k clusters with the best one-to-one matching of clusters to classes (L20, equation 1). Exact."
     top, *_, right = _best(dendrogram, labels, n_clusters)
     return (top.end[0] - right) / top.end[0]
@@ -335,34 +425,43 @@ def pruning_loss(
 @dataclass(frozen=True, eq=False)
 class BestPruning:
     "A pruning with the least loss, and what its clusters stand for."
-    loss: float         # share of objects whose cluster is not matched to their class
-    pruned: np.ndarray  # (N,) cluster of every object, numbered by first appearance
-    matching: tuple     # class of every cluster, None where it is matched to none
 
-    def __repr__(self): return f"BestPruning(loss={self.loss:.4g}, {len(self.matching)} clusters matched to {self.matching})"
+    loss: float  # share of objects whose cluster is not matched to their class
+    pruned: np.ndarray  # (N,) cluster of every object, numbered by first appearance
+    matching: tuple  # class of every cluster, None where it is matched to none
+
+    def __repr__(self):
+        return f"BestPruning(loss={self.loss:.4g}, {len(self.matching)} clusters matched to {self.matching})"
+
 
 def best_pruning(
-    dendrogram,       # `Dendrogram` over N objects
-    labels,           # (N,) the class of every object, any values
+    dendrogram,  # `Dendrogram` over N objects
+    labels,  # (N,) the class of every object, any values
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):                    # `BestPruning`; one of the best where there are several
+):  # `BestPruning`; one of the best where there are several
     "The pruning and the matching behind `pruning_loss` (L20, equation 1)."
     top, chosen, rows, columns, right = _best(dendrogram, labels, n_clusters)
     codes, values = check_labels(labels), np.asarray(labels)
     classes = [None] * len(chosen)
-    for row, c in zip(rows, columns): classes[row] = values[np.argmax(codes == c)]
+    for row, c in zip(rows, columns):
+        classes[row] = values[np.argmax(codes == c)]
     cluster = np.empty(dendrogram.n_objects, dtype=np.intp)
-    for row, v in enumerate(chosen): cluster[dendrogram.leaf_order()[top.start[v]:top.end[v]]] = row
+    for row, v in enumerate(chosen):
+        cluster[dendrogram.leaf_order()[top.start[v] : top.end[v]]] = row
     pruned, order = check_labels(cluster), list(dict.fromkeys(cluster.tolist()))
     pruned.flags.writeable = False
-    return BestPruning((len(codes) - right) / len(codes), pruned, tuple(c.item() if isinstance(c := classes[row], np.generic) else c for row in order))
+    return BestPruning(
+        (len(codes) - right) / len(codes),
+        pruned,
+        tuple(c.item() if isinstance(c := classes[row], np.generic) else c for row in order),
+    )
 
 # %% ../nbs/0_ground/03_metrics.ipynb #720fce47
 def majority_loss(
-    dendrogram,       # `Dendrogram` over N objects
-    labels,           # (N,) the class of every object, any values
+    dendrogram,  # `Dendrogram` over N objects
+    labels,  # (N,) the class of every object, any values
     n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):                    # float in [0, 1], at most `pruning_loss`
+):  # float in [0, 1], at most `pruning_loss`
     "Share of objects outside the commonest class of their cluster, in the best pruning into k clusters. Exact; O(N + M k) for M nodes fewer than k steps below the root."
     codes, k = _classes_and_clusters(dendrogram, labels, n_clusters)
     top = _top(dendrogram, codes, k)

@@ -8,83 +8,162 @@ __all__ = ['check_queries', 'check_answers', 'most_similar_pair', 'BudgetExhaust
            'sample_triplets', 'JournalError']
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3e4895ab
-import json, warnings, zlib
+import json
+import warnings
+import zlib
 from inspect import GEN_CREATED, getgeneratorstate
 from types import GeneratorType
 
 import numpy as np
 
-from .comparisons import (Quadruplets, Triplets, in_chunks, n_quadruplet_questions, n_triplet_questions, pair_from_index,
-                                       quadruplet_questions, sample_numbers, triplet_questions, _as_integer_rows, _index_type)
+from comparison_hc.comparisons import (
+    Quadruplets,
+    Triplets,
+    _as_integer_rows,
+    _index_type,
+    in_chunks,
+    n_quadruplet_questions,
+    n_triplet_questions,
+    pair_from_index,
+    quadruplet_questions,
+    sample_numbers,
+    triplet_questions,
+)
 from .ground.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
-from .ground.validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
+from comparison_hc.ground.validation import (
+    as_array,
+    as_rng,
+    check_flag,
+    check_integer,
+    check_number,
+    check_progress,
+    check_similarity,
+    require,
+)
 
 # %% ../nbs/0_ground/01_oracles.ipynb #db572bc5
 def check_queries(
-    queries,         # array-like (m, 3) or (m, 4) of integers, m ≥ 0
+    queries,  # array-like (m, 3) or (m, 4) of integers, m ≥ 0
     n_objects=None,  # N, or None to leave the upper end open
-):                   # (m, 3) or (m, 4) integer array
+):  # (m, 3) or (m, 4) integer array
     "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
-    if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i" and _is_legal(queries.tolist()[0], n_objects): return queries   # the commonest batch of all
+    if (
+        type(queries) is np.ndarray
+        and queries.shape == (1, 3)
+        and queries.dtype.kind == "i"
+        and _is_legal(queries.tolist()[0], n_objects)
+    ):
+        return queries  # the commonest batch of all
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
-    if n_objects is not None: n_objects = check_integer(n_objects, "n_objects")
+    if n_objects is not None:
+        n_objects = check_integer(n_objects, "n_objects")
     queries = as_array(queries, "queries", rule)
-    if queries.dtype.kind == "O" and queries.ndim == 2 and queries.shape[1] in (3, 4) and len(queries): queries = _as_integer_rows(queries, queries.shape[1], "queries")    # as pandas gives its own integers
+    if queries.dtype.kind == "O" and queries.ndim == 2 and queries.shape[1] in (3, 4) and len(queries):
+        queries = _as_integer_rows(queries, queries.shape[1], "queries")  # as pandas gives its own integers
     require(queries.ndim == 2 and queries.shape[1] in (3, 4) and queries.dtype.kind in "iu", "queries", rule, queries)
-    if len(queries) <= 8 and all(_is_legal(row, n_objects) for row in queries.tolist()): return queries     # what follows takes longer than a few rows are worth
+    if len(queries) <= 8 and all(_is_legal(row, n_objects) for row in queries.tolist()):
+        return queries  # what follows takes longer than a few rows are worth
     i, j, k, l = queries.T if queries.shape[1] == 4 else (queries[:, 0], queries[:, 1], queries[:, 0], queries[:, 2])
     bad = (i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))
     kind = "two different pairs of different objects" if queries.shape[1] == 4 else "three different objects"
-    if bad.any(): _refuse(queries, bad, "question {} of queries", f"about {kind}")
-    if queries.min() < 0: _refuse(queries, queries.min(axis=1) < 0, "question {} of queries", "made of indices of at least 0")
+    if bad.any():
+        _refuse(queries, bad, "question {} of queries", f"about {kind}")
+    if queries.min() < 0:
+        _refuse(queries, queries.min(axis=1) < 0, "question {} of queries", "made of indices of at least 0")
     if n_objects is not None and queries.max() >= n_objects:
-        _refuse(queries, queries.max(axis=1) >= n_objects, "question {} of queries", f"made of indices below n_objects = {n_objects}")
+        _refuse(
+            queries,
+            queries.max(axis=1) >= n_objects,
+            "question {} of queries",
+            f"made of indices below n_objects = {n_objects}",
+        )
     return queries
+
 
 def _is_legal(row, n_objects):
     "The rule for one question, three or four whole numbers."
     i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])
-    return i != j and k != l and (i, j) != (k, l) and (i, j) != (l, k) and min(row) >= 0 and (n_objects is None or max(row) < n_objects)
+    return (
+        i != j
+        and k != l
+        and (i, j) != (k, l)
+        and (i, j) != (l, k)
+        and min(row) >= 0
+        and (n_objects is None or max(row) < n_objects)
+    )
+
 
 def _refuse(queries, bad, argument, rule, answers=None):
     "Raise `InputError` about the first bad question, or the answer to it."
     at = int(np.argmax(bad))
     question = tuple(queries[at].tolist())
     value = answers[at] if answers is not None else question
-    require(False, argument.format(at if answers is None else f"{at}, {question},"), rule, value.item() if isinstance(value, np.generic) else value)
+    require(
+        False,
+        argument.format(at if answers is None else f"{at}, {question},"),
+        rule,
+        value.item() if isinstance(value, np.generic) else value,
+    )
 
 # %% ../nbs/0_ground/01_oracles.ipynb #2cd20af0
 def check_answers(
     queries,  # (m, 3) or (m, 4) questions
     answers,  # array-like (m,)
-):            # (m,) bool for 4 columns, int8 for 3
+):  # (m,) bool for 4 columns, int8 for 3
     "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
-    if type(queries) is not np.ndarray: queries = check_queries(queries)
+    if type(queries) is not np.ndarray:
+        queries = check_queries(queries)
     m, width = queries.shape
-    if width == 3 and type(answers) is np.ndarray and answers.dtype == np.int8 and answers.shape == (m,) and (m == 1 and -1 <= answers.item() <= 2 or 1 < m <= 64 and set(answers.tolist()) <= {-1, 0, 1, 2}): return answers
-    answers = answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)      # a list keeps what stands in it
+    if (
+        width == 3
+        and type(answers) is np.ndarray
+        and answers.dtype == np.int8
+        and answers.shape == (m,)
+        and (m == 1 and -1 <= answers.item() <= 2 or 1 < m <= 64 and set(answers.tolist()) <= {-1, 0, 1, 2})
+    ):
+        return answers
+    answers = (
+        answers if isinstance(answers, np.ndarray) else np.asarray(answers, dtype=object)
+    )  # a list keeps what stands in it
     require(not np.ma.is_masked(answers), "answers", "free of masked entries", answers)
-    require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", answers if answers.ndim else answers.item())
-    if answers.dtype == bool and width == 4: return answers.copy()
-    legal, rule = ((0, 1), "True or False") if width == 4 else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")
-    if answers.dtype.kind in ("biuf" if width == 4 else "iuf"): bad = ~np.isin(answers, legal)
-    else: bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
-    if bad.any(): _refuse(queries, bad, "the answer to question {}", rule, answers)
+    require(
+        answers.shape == (m,),
+        "answers",
+        f"of shape ({m},), one a question",
+        answers if answers.ndim else answers.item(),
+    )
+    if answers.dtype == bool and width == 4:
+        return answers.copy()
+    legal, rule = (
+        ((0, 1), "True or False")
+        if width == 4
+        else ((-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none")
+    )
+    if answers.dtype.kind in ("biuf" if width == 4 else "iuf"):
+        bad = ~np.isin(answers, legal)
+    else:
+        bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
+    if bad.any():
+        _refuse(queries, bad, "the answer to question {}", rule, answers)
     return answers.astype(bool if width == 4 else np.int8)
 
-def _is_number(value, allow_bool): return isinstance(value, (int, float, np.number, np.bool_)) and (allow_bool or not isinstance(value, (bool, np.bool_)))
+
+def _is_number(value, allow_bool):
+    return isinstance(value, (int, float, np.number, np.bool_)) and (
+        allow_bool or not isinstance(value, (bool, np.bool_))
+    )
 
 # %% ../nbs/0_ground/01_oracles.ipynb #cd447798
 def most_similar_pair(
     n_objects,  # N ≥ 2
-    votes=1,    # how often each question is asked; an odd number
-):              # generator of batches (m, 4); returns (i, j)
+    votes=1,  # how often each question is asked; an odd number
+):  # generator of batches (m, 4); returns (i, j)
     "The most similar pair by a knock-out tournament of comparisons: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
     n_objects, votes = check_integer(n_objects, "n_objects", 2), check_integer(votes, "votes")
     require(votes % 2, "votes", "odd, so that they cannot tie", votes)
     alive = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
     while len(alive) > 1:
-        first, second, rest = alive[0:-1:2], alive[1::2], alive[len(alive) // 2 * 2:]
+        first, second, rest = alive[0:-1:2], alive[1::2], alive[len(alive) // 2 * 2 :]
         answers = yield np.tile(np.hstack([first, second]), (votes, 1))
         won = 2 * answers.reshape(votes, -1).sum(axis=0) > votes
         alive = np.concatenate([np.where(won[:, None], first, second), rest])
@@ -93,36 +172,57 @@ def most_similar_pair(
 # %% ../nbs/0_ground/01_oracles.ipynb #4b0fa2bd
 class BudgetExhausted(RuntimeError):
     "No more questions may be asked. `budget`: how many were allowed; `asked`: how many were answered; `left`: how many still may be."
+
     def __init__(self, budget, asked, wanted):
-        super().__init__(f"the budget of {budget} questions does not allow {wanted} more: {asked} were asked, {budget - asked} are left")
+        super().__init__(
+            f"the budget of {budget} questions does not allow {wanted} more: {asked} were asked, {budget - asked} are left"
+        )
         self.budget, self.asked, self.left, self.wanted = budget, asked, budget - asked, wanted
 
-    def __reduce__(self): return BudgetExhausted, (self.budget, self.asked, self.wanted)
+    def __reduce__(self):
+        return BudgetExhausted, (self.budget, self.asked, self.wanted)
 
 # %% ../nbs/0_ground/01_oracles.ipynb #f559e866
 def run(
-    algorithm,      # generator that yields batches of questions and is sent the answers
-    oracle,         # callable: (m, 3) or (m, 4) questions -> (m,) answers
+    algorithm,  # generator that yields batches of questions and is sent the answers
+    oracle,  # callable: (m, 3) or (m, 4) questions -> (m,) answers
     progress=None,  # called after every batch with the number of questions answered so far
-):                  # what the generator returns
+):  # what the generator returns
     "Drive an algorithm to its end. `BudgetExhausted` is thrown into it first, and raised here if it does not catch it. Journals are closed at the end, however it comes."
-    require(isinstance(algorithm, GeneratorType), "algorithm", "a generator of questions (call the function that makes it)", algorithm)
-    require(getgeneratorstate(algorithm) == GEN_CREATED, "algorithm", "a generator that has not run yet (call the function that makes it again)", algorithm)
+    require(
+        isinstance(algorithm, GeneratorType),
+        "algorithm",
+        "a generator of questions (call the function that makes it)",
+        algorithm,
+    )
+    require(
+        getgeneratorstate(algorithm) == GEN_CREATED,
+        "algorithm",
+        "a generator that has not run yet (call the function that makes it again)",
+        algorithm,
+    )
     require(callable(oracle), "oracle", "callable with a batch of questions", oracle)
     check_progress(progress, "(questions answered)")
     step, given, asked = algorithm.send, None, 0
     try:
         while True:
-            try: queries = check_queries(step(given))
-            except StopIteration as end: return end.value
-            try: step, given = algorithm.send, check_answers(queries, oracle(queries) if len(queries) else [])
-            except BudgetExhausted as error: step, given = algorithm.throw, error
+            try:
+                queries = check_queries(step(given))
+            except StopIteration as end:
+                return end.value
+            try:
+                step, given = algorithm.send, check_answers(queries, oracle(queries) if len(queries) else [])
+            except BudgetExhausted as error:
+                step, given = algorithm.throw, error
             else:
                 asked += len(queries)
-                if progress is not None: progress(asked)
+                if progress is not None:
+                    progress(asked)
     finally:
         algorithm.close()
-        for layer in _layers(oracle): getattr(layer, "_run_ended", lambda: None)()
+        for layer in _layers(oracle):
+            getattr(layer, "_run_ended", lambda: None)()
+
 
 def _layers(oracle):
     "An oracle and the oracles wrapped inside it, from the outside in."
@@ -133,25 +233,35 @@ def _layers(oracle):
 # %% ../nbs/0_ground/01_oracles.ipynb #d6dd6fb9
 class SimilarityOracle:
     "Answers from a similarity matrix. A tie is False (4 columns), a tie for the most similar pair of three is -1 (3 columns)."
-    def __init__(self,
+
+    def __init__(
+        self,
         similarity,  # (N, N) symmetric, finite off the diagonal
     ):
-        self.similarity = np.array(check_similarity(similarity), order="C")     # a copy: what has been checked stays as it is
+        self.similarity = np.array(
+            check_similarity(similarity), order="C"
+        )  # a copy: what has been checked stays as it is
         self.n_objects = len(self.similarity)
 
-    def __repr__(self): return f"SimilarityOracle(N = {self.n_objects})"
+    def __repr__(self):
+        return f"SimilarityOracle(N = {self.n_objects})"
 
     def _entries(self, i, j):
         "similarity[i, j]; of many entries in a third of the time. Nothing is clipped: the questions have been checked."
-        if len(i) < 256: return self.similarity[i, j]
-        return self.similarity.ravel().take(np.add(np.multiply(i, self.n_objects, dtype=np.intp), j, dtype=np.intp), mode="clip")
+        if len(i) < 256:
+            return self.similarity[i, j]
+        return self.similarity.ravel().take(
+            np.add(np.multiply(i, self.n_objects, dtype=np.intp), j, dtype=np.intp), mode="clip"
+        )
 
     def __call__(self, queries):
         q = check_queries(queries, self.n_objects)
         w = lambda a, b: self._entries(q[:, a], q[:, b])
-        if q.shape[1] == 4: return w(0, 1) > w(2, 3)
-        together = np.stack([w(1, 2), w(0, 2), w(0, 1)])                                   # row r: the two without position r
+        if q.shape[1] == 4:
+            return w(0, 1) > w(2, 3)
+        together = np.stack([w(1, 2), w(0, 2), w(0, 1)])  # row r: the two without position r
         return _unique_largest(together)
+
 
 def _unique_largest(rows):
     "The row that holds the largest value of every column, as int8; -1 where two rows share it."
@@ -161,11 +271,12 @@ def _unique_largest(rows):
 # %% ../nbs/0_ground/01_oracles.ipynb #1000bc21
 def _leaf_gaps(
     merges,  # (K-1, 2) nodes joined, in order; row r makes node K + r
-):           # (place, gap): place of each leaf in drawing order, and the merge (from 1) that joins each place to the next
+):  # (place, gap): place of each leaf in drawing order, and the merge (from 1) that joins each place to the next
     "Leaves in drawing order, and the step at which neighbours meet. One pass down the tree, no recursion."
     n_leaves, pairs = len(merges) + 1, merges.tolist()
     size = [1] * n_leaves
-    for a, b in pairs: size.append(size[a] + size[b])
+    for a, b in pairs:
+        size.append(size[a] + size[b])
     start, gap = [0] * len(size), np.zeros(n_leaves - 1, dtype=np.int32)
     for row in range(len(pairs) - 1, -1, -1):
         a, b = pairs[row]
@@ -176,6 +287,7 @@ def _leaf_gaps(
 # %% ../nbs/0_ground/01_oracles.ipynb #86f5eb39
 class _RangeMaximum:
     "The largest of any stretch of an array: O(n log n) to build, O(1) a question."
+
     def __init__(self, values):
         self.levels, width = [values], 1
         while 2 * width <= len(values):
@@ -184,7 +296,10 @@ class _RangeMaximum:
 
     def __call__(self, start, stop):
         "The maxima of values[start:stop], elementwise; start < stop."
-        level, out = np.frexp(stop - start)[1] - 1, np.empty(len(start), dtype=self.levels[0].dtype)   # the longest stored stretch that fits
+        level, out = (
+            np.frexp(stop - start)[1] - 1,
+            np.empty(len(start), dtype=self.levels[0].dtype),
+        )  # the longest stored stretch that fits
         for number in np.unique(level):
             at, stored = level == number, self.levels[number]
             out[at] = np.maximum(stored[start[at]], stored[stop[at] - (1 << int(number))])
@@ -199,22 +314,33 @@ class _RangeMaximum:
 # %% ../nbs/0_ground/01_oracles.ipynb #7a89af88
 class HierarchyOracle:
     "Answers from a dendrogram: the earlier two objects meet, the more alike they are. A tie is False (4 columns); three objects of one initial cluster are -1 (3 columns)."
-    def __init__(self,
+
+    def __init__(
+        self,
         dendrogram,  # `Dendrogram`; its merge order counts, its heights do not
     ):
-        require(hasattr(dendrogram, "linkage_matrix") and hasattr(dendrogram, "initial_clusters"), "dendrogram", "a Dendrogram", dendrogram)
+        require(
+            hasattr(dendrogram, "linkage_matrix") and hasattr(dendrogram, "initial_clusters"),
+            "dendrogram",
+            "a Dendrogram",
+            dendrogram,
+        )
         clusters = dendrogram.initial_clusters
         place, gap = _leaf_gaps(np.asarray(dendrogram.linkage_matrix)[:, :2].astype(np.int64))
         self.n_objects, self._highest = sum(map(len, clusters)), _RangeMaximum(gap)
         self._place = np.empty(self.n_objects, dtype=np.int64)
-        self._place[np.concatenate([np.asarray(cluster) for cluster in clusters])] = np.repeat(place, [len(cluster) for cluster in clusters])
+        self._place[np.concatenate([np.asarray(cluster) for cluster in clusters])] = np.repeat(
+            place, [len(cluster) for cluster in clusters]
+        )
 
-    def __repr__(self): return f"HierarchyOracle(N = {self.n_objects})"
+    def __repr__(self):
+        return f"HierarchyOracle(N = {self.n_objects})"
 
-    def meeting_step(self,
+    def meeting_step(
+        self,
         i,  # (m,) objects
         j,  # (m,) objects
-    ):      # (m,) integers; 0 inside one initial cluster
+    ):  # (m,) integers; 0 inside one initial cluster
         "The merge, counted from 1, that brings i and j together: `Dendrogram.lca_step` without the N² table."
         a, b = self._place[i], self._place[j]
         step, apart = np.zeros(len(a), dtype=np.int64), a != b
@@ -223,10 +349,15 @@ class HierarchyOracle:
 
     def __call__(self, queries):
         q = check_queries(queries, self.n_objects)
-        if q.shape == (1, 3): return np.array([self._odd_one(*map(self._place.item, q.tolist()[0]))], dtype=np.int8)
-        if len(q) <= 8 and q.shape[1] == 3: return np.array([self._odd_one(*row) for row in self._place[q].tolist()], dtype=np.int8)    # what follows takes longer than a few rows are worth
+        if q.shape == (1, 3):
+            return np.array([self._odd_one(*map(self._place.item, q.tolist()[0]))], dtype=np.int8)
+        if len(q) <= 8 and q.shape[1] == 3:
+            return np.array(
+                [self._odd_one(*row) for row in self._place[q].tolist()], dtype=np.int8
+            )  # what follows takes longer than a few rows are worth
         step = lambda a, b: self.meeting_step(q[:, a], q[:, b])
-        if q.shape[1] == 4: return step(0, 1) < step(2, 3)
+        if q.shape[1] == 4:
+            return step(0, 1) < step(2, 3)
         return _unique_largest(-np.stack([step(1, 2), step(0, 2), step(0, 1)]))
 
     def _odd_one(self, *places):
@@ -238,6 +369,7 @@ class HierarchyOracle:
 # %% ../nbs/0_ground/01_oracles.ipynb #db98f3d0
 class _Wrapper:
     "An oracle around an oracle."
+
     def __init__(self, oracle):
         require(callable(oracle), "oracle", "callable with a batch of questions", oracle)
         self.oracle = oracle
@@ -250,7 +382,8 @@ class _Wrapper:
     def skip(self, queries):
         "Behave as if these questions had been asked: passed on to the oracle inside, where it has a state."
         inner = getattr(self.oracle, "skip", None)
-        if inner is not None: inner(queries)
+        if inner is not None:
+            inner(queries)
 
     def _ask(self, queries):
         "Legal answers of the oracle inside."
@@ -260,13 +393,16 @@ class _Wrapper:
 # %% ../nbs/0_ground/01_oracles.ipynb #791a8560
 class Counting(_Wrapper):
     "Counts. `n_queries`: questions answered; `n_batches`: calls; `n_skipped`: those of `n_queries` that a journal answered from its file."
-    def __init__(self,
+
+    def __init__(
+        self,
         oracle,  # any oracle
     ):
         super().__init__(oracle)
         self.n_queries = self.n_batches = self.n_skipped = 0
 
-    def __repr__(self): return f"Counting({self.oracle!r}, n_queries = {self.n_queries})"
+    def __repr__(self):
+        return f"Counting({self.oracle!r}, n_queries = {self.n_queries})"
 
     def __call__(self, queries):
         answers = self._ask(queries)
@@ -276,19 +412,26 @@ class Counting(_Wrapper):
     def skip(self, queries):
         "Replayed questions count, so that a continued run reports the same number as one without a break."
         super().skip(queries)
-        self.n_queries, self.n_skipped, self.n_batches = self.n_queries + len(queries), self.n_skipped + len(queries), self.n_batches + 1
+        self.n_queries, self.n_skipped, self.n_batches = (
+            self.n_queries + len(queries),
+            self.n_skipped + len(queries),
+            self.n_batches + 1,
+        )
 
 # %% ../nbs/0_ground/01_oracles.ipynb #29459225
 class Budget(_Wrapper):
     "At most `n` questions. A batch that goes beyond raises `BudgetExhausted` before any of it is asked, and costs nothing."
-    def __init__(self,
+
+    def __init__(
+        self,
         oracle,  # any oracle
-        n,       # how many questions may be asked, at least 0
+        n,  # how many questions may be asked, at least 0
     ):
         super().__init__(oracle)
         self.n, self.n_queries = check_integer(n, "n", 0), 0
 
-    def __repr__(self): return f"Budget({self.oracle!r}, {self.n_queries} of {self.n} spent)"
+    def __repr__(self):
+        return f"Budget({self.oracle!r}, {self.n_queries} of {self.n} spent)"
 
     def __call__(self, queries):
         queries = self._afford(check_queries(queries))
@@ -297,7 +440,8 @@ class Budget(_Wrapper):
         return answers
 
     def _afford(self, queries):
-        if self.n_queries + len(queries) > self.n: raise BudgetExhausted(self.n, self.n_queries, len(queries))
+        if self.n_queries + len(queries) > self.n:
+            raise BudgetExhausted(self.n, self.n_queries, len(queries))
         return queries
 
     def skip(self, queries):
@@ -309,33 +453,46 @@ class Budget(_Wrapper):
 # %% ../nbs/0_ground/01_oracles.ipynb #d62d7925
 class Noisy(_Wrapper):
     "Each answer right with probability `p_correct`, independently (A18, section 5). Wrong: flipped (4 columns), one of the other two positions (3 columns); -1 stays. One random number a question."
-    def __init__(self,
-        oracle,     # any oracle
+
+    def __init__(
+        self,
+        oracle,  # any oracle
         p_correct,  # probability in [0, 1] that an answer is passed on as it is
-        rng,        # int seed or `numpy.random.Generator`
+        rng,  # int seed or `numpy.random.Generator`
         wrong="random",  # which of the two wrong positions: "random", "same" (one for every three objects), or an oracle without noise, followed where it is wrong
     ):
         super().__init__(oracle)
-        require(callable(wrong) or isinstance(wrong, str) and wrong in ("random", "same"), "wrong", "'random', 'same' or an oracle", wrong)
+        require(
+            callable(wrong) or isinstance(wrong, str) and wrong in ("random", "same"),
+            "wrong",
+            "'random', 'same' or an oracle",
+            wrong,
+        )
         self.p_correct, self.rng, self.wrong = check_number(p_correct, "p_correct", 0, 1), as_rng(rng), wrong
 
-    def __repr__(self): return f"Noisy({self.oracle!r}, p_correct = {self.p_correct:g}{'' if isinstance(self.wrong, str) and self.wrong == 'random' else f', wrong = {self.wrong!r}'})"
+    def __repr__(self):
+        return f"Noisy({self.oracle!r}, p_correct = {self.p_correct:g}{'' if isinstance(self.wrong, str) and self.wrong == 'random' else f', wrong = {self.wrong!r}'})"
 
     def __call__(self, queries):
         answers = self._ask(queries)
         draw = self.rng.random(len(answers))
         wrong = draw >= self.p_correct
-        if answers.dtype == bool: return answers ^ wrong
+        if answers.dtype == bool:
+            return answers ^ wrong
         wrong &= answers >= 0
         one, two = (answers + 1) % 3, (answers + 2) % 3
-        return np.where(wrong, np.where(self._prefers_one(check_queries(queries), draw, one, two), one, two), answers).astype(np.int8)
+        return np.where(
+            wrong, np.where(self._prefers_one(check_queries(queries), draw, one, two), one, two), answers
+        ).astype(np.int8)
 
     def _prefers_one(self, queries, draw, one, two):
         "(m,) bool: whether the wrong answer is the first of the two wrong positions."
-        if isinstance(self.wrong, str) and self.wrong == "random": return 2 * (draw - self.p_correct) < 1 - self.p_correct    # given that it is wrong, both with the same chance
+        if isinstance(self.wrong, str) and self.wrong == "random":
+            return 2 * (draw - self.p_correct) < 1 - self.p_correct  # given that it is wrong, both with the same chance
         rows = np.arange(len(queries))
         same = queries[rows, one] < queries[rows, two]
-        if isinstance(self.wrong, str): return same
+        if isinstance(self.wrong, str):
+            return same
         decoy = check_answers(queries, self.wrong(queries))
         return np.where(decoy == one, True, np.where(decoy == two, False, same))
 
@@ -348,26 +505,37 @@ class Noisy(_Wrapper):
 _all_ = ["JournalError"]
 _HEADER = {"format": "comparison_hc journal", "version": 1}
 
+
 def _parse_answer(line, crc):
     "(question, answer, checksum), or None if this is not the line that was written after `crc`."
     found = unsealed_line(line, crc)
-    if found is None or found[0].keys() != {"q", "a"} or not isinstance(found[0]["q"], list) or len(found[0]["q"]) not in (3, 4): return None
+    if (
+        found is None
+        or found[0].keys() != {"q", "a"}
+        or not isinstance(found[0]["q"], list)
+        or len(found[0]["q"]) not in (3, 4)
+    ):
+        return None
     return tuple(found[0]["q"]), found[0]["a"], found[1]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #3def26f2
 def _read_journal(
-    data,   # bytes of the whole file
-    header, # bytes of the header line it must have, without the line end
-):          # (records, good, crc, torn): answers, bytes up to the last good line, checksum there, whether only a torn last line follows
+    data,  # bytes of the whole file
+    header,  # bytes of the header line it must have, without the line end
+):  # (records, good, crc, torn): answers, bytes up to the last good line, checksum there, whether only a torn last line follows
     "The intact beginning of a journal. None if it is not a journal of this kind at all."
-    if b"\n" not in data and header.startswith(data): return [], 0, zlib.crc32(header), bool(data)
+    if b"\n" not in data and header.startswith(data):
+        return [], 0, zlib.crc32(header), bool(data)
     first, *lines = data.split(b"\n")
-    if first != header: return None
+    if first != header:
+        return None
     records, good, crc = [], len(first) + 1, zlib.crc32(header)
     for number, line in enumerate(lines):
-        if number == len(lines) - 1 and not line: break                       # the end of an intact file
+        if number == len(lines) - 1 and not line:
+            break  # the end of an intact file
         record = _parse_answer(line, crc)
-        if record is None: break
+        if record is None:
+            break
         records.append(record[:2])
         good, crc = good + len(line) + 1, record[2]
     return records, good, crc, good < len(data) and b"\n" not in data[good:]
@@ -375,56 +543,78 @@ def _read_journal(
 # %% ../nbs/0_ground/01_oracles.ipynb #1cea5077
 class Journal(_Wrapper):
     "Write every answer to a file before the next question is asked, and replay the file from its top. See the table for what happens when something breaks; raises `JournalError`."
-    def __init__(self,
-        oracle,          # any oracle without a journal inside; it is asked one question at a time
-        path,            # the file; made if it is not there
+
+    def __init__(
+        self,
+        oracle,  # any oracle without a journal inside; it is asked one question at a time
+        path,  # the file; made if it is not there
         kind="answers",  # a text for the header; a journal of another kind is refused
-        fsync=False,     # wait until every line is on the disk: survives a power cut too
+        fsync=False,  # wait until every line is on the disk: survives a power cut too
     ):
         super().__init__(oracle)
-        require(not any(isinstance(layer, Journal) for layer in _layers(oracle)), "oracle", "free of journals: one is enough", oracle)
+        require(
+            not any(isinstance(layer, Journal) for layer in _layers(oracle)),
+            "oracle",
+            "free of journals: one is enough",
+            oracle,
+        )
         require(isinstance(kind, str), "kind", "a text", kind)
         self.path, self.fsync = journal_path(path, "path"), check_flag(fsync, "fsync")
         self._header, self._file = json.dumps({**_HEADER, "kind": kind}).encode(), None
-        self.position = self.n_replayed = 0           # questions answered through this object; those of them from the file
-        self.torn = self.damaged = None               # a torn last line that was dropped (bytes); where a damaged file was copied to
+        self.position = self.n_replayed = 0  # questions answered through this object; those of them from the file
+        self.torn = self.damaged = None  # a torn last line that was dropped (bytes); where a damaged file was copied to
         self.open()
 
-    def __repr__(self): return f"Journal({self.oracle!r}, {str(self.path)!r}, {self.n_recorded} answers)"
+    def __repr__(self):
+        return f"Journal({self.oracle!r}, {str(self.path)!r}, {self.n_recorded} answers)"
 
     @property
     def n_recorded(self):
         "How many answers the file holds."
         return len(self._records)
 
-    def __enter__(self): return self
-    def __exit__(self, *_): self.close()
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
     def close(self):
         "Let go of the file, so that others may open it. The next question opens it again."
-        if self._file is not None: self._file = self._file.close()
+        if self._file is not None:
+            self._file = self._file.close()
 
     _run_ended = close
 
 # %% ../nbs/0_ground/01_oracles.ipynb #af328074
 def _open(self):
     "Open and lock the file, read it, and put it in order. Called by the constructor, and after `close` by the next question."
-    if self._file is not None: return
+    if self._file is not None:
+        return
     self._file = LockedFile(self.path, "path")
     try:
         data = self._file.read()
         found = _read_journal(data, self._header)
-        if found is None: raise JournalError(f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed")
+        if found is None:
+            raise JournalError(
+                f"path must be a journal with the header {self._header.decode()}; got {self.path} with {data[:80]!r}; nothing was changed"
+            )
         self._records, good, self._crc, torn = found
-        if len(self._records) < self.position: raise JournalError(f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it")
-        if good == 0:                                                         # new, or killed while the header was written
+        if len(self._records) < self.position:
+            raise JournalError(
+                f"{self.path} must hold the {self.position} answers of this run; got {len(self._records)}: somebody shortened it"
+            )
+        if good == 0:  # new, or killed while the header was written
             self._file.cut(0, self.fsync)
             self._file.append(self._header + b"\n", self.fsync)
-        elif good > len(data): self._file.append(b"\n", self.fsync)             # only the last line end was missing
-        elif good < len(data): _repair(self, data, good, torn)
+        elif good > len(data):
+            self._file.append(b"\n", self.fsync)  # only the last line end was missing
+        elif good < len(data):
+            _repair(self, data, good, torn)
     except BaseException:
         self.close()
         raise
+
 
 Journal.open = _open
 
@@ -444,17 +634,24 @@ def _repair(self, data, good, torn):
 def _answer(self, queries):
     queries = check_queries(queries)
     self.open()
-    return check_answers(queries, [self._replay(query) if self.position < len(self._records) else self._record(query) for query in queries])
+    return check_answers(
+        queries,
+        [self._replay(query) if self.position < len(self._records) else self._record(query) for query in queries],
+    )
+
 
 def _replay(self, query):
     "The answer that the file has at this position, if this is the question it was given to."
     question, answer = self._records[self.position]
     if question != tuple(query.tolist()):
-        raise JournalError(f"{self.path}, line {self.position + 2}: the run must ask {question} here, as it did when this journal was written; got {tuple(query.tolist())}. "
-                           "Another algorithm, other data or another seed? The file was left as it is.")
+        raise JournalError(
+            f"{self.path}, line {self.position + 2}: the run must ask {question} here, as it did when this journal was written; got {tuple(query.tolist())}. "
+            "Another algorithm, other data or another seed? The file was left as it is."
+        )
     self.skip(query[None])
     self.position, self.n_replayed = self.position + 1, self.n_replayed + 1
     return answer
+
 
 def _record(self, query):
     "A new answer, in the file before anybody sees it."
@@ -465,14 +662,15 @@ def _record(self, query):
     self._records.append((tuple(question), answer))
     return answer
 
+
 Journal.__call__, Journal._replay, Journal._record = _answer, _replay, _record
 
 # %% ../nbs/0_ground/01_oracles.ipynb #afb72078
 def sample_quadruplets_by_definition(
     similarity,  # (N, N) symmetric similarities
-    size_or_p,   # int: number of questions drawn; float in (0, 1]: probability of each
-    rng,         # int seed or `numpy.random.Generator`
-):               # `Quadruplets`
+    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Quadruplets`
     "The reference for `sample_quadruplets`: the same answers in the same order, with every intermediate array in full."
     w = check_similarity(similarity)
     x, y = quadruplet_questions(len(w), sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)).T
@@ -485,38 +683,49 @@ def sample_quadruplets_by_definition(
 def _pairs_of_sorted_numbers(numbers):
     "`pair_from_index` for sorted numbers: the larger members lie in a short range, found by bisection instead of a square root each."
     first, last = (int(pair_from_index(numbers[end])[1]) for end in (0, -1))
-    if last - first > len(numbers) // 4: return pair_from_index(numbers)
+    if last - first > len(numbers) // 4:
+        return pair_from_index(numbers)
     high = np.arange(first, last + 1, dtype=np.int64)
     starts = high * (high - 1) // 2
     counts = np.diff(np.append(np.searchsorted(numbers, starts.astype(numbers.dtype)), len(numbers)))
     return numbers - np.repeat(starts, counts), np.repeat(high, counts)
 
+
 def _objects_of_pairs(
     n_objects,  # N
-):              # (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width
+):  # (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width
     "The two objects of every pair; packed into one number they can be looked up and moved in one go."
-    pairs = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1).astype(_index_type(n_objects))
+    pairs = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1).astype(
+        _index_type(n_objects)
+    )
     return pairs, pairs.view(np.int64 if pairs.itemsize == 4 else np.complex128)[:, 0]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #d69798e5
 def sample_quadruplets(
     similarity,  # (N, N) symmetric similarities, N ≥ 3; only their order matters
-    size_or_p,   # int: number of questions drawn; float in (0, 1]: probability of each question
-    rng,         # int seed or `numpy.random.Generator`
-):               # `Quadruplets`; tied pairs carry no answer and are left out
+    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Quadruplets`; tied pairs carry no answer and are left out
     "Passive quadruplets (F19, section 2.3): questions drawn uniformly without replacement, answered by the similarity."
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)
     pairs, packed = _objects_of_pairs(len(w))
-    value, rows, tied = w[pairs[:, 0], pairs[:, 1]], np.empty((len(numbers), 4), dtype=pairs.dtype), np.zeros(len(numbers), dtype=bool)
-    two_columns = rows.view(packed.dtype)                                     # the more similar pair, the other pair
+    value, rows, tied = (
+        w[pairs[:, 0], pairs[:, 1]],
+        np.empty((len(numbers), 4), dtype=pairs.dtype),
+        np.zeros(len(numbers), dtype=bool),
+    )
+    two_columns = rows.view(packed.dtype)  # the more similar pair, the other pair
 
     def answer(start, stop):
         x, y = _pairs_of_sorted_numbers(numbers[start:stop])
         wx, wy, pair_x, pair_y = value[x], value[y], packed[x], packed[y]
         won = wx > wy
-        two_columns[start:stop, 0], two_columns[start:stop, 1] = np.where(won, pair_x, pair_y), np.where(won, pair_y, pair_x)
+        two_columns[start:stop, 0], two_columns[start:stop, 1] = (
+            np.where(won, pair_x, pair_y),
+            np.where(won, pair_y, pair_x),
+        )
         tied[start:stop] = wx == wy
 
     in_chunks(answer, len(numbers))
@@ -525,9 +734,9 @@ def sample_quadruplets(
 # %% ../nbs/0_ground/01_oracles.ipynb #080756cb
 def sample_triplets(
     similarity,  # (N, N) symmetric similarities, N ≥ 3; only their order matters
-    size_or_p,   # int: number of questions drawn; float in (0, 1]: probability of each question
-    rng,         # int seed or `numpy.random.Generator`
-):               # `Triplets`; tied pairs carry no answer and are left out
+    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Triplets`; tied pairs carry no answer and are left out
     "Passive triplets: questions drawn uniformly without replacement from all N · C(N−1, 2), answered by the similarity."
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
@@ -538,7 +747,8 @@ def sample_triplets(
         i, j, k = triplet_questions(len(w), numbers[start:stop]).T
         wj, wk = w[i, j], w[i, k]
         won = wj > wk
-        for column, objects in enumerate((i, np.where(won, j, k), np.where(won, k, j))): rows[start:stop, column] = objects
+        for column, objects in enumerate((i, np.where(won, j, k), np.where(won, k, j))):
+            rows[start:stop, column] = objects
         tied[start:stop] = wj == wk
 
     in_chunks(answer, len(numbers))

@@ -1,6 +1,7 @@
 """What several test files share."""
 
-import shutil, signal
+import shutil
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 
 # A shell's background job ignores Ctrl-C, and so would every process that a test starts there to interrupt it.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN: signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
@@ -19,19 +21,23 @@ def dataset_or_skip():
     from comparison_hc.datasets import DatasetNotFoundError, load_dataset
 
     def load(name, **options):
-        try: return load_dataset(name, download=False, **options)
-        except DatasetNotFoundError as error: pytest.skip(str(error))
+        try:
+            return load_dataset(name, download=False, **options)
+        except DatasetNotFoundError as error:
+            pytest.skip(str(error))
 
     return load
 
 
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 
+
 @pytest.fixture(scope="module")
 def browser():
     "A headless Chromium."
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path(CHROMIUM).exists(): pytest.skip("chromium is not installed")
+    if not Path(CHROMIUM).exists():
+        pytest.skip("chromium is not installed")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium

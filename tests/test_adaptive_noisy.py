@@ -1,38 +1,66 @@
 "Robust and Bayesian insertion: intervals, medians, contracted trees, vertex queries and posteriors equal their definitions; reliability for every adversary; bad input."
+
 from math import exp, lgamma, log, log2, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from comparison_hc.adaptive import GrowingTree, all_hierarchies, bayesian_insertion_clustering, random_hierarchy, robust_insertion_clustering
-from comparison_hc.adaptive import noisy
-from comparison_hc.adaptive.noisy import HERE, LEFT, RIGHT, UP, PreOrder, marking_rounds, votes_per_pivot, walking_rounds
+from comparison_hc.adaptive import (
+    GrowingTree,
+    all_hierarchies,
+    bayesian_insertion_clustering,
+    noisy,
+    random_hierarchy,
+    robust_insertion_clustering,
+)
+from comparison_hc.adaptive.noisy import (
+    HERE,
+    LEFT,
+    RIGHT,
+    UP,
+    PreOrder,
+    marking_rounds,
+    votes_per_pivot,
+    walking_rounds,
+)
 from comparison_hc.adaptive.queries import SHAPES
-from comparison_hc.oracles import Counting, HierarchyOracle, Journal, Noisy, run
 from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import Counting, HierarchyOracle, Journal, Noisy, run
 
 properties = settings(deadline=None, derandomize=True, max_examples=40)
 seeds, sizes = st.integers(0, 2**32 - 1), st.integers(2, 25)
 ways = [robust_insertion_clustering, bayesian_insertion_clustering]
 
+
 def grown(n, seed):
     "A tree of n items that grew at random places."
     rng, order = np.random.default_rng(seed), PreOrder(GrowingTree(n), seed)
-    for x in range(1, n): order.insert(int(rng.integers(len(order))), x)
+    for x in range(1, n):
+        order.insert(int(rng.integers(len(order))), x)
     return order
+
 
 def paths(order):
     "(N, N) distances in the tree, by walking up."
     up = [[i] for i in range(len(order))]
     for i, path in enumerate(up):
-        while order.parent[path[-1]] >= 0: path.append(int(order.parent[path[-1]]))
+        while order.parent[path[-1]] >= 0:
+            path.append(int(order.parent[path[-1]]))
     return np.array([[len(set(a) ^ set(b)) for b in up] for a in up])
 
-def chance(c, k, p): return exp(lgamma(k + 1) - lgamma(c + 1) - lgamma(k - c + 1) + c * log(p) + (k - c) * log(1 - p))
-def tail(most, k, p): return sum(chance(c, k, p) for c in range(most + 1))
+
+def chance(c, k, p):
+    return exp(lgamma(k + 1) - lgamma(c + 1) - lgamma(k - c + 1) + c * log(p) + (k - c) * log(1 - p))
+
+
+def tail(most, k, p):
+    return sum(chance(c, k, p) for c in range(most + 1))
+
 
 # ---- the row of vertices
+
 
 @properties
 @given(sizes, seeds)
@@ -41,9 +69,11 @@ def test_places_are_the_tree(n, seed):
     tree = order.tree
     assert len(order) == 2 * n - 1 and order.vertex.tolist() == tree.below()
     for i, v in enumerate(order.vertex.tolist()):
-        assert order.vertex[i:order.end[i]].tolist() == tree.below(v)
+        assert order.vertex[i : order.end[i]].tolist() == tree.below(v)
         assert (order.vertex[order.parent[i]] if order.parent[i] >= 0 else -1) == tree.parent[v]
-        if v >= n: assert (order.vertex[i + 1], order.vertex[order.middle[i]]) == (tree.left[v], tree.right[v])
+        if v >= n:
+            assert (order.vertex[i + 1], order.vertex[order.middle[i]]) == (tree.left[v], tree.right[v])
+
 
 @properties
 @given(st.integers(3, 25), seeds)
@@ -52,17 +82,21 @@ def test_questions_stand_for_their_pivot(n, seed):
     order.tree.n_items = n - 1
     for at in order.pivots.tolist():
         q = next(order.ask(at, n - 1, 20))
-        left, right = (set(order.vertex[a:b].tolist()) for a, b in ((at + 1, order.middle[at]), (order.middle[at], order.end[at])))
+        left, right = (
+            set(order.vertex[a:b].tolist()) for a, b in ((at + 1, order.middle[at]), (order.middle[at], order.end[at]))
+        )
         assert q.shape == (20, 3) and set(q[:, 0]) <= left and set(q[:, 1]) <= right and (q[:, 2] == n - 1).all()
+
 
 @properties
 @given(sizes, seeds)
 def test_the_median_minimises_the_weighted_distance(n, seed):
     order, rng = grown(n, seed), np.random.default_rng(seed)
-    weight = rng.random(len(order))**6 * (rng.random(len(order)) < .7)
+    weight = rng.random(len(order)) ** 6 * (rng.random(len(order)) < 0.7)
     weight[rng.integers(len(order))] = 1
     costs = paths(order) @ weight
     assert np.isclose(costs[noisy.weighted_median(order, weight)], costs.min())
+
 
 @properties
 @given(sizes, seeds, st.integers(1, 12))
@@ -71,81 +105,125 @@ def test_the_contracted_tree(n, seed, size):
     marked = set(rng.choice(len(order), min(size, len(order)), replace=False).tolist())
     near, D = noisy.contracted_tree(order, marked), paths(order)
     full = {i: {j for j in range(len(order)) if D[i, j] == 1} for i in range(len(order))}
-    while few := [v for v in full if v not in marked and len(full[v]) < 3]:           # cut leaves, contract paths
+    while few := [v for v in full if v not in marked and len(full[v]) < 3]:  # cut leaves, contract paths
         ends = full.pop(few[0])
-        for u in ends: full[u] = (full[u] - {few[0]}) | (ends - {u})
+        for u in ends:
+            full[u] = (full[u] - {few[0]}) | (ends - {u})
     assert {v: set(to) - {v} for v, to in near.items()} == full and all(to[HERE] == v for v, to in near.items())
-    for v, to in near.items():                                                        # every step leads the way it says
+    for v, to in near.items():  # every step leads the way it says
         for target in near:
-            if target != v: assert D[to[direction(order, v, target)], target] < D[v, target]
+            if target != v:
+                assert D[to[direction(order, v, target)], target] < D[v, target]
     steps = {v: {v: 0} for v in near}
     for v, seen in steps.items():
         for u in (queue := [v]):
-            for w in full[u] - seen.keys(): seen[w] = seen[u] + 1; queue.append(w)
+            for w in full[u] - seen.keys():
+                seen[w] = seen[u] + 1
+                queue.append(w)
     assert noisy.diameter(near) == max(max(seen.values()) for seen in steps.values()) <= len(marked) - 1
+
 
 def direction(order, at, to):
     "From one place to another, by the members of subtrees."
     tree, v, target = order.tree, int(order.vertex[at]), int(order.vertex[to])
-    if v == target: return HERE
+    if v == target:
+        return HERE
     if v >= tree.n_items:
-        if target in tree.below(tree.left[v]): return LEFT
-        if target in tree.below(tree.right[v]): return RIGHT
+        if target in tree.below(tree.left[v]):
+            return LEFT
+        if target in tree.below(tree.right[v]):
+            return RIGHT
     return UP
 
+
 # ---- vertex queries, posterior
+
 
 @pytest.mark.parametrize("n_votes", [1, 3])
 def test_vertex_queries_without_noise_are_right(n_votes):
     for n in (4, 5):
         for hidden in all_hierarchies(n):
             oracle = HierarchyOracle(hidden.dendrogram())
-            for sibling in range(2 * n - 3):                                          # the place that makes the hidden tree
+            for sibling in range(2 * n - 3):  # the place that makes the hidden tree
                 order = PreOrder(GrowingTree(n), 0)
-                for x in range(1, n - 1): order.insert(run(noisy.bayesian_sibling(order, x, 50, 1e-9), oracle) if x > 1 else 0, x)
+                for x in range(1, n - 1):
+                    order.insert(run(noisy.bayesian_sibling(order, x, 50, 1e-9), oracle) if x > 1 else 0, x)
                 probe = PreOrder(GrowingTree(n), 0)
-                probe.tree.left, probe.tree.right, probe.tree.parent, probe.tree.n_vertices = [*order.tree.left], [*order.tree.right], [*order.tree.parent], order.tree.n_vertices
-                probe.vertex, probe.end = order.vertex, order.end; probe._index(); probe.insert(sibling, n - 1)
-                if probe.tree.dendrogram() == hidden.dendrogram(): break
-            else: assert False
-            for at in range(len(order)): assert run(noisy.simulate_vertex_query(order, at, n - 1, n_votes), oracle) == direction(order, at, sibling)
+                probe.tree.left, probe.tree.right, probe.tree.parent, probe.tree.n_vertices = (
+                    [*order.tree.left],
+                    [*order.tree.right],
+                    [*order.tree.parent],
+                    order.tree.n_vertices,
+                )
+                probe.vertex, probe.end = order.vertex, order.end
+                probe._index()
+                probe.insert(sibling, n - 1)
+                if probe.tree.dendrogram() == hidden.dendrogram():
+                    break
+            else:
+                assert False
+            for at in range(len(order)):
+                assert run(noisy.simulate_vertex_query(order, at, n - 1, n_votes), oracle) == direction(
+                    order, at, sibling
+                )
+
 
 @properties
-@given(st.integers(3, 15), seeds, st.floats(.51, .95))
+@given(st.integers(3, 15), seeds, st.floats(0.51, 0.95))
 def test_posterior_and_pivot_are_those_of_the_definition(n, seed, p):
     order, rng, seen = grown(n - 1, seed), np.random.default_rng(seed), []
     search = noisy.bayesian_sibling(order, n - 1, np.log(p / (1 - p)), 1e-9, seen.append)
-    expected = np.ones(len(order)); next(search)
-    parts = lambda at: [np.isin(np.arange(len(order)), [to for to in range(len(order)) if direction(order, at, to) in which]) for which in ((RIGHT,), (LEFT,), (UP, HERE))]
+    expected = np.ones(len(order))
+    next(search)
+    parts = lambda at: [
+        np.isin(np.arange(len(order)), [to for to in range(len(order)) if direction(order, at, to) in which])
+        for which in ((RIGHT,), (LEFT,), (UP, HERE))
+    ]
     for _ in range(15):
         at = noisy.halving_pivot(order, seen[-1], int(seen[-1].argmax()))
         heaviest = lambda at: max(seen[-1][part].sum() for part in parts(at))
         assert np.isclose(heaviest(at), min(map(heaviest, order.pivots.tolist())))
         answer = int(rng.integers(3))
         expected *= np.where(parts(at)[answer], p, 1 - p)
-        try: search.send(np.array([answer]))
-        except StopIteration: return
+        try:
+            search.send(np.array([answer]))
+        except StopIteration:
+            return
         assert np.allclose(seen[-1], expected / expected.max())
+
 
 def test_the_last_doubts_are_not_lost_to_rounding():
     order = grown(30, 0)
     for top in range(len(order)):
-        weight = np.full(len(order), 1e-25); weight[top] = 1
-        at, mine = noisy.halving_pivot(order, weight, top), lambda at: direction(order, at, top) % 3 if direction(order, at, top) != HERE else UP
-        beside = lambda at: sum(1 for v in range(len(order)) if (UP if direction(order, at, v) == HERE else direction(order, at, v)) == mine(at))
+        weight = np.full(len(order), 1e-25)
+        weight[top] = 1
+        at, mine = (
+            noisy.halving_pivot(order, weight, top),
+            lambda at: direction(order, at, top) % 3 if direction(order, at, top) != HERE else UP,
+        )
+        beside = lambda at: sum(
+            1
+            for v in range(len(order))
+            if (UP if direction(order, at, v) == HERE else direction(order, at, v)) == mine(at)
+        )
         assert beside(at) == min(map(beside, order.pivots.tolist())) < len(order)
+
 
 # ---- numbers of rounds
 
-@pytest.mark.parametrize("p", [.51, .55, .6, .75, .8, .9, .99])
+
+@pytest.mark.parametrize("p", [0.51, 0.55, 0.6, 0.75, 0.8, 0.9, 0.99])
 def test_votes(p):
     exact, printed = noisy.votes_per_pivot(p), noisy.votes_per_pivot(p, True)
-    assert exact % 2 == printed % 2 == 1 and exact <= printed and 1 - np.exp(-printed * (2 * p - 1)**2 / 2) >= sqrt(p)
+    assert exact % 2 == printed % 2 == 1 and exact <= printed and 1 - np.exp(-printed * (2 * p - 1) ** 2 / 2) >= sqrt(p)
     if exact < 500:
-        assert 1 - tail(exact // 2, exact, p) >= sqrt(p) and (exact == 1 or 1 - tail(exact // 2 - 1, exact - 2, p) < sqrt(p))
+        assert 1 - tail(exact // 2, exact, p) >= sqrt(p) and (
+            exact == 1 or 1 - tail(exact // 2 - 1, exact - 2, p) < sqrt(p)
+        )
 
-@pytest.mark.parametrize("p", [.6, .75, .8, .9])
-@pytest.mark.parametrize("delta", [.4, .01, 1e-4])
+
+@pytest.mark.parametrize("p", [0.6, 0.75, 0.8, 0.9])
+@pytest.mark.parametrize("delta", [0.4, 0.01, 1e-4])
 def test_rounds_suffice(p, delta):
     for N in (3, 39, 1999):
         K = noisy.marking_rounds(N, p, delta)
@@ -154,99 +232,170 @@ def test_rounds_suffice(p, delta):
         assert tail(min(enough) - 1, K, p) <= delta * (1 + 1e-8)
     for D in (1, 5, 40):
         k = noisy.walking_rounds(D, p, delta)
-        assert k <= noisy.walking_rounds(D, p, delta, True) and sum(chance(c, k, p) for c in range(k + 1) if 2 * c - k <= D) <= delta * (1 + 1e-8)
+        assert k <= noisy.walking_rounds(D, p, delta, True) and sum(
+            chance(c, k, p) for c in range(k + 1) if 2 * c - k <= D
+        ) <= delta * (1 + 1e-8)
+
 
 # ---- the learners
+
 
 @pytest.mark.parametrize("way", ways)
 def test_every_small_tree_with_hardly_any_noise(way):
     for n in (2, 3, 4):
         for tree in all_hierarchies(n):
             truth = tree.dendrogram()
-            assert run(way(n, .99, .01), HierarchyOracle(truth)) == truth
+            assert run(way(n, 0.99, 0.01), HierarchyOracle(truth)) == truth
+
 
 @properties
 @given(st.sampled_from(sorted(SHAPES)), st.integers(2, 40), seeds)
 def test_right_answers_give_the_right_tree(shape, n, seed):
     truth = random_hierarchy(n, shape, seed)
-    assert run(bayesian_insertion_clustering(n, .9, .1, seed), HierarchyOracle(truth)).same_tree(truth)
+    assert run(bayesian_insertion_clustering(n, 0.9, 0.1, seed), HierarchyOracle(truth)).same_tree(truth)
+
 
 @pytest.mark.parametrize("wrong", ["random", "same", "decoy"])
-@pytest.mark.parametrize("way, runs, n", [(robust_insertion_clustering, 12, 6), (bayesian_insertion_clustering, 60, 10)])
+@pytest.mark.parametrize(
+    "way, runs, n", [(robust_insertion_clustering, 12, 6), (bayesian_insertion_clustering, 60, 10)]
+)
 def test_wrong_trees_are_rare(way, runs, n, wrong):
     right = 0
     for seed in range(runs):
         truth = random_hierarchy(n, sorted(SHAPES)[seed % 4], seed)
         story = HierarchyOracle(random_hierarchy(n, "uniform", 999 + seed)) if wrong == "decoy" else wrong
-        right += run(way(n, .8, .02, seed), Noisy(HierarchyOracle(truth), .8, seed, wrong=story)).same_tree(truth)
-    assert right >= runs - 3                                  # four or more of 60 at 2 %: less than 3 % even if the bound were attained, with fixed seeds
+        right += run(way(n, 0.8, 0.02, seed), Noisy(HierarchyOracle(truth), 0.8, seed, wrong=story)).same_tree(truth)
+    assert (
+        right >= runs - 3
+    )  # four or more of 60 at 2 %: less than 3 % even if the bound were attained, with fixed seeds
+
 
 def test_the_exact_posterior_keeps_its_promise_on_average():
-    delta, runs = .3, 150
-    wrong = sum(not run(bayesian_insertion_clustering(8, .75, delta, seed, adversary=False), Noisy(HierarchyOracle(truth), .75, seed)).same_tree(truth)
-                for seed in range(runs) for truth in [random_hierarchy(8, "uniform", seed)])
-    assert 0 < wrong < delta * runs                           # it is spent, but not overspent
+    delta, runs = 0.3, 150
+    wrong = sum(
+        not run(
+            bayesian_insertion_clustering(8, 0.75, delta, seed, adversary=False),
+            Noisy(HierarchyOracle(truth), 0.75, seed),
+        ).same_tree(truth)
+        for seed in range(runs)
+        for truth in [random_hierarchy(8, "uniform", seed)]
+    )
+    assert 0 < wrong < delta * runs  # it is spent, but not overspent
+
 
 def test_questions_of_the_ways():
     truth, asked = random_hierarchy(25, "split", 0), {}
-    for name, algorithm in dict(robust=robust_insertion_clustering(25, .8, .05), any=bayesian_insertion_clustering(25, .8, .05), random=bayesian_insertion_clustering(25, .8, .05, adversary=False)).items():
-        oracle = Counting(Noisy(HierarchyOracle(truth), .8, 1))
-        run(algorithm, oracle); asked[name] = oracle.n_queries
+    for name, algorithm in dict(
+        robust=robust_insertion_clustering(25, 0.8, 0.05),
+        any=bayesian_insertion_clustering(25, 0.8, 0.05),
+        random=bayesian_insertion_clustering(25, 0.8, 0.05, adversary=False),
+    ).items():
+        oracle = Counting(Noisy(HierarchyOracle(truth), 0.8, 1))
+        run(algorithm, oracle)
+        asked[name] = oracle.n_queries
     assert asked["random"] < asked["any"] < asked["robust"] / 8 and asked["any"] < 15 * (25 * log2(25) + 25 * log2(20))
+
 
 @pytest.mark.parametrize("way", ways)
 def test_seeds_names_and_watching(way):
     names, truth = ["ant", "bee", "cat", "dog"], random_hierarchy(4, "split", 0)
+
     def learned(seed, **options):
-        oracle = Counting(Noisy(HierarchyOracle(truth), .8, 3))
-        return run(way(names, .8, .1, seed, **options), oracle), oracle.n_queries
+        oracle = Counting(Noisy(HierarchyOracle(truth), 0.8, 3))
+        return run(way(names, 0.8, 0.1, seed, **options), oracle), oracle.n_queries
+
     tree = GrowingTree(4)
     first, again = learned(5, tree=tree), learned(5)
     assert first == again and first[0].names == tuple(names) and tree.dendrogram(names) == first[0]
-    assert run(way(2, .8, .1), lambda questions: 1 / 0).n_leaves == 2                 # nothing to ask about two
+    assert run(way(2, 0.8, 0.1), lambda questions: 1 / 0).n_leaves == 2  # nothing to ask about two
+
 
 def test_a_journal_continues(tmp_path):
     truth, path = random_hierarchy(8, "split", 1), tmp_path / "answers.jsonl"
-    class Tired(Exception): pass
-    oracle, left = Noisy(HierarchyOracle(truth), .8, 4), [30]
+
+    class Tired(Exception):
+        pass
+
+    oracle, left = Noisy(HierarchyOracle(truth), 0.8, 4), [30]
+
     def tired(questions):
         left[0] -= 1
-        if left[0] < 0: raise Tired
+        if left[0] < 0:
+            raise Tired
         return oracle(questions)
-    with pytest.raises(Tired): run(bayesian_insertion_clustering(8, .8, .1), Journal(tired, path))
+
+    with pytest.raises(Tired):
+        run(bayesian_insertion_clustering(8, 0.8, 0.1), Journal(tired, path))
     left[0] = 10**9
-    continued = run(bayesian_insertion_clustering(8, .8, .1), Journal(tired, path))
-    assert continued == run(bayesian_insertion_clustering(8, .8, .1), Noisy(HierarchyOracle(truth), .8, 4))
+    continued = run(bayesian_insertion_clustering(8, 0.8, 0.1), Journal(tired, path))
+    assert continued == run(bayesian_insertion_clustering(8, 0.8, 0.1), Noisy(HierarchyOracle(truth), 0.8, 4))
+
 
 # ---- bad input
 
-@pytest.mark.parametrize("way", ways)
-@pytest.mark.parametrize("change, words", [(dict(items=1), "items must be"), (dict(items=["a", "a"]), "items must be distinct"), (dict(items=2.5), "items must be"),
-    *[(dict(p_correct=p), "p_correct must be") for p in (.5, .4, 0, 1, 1.0, -1, 2, .5005, float("nan"), "0.8", None, True)],
-    *[(dict(delta=d), "delta must be") for d in (0, 1, -.1, 1.5, float("nan"), "x", None, 1e-200)],
-    (dict(rng=-1), "rng must be"), (dict(rng="x"), "rng must be"), (dict(tree=3), r"a new GrowingTree\(5\)"), (dict(tree=GrowingTree(4)), r"a new GrowingTree\(5\)")], ids=str)
-def test_arguments_that_are_refused(way, change, words):
-    with pytest.raises(InputError, match=words): way(**{**dict(items=5, p_correct=.8, delta=.1), **change})
 
-@pytest.mark.parametrize("p", [.5, .4, 1, 0, float("nan"), "x", None, True])
+@pytest.mark.parametrize("way", ways)
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (dict(items=1), "items must be"),
+        (dict(items=["a", "a"]), "items must be distinct"),
+        (dict(items=2.5), "items must be"),
+        *[
+            (dict(p_correct=p), "p_correct must be")
+            for p in (0.5, 0.4, 0, 1, 1.0, -1, 2, 0.5005, float("nan"), "0.8", None, True)
+        ],
+        *[(dict(delta=d), "delta must be") for d in (0, 1, -0.1, 1.5, float("nan"), "x", None, 1e-200)],
+        (dict(rng=-1), "rng must be"),
+        (dict(rng="x"), "rng must be"),
+        (dict(tree=3), r"a new GrowingTree\(5\)"),
+        (dict(tree=GrowingTree(4)), r"a new GrowingTree\(5\)"),
+    ],
+    ids=str,
+)
+def test_arguments_that_are_refused(way, change, words):
+    with pytest.raises(InputError, match=words):
+        way(**{**dict(items=5, p_correct=0.8, delta=0.1), **change})
+
+
+@pytest.mark.parametrize("p", [0.5, 0.4, 1, 0, float("nan"), "x", None, True])
 def test_chances_that_are_refused(p):
-    for call in (lambda: votes_per_pivot(p), lambda: marking_rounds(9, p, .1), lambda: walking_rounds(3, p, .1)):
-        with pytest.raises(InputError, match="p_correct must be"): call()
+    for call in (lambda: votes_per_pivot(p), lambda: marking_rounds(9, p, 0.1), lambda: walking_rounds(3, p, 0.1)):
+        with pytest.raises(InputError, match="p_correct must be"):
+            call()
+
 
 def test_other_numbers_of_the_proofs_that_are_refused():
-    for call, words in ((lambda: marking_rounds(2, .8, .1), "n_vertices"), (lambda: marking_rounds(9, .8, 0), "delta"), (lambda: walking_rounds(-1, .8, .1), "D must be"), (lambda: walking_rounds(1, .8, 1), "delta")):
-        with pytest.raises(InputError, match=words): call()
+    for call, words in (
+        (lambda: marking_rounds(2, 0.8, 0.1), "n_vertices"),
+        (lambda: marking_rounds(9, 0.8, 0), "delta"),
+        (lambda: walking_rounds(-1, 0.8, 0.1), "D must be"),
+        (lambda: walking_rounds(1, 0.8, 1), "delta"),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
 
-@pytest.mark.parametrize("way, flag", [(robust_insertion_clustering, "printed"), (bayesian_insertion_clustering, "adversary")])
+
+@pytest.mark.parametrize(
+    "way, flag", [(robust_insertion_clustering, "printed"), (bayesian_insertion_clustering, "adversary")]
+)
 def test_flags_that_are_refused(way, flag):
-    with pytest.raises(InputError, match=flag): way(5, .8, .1, **{flag: 1})
+    with pytest.raises(InputError, match=flag):
+        way(5, 0.8, 0.1, **{flag: 1})
+
 
 @pytest.mark.parametrize("way", ways)
-@pytest.mark.parametrize("answer, words", [(-1, "binary"), (3, "position"), (None, "position"), ("0", "position"), (.5, "position"), (True, "position")])
+@pytest.mark.parametrize(
+    "answer, words",
+    [(-1, "binary"), (3, "position"), (None, "position"), ("0", "position"), (0.5, "position"), (True, "position")],
+)
 def test_answers_outside_the_question(way, answer, words):
-    with pytest.raises(InputError, match="question.*" + words): run(way(4, .8, .1), lambda questions: [answer] * len(questions))
+    with pytest.raises(InputError, match="question.*" + words):
+        run(way(4, 0.8, 0.1), lambda questions: [answer] * len(questions))
+
 
 @pytest.mark.parametrize("way", ways)
 def test_extreme_but_legal(way):
     truth = random_hierarchy(3, "split", 0)
-    for p, delta in ((1 - 1e-12, 1e-90), (.999999, 1 - 1e-12)): assert run(way(3, p, delta), HierarchyOracle(truth)).same_tree(truth)
+    for p, delta in ((1 - 1e-12, 1e-90), (0.999999, 1 - 1e-12)):
+        assert run(way(3, p, delta), HierarchyOracle(truth)).same_tree(truth)

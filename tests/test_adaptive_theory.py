@@ -1,12 +1,22 @@
 "The theory of A18: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."
+
 from itertools import combinations
 from math import ceil, comb, log2
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from comparison_hc.adaptive import GrowingTree, all_hierarchies, n_hierarchies, quick_clustering, random_hierarchy, theory, theory_algorithms
+from comparison_hc.adaptive import (
+    GrowingTree,
+    all_hierarchies,
+    n_hierarchies,
+    quick_clustering,
+    random_hierarchy,
+    theory,
+    theory_algorithms,
+)
 from comparison_hc.adaptive.queries import SHAPES
 from comparison_hc.checks import find_checks
 from comparison_hc.oracles import Counting, HierarchyOracle, run
@@ -16,41 +26,110 @@ CHECKS = [c for c in find_checks("A18") if c.__module__ in (theory.__name__, the
 
 # ---- the checks
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
     result = check()
     assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
 
+
 def test_every_statement_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
-    for word in ("Proposition 2.1", "Proposition 2.2", "Proposition 2.4", "Proposition 4.1", "Theorem 2.3, step", "Theorem 2.3, conclusion", "number of hierarchies", "lower bound", "Lemma 3.1", "Theorem 3.2", "Theorem 3.2, runs",
-                 "Lemma 4.2", "Theorem 4.3, sum", "Theorem 4.3, every tree and order", "Theorem 4.3, large trees", "every small tree", "Section 6, star", "Section 6, degree"):
+    for word in (
+        "Proposition 2.1",
+        "Proposition 2.2",
+        "Proposition 2.4",
+        "Proposition 4.1",
+        "Theorem 2.3, step",
+        "Theorem 2.3, conclusion",
+        "number of hierarchies",
+        "lower bound",
+        "Lemma 3.1",
+        "Theorem 3.2",
+        "Theorem 3.2, runs",
+        "Lemma 4.2",
+        "Theorem 4.3, sum",
+        "Theorem 4.3, every tree and order",
+        "Theorem 4.3, large trees",
+        "every small tree",
+        "Section 6, star",
+        "Section 6, degree",
+    ):
         assert word in labels, word
 
+
 BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in tree.below()}, {3: 3}))
-@pytest.mark.parametrize("module, name, wrong, check", [
-    (theory, "induced_family", lambda family, S: {X & S for X in family}, theory.induced_tree_has_the_induced_clusters),
-    (theory, "answer_table", lambda n, trees: np.zeros((len(trees), comb(n, 3)), dtype=int), theory.all_answers_tell_the_tree),
-    (theory, "_ways_to_form_fours", lambda n: 24**n, theory.triplets_inside_fours),
-    (theory, "share_identified", lambda table, columns: 1.0, theory.few_triplets_fail),
-    (theory, "left_out", lambda family, triple: 0, theory.a_pivot_tells_the_side),
-    (theory, "all_hierarchies", lambda n: [swapped(n)], theory.a_new_item_is_spliced_in),
-    (theory, "n_hierarchies", lambda n: 2**n, theory.hierarchies_are_counted),
-    (theory, "log3_hierarchies", lambda n: 1.2 * np.asarray(n) * np.log(n), theory.three_answers_need_n_log3_n),
-    (theory_algorithms, "too_large", lambda n, a, b: np.maximum(a, n - a - b) >= 0, theory_algorithms.splits_are_good_often_enough),
-    (theory_algorithms, "two_clusters", lambda shape: (1, theory_algorithms.n_leaves(shape)), theory_algorithms.two_clusters_exist),
-    (theory_algorithms, "QUICK_CONSTANT", 0.2, theory_algorithms.quick_needs_n_log_n),
-    (theory_algorithms, "expected_questions", lambda shape: 1.05 * theory_algorithms.n_leaves(shape)**1.3, theory_algorithms.quick_runs_as_computed),
-    (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.finding_the_sibling_halves),
-    (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.insertion_needs_n_log_n),
-    (theory_algorithms, "lgamma", lambda n: n**1.5, theory_algorithms.the_sum_is_below_n_log_n),
-    (theory_algorithms, "insertion_clustering", lambda n: quick_clustering(n, 0), theory_algorithms.insertion_runs_within_the_bound),
-    (theory_algorithms, "all_triples_clustering", lambda n: quick_clustering_of_another_tree(n), theory_algorithms.every_small_tree_is_learned),
-    (theory_algorithms, "comb", lambda n, k: n**3, theory_algorithms.the_star_needs_n_squared),
-    (theory_algorithms, "questions_per_insertion", lambda m, d, largest_first=True: log2(m), theory_algorithms.degree_bounds_hold)], ids=lambda x: getattr(x, "name", x) if isinstance(getattr(x, "name", x), str) else "")
+
+
+@pytest.mark.parametrize(
+    "module, name, wrong, check",
+    [
+        (
+            theory,
+            "induced_family",
+            lambda family, S: {X & S for X in family},
+            theory.induced_tree_has_the_induced_clusters,
+        ),
+        (
+            theory,
+            "answer_table",
+            lambda n, trees: np.zeros((len(trees), comb(n, 3)), dtype=int),
+            theory.all_answers_tell_the_tree,
+        ),
+        (theory, "_ways_to_form_fours", lambda n: 24**n, theory.triplets_inside_fours),
+        (theory, "share_identified", lambda table, columns: 1.0, theory.few_triplets_fail),
+        (theory, "left_out", lambda family, triple: 0, theory.a_pivot_tells_the_side),
+        (theory, "all_hierarchies", lambda n: [swapped(n)], theory.a_new_item_is_spliced_in),
+        (theory, "n_hierarchies", lambda n: 2**n, theory.hierarchies_are_counted),
+        (theory, "log3_hierarchies", lambda n: 1.2 * np.asarray(n) * np.log(n), theory.three_answers_need_n_log3_n),
+        (
+            theory_algorithms,
+            "too_large",
+            lambda n, a, b: np.maximum(a, n - a - b) >= 0,
+            theory_algorithms.splits_are_good_often_enough,
+        ),
+        (
+            theory_algorithms,
+            "two_clusters",
+            lambda shape: (1, theory_algorithms.n_leaves(shape)),
+            theory_algorithms.two_clusters_exist,
+        ),
+        (theory_algorithms, "QUICK_CONSTANT", 0.2, theory_algorithms.quick_needs_n_log_n),
+        (
+            theory_algorithms,
+            "expected_questions",
+            lambda shape: 1.05 * theory_algorithms.n_leaves(shape) ** 1.3,
+            theory_algorithms.quick_runs_as_computed,
+        ),
+        (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.finding_the_sibling_halves),
+        (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.insertion_needs_n_log_n),
+        (theory_algorithms, "lgamma", lambda n: n**1.5, theory_algorithms.the_sum_is_below_n_log_n),
+        (
+            theory_algorithms,
+            "insertion_clustering",
+            lambda n: quick_clustering(n, 0),
+            theory_algorithms.insertion_runs_within_the_bound,
+        ),
+        (
+            theory_algorithms,
+            "all_triples_clustering",
+            lambda n: quick_clustering_of_another_tree(n),
+            theory_algorithms.every_small_tree_is_learned,
+        ),
+        (theory_algorithms, "comb", lambda n, k: n**3, theory_algorithms.the_star_needs_n_squared),
+        (
+            theory_algorithms,
+            "questions_per_insertion",
+            lambda m, d, largest_first=True: log2(m),
+            theory_algorithms.degree_bounds_hold,
+        ),
+    ],
+    ids=lambda x: getattr(x, "name", x) if isinstance(getattr(x, "name", x), str) else "",
+)
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
     monkeypatch.setattr(module, name, wrong)
     assert not check()
+
 
 def swapped(n):
     "A tree whose last splice has its sides exchanged."
@@ -58,17 +137,26 @@ def swapped(n):
     tree.left[tree.parent[n - 1]], tree.right[tree.parent[n - 1]] = n - 1, tree.left[tree.parent[n - 1]]
     return tree
 
+
 def quick_clustering_of_another_tree(n):
     "A learner that does not listen."
-    if n > 2: yield np.array([[0, 1, 2]])
+    if n > 2:
+        yield np.array([[0, 1, 2]])
     return next(iter(all_hierarchies(n))).dendrogram()
+
 
 # ---- helpers against their definitions
 
+
 def test_families_are_the_trees_that_grow():
     for n in range(1, 7):
-        grown = [frozenset(sum(1 << i for i in tree.below(v) if i < n) for v in tree.below()) for tree in all_hierarchies(n)]
-        assert set(grown) == set(theory.families((1 << n) - 1)) and len(theory.families((1 << n) - 1)) == n_hierarchies(n)
+        grown = [
+            frozenset(sum(1 << i for i in tree.below(v) if i < n) for v in tree.below()) for tree in all_hierarchies(n)
+        ]
+        assert set(grown) == set(theory.families((1 << n) - 1)) and len(theory.families((1 << n) - 1)) == n_hierarchies(
+            n
+        )
+
 
 @properties
 @given(st.integers(3, 12), st.sampled_from(sorted(SHAPES)), st.integers(0, 2**32 - 1))
@@ -76,7 +164,12 @@ def test_answers_are_those_of_the_oracle(n, shape, seed):
     truth = random_hierarchy(n, shape, seed)
     family = frozenset(sum(1 << i for i in members.tolist()) for _, members in truth.clusters())
     triples = list(combinations(range(n), 3))
-    assert [theory.left_out(family, triple) for triple in triples] == HierarchyOracle(truth)(np.array(triples)).tolist() == theory.answer_table(n, [family])[0].tolist()
+    assert (
+        [theory.left_out(family, triple) for triple in triples]
+        == HierarchyOracle(truth)(np.array(triples)).tolist()
+        == theory.answer_table(n, [family])[0].tolist()
+    )
+
 
 def test_full_families_halve():
     for n, count in ((2, 1), (4, 3), (8, 315)):
@@ -84,22 +177,37 @@ def test_full_families_halve():
         assert len(set(trees)) == count and all(tree in theory.families((1 << n) - 1) for tree in trees[:3] if n < 8)
         assert all({X.bit_count() for X in tree} == {2**k for k in range(n.bit_length())} for tree in trees)
 
+
 def test_share_identified_by_counting():
     table = theory.answer_table(4, theory.families(0b1111))
     columns = [0, 2]
-    alone = sum(all((row[columns] != other[columns]).any() for j, other in enumerate(table) if j != i) for i, row in enumerate(table))
+    alone = sum(
+        all((row[columns] != other[columns]).any() for j, other in enumerate(table) if j != i)
+        for i, row in enumerate(table)
+    )
     assert theory.share_identified(table, columns) == alone / 15
+
 
 def test_shapes_are_those_of_all_trees():
     for n in range(1, 8):
-        assert set(theory_algorithms.shapes(n)) == {theory_algorithms.shape_of(tree) for tree in all_hierarchies(n)} and len(set(theory_algorithms.shapes(n))) == len(theory_algorithms.shapes(n))
-        assert all(theory_algorithms.shape_of(theory_algorithms.grown(shape)) == shape for shape in theory_algorithms.shapes(n))
+        assert set(theory_algorithms.shapes(n)) == {
+            theory_algorithms.shape_of(tree) for tree in all_hierarchies(n)
+        } and len(set(theory_algorithms.shapes(n))) == len(theory_algorithms.shapes(n))
+        assert all(
+            theory_algorithms.shape_of(theory_algorithms.grown(shape)) == shape for shape in theory_algorithms.shapes(n)
+        )
+
 
 def test_worst_failure_is_the_worst_of_all_shapes():
     for n in (17, 18, 19):
-        assert theory_algorithms.worst_failure(n) == pytest.approx(theory_algorithms._bad_pairs_of_all_shapes(n).max() / comb(n, 2))
+        assert theory_algorithms.worst_failure(n) == pytest.approx(
+            theory_algorithms._bad_pairs_of_all_shapes(n).max() / comb(n, 2)
+        )
     worst = theory_algorithms.worst_failure(40)
-    assert all(theory_algorithms._bad_pairs_asked(random_hierarchy(40, shape, 3)) / comb(40, 2) <= worst for shape in SHAPES)
+    assert all(
+        theory_algorithms._bad_pairs_asked(random_hierarchy(40, shape, 3)) / comb(40, 2) <= worst for shape in SHAPES
+    )
+
 
 @pytest.mark.parametrize("n", [4, 6, 8])
 def test_splits_are_what_draws_lead_to(n):
@@ -114,8 +222,17 @@ def test_splits_are_what_draws_lead_to(n):
             up = tree.parent[bar]
             walk = 0 if up < 0 else len(above(up)) - 1 + ({tree.left[up], tree.right[up]} - {bar}).pop().__ge__(n)
             found.append((*sizes, n - sum(sizes), walk))
-        rows = [(*sorted(map(theory_algorithms.n_leaves, (A, B))), theory_algorithms.n_leaves(C) if C is not None else 0, walk) for pairs, A, B, C, walk in theory_algorithms.splits(shape) for _ in range(pairs)]
+        rows = [
+            (
+                *sorted(map(theory_algorithms.n_leaves, (A, B))),
+                theory_algorithms.n_leaves(C) if C is not None else 0,
+                walk,
+            )
+            for pairs, A, B, C, walk in theory_algorithms.splits(shape)
+            for _ in range(pairs)
+        ]
         assert sorted(rows) == sorted(found)
+
 
 def test_insertion_costs_by_looking_for_every_sibling():
     "With first best pivots only, the costs are those of asking one by one."
@@ -127,10 +244,21 @@ def test_insertion_costs_by_looking_for_every_sibling():
         for sibling in tree.below():
             S, asked = set(tree.below()), 0
             while len(S) > 1:
-                v = min((v for v in tree.below() if v >= 7), key=lambda v: max(len(S & inside[tree.left[v]]), len(S & inside[tree.right[v]]), len(S - inside[tree.left[v]] - inside[tree.right[v]])))
-                S &= next((inside[child] for child in (tree.left[v], tree.right[v]) if sibling in inside[child]), S - inside[tree.left[v]] - inside[tree.right[v]])
+                v = min(
+                    (v for v in tree.below() if v >= 7),
+                    key=lambda v: max(
+                        len(S & inside[tree.left[v]]),
+                        len(S & inside[tree.right[v]]),
+                        len(S - inside[tree.left[v]] - inside[tree.right[v]]),
+                    ),
+                )
+                S &= next(
+                    (inside[child] for child in (tree.left[v], tree.right[v]) if sibling in inside[child]),
+                    S - inside[tree.left[v]] - inside[tree.right[v]],
+                )
                 asked += 1
             assert cost[sibling] == asked <= most[sibling] <= ceil(log2(7))
+
 
 def test_expected_questions_against_runs():
     "The mean of many runs on a shape of seven leaves."
@@ -140,4 +268,6 @@ def test_expected_questions_against_runs():
         oracle = Counting(HierarchyOracle(truth))
         run(quick_clustering(7, seed, "walk"), oracle)
         counts.append(oracle.n_queries)
-    assert abs(np.mean(counts) - theory_algorithms.expected_questions(shape)) < 5 * np.std(counts) / 600**0.5          # five standard errors
+    assert (
+        abs(np.mean(counts) - theory_algorithms.expected_questions(shape)) < 5 * np.std(counts) / 600**0.5
+    )  # five standard errors

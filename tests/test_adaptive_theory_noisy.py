@@ -1,4 +1,5 @@
 """The theory of A18's section 5: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
+
 from math import comb
 
 import numpy as np
@@ -11,50 +12,82 @@ from comparison_hc.oracles import run
 
 CHECKS = [c for c in find_checks("A18") if c.__module__ == "comparison_hc.adaptive.theory_noisy"]
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
     result = check()
     assert result, f"{result!r}\n{result.error or result.table[~result.table.holds].to_string()}"
 
+
 def test_every_statement_of_section_5_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
-    assert [word for word in ("Lemma 5.3", "Lemma 5.4", "Lemma 5.6", "Lemma B.1", "Theorem 5.1, questions", "Theorem 5.1, simulated") if word not in labels] == []
+    assert [
+        word
+        for word in (
+            "Lemma 5.3",
+            "Lemma 5.4",
+            "Lemma 5.6",
+            "Lemma B.1",
+            "Theorem 5.1, questions",
+            "Theorem 5.1, simulated",
+        )
+        if word not in labels
+    ] == []
+
 
 def fails(check, **options):
     "The check runs to its end, and does not hold."
     result = check(**options)
     return result.error is None and not result.holds
 
-@pytest.mark.parametrize("name, wrong, check", [
-    ("votes_per_pivot", lambda p, printed=False: 1, theory_noisy.majorities_are_right),
-    ("marking_rounds", lambda N, p, delta, printed=False: 3, theory_noisy.rounds_mark_the_sibling),
-    ("walking_rounds", lambda D, p, delta, printed=False: D + 1, theory_noisy.walks_last_long_enough),
-    ("right_response", lambda order, at, sibling: HERE, theory_noisy.potential_drops),
-    ("closed_form_bound", lambda n, p, delta: n**2.0, theory_noisy.questions_grow_like_n_log_n)])
+
+@pytest.mark.parametrize(
+    "name, wrong, check",
+    [
+        ("votes_per_pivot", lambda p, printed=False: 1, theory_noisy.majorities_are_right),
+        ("marking_rounds", lambda N, p, delta, printed=False: 3, theory_noisy.rounds_mark_the_sibling),
+        ("walking_rounds", lambda D, p, delta, printed=False: D + 1, theory_noisy.walks_last_long_enough),
+        ("right_response", lambda order, at, sibling: HERE, theory_noisy.potential_drops),
+        ("closed_form_bound", lambda n, p, delta: n**2.0, theory_noisy.questions_grow_like_n_log_n),
+    ],
+)
 def test_a_wrong_formula_is_found(monkeypatch, name, wrong, check):
     monkeypatch.setattr(theory_noisy, name, wrong)
     assert fails(check)
+
 
 def test_a_broken_condition_is_seen():
     assert fails(theory_noisy.vertex_queries_are_right, n_votes=1)
     assert fails(theory_noisy.siblings_are_marked, rounds=2)
 
+
 def test_chances_are_sums():
-    for k, p in ((1, .3), (7, .8), (20, .55)):
-        for c in range(-1, k + 1): assert np.isclose(theory_noisy.chance_of_more(c, k, p), sum(comb(k, s) * p**s * (1 - p)**(k - s) for s in range(c + 1, k + 1)))
+    for k, p in ((1, 0.3), (7, 0.8), (20, 0.55)):
+        for c in range(-1, k + 1):
+            assert np.isclose(
+                theory_noisy.chance_of_more(c, k, p),
+                sum(comb(k, s) * p**s * (1 - p) ** (k - s) for s in range(c + 1, k + 1)),
+            )
         assert theory_noisy.chance_of_more(2.5, k, p) == theory_noisy.chance_of_more(2, k, p)
+
 
 def test_the_sibling_is_found_where_the_tree_has_it():
     from comparison_hc.adaptive import GrowingTree, insertion_clustering
+
     rng = np.random.default_rng(0)
     for shape in ("uniform", "balanced", "caterpillar", "split"):
         order, oracle, sibling = theory_noisy.half_grown(12, shape, rng)
         cluster = {int(order.vertex[i]) for i in range(sibling, order.end[sibling]) if order.vertex[i] < 12}
         order.insert(sibling, 11)
         tree = run(insertion_clustering(12), oracle)
-        assert order.tree.dendrogram().same_tree(tree) and cluster | {11} in [set(members.tolist()) for _, members in tree.clusters()]
+        assert order.tree.dendrogram().same_tree(tree) and cluster | {11} in [
+            set(members.tolist()) for _, members in tree.clusters()
+        ]
+
 
 def test_a_walk_that_is_always_right_goes_straight_and_digs():
     order, oracle, sibling = theory_noisy.half_grown(15, "uniform", np.random.default_rng(1))
-    end, seen = theory_noisy.watched_walk(order, oracle, sibling, 14, .8, range(0, len(order), 3), 30, votes_per_pivot(.8))
+    end, seen = theory_noisy.watched_walk(
+        order, oracle, sibling, 14, 0.8, range(0, len(order), 3), 30, votes_per_pivot(0.8)
+    )
     assert end == sibling and all(right and after == before - 1 for right, before, after, _ in seen) and seen[-1][2] < 0

@@ -1,52 +1,86 @@
 "Sessions with a person: what is asked next, what is kept, what follows; in Python, and in a terminal that is killed."
-import csv, json, os, signal, subprocess, sys, warnings
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import warnings
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from comparison_hc import asking, people
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.people.asking import Consistency, Item, Session, Settings, State, Vote, answer_from, read_items, read_journal
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.journals import sealed_line
-from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
-from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
 from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
+from comparison_hc.people.asking import (
+    Consistency,
+    Item,
+    Session,
+    Settings,
+    State,
+    Vote,
+    answer_from,
+    read_items,
+    read_journal,
+)
+from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]
-trees = st.builds(random_hierarchy, st.integers(2, 12), st.sampled_from(["balanced", "caterpillar", "uniform", "split"]), st.integers(0, 10**6))
+trees = st.builds(
+    random_hierarchy,
+    st.integers(2, 12),
+    st.sampled_from(["balanced", "caterpillar", "uniform", "split"]),
+    st.integers(0, 10**6),
+)
+
 
 def steps(state, answers):
     "The state after these answers, without a session."
     for answer in answers:
-        if isinstance(answer, float): state = State(state.settings, state.votes, answer)
-        else: state = State(state.settings, (*state.votes, Vote(state.question.shown, answer, state.question.why)), state.careful)
+        if isinstance(answer, float):
+            state = State(state.settings, state.votes, answer)
+        else:
+            state = State(
+                state.settings, (*state.votes, Vote(state.question.shown, answer, state.question.why)), state.careful
+            )
     return state
 
+
 def to_the_end(session, oracle):
-    while session.question: session.answer(answer_from(oracle, session.question))
+    while session.question:
+        session.answer(answer_from(oracle, session.question))
     return session
+
 
 def holds(tree, i, j, k):
     "Whether i and j are below a merge that does not hold k: by definition, from the sets of leaves."
     below = [{leaf} for leaf in range(tree.n_leaves)]
-    for a, b in tree.children.tolist(): below.append(below[a] | below[b])
+    for a, b in tree.children.tolist():
+        below.append(below[a] | below[b])
     return any(i in some and j in some and k not in some for some in below)
 
+
 # ---- what is asked, and what follows
+
 
 @settings(max_examples=40, deadline=None)
 @given(trees, st.integers(0, 2**32 - 1), st.integers(0, 7))
 def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed, every):
-    names, oracle = NAMES[:tree.n_leaves], HierarchyOracle(tree)
+    names, oracle = NAMES[: tree.n_leaves], HierarchyOracle(tree)
     state = State(Settings(names, "Ada", seed, every))
     shown = state.at_most
     while state.question:
@@ -59,29 +93,37 @@ def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed,
     asked = [vote.items for vote in state.votes if vote.why != "again"]
     assert len(set(asked)) == len(asked) and all(vote.why in ("new", "again") for vote in state.votes)
     assert state.consistency.n_repeated == state.consistency.n_same == sum(vote.why == "again" for vote in state.votes)
-    if every: assert state.consistency.n_repeated <= len(asked) / every
+    if every:
+        assert state.consistency.n_repeated <= len(asked) / every
+
 
 @settings(max_examples=60, deadline=None)
 @given(trees, st.floats(0, 1), st.integers(0, 10**6))
 def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed):
     "A person who knows a coarser tree: whatever the session's tree says, was said by them, and what was said is in it."
     truth = contracted(tree, share, seed)
-    oracle, names = OrdinalOracle(truth), NAMES[:tree.n_leaves]
+    oracle, names = OrdinalOracle(truth), NAMES[: tree.n_leaves]
     state = State(Settings(names, "Ada", seed % 1000, 0))
-    while state.question: state = steps(state, [answer_from(oracle, state.question)])
+    while state.question:
+        state = steps(state, [answer_from(oracle, state.question)])
     silent = [vote for vote in state.votes if not vote.answer]
     assert len(state.votes) <= len(state.insertion.rows) + asking.MOST_WAYS * state.insertion.n_open
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
     for vote in state.votes:
-        if vote.answer: assert result(np.array([vote.shown])).item() == vote.answer - 1
-    if not silent: assert state.hierarchy.to_dendrogram().same_tree(tree)
-    if share == 1 and tree.n_leaves > 2: assert state.hierarchy.degree == tree.n_leaves
+        if vote.answer:
+            assert result(np.array([vote.shown])).item() == vote.answer - 1
+    if not silent:
+        assert state.hierarchy.to_dendrogram().same_tree(tree)
+    if share == 1 and tree.n_leaves > 2:
+        assert state.hierarchy.degree == tree.n_leaves
+
 
 def test_other_ways_ask_about_the_same_pivot():
     "By definition: the pair's lowest common cluster, and the sides the two stand on."
     tree = random_hierarchy(12, "split", 5)
     grown = asking.GrowingTree(12)
-    for x in range(1, 12): grown.splice(x - 1 if x % 2 else grown.root(), x)
+    for x in range(1, 12):
+        grown.splice(x - 1 if x % 2 else grown.root(), x)
     oracle = HierarchyOracle(grown.dendrogram())
     for l, r in combinations(range(12), 2):
         pairs = asking.ways_to_ask(grown, l, r)
@@ -92,12 +134,14 @@ def test_other_ways_ask_about_the_same_pivot():
             assert a == l or oracle.meeting_step(np.array([a]), np.array([l])) < top
             assert b == r or oracle.meeting_step(np.array([b]), np.array([r])) < top
 
+
 def test_places_on_the_screen_are_mixed():
     counts = np.zeros((3, 3))
     for seed in range(200):
         question = State(Settings(NAMES, "Ada", seed)).question
         counts[np.arange(3), np.argsort(np.argsort(question.shown))] += 1
-    assert counts.min() > 40                                                    # each 200/3, standard deviation 6.7
+    assert counts.min() > 40  # each 200/3, standard deviation 6.7
+
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.integers(0, 3), max_size=60), st.integers(4, 12), st.integers(0, 100), st.integers(1, 5))
@@ -105,68 +149,111 @@ def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, eve
     "Somebody who presses keys at random; afterwards a person with a tree takes over, and settles."
     state, oracle = State(Settings(NAMES[:n], "Ada", seed, every)), HierarchyOracle(random_hierarchy(n, "split", seed))
     for answer in answers:
-        if state.question: state = steps(state, [answer])
+        if state.question:
+            state = steps(state, [answer])
     for count in range(400):
-        if state.question is None: break
+        if state.question is None:
+            break
         state = steps(state, [answer_from(oracle, state.question)])
     assert state.question is None and state.hierarchy.n_items == n
     tree = state.hierarchy.to_dendrogram()
     assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
     for clash in state.clashes:
-        with pytest.raises(asking.Contradiction): asking.consistent_hierarchy(Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n))
+        with pytest.raises(asking.Contradiction):
+            asking.consistent_hierarchy(
+                Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n)
+            )
+
 
 def test_a_slip_is_noticed_and_the_last_word_counts():
     oracle = HierarchyOracle(tree := random_hierarchy(12, "split", 1))
-    for seed in range(12):                                                      # the repeated answer is wrong once; or the first was
+    for seed in range(12):  # the repeated answer is wrong once; or the first was
         for wrong in ("again", "first"):
             state = State(Settings(NAMES, "Ada", seed, 4))
             slipped = None
             while state.question:
                 right = answer_from(oracle, state.question)
-                slip = slipped is None and (state.question.why == "again" if wrong == "again" else len(state.votes) == 0)
-                if slip: slipped = frozenset(state.question.shown)
+                slip = slipped is None and (
+                    state.question.why == "again" if wrong == "again" else len(state.votes) == 0
+                )
+                if slip:
+                    slipped = frozenset(state.question.shown)
                 state = steps(state, [right % 3 + 1 if slip else right])
-                if state.doubt: assert state.question.why == "settle" and frozenset(state.question.shown) == slipped and {frozenset(vote.shown) for vote in state.doubt} == {slipped}
+                if state.doubt:
+                    assert (
+                        state.question.why == "settle"
+                        and frozenset(state.question.shown) == slipped
+                        and {frozenset(vote.shown) for vote in state.doubt} == {slipped}
+                    )
             noticed = any(vote.why == "settle" for vote in state.votes)
-            if wrong == "again": assert noticed
-            if noticed: assert state.hierarchy.to_dendrogram().same_tree(tree) and len(state.clashes) >= 1 and state.consistency.n_same == state.consistency.n_repeated - 1
-            else: assert not state.hierarchy.to_dendrogram().same_tree(tree)
+            if wrong == "again":
+                assert noticed
+            if noticed:
+                assert (
+                    state.hierarchy.to_dendrogram().same_tree(tree)
+                    and len(state.clashes) >= 1
+                    and state.consistency.n_same == state.consistency.n_repeated - 1
+                )
+            else:
+                assert not state.hierarchy.to_dendrogram().same_tree(tree)
+
 
 # ---- p
 
+
 def test_agreement_and_p():
-    for p in np.linspace(1 / 3, 1, 50): assert asking.right_answer_probability(p**2 + 2 * ((1 - p) / 2)**2) == pytest.approx(p)      # both right, or the same of two wrong ones
+    for p in np.linspace(1 / 3, 1, 50):
+        assert asking.right_answer_probability(p**2 + 2 * ((1 - p) / 2) ** 2) == pytest.approx(
+            p
+        )  # both right, or the same of two wrong ones
     assert asking.right_answer_probability(0) == 1 / 3
+
 
 def test_interval_covers_exactly():
     for m in (1, 4, 9, 30):
         intervals = [Consistency(m, k).interval for k in range(m + 1)]
-        assert all(low <= Consistency(m, k).p <= high for k, (low, high) in enumerate(intervals)) and intervals[-1][1] == 1
-        for p in np.linspace(0.334, 1, 60): assert sum(binom.pmf(k, m, p**2 + (1 - p)**2 / 2) for k, (low, high) in enumerate(intervals) if low <= p <= high + 1e-12) >= 0.9
+        assert (
+            all(low <= Consistency(m, k).p <= high for k, (low, high) in enumerate(intervals)) and intervals[-1][1] == 1
+        )
+        for p in np.linspace(0.334, 1, 60):
+            assert (
+                sum(
+                    binom.pmf(k, m, p**2 + (1 - p) ** 2 / 2)
+                    for k, (low, high) in enumerate(intervals)
+                    if low <= p <= high + 1e-12
+                )
+                >= 0.9
+            )
     assert Consistency(0, 0).p is None and Consistency(0, 0).interval == pytest.approx((1 / 3, 1))
+
 
 def test_p_of_a_noisy_person_is_found():
     "400 sessions' worth of repeated questions, p = 0.8: the estimate is within four standard errors of a's (delta method)."
     tree, counts = random_hierarchy(12, "split", 0), np.zeros(2)
     for seed in range(60):
         state, oracle = State(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
-        while state.question and len(state.votes) < 60: state = steps(state, [answer_from(oracle, state.question)])
+        while state.question and len(state.votes) < 60:
+            state = steps(state, [answer_from(oracle, state.question)])
         counts += state.consistency.n_repeated, state.consistency.n_same
     a = 0.8**2 + 0.2**2 / 2
     assert counts[0] > 300 and abs(counts[1] / counts[0] - a) < 4 * np.sqrt(a * (1 - a) / counts[0])
     assert abs(Consistency(*counts.astype(int)).p - 0.8) < 0.1
 
+
 # ---- the careful stage: p is used
+
 
 @settings(max_examples=40, deadline=None)
 @given(trees)
 def test_rows_of_a_tree_make_the_tree(tree):
     "By definition: each holds; and BUILD finds nothing else."
-    grown, names = asking.GrowingTree(tree.n_leaves), NAMES[:tree.n_leaves]
-    for x in range(1, tree.n_leaves): grown.splice(x // 2, x)
+    grown, names = asking.GrowingTree(tree.n_leaves), NAMES[: tree.n_leaves]
+    for x in range(1, tree.n_leaves):
+        grown.splice(x // 2, x)
     rows, truth = asking.rows_of_tree(grown), grown.dendrogram()
     assert len(rows) == tree.n_leaves - 2 and all(holds(truth, *row) for row in rows)
     assert asking.tree_of_rows(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
+
 
 def test_the_careful_stage_outvotes_slips(tmp_path):
     "p = 0.8, 25 people: at most one wrong tree in twenty is promised; 6 or more of 25 have probability below 0.002 then. The plain sessions do worse."
@@ -174,11 +261,19 @@ def test_the_careful_stage_outvotes_slips(tmp_path):
     for seed in range(25):
         session, oracle = Session(NAMES[:8], seed=seed, repeat_every=0), Noisy(HierarchyOracle(tree), 0.8, seed)
         plain += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
-        assert session.be_careful(0.8) and session.state.at_most is None and session.state.expected > 10 and "no limit" in session.state.left_text
+        assert (
+            session.be_careful(0.8)
+            and session.state.at_most is None
+            and session.state.expected > 10
+            and "no limit" in session.state.left_text
+        )
         careful += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
-        against = sum(not holds(session.state.hierarchy.to_dendrogram(), *vote.row) for vote in session.state.votes if vote.answer)
+        against = sum(
+            not holds(session.state.hierarchy.to_dendrogram(), *vote.row) for vote in session.state.votes if vote.answer
+        )
         assert session.state.n_against == against and session.state.clashes == [] and session.state.at_most == 0
     assert binom.cdf(19, 25, 0.95) < 0.002 and careful >= 20 > plain
+
 
 def test_careful_is_kept_and_taken_back(tmp_path):
     oracle = Noisy(HierarchyOracle(random_hierarchy(12, "split", 1)), 0.7, 3)
@@ -186,28 +281,41 @@ def test_careful_is_kept_and_taken_back(tmp_path):
     before = session.state
     assert before.consistency.n_same < before.consistency.n_repeated
     session.be_careful()
-    assert session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95)) and session.question.why == "careful"
-    for count in range(5): session.answer(answer_from(oracle, session.question) if count != 2 else 0)
+    assert (
+        session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95))
+        and session.question.why == "careful"
+    )
+    for count in range(5):
+        session.answer(answer_from(oracle, session.question) if count != 2 else 0)
     assert Session(NAMES, tmp_path / "j.jsonl").state == session.state
-    for count in range(6): session.undo()
+    for count in range(6):
+        session.undo()
     assert session.state == before == Session(NAMES, tmp_path / "j.jsonl").state
+
 
 def test_cannot_say_for_ever_ends_the_careful_stage():
     session = Session(NAMES[:6])
     session.be_careful(0.9)
-    while session.question: session.answer(0)
+    while session.question:
+        session.answer(0)
     assert session.state.hierarchy.n_items == 6 and session.state.insertion.n_open > 0
+
 
 @pytest.mark.parametrize("p", [0.5, 1.0, 2, "0.9", float("nan"), True])
 def test_bad_p(p):
-    with pytest.raises(InputError, match="^p must be"): Session(NAMES).be_careful(p)
+    with pytest.raises(InputError, match="^p must be"):
+        Session(NAMES).be_careful(p)
+
 
 def test_p_cannot_be_estimated_from_nothing():
-    with pytest.raises(InputError, match="p must be given"): Session(NAMES).be_careful()
+    with pytest.raises(InputError, match="p must be given"):
+        Session(NAMES).be_careful()
+
 
 # ---- the journal
 
 ACTIONS = st.lists(st.sampled_from(["answer"] * 6 + ["undo", "kill", "tear", "careful"]), max_size=40)
+
 
 @settings(max_examples=40, deadline=None)
 @given(ACTIONS, st.integers(0, 1000), st.randoms(use_true_random=False))
@@ -217,39 +325,63 @@ def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
     session, plain = Session(NAMES, path, "Ada", seed), []
     for action in actions:
         if action == "answer" and session.question:
-            plain.append(chance.randrange(4)); assert session.answer(plain[-1])
-        elif action == "undo" and plain: plain.pop(); assert session.undo()
-        elif action == "careful": plain.append(0.8); assert session.be_careful(0.8)
-        elif action == "kill": session = Session(NAMES, path)
+            plain.append(chance.randrange(4))
+            assert session.answer(plain[-1])
+        elif action == "undo" and plain:
+            plain.pop()
+            assert session.undo()
+        elif action == "careful":
+            plain.append(0.8)
+            assert session.be_careful(0.8)
+        elif action == "kill":
+            session = Session(NAMES, path)
         elif action == "tear":
             data = path.read_bytes()
-            path.write_bytes(data + b'{"q":[1,2,3],"a":1,"why":"new","crc":"00000000'[:chance.randrange(1, 44)])
+            path.write_bytes(data + b'{"q":[1,2,3],"a":1,"why":"new","crc":"00000000'[: chance.randrange(1, 44)])
             session = Session(NAMES, path)
             assert "torn" in session.report and path.read_bytes() == data
         assert session.state == steps(State(session.state.settings), plain)
-    assert read_journal(path).votes == session.state.votes and Session(NAMES, path, "Ada", seed).question == session.question
+    assert (
+        read_journal(path).votes == session.state.votes
+        and Session(NAMES, path, "Ada", seed).question == session.question
+    )
+
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_damaged_journal_keeps_its_intact_part(tmp_path_factory, data):
     "Any byte changed, or any line removed: what stands before it is kept, everything is copied aside, and it is said."
-    folder = tmp_path_factory.mktemp("d"); path = folder / "j.jsonl"
+    folder = tmp_path_factory.mktemp("d")
+    path = folder / "j.jsonl"
     session = Session(NAMES, path, "Ada", 3)
-    for answer in (1, 2, 0, 3, 1, 1, 2): session.answer(answer)
+    for answer in (1, 2, 0, 3, 1, 1, 2):
+        session.answer(answer)
     session.undo()
     whole, votes = path.read_bytes(), session.state.votes
     lines = whole.split(b"\n")[:-1]
     line = data.draw(st.integers(1, len(lines) - 1))
-    if data.draw(st.booleans()) and line < len(lines) - 1: lines.pop(line)
+    if data.draw(st.booleans()) and line < len(lines) - 1:
+        lines.pop(line)
     else:
         at = data.draw(st.integers(0, len(lines[line]) - 1))
-        lines[line] = lines[line][:at] + bytes([data.draw(st.integers(33, 126).filter(lambda byte: byte != lines[line][at]))]) + lines[line][at + 1:]
+        lines[line] = (
+            lines[line][:at]
+            + bytes([data.draw(st.integers(33, 126).filter(lambda byte: byte != lines[line][at]))])
+            + lines[line][at + 1 :]
+        )
     path.write_bytes(b"\n".join(lines) + b"\n")
     again = Session(NAMES, path)
-    assert again.n_records == line - 1 and f"line {line + 1} is damaged" in again.report and f"{line - 1} records before it" in again.report
-    assert (folder / "j.jsonl.damaged").read_bytes() == b"\n".join(lines) + b"\n" and whole.startswith(path.read_bytes())
-    assert again.state.votes == votes[:line - 1] if line <= 7 else True
-    assert Session(NAMES, path).report == ""                                    # mended
+    assert (
+        again.n_records == line - 1
+        and f"line {line + 1} is damaged" in again.report
+        and f"{line - 1} records before it" in again.report
+    )
+    assert (folder / "j.jsonl.damaged").read_bytes() == b"\n".join(lines) + b"\n" and whole.startswith(
+        path.read_bytes()
+    )
+    assert again.state.votes == votes[: line - 1] if line <= 7 else True
+    assert Session(NAMES, path).report == ""  # mended
+
 
 def test_a_page_that_is_behind_does_not_answer(tmp_path):
     first, second = (Session(NAMES, tmp_path / "j.jsonl") for _ in range(2))
@@ -257,21 +389,36 @@ def test_a_page_that_is_behind_does_not_answer(tmp_path):
     assert first.answer(1) and not second.answer(2, at=seen) and second.state == first.state
     assert second.answer(2) and not first.undo(at=seen + 1) and first.state == second.state and first.n_records == 2
 
+
 def test_journals_that_do_not_fit(tmp_path):
     path = tmp_path / "j.jsonl"
     Session(NAMES, path, "Ada", 1, 5).answer(1)
     before = path.read_bytes()
-    for words, says in (((NAMES[:-1], path), "'item 11'"), ((NAMES + ["more"], path), "'more'"), ((NAMES, path, "Bob"), "person = 'Bob'"), ((NAMES, path, "Ada", 2), "seed = 2"), ((NAMES, path, "Ada", 1, 6), "repeat_every = 6")):
-        with pytest.raises(JournalError, match=says): Session(*words)
+    for words, says in (
+        ((NAMES[:-1], path), "'item 11'"),
+        ((NAMES + ["more"], path), "'more'"),
+        ((NAMES, path, "Bob"), "person = 'Bob'"),
+        ((NAMES, path, "Ada", 2), "seed = 2"),
+        ((NAMES, path, "Ada", 1, 6), "repeat_every = 6"),
+    ):
+        with pytest.raises(JournalError, match=says):
+            Session(*words)
     assert path.read_bytes() == before
-    assert Session(NAMES[::-1], path).state.settings.names == tuple(NAMES)      # the same items in another order are the same items
+    assert Session(NAMES[::-1], path).state.settings.names == tuple(
+        NAMES
+    )  # the same items in another order are the same items
     (tmp_path / "other.jsonl").write_text('{"a": 1}\n')
-    with pytest.raises(JournalError, match="new file or one that a session wrote"): Session(NAMES, tmp_path / "other.jsonl")
-    with pytest.raises(InputError, match="existing folder"): Session(NAMES, tmp_path / "no" / "j.jsonl")
+    with pytest.raises(JournalError, match="new file or one that a session wrote"):
+        Session(NAMES, tmp_path / "other.jsonl")
+    with pytest.raises(InputError, match="existing folder"):
+        Session(NAMES, tmp_path / "no" / "j.jsonl")
     session = Session(NAMES, path)
     path.write_bytes(before[:-30])
-    with pytest.raises(JournalError, match="shortened"): session.answer(1)
-    with pytest.raises(InputError, match="existing file"): read_journal(tmp_path / "nowhere")
+    with pytest.raises(JournalError, match="shortened"):
+        session.answer(1)
+    with pytest.raises(InputError, match="existing file"):
+        read_journal(tmp_path / "nowhere")
+
 
 def test_killed_while_the_first_line_was_written(tmp_path):
     path = tmp_path / "j.jsonl"
@@ -281,129 +428,278 @@ def test_killed_while_the_first_line_was_written(tmp_path):
         path.write_bytes(whole[:length])
         assert Session(NAMES, path, "Ada", 1).answer(2) and path.read_bytes().startswith(whole)
 
+
 # ---- bad input
 
-@pytest.mark.parametrize("items, says", [(["a", "b", "a"], "distinct; got 'a'"), (["a"], "at least two"), ([], "at least two"), (7, "a sequence"), (b"ab", "a sequence"), ({"a", "b"}, "a sequence"), ("nowhere", "existing folder"), (["a ", "b"], "blanks"), (["a\tb", "c"], "printable"), (["", "b"], "blanks"),
-                                         ([None, "b"], "missing"), ([float("nan"), "b"], "missing"), (np.array([["a", "b"], ["c", "d"]]), "a sequence"), ("x" * 5000, "existing text file; got 'xx"), ([Item("a", 5), "b"], "pictures"), (["\ud800", "b"], "printable")])
+
+@pytest.mark.parametrize(
+    "items, says",
+    [
+        (["a", "b", "a"], "distinct; got 'a'"),
+        (["a"], "at least two"),
+        ([], "at least two"),
+        (7, "a sequence"),
+        (b"ab", "a sequence"),
+        ({"a", "b"}, "a sequence"),
+        ("nowhere", "existing folder"),
+        (["a ", "b"], "blanks"),
+        (["a\tb", "c"], "printable"),
+        (["", "b"], "blanks"),
+        ([None, "b"], "missing"),
+        ([float("nan"), "b"], "missing"),
+        (np.array([["a", "b"], ["c", "d"]]), "a sequence"),
+        ("x" * 5000, "existing text file; got 'xx"),
+        ([Item("a", 5), "b"], "pictures"),
+        (["\ud800", "b"], "printable"),
+    ],
+)
 def test_bad_items(items, says):
-    with pytest.raises(InputError, match=says): read_items(items)
+    with pytest.raises(InputError, match=says):
+        read_items(items)
+
 
 def test_bad_files(tmp_path):
-    (tmp_path / "latin.txt").write_bytes("pé\nb".encode("latin-1")); (tmp_path / "twice.txt").write_text("a\nb\na\n"); (tmp_path / "empty").mkdir(); (tmp_path / "wrong").mkdir(); (tmp_path / "wrong" / "a.png").write_text("no picture")
-    for name, says in (("latin.txt", "utf-8"), ("twice.txt", "distinct"), ("empty", "a folder with pictures"), ("wrong", "PNG, JPEG or GIF pictures; got .*a.png")):
-        with pytest.raises(InputError, match=says): read_items(tmp_path / name)
+    (tmp_path / "latin.txt").write_bytes("pé\nb".encode("latin-1"))
+    (tmp_path / "twice.txt").write_text("a\nb\na\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "wrong").mkdir()
+    (tmp_path / "wrong" / "a.png").write_text("no picture")
+    for name, says in (
+        ("latin.txt", "utf-8"),
+        ("twice.txt", "distinct"),
+        ("empty", "a folder with pictures"),
+        ("wrong", "PNG, JPEG or GIF pictures; got .*a.png"),
+    ):
+        with pytest.raises(InputError, match=says):
+            read_items(tmp_path / name)
     if os.name == "posix":
-        (tmp_path / "links").mkdir(); (tmp_path / "links" / "a.png").symlink_to(tmp_path / "nowhere")
-        with pytest.raises(InputError, match="pictures; got .*a.png"): read_items(tmp_path / "links")
-        with pytest.raises(InputError, match="a folder or a text file"): read_items(os.devnull)
+        (tmp_path / "links").mkdir()
+        (tmp_path / "links" / "a.png").symlink_to(tmp_path / "nowhere")
+        with pytest.raises(InputError, match="pictures; got .*a.png"):
+            read_items(tmp_path / "links")
+        with pytest.raises(InputError, match="a folder or a text file"):
+            read_items(os.devnull)
     (tmp_path / "windows.txt").write_bytes("\ufeffa\r\n\r\n  b \r\n".encode())
     assert [item.name for item in read_items(tmp_path / "windows.txt")] == ["a", "b"]
 
-@pytest.mark.parametrize("options, says", [(dict(person=""), "person"), (dict(person=7), "person"), (dict(person="\ud800"), "person must be a name"), (dict(seed=-1), "seed"), (dict(repeat_every=-1), "repeat_every"), (dict(repeat_every=1.5), "repeat_every")])
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (dict(person=""), "person"),
+        (dict(person=7), "person"),
+        (dict(person="\ud800"), "person must be a name"),
+        (dict(seed=-1), "seed"),
+        (dict(repeat_every=-1), "repeat_every"),
+        (dict(repeat_every=1.5), "repeat_every"),
+    ],
+)
 def test_bad_options(options, says):
-    with pytest.raises(InputError, match=says): Session(NAMES, **options)
+    with pytest.raises(InputError, match=says):
+        Session(NAMES, **options)
+
 
 @pytest.mark.parametrize("journal", [5, b"x", True, ["x"], "a\0b", "y" * 400, "", *[os.devnull] * (os.name == "posix")])
 def test_names_of_journals_that_are_refused(journal, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(InputError, match="^journal must be"): Session(NAMES, journal)
-    with pytest.raises(InputError, match="^journal must be"): read_journal(journal)
+    with pytest.raises(InputError, match="^journal must be"):
+        Session(NAMES, journal)
+    with pytest.raises(InputError, match="^journal must be"):
+        read_journal(journal)
     assert os.listdir() == []
+
 
 def whole_journal(path):
     session = Session(NAMES, path, "Ada", 3)
-    for answer in (1, 2, 0, 3): session.answer(answer)
+    for answer in (1, 2, 0, 3):
+        session.answer(answer)
     return path.read_bytes()
 
-@pytest.mark.parametrize("tail", [b"\0" * 500, b"[" * 100_000 + b"\n", b"junk", b'{"a":"\\ud800","crc":"00000000"}\n', b'{"a":' + b"9" * 6000 + b"}\n", bytes(range(256)), b"\xff\xfe\n"])
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        b"\0" * 500,
+        b"[" * 100_000 + b"\n",
+        b"junk",
+        b'{"a":"\\ud800","crc":"00000000"}\n',
+        b'{"a":' + b"9" * 6000 + b"}\n",
+        bytes(range(256)),
+        b"\xff\xfe\n",
+    ],
+)
 def test_whatever_follows_a_journal_is_kept_aside(tail, tmp_path):
     path = tmp_path / "j.jsonl"
     whole = whole_journal(path)
     path.write_bytes(whole + tail)
-    with pytest.warns(UserWarning, match="4 records before it are intact"): assert read_journal(path).n_records == 4
+    with pytest.warns(UserWarning, match="4 records before it are intact"):
+        assert read_journal(path).n_records == 4
     session = Session(NAMES, path)
-    assert len(session.state.votes) == 4 and "copied" in session.report and (tmp_path / "j.jsonl.damaged").read_bytes() == whole + tail and path.read_bytes() == whole
+    assert (
+        len(session.state.votes) == 4
+        and "copied" in session.report
+        and (tmp_path / "j.jsonl.damaged").read_bytes() == whole + tail
+        and path.read_bytes() == whole
+    )
     assert session.answer(1) and len(read_journal(path).votes) == 5
+
 
 HEAD = dict(format="comparison_hc asking 1", items=NAMES, person="Ada", seed=1, repeat_every=6)
 
-@pytest.mark.parametrize("data", [b"\n", b"\0" * 100, b"[" * 100_000 + b"\n", b"[1]\n", b'{"\\ud800":1,"crc":"00000000"}\n', bytes(range(256)), "a\nb\n".encode("utf-16"), *(sealed_line(head, 0)[0] for head in (
-    {"format": HEAD["format"]}, HEAD | {"items": 5}, HEAD | {"items": None}, HEAD | {"seed": "x"}, HEAD | {"items": ["a", "a"]}, HEAD | {"person": ""}, HEAD | {"format": "comparison_hc asking 2"}))])
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\n",
+        b"\0" * 100,
+        b"[" * 100_000 + b"\n",
+        b"[1]\n",
+        b'{"\\ud800":1,"crc":"00000000"}\n',
+        bytes(range(256)),
+        "a\nb\n".encode("utf-16"),
+        *(
+            sealed_line(head, 0)[0]
+            for head in (
+                {"format": HEAD["format"]},
+                HEAD | {"items": 5},
+                HEAD | {"items": None},
+                HEAD | {"seed": "x"},
+                HEAD | {"items": ["a", "a"]},
+                HEAD | {"person": ""},
+                HEAD | {"format": "comparison_hc asking 2"},
+            )
+        ),
+    ],
+)
 def test_files_that_are_no_journal_stay_as_they_are(data, tmp_path):
     path = tmp_path / "j.jsonl"
     path.write_bytes(data)
     for read in (read_journal, lambda path: Session(NAMES, path), lambda path: pool_journals([path])):
-        with pytest.raises(JournalError, match="^journal must b.*nothing was changed$"): read(path)
+        with pytest.raises(JournalError, match="^journal must b.*nothing was changed$"):
+            read(path)
     assert path.read_bytes() == data and os.listdir(tmp_path) == ["j.jsonl"]
 
-@pytest.mark.parametrize("record", [dict(q=[0, 1, 99], a=1, why="new"), dict(q=[0, 1, 2], a=4, why="new"), dict(q=[0, 1, 2], a=True, why="new"), dict(q=[0, True, 2], a=1, why="new"), dict(q=[0, 1, 2], a=1, why=["new"]), {"careful": 2.0}, {"x": 1}])
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        dict(q=[0, 1, 99], a=1, why="new"),
+        dict(q=[0, 1, 2], a=4, why="new"),
+        dict(q=[0, 1, 2], a=True, why="new"),
+        dict(q=[0, True, 2], a=1, why="new"),
+        dict(q=[0, 1, 2], a=1, why=["new"]),
+        {"careful": 2.0},
+        {"x": 1},
+    ],
+)
 def test_a_record_that_says_nothing_is_damage(record, tmp_path):
     path = tmp_path / "j.jsonl"
     head, crc = sealed_line(HEAD, 0)
     path.write_bytes(head + sealed_line(record, crc)[0])
     assert "line 2 is damaged; the 0 records" in Session(NAMES, path).report
 
+
 def test_bad_answers():
     session = Session(NAMES[:3])
     for bad in (4, -1, "1", 1.5, True, None):
-        with pytest.raises(InputError, match="answer"): session.answer(bad)
+        with pytest.raises(InputError, match="answer"):
+            session.answer(bad)
     for bad in (-1, "0", 1.5):
-        with pytest.raises(InputError, match="^at must be"): session.answer(1, bad)
-    with pytest.raises(InputError, match="undo"): session.undo()
+        with pytest.raises(InputError, match="^at must be"):
+            session.answer(1, bad)
+    with pytest.raises(InputError, match="undo"):
+        session.undo()
     session.answer(2)
-    with pytest.raises(InputError, match="at the end"): session.answer(1)
-    with pytest.raises(InputError, match="form"): export_session(session, ".pdf")
-    with pytest.raises(InputError, match="answers"): export_session(Session(NAMES), "answers.csv")
+    with pytest.raises(InputError, match="at the end"):
+        session.answer(1)
+    with pytest.raises(InputError, match="form"):
+        export_session(session, ".pdf")
+    with pytest.raises(InputError, match="answers"):
+        export_session(Session(NAMES), "answers.csv")
+
 
 def test_two_items_need_no_question():
     session = Session(["a", "b"])
     assert session.question is None and session.state.at_most == 0 and export_session(session, ".nwk") == "(a,b);\n"
 
+
 # ---- items
+
 
 def test_item_sets(tmp_path):
     from comparison_hc.datasets import png_bytes
-    assert len(read_items()) >= 12 and all(item.name and item.picture for item in read_items()) and len(read_items("digits")) == 20
-    for name in ("b", "a"): (tmp_path / f"{name}.png").write_bytes(png_bytes(np.eye(3)))
+
+    assert (
+        len(read_items()) >= 12
+        and all(item.name and item.picture for item in read_items())
+        and len(read_items("digits")) == 20
+    )
+    for name in ("b", "a"):
+        (tmp_path / f"{name}.png").write_bytes(png_bytes(np.eye(3)))
     (tmp_path / "notes.doc").write_text("x")
-    assert [item.name for item in read_items(tmp_path)] == ["a", "b"] and all(item.is_image for item in read_items(str(tmp_path)))
+    assert [item.name for item in read_items(tmp_path)] == ["a", "b"] and all(
+        item.is_image for item in read_items(str(tmp_path))
+    )
     (tmp_path / "list.txt").write_text("\ufeff one\n\ntwo \n", encoding="utf-8")
     assert [item.name for item in read_items(tmp_path / "list.txt")] == ["one", "two"]
 
+
 # ---- files, and people
+
 
 def test_exports(tmp_path):
     tree = random_hierarchy(12, "split", 4)
     session, names = Session(), [item.name for item in read_items()]
     for count in range(1000):
-        if session.question is None: break
+        if session.question is None:
+            break
         if count in (1, 8):
-            for form in EXPORTS: assert len(export_session(session, form)) > 20
+            for form in EXPORTS:
+                assert len(export_session(session, form)) > 20
         session.answer(answer_from(HierarchyOracle(tree), session.question))
     assert Dendrogram.from_newick(export_session(session, ".nwk").strip(), names=names).same_tree(tree)
-    Z = np.array([[float(cell) for cell in line.split(",")] for line in export_session(session, ".csv").splitlines()[1:]])
+    Z = np.array(
+        [[float(cell) for cell in line.split(",")] for line in export_session(session, ".csv").splitlines()[1:]]
+    )
     assert Dendrogram.from_linkage(Z).same_tree(tree)
-    assert export_session(session, ".png").startswith(b"\x89PNG") and "penguin" in export_session(session, ".svg") and "What somebody thinks" in export_session(session, ".html")
+    assert (
+        export_session(session, ".png").startswith(b"\x89PNG")
+        and "penguin" in export_session(session, ".svg")
+        and "What somebody thinks" in export_session(session, ".html")
+    )
     (tmp_path / "a.csv").write_text(export_session(session, "answers.csv"), encoding="utf-8")
     answers = read_comparisons(tmp_path / "a.csv")
     assert len(answers) == 2 * len(session.state.votes)
     number = {name: at for at, name in enumerate(names)}
     assert all(holds(tree, *(number[answers.names[item]] for item in row)) for row in answers.array.tolist())
 
+
 def sitting(folder, person, oracle, items=NAMES, **options):
     return to_the_end(Session(items, folder / f"{person}.jsonl", person, **options), oracle).path
+
 
 def test_pooled_people(tmp_path):
     tree = random_hierarchy(12, "split", 2)
     ada, bob = (sitting(tmp_path, person, HierarchyOracle(tree)) for person in ("Ada", "Bob"))
     cleo = sitting(tmp_path, "Cleo", HierarchyOracle(random_hierarchy(12, "split", 3)), repeat_every=0)
     pool = pool_journals([ada, bob])
-    assert pool.clash() is None and pool.hierarchy()[0].same_tree(tree) and set(pool.triplets.respondents) == {"Ada", "Bob"}
+    assert (
+        pool.clash() is None
+        and pool.hierarchy()[0].same_tree(tree)
+        and set(pool.triplets.respondents) == {"Ada", "Bob"}
+    )
     table = pool.agreement()
-    assert table.tree_agreement[0] == 1 and table.same_answers[0] == table.common_questions[0] and table.triples[0] == 220
+    assert (
+        table.tree_agreement[0] == 1 and table.same_answers[0] == table.common_questions[0] and table.triples[0] == 220
+    )
     pool = pool_journals([ada, bob, cleo])
     clash = pool.clash()
-    assert isinstance(clash, asking.Contradiction) and len(pool.who_said()) == len(clash.answers) and any("Cleo" in line for line in pool.who_said()) and any("Ada" in line or "Bob" in line for line in pool.who_said())
+    assert (
+        isinstance(clash, asking.Contradiction)
+        and len(pool.who_said()) == len(clash.answers)
+        and any("Cleo" in line for line in pool.who_said())
+        and any("Ada" in line or "Bob" in line for line in pool.who_said())
+    )
     assert pool.hierarchy()[0].n_leaves == 12 and len(pool.agreement()) == 3
     first, other = HierarchyOracle(tree), HierarchyOracle(random_hierarchy(12, "split", 3))
     triples = np.array(list(combinations(range(12), 3)))
@@ -411,49 +707,80 @@ def test_pooled_people(tmp_path):
     lines = len(read_journal(ada).votes) + len(read_journal(bob).votes) + len(read_journal(cleo).votes)
     assert len(pool.triplets) == 2 * lines
 
+
 def test_pooled_items_may_stand_in_another_order(tmp_path):
     tree = random_hierarchy(12, "split", 2)
     ada = sitting(tmp_path, "Ada", HierarchyOracle(tree))
     bob = sitting(tmp_path, "Bob", HierarchyOracle(tree.relabel(list(range(11, -1, -1)))), NAMES[::-1])
     assert pool_journals([ada, bob]).hierarchy()[0].same_tree(tree)
 
+
 def test_journals_that_cannot_be_pooled(tmp_path):
     oracle = HierarchyOracle(random_hierarchy(12, "split", 2))
     ada, few = sitting(tmp_path, "Ada", oracle), sitting(tmp_path, "Few", oracle, NAMES[:5])
     (tmp_path / "copy.jsonl").write_bytes(ada.read_bytes())
-    for paths, says in (([ada, few], "the same items"), ([ada, tmp_path / "copy.jsonl"], "only journal"), ([], "at least one"), (str(ada), "sequence"), ([tmp_path / "no"], "existing file")):
-        with pytest.raises(InputError, match=says): pool_journals(paths)
+    for paths, says in (
+        ([ada, few], "the same items"),
+        ([ada, tmp_path / "copy.jsonl"], "only journal"),
+        ([], "at least one"),
+        (str(ada), "sequence"),
+        ([tmp_path / "no"], "existing file"),
+    ):
+        with pytest.raises(InputError, match=says):
+            pool_journals(paths)
     Session(NAMES, tmp_path / "new.jsonl", "New")
-    with pytest.raises(InputError, match="at least one answer"): pool_journals([tmp_path / "new.jsonl"]).hierarchy()
-    with open(ada, "ab") as file: file.write(b"junk\n")
-    with pytest.warns(UserWarning, match="damaged.*left as it is"): pool_journals([ada])
+    with pytest.raises(InputError, match="at least one answer"):
+        pool_journals([tmp_path / "new.jsonl"]).hierarchy()
+    with open(ada, "ab") as file:
+        file.write(b"junk\n")
+    with pytest.warns(UserWarning, match="damaged.*left as it is"):
+        pool_journals([ada])
     assert ada.read_bytes().endswith(b"junk\n")
 
+
 # ---- the terminal
+
 
 def shown_numbers(text, names):
     "The three items of the last question on a screen."
     return [names.index(line.strip().split("  ", 1)[1]) for line in text.splitlines()[-4:-1]]
 
+
 class Terminal:
     "The command in a process; reads until it waits, types what a tree says."
+
     def __init__(self, folder, *words):
         self.folder = folder
-        self.process = subprocess.Popen([*CALL, "ask", *map(str, words)], cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8", bufsize=1, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+        self.process = subprocess.Popen(
+            [*CALL, "ask", *map(str, words)],
+            cwd=folder,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            bufsize=1,
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        )
 
     def read(self):
         "What it says until it waits for a line, or ends."
         text = ""
-        while not text.endswith("stop): ") and (character := self.process.stdout.read(1)): text += character
+        while not text.endswith("stop): ") and (character := self.process.stdout.read(1)):
+            text += character
         return text
 
-    def type(self, line): self.process.stdin.write(f"{line}\n"); self.process.stdin.flush()
+    def type(self, line):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
 
     def answer(self, oracle, names, count):
         "Answer so many questions, or all."
         while count and (text := self.read()).endswith("stop): "):
-            self.type(oracle(np.array([shown_numbers(text, names)])).item() + 1); count -= 1
+            self.type(oracle(np.array([shown_numbers(text, names)])).item() + 1)
+            count -= 1
         return text
+
 
 def test_terminal_killed_in_the_middle_continues(tmp_path):
     "kill -9, Ctrl-C, a half-written line, the end of the input: the answers are all there, and the tree is the one that was meant."
@@ -461,53 +788,125 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
     oracle, journal = HierarchyOracle(tree), tmp_path / "list-Ada.jsonl"
     (tmp_path / "list.txt").write_text("\n".join(NAMES))
     words = ("list.txt", "--person", "Ada")
-    killed = Terminal(tmp_path, *words); killed.answer(oracle, NAMES, 4); killed.read()
-    killed.process.send_signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM); killed.process.wait(30)
+    killed = Terminal(tmp_path, *words)
+    killed.answer(oracle, NAMES, 4)
+    killed.read()
+    killed.process.send_signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
+    killed.process.wait(30)
     assert len(read_journal(journal).votes) == 4
-    with open(journal, "ab") as file: file.write(b'{"q":[0,')
+    with open(journal, "ab") as file:
+        file.write(b'{"q":[0,')
     if os.name == "posix":
-        stopped = Terminal(tmp_path, *words); stopped.answer(oracle, NAMES, 5); stopped.read()
+        stopped = Terminal(tmp_path, *words)
+        stopped.answer(oracle, NAMES, 5)
+        stopped.read()
         stopped.process.send_signal(signal.SIGINT)
         out, err = stopped.process.communicate(timeout=30)
-        assert stopped.process.returncode == 130 and "torn" in err and "9 answers are in list-Ada.jsonl, the same command continues" in err and "Traceback" not in err
-    done = subprocess.run([*CALL, "ask", *words], cwd=tmp_path, input="t\nnonsense\nu\n", capture_output=True, text=True, encoding="utf-8", env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert done.returncode == 0 and "Please type" in done.stdout and "The same command continues" in done.stdout and "level" in done.stdout
+        assert (
+            stopped.process.returncode == 130
+            and "torn" in err
+            and "9 answers are in list-Ada.jsonl, the same command continues" in err
+            and "Traceback" not in err
+        )
+    done = subprocess.run(
+        [*CALL, "ask", *words],
+        cwd=tmp_path,
+        input="t\nnonsense\nu\n",
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
+    assert (
+        done.returncode == 0
+        and "Please type" in done.stdout
+        and "The same command continues" in done.stdout
+        and "level" in done.stdout
+    )
     n_before = len(read_journal(journal).votes)
     assert n_before == (8 if os.name == "posix" else 3)
     last = Terminal(tmp_path, *words, "--out", "t.nwk", "--answers-out", "a.csv")
     text = last.answer(oracle, NAMES, -1)
     assert "repeated questions answered the same" in text and "wrote t.nwk" in text and last.process.wait(30) == 0
     assert Dendrogram.from_newick((tmp_path / "t.nwk").read_text().strip(), names=NAMES).same_tree(tree)
-    assert read_journal(journal).votes == to_the_end(Session(NAMES, person="Ada"), oracle).state.votes             # as if nothing had happened
-    assert main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0 and Dendrogram.from_newick((tmp_path / "c.nwk").read_text().strip()).n_leaves == 12
+    assert (
+        read_journal(journal).votes == to_the_end(Session(NAMES, person="Ada"), oracle).state.votes
+    )  # as if nothing had happened
+    assert (
+        main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0
+        and Dendrogram.from_newick((tmp_path / "c.nwk").read_text().strip()).n_leaves == 12
+    )
+
 
 def test_pool_command(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     oracle = HierarchyOracle(random_hierarchy(12, "split", 2))
-    for person in ("Ada", "Bob"): sitting(tmp_path, person, oracle)
+    for person in ("Ada", "Bob"):
+        sitting(tmp_path, person, oracle)
     assert main(["pool", "Ada.jsonl", "Bob.jsonl", "--out", "p.html", "--answers-out", "p.csv"]) == 0
     out = capsys.readouterr().out
-    assert "tree_agreement" in out and "BUILD" in out and "What Ada, Bob think" in Path("p.html").read_text(encoding="utf-8")
-    assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {"Ada", "Bob"} and main(["cluster", "p.csv"]) == 0
+    assert (
+        "tree_agreement" in out
+        and "BUILD" in out
+        and "What Ada, Bob think" in Path("p.html").read_text(encoding="utf-8")
+    )
+    assert {row["respondent"] for row in csv.DictReader(Path("p.csv").read_text().splitlines())} == {
+        "Ada",
+        "Bob",
+    } and main(["cluster", "p.csv"]) == 0
 
-@pytest.mark.parametrize("words, says", [(["ask", "nowhere.txt"], "nowhere.txt"), (["ask", "one.txt"], "at least two"), (["ask", "twice.txt"], "distinct"), (["ask", "--out", "a.pdf"], "--out"), (["ask", "--answers-out", "a.txt"], "--answers-out"), (["ask", "--journal", "one.txt"], "journal"),
-                                         (["ask", "--repeat-every", "-1"], "repeat_every"), (["ask", "--careful", "much"], "--careful"), (["ask", "--journal", ""], "journal must be"), (["ask", "--person", "x" * 400], "journal must be a file"), (["ask", "x" * 5000], "items must be"), (["ask", "--journal", "a\0b"], "journal must be"), (["pool"], "JOURNAL"), (["pool", "nowhere"], "nowhere")])
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        (["ask", "nowhere.txt"], "nowhere.txt"),
+        (["ask", "one.txt"], "at least two"),
+        (["ask", "twice.txt"], "distinct"),
+        (["ask", "--out", "a.pdf"], "--out"),
+        (["ask", "--answers-out", "a.txt"], "--answers-out"),
+        (["ask", "--journal", "one.txt"], "journal"),
+        (["ask", "--repeat-every", "-1"], "repeat_every"),
+        (["ask", "--careful", "much"], "--careful"),
+        (["ask", "--journal", ""], "journal must be"),
+        (["ask", "--person", "x" * 400], "journal must be a file"),
+        (["ask", "x" * 5000], "items must be"),
+        (["ask", "--journal", "a\0b"], "journal must be"),
+        (["pool"], "JOURNAL"),
+        (["pool", "nowhere"], "nowhere"),
+    ],
+)
 def test_bad_words_are_one_line(words, says, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    Path("one.txt").write_text("a\n"); Path("twice.txt").write_text("a\na\n")
+    Path("one.txt").write_text("a\n")
+    Path("twice.txt").write_text("a\na\n")
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.count("\n") == 1 and says in err and sorted(os.listdir()) == ["one.txt", "twice.txt"]
 
+
 def test_words_of_the_terminal_that_are_no_answers(tmp_path):
     "Bytes that are no text, empty lines, other numbers: asked again, nothing recorded."
-    done = subprocess.run([*CALL, "ask", "--journal", "j.jsonl"], cwd=tmp_path, input=b"\xff\xfe\n\n4\nyes\n-1\n1\n", capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+    done = subprocess.run(
+        [*CALL, "ask", "--journal", "j.jsonl"],
+        cwd=tmp_path,
+        input=b"\xff\xfe\n\n4\nyes\n-1\n1\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+    )
     assert done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"Please type") == 5
     assert [vote.answer for vote in read_journal(tmp_path / "j.jsonl").votes] == [1]
 
+
 def test_careful_with_another_p_begins_anew(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path); monkeypatch.setattr("sys.stdin", open(os.devnull))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", open(os.devnull))
     for words, p in ((["0.8"], 0.8), (["0.9"], 0.9), ([], 0.9), (["0.9"], 0.9)):
-        assert main(["ask", "--journal", "j.jsonl", "--careful", *words]) == 0 and read_journal("j.jsonl").state.careful == p
+        assert (
+            main(["ask", "--journal", "j.jsonl", "--careful", *words]) == 0
+            and read_journal("j.jsonl").state.careful == p
+        )
     assert read_journal("j.jsonl").n_records == 2
-    assert main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2 and "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err
+    assert (
+        main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2
+        and "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err
+    )

@@ -1,13 +1,28 @@
 "The registry behind proof-linked checks: who judges, what is reported, and the intervals for statements about chance."
-import dataclasses, math, sys, types
+
+import dataclasses
+import math
+import sys
+import types
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from comparison_hc import checks
-from comparison_hc.checks import Check, check, checks_table, compare, find_checks, mean_interval, proportion_interval, run_checks, within
+from comparison_hc.checks import (
+    Check,
+    check,
+    checks_table,
+    compare,
+    find_checks,
+    mean_interval,
+    proportion_interval,
+    run_checks,
+    within,
+)
 from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=80)
@@ -28,16 +43,31 @@ def register(function=None, **changes):
 
 # Judging
 
-by_hand = {"=": lambda l, r, t: abs(l - r) <= t, "<=": lambda l, r, t: l - t <= r, ">=": lambda l, r, t: l >= r - t, "<": lambda l, r, t: l - t < r, ">": lambda l, r, t: l > r - t}
+by_hand = {
+    "=": lambda l, r, t: abs(l - r) <= t,
+    "<=": lambda l, r, t: l - t <= r,
+    ">=": lambda l, r, t: l >= r - t,
+    "<": lambda l, r, t: l - t < r,
+    ">": lambda l, r, t: l > r - t,
+}
 
 
 @properties
-@given(st.lists(st.tuples(st.integers(-3, 3), st.sampled_from(list(by_hand)), st.integers(-3, 3), st.integers(0, 2)), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.integers(-3, 3), st.sampled_from(list(by_hand)), st.integers(-3, 3), st.integers(0, 2)),
+        min_size=1,
+        max_size=8,
+    )
+)
 def test_verdict_and_margin_follow_from_the_sides(rows):
     left, relation, right, tol = zip(*rows)
     table = compare(left, relation, right, tol).judge()
     assert table.holds.tolist() == [by_hand[how](l, r, t) for l, how, r, t in rows]
-    assert all((m > 0 or m == 0 and how in ("=", "<=", ">=")) == h for m, how, h in zip(table.margin, table.relation, table.holds))
+    assert all(
+        (m > 0 or m == 0 and how in ("=", "<=", ">=")) == h
+        for m, how, h in zip(table.margin, table.relation, table.holds)
+    )
     margins = [t - abs(l - r) if how == "=" else r + t - l if "<" in how else l + t - r for l, how, r, t in rows]
     assert table.margin.tolist() == margins
 
@@ -56,11 +86,23 @@ def test_nan_stands_in_no_relation(relation):
         assert not result.holds and math.isnan(result.margin)
 
 
-@pytest.mark.parametrize("arguments, options, word", [
-    (([], "=", []), {}, "left"), (([], "=", 1), {}, "nothing was compared"), (([1, 2, 3], "=", [1, 2]), {}, "right"), ((1, "≤", 1), {}, "relation"), ((1, "=", 1), dict(tol=-1), "tol"),
-    ((1, "=", 1), dict(tol=math.nan), "tol"), ((1, "=", 1), dict(random=3), "random"), ((1, "=", 1), dict(random={"seed": 1}), "random"), (([1, 2], "=", 1), dict(N=[1, 2, 3]), "left")])
+@pytest.mark.parametrize(
+    "arguments, options, word",
+    [
+        (([], "=", []), {}, "left"),
+        (([], "=", 1), {}, "nothing was compared"),
+        (([1, 2, 3], "=", [1, 2]), {}, "right"),
+        ((1, "≤", 1), {}, "relation"),
+        ((1, "=", 1), dict(tol=-1), "tol"),
+        ((1, "=", 1), dict(tol=math.nan), "tol"),
+        ((1, "=", 1), dict(random=3), "random"),
+        ((1, "=", 1), dict(random={"seed": 1}), "random"),
+        (([1, 2], "=", 1), dict(N=[1, 2, 3]), "left"),
+    ],
+)
 def test_bad_sides_are_named(arguments, options, word):
-    with pytest.raises(InputError, match=word): compare(*arguments, **options)
+    with pytest.raises(InputError, match=word):
+        compare(*arguments, **options)
 
 
 @pytest.mark.parametrize("make", [list, tuple, np.array, range])
@@ -78,6 +120,7 @@ def test_within_is_two_comparisons():
 
 # Running
 
+
 def test_a_result_cannot_be_claimed():
     for claim in (True, None, np.bool_(True), [True], "holds"):
         result = register(lambda quick=True: claim)()
@@ -85,58 +128,109 @@ def test_a_result_cannot_be_claimed():
 
 
 def test_fields_of_a_result():
-    c = register(lambda quick=True, n=3: compare(range(n), "<=", 10, random=dict(seed=4, what="nothing")), erratum="a misprint")
+    c = register(
+        lambda quick=True, n=3: compare(range(n), "<=", 10, random=dict(seed=4, what="nothing")), erratum="a misprint"
+    )
     result = c(quick=False, n=5)
     assert isinstance(result, Check) and result and result.holds is True and c.last is result
-    assert (result.paper, result.label, result.statement, result.kind, result.confidence) == ("F19", "Theorem 2, eq. 8", "$1 = 1$", "deterministic", None)
-    assert (result.margin, len(result.table), result.random, result.erratum, result.options) == (6.0, 5, dict(seed=4, what="nothing"), "a misprint", dict(quick=False, n=5))
+    assert (result.paper, result.label, result.statement, result.kind, result.confidence) == (
+        "F19",
+        "Theorem 2, eq. 8",
+        "$1 = 1$",
+        "deterministic",
+        None,
+    )
+    assert (result.margin, len(result.table), result.random, result.erratum, result.options) == (
+        6.0,
+        5,
+        dict(seed=4, what="nothing"),
+        "a misprint",
+        dict(quick=False, n=5),
+    )
     assert result.seconds >= 0 and result.error is None
-    with pytest.raises(dataclasses.FrozenInstanceError): result.holds = False
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.holds = False
 
 
 def test_an_exception_is_a_failure_with_its_reason():
-    def breaks(quick=True): raise RuntimeError("the tree is on fire")
+    def breaks(quick=True):
+        raise RuntimeError("the tree is on fire")
+
     result = register(breaks)()
-    assert not result and result.error == "RuntimeError: the tree is on fire" and math.isnan(result.margin) and len(result.table) == 0
+    assert (
+        not result
+        and result.error == "RuntimeError: the tree is on fire"
+        and math.isnan(result.margin)
+        and len(result.table) == 0
+    )
     assert "the tree is on fire" in repr(result) and "the tree is on fire" in result._repr_markdown_()
 
 
 def test_interruption_and_wrong_options_are_not_failures():
-    def stopped(quick=True): raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt): register(stopped)()
-    with pytest.raises(TypeError): register()(size=3)
+    def stopped(quick=True):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        register(stopped)()
+    with pytest.raises(TypeError):
+        register()(size=3)
 
 
 def test_monte_carlo_says_what_was_random_and_is_given_its_confidence():
     seen = []
+
     def function(quick=True, confidence=None):
         seen.append(confidence)
         return compare(1, "=", 1, random=random)
-    c = register(function, kind="Monte Carlo", confidence=.99)
+
+    c = register(function, kind="Monte Carlo", confidence=0.99)
     random = None
     assert "random" in c().error
     random = dict(seed=0, what="a coin")
-    assert c().holds and c().confidence == .99 and set(seen) == {.99}
-    with pytest.raises(TypeError): c(confidence=.5)
+    assert c().holds and c().confidence == 0.99 and set(seen) == {0.99}
+    with pytest.raises(TypeError):
+        c(confidence=0.5)
 
 
-@pytest.mark.parametrize("changes, word", [
-    (dict(paper="X20"), "paper"), (dict(paper=None), "paper"), (dict(label=""), "label"), (dict(label=2), "label"), (dict(statement=" "), "statement"), (dict(kind="proof"), "kind"),
-    (dict(confidence=.9), "confidence"), (dict(kind="Monte Carlo"), "confidence"), (dict(kind="Monte Carlo", confidence=1.), "confidence"), (dict(kind="Monte Carlo", confidence="high"), "confidence")])
+@pytest.mark.parametrize(
+    "changes, word",
+    [
+        (dict(paper="X20"), "paper"),
+        (dict(paper=None), "paper"),
+        (dict(label=""), "label"),
+        (dict(label=2), "label"),
+        (dict(statement=" "), "statement"),
+        (dict(kind="proof"), "kind"),
+        (dict(confidence=0.9), "confidence"),
+        (dict(kind="Monte Carlo"), "confidence"),
+        (dict(kind="Monte Carlo", confidence=1.0), "confidence"),
+        (dict(kind="Monte Carlo", confidence="high"), "confidence"),
+    ],
+)
 def test_bad_registrations_are_named(changes, word):
-    with pytest.raises(InputError, match=word): register(**changes)
+    with pytest.raises(InputError, match=word):
+        register(**changes)
 
 
 def test_a_check_needs_quick_and_defaults():
     for function in (lambda: 0, lambda n=3: 0, lambda quick, n: 0):
-        with pytest.raises(InputError, match="quick"): register(function)
+        with pytest.raises(InputError, match="quick"):
+            register(function)
 
 
-@pytest.mark.parametrize("sides, words", [(lambda: compare(1, "=", 1), ["✓ holds", "$1 = 1$", "margin **0**"]), (lambda: compare(1, "=", 2), ["✗ does not hold", "margin **-1**"]),
-                                          (lambda: compare(np.arange(100.), "<=", 100), ["✓", "5 closest of 100", "| 99 |"]), (lambda: compare([1., math.nan] * 9, "<=", 2), ["✗", "closest", "nan"])])
+@pytest.mark.parametrize(
+    "sides, words",
+    [
+        (lambda: compare(1, "=", 1), ["✓ holds", "$1 = 1$", "margin **0**"]),
+        (lambda: compare(1, "=", 2), ["✗ does not hold", "margin **-1**"]),
+        (lambda: compare(np.arange(100.0), "<=", 100), ["✓", "5 closest of 100", "| 99 |"]),
+        (lambda: compare([1.0, math.nan] * 9, "<=", 2), ["✗", "closest", "nan"]),
+    ],
+)
 def test_display_says_it_in_words(sides, words):
     shown = register(lambda quick=True: sides())()._repr_markdown_()
-    for word in ("F19", "Theorem 2, eq. 8", *words): assert word in shown
+    for word in ("F19", "Theorem 2, eq. 8", *words):
+        assert word in shown
 
 
 def test_a_bar_in_a_cell_does_not_break_the_table():
@@ -145,18 +239,41 @@ def test_a_bar_in_a_cell_does_not_break_the_table():
 
 # Finding
 
+
 def named(name, **changes):
     "A check under a name of its own."
-    def function(quick=True): return compare(1, "=", 1)
+
+    def function(quick=True):
+        return compare(1, "=", 1)
+
     function.__name__ = name
     return register(function, **changes)
 
 
-@pytest.mark.parametrize("pattern, expected", [
-    (None, ["one", "two", "three", "four"]), ("Theorem 2", ["one"]), ("theorem 2", ["one"]), ("Theorem 21", ["two"]), ("F19", ["one", "two"]), ("N20 Lemma", ["three"]), ("four", ["four"]),
-    ("Theorem", ["one", "two"]), ("Theorem 1", []), ("1", ["three"]), (".*", []), ("", ["one", "two", "three", "four"])])
+@pytest.mark.parametrize(
+    "pattern, expected",
+    [
+        (None, ["one", "two", "three", "four"]),
+        ("Theorem 2", ["one"]),
+        ("theorem 2", ["one"]),
+        ("Theorem 21", ["two"]),
+        ("F19", ["one", "two"]),
+        ("N20 Lemma", ["three"]),
+        ("four", ["four"]),
+        ("Theorem", ["one", "two"]),
+        ("Theorem 1", []),
+        ("1", ["three"]),
+        (".*", []),
+        ("", ["one", "two", "three", "four"]),
+    ],
+)
 def test_finding(pattern, expected):
-    named("one"), named("two", label="Theorem 21"), named("three", paper="N20", label="Lemma 1"), named("four", paper="A18", label="Lemma 4.2")
+    (
+        named("one"),
+        named("two", label="Theorem 21"),
+        named("three", paper="N20", label="Lemma 1"),
+        named("four", paper="A18", label="Lemma 4.2"),
+    )
     assert [c.name for c in find_checks(pattern)] == expected
     assert [r.name for r in run_checks(pattern)] == expected if expected else True
     assert checks_table(pattern).check.tolist() == expected
@@ -165,8 +282,10 @@ def test_finding(pattern, expected):
 def test_nothing_found_says_what_there_is():
     assert run_checks() == [] and len(checks_table()) == 0
     named("one")
-    with pytest.raises(InputError, match="pattern.*Theorem 2, eq. 8"): run_checks("Theorem 7")
-    with pytest.raises(InputError, match="pattern"): find_checks(3)
+    with pytest.raises(InputError, match="pattern.*Theorem 2, eq. 8"):
+        run_checks("Theorem 7")
+    with pytest.raises(InputError, match="pattern"):
+        find_checks(3)
 
 
 def test_table_holds_the_latest_result_of_every_statement():
@@ -177,13 +296,21 @@ def test_table_holds_the_latest_result_of_every_statement():
     results = run_checks(progress=seen.append)
     after = checks_table()
     assert seen == results and [bool(r) for r in results] == [True, False]
-    assert after.verdict.tolist() == ["✓ holds", "✗ does not hold"] and after.margin.tolist() == [0, -2] and after.erratum.tolist() == ["", "≥ is meant"]
+    assert (
+        after.verdict.tolist() == ["✓ holds", "✗ does not hold"]
+        and after.margin.tolist() == [0, -2]
+        and after.erratum.tolist() == ["", "≥ is meant"]
+    )
     assert {"paper", "label", "statement", "kind", "confidence", "check", "margin"} <= set(after.columns)
 
 
 def test_quick_is_handed_through():
     seen = []
-    def function(quick=True): seen.append(quick); return compare(1, "=", 1)
+
+    def function(quick=True):
+        seen.append(quick)
+        return compare(1, "=", 1)
+
     register(function)
     run_checks(), run_checks(quick=False)
     assert seen == [True, False]
@@ -192,51 +319,78 @@ def test_quick_is_handed_through():
 def test_a_cell_run_again_replaces_its_check_and_modules_cannot_collide():
     first, second = named("same"), named("same")
     assert find_checks() == [second]
-    def same(quick=True): return compare(1, "=", 1)
+
+    def same(quick=True):
+        return compare(1, "=", 1)
+
     same.__module__ = "elsewhere"
-    with pytest.raises(InputError, match="same must be registered once"): register(same)
+    with pytest.raises(InputError, match="same must be registered once"):
+        register(same)
 
 
 def test_theory_modules_are_imported_when_looked_for(monkeypatch):
     monkeypatch.setattr(checks, "THEORY_MODULES", ["a_module_that_is_not_there"])
-    with pytest.raises(ModuleNotFoundError): find_checks()
+    with pytest.raises(ModuleNotFoundError):
+        find_checks()
     monkeypatch.setitem(sys.modules, "a_module_that_is_not_there", types.ModuleType("now it is"))
     assert find_checks() == []
 
 
 # Intervals
 
+
 @properties
-@given(st.integers(1, 40), st.floats(0, 1), st.sampled_from([.8, .95, .999]))
+@given(st.integers(1, 40), st.floats(0, 1), st.sampled_from([0.8, 0.95, 0.999]))
 def test_proportion_interval_keeps_its_promise_exactly(m, p, confidence):
     from scipy.stats import binom
+
     low, high = proportion_interval(np.arange(m + 1), m, confidence)
     assert binom.pmf(np.arange(m + 1), m, p)[(low <= p) & (p <= high)].sum() >= confidence - 1e-9
-    assert (low <= np.arange(m + 1) / m).all() and (np.arange(m + 1) / m <= high).all() and low[0] == 0 and high[-1] == 1
+    assert (
+        (low <= np.arange(m + 1) / m).all() and (np.arange(m + 1) / m <= high).all() and low[0] == 0 and high[-1] == 1
+    )
 
 
 def test_intervals_are_scipys():
     from scipy.stats import binomtest, ttest_1samp
+
     for s, m in [(0, 5), (5, 5), (3, 17), (999, 1000)]:
-        expected = binomtest(s, m).proportion_ci(.97, "exact")
-        assert np.allclose(proportion_interval(s, m, .97), (expected.low, expected.high))
-        assert np.allclose(proportion_interval(s, m, .9, n_statements=10), tuple(binomtest(s, m).proportion_ci(.99, "exact")))
+        expected = binomtest(s, m).proportion_ci(0.97, "exact")
+        assert np.allclose(proportion_interval(s, m, 0.97), (expected.low, expected.high))
+        assert np.allclose(
+            proportion_interval(s, m, 0.9, n_statements=10), tuple(binomtest(s, m).proportion_ci(0.99, "exact"))
+        )
     values = np.random.default_rng(0).normal(size=(30, 4))
-    assert np.allclose(mean_interval(values, .9), tuple(ttest_1samp(values, 0).confidence_interval(.9)))
+    assert np.allclose(mean_interval(values, 0.9), tuple(ttest_1samp(values, 0).confidence_interval(0.9)))
 
 
-@pytest.mark.parametrize("p", [0, .02, .5, 1])
+@pytest.mark.parametrize("p", [0, 0.02, 0.5, 1])
 def test_mean_intervals_enclose_the_mean(p):
     draws = np.random.default_rng(5).random((50, 4000)) < p
-    low, high = mean_interval(draws, .9, 0, 1)
-    assert np.mean((low <= p) & (p <= high)) >= .9
+    low, high = mean_interval(draws, 0.9, 0, 1)
+    assert np.mean((low <= p) & (p <= high)) >= 0.9
     assert np.allclose(high - low, 2 * np.sqrt(np.log(20) / 100))
 
 
-@pytest.mark.parametrize("f, arguments, word", [
-    (proportion_interval, (5, 3, .9), "successes"), (proportion_interval, (-1, 3, .9), "successes"), (proportion_interval, (1.5, 3, .9), "successes"), (proportion_interval, (0, 0, .9), "trials"),
-    (proportion_interval, (1, 2.5, .9), "trials"), (proportion_interval, (1, 3, 1), "confidence"), (proportion_interval, (1, 3, 0), "confidence"), (proportion_interval, (1, 3, .9, 0), "n_statements"),
-    (mean_interval, ([1], .9), "values"), (mean_interval, ([1, math.nan], .9), "values"), (mean_interval, ([1, 2], .9, 0), "low and high"), (mean_interval, ([1, 2], .9, 0, 1), "values"),
-    (mean_interval, ([1, 1], .9, 1, 1), "values"), (mean_interval, ([1, 2], 1.5), "confidence")])
+@pytest.mark.parametrize(
+    "f, arguments, word",
+    [
+        (proportion_interval, (5, 3, 0.9), "successes"),
+        (proportion_interval, (-1, 3, 0.9), "successes"),
+        (proportion_interval, (1.5, 3, 0.9), "successes"),
+        (proportion_interval, (0, 0, 0.9), "trials"),
+        (proportion_interval, (1, 2.5, 0.9), "trials"),
+        (proportion_interval, (1, 3, 1), "confidence"),
+        (proportion_interval, (1, 3, 0), "confidence"),
+        (proportion_interval, (1, 3, 0.9, 0), "n_statements"),
+        (mean_interval, ([1], 0.9), "values"),
+        (mean_interval, ([1, math.nan], 0.9), "values"),
+        (mean_interval, ([1, 2], 0.9, 0), "low and high"),
+        (mean_interval, ([1, 2], 0.9, 0, 1), "values"),
+        (mean_interval, ([1, 1], 0.9, 1, 1), "values"),
+        (mean_interval, ([1, 2], 1.5), "confidence"),
+    ],
+)
 def test_bad_intervals_are_named(f, arguments, word):
-    with pytest.raises(InputError, match=word): f(*arguments)
+    with pytest.raises(InputError, match=word):
+        f(*arguments)

@@ -1,6 +1,12 @@
 """The command as a user meets it: exit codes, one line for bad input, every form of output, and the page in a real browser."""
 
-import csv, json, os, signal, subprocess, sys, xml.etree.ElementTree as ET
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
@@ -11,21 +17,32 @@ from comparison_hc.cli import main, read_initial, read_names, read_truth
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]
 
+
 @pytest.fixture
 def answers(tmp_path, monkeypatch):
     "Twenty-four triplets about six things; fruits are close to fruits, animals to animals."
     monkeypatch.chdir(tmp_path)
-    rows = [(a, b, c) for group, other in ((NAMES[:3], NAMES[3:]), (NAMES[3:], NAMES[:3])) for a in group[:2] for b in group if a != b for c in other]
+    rows = [
+        (a, b, c)
+        for group, other in ((NAMES[:3], NAMES[3:]), (NAMES[3:], NAMES[:3]))
+        for a in group[:2]
+        for b in group
+        if a != b
+        for c in other
+    ]
     path = Path("fruit & fauna.csv")
     path.write_text("\n".join(",".join(row) for row in rows) + "\n")
     return path
+
 
 def run(capsys, *words):
     "(exit code, output, errors) of a call in this process."
     code = main([str(word) for word in words])
     return (code, *capsys.readouterr())
 
+
 # ---- good input
+
 
 def test_screen(answers, capsys):
     code, out, err = run(capsys, "cluster", answers, "--clusters", 2)
@@ -33,48 +50,104 @@ def test_screen(answers, capsys):
     assert "24" in out and "answers (triplets)" in out and "the hierarchy agrees with" in out
     clusters = {frozenset(line.split(": ")[1].split(", ")) for line in out.splitlines() if line.startswith("cluster ")}
     assert clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])}
-    assert all(any(line.endswith(f" {name}") for line in out.splitlines()) for name in NAMES)     # the drawing
+    assert all(any(line.endswith(f" {name}") for line in out.splitlines()) for name in NAMES)  # the drawing
+
 
 def test_every_form_of_output(answers, capsys):
     endings = ["html", "svg", "png", "nwk", "csv", "json"]
-    code, out, err = run(capsys, "cluster", answers, "--clusters", 2, *[word for ending in endings for word in ("--out", f"tree.{ending}")])
-    assert code == 0 and err == "" and [line for line in out.splitlines() if line.startswith("wrote")] == [f"wrote tree.{ending}" for ending in endings]
+    code, out, err = run(
+        capsys,
+        "cluster",
+        answers,
+        "--clusters",
+        2,
+        *[word for ending in endings for word in ("--out", f"tree.{ending}")],
+    )
+    assert (
+        code == 0
+        and err == ""
+        and [line for line in out.splitlines() if line.startswith("wrote")]
+        == [f"wrote tree.{ending}" for ending in endings]
+    )
     page, svg, png, newick, table, everything = (Path(f"tree.{ending}").read_bytes() for ending in endings)
     assert png.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in png[-12:]
     texts = "".join(ET.fromstring(svg).itertext())
-    for name in NAMES: assert name in texts and name.encode() in page
-    assert page.startswith(b"<!DOCTYPE html>") and b"fruit &amp; fauna" in page and b"<script" not in page and b"src=" not in page
+    for name in NAMES:
+        assert name in texts and name.encode() in page
+    assert (
+        page.startswith(b"<!DOCTYPE html>")
+        and b"fruit &amp; fauna" in page
+        and b"<script" not in page
+        and b"src=" not in page
+    )
     data = json.loads(everything)
     tree = Dendrogram.from_newick(newick.decode().strip(), names=data["names"])
-    assert sorted(data["names"]) == sorted(NAMES) and data["n_clusters"] == 2 and tree.same_tree(Dendrogram.from_linkage(data["linkage"]))
+    assert (
+        sorted(data["names"]) == sorted(NAMES)
+        and data["n_clusters"] == 2
+        and tree.same_tree(Dendrogram.from_linkage(data["linkage"]))
+    )
     assert tree.cut(2).tolist() == data["labels"] and sum(data["agreement"].values()) == 24
     rows = list(csv.DictReader(table.decode().splitlines()))
-    assert [[float(value) for value in row.values()] for row in rows] == data["linkage"] and list(rows[0]) == ["left", "right", "height", "n_leaves"]
-    assert not [path for path in os.listdir() if path.startswith(".")]                            # no half-written drafts
+    assert [[float(value) for value in row.values()] for row in rows] == data["linkage"] and list(rows[0]) == [
+        "left",
+        "right",
+        "height",
+        "n_leaves",
+    ]
+    assert not [path for path in os.listdir() if path.startswith(".")]  # no half-written drafts
+
 
 @pytest.mark.parametrize("ending", ["tsv", "jsonl", "parquet"])
 def test_other_files_give_the_same_tree(answers, capsys, ending):
-    if ending == "parquet": pytest.importorskip("pyarrow")
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
     import pandas as pd
+
     frame = pd.read_csv(answers, header=None, names=["i", "j", "k"])
     path = Path(f"same.{ending}")
-    {"tsv": lambda: frame.to_csv(path, sep="\t", index=False), "jsonl": lambda: frame.to_json(path, orient="records", lines=True), "parquet": lambda: frame.to_parquet(path)}[ending]()
-    assert run(capsys, "cluster", path, "--out", "a.nwk")[0] == run(capsys, "cluster", answers, "--out", "b.nwk")[0] == 0
+    {
+        "tsv": lambda: frame.to_csv(path, sep="\t", index=False),
+        "jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+        "parquet": lambda: frame.to_parquet(path),
+    }[ending]()
+    assert (
+        run(capsys, "cluster", path, "--out", "a.nwk")[0] == run(capsys, "cluster", answers, "--out", "b.nwk")[0] == 0
+    )
     assert Path("a.nwk").read_text() == Path("b.nwk").read_text()
 
+
 def test_labels_and_truth(answers, capsys):
-    Path("truth.csv").write_text("object,class\n" + "".join(f"{name},{'fruit' if name in NAMES[:3] else 'animal'}\n" for name in reversed(NAMES)))
-    code, out, err = run(capsys, "cluster", answers, "--clusters", 2, "--truth", "truth.csv", "--labels-out", "labels.csv", "--out", "t.html")
-    assert code == 0 and err == "" and "adjusted Rand index with the classes  1.000" in out and "wrote labels.csv" in out
+    Path("truth.csv").write_text(
+        "object,class\n" + "".join(f"{name},{'fruit' if name in NAMES[:3] else 'animal'}\n" for name in reversed(NAMES))
+    )
+    code, out, err = run(
+        capsys,
+        "cluster",
+        answers,
+        "--clusters",
+        2,
+        "--truth",
+        "truth.csv",
+        "--labels-out",
+        "labels.csv",
+        "--out",
+        "t.html",
+    )
+    assert (
+        code == 0 and err == "" and "adjusted Rand index with the classes  1.000" in out and "wrote labels.csv" in out
+    )
     found = {row["object"]: row["cluster"] for row in csv.DictReader(Path("labels.csv").read_text().splitlines())}
     assert set(found) == set(NAMES) and len({(found[name], name in NAMES[:3]) for name in NAMES}) == 2
-    assert "fruit" in Path("t.html").read_text() and "animal" in Path("t.html").read_text()       # the legend
+    assert "fruit" in Path("t.html").read_text() and "animal" in Path("t.html").read_text()  # the legend
+
 
 def test_objects_that_occur_in_no_answer(answers, capsys):
     Path("all.txt").write_text("\n".join([*NAMES, "kiwi", ""]), encoding="utf-8-sig")
     code, out, _ = run(capsys, "cluster", answers, "--objects", "all.txt", "--clusters", 7, "--out", "o.json")
     assert code == 0 and "objects never compared" in out and "1: kiwi" in out
     assert json.loads(Path("o.json").read_text())["names"] == [*NAMES, "kiwi"]
+
 
 def test_majority(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -86,159 +159,347 @@ def test_majority(capsys, tmp_path, monkeypatch):
     code, out, err = run(capsys, "cluster", "tied.csv", "--majority")
     assert code == 2 and "--majority" in err and out == ""
 
+
 def test_columns_respondents_and_header(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("wide.csv").write_text("when,who,near,me,far\nmon,Ada,p2,p1,p3\ntue,Bob,p1,p2,p3\n")
-    for words in (["--columns", "me,near,far", "--respondent", "who"], ["--columns", "3, 2, 4", "--respondent", "1", "--header", "yes"]):
+    for words in (
+        ["--columns", "me,near,far", "--respondent", "who"],
+        ["--columns", "3, 2, 4", "--respondent", "1", "--header", "yes"],
+    ):
         code, out, err = run(capsys, "cluster", "wide.csv", *words, "--clusters", 2)
         assert code == 0 and err == "" and "cluster 1 (2): p1, p2" in out
         assert [line.split() for line in out.splitlines() if line.startswith("respondents")] == [["respondents", "2"]]
 
-@pytest.mark.parametrize("kind, row, cells", [("quadruplets", "p1,p2,p3,p4", 1), ("central", "p1,p2,p3", 2), ("odd-one-out", "p1,p2,p3", 2)])
+
+@pytest.mark.parametrize(
+    "kind, row, cells", [("quadruplets", "p1,p2,p3,p4", 1), ("central", "p1,p2,p3", 2), ("odd-one-out", "p1,p2,p3", 2)]
+)
 def test_kinds(capsys, tmp_path, monkeypatch, kind, row, cells):
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text(row + "\n" + row + "\n")
     code, out, _ = run(capsys, "cluster", "rows.csv", "--kind", kind, "--header", "no")
-    assert code == 0 and [line.split()[-1] for line in out.splitlines() if line.startswith("answers")] == [str(2 * cells)]
+    assert code == 0 and [line.split()[-1] for line in out.splitlines() if line.startswith("answers")] == [
+        str(2 * cells)
+    ]
+
 
 def test_hostile_names_stay_text(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    names = ["<script>alert(1)</script>", "a'b", "x\"y & z", "</svg>", "Robert'); DROP", "日本 🚗", "a:b;c", "[x]", "{{y}}"]
-    Path("n.jsonl").write_text("".join(json.dumps([names[t % 9], names[(t + 1) % 9], names[(t + 4) % 9]]) + "\n" for t in range(9)))
-    code, _, err = run(capsys, "cluster", "n.jsonl", "--clusters", 2, "--title", "<b>&", "--out", "n.html", "--out", "n.nwk", "--out", "n.json", "--labels-out", "n.csv")
+    names = [
+        "<script>alert(1)</script>",
+        "a'b",
+        'x"y & z',
+        "</svg>",
+        "Robert'); DROP",
+        "日本 🚗",
+        "a:b;c",
+        "[x]",
+        "{{y}}",
+    ]
+    Path("n.jsonl").write_text(
+        "".join(json.dumps([names[t % 9], names[(t + 1) % 9], names[(t + 4) % 9]]) + "\n" for t in range(9))
+    )
+    code, _, err = run(
+        capsys,
+        "cluster",
+        "n.jsonl",
+        "--clusters",
+        2,
+        "--title",
+        "<b>&",
+        "--out",
+        "n.html",
+        "--out",
+        "n.nwk",
+        "--out",
+        "n.json",
+        "--labels-out",
+        "n.csv",
+    )
     page = Path("n.html").read_text(encoding="utf-8")
     assert code == 0 and err == "" and "<script" not in page and "<b>" not in page and page.count("</svg>") == 1
     assert set(Dendrogram.from_newick(Path("n.nwk").read_text().strip()).names) == set(names)
     assert {row[0] for row in csv.reader(Path("n.csv").read_text().splitlines())} == {"object", *names}
 
+
 def test_demo(capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path); monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nothing here"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nothing here"))
     code, out, err = run(capsys, "demo")
-    assert code == 0 and err == "" and "wrote animals.html" in out and "penguin" in out and "penguin" in Path("animals.html").read_text(encoding="utf-8")
+    assert (
+        code == 0
+        and err == ""
+        and "wrote animals.html" in out
+        and "penguin" in out
+        and "penguin" in Path("animals.html").read_text(encoding="utf-8")
+    )
+
 
 def test_data(capsys):
     code, out, _ = run(capsys, "data")
-    assert code == 0 and all(name in out for name in ("car", "zoo", "glass", "newsgroups", "food", "mnist", "mnist-tsne", "omniglot", "cifar10", "digits", "iris", "wine", "animals"))
+    assert code == 0 and all(
+        name in out
+        for name in (
+            "car",
+            "zoo",
+            "glass",
+            "newsgroups",
+            "food",
+            "mnist",
+            "mnist-tsne",
+            "omniglot",
+            "cifar10",
+            "digits",
+            "iris",
+            "wine",
+            "animals",
+        )
+    )
     code, out, _ = run(capsys, "data", "animals")
     assert code == 0 and "24" in out and "source:" in out
+
 
 # ---- bad input: exit code 2, one line, nothing on the screen, nothing written
 
 GOOD = b"p1,p2,p3\np2,p1,p3\n"
 BAD = {
-    "no command": ([], "COMMAND"), "unknown command": (["frobnicate"], "frobnicate"), "no file": (["cluster"], "FILE"), "missing file": (["cluster", "nowhere.csv"], "nowhere.csv"),
-    "a folder": (["cluster", "."], "existing file"), "unknown option": (["cluster", "good.csv", "--frob"], "--frob"),
-    "kind": (["cluster", "good.csv", "--kind", "pairs"], "pairs"), "method": (["cluster", "good.csv", "--method", "ward"], "ward"), "four cells expected": (["cluster", "good.csv", "--kind", "quadruplets"], "4 columns"),
-    "no clusters": (["cluster", "good.csv", "--clusters", "0"], "--clusters"), "too many clusters": (["cluster", "good.csv", "--clusters", "4"], "1 to 3"), "clusters in words": (["cluster", "good.csv", "--clusters", "two"], "--clusters"), "negative": (["cluster", "good.csv", "--clusters", "-1"], "--clusters"),
-    "ending": (["cluster", "good.csv", "--out", "tree.pdf"], "tree.pdf"), "no ending": (["cluster", "good.csv", "--out", "tree"], "--out"), "no folder": (["cluster", "good.csv", "--out", "no/tree.html"], "existing folder"), "one bad of two": (["cluster", "good.csv", "--out", "tree.html", "--out", "tree.doc"], "tree.doc"),
-    "labels without clusters": (["cluster", "good.csv", "--labels-out", "l.csv"], "--clusters"), "labels as text": (["cluster", "good.csv", "--labels-out", "l.txt", "--clusters", "2"], "--labels-out"),
-    "short line": (["cluster", "short.csv"], "line 2"), "long line": (["cluster", "long.csv"], "line 3"), "empty": (["cluster", "empty.csv"], "empty"), "header only": (["cluster", "header.csv"], "header"), "empty cell": (["cluster", "gap.csv"], "line 2"),
-    "itself": (["cluster", "itself.csv"], "line 2"), "the same pair": (["cluster", "pair.csv"], "line 2"), "open quote": (["cluster", "quote.csv"], "line 2"),
-    "bytes": (["cluster", "latin.csv"], "utf-8"), "unknown encoding": (["cluster", "good.csv", "--encoding", "klingon"], "klingon"), "wrong encoding": (["cluster", "good.csv", "--encoding", "utf-16"], "utf-16"), "no text encoding": (["cluster", "good.csv", "--encoding", "rot13"], "rot13"), "undefined encoding": (["cluster", "good.csv", "--encoding", "undefined"], "undefined"),
-    "json": (["cluster", "bad.jsonl"], "line 2"), "half a character": (["cluster", "half.jsonl", "--out", "h.html"], "line 1"), "deep json": (["cluster", "deep.jsonl"], "line 1"), "parquet": (["cluster", "bad.parquet"], "Parquet"),
-    "columns": (["cluster", "good.csv", "--columns", "0,1"], "columns"), "column number": (["cluster", "good.csv", "--columns", "0,1,9"], "9"), "odd digit": (["cluster", "good.csv", "--columns", "²,1,2"], "²"), "column name": (["cluster", "good.csv", "--columns", "i,j,k"], "columns"), "respondent": (["cluster", "good.csv", "--respondent", "who"], "respondent"),
-    "truth missing": (["cluster", "good.csv", "--truth", "nowhere.csv"], "--truth"), "truth incomplete": (["cluster", "good.csv", "--truth", "some.csv"], "p3"), "truth unknown": (["cluster", "good.csv", "--truth", "other.csv"], "line 4"), "truth twice": (["cluster", "good.csv", "--truth", "twice.csv"], "line 2"), "truth three cells": (["cluster", "good.csv", "--truth", "good.csv"], "line 1"), "truth bytes": (["cluster", "good.csv", "--truth", "latin.csv"], "utf-8"),
-    "objects missing": (["cluster", "good.csv", "--objects", "nowhere.txt"], "--objects"), "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "different"), "objects too few": (["cluster", "good.csv", "--objects", "few.txt"], "p3"), "objects empty": (["cluster", "good.csv", "--objects", "empty.csv"], "at least one name"), "objects bytes": (["cluster", "good.csv", "--objects", "latin.csv"], "utf-8"),
-    "data set": (["data", "atlantis"], "atlantis"), "demo ending": (["demo", "--out", "a.doc"], "a.doc"),
+    "no command": ([], "COMMAND"),
+    "unknown command": (["frobnicate"], "frobnicate"),
+    "no file": (["cluster"], "FILE"),
+    "missing file": (["cluster", "nowhere.csv"], "nowhere.csv"),
+    "a folder": (["cluster", "."], "existing file"),
+    "unknown option": (["cluster", "good.csv", "--frob"], "--frob"),
+    "kind": (["cluster", "good.csv", "--kind", "pairs"], "pairs"),
+    "method": (["cluster", "good.csv", "--method", "ward"], "ward"),
+    "four cells expected": (["cluster", "good.csv", "--kind", "quadruplets"], "4 columns"),
+    "no clusters": (["cluster", "good.csv", "--clusters", "0"], "--clusters"),
+    "too many clusters": (["cluster", "good.csv", "--clusters", "4"], "1 to 3"),
+    "clusters in words": (["cluster", "good.csv", "--clusters", "two"], "--clusters"),
+    "negative": (["cluster", "good.csv", "--clusters", "-1"], "--clusters"),
+    "ending": (["cluster", "good.csv", "--out", "tree.pdf"], "tree.pdf"),
+    "no ending": (["cluster", "good.csv", "--out", "tree"], "--out"),
+    "no folder": (["cluster", "good.csv", "--out", "no/tree.html"], "existing folder"),
+    "one bad of two": (["cluster", "good.csv", "--out", "tree.html", "--out", "tree.doc"], "tree.doc"),
+    "labels without clusters": (["cluster", "good.csv", "--labels-out", "l.csv"], "--clusters"),
+    "labels as text": (["cluster", "good.csv", "--labels-out", "l.txt", "--clusters", "2"], "--labels-out"),
+    "short line": (["cluster", "short.csv"], "line 2"),
+    "long line": (["cluster", "long.csv"], "line 3"),
+    "empty": (["cluster", "empty.csv"], "empty"),
+    "header only": (["cluster", "header.csv"], "header"),
+    "empty cell": (["cluster", "gap.csv"], "line 2"),
+    "itself": (["cluster", "itself.csv"], "line 2"),
+    "the same pair": (["cluster", "pair.csv"], "line 2"),
+    "open quote": (["cluster", "quote.csv"], "line 2"),
+    "bytes": (["cluster", "latin.csv"], "utf-8"),
+    "unknown encoding": (["cluster", "good.csv", "--encoding", "klingon"], "klingon"),
+    "wrong encoding": (["cluster", "good.csv", "--encoding", "utf-16"], "utf-16"),
+    "no text encoding": (["cluster", "good.csv", "--encoding", "rot13"], "rot13"),
+    "undefined encoding": (["cluster", "good.csv", "--encoding", "undefined"], "undefined"),
+    "json": (["cluster", "bad.jsonl"], "line 2"),
+    "half a character": (["cluster", "half.jsonl", "--out", "h.html"], "line 1"),
+    "deep json": (["cluster", "deep.jsonl"], "line 1"),
+    "parquet": (["cluster", "bad.parquet"], "Parquet"),
+    "columns": (["cluster", "good.csv", "--columns", "0,1"], "columns"),
+    "column number": (["cluster", "good.csv", "--columns", "0,1,9"], "9"),
+    "odd digit": (["cluster", "good.csv", "--columns", "²,1,2"], "²"),
+    "column name": (["cluster", "good.csv", "--columns", "i,j,k"], "columns"),
+    "respondent": (["cluster", "good.csv", "--respondent", "who"], "respondent"),
+    "truth missing": (["cluster", "good.csv", "--truth", "nowhere.csv"], "--truth"),
+    "truth incomplete": (["cluster", "good.csv", "--truth", "some.csv"], "p3"),
+    "truth unknown": (["cluster", "good.csv", "--truth", "other.csv"], "line 4"),
+    "truth twice": (["cluster", "good.csv", "--truth", "twice.csv"], "line 2"),
+    "truth three cells": (["cluster", "good.csv", "--truth", "good.csv"], "line 1"),
+    "truth bytes": (["cluster", "good.csv", "--truth", "latin.csv"], "utf-8"),
+    "objects missing": (["cluster", "good.csv", "--objects", "nowhere.txt"], "--objects"),
+    "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "different"),
+    "objects too few": (["cluster", "good.csv", "--objects", "few.txt"], "p3"),
+    "objects empty": (["cluster", "good.csv", "--objects", "empty.csv"], "at least one name"),
+    "objects bytes": (["cluster", "good.csv", "--objects", "latin.csv"], "utf-8"),
+    "data set": (["data", "atlantis"], "atlantis"),
+    "demo ending": (["demo", "--out", "a.doc"], "a.doc"),
 }
-FILES = {"good.csv": GOOD, "short.csv": b"p1,p2,p3\np1,p2\n", "long.csv": GOOD + b"p1,p2,p3,p4\n", "empty.csv": b"\n  \n", "header.csv": b"i,j,k\n", "gap.csv": b"p1,p2,p3\np1,,p3\n", "itself.csv": b"p1,p2,p3\np1,p1,p3\n", "pair.csv": b"p1,p2,p3\np1,p2,p2\n",
-         "quote.csv": b'p1,p2,p3\np1,"p2,p3\np2,p1,p3\n', "latin.csv": "pé,p2,p3\n".encode("latin-1"), "bad.jsonl": b'["a","b","c"]\n["a","b"\n', "half.jsonl": b'["\\ud800","b","c"]\n', "deep.jsonl": b"[" * 100_000, "bad.parquet": b"PAR0",
-         "some.csv": b"p1,A\np2,B\n", "other.csv": b"p1,A\np2,B\np3,A\nq,A\n", "twice.csv": b"p1,A\np1,B\n", "doubled.txt": b"p1\np1\np2\np3\n", "few.txt": b"p1\np2\n"}
+FILES = {
+    "good.csv": GOOD,
+    "short.csv": b"p1,p2,p3\np1,p2\n",
+    "long.csv": GOOD + b"p1,p2,p3,p4\n",
+    "empty.csv": b"\n  \n",
+    "header.csv": b"i,j,k\n",
+    "gap.csv": b"p1,p2,p3\np1,,p3\n",
+    "itself.csv": b"p1,p2,p3\np1,p1,p3\n",
+    "pair.csv": b"p1,p2,p3\np1,p2,p2\n",
+    "quote.csv": b'p1,p2,p3\np1,"p2,p3\np2,p1,p3\n',
+    "latin.csv": "pé,p2,p3\n".encode("latin-1"),
+    "bad.jsonl": b'["a","b","c"]\n["a","b"\n',
+    "half.jsonl": b'["\\ud800","b","c"]\n',
+    "deep.jsonl": b"[" * 100_000,
+    "bad.parquet": b"PAR0",
+    "some.csv": b"p1,A\np2,B\n",
+    "other.csv": b"p1,A\np2,B\np3,A\nq,A\n",
+    "twice.csv": b"p1,A\np1,B\n",
+    "doubled.txt": b"p1\np1\np2\np3\n",
+    "few.txt": b"p1\np2\n",
+}
+
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_line_and_exit_code_2(case, tmp_path, monkeypatch, capsys):
     words, says = BAD[case]
-    for name, content in FILES.items(): (tmp_path / name).write_bytes(content)
+    for name, content in FILES.items():
+        (tmp_path / name).write_bytes(content)
     monkeypatch.chdir(tmp_path)
     code, out, err = run(capsys, *words)
     assert code == 2 and out == "" and err.count("\n") == 1 and err.startswith("comparison-hc: ") and says in err, err
     assert sorted(os.listdir()) == sorted(FILES)
 
+
 def test_a_folder_that_may_not_be_written(tmp_path, monkeypatch, capsys):
-    if os.access("/", os.W_OK): pytest.skip("this user may write anywhere")
-    (tmp_path / "good.csv").write_bytes(GOOD); (tmp_path / "locked").mkdir(mode=0o555); monkeypatch.chdir(tmp_path)
+    if os.access("/", os.W_OK):
+        pytest.skip("this user may write anywhere")
+    (tmp_path / "good.csv").write_bytes(GOOD)
+    (tmp_path / "locked").mkdir(mode=0o555)
+    monkeypatch.chdir(tmp_path)
     code, _, err = run(capsys, "cluster", "good.csv", "--out", "locked/t.html")
     assert code == 2 and "--out" in err
 
+
 # ---- as a process
 
+
 def test_exit_codes_of_a_process(answers):
-    done = subprocess.run([*CALL, "cluster", str(answers), "--out", "t.nwk"], capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(
+        [*CALL, "cluster", str(answers), "--out", "t.nwk"], capture_output=True, text=True, encoding="utf-8"
+    )
     assert done.returncode == 0 and done.stderr == "" and Path("t.nwk").read_text().endswith(";\n")
     done = subprocess.run([*CALL, "cluster", "nowhere.csv"], capture_output=True, text=True)
-    assert done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+    assert (
+        done.returncode == 2 and done.stdout == "" and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr
+    )
+
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1"])
 def test_a_screen_that_cannot_draw_boxes(answers, encoding):
-    done = subprocess.run([*CALL, "cluster", str(answers)], capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
+    done = subprocess.run(
+        [*CALL, "cluster", str(answers)], capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}
+    )
     assert done.returncode == 0 and done.stderr == b"" and b"apple" in done.stdout and b"?" in done.stdout
 
+
 def test_a_reader_that_goes_away(answers):
-    done = subprocess.run(["sh", "-c", '"$@" | head -1', "sh", *CALL, "cluster", str(answers)], capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(
+        ["sh", "-c", '"$@" | head -1', "sh", *CALL, "cluster", str(answers)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
     assert done.returncode == 0 and done.stderr == "" and done.stdout.startswith("method")
+
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_an_interrupt_is_exit_code_130_one_line_and_leaves_the_old_file(tmp_path):
     "A method that sleeps stands for long work: the process is interrupted in the middle of it."
-    slow = ("import sys, time; import comparison_hc.hierarchical.average as a; from comparison_hc.cli import main\n"
-            "def wait(*_, **__): print('working', file=sys.stderr, flush=True); time.sleep(60)\n"
-            "a.quadruplet_average_linkage = wait\nsys.exit(main())")
-    (tmp_path / "good.csv").write_bytes(GOOD); (tmp_path / "t.html").write_text("old")
-    process = subprocess.Popen([sys.executable, "-c", slow, "cluster", "good.csv", "--out", "t.html"], cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    slow = (
+        "import sys, time; import comparison_hc.hierarchical.average as a; from comparison_hc.cli import main\n"
+        "def wait(*_, **__): print('working', file=sys.stderr, flush=True); time.sleep(60)\n"
+        "a.quadruplet_average_linkage = wait\nsys.exit(main())"
+    )
+    (tmp_path / "good.csv").write_bytes(GOOD)
+    (tmp_path / "t.html").write_text("old")
+    process = subprocess.Popen(
+        [sys.executable, "-c", slow, "cluster", "good.csv", "--out", "t.html"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     assert process.stderr.readline() == "working\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
-    assert process.returncode == 130 and err == "comparison-hc: interrupted\n" and out == "" and (tmp_path / "t.html").read_text() == "old" and len(os.listdir(tmp_path)) == 2
+    assert (
+        process.returncode == 130
+        and err == "comparison-hc: interrupted\n"
+        and out == ""
+        and (tmp_path / "t.html").read_text() == "old"
+        and len(os.listdir(tmp_path)) == 2
+    )
+
 
 # ---- the main job
+
 
 @pytest.fixture(scope="module")
 def cars(tmp_path_factory):
     "The page about the cars, and what was printed."
     path = Path(os.environ.get("COMPARISON_HC_DATA", "nowhere")) / "car" / "T_ALL_REDUCED.csv"
-    if not path.is_file(): pytest.skip("COMPARISON_HC_DATA has no car/T_ALL_REDUCED.csv")
+    if not path.is_file():
+        pytest.skip("COMPARISON_HC_DATA has no car/T_ALL_REDUCED.csv")
     page = tmp_path_factory.mktemp("cars") / "cars.html"
-    done = subprocess.run([*CALL, "cluster", str(path), "--kind", "central", "--method", "4-al", "--out", str(page)], capture_output=True, text=True, encoding="utf-8")
+    done = subprocess.run(
+        [*CALL, "cluster", str(path), "--kind", "central", "--method", "4-al", "--out", str(page)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
     assert done.returncode == 0 and done.stderr == ""
     return page, done.stdout
 
+
 def test_main_job(cars):
     page, out = cars
-    counts = {line[:line.index("  ")]: line.split("  ")[-1].strip() for line in out.splitlines() if "  " in line}
-    assert counts["statements"].startswith("6,056") and counts["answers (triplets)"] == "12,112" and counts["objects"] == "60" and counts["questions answered both ways"] == "0"
+    counts = {line[: line.index("  ")]: line.split("  ")[-1].strip() for line in out.splitlines() if "  " in line}
+    assert (
+        counts["statements"].startswith("6,056")
+        and counts["answers (triplets)"] == "12,112"
+        and counts["objects"] == "60"
+        and counts["questions answered both ways"] == "0"
+    )
     share = float(counts["the hierarchy agrees with"].split("(")[1].split("%")[0])
-    assert 40 < share <= 50                                               # of the two triplets of a statement a tree can satisfy one; a random tree satisfies a third of all
+    assert (
+        40 < share <= 50
+    )  # of the two triplets of a statement a tree can satisfy one; a random tree satisfies a third of all
     text = page.read_text(encoding="utf-8")
-    for words in ("6,056", "12,112", counts["the hierarchy agrees with"], "<svg"): assert words in text
-    svg = ET.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+    for words in ("6,056", "12,112", counts["the hierarchy agrees with"], "<svg"):
+        assert words in text
+    svg = ET.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
     shown = {element.text for element in svg.iter() if element.tag.endswith("text")}
     assert {str(car) for car in range(1, 61)} <= shown
+
 
 @pytest.fixture(scope="module")
 def browser():
     "A headless Chromium without a network."
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not Path("/usr/bin/chromium").exists(): pytest.skip("/usr/bin/chromium is not here")
+    if not Path("/usr/bin/chromium").exists():
+        pytest.skip("/usr/bin/chromium is not here")
     with api.sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         yield chromium
         chromium.close()
 
+
 LEAVES = """() => [...document.querySelectorAll('svg .mark-text text, svg g[class*="mark-text role-mark"] text')]
     .map(t => { const b = t.getBoundingClientRect(); return {text: t.textContent, left: b.left, top: b.top, right: b.right, bottom: b.bottom, width: b.width, height: b.height} })"""
 
+
 def overlaps(one, two, by=1.0):
     "Whether two boxes share more than `by` pixels in both directions."
-    return min(one["right"], two["right"]) - max(one["left"], two["left"]) > by and min(one["bottom"], two["bottom"]) - max(one["top"], two["top"]) > by
+    return (
+        min(one["right"], two["right"]) - max(one["left"], two["left"]) > by
+        and min(one["bottom"], two["bottom"]) - max(one["top"], two["top"]) > by
+    )
+
 
 def open_offline(browser, page_file, width=1000):
     "(page, complaints): the page in a context without a network, and everything that it said or asked for."
     context = browser.new_context(offline=True, viewport={"width": width, "height": 900})
     page, complaints = context.new_page(), []
-    page.on("console", lambda message: complaints.append(message.text)); page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: complaints.append(request.url) if request.url != page_file.as_uri() else None)
-    page.goto(page_file.as_uri()); page.wait_for_load_state()
+    page.goto(page_file.as_uri())
+    page.wait_for_load_state()
     return page, complaints
+
 
 def test_main_jobs_page_in_a_browser(cars, browser):
     page, complaints = open_offline(browser, cars[0])
@@ -249,96 +510,204 @@ def test_main_jobs_page_in_a_browser(cars, browser):
     assert {str(car) for car in range(1, 61)} <= set(by_name)
     cars_only = [by_name[str(car)] for car in range(1, 61)]
     assert all(leaf["width"] > 2 and leaf["height"] > 5 for leaf in cars_only)
-    assert not [(a["text"], b["text"]) for n, a in enumerate(cars_only) for b in cars_only[n + 1:] if overlaps(a, b, 2)]
-    assert all(picture["x"] - 1 <= leaf["left"] and leaf["right"] <= picture["x"] + picture["width"] + 1 for leaf in cars_only)
+    assert not [
+        (a["text"], b["text"]) for n, a in enumerate(cars_only) for b in cars_only[n + 1 :] if overlaps(a, b, 2)
+    ]
+    assert all(
+        picture["x"] - 1 <= leaf["left"] and leaf["right"] <= picture["x"] + picture["width"] + 1 for leaf in cars_only
+    )
     body = page.inner_text("body")
     assert "6,056" in body and "12,112" in body and page.title() == "T_ALL_REDUCED"
     assert page.evaluate("getComputedStyle(document.querySelector('svg')).visibility") == "visible"
-    if os.environ.get("COMPARISON_HC_SCREENSHOT"): page.screenshot(path=os.environ["COMPARISON_HC_SCREENSHOT"], full_page=True)
+    if os.environ.get("COMPARISON_HC_SCREENSHOT"):
+        page.screenshot(path=os.environ["COMPARISON_HC_SCREENSHOT"], full_page=True)
     page.context.close()
+
 
 def test_a_page_with_classes_long_names_and_a_narrow_window(browser, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     names = [f"object number {number} with a rather long name" for number in range(12)]
-    Path("a.csv").write_text("".join(f"{names[t % 12]},{names[(t + 1) % 12]},{names[(t + 5) % 12]}\n" for t in range(24)))
+    Path("a.csv").write_text(
+        "".join(f"{names[t % 12]},{names[(t + 1) % 12]},{names[(t + 5) % 12]}\n" for t in range(24))
+    )
     Path("t.csv").write_text("".join(f"{name},class {number % 3}\n" for number, name in enumerate(names)))
     assert run(capsys, "cluster", "a.csv", "--truth", "t.csv", "--clusters", 3, "--out", "a.html")[0] == 0
     page, complaints = open_offline(browser, tmp_path / "a.html", width=420)
     leaves = [leaf for leaf in page.evaluate(LEAVES) if leaf["text"].startswith("object")]
-    assert complaints == [] and len(leaves) == 12 and not [1 for n, a in enumerate(leaves) for b in leaves[n + 1:] if overlaps(a, b, 2)]
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")             # only the figure scrolls
-    assert all(f"class {c}" in page.inner_text("body") or page.locator("svg", has_text=f"class {c}").count() for c in range(3))
+    assert (
+        complaints == []
+        and len(leaves) == 12
+        and not [1 for n, a in enumerate(leaves) for b in leaves[n + 1 :] if overlaps(a, b, 2)]
+    )
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")  # only the figure scrolls
+    assert all(
+        f"class {c}" in page.inner_text("body") or page.locator("svg", has_text=f"class {c}").count() for c in range(3)
+    )
     page.context.close()
+
 
 # ---- the two small readers
 
+
 def test_readers_are_exact(tmp_path):
-    (tmp_path / "n.txt").write_text("b\n\n a \n", encoding="utf-8-sig"); (tmp_path / "t.csv").write_text("b,2\na,1\n")
+    (tmp_path / "n.txt").write_text("b\n\n a \n", encoding="utf-8-sig")
+    (tmp_path / "t.csv").write_text("b,2\na,1\n")
     assert read_names(tmp_path / "n.txt") == ["b", "a"] and read_truth(tmp_path / "t.csv", ["a", "b"]) == ["1", "2"]
+
 
 # ---- initial clusters
 
 FOUR = "a,b,c\nb,a,c\nc,d,a\nd,c,b\na,b,d\n"
 
+
 @pytest.mark.parametrize("method", ["4-al", "3-al"])
 def test_initial_clusters_are_those_of_the_file(tmp_path, capsys, method):
     from comparison_hc import read_comparisons
     from comparison_hc.methods import build_hierarchy
+
     answers, start, tree = tmp_path / "answers.csv", tmp_path / "start.csv", tmp_path / "tree.nwk"
-    answers.write_text(FOUR); start.write_text("object,cluster\nd,x\na,x\n")
-    assert main(["cluster", str(answers), "--header", "no", "--method", method, "--initial", str(start), "--clusters", "2", "--out", str(tree)]) == 0
+    answers.write_text(FOUR)
+    start.write_text("object,cluster\nd,x\na,x\n")
+    assert (
+        main(
+            [
+                "cluster",
+                str(answers),
+                "--header",
+                "no",
+                "--method",
+                method,
+                "--initial",
+                str(start),
+                "--clusters",
+                "2",
+                "--out",
+                str(tree),
+            ]
+        )
+        == 0
+    )
     said = capsys.readouterr().out
     assert "3 initial clusters, 2 of them objects that are not in the file" in said
-    assert tree.read_text().strip() == build_hierarchy(method, read_comparisons(answers, header=False), [[0, 3], [1], [2]])[0].to_newick()
+    assert (
+        tree.read_text().strip()
+        == build_hierarchy(method, read_comparisons(answers, header=False), [[0, 3], [1], [2]])[0].to_newick()
+    )
+
 
 def test_initial_clusters_with_a_similarity(tmp_path, capsys):
     matrix, start = tmp_path / "w.csv", tmp_path / "start.tsv"
-    matrix.write_text("a,b,c\n0,1,2\n1,0,3\n2,3,0\n"); start.write_text("a\t1\nb\t1\nc\t2\n")
+    matrix.write_text("a,b,c\n0,1,2\n1,0,3\n2,3,0\n")
+    start.write_text("a\t1\nb\t1\nc\t2\n")
     assert main(["cluster", str(matrix), "--kind", "similarity", "--initial", str(start)]) == 0
     assert "2 initial clusters\n" in capsys.readouterr().out
 
+
 def test_numbers_as_names_of_clusters_do_not_meet_objects_on_their_own(tmp_path):
-    path = tmp_path / "start.csv"; path.write_text("a,2\nb,2\n")
+    path = tmp_path / "start.csv"
+    path.write_text("a,2\nb,2\n")
     assert read_initial(path, ["a", "b", "c"])[0] == [[0, 1], [2]]
 
-@pytest.mark.parametrize("content, words", [
-    ("x,1\na,1\n", "line 1"), ("object,cluster\nx,1\n", "line 2"), ("a,1\na,2\n", "line 2"), ("a\n", "line 1"), ("a,1,2\n", "line 1"), ("a,\n", "line 1"), ("object,cluster\na,1\nb,1\nc,1\n", "--clusters must be an integer from 1 to 2"), (None, "--initial must be an existing file")])
+
+@pytest.mark.parametrize(
+    "content, words",
+    [
+        ("x,1\na,1\n", "line 1"),
+        ("object,cluster\nx,1\n", "line 2"),
+        ("a,1\na,2\n", "line 2"),
+        ("a\n", "line 1"),
+        ("a,1,2\n", "line 1"),
+        ("a,\n", "line 1"),
+        ("object,cluster\na,1\nb,1\nc,1\n", "--clusters must be an integer from 1 to 2"),
+        (None, "--initial must be an existing file"),
+    ],
+)
 def test_bad_initial_clusters_are_one_line_and_code_2(tmp_path, capsys, content, words):
     answers, start = tmp_path / "answers.csv", tmp_path / "start.csv"
     answers.write_text(FOUR)
-    if content is not None: start.write_text(content)
+    if content is not None:
+        start.write_text(content)
     assert main(["cluster", str(answers), "--header", "no", "--initial", str(start), "--clusters", "3"]) == 2
     out, err = capsys.readouterr()
     assert words in err and err.count("\n") == 1 and out == ""
 
+
 # ---- clusters without a hierarchy
+
 
 @pytest.mark.parametrize("method", ["adds", "mulk"])
 def test_flat_clusters_on_the_screen_and_in_files(answers, capsys, method):
     "Every object is a reference here: MulK-3 knows of an object what it was asked as one."
-    rows = [(a, b, c) for group, other in ((NAMES[:3], NAMES[3:]), (NAMES[3:], NAMES[:3])) for a in group for b in group if a != b for c in other]
+    rows = [
+        (a, b, c)
+        for group, other in ((NAMES[:3], NAMES[3:]), (NAMES[3:], NAMES[:3]))
+        for a in group
+        for b in group
+        if a != b
+        for c in other
+    ]
     answers.write_text("\n".join(map(",".join, rows)) + "\n")
-    code, out, err = run(capsys, "cluster", answers, "--method", method, "--clusters", 2, "--out", "c.html", "--out", "c.json", "--out", "c.csv", "--labels-out", "l.csv")
+    code, out, err = run(
+        capsys,
+        "cluster",
+        answers,
+        "--method",
+        method,
+        "--clusters",
+        2,
+        "--out",
+        "c.html",
+        "--out",
+        "c.json",
+        "--out",
+        "c.csv",
+        "--labels-out",
+        "l.csv",
+    )
     assert code == 0 and err == ""
     clusters = {frozenset(line.split(": ")[1].split(", ")) for line in out.splitlines() if line.startswith("cluster ")}
-    assert clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])} and {"adds": "AddS-3", "mulk": "MulK-3"}[method] in out
+    assert (
+        clusters == {frozenset(NAMES[:3]), frozenset(NAMES[3:])} and {"adds": "AddS-3", "mulk": "MulK-3"}[method] in out
+    )
     page, data = Path("c.html").read_text(), json.loads(Path("c.json").read_text())
-    for name in NAMES: assert name in page
+    for name in NAMES:
+        assert name in page
     assert "<figure" not in page and data["n_clusters"] == 2 and sorted(data["names"]) == sorted(NAMES)
     rows = {row["object"]: int(row["cluster"]) for row in csv.DictReader(Path("l.csv").read_text().splitlines())}
     assert rows == dict(zip(data["names"], data["labels"])) and Path("c.csv").read_text() == Path("l.csv").read_text()
+
 
 def test_flat_number_of_clusters_is_chosen(answers, capsys):
     Path("truth.csv").write_text("\n".join(f"{name},{'fruit' if name in NAMES[:3] else 'animal'}" for name in NAMES))
     code, out, _ = run(capsys, "cluster", answers, "--method", "adds", "--truth", "truth.csv", "--out", "c.json")
     data = json.loads(Path("c.json").read_text())
-    assert code == 0 and "chosen by SPUR" in out and "adjusted Rand index" in out and data["tried"] and data["n_clusters"] == len(set(data["labels"]))
+    assert (
+        code == 0
+        and "chosen by SPUR" in out
+        and "adjusted Rand index" in out
+        and data["tried"]
+        and data["n_clusters"] == len(set(data["labels"]))
+    )
 
-@pytest.mark.parametrize("words, said", [(["--kind", "similarity"], "--kind"), (["--self-pairs"], "--self-pairs"), (["--questions", "5"], "--questions"), (["--initial", "x.csv"], "--initial"), (["--tree"], "--tree"),
-    (["--out", "tree.nwk"], ".html, .csv, .json"), (["--out", "c.svg"], ".html"), (["--clusters", "7"], "--clusters"), (["--clusters", "0"], "--clusters")])
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--kind", "similarity"], "--kind"),
+        (["--self-pairs"], "--self-pairs"),
+        (["--questions", "5"], "--questions"),
+        (["--initial", "x.csv"], "--initial"),
+        (["--tree"], "--tree"),
+        (["--out", "tree.nwk"], ".html, .csv, .json"),
+        (["--out", "c.svg"], ".html"),
+        (["--clusters", "7"], "--clusters"),
+        (["--clusters", "0"], "--clusters"),
+    ],
+)
 def test_flat_refuses_what_only_hierarchies_have(answers, capsys, words, said):
     code, out, err = run(capsys, "cluster", answers, "--method", "adds", *words)
     assert code == 2 and out == "" and said in err and err.count("\n") == 1
+
 
 def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -351,21 +720,51 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
 
 ROWS = "a,b,c\nb,a,c\nd,c,b\nd,c,a\n"
 
-@pytest.mark.parametrize("words, said", [
-    (["cluster", "t.csv", "--out", "t.csv"], "--out must be another file than FILE"), (["cluster", "t.csv", "--clusters", "2", "--labels-out", "../{here}/t.csv"], "--labels-out must be another file than FILE"),
-    (["cluster", "t.csv", "--truth", "truth.csv", "--clusters", "2", "--labels-out", "truth.csv"], "--labels-out must be another file than --truth"), (["cluster", "t.csv", "--clusters", "2", "--out", "r.csv", "--labels-out", "r.csv"], "--labels-out must be another file than --out"),
-    (["cluster", "t.csv", "--initial", ""], "--initial must be a text that is not empty"), (["cluster", ""], "FILE must be a text that is not empty"), (["cluster", "t.csv", "--out", ""], "--out must be"),
-    (["cluster", "t.csv", "--seed", "-1"], "--seed must be an integer of at least 0"), (["cluster", "t.csv", "--questions", "0"], "--questions must be an integer of at least 1"),
-    (["cluster", "crossed.csv", "--kind", "similarity"], "the same names in the same order"), (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL")])
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["cluster", "t.csv", "--out", "t.csv"], "--out must be another file than FILE"),
+        (
+            ["cluster", "t.csv", "--clusters", "2", "--labels-out", "../{here}/t.csv"],
+            "--labels-out must be another file than FILE",
+        ),
+        (
+            ["cluster", "t.csv", "--truth", "truth.csv", "--clusters", "2", "--labels-out", "truth.csv"],
+            "--labels-out must be another file than --truth",
+        ),
+        (
+            ["cluster", "t.csv", "--clusters", "2", "--out", "r.csv", "--labels-out", "r.csv"],
+            "--labels-out must be another file than --out",
+        ),
+        (["cluster", "t.csv", "--initial", ""], "--initial must be a text that is not empty"),
+        (["cluster", ""], "FILE must be a text that is not empty"),
+        (["cluster", "t.csv", "--out", ""], "--out must be"),
+        (["cluster", "t.csv", "--seed", "-1"], "--seed must be an integer of at least 0"),
+        (["cluster", "t.csv", "--questions", "0"], "--questions must be an integer of at least 1"),
+        (["cluster", "crossed.csv", "--kind", "similarity"], "the same names in the same order"),
+        (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL"),
+    ],
+)
 def test_results_overwrite_nothing_and_empty_words_are_refused(words, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name, text in (("t.csv", ROWS), ("truth.csv", "a,1\nb,1\nc,2\nd,2\n"), ("crossed.csv", ",a,b,c\nb,0,1,2\na,1,0,3\nc,2,3,0\n")): (tmp_path / name).write_text(text)
+    for name, text in (
+        ("t.csv", ROWS),
+        ("truth.csv", "a,1\nb,1\nc,2\nd,2\n"),
+        ("crossed.csv", ",a,b,c\nb,0,1,2\na,1,0,3\nc,2,3,0\n"),
+    ):
+        (tmp_path / name).write_text(text)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert main([word.format(here=tmp_path.name) for word in words]) == 2 and said in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
+
 @pytest.mark.parametrize("module", ["comparison_hc", "comparison_hc.cli"])
 def test_the_module_is_the_command(module):
-    import subprocess, sys
-    done = subprocess.run([sys.executable, "-m", module, "cluster", "there-is-no-such-file.csv"], capture_output=True, text=True)
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", module, "cluster", "there-is-no-such-file.csv"], capture_output=True, text=True
+    )
     assert done.returncode == 2 and "there-is-no-such-file.csv" in done.stderr

@@ -1,25 +1,44 @@
 """Comparisons: every count against a count by hand, every file against what was written into it."""
 
-import json, os, pickle
+import json
+import os
+import pickle
 from collections import Counter
 from itertools import combinations
 from math import comb, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from comparison_hc.comparisons import (Quadruplets, Triplets, as_quadruplets, as_triplets, n_quadruplet_questions, n_triplet_questions, pair_from_index, pair_index,
-                                       quadruplet_questions, read_comparisons, sample_numbers, triplet_questions)
+from comparison_hc.comparisons import (
+    Quadruplets,
+    Triplets,
+    as_quadruplets,
+    as_triplets,
+    n_quadruplet_questions,
+    n_triplet_questions,
+    pair_from_index,
+    pair_index,
+    quadruplet_questions,
+    read_comparisons,
+    sample_numbers,
+    triplet_questions,
+)
 
 # ---- what hypothesis draws
+
 
 def rows_about(n, width):
     "Legal rows about n objects."
     objects = st.lists(st.integers(0, n - 1), min_size=width, max_size=width)
-    if width == 3: legal = lambda row: len(set(row)) == 3
-    else: legal = lambda row: row[0] != row[1] and row[2] != row[3] and set(row[:2]) != set(row[2:])
+    if width == 3:
+        legal = lambda row: len(set(row)) == 3
+    else:
+        legal = lambda row: row[0] != row[1] and row[2] != row[3] and set(row[:2]) != set(row[2:])
     return st.lists(objects.filter(legal), min_size=1, max_size=25)
+
 
 @st.composite
 def comparisons(draw, widths=(3, 4), names=None, low=4):
@@ -27,49 +46,95 @@ def comparisons(draw, widths=(3, 4), names=None, low=4):
     n, width = draw(st.integers(low, 8)), draw(st.sampled_from(widths))
     rows = draw(rows_about(n, width))
     called = None if names is None else draw(st.lists(names, min_size=n, max_size=n, unique=True))
-    who = draw(st.none() | st.lists(st.sampled_from(["Ada", "007", "Zoë", "7"]), min_size=len(rows), max_size=len(rows)))
+    who = draw(
+        st.none() | st.lists(st.sampled_from(["Ada", "007", "Zoë", "7"]), min_size=len(rows), max_size=len(rows))
+    )
     return (Triplets if width == 3 else Quadruplets)(rows, n, called, who)
+
 
 # Line ends, control characters, halves of surrogate pairs, blanks at either end and the empty text are not names here; everything else is.
 _letters = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
 any_name = st.text(_letters, min_size=1, max_size=6).filter(lambda name: name == name.strip())
-awkward = st.sampled_from(["01", "1", "001", "+1", "-1", "1.0", "a,b", 'say "a"', "a;b", "a\tb", "'", '"', "#", "NA", "nan", "None", "null", "true", "é", "é", "車", "🐈 cat", "=1+1", "x" * 300])
+awkward = st.sampled_from(
+    [
+        "01",
+        "1",
+        "001",
+        "+1",
+        "-1",
+        "1.0",
+        "a,b",
+        'say "a"',
+        "a;b",
+        "a\tb",
+        "'",
+        '"',
+        "#",
+        "NA",
+        "nan",
+        "None",
+        "null",
+        "true",
+        "é",
+        "é",
+        "車",
+        "🐈 cat",
+        "=1+1",
+        "x" * 300,
+    ]
+)
 names = awkward | any_name
+
 
 def sides(row):
     "(winner, loser) of an answer, as sets of objects."
     i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])
     return frozenset((i, j)), frozenset((k, l))
 
+
 # ---- files
+
 
 def as_named(some):
     "Answers as tuples of names, in order."
     called = some.object_names
     return [tuple(called[i] for i in row) for row in some.array.tolist()]
 
+
 def same_answers(one, other):
     "Same answers by name in the same order, same respondents, same set of names."
     who = [None if c.respondents is None else list(map(str, c.respondents)) for c in (one, other)]
     return as_named(one) == as_named(other) and who[0] == who[1] and set(one.object_names) == set(other.object_names)
 
+
 def write(some, path):
     "Write comparisons in the form of the file's ending, with the tools of others."
     frame = some.to_frame()
-    if path.suffix == ".csv": some.to_csv(path)
-    elif path.suffix == ".tsv": frame.to_csv(path, sep="\t", index=False)
-    elif path.suffix == ".parquet": frame.to_parquet(path)
-    else: path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in frame.to_dict("records")), encoding="utf-8")
+    if path.suffix == ".csv":
+        some.to_csv(path)
+    elif path.suffix == ".tsv":
+        frame.to_csv(path, sep="\t", index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        path.write_text(
+            "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in frame.to_dict("records")), encoding="utf-8"
+        )
+
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl", ".parquet"])
 @settings(max_examples=60)
 @given(some=comparisons(names=names))
 def test_what_is_written_is_read(tmp_path_factory, ending, some):
-    if ending == ".parquet": pytest.importorskip("pyarrow")
+    if ending == ".parquet":
+        pytest.importorskip("pyarrow")
     path = tmp_path_factory.getbasetemp() / f"round{ending}"
     write(some, path)
-    back = read_comparisons(path, some.kind, header=True if ending[1:] in ("csv", "tsv") else None, objects=some.object_names)
+    back = read_comparisons(
+        path, some.kind, header=True if ending[1:] in ("csv", "tsv") else None, objects=some.object_names
+    )
     assert same_answers(some, back) and back.names == tuple(some.object_names)
+
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".jsonl"])
 @settings(max_examples=40)
@@ -77,60 +142,95 @@ def test_what_is_written_is_read(tmp_path_factory, ending, some):
 def test_without_a_header_and_without_a_list_of_objects(tmp_path_factory, ending, some):
     path = tmp_path_factory.getbasetemp() / f"bare{ending}"
     frame = some.to_frame()
-    if ending == ".jsonl": path.write_text("".join(json.dumps(row) + "\n" for row in frame.to_numpy().tolist()), encoding="utf-8")
-    else: frame.to_csv(path, sep={".csv": ",", ".tsv": "\t"}[ending], index=False, header=False)
-    back = read_comparisons(path, some.kind, header=False, respondent=None if some.respondents is None else frame.shape[1] - 1)
-    assert as_named(back) == as_named(some) and set(back.object_names) == {name for row in as_named(some) for name in row}
+    if ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in frame.to_numpy().tolist()), encoding="utf-8")
+    else:
+        frame.to_csv(path, sep={".csv": ",", ".tsv": "\t"}[ending], index=False, header=False)
+    back = read_comparisons(
+        path, some.kind, header=False, respondent=None if some.respondents is None else frame.shape[1] - 1
+    )
+    assert as_named(back) == as_named(some) and set(back.object_names) == {
+        name for row in as_named(some) for name in row
+    }
+
 
 @settings(max_examples=40)
 @given(some=comparisons(), order=st.randoms(use_true_random=False))
 def test_the_order_of_lines_does_not_change_the_objects(tmp_path_factory, some, order):
     path = tmp_path_factory.getbasetemp() / "order.csv"
     lines = [",".join(f"o{i}" for i in row) for row in some.array.tolist()]
-    path.write_text("\n".join(lines) + "\n"); first = read_comparisons(path, some.kind, header=False)
+    path.write_text("\n".join(lines) + "\n")
+    first = read_comparisons(path, some.kind, header=False)
     shuffled = order.sample(lines, len(lines))
-    path.write_text("\n".join(shuffled) + "\n"); second = read_comparisons(path, some.kind, header=False)
+    path.write_text("\n".join(shuffled) + "\n")
+    second = read_comparisons(path, some.kind, header=False)
     assert first.names == second.names and Counter(as_named(first)) == Counter(as_named(second))
+
 
 def test_names_that_look_like_numbers_stay_what_they_were(tmp_path):
     path = tmp_path / "codes.csv"
     path.write_text("007,7,+7\n7,007,10\n0x1F,1_000,1e3\n")
     some = read_comparisons(path)
-    assert set(some.names) == {"007", "7", "+7", "10", "0x1F", "1_000", "1e3"} and as_named(some)[0] == ("007", "7", "+7")
+    assert set(some.names) == {"007", "7", "+7", "10", "0x1F", "1_000", "1e3"} and as_named(some)[0] == (
+        "007",
+        "7",
+        "+7",
+    )
+
 
 def test_numbers_are_sorted_as_numbers(tmp_path):
     path = tmp_path / "numbers.csv"
     path.write_text("10,9,100\n2,-3,10\n")
     assert read_comparisons(path).names == ("-3", "2", "9", "10", "100")
 
+
 def test_line_ends_inside_a_quoted_name_are_kept(tmp_path):
     path = tmp_path / "lines.csv"
     path.write_bytes(b'"two\nlines",b1,c1\nb1,"two\nlines",c1\n')
     assert read_comparisons(path).names == ("b1", "c1", "two\nlines")
 
-@pytest.mark.parametrize("text, header", [
-    ("i,j,k\n4,5,6\n", "yes"), ("first,second,third\n4,5,6\n5,4,6\n", "yes"), ("central,object1,object2\n4,5,6\n", "yes"), ("4,5,6\n5,4,6\n", "no"), ("car,bus,van\nbus,van,car\n", "no")])
+
+@pytest.mark.parametrize(
+    "text, header",
+    [
+        ("i,j,k\n4,5,6\n", "yes"),
+        ("first,second,third\n4,5,6\n5,4,6\n", "yes"),
+        ("central,object1,object2\n4,5,6\n", "yes"),
+        ("4,5,6\n5,4,6\n", "no"),
+        ("car,bus,van\nbus,van,car\n", "no"),
+    ],
+)
 def test_a_header_is_recognised(tmp_path, text, header):
     path = tmp_path / "answers.csv"
     path.write_text(text)
     assert len(read_comparisons(path)) == text.count("\n") - (header == "yes")
+
 
 @pytest.mark.parametrize("start", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a byte order mark"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"], ids=["LF", "CRLF", "CR"])
 @pytest.mark.parametrize("separator", [b",", b";", b"\t", b", "], ids=["comma", "semicolon", "tab", "comma and blank"])
 def test_the_habits_of_other_programs(tmp_path, start, end, separator):
     path = tmp_path / "answers.csv"
-    path.write_bytes(start + end.join([separator.join(row) for row in ([b"p1", b"p2", b"p3"], [b"p2", b"p1", b"p3"])]) + end)
+    path.write_bytes(
+        start + end.join([separator.join(row) for row in ([b"p1", b"p2", b"p3"], [b"p2", b"p1", b"p3"])]) + end
+    )
     assert as_named(read_comparisons(path)) == [("p1", "p2", "p3"), ("p2", "p1", "p3")]
+
 
 def test_columns_and_respondents_by_name_and_by_position(tmp_path):
     path = tmp_path / "answers.csv"
     path.write_text("when,k,Worker,i,j\nmon,c1,Ada,a1,b1\ntue,a1,Bob,b1,c1\n")
     by_name = read_comparisons(path, columns=["i", "j", "k"])
     by_place = read_comparisons(path, columns=[3, 4, 1], respondent=2, header=True)
-    assert by_name == by_place and as_named(by_name)[0] == ("a1", "b1", "c1") and by_name.respondents.tolist() == ["Ada", "Bob"]
+    assert (
+        by_name == by_place
+        and as_named(by_name)[0] == ("a1", "b1", "c1")
+        and by_name.respondents.tolist() == ["Ada", "Bob"]
+    )
+
 
 # ---- conversions
+
 
 @given(some=comparisons(widths=(3,)))
 def test_a_triplet_is_a_quadruplet_about_the_same_pairs(some):
@@ -139,22 +239,34 @@ def test_a_triplet_is_a_quadruplet_about_the_same_pairs(some):
     assert four.names == some.names and four.n_objects == some.n_objects and four.to_quadruplets() is four
     assert as_quadruplets(some) == four and as_triplets(some) is some
 
+
 @given(some=comparisons(widths=(3,)))
 def test_most_central_and_odd_one_out(some):
     rows, who = some.array.tolist(), some.respondents
     central = Triplets.from_central(rows, some.n_objects, some.names, who)
-    assert central.array.tolist() == [row for i, j, k in rows for row in ([j, i, k], [k, i, j])]     # the central one is nearer to each than the other is
+    assert central.array.tolist() == [
+        row for i, j, k in rows for row in ([j, i, k], [k, i, j])
+    ]  # the central one is nearer to each than the other is
     odd = Triplets.from_odd_one_out(rows, some.n_objects, some.names, who)
-    assert odd.array.tolist() == [row for i, j, k in rows for row in ([j, k, i], [k, j, i])]         # the other two are nearer to each other than to the odd one
-    if who is not None: assert odd.respondents.tolist() == central.respondents.tolist() == [w for w in who.tolist() for _ in "12"]
+    assert odd.array.tolist() == [
+        row for i, j, k in rows for row in ([j, k, i], [k, j, i])
+    ]  # the other two are nearer to each other than to the odd one
+    if who is not None:
+        assert odd.respondents.tolist() == central.respondents.tolist() == [w for w in who.tolist() for _ in "12"]
+
 
 @pytest.mark.parametrize("kind, make", [("central", Triplets.from_central), ("odd-one-out", Triplets.from_odd_one_out)])
 def test_files_of_statements(tmp_path, kind, make):
     path = tmp_path / "statements.csv"
     path.write_text("1,2,3,Ada\n3,1,4,Bob\n")
-    assert same_answers(read_comparisons(path, kind, respondent=3), make([[0, 1, 2], [2, 0, 3]], names=["1", "2", "3", "4"], respondents=["Ada", "Bob"]))
+    assert same_answers(
+        read_comparisons(path, kind, respondent=3),
+        make([[0, 1, 2], [2, 0, 3]], names=["1", "2", "3", "4"], respondents=["Ada", "Bob"]),
+    )
+
 
 # ---- counting
+
 
 def by_question(some):
     "For every question, how often each side won: {question: Counter(winner)}."
@@ -164,6 +276,7 @@ def by_question(some):
         found.setdefault(frozenset((winner, loser)), Counter())[winner] += 1
     return found
 
+
 def n_groups(some):
     "Connected components of the compared objects, by merging sets. An answer links all its objects."
     groups = []
@@ -171,6 +284,7 @@ def n_groups(some):
         touched = [g for g in groups if g & set(row)]
         groups = [g for g in groups if not g & set(row)] + [set(row).union(*touched)]
     return len(groups)
+
 
 @settings(max_examples=200)
 @given(some=comparisons())
@@ -180,22 +294,37 @@ def test_summary_by_hand(some):
     assert summary.n_questions == len(counts)
     assert summary.n_repeated == sum(times - 1 for counter in counts.values() for times in counter.values())
     assert summary.n_contradictory == sum(len(counter) == 2 for counter in counts.values())
-    assert summary.never_compared == tuple(str(i) for i in range(some.n_objects) if i not in set(some.array.ravel().tolist()))
+    assert summary.never_compared == tuple(
+        str(i) for i in range(some.n_objects) if i not in set(some.array.ravel().tolist())
+    )
     assert summary.n_components == n_groups(some)
     assert summary.n_respondents == (None if some.respondents is None else len(set(some.respondents.tolist())))
     assert summary.n_possible == (n_triplet_questions if some.width == 3 else n_quadruplet_questions)(some.n_objects)
     shown = some._repr_html_()
     assert f"{len(some):,} answers" in shown and "questions answered both ways" in str(summary)
 
+
 @settings(max_examples=200)
 @given(some=comparisons())
 def test_majority_by_hand(some):
-    expected = {question: counter.most_common()[0][0] for question, counter in by_question(some).items() if len(set(counter.values())) == len(counter)}
+    expected = {
+        question: counter.most_common()[0][0]
+        for question, counter in by_question(some).items()
+        if len(set(counter.values())) == len(counter)
+    }
     result = some.majority()
-    assert [sides(row)[0] for row in result.array.tolist()] == [expected[frozenset(sides(row))] for row in result.array.tolist()]
+    assert [sides(row)[0] for row in result.array.tolist()] == [
+        expected[frozenset(sides(row))] for row in result.array.tolist()
+    ]
     assert len(result) == len(expected) and {frozenset(sides(row)) for row in result.array.tolist()} == set(expected)
-    assert type(result) is type(some) and result.respondents is None and set(map(tuple, result.array.tolist())) <= set(map(tuple, some.array.tolist()))
-    if len(result): assert result.majority() == result and result.summary().n_contradictory == result.summary().n_repeated == 0
+    assert (
+        type(result) is type(some)
+        and result.respondents is None
+        and set(map(tuple, result.array.tolist())) <= set(map(tuple, some.array.tolist()))
+    )
+    if len(result):
+        assert result.majority() == result and result.summary().n_contradictory == result.summary().n_repeated == 0
+
 
 @given(some=comparisons(), order=st.randoms(use_true_random=False))
 def test_row_order_changes_neither_summary_nor_majority(some, order):
@@ -204,19 +333,33 @@ def test_row_order_changes_neither_summary_nor_majority(some, order):
     kept = lambda c: {sides(row) for row in c.majority().array.tolist()}
     assert kept(other) == kept(some) and other.summary() == type(some)(some.array, some.n_objects).summary()
 
+
 @given(some=comparisons())
 def test_winners_and_losers(some):
     winner, loser = some.winners_and_losers()
-    pairs = [frozenset(pair) for pair in zip(*(side.tolist() for side in pair_from_index(np.arange(comb(some.n_objects, 2)))))]
+    pairs = [
+        frozenset(pair)
+        for pair in zip(*(side.tolist() for side in pair_from_index(np.arange(comb(some.n_objects, 2)))))
+    ]
     assert [(pairs[w], pairs[l]) for w, l in zip(winner, loser)] == [sides(row) for row in some.array.tolist()]
 
+
 def test_winners_and_losers_of_many_answers_about_few_objects_take_the_fast_way():
-    rows = np.array([row for row in np.random.default_rng(3).integers(6, size=(400, 4)).tolist() if row[0] != row[1] and row[2] != row[3] and set(row[:2]) != set(row[2:])])
+    rows = np.array(
+        [
+            row
+            for row in np.random.default_rng(3).integers(6, size=(400, 4)).tolist()
+            if row[0] != row[1] and row[2] != row[3] and set(row[:2]) != set(row[2:])
+        ]
+    )
     some = Quadruplets(rows)
     assert len(some) > some.n_objects**2
-    for side, columns in zip(some.winners_and_losers(), ((0, 1), (2, 3))): assert side.tolist() == pair_index(rows[:, columns[0]], rows[:, columns[1]]).tolist()
+    for side, columns in zip(some.winners_and_losers(), ((0, 1), (2, 3))):
+        assert side.tolist() == pair_index(rows[:, columns[0]], rows[:, columns[1]]).tolist()
+
 
 # ---- flip and sample
+
 
 @given(some=comparisons(), seed=st.integers(0, 2**32))
 def test_flip_at_the_ends(some, seed):
@@ -225,27 +368,40 @@ def test_flip_at_the_ends(some, seed):
     assert [sides(row) for row in turned.array.tolist()] == [sides(row)[::-1] for row in some.array.tolist()]
     assert turned.flip(1.0, seed) == some
 
+
 def test_flip_turns_the_share_it_says():
     some, m, epsilon = Triplets(np.tile([[0, 1, 2]], (20_000, 1))), 20_000, 0.3
     turned = int((some.flip(epsilon, 8).array[:, 1] == 2).sum())
-    assert abs(turned - m * epsilon) < 4.9 * sqrt(m * epsilon * (1 - epsilon))      # wrong about once in a million seeds; this seed is fixed
+    assert abs(turned - m * epsilon) < 4.9 * sqrt(
+        m * epsilon * (1 - epsilon)
+    )  # wrong about once in a million seeds; this seed is fixed
+
 
 @given(some=comparisons(), data=st.data())
 def test_sample_keeps_order_and_repeats_no_row(some, data):
     size, seed = data.draw(st.integers(1, len(some))), data.draw(st.integers(0, 1000))
     numbered = type(some)(some.array, some.n_objects, respondents=np.arange(len(some)))
     chosen = numbered.sample(size, seed)
-    assert len(chosen) == size and (np.diff(chosen.respondents) > 0).all() and (chosen.array == some.array[chosen.respondents]).all()
+    assert (
+        len(chosen) == size
+        and (np.diff(chosen.respondents) > 0).all()
+        and (chosen.array == some.array[chosen.respondents]).all()
+    )
     assert numbered.sample(size, seed) == chosen and some.sample(len(some), seed) == some
+
 
 # ---- values
 
+
 @given(some=comparisons(names=names))
 def test_a_value_is_read_only_and_survives_pickling(some):
-    with pytest.raises(ValueError): some.array[0, 0] = 5
-    with pytest.raises(AttributeError): some.n_objects = 3
+    with pytest.raises(ValueError):
+        some.array[0, 0] = 5
+    with pytest.raises(AttributeError):
+        some.n_objects = 3
     copy = pickle.loads(pickle.dumps(some))
     assert copy == some and not copy.array.flags.writeable and np.asarray(some).shape == some.array.shape
+
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "float32", "float64"])
 def test_any_type_of_whole_numbers(dtype):
@@ -255,58 +411,90 @@ def test_any_type_of_whole_numbers(dtype):
     rows[:] = 0
     assert some.array.tolist() == before.tolist() and some.array.dtype.kind == "i"
 
+
 def test_tables_are_read_by_row():
     import pandas as pd
+
     assert Triplets(pd.DataFrame({"x": [0, 2], "y": [1, 0], "z": [2, 1]})).array.tolist() == [[0, 1, 2], [2, 0, 1]]
+
 
 # ---- numbering questions
 
+
 @given(st.integers(0, 10**9), st.integers(0, 10**9))
 def test_pair_numbers_go_both_ways(i, j):
-    if i == j: j += 1
+    if i == j:
+        j += 1
     low, high = pair_from_index(pair_index(i, j))
     assert (int(low), int(high)) == (min(i, j), max(i, j)) and pair_index(i, j) == pair_index(j, i)
 
-@given(st.integers(0, 2**60) | st.integers(1, 2**30).map(lambda high: comb(high, 2)) | st.integers(2, 2**30).map(lambda high: comb(high, 2) - 1))
+
+@given(
+    st.integers(0, 2**60)
+    | st.integers(1, 2**30).map(lambda high: comb(high, 2))
+    | st.integers(2, 2**30).map(lambda high: comb(high, 2) - 1)
+)
 def test_every_number_below_two_to_the_sixty_is_a_pair(number):
     low, high = pair_from_index(number)
     assert 0 <= low < high and int(pair_index(low, high)) == number
+
 
 @pytest.mark.parametrize("n", range(2, 8))
 def test_numbering_is_a_bijection(n):
     pairs = list(zip(*(side.tolist() for side in pair_from_index(np.arange(comb(n, 2))))))
     assert sorted(pairs) == list(combinations(range(n), 2))
     questions = quadruplet_questions(n, np.arange(n_quadruplet_questions(n)))
-    assert len(questions) == comb(comb(n, 2), 2) and {tuple(row) for row in questions.tolist()} == set(combinations(range(comb(n, 2)), 2))
-    if n < 3: return
+    assert len(questions) == comb(comb(n, 2), 2) and {tuple(row) for row in questions.tolist()} == set(
+        combinations(range(comb(n, 2)), 2)
+    )
+    if n < 3:
+        return
     questions = triplet_questions(n, np.arange(n_triplet_questions(n)))
     assert len(questions) == n * comb(n - 1, 2)
-    assert {tuple(row) for row in questions.tolist()} == {(i, j, k) for i in range(n) for j, k in combinations([x for x in range(n) if x != i], 2)}
+    assert {tuple(row) for row in questions.tolist()} == {
+        (i, j, k) for i in range(n) for j, k in combinations([x for x in range(n) if x != i], 2)
+    }
+
 
 # ---- exact uniform sampling
+
 
 def chi_square_bound(freedom):
     "Above which a chi-square value lies with probability below 1e-6 (Laurent and Massart, 2000, lemma 1, with x = ln 1e6)."
     x = np.log(1e6)
     return freedom + 2 * sqrt(freedom * x) + 2 * x
 
+
 @pytest.mark.parametrize("population, size", [(6, 2), (6, 3), (6, 4), (6, 5), (7, 1), (7, 6), (8, 4)])
 def test_every_set_comes_up_equally_often(population, size):
     "The definition: all C(M, s) sets have the same chance. Below, at and above one half. Wrong with probability below 1e-6 a case over seeds; the seeds are fixed."
     rng, rounds, sets = np.random.default_rng(1000 * population + size), 1500, comb(population, size)
     counts = Counter(tuple(sample_numbers(population, size, rng).tolist()) for _ in range(rounds))
-    assert all(len(set(chosen)) == size and list(chosen) == sorted(chosen) and chosen[-1] < population for chosen in counts)
+    assert all(
+        len(set(chosen)) == size and list(chosen) == sorted(chosen) and chosen[-1] < population for chosen in counts
+    )
     expected = rounds / sets
-    assert sum((counts.get(chosen, 0) - expected)**2 / expected for chosen in combinations(range(population), size)) < chi_square_bound(sets - 1)
+    assert sum(
+        (counts.get(chosen, 0) - expected) ** 2 / expected for chosen in combinations(range(population), size)
+    ) < chi_square_bound(sets - 1)
+
 
 @pytest.mark.parametrize("size", [300_000, 900_000], ids=["below half", "above half"])
 def test_large_samples_are_even_over_the_population(size):
     "One million numbers in 1,000 bins; each bin's count is hypergeometric, with less spread than the multinomial that the bound is for."
     chosen = sample_numbers(1_000_000, size, 12)
-    assert len(chosen) == size and (np.diff(chosen.astype(np.int64)) > 0).all() and 0 <= chosen[0] and chosen[-1] < 1_000_000
+    assert (
+        len(chosen) == size
+        and (np.diff(chosen.astype(np.int64)) > 0).all()
+        and 0 <= chosen[0]
+        and chosen[-1] < 1_000_000
+    )
     counts, expected = np.bincount(chosen // 1000, minlength=1000), size / 1000
-    assert ((counts - expected)**2 / expected).sum() / (1 - size / 1e6) < chi_square_bound(999)
-    assert ((np.bincount(chosen % 1000, minlength=1000) - expected)**2 / expected).sum() / (1 - size / 1e6) < chi_square_bound(999)
+    assert ((counts - expected) ** 2 / expected).sum() / (1 - size / 1e6) < chi_square_bound(999)
+    assert ((np.bincount(chosen % 1000, minlength=1000) - expected) ** 2 / expected).sum() / (
+        1 - size / 1e6
+    ) < chi_square_bound(999)
+
 
 @pytest.mark.parametrize("p", [0.001, 0.3, 0.7, 1.0, 1e-12])
 @pytest.mark.parametrize("seed", range(5))
@@ -315,10 +503,14 @@ def test_a_rate_gives_a_binomial_size(p, seed):
     M, x = 200_000, np.log(2e6)
     assert abs(len(sample_numbers(M, p, seed)) - M * p) <= sqrt(2 * M * p * (1 - p) * x) + x
 
+
 def test_sizes_at_a_rate_vary_like_a_binomial():
     M, p = 50, 0.3
     sizes = np.array([len(sample_numbers(M, p, seed)) for seed in range(1000)])
-    assert abs(sizes.mean() - M * p) < 4.9 * sqrt(M * p * (1 - p) / 1000) and 0.8 < sizes.var() / (M * p * (1 - p)) < 1.2
+    assert (
+        abs(sizes.mean() - M * p) < 4.9 * sqrt(M * p * (1 - p) / 1000) and 0.8 < sizes.var() / (M * p * (1 - p)) < 1.2
+    )
+
 
 @given(st.integers(1, 400), st.data())
 def test_a_size_is_kept_exactly(population, data):
@@ -326,11 +518,15 @@ def test_a_size_is_kept_exactly(population, data):
     chosen = sample_numbers(population, size, data.draw(st.integers(0, 99)))
     assert len(chosen) == len(set(chosen.tolist())) == size and all(0 <= x < population for x in chosen.tolist())
 
+
 @pytest.mark.parametrize("population", [2**32 - 1, 2**32, 2**32 + 1, 2**40, 2**63 - 1])
 def test_large_populations(population):
     chosen = sample_numbers(population, 1000, 5)
     assert len(set(chosen.tolist())) == 1000 and 0 <= int(chosen[0]) and int(chosen[-1]) < population
-    assert int(chosen[-1]) > population * 0.98 and int(chosen[0]) < population * 0.02      # 1,000 uniform numbers all miss 2 % with probability 2e-9
+    assert (
+        int(chosen[-1]) > population * 0.98 and int(chosen[0]) < population * 0.02
+    )  # 1,000 uniform numbers all miss 2 % with probability 2e-9
+
 
 @pytest.mark.parametrize("size_or_p", [700_000, 0.31, 1_600_000, 0.8])
 def test_the_same_bits_on_any_number_of_cores(monkeypatch, size_or_p):
@@ -340,62 +536,112 @@ def test_the_same_bits_on_any_number_of_cores(monkeypatch, size_or_p):
         results.append(sample_numbers(2_000_000, size_or_p, 77).tobytes())
     assert results[0] == results[1] != sample_numbers(2_000_000, size_or_p, 78).tobytes()
 
+
 def test_a_generator_moves_on_and_a_seed_does_not():
     rng = np.random.default_rng(4)
     first, second = sample_numbers(10**6, 50, rng), sample_numbers(10**6, 50, rng)
     assert first.tolist() == sample_numbers(10**6, 50, 4).tolist() != second.tolist()
 
+
 # ---- the two real sets
 
-@pytest.mark.parametrize("collection, statements, triplets, distinct, contradictory", [
-    ("T_ALL_REDUCED", 6056, 12112, 12112, 0), ("ALL", 7097, 14194, 13152, 242)])
+
+@pytest.mark.parametrize(
+    "collection, statements, triplets, distinct, contradictory",
+    [("T_ALL_REDUCED", 6056, 12112, 12112, 0), ("ALL", 7097, 14194, 13152, 242)],
+)
 def test_car(dataset_or_skip, collection, statements, triplets, distinct, contradictory):
     cars = dataset_or_skip("car", collection=collection)
     summary = cars.triplets.summary()
     assert (len(cars.comparisons), len(cars.triplets), summary.n_objects) == (statements, triplets, 60)
-    assert len({tuple(row) for row in cars.triplets.array.tolist()}) == distinct and summary.n_contradictory == contradictory
+    assert (
+        len({tuple(row) for row in cars.triplets.array.tolist()}) == distinct
+        and summary.n_contradictory == contradictory
+    )
     assert summary.n_repeated == triplets - distinct and not summary.never_compared and summary.n_components == 1
+
 
 def test_car_file_is_read_as_the_loader_reads_it(dataset_or_skip):
     from pathlib import Path
+
     cars = dataset_or_skip("car")
     path = Path(os.environ.get("COMPARISON_HC_DATA", "")) / "car" / "T_ALL_REDUCED.csv"
-    if not path.is_file(): pytest.skip("the car file is not in COMPARISON_HC_DATA")
+    if not path.is_file():
+        pytest.skip("the car file is not in COMPARISON_HC_DATA")
     read = read_comparisons(path, "central")
-    assert len(read) == 12112 and read.n_objects == 60 and read.names == tuple(map(str, range(1, 61))) and (read.array == cars.triplets.array).all()
+    assert (
+        len(read) == 12112
+        and read.n_objects == 60
+        and read.names == tuple(map(str, range(1, 61)))
+        and (read.array == cars.triplets.array).all()
+    )
+
 
 def test_food(dataset_or_skip):
     food = dataset_or_skip("food").triplets
     summary, kept = food.summary(), food.majority()
     assert (len(food), summary.n_objects) == (250320, 100)
-    assert len(np.unique(food.array, axis=0)) == 190376 == len(food) - summary.n_repeated and summary.n_contradictory == 9349
-    assert summary.n_questions == 190376 - 9349 and len(kept) < summary.n_questions and kept.summary().n_contradictory == 0
+    assert (
+        len(np.unique(food.array, axis=0)) == 190376 == len(food) - summary.n_repeated
+        and summary.n_contradictory == 9349
+    )
+    assert (
+        summary.n_questions == 190376 - 9349 and len(kept) < summary.n_questions and kept.summary().n_contradictory == 0
+    )
+
 
 # ---- what a guess must not lose
+
 
 def test_objects_that_are_called_like_the_columns_survive_a_round_trip(tmp_path):
     some = Triplets([[0, 1, 2], [2, 1, 0]], names=["i", "j", "k"])
     some.to_csv(tmp_path / "ijk.csv")
     assert read_comparisons(tmp_path / "ijk.csv") == some
 
+
 def test_column_names_imply_a_header(tmp_path):
     (tmp_path / "named.csv").write_text("near,far,who,me\ndog,cat,Ada,wolf\n")
-    assert as_named(read_comparisons(tmp_path / "named.csv", columns=["me", "near", "far"], respondent="who")) == [("wolf", "dog", "cat")]
+    assert as_named(read_comparisons(tmp_path / "named.csv", columns=["me", "near", "far"], respondent="who")) == [
+        ("wolf", "dog", "cat")
+    ]
+
 
 def test_a_line_separator_inside_a_json_name_does_not_end_the_line(tmp_path):
-    (tmp_path / "names.jsonl").write_text('["a\u2028b", "c", "d"]\r\n["c", "a\u2028b", "d"]\n', encoding="utf-8", newline="")
+    (tmp_path / "names.jsonl").write_text(
+        '["a\u2028b", "c", "d"]\r\n["c", "a\u2028b", "d"]\n', encoding="utf-8", newline=""
+    )
     assert read_comparisons(tmp_path / "names.jsonl").names == ("a\u2028b", "c", "d")
+
 
 def test_digits_that_are_no_numbers_are_names(tmp_path):
     (tmp_path / "odd.csv").write_text("²,1,--3\n1,²," + "9" * 5000 + "\n", encoding="utf-8")
     assert set(read_comparisons(tmp_path / "odd.csv", header=False).names) == {"²", "1", "--3", "9" * 5000}
 
+
 def test_a_tied_majority_leaves_nothing_and_can_say_so():
     nothing = Triplets([[0, 1, 2], [0, 2, 1]]).majority()
-    assert len(nothing) == 0 == nothing.summary().n_answers == nothing.summary().n_components and nothing.summary().never_compared == ("0", "1", "2")
-    assert nothing.majority() == nothing and len(nothing.flip(0.5, 1)) == 0 and "0 answers" in nothing._repr_html_() and len(nothing.to_quadruplets()) == 0
+    assert len(
+        nothing
+    ) == 0 == nothing.summary().n_answers == nothing.summary().n_components and nothing.summary().never_compared == (
+        "0",
+        "1",
+        "2",
+    )
+    assert (
+        nothing.majority() == nothing
+        and len(nothing.flip(0.5, 1)) == 0
+        and "0 answers" in nothing._repr_html_()
+        and len(nothing.to_quadruplets()) == 0
+    )
+
 
 def test_whole_numbers_in_a_table_with_gaps_elsewhere(tmp_path):
-    pd = pytest.importorskip("pandas"); pytest.importorskip("pyarrow")
-    pd.DataFrame({"i": [1.0, 2.0], "j": ["01", "nan"], "k": [3, 4], "seconds": [1.5, None]}).to_parquet(tmp_path / "t.parquet")
-    assert as_named(read_comparisons(tmp_path / "t.parquet", columns=["i", "j", "k"])) == [("1", "01", "3"), ("2", "nan", "4")]
+    pd = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"i": [1.0, 2.0], "j": ["01", "nan"], "k": [3, 4], "seconds": [1.5, None]}).to_parquet(
+        tmp_path / "t.parquet"
+    )
+    assert as_named(read_comparisons(tmp_path / "t.parquet", columns=["i", "j", "k"])) == [
+        ("1", "01", "3"),
+        ("2", "nan", "4"),
+    ]

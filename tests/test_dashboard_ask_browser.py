@@ -1,29 +1,57 @@
 "A whole session by clicking in headless Chromium: reloaded in the middle, its kernel killed in the middle, and the tree is that of the answers given."
-import os, re, signal, socket, subprocess, sys
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from comparison_hc.adaptive.queries import random_hierarchy
-from comparison_hc.people.asking import ANIMALS, Session, read_journal
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
+from comparison_hc.people.asking import ANIMALS, Session, read_journal
 
 TOKEN = f"comparison-hc-ask-{os.getpid()}"
 NAMES = [item.name for item in ANIMALS]
 TREE = random_hierarchy(12, "split", 8)
 ORACLE = HierarchyOracle(TREE)
 
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     "The command as a user starts it: (address, journal)."
-    for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     folder = tmp_path_factory.mktemp("asking")
-    with socket.socket() as probe: probe.bind(("127.0.0.1", 0)); port = probe.getsockname()[1]
-    words = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())", "dashboard", "ask", "--person", "Ada", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN})
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [
+        sys.executable,
+        "-c",
+        "import sys; from comparison_hc.cli import main; sys.exit(main())",
+        "dashboard",
+        "ask",
+        "--person",
+        "Ada",
+        "--no-browser",
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN},
+    )
     line = process.stdout.readline()
     assert f"http://127.0.0.1:{port}/" in line, line + process.stderr.read()
     yield f"http://127.0.0.1:{port}/", folder / "animals-Ada.jsonl"
@@ -31,60 +59,113 @@ def server(tmp_path_factory):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and err == "comparison-hc: the dashboard is closed\n"
 
+
 class Page:
     "The page, and who answers on it."
+
     def __init__(self, browser, address):
-        self.page, self.kernels, self.complaints, self.elsewhere = browser.new_page(viewport=dict(width=1280, height=900)), [], [], []
+        self.page, self.kernels, self.complaints, self.elsewhere = (
+            browser.new_page(viewport=dict(width=1280, height=900)),
+            [],
+            [],
+            [],
+        )
         self.page.set_default_timeout(60_000)
         self.page.on("websocket", lambda ws: self.kernels.append(re.search(r"kernels/([\w-]+)", ws.url)))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.on("request", lambda request: re.match(rf"{re.escape(address)}|blob:|data:", request.url) or self.elsewhere.append(request.url))
-        self.page.goto(address); self.ready()
+        self.page.on(
+            "request",
+            lambda request: (
+                re.match(rf"{re.escape(address)}|blob:|data:", request.url) or self.elsewhere.append(request.url)
+            ),
+        )
+        self.page.goto(address)
+        self.ready()
 
-    def ready(self): self.page.wait_for_selector(".ask[data-at][data-busy='']")
-    def reload(self): self.page.reload(); self.ready()
-    def text(self, selector): return self.page.locator(selector).first.inner_text()
-    def shown(self): return [card.get_attribute("data-item") for card in self.page.locator(".ask-card:visible").all()]
-    def at(self): return int(self.page.locator(".ask").get_attribute("data-at"))
-    def leaves(self): return [group.get_attribute("data-item") for group in self.page.locator(".ask-tree-svg g[data-item]").all()]
-    def seen(self): return self.shown(), self.text(".ask-left"), self.leaves(), self.page.locator(".ask-tree-svg path").get_attribute("d")
-    def right(self): return ORACLE(np.array([[NAMES.index(name) for name in self.shown()]])).item() + 1
+    def ready(self):
+        self.page.wait_for_selector(".ask[data-at][data-busy='']")
+
+    def reload(self):
+        self.page.reload()
+        self.ready()
+
+    def text(self, selector):
+        return self.page.locator(selector).first.inner_text()
+
+    def shown(self):
+        return [card.get_attribute("data-item") for card in self.page.locator(".ask-card:visible").all()]
+
+    def at(self):
+        return int(self.page.locator(".ask").get_attribute("data-at"))
+
+    def leaves(self):
+        return [group.get_attribute("data-item") for group in self.page.locator(".ask-tree-svg g[data-item]").all()]
+
+    def seen(self):
+        return (
+            self.shown(),
+            self.text(".ask-left"),
+            self.leaves(),
+            self.page.locator(".ask-tree-svg path").get_attribute("d"),
+        )
+
+    def right(self):
+        return ORACLE(np.array([[NAMES.index(name) for name in self.shown()]])).item() + 1
 
     def until(self, at):
         "Wait for the reply."
-        self.page.wait_for_function("at => { const {at: now, busy} = document.querySelector('.ask').dataset; return +now === at && busy === ''; }", arg=at)
+        self.page.wait_for_function(
+            "at => { const {at: now, busy} = document.querySelector('.ask').dataset; return +now === at && busy === ''; }",
+            arg=at,
+        )
 
     def click(self, selector):
-        at = self.at(); self.page.locator(selector).click(); self.until(at + 1)
+        at = self.at()
+        self.page.locator(selector).click()
+        self.until(at + 1)
 
     def press(self, key):
-        at = self.at(); self.page.keyboard.press(key); self.until(at + 1)
+        at = self.at()
+        self.page.keyboard.press(key)
+        self.until(at + 1)
 
     def save(self, form, folder):
-        with self.page.expect_download() as waiting: self.page.locator(f"button[data-form='{form}']").click()
+        with self.page.expect_download() as waiting:
+            self.page.locator(f"button[data-form='{form}']").click()
         waiting.value.save_as(folder / waiting.value.suggested_filename)
         self.ready()
         return folder / waiting.value.suggested_filename
+
 
 def kernel_processes():
     "{kernel id: process} of the test's own server."
     found = {}
     for path in Path("/proc").glob("[0-9]*"):
-        try: words, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
-        except OSError: continue
-        if TOKEN.encode() in environment and (name := re.search(rb"kernel-([\w-]+)\.json", words)): found[name.group(1).decode()] = int(path.name)
+        try:
+            words, environment = (path / "cmdline").read_bytes(), (path / "environ").read_bytes()
+        except OSError:
+            continue
+        if TOKEN.encode() in environment and (name := re.search(rb"kernel-([\w-]+)\.json", words)):
+            found[name.group(1).decode()] = int(path.name)
     return found
+
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds the kernel's process in /proc")
 def test_a_whole_session(browser, server, tmp_path):
     address, journal = server
     live = Page(browser, address)
-    assert live.text("h2") == "Which two belong together?" and len(live.shown()) == 3 and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
+    assert (
+        live.text("h2") == "Which two belong together?"
+        and len(live.shown()) == 3
+        and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
+    )
     grown = 0
-    for count in range(8):                                                      # by clicking; the tree grows
+    for count in range(8):  # by clicking; the tree grows
         before, left = live.seen(), int(live.page.locator(".ask").get_attribute("data-left"))
         live.click(f".ask-card[data-place='{live.right()}']")
-        grown += live.seen()[2:] != before[2:]                                  # not by a repeated question, nor where the new item turns out to belong where it was drawn
+        grown += (
+            live.seen()[2:] != before[2:]
+        )  # not by a repeated question, nor where the new item turns out to belong where it was drawn
         assert len(live.leaves()) >= len(before[2]) and int(live.page.locator(".ask").get_attribute("data-left")) < left
     assert grown >= 5
     assert live.text(".ask-left").startswith("8 answered") and len(read_journal(journal).votes) == 8
@@ -92,52 +173,89 @@ def test_a_whole_session(browser, server, tmp_path):
     live.reload()
     assert live.seen() == before
 
-    live.press(str(live.right())); live.press("u"); assert live.seen() == before          # by keys, and back
-    live.press("0"); assert live.text(".ask-left").startswith("9 answered"); live.press("Backspace"); assert live.seen() == before
-    for count in range(5): live.press(str(live.right()))
-    live.page.keyboard.press("Tab"); live.page.keyboard.press("x")              # what is no answer does nothing
+    live.press(str(live.right()))
+    live.press("u")
+    assert live.seen() == before  # by keys, and back
+    live.press("0")
+    assert live.text(".ask-left").startswith("9 answered")
+    live.press("Backspace")
+    assert live.seen() == before
+    for count in range(5):
+        live.press(str(live.right()))
+    live.page.keyboard.press("Tab")
+    live.page.keyboard.press("x")  # what is no answer does nothing
     before, kernel = live.seen(), [match.group(1) for match in live.kernels if match][-1]
     os.kill(kernel_processes()[kernel], signal.SIGKILL)
-    live.page.locator(".ask-card >> nth=0").click()                             # nobody hears this
+    live.page.locator(".ask-card >> nth=0").click()  # nobody hears this
     live.page.wait_for_selector(".chc-notes p", state="visible")
-    assert "Every answer up to the last question is safe" in live.text(".chc-notes p") and len(read_journal(journal).votes) == 13
+    assert (
+        "Every answer up to the last question is safe" in live.text(".chc-notes p")
+        and len(read_journal(journal).votes) == 13
+    )
     live.reload()
     assert live.seen() == before and live.text(".ask-left").startswith("13 answered")
 
-    while live.shown(): live.click(f".ask-card[data-place='{live.right()}']")
+    while live.shown():
+        live.click(f".ask-card[data-place='{live.right()}']")
     assert live.text("h2") == "Thank you. That is all." and sorted(live.leaves()) == sorted(NAMES)
     assert Dendrogram.from_newick(live.save(".nwk", tmp_path).read_text().strip(), names=NAMES).same_tree(TREE)
-    plain = Session(person="Ada")                                               # the same answers without a break
-    while plain.question: plain.answer(ORACLE(np.array([plain.question.shown])).item() + 1)
+    plain = Session(person="Ada")  # the same answers without a break
+    while plain.question:
+        plain.answer(ORACLE(np.array([plain.question.shown])).item() + 1)
     assert read_journal(journal).votes == plain.state.votes
     answers = read_comparisons(live.save("answers.csv", tmp_path))
     assert len(answers) == 2 * len(plain.state.votes)
     assert live.complaints == [] and live.elsewhere == []
     live.page.close()
 
+
 def test_accessible_and_narrow(browser, server):
     "Reached with Tab in order, named, large enough for a thumb, nothing sticks out; a second page learns what the first one did."
     live = Page(browser, server[0])
-    if not server[1].exists() or not read_journal(server[1]).votes:            # the session above was another process's
-        for _ in range(3): live.press(str(live.right()))
+    if not server[1].exists() or not read_journal(server[1]).votes:  # the session above was another process's
+        for _ in range(3):
+            live.press(str(live.right()))
     live.press("u")
-    assert live.page.locator(".ask-careful").is_hidden()                        # nothing differed
+    assert live.page.locator(".ask-careful").is_hidden()  # nothing differed
     reached = []
     for _ in range(8):
         live.page.keyboard.press("Tab")
-        reached.append(live.page.evaluate("() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"))
+        reached.append(
+            live.page.evaluate(
+                "() => document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent"
+            )
+        )
     first, second, third = live.shown()
-    assert reached[:5] == [f"1: leave out {first}; {second} and {third} belong together", f"2: leave out {second}; {first} and {third} belong together", f"3: leave out {third}; {first} and {second} belong together", "0cannot say", "uundo"]
-    assert first in live.page.locator(".ask-live[role=status]").text_content() and live.page.locator("[role=progressbar]").get_attribute("aria-valuenow") == str(len(read_journal(server[1]).votes))
+    assert reached[:5] == [
+        f"1: leave out {first}; {second} and {third} belong together",
+        f"2: leave out {second}; {first} and {third} belong together",
+        f"3: leave out {third}; {first} and {second} belong together",
+        "0cannot say",
+        "uundo",
+    ]
+    assert first in live.page.locator(".ask-live[role=status]").text_content() and live.page.locator(
+        "[role=progressbar]"
+    ).get_attribute("aria-valuenow") == str(len(read_journal(server[1]).votes))
     for width in (1280, 360):
-        live.page.set_viewport_size(dict(width=width, height=740)); live.page.wait_for_timeout(300)
+        live.page.set_viewport_size(dict(width=width, height=740))
+        live.page.wait_for_timeout(300)
         assert live.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-        sizes = live.page.evaluate("() => [...document.querySelectorAll('.ask button')].filter(b => b.offsetParent).map(b => { const r = b.getBoundingClientRect(); return [r.width, r.height, r.left, window.innerWidth - r.right]; })")
-        assert all(wide >= 44 and high >= 44 and left >= 0 and right >= 0 for wide, high, left, right in sizes) and len(sizes) >= 5
+        sizes = live.page.evaluate(
+            "() => [...document.querySelectorAll('.ask button')].filter(b => b.offsetParent).map(b => { const r = b.getBoundingClientRect(); return [r.width, r.height, r.left, window.innerWidth - r.right]; })"
+        )
+        assert (
+            all(wide >= 44 and high >= 44 and left >= 0 and right >= 0 for wide, high, left, right in sizes)
+            and len(sizes) >= 5
+        )
         live.page.locator(".ask-kept").scroll_into_view_if_needed()
         assert "animals-Ada.jsonl" in live.text(".ask-kept")
-    other = Session(journal=server[1]); other.answer(0)                         # in the terminal, say
+    other = Session(journal=server[1])
+    other.answer(0)  # in the terminal, say
     at = live.at()
-    live.page.keyboard.press("1"); live.until(at + 1)
-    assert "went on in another page or terminal" in live.text(".chc-notes p") and read_journal(server[1]).votes == other.state.votes
+    live.page.keyboard.press("1")
+    live.until(at + 1)
+    assert (
+        "went on in another page or terminal" in live.text(".chc-notes p")
+        and read_journal(server[1]).votes == other.state.votes
+    )
     live.page.close()

@@ -1,5 +1,13 @@
 "The dashboard in headless Chromium: served by the command, moved by keyboard, and its static twin from a file."
-import os, re, signal, socket, statistics, subprocess, sys, threading
+
+import os
+import re
+import signal
+import socket
+import statistics
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -8,21 +16,45 @@ from comparison_hc.dashboards.planted import LIVE_VALUES, PlantedSettings, plant
 
 TOKEN = f"comparison-hc-test-{os.getpid()}"
 
+
 @pytest.fixture(scope="module")
 def server():
     "The command as a user starts it, and the address that it prints."
-    for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with socket.socket() as probe: probe.bind(("127.0.0.1", 0)); port = probe.getsockname()[1]
-    words = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())", "dashboard", "planted", "--no-browser", "--port", str(port)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN})
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    words = [
+        sys.executable,
+        "-c",
+        "import sys; from comparison_hc.cli import main; sys.exit(main())",
+        "dashboard",
+        "planted",
+        "--no-browser",
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN},
+    )
     line = process.stdout.readline()
     assert f"http://127.0.0.1:{port}/" in line, line + process.stderr.read()
     yield process, f"http://127.0.0.1:{port}/"
-    if process.poll() is None: process.send_signal(signal.SIGINT); process.wait(30)
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+
 
 class Page:
     "A page with a dashboard, and everything that it loaded or complained about."
+
     values = LIVE_VALUES  # of the sliders
+
     def __init__(self, browser, address, width=1280):
         self.page, self.urls, self.complaints = browser.new_page(viewport=dict(width=width, height=900)), [], []
         self.page.set_default_timeout(60_000)
@@ -36,33 +68,63 @@ class Page:
 
     def done(self):
         "Wait until the latest request is answered in full."
-        self.page.wait_for_function("() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }")
+        self.page.wait_for_function(
+            "() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }"
+        )
 
     def press(self, name, *keys, wait=True):
         "Press keys on a slider."
-        for key in keys: self.page.locator(f".chc-slider[data-name={name}] input").press(key)
-        if wait: self.done()
+        for key in keys:
+            self.page.locator(f".chc-slider[data-name={name}] input").press(key)
+        if wait:
+            self.done()
 
     def put(self, name, value, wait=True):
         "Move a slider to a value, with one event."
-        self.page.locator(f".chc-slider[data-name={name}] input").evaluate("(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }", self.values[name].index(value))
-        if wait: self.done()
+        self.page.locator(f".chc-slider[data-name={name}] input").evaluate(
+            "(input, place) => { input.value = place; input.dispatchEvent(new Event('input')); }",
+            self.values[name].index(value),
+        )
+        if wait:
+            self.done()
 
     def choose(self, name, text):
         "Choose from a list."
         self.page.locator(f".chc-choice[data-name={name}] select").select_option(text)
         self.done()
 
-    def text(self, selector): return self.page.locator(selector).first.inner_text()
-    def notes(self): return " ".join(self.page.locator(".chc-notes p:visible").all_inner_texts())
-    def aari(self): return {row.get_attribute("data-method"): row.locator(".chc-aari").inner_text() for row in self.page.locator("tr[data-method]").all()}
-    def visits(self): return int(re.search(r"(\d+) settings?", self.text(".chc-history figcaption")).group(1))
-    def picture(self): return self.page.evaluate("() => document.querySelector('.chc-map').toDataURL() + [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()")
+    def text(self, selector):
+        return self.page.locator(selector).first.inner_text()
+
+    def notes(self):
+        return " ".join(self.page.locator(".chc-notes p:visible").all_inner_texts())
+
+    def aari(self):
+        return {
+            row.get_attribute("data-method"): row.locator(".chc-aari").inner_text()
+            for row in self.page.locator("tr[data-method]").all()
+        }
+
+    def visits(self):
+        return int(re.search(r"(\d+) settings?", self.text(".chc-history figcaption")).group(1))
+
+    def picture(self):
+        return self.page.evaluate(
+            "() => document.querySelector('.chc-map').toDataURL() + [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()"
+        )
 
     def is_clean(self, address):
         "Nothing came from elsewhere, and nobody complained."
-        elsewhere = [url for url in self.urls if not re.match(rf"({re.escape(address)}|blob:{re.escape(address)}|{re.escape(address.replace('http', 'ws'))}|data:)", url)]
+        elsewhere = [
+            url
+            for url in self.urls
+            if not re.match(
+                rf"({re.escape(address)}|blob:{re.escape(address)}|{re.escape(address.replace('http', 'ws'))}|data:)",
+                url,
+            )
+        ]
         assert elsewhere == [] and self.complaints == []
+
 
 @pytest.fixture(scope="module")
 def live(browser, server):
@@ -72,15 +134,20 @@ def live(browser, server):
     page.is_clean(server[1])
     page.page.close()
 
+
 def shown(settings):
     "AARI by method as the page should write it."
     return {name: "none" if aari is None else f"{aari:.3f}" for name, aari in planted_data(settings)["aari"].items()}
 
+
 def test_the_first_picture_is_the_pure_functions(live):
     wanted = shown(PlantedSettings())
     assert {name: text for name, text in live.aari().items() if text} == wanted and live.visits() == 1
-    assert live.text(".chc-tree h3") == "The tree of 4–AL" and live.page.locator(".chc-tree-svg").get_attribute("aria-label").endswith(wanted["4–AL"])
+    assert live.text(".chc-tree h3") == "The tree of 4–AL" and live.page.locator(".chc-tree-svg").get_attribute(
+        "aria-label"
+    ).endswith(wanted["4–AL"])
     assert live.page.evaluate("() => document.querySelector('.chc-map').width") == 64
+
 
 def test_twenty_moves_by_keyboard(live, record_property, capsys):
     "Every move changes the picture, without building it again; the median is reported, and bounded generously because machines differ."
@@ -98,58 +165,98 @@ def test_twenty_moves_by_keyboard(live, record_property, capsys):
     assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
     took = live.page.evaluate("() => window.took")
     record_property("median_ms", statistics.median(took))
-    with capsys.disabled(): print(f"  [slider to new picture, N = 64: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
+    with capsys.disabled():
+        print(f"  [slider to new picture, N = 64: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
     assert len(took) >= 15 and statistics.median(took) < 3000
     assert {name: text for name, text in live.aari().items() if text} == shown(PlantedSettings(snr=3.0))
 
+
 def test_boxes_and_buttons(live):
-    live.page.locator("input[aria-label='run 4–AL–I5']").check(); live.done()
-    live.page.locator("input[aria-label='run CL']").uncheck(); live.done()
-    live.page.locator("input[aria-label='draw the tree of SL']").check(); live.done()
-    assert live.text(".chc-tree h3") == "The tree of SL" and live.aari()["CL"] == "" and live.aari()["4–AL–I5"] == shown(PlantedSettings(3.0, methods=("4–AL–I5",)))["4–AL–I5"]
-    live.page.locator("input[aria-label='run SL']").uncheck(); live.done()                    # the drawn one: another is drawn instead
+    live.page.locator("input[aria-label='run 4–AL–I5']").check()
+    live.done()
+    live.page.locator("input[aria-label='run CL']").uncheck()
+    live.done()
+    live.page.locator("input[aria-label='draw the tree of SL']").check()
+    live.done()
+    assert (
+        live.text(".chc-tree h3") == "The tree of SL"
+        and live.aari()["CL"] == ""
+        and live.aari()["4–AL–I5"] == shown(PlantedSettings(3.0, methods=("4–AL–I5",)))["4–AL–I5"]
+    )
+    live.page.locator("input[aria-label='run SL']").uncheck()
+    live.done()  # the drawn one: another is drawn instead
     assert live.text(".chc-tree h3") != "The tree of SL" and live.aari()["SL"] == ""
-    for name in ("run SL", "run CL"): live.page.locator(f"input[aria-label='{name}']").check(); live.done()
-    live.page.locator("input[aria-label='draw the tree of 4–AL']").check(); live.done()
+    for name in ("run SL", "run CL"):
+        live.page.locator(f"input[aria-label='{name}']").check()
+        live.done()
+    live.page.locator("input[aria-label='draw the tree of 4–AL']").check()
+    live.done()
+
 
 def test_history_against_a_slider(live):
     live.page.locator(".chc-history select").select_option("snr")
     assert re.match(r"\d+ visits with the present N0, L and p", live.text(".chc-history figcaption"))
     live.page.locator(".chc-history select").select_option("visit")
 
-EXTREMES = {"σ = 0": dict(snr=float("inf")), "δ = 0": dict(snr=0.0), "No comparison was seen": dict(n_pure=2, n_levels=1, p=1e-6), "N0 = 1": dict(n_pure=1), "Two objects make one pair": dict(n_pure=1, n_levels=1), "lists at most 45,000,000": dict(n_pure=30, n_levels=4, p=0.01)}
+
+EXTREMES = {
+    "σ = 0": dict(snr=float("inf")),
+    "δ = 0": dict(snr=0.0),
+    "No comparison was seen": dict(n_pure=2, n_levels=1, p=1e-6),
+    "N0 = 1": dict(n_pure=1),
+    "Two objects make one pair": dict(n_pure=1, n_levels=1),
+    "lists at most 45,000,000": dict(n_pure=30, n_levels=4, p=0.01),
+}
+
 
 @pytest.mark.parametrize("says", EXTREMES)
 def test_extremes_show_a_sentence(live, says):
     order = ("p", "n_pure", "n_levels", "snr")
-    live.put("p", 1e-6, wait=False)                                           # no long work on the way
-    for name in order[1:] + order[:1]: live.put(name, EXTREMES[says].get(name, getattr(PlantedSettings, name)), wait=False)
+    live.put("p", 1e-6, wait=False)  # no long work on the way
+    for name in order[1:] + order[:1]:
+        live.put(name, EXTREMES[says].get(name, getattr(PlantedSettings, name)), wait=False)
     live.done()
     assert says in live.notes()
-    for name in order[1:] + order[:1]: live.put(name, getattr(PlantedSettings, name), wait=False)
+    for name in order[1:] + order[:1]:
+        live.put(name, getattr(PlantedSettings, name), wait=False)
     live.done()
     assert live.notes() == "" and "Traceback" not in live.page.inner_text("body")
 
+
 def test_progress_is_shown_and_stale_work_is_dropped(live):
     "At N = 240 with four million answers: a word on what is being done, then two more moves; only the last one is answered."
-    live.put("p", 0.01); live.put("snr", 1.0)
+    live.put("p", 0.01)
+    live.put("snr", 1.0)
     before = live.visits()
     live.put("n_pure", 30, wait=False)
-    live.page.wait_for_function("() => / begins|: \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)")
-    live.put("snr", 1.1, wait=False); live.put("snr", 1.2, wait=False)
+    live.page.wait_for_function(
+        "() => / begins|: \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
+    )
+    live.put("snr", 1.1, wait=False)
+    live.put("snr", 1.2, wait=False)
     live.put("p", 0.0001)
     assert live.visits() == before + 1 and live.page.evaluate("() => document.querySelector('.chc-map').width") == 240
-    assert {name: text for name, text in live.aari().items() if text} == shown(PlantedSettings(1.2, 0.0001, 30, 3, methods=[name for name, text in live.aari().items() if text]))
+    assert {name: text for name, text in live.aari().items() if text} == shown(
+        PlantedSettings(1.2, 0.0001, 30, 3, methods=[name for name, text in live.aari().items() if text])
+    )
+
 
 def test_sliders_are_labelled_and_reached_with_tab(live):
     live.page.evaluate("() => document.activeElement.blur()")
     reached = []
     for _ in range(12):
         live.page.keyboard.press("Tab")
-        reached.append(live.page.evaluate("() => document.activeElement.labels?.[0]?.textContent ?? document.activeElement.getAttribute('aria-label')"))
+        reached.append(
+            live.page.evaluate(
+                "() => document.activeElement.labels?.[0]?.textContent ?? document.activeElement.getAttribute('aria-label')"
+            )
+        )
     assert [name for name in reached if name in ("δ/σ", "p", "N0", "L", "seed")] == ["δ/σ", "p", "N0", "L", "seed"]
     assert any((name or "").startswith("run ") for name in reached)
-    assert live.page.locator(".chc-slider[data-name=snr] input").get_attribute("aria-valuetext") == live.text(".chc-slider[data-name=snr] output")
+    assert live.page.locator(".chc-slider[data-name=snr] input").get_attribute("aria-valuetext") == live.text(
+        ".chc-slider[data-name=snr] output"
+    )
+
 
 @pytest.mark.parametrize("width", [1280, 900])
 def test_nothing_sticks_out(live, width):
@@ -161,11 +268,13 @@ def test_nothing_sticks_out(live, width):
     assert live.page.evaluate(inside) == [True, True, ""]
     live.page.locator(".chc-theory figcaption").scroll_into_view_if_needed()
     box = live.page.locator(".chc-theory figcaption").bounding_box()
-    assert 0 <= box["y"] and box["y"] + box["height"] <= 901                  # the last line can be scrolled to
+    assert 0 <= box["y"] and box["y"] + box["height"] <= 901  # the last line can be scrolled to
+
 
 # ---- the static twin
 
 SMALL = dict(snr=[0.4, 1.0, 1.6], p=[0.01, 0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
+
 
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives, and its sliders have the stored values only."
@@ -177,31 +286,40 @@ def test_static_twin(browser, tmp_path):
         page.press(*keys)
         at = {name: float(page.text(f".chc-slider[data-name={name}] output")) for name in SMALL}
         settings = PlantedSettings(at["snr"], at["p"], int(at["n_pure"]), int(at["n_levels"]), int(at["seed"]))
-        assert all(at[name] in SMALL[name] for name in SMALL) and {name: text for name, text in page.aari().items() if text} == shown(settings)
+        assert all(at[name] in SMALL[name] for name in SMALL) and {
+            name: text for name, text in page.aari().items() if text
+        } == shown(settings)
         assert page.page.locator(".chc-tree-svg").get_attribute("aria-label").endswith(shown(settings)["4–AL"])
         seen.append(tuple(at.values()))
     assert len(set(seen)) == 5 and "18 stored settings" in page.text(".chc-about")
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()
 
+
 # ---- the end
+
 
 def processes():
     "Processes that this test's server started, itself included."
     return [path.name for path in Path("/proc").glob("[0-9]*") if TOKEN.encode() in _environment(path)]
 
+
 def _environment(path):
-    try: return (path / "environ").read_bytes()
-    except OSError: return b""
+    try:
+        return (path / "environ").read_bytes()
+    except OSError:
+        return b""
+
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_ends_it_in_one_line_and_no_kernel_stays(live, server):
     "Runs last: the server that the tests above used is ended."
     process, address = server
     live.is_clean(address)
-    if Path("/proc").is_dir(): assert len(processes()) >= 3                   # the command, the server, a kernel
+    if Path("/proc").is_dir():
+        assert len(processes()) >= 3  # the command, the server, a kernel
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and err == "comparison-hc: the dashboard is closed\n"
     assert not Path("/proc").is_dir() or processes() == []
-    live.complaints.clear()                                                   # that the connection is lost now is no fault
+    live.complaints.clear()  # that the connection is lost now is no fault

@@ -1,19 +1,39 @@
 "The dashboard of flat clusters without a browser: the pure functions, extreme settings, the static twin."
-import json, re, threading, warnings
+
+import json
+import re
+import threading
+import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
 from comparison_hc.dashboards import flat, shell
-from comparison_hc.dashboards.flat import FAMILIES, SIMILARITIES, STATIC_VALUES, FlatInstance, FlatSettings, flat_data, flat_events, flat_static, setting_notes, settings_from_message, shades, why_not
+from comparison_hc.dashboards.flat import (
+    FAMILIES,
+    SIMILARITIES,
+    STATIC_VALUES,
+    FlatInstance,
+    FlatSettings,
+    flat_data,
+    flat_events,
+    flat_static,
+    setting_notes,
+    settings_from_message,
+    shades,
+    why_not,
+)
 from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
 
-EASY = dict(n=60, k=2, delta=0.8, epsilon=1.0, a=4.0)                         # the certificate applies
+EASY = dict(n=60, k=2, delta=0.8, epsilon=1.0, a=4.0)  # the certificate applies
+
 
 def events_of(**setting):
     "{kind: event} as JSON gives them back; notes together."
@@ -21,13 +41,16 @@ def events_of(**setting):
     notes = [note for event in events if event["kind"] == "notes" for note in event["notes"]]
     return {event["kind"]: event for event in events} | {"notes": notes}
 
+
 def square(text, n):
     "The matrix of shades that the page draws."
     upper = np.zeros((n, n), dtype=int)
     upper[np.triu_indices(n)] = shell.unpack(text, "u1")
     return upper + np.triu(upper, 1).T
 
+
 # ---- what is sent
+
 
 @given(st.integers(1, 9), st.data())
 def test_shades_are_the_matrix(n, data):
@@ -35,9 +58,12 @@ def test_shades_are_the_matrix(n, data):
     A += A.T
     low, high = A.min(), A.max()
     drawn = square(shades(A, low, high), n)
-    if high > low: assert np.abs(drawn / 254 * (high - low) + low - A).max() <= 0.5 / 254 * (high - low) + 1e-9
-    else: assert (drawn == 127).all()
+    if high > low:
+        assert np.abs(drawn / 254 * (high - low) + low - A).max() <= 0.5 / 254 * (high - low) + 1e-9
+    else:
+        assert (drawn == 127).all()
     assert (np.diag(square(shades(A, low, high, diagonal=False), n)) == 255).all()
+
 
 def test_the_page_gets_the_answers_of_the_methods():
     "S and the result are what the package's own functions give for the same draw, and what is proved is so."
@@ -45,150 +71,274 @@ def test_the_page_gets_the_answers_of_the_methods():
     instance, events = FlatInstance(settings), events_of(**EASY)
     answers = instance.model and instance.answers
     S = np.zeros((60, 60))
-    for i, j, k in answers.array: S[[i, j], [j, i]] += 1; S[[i, k], [k, i]] -= 1         # AddS-3 by its definition
+    for i, j, k in answers.array:
+        S[[i, j], [j, i]] += 1
+        S[[i, k], [k, i]] -= 1  # AddS-3 by its definition
     sent, result = events["similarity"], events["result"]
     off = ~np.eye(60, dtype=bool)
     assert (sent["low"], sent["high"], sent["answers"]) == (S[off].min(), S[off].max(), settings.n_answers)
-    assert np.abs(square(sent["shades"], 60)[off] / 254 * np.ptp(S[off]) + S[off].min() - S[off]).max() <= 0.5 / 254 * np.ptp(S[off]) + 1e-9
+    assert (
+        np.abs(square(sent["shades"], 60)[off] / 254 * np.ptp(S[off]) + S[off].min() - S[off]).max()
+        <= 0.5 / 254 * np.ptp(S[off]) + 1e-9
+    )
     labels = shell.unpack(result["labels"])
-    assert result["ari"] == round(adjusted_rand_index(instance.model.labels, labels), 6) == 1 and result["k_hat"] == 2 and result["exact"] and "shades" not in result
+    assert (
+        result["ari"] == round(adjusted_rand_index(instance.model.labels, labels), 6) == 1
+        and result["k_hat"] == 2
+        and result["exact"]
+        and "shades" not in result
+    )
     lam = (result["certified"]["low"] + result["certified"]["high"]) / 2
-    solved = sdp_lambda(S, lam, tol=1e-7, certificate=False)                  # by iteration, without the proof
+    solved = sdp_lambda(S, lam, tol=1e-7, certificate=False)  # by iteration, without the proof
     assert np.abs(solved.X - cluster_matrix(labels)).max() < 1e-3
     assert result["planted"] == result["certified"] and result["limit"] >= result["certified"]["high"]
+
 
 def test_an_x_that_is_no_partition_is_sent_as_shades():
     events = events_of(**{**EASY, "a": 1.5})
     result = events["result"]
     assert result["how"] == "iteration" and result["certified"] is None and result["n_iter"] > 0
     X = square(result["shades"], 60) / 254 * result["high"]
-    assert np.abs(X.sum(axis=1) - 1).max() < 0.5 / 254 * result["high"] * 60 + 1e-6        # X1 = 1, up to shades
-    assert max(step["objective"] for step in result["steps"]) == next(step["objective"] for step in result["steps"] if step["k"] == result["k_hat"])
+    assert np.abs(X.sum(axis=1) - 1).max() < 0.5 / 254 * result["high"] * 60 + 1e-6  # X1 = 1, up to shades
+    assert max(step["objective"] for step in result["steps"]) == next(
+        step["objective"] for step in result["steps"] if step["k"] == result["k_hat"]
+    )
+
 
 def test_every_k_on_demand():
     few, many = (events_of(**EASY, every_k=each)["result"] for each in (False, True))
     assert few["k_hat"] == many["k_hat"] == 2
-    assert any(step["objective"] is None for step in few["steps"]) and all(0 < step["objective"] <= 1 for step in many["steps"])
+    assert any(step["objective"] is None for step in few["steps"]) and all(
+        0 < step["objective"] <= 1 for step in many["steps"]
+    )
 
-@given(st.sampled_from([3, 10, 20]), st.integers(1, 4), st.sampled_from([0.3, 0.9]), st.sampled_from([0.3, 1.0]), st.sampled_from([1.0, 1.5]), st.sampled_from(list(FAMILIES)), st.sampled_from(list(SIMILARITIES)), st.integers(0, 2))
+
+@given(
+    st.sampled_from([3, 10, 20]),
+    st.integers(1, 4),
+    st.sampled_from([0.3, 0.9]),
+    st.sampled_from([0.3, 1.0]),
+    st.sampled_from([1.0, 1.5]),
+    st.sampled_from(list(FAMILIES)),
+    st.sampled_from(list(SIMILARITIES)),
+    st.integers(0, 2),
+)
 @hypothesis_settings(max_examples=25, deadline=None)
 def test_what_is_taken_over_changes_nothing(n, k, delta, epsilon, a, family, similarity, seed):
     settings = FlatSettings(n, min(k, n), delta, epsilon, a, family, similarity, seed)
-    if why_not(settings): return
+    if why_not(settings):
+        return
     fresh = FlatInstance(settings)
     for near in (dict(epsilon=0.5), dict(a=0.8), dict(similarity="AddS-4"), dict(delta=0.5), dict(seed=5)):
         before = FlatInstance(FlatSettings(**{**vars(settings), **near}))
-        if why_not(before.settings): continue
+        if why_not(before.settings):
+            continue
         before.S
         after = FlatInstance(settings, before)
         assert np.array_equal(after.S, fresh.S) and np.array_equal(after.model.similarity, fresh.model.similarity)
 
+
 def test_a_move_of_epsilon_turns_answers_in_the_same_sample():
-    calm = FlatInstance(FlatSettings(**EASY)); calm.answers
+    calm = FlatInstance(FlatSettings(**EASY))
+    calm.answers
     noisy = FlatInstance(FlatSettings(**{**EASY, "epsilon": 0.5}), calm)
     assert noisy.sample is calm.sample and np.array_equal(calm.answers.array, calm.sample.array)
     turned = (noisy.answers.array != calm.answers.array).any(axis=1)
-    assert abs(turned.mean() - 0.25) < 5 * (0.25 * 0.75 / len(turned))**0.5   # (1 − ε)/2; five standard deviations
+    assert abs(turned.mean() - 0.25) < 5 * (0.25 * 0.75 / len(turned)) ** 0.5  # (1 − ε)/2; five standard deviations
     assert np.array_equal(np.sort(noisy.answers.array, axis=1), np.sort(calm.answers.array, axis=1))
+
 
 def test_flat_data_says_the_same():
     data, result = flat_data(FlatSettings(**EASY)), events_of(**EASY)["result"]
-    assert (data["k_hat"], round(data["ari"], 6)) == (result["k_hat"], result["ari"]) and data["certified"][0] == pytest.approx(result["certified"]["low"], rel=1e-5)
+    assert (data["k_hat"], round(data["ari"], 6)) == (result["k_hat"], result["ari"]) and data["certified"][
+        0
+    ] == pytest.approx(result["certified"]["low"], rel=1e-5)
     assert set(data["objective"]) == {step["k"] for step in result["steps"]} and data["notes"] == []
+
 
 @pytest.mark.parametrize("stop_at", [1, 5, 9])
 def test_step_can_end_the_work(stop_at):
     "Before, and while the SDPs are iterated."
     said = []
+
     def step(text, done=0, total=0):
         said.append(text)
-        if len(said) == stop_at: raise shell.Superseded
-    with pytest.raises(shell.Superseded): list(flat_events(FlatSettings(n=60, k=4, a=2.0), step))
+        if len(said) == stop_at:
+            raise shell.Superseded
+
+    with pytest.raises(shell.Superseded):
+        list(flat_events(FlatSettings(n=60, k=4, a=2.0), step))
     assert len(said) == stop_at and ("iteration" in said[-1]) == (stop_at > 5)
+
 
 # ---- extremes: sentences, never a traceback
 
-NOTHING = {"nothing sampled": (dict(n=60, a=-6), "No comparison is asked"), "more than exist": (dict(n=60, a=6.0), "there are only"), "more than the page draws": (dict(n=400, a=5.5), "at most 5,000,000")}
+NOTHING = {
+    "nothing sampled": (dict(n=60, a=-6), "No comparison is asked"),
+    "more than exist": (dict(n=60, a=6.0), "there are only"),
+    "more than the page draws": (dict(n=400, a=5.5), "at most 5,000,000"),
+}
+
 
 @pytest.mark.parametrize("case", NOTHING)
 def test_where_nothing_can_be_computed(case):
     setting, says = NOTHING[case]
     events = list(flat_events(FlatSettings(**setting)))
-    assert [event["kind"] for event in events] == ["sentence"] and says in events[0]["text"] and events[0]["text"].endswith(".")
+    assert (
+        [event["kind"] for event in events] == ["sentence"]
+        and says in events[0]["text"]
+        and events[0]["text"].endswith(".")
+    )
     assert flat_data(FlatSettings(**setting)) == {"why": events[0]["text"]}
 
-EXTREMES = {"k > n/2": (dict(n=20, k=15, a=1.0), "single object"), "k = n": (dict(n=12, k=12, a=1.0), "every cluster is a single object"), "k = 1": (dict(n=20, k=1, a=1.0), "two clusters at least"), "many clusters": (dict(n=60, k=12, a=1.0), "remark 3"),
-            "few answers": (dict(n=30, k=2, a=0), "fall apart"), "one answer": (dict(n=20, k=2, a=-2.5), "fall apart"), "three objects": (dict(n=3, k=2, a=0), ""), "below n ln n": (dict(n=30, k=2, a=0.5), "fewer than n ln n"),
-            "guessing": (dict(n=20, k=2, epsilon=0.01, a=1.0), ""), "all triplets": (dict(n=12, k=2, a=4.2, similarity="MulK-3"), "")}
+
+EXTREMES = {
+    "k > n/2": (dict(n=20, k=15, a=1.0), "single object"),
+    "k = n": (dict(n=12, k=12, a=1.0), "every cluster is a single object"),
+    "k = 1": (dict(n=20, k=1, a=1.0), "two clusters at least"),
+    "many clusters": (dict(n=60, k=12, a=1.0), "remark 3"),
+    "few answers": (dict(n=30, k=2, a=0), "fall apart"),
+    "one answer": (dict(n=20, k=2, a=-2.5), "fall apart"),
+    "three objects": (dict(n=3, k=2, a=0), ""),
+    "below n ln n": (dict(n=30, k=2, a=0.5), "fewer than n ln n"),
+    "guessing": (dict(n=20, k=2, epsilon=0.01, a=1.0), ""),
+    "all triplets": (dict(n=12, k=2, a=4.2, similarity="MulK-3"), ""),
+}
+
 
 @pytest.mark.parametrize("case", EXTREMES)
 def test_extremes(case):
     setting, says = EXTREMES[case]
     with warnings.catch_warnings():
-        warnings.simplefilter("error")                                        # what is warned of becomes a note, nothing is lost
+        warnings.simplefilter("error")  # what is warned of becomes a note, nothing is lost
         events = events_of(**setting)
     assert says in " ".join(events["notes"]) and all(note.endswith(".") and len(note) > 20 for note in events["notes"])
-    if "result" in events: assert 1 <= events["result"]["k_hat"] <= setting["n"]
-    else: assert events["sentence"]["text"].endswith(".")
+    if "result" in events:
+        assert 1 <= events["result"]["k_hat"] <= setting["n"]
+    else:
+        assert events["sentence"]["text"].endswith(".")
+
 
 def test_falling_apart_is_what_the_components_say():
     instance = FlatInstance(FlatSettings(n=30, k=2, a=0))
     groups = comparison_components(instance.answers).max() + 1
     assert groups > 1 and f"the {groups} groups" in " ".join(setting_notes(instance))
 
-@pytest.mark.parametrize("bad, says", [(dict(n=2), "n must"), (dict(n=401), "n must"), (dict(n=60.0), "n must"), (dict(n=60, k=100), "k must be an integer from 1 to 60"), (dict(k=0), "k must"), (dict(delta=0), "δ"), (dict(delta=1), "δ"), (dict(delta=float("nan")), "δ"), (dict(epsilon=0), "ε"),
-                                       (dict(epsilon=1.1), "ε"), (dict(a=float("inf")), "a must"), (dict(a="4"), "a must"), (dict(family="cauchy"), "family"), (dict(similarity=["AddS-3"]), "similarity"), (dict(seed=-1), "seed"), (dict(every_k=1), "every_k"), (dict(colour="red"), "settings")])
+
+@pytest.mark.parametrize(
+    "bad, says",
+    [
+        (dict(n=2), "n must"),
+        (dict(n=401), "n must"),
+        (dict(n=60.0), "n must"),
+        (dict(n=60, k=100), "k must be an integer from 1 to 60"),
+        (dict(k=0), "k must"),
+        (dict(delta=0), "δ"),
+        (dict(delta=1), "δ"),
+        (dict(delta=float("nan")), "δ"),
+        (dict(epsilon=0), "ε"),
+        (dict(epsilon=1.1), "ε"),
+        (dict(a=float("inf")), "a must"),
+        (dict(a="4"), "a must"),
+        (dict(family="cauchy"), "family"),
+        (dict(similarity=["AddS-3"]), "similarity"),
+        (dict(seed=-1), "seed"),
+        (dict(every_k=1), "every_k"),
+        (dict(colour="red"), "settings"),
+    ],
+)
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=says): settings_from_message(bad)
+    with pytest.raises(InputError, match=says):
+        settings_from_message(bad)
+
 
 def test_messages_of_the_page():
     assert settings_from_message(dict(n=60, k=2, a=4)) == FlatSettings(n=60, k=2, a=4.0)
-    with pytest.raises(InputError, match="settings"): settings_from_message([1])
+    with pytest.raises(InputError, match="settings"):
+        settings_from_message([1])
+
 
 def test_the_sample_is_that_of_the_model():
     "At ε = 1 the page's answers are `sample_comparisons` of the page's similarities."
     instance = FlatInstance(FlatSettings(**EASY))
-    again = sample_comparisons(instance.model, "triplets", instance.settings.n_answers, 1.0, flat.random_stream(0, "sample"))
+    again = sample_comparisons(
+        instance.model, "triplets", instance.settings.n_answers, 1.0, flat.random_stream(0, "sample")
+    )
     assert np.array_equal(instance.answers.array, again.array)
+
 
 # ---- static twin, registry, widget
 
-SMALL = dict(STATIC_VALUES, n=[20], k=[2, 3], delta=[0.9], epsilon=[1.0], a=[-6, 2], family=["normal"], similarity=["AddS-3", "MulK-3"])
+SMALL = dict(
+    STATIC_VALUES,
+    n=[20],
+    k=[2, 3],
+    delta=[0.9],
+    epsilon=[1.0],
+    a=[-6, 2],
+    family=["normal"],
+    similarity=["AddS-3", "MulK-3"],
+)
+
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = flat_static(lambda done, total: seen.append((done, total)), SMALL)
     assert text == flat_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text)
+    assert not re.search(
+        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
+    )
     data, spec = (json.loads(re.search(rf'id="{name}">(.*?)</script>', text).group(1)) for name in ("data", "spec"))
-    assert len(data["answers"]) == 8 and data["names"] == ["k", "a", "similarity"] == [control["name"] for control in spec["controls"]]
+    assert len(data["answers"]) == 8 and data["names"] == ["k", "a", "similarity"] == [
+        control["name"] for control in spec["controls"]
+    ]
     for key, places in data["answers"].items():
         k, a, similarity = key.split("|")
         fresh = list(flat_events(FlatSettings(20, int(k), 0.9, 1.0, float(a), "normal", similarity)))
         assert [data["events"][place] for place in places] == json.loads(json.dumps(fresh))
     assert spec["start"]["n"] == 20 and "8 stored settings" in spec["about"]
 
+
 def test_static_values_are_legal_and_few():
     "What is stored is a few MB at most: a pixel of S and one of X, as base64, for every setting."
     from math import prod
+
     n_settings, n = prod(map(len, STATIC_VALUES.values())), max(STATIC_VALUES["n"])
     assert n_settings * 2 * n * (n + 1) / 2 * 4 / 3 < 5e6
     for name, values in STATIC_VALUES.items():
-        for value in values: settings_from_message({"k": 2, name: value})
+        for value in values:
+            settings_from_message({"k": 2, name: value})
+
 
 def test_it_is_registered():
     dashboard = shell.find_dashboard("flat")
-    assert dashboard.widget == "flat_dashboard" and dashboard.static is flat_static and set(shell.find_dashboard()) >= {"planted", "flat"}
+    assert (
+        dashboard.widget == "flat_dashboard"
+        and dashboard.static is flat_static
+        and set(shell.find_dashboard()) >= {"planted", "flat"}
+    )
+
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
     widget, sent, done = flat.flat_dashboard(**EASY), [], threading.Event()
-    def send(event, *_): sent.append(event); event["kind"] == "done" and done.set()
+
+    def send(event, *_):
+        sent.append(event)
+        event["kind"] == "done" and done.set()
+
     widget.send = send
     for number, setting in (("v:1", dict(widget.spec["start"], a=-6)), ("v:2", widget.spec["start"])):
         done.clear()
         widget._handle_custom_msg(dict(number=number, settings=setting), [])
         assert done.wait(30)
     widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == ["sentence", "done", "similarity", "notes", "result", "done"]
+    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
+        "sentence",
+        "done",
+        "similarity",
+        "notes",
+        "result",
+        "done",
+    ]
     assert widget.spec["start"]["n"] == 60

@@ -1,37 +1,56 @@
 "The dashboard of flat clusters in headless Chromium: served, moved, with extremes, background work, and its static twin from a file."
+
 import statistics
 
 import pytest
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.flat import LIVE_VALUES, STATIC_VALUES, FlatSettings, flat_data, flat_static
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from test_dashboard_browser import Page
+
 
 class FlatPage(Page):
     "A page with this dashboard."
+
     values = LIVE_VALUES
 
-    def fact(self, name): return self.text(f"[data-fact={name}]")
-    def picture(self): return self.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.toDataURL()).join() + [...document.querySelectorAll('.chc-prices-svg rect')].map(r => r.getAttribute('width')).join()")
+    def fact(self, name):
+        return self.text(f"[data-fact={name}]")
+
+    def picture(self):
+        return self.page.evaluate(
+            "() => [...document.querySelectorAll('.chc-map')].map(c => c.toDataURL()).join() + [...document.querySelectorAll('.chc-prices-svg rect')].map(r => r.getAttribute('width')).join()"
+        )
+
     def shows(self, settings):
         "Whether the facts are those of the pure function."
         data = flat_data(settings)
-        return (self.fact("k̂"), self.fact("ARI").split(":")[0], self.fact("proof").startswith("certificate")) == (f"{data['k_hat']} (planted: {settings.k})", f"{data['ari']:.3f}", data["certified"] is not None)
+        return (self.fact("k̂"), self.fact("ARI").split(":")[0], self.fact("proof").startswith("certificate")) == (
+            f"{data['k_hat']} (planted: {settings.k})",
+            f"{data['ari']:.3f}",
+            data["certified"] is not None,
+        )
+
 
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     with serve_dashboard(find_dashboard("flat")) as address:
         page = FlatPage(browser, address)
         yield page
         page.is_clean(address)
         page.page.close()
 
+
 def test_the_first_picture_is_the_pure_functions(live):
-    assert live.shows(FlatSettings()) and live.visits() == 1 and live.fact("proof") == "certificate, no iteration needed"
+    assert (
+        live.shows(FlatSettings()) and live.visits() == 1 and live.fact("proof") == "certificate, no iteration needed"
+    )
     assert live.page.locator(".chc-prices-svg").get_attribute("aria-label").split("; ")[1].startswith("proved from")
     assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.width)") == [200, 200]
+
 
 def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_property, capsys):
     "At n = 200: every move changes the pictures, without building them again; the median is reported, and bounded generously because machines differ."
@@ -46,47 +65,87 @@ def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_pro
         live.press("a", key)
         pictures.add((live.text(".chc-slider[data-name=a] output"), live.picture()))
         proofs.add(live.fact("proof"))
-    assert len(pictures) == len({a for a, _ in pictures}) == 11               # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
-    assert proofs == {"certificate, no iteration needed"} and live.page.evaluate("() => window.kept.every(element => element.isConnected)")
+    assert (
+        len(pictures) == len({a for a, _ in pictures}) == 11
+    )  # one picture for each of 4, 4.1, …, 5: the same setting, the same picture
+    assert proofs == {"certificate, no iteration needed"} and live.page.evaluate(
+        "() => window.kept.every(element => element.isConnected)"
+    )
     took = live.page.evaluate("() => window.took")
     record_property("median_ms", statistics.median(took))
-    with capsys.disabled(): print(f"  [slider to new result, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
+    with capsys.disabled():
+        print(f"  [slider to new result, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
     assert len(took) >= 15 and statistics.median(took) < 4000
     assert live.shows(FlatSettings())
 
+
 def test_lists_and_history(live):
-    live.put("n", 60, wait=False); live.put("k", 2)
-    live.choose("similarity", "MulK-3"); assert live.shows(FlatSettings(n=60, k=2, similarity="MulK-3"))
-    live.choose("similarity", "AddS-4"); live.choose("family", "uniform + beta"); assert live.shows(FlatSettings(n=60, k=2, similarity="AddS-4", family="uniform + beta"))
-    live.choose("family", "normal"); live.choose("similarity", "AddS-3")
+    live.put("n", 60, wait=False)
+    live.put("k", 2)
+    live.choose("similarity", "MulK-3")
+    assert live.shows(FlatSettings(n=60, k=2, similarity="MulK-3"))
+    live.choose("similarity", "AddS-4")
+    live.choose("family", "uniform + beta")
+    assert live.shows(FlatSettings(n=60, k=2, similarity="AddS-4", family="uniform + beta"))
+    live.choose("family", "normal")
+    live.choose("similarity", "AddS-3")
     live.page.locator(".chc-history select").select_option("epsilon")
     assert "with the present settings but ε" in live.text(".chc-history figcaption")
     live.page.locator(".chc-history select").select_option("visit")
     hollow = "() => [...document.querySelectorAll('.chc-objective-svg circle[fill=\"#fff\"]:not([visibility])')].length"
     assert live.page.evaluate(hollow) == 0
-    live.choose("every_k", "always"); assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, every_k=True))
+    live.choose("every_k", "always")
+    assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, every_k=True))
     live.choose("every_k", "if needed")
 
-EXTREMES = {"No comparison is asked": dict(a=-6), "there are only": dict(a=6.5), "k must be an integer from 1 to 60": dict(k=100), "k > n/2": dict(k=50, a=0.5), "fall apart": dict(a=0), "fewer than n ln n": dict(a=0.5)}
+
+EXTREMES = {
+    "No comparison is asked": dict(a=-6),
+    "there are only": dict(a=6.5),
+    "k must be an integer from 1 to 60": dict(k=100),
+    "k > n/2": dict(k=50, a=0.5),
+    "fall apart": dict(a=0),
+    "fewer than n ln n": dict(a=0.5),
+}
+
 
 @pytest.mark.parametrize("says", EXTREMES)
 def test_extremes_show_a_sentence(live, says):
-    for name in ("n", "a", "k"): live.put(name, dict(n=60, k=2, a=4).get(name) if name not in EXTREMES[says] else EXTREMES[says][name], wait=False)
+    for name in ("n", "a", "k"):
+        live.put(
+            name, dict(n=60, k=2, a=4).get(name) if name not in EXTREMES[says] else EXTREMES[says][name], wait=False
+        )
     live.done()
     assert says in live.notes() and "Traceback" not in live.page.inner_text("body")
-    for name, value in (("k", 2), ("a", 4)): live.put(name, value, wait=False)
+    for name, value in (("k", 2), ("a", 4)):
+        live.put(name, value, wait=False)
     live.done()
     assert live.notes() == "" and not live.page.locator(".chc").evaluate("e => e.classList.contains('chc-void')")
 
+
 def test_the_iteration_is_shown_and_dropped(live):
     "At n = 300 with few answers it takes many seconds; a move ends it, and only the last setting is answered."
-    live.put("n", 60, wait=False); live.put("k", 2, wait=False); live.put("a", 4)
+    live.put("n", 60, wait=False)
+    live.put("k", 2, wait=False)
+    live.put("a", 4)
     before = live.visits()
-    live.put("a", 2.2, wait=False); live.put("k", 6, wait=False); live.put("n", 300, wait=False)
-    live.page.wait_for_function("() => /SDP-.*iteration \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)")
-    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').width") == 300              # S is there before X
-    live.put("n", 80, wait=False); live.put("a", 4, wait=False); live.put("k", 2, wait=False); live.put("n", 60)
-    assert live.visits() == before + 1 and live.shows(FlatSettings(n=60, k=2, a=4)) and "drawn in" in live.text(".chc-progress")
+    live.put("a", 2.2, wait=False)
+    live.put("k", 6, wait=False)
+    live.put("n", 300, wait=False)
+    live.page.wait_for_function(
+        "() => /SDP-.*iteration \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
+    )
+    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').width") == 300  # S is there before X
+    live.put("n", 80, wait=False)
+    live.put("a", 4, wait=False)
+    live.put("k", 2, wait=False)
+    live.put("n", 60)
+    assert (
+        live.visits() == before + 1
+        and live.shows(FlatSettings(n=60, k=2, a=4))
+        and "drawn in" in live.text(".chc-progress")
+    )
+
 
 def test_controls_are_labelled_and_reached_with_tab(live):
     live.page.locator(".chc-slider[data-name=n] input").focus()
@@ -96,6 +155,7 @@ def test_controls_are_labelled_and_reached_with_tab(live):
         live.page.keyboard.press("Tab")
     assert reached == ["n", "k", "δ", "ε", "a", "distributions", "similarity", "seed", "objective of other k"]
 
+
 @pytest.mark.parametrize("width", [1280, 800])
 def test_nothing_sticks_out(live, width):
     live.page.set_viewport_size(dict(width=width, height=900))
@@ -104,18 +164,38 @@ def test_nothing_sticks_out(live, width):
         [...document.querySelectorAll('.chc-main > *, .chc-slider, .chc-choice')].every(e => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= room + 1; })]; }"""
     assert live.page.evaluate(inside) == [True, True]
 
+
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives, and has controls for what has several values."
-    values = dict(STATIC_VALUES, n=[20], delta=[0.9], epsilon=[1.0], a=[-6, 1, 2.5], family=["normal"], similarity=["AddS-3", "MulK-3"])
+    values = dict(
+        STATIC_VALUES,
+        n=[20],
+        delta=[0.9],
+        epsilon=[1.0],
+        a=[-6, 1, 2.5],
+        family=["normal"],
+        similarity=["AddS-3", "MulK-3"],
+    )
     path = tmp_path / "flat.html"
     path.write_text(flat_static(values=values), encoding="utf-8")
     page = FlatPage(browser, path.as_uri())
-    assert page.page.locator(".chc-slider, .chc-choice").count() == 3 and "12 stored settings" in page.text(".chc-about")
+    assert page.page.locator(".chc-slider, .chc-choice").count() == 3 and "12 stored settings" in page.text(
+        ".chc-about"
+    )
     for keys in (("k", "End"), ("a", "End"), ("k", "Home")):
         page.press(*keys)
-        assert page.shows(FlatSettings(20, int(page.text(".chc-slider[data-name=k] output")), 0.9, 1.0, float(page.text(".chc-slider[data-name=a] output"))))
+        assert page.shows(
+            FlatSettings(
+                20,
+                int(page.text(".chc-slider[data-name=k] output")),
+                0.9,
+                1.0,
+                float(page.text(".chc-slider[data-name=a] output")),
+            )
+        )
     page.choose("similarity", "MulK-3")
     assert page.shows(FlatSettings(20, 2, 0.9, 1.0, 2.5, similarity="MulK-3"))
-    page.press("a", "Home"); assert "No comparison is asked" in page.notes()
+    page.press("a", "Home")
+    assert "No comparison is asked" in page.notes()
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()

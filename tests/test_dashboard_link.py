@@ -1,32 +1,65 @@
 "The dashboard of learning to link without a browser: the pure functions against the definition, bad settings, the static twin."
-import json, re, threading
+
+import json
+import re
+import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from comparison_hc import InputError
 from comparison_hc.dashboards import link, shell
-from comparison_hc.dashboards.link import FAMILIES, LIVE_VALUES, STATIC_VALUES, TASKS, LinkSettings, all_trees, draw_task, family_of, guessed_classes, link_data, link_events, link_static, one_curve, settings_from_message
+from comparison_hc.dashboards.link import (
+    FAMILIES,
+    LIVE_VALUES,
+    STATIC_VALUES,
+    TASKS,
+    LinkSettings,
+    all_trees,
+    draw_task,
+    family_of,
+    guessed_classes,
+    link_data,
+    link_events,
+    link_static,
+    one_curve,
+    settings_from_message,
+)
 from comparison_hc.link.execution import piecewise_loss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 
 SMALL = dict(per_class=4, task=0, tasks=3)
-some_settings = st.builds(LinkSettings, st.sampled_from(list(TASKS)), st.sampled_from(list(FAMILIES)), st.sampled_from([2, 3, 5, 8]), st.integers(0, 40), st.integers(1, 3))
+some_settings = st.builds(
+    LinkSettings,
+    st.sampled_from(list(TASKS)),
+    st.sampled_from(list(FAMILIES)),
+    st.sampled_from([2, 3, 5, 8]),
+    st.integers(0, 40),
+    st.integers(1, 3),
+)
+
 
 def tree_at(settings, task, x):
     "The dendrogram at x, by the definition."
-    if settings.family == "two metrics": return beta_linkage(*task.metrics[1:], x)
+    if settings.family == "two metrics":
+        return beta_linkage(*task.metrics[1:], x)
     return alpha_linkage(task.metrics[0], x, FAMILIES[settings.family])
+
 
 def clusters_of(merges):
     "The tree as a set of clusters."
     members = {i: frozenset([i]) for i in range(len(merges) + 1)}
-    for a, b in merges: members[len(members)] = members[int(a)] | members[int(b)]
+    for a, b in merges:
+        members[len(members)] = members[int(a)] | members[int(b)]
     return set(members.values())
 
+
 # ---- what is computed
+
 
 @given(some_settings, st.lists(st.floats(0, 1), min_size=3, max_size=6))
 @hypothesis_settings(max_examples=30, deadline=None)
@@ -37,7 +70,10 @@ def test_every_place_has_the_tree_of_the_definition(settings, places):
     for x in [*places, *begins[:5], *((begins + np.append(begins[1:], 1)) / 2)[:5]]:
         t = int(np.searchsorted(begins, x, side="right")) - 1
         tree = tree_at(settings, task, float(x))
-        assert clusters_of(trees.merges[t]) == clusters_of(tree.linkage_matrix[:, :2]) and trees.losses[t] == pruning_loss(tree, task.labels)
+        assert clusters_of(trees.merges[t]) == clusters_of(tree.linkage_matrix[:, :2]) and trees.losses[
+            t
+        ] == pruning_loss(tree, task.labels)
+
 
 @given(some_settings)
 @hypothesis_settings(max_examples=20, deadline=None)
@@ -47,7 +83,8 @@ def test_guesses_are_as_wrong_as_the_loss_and_name_every_cluster_differently(set
     assert np.allclose((trees.guesses != task.labels).mean(axis=1), trees.losses)
     for guess, merges in zip(trees.guesses, trees.merges):
         classes = [frozenset(np.flatnonzero(guess == c).tolist()) for c in range(len(task.names))]
-        assert all(classes) and set(classes) <= clusters_of(merges)                 # k clusters of the tree, each of one class
+        assert all(classes) and set(classes) <= clusters_of(merges)  # k clusters of the tree, each of one class
+
 
 def test_the_curve_is_that_of_notebook_41():
     for family in FAMILIES:
@@ -55,100 +92,204 @@ def test_the_curve_is_that_of_notebook_41():
         task = draw_task(settings)
         D, merges = family_of(settings, task)
         exact, trees = piecewise_loss(D, task.labels, merges), all_trees(settings, task)
-        assert np.array_equal(trees.breaks, exact.breakpoints) and np.array_equal(trees.curve.simplified().values, exact.simplified().values) and np.array_equal(one_curve(settings, 0).breakpoints, exact.simplified().breakpoints)
+        assert (
+            np.array_equal(trees.breaks, exact.breakpoints)
+            and np.array_equal(trees.curve.simplified().values, exact.simplified().values)
+            and np.array_equal(one_curve(settings, 0).breakpoints, exact.simplified().breakpoints)
+        )
+
 
 @pytest.mark.parametrize("kind", TASKS)
 def test_tasks(kind):
     one, same, other = (draw_task(LinkSettings(kind, per_class=6, task=number)) for number in (3, 3, 4))
     n = 6 * len(one.names)
-    assert one.points.shape == (n, 2) and np.bincount(one.labels).tolist() == [6] * len(one.names) and len(one.metrics) == 3 and one.axes.endswith(".")
-    for D, again, different in zip(one.metrics, same.metrics, other.metrics): assert np.isclose(D.mean(), 1) and (D == again).all() and (D == D.T).all() and (D.diagonal() == 0).all() and (D != different).any()
+    assert (
+        one.points.shape == (n, 2)
+        and np.bincount(one.labels).tolist() == [6] * len(one.names)
+        and len(one.metrics) == 3
+        and one.axes.endswith(".")
+    )
+    for D, again, different in zip(one.metrics, same.metrics, other.metrics):
+        assert (
+            np.isclose(D.mean(), 1)
+            and (D == again).all()
+            and (D == D.T).all()
+            and (D.diagonal() == 0).all()
+            and (D != different).any()
+        )
+
 
 def test_a_cluster_that_stands_for_no_class_gets_one_that_is_left(monkeypatch):
     from types import SimpleNamespace
-    monkeypatch.setattr(link, "best_pruning", lambda dendrogram, labels: SimpleNamespace(matching=(2, None, 0), pruned=np.array([0, 1, 2, 1]), loss=0.5))
+
+    monkeypatch.setattr(
+        link,
+        "best_pruning",
+        lambda dendrogram, labels: SimpleNamespace(matching=(2, None, 0), pruned=np.array([0, 1, 2, 1]), loss=0.5),
+    )
     assert guessed_classes(None, np.array([0, 1, 2, 2]))[0].tolist() == [2, 1, 0, 1]
+
 
 # ---- what is sent
 
+
 def unpacked(event):
     "The arrays of a task event."
-    kinds = dict(x="<f4", y="<f4", labels="u1", breaks="<f8", firsts="<u4", merges="<u2", heights="<f4", guesses="u1", losses="<f8")
+    kinds = dict(
+        x="<f4",
+        y="<f4",
+        labels="u1",
+        breaks="<f8",
+        firsts="<u4",
+        merges="<u2",
+        heights="<f4",
+        guesses="u1",
+        losses="<f8",
+    )
     return {name: shell.unpack(event[name], kind) for name, kind in kinds.items()}
+
 
 def test_events_hold_everything_and_the_average_grows():
     settings = LinkSettings(**SMALL)
     first, *averages = json.loads(json.dumps(list(link_events(settings)), allow_nan=False))
     data, sent = link_data(settings), unpacked(first)
     n, trees = 16, data["trees"]
-    assert np.array_equal(sent["breaks"], trees.breaks) and np.array_equal(sent["merges"].reshape(-1, n - 1, 2), trees.merges) and np.array_equal(sent["guesses"].reshape(-1, n), trees.guesses) and np.array_equal(sent["losses"], trees.losses)
-    assert np.allclose(sent["heights"].reshape(-1, n - 1), trees.heights) and np.array_equal(sent["firsts"], trees.firsts) and first["ends"] == ["single linkage", "complete linkage"] and first["parameter"] == "α"
+    assert (
+        np.array_equal(sent["breaks"], trees.breaks)
+        and np.array_equal(sent["merges"].reshape(-1, n - 1, 2), trees.merges)
+        and np.array_equal(sent["guesses"].reshape(-1, n), trees.guesses)
+        and np.array_equal(sent["losses"], trees.losses)
+    )
+    assert (
+        np.allclose(sent["heights"].reshape(-1, n - 1), trees.heights)
+        and np.array_equal(sent["firsts"], trees.firsts)
+        and first["ends"] == ["single linkage", "complete linkage"]
+        and first["parameter"] == "α"
+    )
     assert [event["tasks"] for event in averages] == [1, 2, 3] and {event["of"] for event in averages} == {3}
     exact = data["average"].simplified()
-    assert np.array_equal(shell.unpack(averages[-1]["breaks"], "<f8"), exact.breakpoints) and np.array_equal(shell.unpack(averages[-1]["losses"], "<f8"), exact.values)
+    assert np.array_equal(shell.unpack(averages[-1]["breaks"], "<f8"), exact.breakpoints) and np.array_equal(
+        shell.unpack(averages[-1]["losses"], "<f8"), exact.values
+    )
     low, high = averages[-1]["best"]
     assert averages[-1]["least"] == round(float(exact.values.min()), 9) == round(float(exact((low + high) / 2)), 9)
 
+
 def test_the_average_is_not_computed_twice(monkeypatch):
     known, asked, real = {}, [], link.one_curve
-    monkeypatch.setattr(link, "one_curve", lambda settings, number, step: asked.append(number) or real(settings, number, step))
+    monkeypatch.setattr(
+        link, "one_curve", lambda settings, number, step: asked.append(number) or real(settings, number, step)
+    )
     list(link_events(LinkSettings(**SMALL), known=known))
     again = list(link_events(LinkSettings(per_class=4, task=7, tasks=5), known=known))
     fewer = list(link_events(LinkSettings(per_class=4, task=7, tasks=2), known=known))
-    assert asked == [0, 1, 2, 3, 4] and [event["tasks"] for event in again[1:]] == [3, 4, 5] and [event["tasks"] for event in fewer[1:]] == [2]
-    assert again[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=5)))[-1] and fewer[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=2)))[-1]
+    assert (
+        asked == [0, 1, 2, 3, 4]
+        and [event["tasks"] for event in again[1:]] == [3, 4, 5]
+        and [event["tasks"] for event in fewer[1:]] == [2]
+    )
+    assert (
+        again[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=5)))[-1]
+        and fewer[-1] == list(link_events(LinkSettings(per_class=4, task=7, tasks=2)))[-1]
+    )
+
 
 @pytest.mark.parametrize("stop_at", [1, 30])
 def test_step_can_end_the_work_and_the_rest_is_done_later(stop_at):
     said, known = [], {}
+
     def step(text, done=0, total=0):
         said.append(text)
-        if len(said) == stop_at: raise shell.Superseded
+        if len(said) == stop_at:
+            raise shell.Superseded
+
     settings = LinkSettings("iris", per_class=8, tasks=4)
-    with pytest.raises(shell.Superseded): list(link_events(settings, step, known))
+    with pytest.raises(shell.Superseded):
+        list(link_events(settings, step, known))
     assert len(said) == stop_at
     assert list(link_events(settings, known=known))[-1] == list(link_events(settings))[-1]
 
-@pytest.mark.parametrize("bad, says", [(dict(kind="faces"), "kind"), (dict(family="single"), "family"), (dict(family=["two metrics"]), "family"), (dict(per_class=1), "per_class"), (dict(per_class=51), "per_class"), (dict(per_class=4.5), "per_class"), (dict(task=-1), "task"),
-                                       (dict(tasks=0), "tasks"), (dict(tasks=1001), "tasks"), (dict(alpha=0.5), "settings"), ([1], "settings")])
+
+@pytest.mark.parametrize(
+    "bad, says",
+    [
+        (dict(kind="faces"), "kind"),
+        (dict(family="single"), "family"),
+        (dict(family=["two metrics"]), "family"),
+        (dict(per_class=1), "per_class"),
+        (dict(per_class=51), "per_class"),
+        (dict(per_class=4.5), "per_class"),
+        (dict(task=-1), "task"),
+        (dict(tasks=0), "tasks"),
+        (dict(tasks=1001), "tasks"),
+        (dict(alpha=0.5), "settings"),
+        ([1], "settings"),
+    ],
+)
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=f"^{says} must"): settings_from_message(bad)
+    with pytest.raises(InputError, match=f"^{says} must"):
+        settings_from_message(bad)
+
 
 def test_the_smallest_and_the_largest_values_of_the_page_are_legal():
     for values in (LIVE_VALUES, STATIC_VALUES):
         for name, each in values.items():
-            for value in each: settings_from_message({name: value})
+            for value in each:
+                settings_from_message({name: value})
     for kind in TASKS:
-        for family in FAMILIES: assert len(list(link_events(LinkSettings(kind, family, 2, 0, 1)))) == 2
+        for family in FAMILIES:
+            assert len(list(link_events(LinkSettings(kind, family, 2, 0, 1)))) == 2
+
 
 # ---- static twin, registry, widget
 
 TINY = dict(STATIC_VALUES, kind=["iris"], per_class=[4], task=[0, 1], tasks=[1, 2])
 
+
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = link_static(lambda done, total: seen.append((done, total)), TINY)
     assert text == link_static(values=TINY) and seen == [(done, 12) for done in range(1, 13)]
-    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text)
+    assert not re.search(
+        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
+    )
     data, spec = (json.loads(re.search(rf'id="{name}">(.*?)</script>', text).group(1)) for name in ("data", "spec"))
-    assert data["names"] == ["family", "task", "tasks"] == [control["name"] for control in spec["controls"]] and spec["start"]["kind"] == "iris" and "12 stored settings" in spec["about"]
+    assert (
+        data["names"] == ["family", "task", "tasks"] == [control["name"] for control in spec["controls"]]
+        and spec["start"]["kind"] == "iris"
+        and "12 stored settings" in spec["about"]
+    )
     for key, places in data["answers"].items():
         family, task, tasks = key.split("|")
         events = json.loads(json.dumps(list(link_events(LinkSettings("iris", family, 4, int(task), int(tasks))))))
         assert [data["events"][place] for place in places] == [events[0], events[-1]]
 
+
 def test_it_is_registered():
     dashboard = shell.find_dashboard("link")
     assert dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in shell.find_dashboard()
 
+
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
     widget, sent, done = link.link_dashboard(**SMALL), [], threading.Event()
-    def send(event, *_): sent.append(event); event["kind"] == "done" and done.set()
+
+    def send(event, *_):
+        sent.append(event)
+        event["kind"] == "done" and done.set()
+
     widget.send = send
     for number, setting in (("v:1", dict(widget.spec["start"], per_class=0)), ("v:2", widget.spec["start"])):
         done.clear()
         widget._handle_custom_msg(dict(number=number, settings=setting), [])
         assert done.wait(30)
     widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == ["sentence", "done", "task", "average", "average", "average", "done"]
+    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
+        "sentence",
+        "done",
+        "task",
+        "average",
+        "average",
+        "average",
+        "done",
+    ]

@@ -1,25 +1,45 @@
 "The dashboard of learning to link in headless Chromium: served, moved, clicked, watched while it computes, and its static twin from a file."
+
 import statistics
 
 import numpy as np
 import pytest
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.link import LIVE_VALUES, STATIC_VALUES, LinkSettings, link_data, link_static
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from test_dashboard_browser import Page
 
 SETTINGS = LinkSettings()
 
+
 class LinkPage(Page):
     "A page with this dashboard."
+
     values = LIVE_VALUES
 
-    def move(self, x): self.page.locator(".chc-slider[data-name=parameter] input").evaluate("(input, x) => { input.value = x; input.dispatchEvent(new Event('input')); }", x)
-    def go(self, where): self.page.locator(f"[data-go={where}]").click()
-    def fact(self, name): return self.text(f"[data-fact='{name}']")
-    def place(self): return float(self.page.locator(".chc").get_attribute("data-shown"))
-    def wrong(self): return self.page.evaluate("() => [...document.querySelectorAll('.chc-pruned-svg path')].map(p => p.getAttribute('visibility') === 'hidden' ? null : p.getAttribute('stroke') === '#000').filter(v => v !== null)")
-    def branches(self): return self.page.evaluate("() => [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()")
+    def move(self, x):
+        self.page.locator(".chc-slider[data-name=parameter] input").evaluate(
+            "(input, x) => { input.value = x; input.dispatchEvent(new Event('input')); }", x
+        )
+
+    def go(self, where):
+        self.page.locator(f"[data-go={where}]").click()
+
+    def fact(self, name):
+        return self.text(f"[data-fact='{name}']")
+
+    def place(self):
+        return float(self.page.locator(".chc").get_attribute("data-shown"))
+
+    def wrong(self):
+        return self.page.evaluate(
+            "() => [...document.querySelectorAll('.chc-pruned-svg path')].map(p => p.getAttribute('visibility') === 'hidden' ? null : p.getAttribute('stroke') === '#000').filter(v => v !== null)"
+        )
+
+    def branches(self):
+        return self.page.evaluate(
+            "() => [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()"
+        )
 
     def shows(self, data):
         "Whether loss, wrong points, tree and average are the pure function's at the page's own place."
@@ -27,70 +47,124 @@ class LinkPage(Page):
         t = int(np.searchsorted(trees.breaks[trees.firsts], x, side="right")) - 1
         wrong = (trees.guesses[t] != data["task"].labels).tolist()
         return (self.fact("loss"), self.fact("tree").split(",")[0], self.wrong(), self.fact("average").split()[0]) == (
-            f"{trees.losses[t]:.3f}: {sum(wrong)} of {len(wrong)} wrong", f"{t + 1} of {len(trees.losses)}", wrong, f"{float(data['average'](x)):.3f}")
+            f"{trees.losses[t]:.3f}: {sum(wrong)} of {len(wrong)} wrong",
+            f"{t + 1} of {len(trees.losses)}",
+            wrong,
+            f"{float(data['average'](x)):.3f}",
+        )
+
 
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     with serve_dashboard(find_dashboard("link")) as address:
         page = LinkPage(browser, address)
         yield page
         page.is_clean(address)
         page.page.close()
 
+
 @pytest.fixture(scope="module")
-def data(): return link_data(SETTINGS)
+def data():
+    return link_data(SETTINGS)
+
 
 def test_the_first_picture_is_the_pure_functions(live, data):
     assert live.place() == 0 and live.shows(data) and live.fact("average").endswith("on 20 tasks")
     least, intervals = data["curve"].best()
-    assert live.fact("best here").startswith(f"{least:.3f}, α from") and live.page.locator(".chc-target-svg path:not([visibility])").count() == 200
+    assert (
+        live.fact("best here").startswith(f"{least:.3f}, α from")
+        and live.page.locator(".chc-target-svg path:not([visibility])").count() == 200
+    )
+
 
 def test_twenty_moves_ask_nobody_and_are_right(live, data, record_property, capsys):
     "Every move shows what the pure function says; nothing is sent; the median is reported, and bounded generously because machines differ."
-    live.page.evaluate("() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-pruned-svg path, .chc-facts td')]; }")
+    live.page.evaluate(
+        "() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-pruned-svg path, .chc-facts td')]; }"
+    )
     asked, trees, took = live.page.locator(".chc").get_attribute("data-asked"), set(), []
     for x in np.linspace(0.02, 0.98, 20).round(3):
-        took.append(live.page.evaluate("""x => new Promise(resolve => { const input = document.querySelector('.chc-slider[data-name=parameter] input'), began = performance.now();
-            input.value = x; input.dispatchEvent(new Event('input')); requestAnimationFrame(() => resolve(performance.now() - began)); })""", float(x)))
+        took.append(
+            live.page.evaluate(
+                """x => new Promise(resolve => { const input = document.querySelector('.chc-slider[data-name=parameter] input'), began = performance.now();
+            input.value = x; input.dispatchEvent(new Event('input')); requestAnimationFrame(() => resolve(performance.now() - began)); })""",
+                float(x),
+            )
+        )
         assert live.place() == x and live.shows(data)
         trees.add(live.branches())
-    assert len(trees) > 5 and live.page.locator(".chc").get_attribute("data-asked") == asked and live.page.evaluate("() => window.kept.every(element => element.isConnected)")
+    assert (
+        len(trees) > 5
+        and live.page.locator(".chc").get_attribute("data-asked") == asked
+        and live.page.evaluate("() => window.kept.every(element => element.isConnected)")
+    )
     record_property("median_ms", statistics.median(took))
-    with capsys.disabled(): print(f"  [slider to new picture, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
+    with capsys.disabled():
+        print(f"  [slider to new picture, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
     assert statistics.median(took) < 2000
+
 
 def test_keys_buttons_and_a_click_on_the_curve(live, data):
     live.move(0.5)
-    live.page.locator(".chc-slider[data-name=parameter] input").press("ArrowRight"); assert live.place() == 0.501
-    live.page.locator(".chc-slider[data-name=parameter] input").press("Home"); assert live.place() == 0
-    live.go("on"); first = data["trees"].breaks[data["trees"].firsts]
+    live.page.locator(".chc-slider[data-name=parameter] input").press("ArrowRight")
+    assert live.place() == 0.501
+    live.page.locator(".chc-slider[data-name=parameter] input").press("Home")
+    assert live.place() == 0
+    live.go("on")
+    first = data["trees"].breaks[data["trees"].firsts]
     assert live.place() == pytest.approx((first[1] + first[2]) / 2) and live.shows(data)
-    live.go("back"); live.go("back"); assert live.place() == pytest.approx(first[1] / 2)
-    live.go("best"); assert float(data["curve"](live.place())) == data["curve"].best()[0] and live.shows(data)
-    live.go("mean"); assert float(data["average"](live.place())) == data["average"].best()[0] and live.shows(data)
+    live.go("back")
+    live.go("back")
+    assert live.place() == pytest.approx(first[1] / 2)
+    live.go("best")
+    assert float(data["curve"](live.place())) == data["curve"].best()[0] and live.shows(data)
+    live.go("mean")
+    assert float(data["average"](live.place())) == data["average"].best()[0] and live.shows(data)
     box = live.page.locator(".chc-curve-svg").bounding_box()
     live.page.mouse.click(box["x"] + 40 + 0.75 * (box["width"] - 54), box["y"] + 100)
     breaks = data["trees"].breaks
-    assert abs(live.place() - 0.75) < 0.02 and np.isclose((breaks[:-1] + breaks[1:]) / 2, live.place(), atol=1e-12).any() and live.shows(data)
+    assert (
+        abs(live.place() - 0.75) < 0.02
+        and np.isclose((breaks[:-1] + breaks[1:]) / 2, live.place(), atol=1e-12).any()
+        and live.shows(data)
+    )
+
 
 def test_families_and_kinds(live):
-    for name, value in (("per_class", 5), ("tasks", 2)): live.put(name, value)
-    for kind, family in (("rings and disks", "two metrics"), ("iris", "two metrics"), ("iris", "average–complete"), ("digits", "single–complete")):
-        live.choose("kind", kind); live.choose("family", family); live.go("best")
+    for name, value in (("per_class", 5), ("tasks", 2)):
+        live.put(name, value)
+    for kind, family in (
+        ("rings and disks", "two metrics"),
+        ("iris", "two metrics"),
+        ("iris", "average–complete"),
+        ("digits", "single–complete"),
+    ):
+        live.choose("kind", kind)
+        live.choose("family", family)
+        live.go("best")
         assert live.shows(link_data(LinkSettings(kind, family, 5, 1, 2))), (kind, family)
         assert live.text(".chc-slider[data-name=parameter] label") == ("β" if family == "two metrics" else "α")
-    live.put("per_class", 2); assert live.shows(link_data(LinkSettings("digits", "single–complete", 2, 1, 2)))
+    live.put("per_class", 2)
+    assert live.shows(link_data(LinkSettings("digits", "single–complete", 2, 1, 2)))
+
 
 def test_the_average_grows_while_alpha_moves_and_another_kind_drops_it(live):
-    for name, value in (("per_class", 40), ("tasks", 200)): live.put(name, value, wait=False)
-    live.page.wait_for_function("() => +document.querySelector('.chc').dataset.tasks >= 2 && /of 200/.test(document.querySelector('[data-fact=average]').textContent)")
+    for name, value in (("per_class", 40), ("tasks", 200)):
+        live.put(name, value, wait=False)
+    live.page.wait_for_function(
+        "() => +document.querySelector('.chc').dataset.tasks >= 2 && /of 200/.test(document.querySelector('[data-fact=average]').textContent)"
+    )
     early = int(live.page.locator(".chc").get_attribute("data-tasks"))
-    live.move(0.3); assert live.place() == 0.3 and not live.page.locator(".chc-mean").get_attribute("d") == ""
+    live.move(0.3)
+    assert live.place() == 0.3 and not live.page.locator(".chc-mean").get_attribute("d") == ""
     live.page.wait_for_function("early => +document.querySelector('.chc').dataset.tasks > early", arg=early)
-    live.put("per_class", 3, wait=False); live.put("tasks", 2)
+    live.put("per_class", 3, wait=False)
+    live.put("tasks", 2)
     assert live.shows(link_data(LinkSettings("digits", "single–complete", 3, 1, 2))) and live.notes() == ""
+
 
 @pytest.mark.parametrize("width", [1280, 700])
 def test_nothing_sticks_out(live, width):
@@ -100,14 +174,20 @@ def test_nothing_sticks_out(live, width):
         [...document.querySelectorAll('.chc-main > *, .chc-slider, .chc-choice')].every(e => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= room + 1; })]; }"""
     assert live.page.evaluate(inside) == [True, True]
 
+
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives."
     values = dict(STATIC_VALUES, kind=["iris"], per_class=[6], task=[0, 1], tasks=[2])
     path = tmp_path / "link.html"
     path.write_text(link_static(values=values), encoding="utf-8")
     page = LinkPage(browser, path.as_uri())
-    assert "6 stored settings" in page.text(".chc-about") and page.shows(link_data(LinkSettings("iris", "single–complete", 6, 1, 2)))
-    page.choose("family", "two metrics"); page.press("task", "Home")
-    for x in (0.2, 0.7, 1): page.move(x); assert page.shows(link_data(LinkSettings("iris", "two metrics", 6, 0, 2)))
+    assert "6 stored settings" in page.text(".chc-about") and page.shows(
+        link_data(LinkSettings("iris", "single–complete", 6, 1, 2))
+    )
+    page.choose("family", "two metrics")
+    page.press("task", "Home")
+    for x in (0.2, 0.7, 1):
+        page.move(x)
+        assert page.shows(link_data(LinkSettings("iris", "two metrics", 6, 0, 2)))
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()

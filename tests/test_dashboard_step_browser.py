@@ -1,21 +1,40 @@
 "The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, moved, and its static twin from a file."
+
 import pytest
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
 from comparison_hc.dashboards.step import LETTERS, STATIC_VALUES, StepSettings, step_static, watch
-from test_dashboard_browser import Page
+
 
 class StepPage(Page):
     "A page with this dashboard."
-    def at(self): return int(self.page.locator(".chc").get_attribute("data-at"))
-    def fact(self, name): return self.text(f"[data-fact={name}]")
-    def click(self, key): self.page.locator(f"button[data-key={key}]").click()
+
+    def at(self):
+        return int(self.page.locator(".chc").get_attribute("data-at"))
+
+    def fact(self, name):
+        return self.text(f"[data-fact={name}]")
+
+    def click(self, key):
+        self.page.locator(f"button[data-key={key}]").click()
+
     def key(self, *keys):
         self.page.locator(".chc-stage").focus()
-        for key in keys: self.page.keyboard.press(key)
-    def candidates(self): return set(self.page.evaluate("() => [...document.querySelectorAll('.chc-tree-svg circle[data-vertex]')].filter(c => c.getAttribute('visibility') !== 'hidden' && +c.dataset.share > 0).map(c => +c.dataset.vertex)"))
+        for key in keys:
+            self.page.keyboard.press(key)
 
-def candidates(insertion, row): return {v for (v, *_), share in zip(insertion.vertices, insertion.shares[row]) if share > 0}
+    def candidates(self):
+        return set(
+            self.page.evaluate(
+                "() => [...document.querySelectorAll('.chc-tree-svg circle[data-vertex]')].filter(c => c.getAttribute('visibility') !== 'hidden' && +c.dataset.share > 0).map(c => +c.dataset.vertex)"
+            )
+        )
+
+
+def candidates(insertion, row):
+    return {v for (v, *_), share in zip(insertion.vertices, insertion.shares[row]) if share > 0}
+
 
 def through_the_last_item(page, settings):
     "Step through the last insertion by keys and compare every view with the record."
@@ -24,37 +43,61 @@ def through_the_last_item(page, settings):
     start = page.at()
     for row, question in enumerate(last.questions):
         a, b = (LETTERS[item] for item in question.items[:2])
-        assert page.text(".chc-words") == f"Which two of {a}, {b} and the new item {x} belong together?" and page.text(".chc-answer") == "" and page.candidates() == candidates(last, row)
+        assert (
+            page.text(".chc-words") == f"Which two of {a}, {b} and the new item {x} belong together?"
+            and page.text(".chc-answer") == ""
+            and page.candidates() == candidates(last, row)
+        )
         page.key("ArrowRight")
         pair = (f"{x} and {b}", f"{x} and {a}", f"{a} and {b}")[question.answer]
         assert page.text(".chc-answer").startswith(pair + ". So ") and page.candidates() == candidates(last, row + 1)
         page.key("ArrowRight")
-    assert page.text(".chc-words").startswith(f"{x} becomes the sibling of") and page.candidates() == {last.sibling} and "it is the hidden tree" in page.text(".chc-answer")
+    assert (
+        page.text(".chc-words").startswith(f"{x} becomes the sibling of")
+        and page.candidates() == {last.sibling}
+        and "it is the hidden tree" in page.text(".chc-answer")
+    )
     assert page.page.locator("button[data-key=ArrowRight]").is_disabled()
-    for _ in range(2 * len(last.questions)): page.key("ArrowLeft")
+    for _ in range(2 * len(last.questions)):
+        page.key("ArrowLeft")
     assert page.at() == start and page.candidates() == candidates(last, 0)
+
 
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below."
-    for name in ("voila", "anywidget"): pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     with serve_dashboard(find_dashboard("step")) as address:
         page = StepPage(browser, address)
         yield page
         page.is_clean(address)
         page.page.close()
 
+
 def test_keys_go_through_the_last_insertion(live):
     assert live.fact("item") == "L, number 12 of 12"
     through_the_last_item(live, StepSettings())
 
+
 def test_buttons_skip_items_and_end_at_the_ends(live):
-    live.key("PageUp"); assert live.fact("item").startswith("K, ")
-    live.click("PageDown"); assert live.fact("item").startswith("L, ")
-    for _ in range(12): live.key("PageUp")
-    assert live.at() == 0 and live.fact("item").startswith("C, ") and live.page.locator("button[data-key=ArrowLeft]").is_disabled() and live.page.locator("button[data-key=PageUp]").is_disabled()
-    live.click("ArrowRight"); assert live.at() == 1
-    live.click("ArrowLeft"); assert live.at() == 0
+    live.key("PageUp")
+    assert live.fact("item").startswith("K, ")
+    live.click("PageDown")
+    assert live.fact("item").startswith("L, ")
+    for _ in range(12):
+        live.key("PageUp")
+    assert (
+        live.at() == 0
+        and live.fact("item").startswith("C, ")
+        and live.page.locator("button[data-key=ArrowLeft]").is_disabled()
+        and live.page.locator("button[data-key=PageUp]").is_disabled()
+    )
+    live.click("ArrowRight")
+    assert live.at() == 1
+    live.click("ArrowLeft")
+    assert live.at() == 0
+
 
 def test_controls_change_run_and_chart(live):
     solid = "() => [...document.querySelectorAll('.chc-legend li:not(.chc-absent)')].map(e => e.textContent)"
@@ -62,30 +105,47 @@ def test_controls_change_run_and_chart(live):
     live.press("p", *["ArrowLeft"] * 2)
     assert live.text(".chc-slider[data-name=p] output") == "0.9" and len(live.page.evaluate(solid)) == 10
     noisy = watch(StepSettings(p=0.9))[0][-1]
-    assert live.text(".chc-words").startswith(f"Which two of {LETTERS[noisy.questions[0].items[0]]}, ") and "% of the belief" in live.fact("parts")
-    live.press("p", "End"); live.choose("shape", "caterpillar")
+    assert live.text(".chc-words").startswith(
+        f"Which two of {LETTERS[noisy.questions[0].items[0]]}, "
+    ) and "% of the belief" in live.fact("parts")
+    live.press("p", "End")
+    live.choose("shape", "caterpillar")
     through_the_last_item(live, StepSettings(shape="caterpillar"))
-    live.press("n", "End"); assert live.fact("item") == "Z, number 26 of 26"
-    live.press("n", "Home"); assert live.fact("item") == "C, number 3 of 3"
-    live.press("n", *["ArrowRight"] * 9); live.choose("shape", "uniform")
+    live.press("n", "End")
+    assert live.fact("item") == "Z, number 26 of 26"
+    live.press("n", "Home")
+    assert live.fact("item") == "C, number 3 of 3"
+    live.press("n", *["ArrowRight"] * 9)
+    live.choose("shape", "uniform")
+
 
 def test_axes_have_names_and_no_texts_overlap(live):
     for p in ("Home", "End"):
         live.press("p", p)
         for width in (1280, 760):
-            live.page.set_viewport_size(dict(width=width, height=900)); live.page.wait_for_timeout(250)
+            live.page.set_viewport_size(dict(width=width, height=900))
+            live.page.wait_for_timeout(250)
             assert {"items n", "questions in all"} <= set(live.page.locator(".chc-cost-svg text").all_text_contents())
-            assert live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('.chc-cost-svg text, .chc-tree-svg text, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
+            assert (
+                live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('.chc-cost-svg text, .chc-tree-svg text, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
                 .filter(e => e.getAttribute('visibility') !== 'hidden' && e.textContent).map(e => e.getBoundingClientRect());
-                return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length; }""") == 0
-            assert live.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+                return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length; }""")
+                == 0
+            )
+            assert live.page.evaluate(
+                "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
+            )
+
 
 def test_static_twin(browser, tmp_path):
     path = tmp_path / "step.html"
-    path.write_text(step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8")
+    path.write_text(
+        step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8"
+    )
     page = StepPage(browser, path.as_uri())
     assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored runs" in page.text(".chc-about")
-    page.press("p", "End"); page.press("n", "End")
+    page.press("p", "End")
+    page.press("n", "End")
     through_the_last_item(page, StepSettings(8, "split"))
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()

@@ -1,36 +1,58 @@
 "Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
-import json, re, threading
+
+import json
+import re
+import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings as hypothesis_settings, strategies as st
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram, InputError
 from comparison_hc.cli import main
 from comparison_hc.dashboards import planted, shell
-from comparison_hc.dashboards.planted import GROUP_SIZES, Hypothesis, PlantedInstance, PlantedSettings, hypotheses, planted_data, planted_events, settings_from_message
+from comparison_hc.dashboards.planted import (
+    GROUP_SIZES,
+    Hypothesis,
+    PlantedInstance,
+    PlantedSettings,
+    hypotheses,
+    planted_data,
+    planted_events,
+    settings_from_message,
+)
 from comparison_hc.metrics import average_ari
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
 # ---- the worker
 
+
 class Stage:
     "Work that stands still where a test wants it to."
+
     def __init__(self):
         self.events, self.begun, self.gates, self.here = [], [], {}, threading.Condition()
 
-    def publish(self, event): self.events.append(event)
+    def publish(self, event):
+        self.events.append(event)
 
     def work(self, name, step):
-        with self.here: self.begun.append(name); self.here.notify_all()
+        with self.here:
+            self.begun.append(name)
+            self.here.notify_all()
         yield dict(kind="part", of=name)
-        if name in self.gates: assert self.gates[name].wait(20)
+        if name in self.gates:
+            assert self.gates[name].wait(20)
         step("between", 1, 2)
         yield dict(kind="part", of=name)
 
     def until(self, name):
         "Wait until the work on this has begun."
-        with self.here: assert self.here.wait_for(lambda: name in self.begun, 20)
+        with self.here:
+            assert self.here.wait_for(lambda: name in self.begun, 20)
+
 
 @pytest.fixture
 def stage():
@@ -38,18 +60,28 @@ def stage():
     stage = Stage()
     stage.worker = shell.LatestOnly(stage.work, stage.publish)
     yield stage
-    for gate in stage.gates.values(): gate.set()
+    for gate in stage.gates.values():
+        gate.set()
     stage.worker.close()
+
 
 def test_only_the_latest_request_is_answered(stage):
     stage.gates["A"] = threading.Event()
-    stage.worker.submit(1, "A"); stage.until("A")
-    for number, name in ((2, "B"), (3, "C"), (4, "D")): stage.worker.submit(number, name)
+    stage.worker.submit(1, "A")
+    stage.until("A")
+    for number, name in ((2, "B"), (3, "C"), (4, "D")):
+        stage.worker.submit(number, name)
     stage.gates["A"].set()
     assert stage.worker.wait(20)
-    assert stage.begun == ["A", "D"]                                          # B and C were never begun
-    assert [(event["number"], event["kind"]) for event in stage.events] == [(1, "part"), (4, "part"), (4, "part"), (4, "done")]
+    assert stage.begun == ["A", "D"]  # B and C were never begun
+    assert [(event["number"], event["kind"]) for event in stage.events] == [
+        (1, "part"),
+        (4, "part"),
+        (4, "part"),
+        (4, "done"),
+    ]
     assert (stage.worker.n_finished, stage.worker.n_dropped) == (1, 3)
+
 
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 @hypothesis_settings(max_examples=30)
@@ -59,64 +91,115 @@ def test_the_last_request_is_always_answered_in_full(waits):
     worker = shell.LatestOnly(stage.work, stage.publish)
     for number, pause in enumerate(waits):
         worker.submit(number, str(number))
-        if pause: assert worker.wait(20)
+        if pause:
+            assert worker.wait(20)
     assert worker.wait(20)
     worker.close()
     numbers = [event["number"] for event in stage.events]
-    assert numbers == sorted(numbers) and [event["kind"] for event in stage.events[-3:]] == ["part", "part", "done"] and numbers[-3:] == [len(waits) - 1] * 3
+    assert (
+        numbers == sorted(numbers)
+        and [event["kind"] for event in stage.events[-3:]] == ["part", "part", "done"]
+        and numbers[-3:] == [len(waits) - 1] * 3
+    )
     assert worker.n_finished + worker.n_dropped == len(waits)
     assert all(numbers.count(number) == 3 for number, pause in enumerate(waits) if pause)
 
+
 def test_progress_is_published_only_when_work_is_long():
     seen = []
+
     def work(settings, step):
-        for done in range(5): step("counting", done, 5)
+        for done in range(5):
+            step("counting", done, 5)
         yield dict(kind="part")
+
     for show_after, expected in ((0.0, 5), (60, 0)):
         worker = shell.LatestOnly(work, seen.append, show_after)
-        worker.submit(show_after, None); assert worker.wait(20); worker.close()
+        worker.submit(show_after, None)
+        assert worker.wait(20)
+        worker.close()
         progress = [event for event in seen if event["kind"] == "progress" and event["number"] == show_after]
-        assert len(progress) == expected and all(event["text"] == "counting" and event["total"] == 5 for event in progress)
+        assert len(progress) == expected and all(
+            event["text"] == "counting" and event["total"] == 5 for event in progress
+        )
 
-@pytest.mark.parametrize("error, says", [(InputError("p must be a number"), "p must be a number"), (MemoryError(), "memory"), (ZeroDivisionError("division"), "ZeroDivisionError")])
+
+@pytest.mark.parametrize(
+    "error, says",
+    [
+        (InputError("p must be a number"), "p must be a number"),
+        (MemoryError(), "memory"),
+        (ZeroDivisionError("division"), "ZeroDivisionError"),
+    ],
+)
 def test_mistakes_become_sentences_and_the_worker_lives_on(error, says, caplog):
     seen = []
+
     def work(settings, step):
-        if settings: raise error
+        if settings:
+            raise error
         yield dict(kind="part")
+
     worker = shell.LatestOnly(work, seen.append)
-    for number in (1, 0): worker.submit(number, number); assert worker.wait(20)
+    for number in (1, 0):
+        worker.submit(number, number)
+        assert worker.wait(20)
     worker.close()
-    assert [(event["number"], event["kind"]) for event in seen] == [(1, "sentence"), (1, "done"), (0, "part"), (0, "done")]
+    assert [(event["number"], event["kind"]) for event in seen] == [
+        (1, "sentence"),
+        (1, "done"),
+        (0, "part"),
+        (0, "done"),
+    ]
     assert says in seen[0]["text"] and "Traceback" not in seen[0]["text"]
-    assert ("Traceback" in caplog.text) == isinstance(error, ZeroDivisionError)          # the log has it, where it is our mistake
+    assert ("Traceback" in caplog.text) == isinstance(
+        error, ZeroDivisionError
+    )  # the log has it, where it is our mistake
+
 
 def test_a_closed_worker_publishes_nothing_more(stage):
     stage.gates["A"] = threading.Event()
-    stage.worker.submit(1, "A"); stage.until("A")
-    stage.worker.close(); stage.gates["A"].set()
+    stage.worker.submit(1, "A")
+    stage.until("A")
+    stage.worker.close()
+    stage.gates["A"].set()
     stage.worker._thread.join(20)
     assert not stage.worker._thread.is_alive() and [event["kind"] for event in stage.events] == ["part"]
 
+
 # ---- the pure functions
+
 
 def unpacked(event, n):
     "The dendrogram of a method event, rebuilt from what the page gets."
     members, sizes = shell.unpack(event["members"]).tolist(), shell.unpack(event["sizes"]).tolist()
     ends = np.cumsum(sizes).tolist()
-    return Dendrogram.from_merges(shell.unpack(event["merges"]).reshape(-1, 2).tolist(), [members[end - size:end] for end, size in zip(ends, sizes)])
+    return Dendrogram.from_merges(
+        shell.unpack(event["merges"]).reshape(-1, 2).tolist(),
+        [members[end - size : end] for end, size in zip(ends, sizes)],
+    )
 
-@pytest.mark.parametrize("seed, snr, p, n_pure", [(0, 0.6, 0.1, 4), (1, 1.4, 0.02, 3), (2, 0.8, 1.0, 5), (3, 1.0, 0.5, 2)])
+
+@pytest.mark.parametrize(
+    "seed, snr, p, n_pure", [(0, 0.6, 0.1, 4), (1, 1.4, 0.02, 3), (2, 0.8, 1.0, 5), (3, 1.0, 0.5, 2)]
+)
 def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
     "What is sent is what the reproduction of figure 2 computes with its own code, and its AARI can be recomputed from what is sent."
     wanted = {row["method"]: row for row in planted_run(0.1 * snr, p, n_pure, repetition=0, rng=seed)}
     settings = PlantedSettings(snr, p, n_pure, 3, seed, planted_methods)
     instance = PlantedInstance(settings)
-    events = {event["method"]: event for event in planted_events(settings, instance=instance) if event["kind"] == "method"}
-    assert list(events) == ["4–AL", *(name for name in planted_methods if name != "4–AL")]          # the drawn one first
+    events = {
+        event["method"]: event for event in planted_events(settings, instance=instance) if event["kind"] == "method"
+    }
+    assert list(events) == ["4–AL", *(name for name in planted_methods if name != "4–AL")]  # the drawn one first
     for name, event in events.items():
-        assert event["comparisons"] == wanted[name]["comparisons"] and event["aari"] == pytest.approx(wanted[name]["aari"], abs=1e-6)
-        assert average_ari(instance.model.levels, unpacked(event, settings.n_objects)) == pytest.approx(event["aari"], abs=1e-6)
+        assert event["comparisons"] == wanted[name]["comparisons"] and event["aari"] == pytest.approx(
+            wanted[name]["aari"], abs=1e-6
+        )
+        assert average_ari(instance.model.levels, unpacked(event, settings.n_objects)) == pytest.approx(
+            event["aari"], abs=1e-6
+        )
+
 
 def test_events_are_json_and_the_heat_map_is_the_similarity():
     settings = PlantedSettings(n_pure=3, n_levels=2)
@@ -125,10 +208,26 @@ def test_events_are_json_and_the_heat_map_is_the_similarity():
     model, w = events[0], instance.model.similarity
     shades = shell.unpack(model["shades"], "u1").reshape(12, 12).astype(int)
     off = ~np.eye(12, dtype=bool)
-    assert model["kind"] == "model" and (np.diag(shades) == 255).all() and shades[off].min() == 0 and shades[off].max() == 254
-    assert np.abs(shades[off] / 254 * (w[off].max() - w[off].min()) + w[off].min() - w[off]).max() <= 0.5 / 254 * np.ptp(w[off]) + 1e-12
+    assert (
+        model["kind"] == "model"
+        and (np.diag(shades) == 255).all()
+        and shades[off].min() == 0
+        and shades[off].max() == 254
+    )
+    assert (
+        np.abs(shades[off] / 254 * (w[off].max() - w[off].min()) + w[off].min() - w[off]).max()
+        <= 0.5 / 254 * np.ptp(w[off]) + 1e-12
+    )
 
-@given(st.sampled_from([0.0, 0.5, 1.0, float("inf")]), st.sampled_from([1e-6, 0.01, 0.3, 1.0]), st.integers(1, 3), st.integers(1, 3), st.integers(0, 3), st.lists(st.sampled_from(planted_methods), min_size=1, unique=True))
+
+@given(
+    st.sampled_from([0.0, 0.5, 1.0, float("inf")]),
+    st.sampled_from([1e-6, 0.01, 0.3, 1.0]),
+    st.integers(1, 3),
+    st.integers(1, 3),
+    st.integers(0, 3),
+    st.lists(st.sampled_from(planted_methods), min_size=1, unique=True),
+)
 @hypothesis_settings(max_examples=40)
 def test_what_is_taken_over_from_the_setting_before_changes_nothing(snr, p, n_pure, n_levels, seed, methods):
     before = PlantedInstance(PlantedSettings(1.0, 0.01, 2, 2, 0, ("SL", "4–AL")))
@@ -136,197 +235,378 @@ def test_what_is_taken_over_from_the_setting_before_changes_nothing(snr, p, n_pu
     settings = PlantedSettings(snr, p, n_pure, n_levels, seed, methods, methods[0])
     assert list(planted_events(settings, instance=PlantedInstance(settings, before))) == list(planted_events(settings))
 
+
 def test_a_move_of_p_keeps_what_does_not_depend_on_it():
     before = PlantedInstance(PlantedSettings(p=0.01, n_pure=2))
     made = {name: before.tree(name) for name in ("SL", "CL", "4–AL")}
     after = PlantedInstance(PlantedSettings(p=0.02, n_pure=2), before)
-    assert after.model is before.model and after.tree("SL") is made["SL"] and after.tree("CL") is made["CL"] and "4–AL" not in after.trees
+    assert (
+        after.model is before.model
+        and after.tree("SL") is made["SL"]
+        and after.tree("CL") is made["CL"]
+        and "4–AL" not in after.trees
+    )
     assert not PlantedInstance(PlantedSettings(p=0.01, n_pure=2, seed=1), before).trees
+
 
 def test_step_is_called_often_and_can_end_the_work():
     said = []
+
     def step(text, done=0, total=0):
         said.append(text)
-        if len(said) == 7: raise shell.Superseded
-    with pytest.raises(shell.Superseded): list(planted_events(PlantedSettings(n_pure=4), step))
+        if len(said) == 7:
+            raise shell.Superseded
+
+    with pytest.raises(shell.Superseded):
+        list(planted_events(PlantedSettings(n_pure=4), step))
     assert len(said) == 7
+
 
 # ---- extremes: sentences, never a traceback
 
-EXTREMES = {"σ = 0": dict(snr=float("inf")), "δ = 0": dict(snr=0.0), "nothing sampled": dict(p=1e-9), "N0 = 1": dict(n_pure=1), "two objects": dict(n_pure=1, n_levels=1), "three answers or so": dict(p=1.5e-6), "σ = 0 and p = 1": dict(snr=float("inf"), p=1.0),
-            "everything tiny": dict(n_pure=1, n_levels=2, p=1e-3), "strong": dict(snr=12.0), "N0 = 2": dict(n_pure=2), "too many answers": dict(n_pure=30, p=0.5)}
+EXTREMES = {
+    "σ = 0": dict(snr=float("inf")),
+    "δ = 0": dict(snr=0.0),
+    "nothing sampled": dict(p=1e-9),
+    "N0 = 1": dict(n_pure=1),
+    "two objects": dict(n_pure=1, n_levels=1),
+    "three answers or so": dict(p=1.5e-6),
+    "σ = 0 and p = 1": dict(snr=float("inf"), p=1.0),
+    "everything tiny": dict(n_pure=1, n_levels=2, p=1e-3),
+    "strong": dict(snr=12.0),
+    "N0 = 2": dict(n_pure=2),
+    "too many answers": dict(n_pure=30, p=0.5),
+}
+
 
 @pytest.mark.parametrize("case", EXTREMES)
 def test_extremes(case):
-    settings = PlantedSettings(**EXTREMES[case], methods=("SL", "CL", "4K–AL–act", "4–AL", "4–AL–I3") if case == "too many answers" else planted_methods)
+    settings = PlantedSettings(
+        **EXTREMES[case],
+        methods=("SL", "CL", "4K–AL–act", "4–AL", "4–AL–I3") if case == "too many answers" else planted_methods,
+    )
     events = json.loads(json.dumps(list(planted_events(settings)), allow_nan=False))
     kinds = [event["kind"] for event in events]
     assert kinds[:3] == ["model", "notes", "theory"] and set(kinds[3:]) == {"method"}
     sentences = events[1]["notes"] + [event["why"] for event in events if "why" in event]
     assert all(sentence.endswith((".", "'.")) and len(sentence) > 20 for sentence in sentences)
-    if case not in ("strong", "three answers or so"): assert sentences
+    if case not in ("strong", "three answers or so"):
+        assert sentences
+
 
 def test_extremes_say_what_they_should():
     data = planted_data(PlantedSettings(p=1e-9, methods=planted_methods))
-    assert all("No comparison was seen" in data["why"][name] for name in planted_methods if name not in ("SL", "CL")) and "SL" not in data["why"]
-    assert all("cannot be compared" in text for text in planted_data(PlantedSettings(n_pure=1, n_levels=1))["why"].values())
+    assert (
+        all("No comparison was seen" in data["why"][name] for name in planted_methods if name not in ("SL", "CL"))
+        and "SL" not in data["why"]
+    )
+    assert all(
+        "cannot be compared" in text for text in planted_data(PlantedSettings(n_pure=1, n_levels=1))["why"].values()
+    )
     assert "45,000,000" in planted_data(PlantedSettings(n_pure=30, p=0.5, methods=("4–AL",)))["why"]["4–AL"]
     assert "σ = 0" in planted_data(PlantedSettings(float("inf"), p=1.0))["notes"][0]
+
 
 def test_without_noise_every_comparison_gives_the_tree():
     data = planted_data(PlantedSettings(float("inf"), 1.0, methods=planted_methods))
     assert all(data["aari"][name] == 1 for name in planted_methods)
 
-@pytest.mark.parametrize("bad, says", [(dict(p=0), "p must"), (dict(p=2), "p must"), (dict(p=float("nan")), "p must"), (dict(snr=-1), "δ/σ"), (dict(snr=float("nan")), "δ/σ"), (dict(n_pure=0), "N0"), (dict(n_pure=2.5), "N0"), (dict(n_levels=0), "L must"),
-                                       (dict(n_pure=61), "at most 480"), (dict(seed=-1), "seed"), (dict(methods=("ward",)), "methods"), (dict(methods="SL"), "methods"), (dict(drawn="ward"), "drawn"), (dict(colour="red"), "settings")])
+
+@pytest.mark.parametrize(
+    "bad, says",
+    [
+        (dict(p=0), "p must"),
+        (dict(p=2), "p must"),
+        (dict(p=float("nan")), "p must"),
+        (dict(snr=-1), "δ/σ"),
+        (dict(snr=float("nan")), "δ/σ"),
+        (dict(n_pure=0), "N0"),
+        (dict(n_pure=2.5), "N0"),
+        (dict(n_levels=0), "L must"),
+        (dict(n_pure=61), "at most 480"),
+        (dict(seed=-1), "seed"),
+        (dict(methods=("ward",)), "methods"),
+        (dict(methods="SL"), "methods"),
+        (dict(drawn="ward"), "drawn"),
+        (dict(colour="red"), "settings"),
+    ],
+)
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
-    with pytest.raises(InputError, match=says): settings_from_message(bad)
+    with pytest.raises(InputError, match=says):
+        settings_from_message(bad)
+
 
 def test_messages_of_the_page():
-    assert settings_from_message(dict(snr="inf", p=0.5, n_pure=2, n_levels=2, seed=1, methods=["4–AL", "SL"], drawn="SL")) == PlantedSettings(float("inf"), 0.5, 2, 2, 1, ("SL", "4–AL"), "SL")
-    with pytest.raises(InputError, match="settings"): settings_from_message([1])
+    assert settings_from_message(
+        dict(snr="inf", p=0.5, n_pure=2, n_levels=2, seed=1, methods=["4–AL", "SL"], drawn="SL")
+    ) == PlantedSettings(float("inf"), 0.5, 2, 2, 1, ("SL", "4–AL"), "SL")
+    with pytest.raises(InputError, match="settings"):
+        settings_from_message([1])
+
 
 # ---- hypotheses of the theorems
 
-def by_label(settings): return {(h.theorem, h.about or h.condition): h for h in hypotheses(settings)}
+
+def by_label(settings):
+    return {(h.theorem, h.about or h.condition): h for h in hypotheses(settings)}
+
 
 def test_hypotheses_against_the_printed_formulas():
     "Each right side once, written out from the paper for N0 = 8, L = 3, δ/σ = 1 and η = ½."
     found = by_label(PlantedSettings(1.0, 0.1, 8, 3, methods=planted_methods))
     N, gap, small = 64, 0.5 * np.exp(-9 / 4), 0.25 / 100 * np.exp(-18)
-    assert found["Theorem 1", "SL and CL find the tree"].needs == pytest.approx(4 * np.log(128)**0.5)
-    assert found["Theorem 1, converse", "SL fails (N0 large)"].needs == pytest.approx(np.log(8)**0.5 / 4) and not found["Theorem 1, converse", "SL fails (N0 large)"].holds
+    assert found["Theorem 1", "SL and CL find the tree"].needs == pytest.approx(4 * np.log(128) ** 0.5)
+    assert (
+        found["Theorem 1, converse", "SL fails (N0 large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
+        and not found["Theorem 1, converse", "SL fails (N0 large)"].holds
+    )
     assert found["Theorem 2", "4K–AL–act finds the tree"].needs == pytest.approx(4 * 8 / small)
-    assert found["Theorem 2", "q > C·4^L/(NΔ⁴)·ln(N/η)"].needs == pytest.approx(192 * 64 / (64 * small**4) * np.log(128))
+    assert found["Theorem 2", "q > C·4^L/(NΔ⁴)·ln(N/η)"].needs == pytest.approx(
+        192 * 64 / (64 * small**4) * np.log(128)
+    )
     assert found["Theorem 3", "4K–AL finds the tree"].needs == pytest.approx(8 * 8 / gap)
-    assert found["Theorem 3", "p > C·2^L/Δ²·√(ln(N/η)/N)"].estimated == pytest.approx(0.06 * 8 / gap**2 * (np.log(128) / 64)**0.5)
-    assert found["Theorem 4", "4–AL–I3 finds the tree, m = 2"].estimated == pytest.approx(0.05 / (2 * gap**2) * np.log(64))         # 8 = 3 + 3 + 2
-    assert found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].needs > found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].estimated         # 8 = 5 + 3
+    assert found["Theorem 3", "p > C·2^L/Δ²·√(ln(N/η)/N)"].estimated == pytest.approx(
+        0.06 * 8 / gap**2 * (np.log(128) / 64) ** 0.5
+    )
+    assert found["Theorem 4", "4–AL–I3 finds the tree, m = 2"].estimated == pytest.approx(
+        0.05 / (2 * gap**2) * np.log(64)
+    )  # 8 = 3 + 3 + 2
+    assert (
+        found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].needs
+        > found["Theorem 4", "4–AL–I5 finds the tree, m = 3"].estimated
+    )  # 8 = 5 + 3
     assert found["Theorem 4", "4–AL finds the tree, m = 1"].here == 0.1
+
 
 def test_which_initial_clusters_theorem_4_speaks_about():
     "Sizes from m to 2m with m ≤ N0/2; 10 = 3 + 3 + 3 + 1 is out, 9 = 3 + 3 + 3 is in with m = 3."
-    def m_of(n_pure, name): return next(h for h in hypotheses(PlantedSettings(n_pure=n_pure)) if h.about.startswith(f"{name} finds"))
-    assert m_of(9, "4–AL–I3").about.endswith("m = 3") and m_of(10, "4–AL–I3").needs == float("inf") and not m_of(10, "4–AL–I3").holds
-    assert m_of(1, "4–AL").needs == float("inf")                              # m ≤ N0/2 leaves nothing for N0 = 1
+
+    def m_of(n_pure, name):
+        return next(h for h in hypotheses(PlantedSettings(n_pure=n_pure)) if h.about.startswith(f"{name} finds"))
+
+    assert (
+        m_of(9, "4–AL–I3").about.endswith("m = 3")
+        and m_of(10, "4–AL–I3").needs == float("inf")
+        and not m_of(10, "4–AL–I3").holds
+    )
+    assert m_of(1, "4–AL").needs == float("inf")  # m ≤ N0/2 leaves nothing for N0 = 1
+
 
 @given(st.one_of(st.floats(0, 50), st.just(float("inf"))), st.floats(1e-6, 1), st.integers(1, 30), st.integers(1, 4))
 def test_hypotheses_are_numbers_everywhere(snr, p, n_pure, n_levels):
     settings = PlantedSettings(snr, p, n_pure, n_levels)
-    if settings.n_objects < 3: return
+    if settings.n_objects < 3:
+        return
     for h in hypotheses(settings):
         assert not np.isnan([h.here, h.needs, h.factor]).any() and h.here >= 0 and h.needs >= 0
-        assert h.estimated is None or 0 <= h.estimated <= h.needs             # the constants that simulations found are the smaller ones
-        assert h.holds == (h.factor <= 1 if h.at_most else h.factor > 1) or h.here == h.needs or np.isinf(h.needs) or h.needs == 0
+        assert (
+            h.estimated is None or 0 <= h.estimated <= h.needs
+        )  # the constants that simulations found are the smaller ones
+        assert (
+            h.holds == (h.factor <= 1 if h.at_most else h.factor > 1)
+            or h.here == h.needs
+            or np.isinf(h.needs)
+            or h.needs == 0
+        )
+
 
 def test_a_hypothesis_that_holds():
     assert by_label(PlantedSettings(12.0))["Theorem 1", "SL and CL find the tree"].holds
     assert by_label(PlantedSettings(0.1, n_pure=30))["Theorem 1, converse", "SL fails (N0 large)"].holds
     assert Hypothesis("", "", "", 3, 2).factor == 1.5
 
+
 # ---- arrays in events, stored answers, registry
 
+
 @given(st.lists(st.integers(0, 65535)))
-def test_pack_and_unpack(numbers): assert shell.unpack(shell.pack(numbers)).tolist() == numbers
+def test_pack_and_unpack(numbers):
+    assert shell.unpack(shell.pack(numbers)).tolist() == numbers
+
 
 SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1])
+
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = planted.planted_static(lambda done, total: seen.append((done, total)), SMALL)
     assert text == planted.planted_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text)
+    assert not re.search(
+        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
+    )
     data = json.loads(re.search(r'id="data">(.*?)</script>', text).group(1))
     assert len(data["answers"]) == 8 and data["names"] == ["snr", "p", "n_pure", "n_levels", "seed"]
     for key, places in data["answers"].items():
         snr, p, n_pure, n_levels, seed = key.split("|")
-        fresh = {event["method"]: event for event in planted_events(PlantedSettings(float(snr), float(p), int(n_pure), int(n_levels), int(seed), planted_methods)) if event["kind"] == "method"}
-        assert {event["method"]: event for event in (data["events"][place] for place in places) if event["kind"] == "method"} == fresh
-    assert len(data["events"]) < sum(map(len, data["answers"].values()))      # what repeats is stored once
+        fresh = {
+            event["method"]: event
+            for event in planted_events(
+                PlantedSettings(float(snr), float(p), int(n_pure), int(n_levels), int(seed), planted_methods)
+            )
+            if event["kind"] == "method"
+        }
+        assert {
+            event["method"]: event for event in (data["events"][place] for place in places) if event["kind"] == "method"
+        } == fresh
+    assert len(data["events"]) < sum(map(len, data["answers"].values()))  # what repeats is stored once
+
 
 def test_command(capsys, tmp_path, monkeypatch):
     assert main(["dashboard"]) == 0 and "planted" in capsys.readouterr().out
-    monkeypatch.setattr(planted, "STATIC_VALUES", SMALL); monkeypatch.setitem(shell._registry, "planted", planted.register_dashboard(shell.Dashboard("planted", "t", "comparison_hc.dashboards.planted", "planted_dashboard", lambda progress: planted.planted_static(progress, SMALL))))
-    assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (tmp_path / "p.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    monkeypatch.setattr(planted, "STATIC_VALUES", SMALL)
+    monkeypatch.setitem(
+        shell._registry,
+        "planted",
+        planted.register_dashboard(
+            shell.Dashboard(
+                "planted",
+                "t",
+                "comparison_hc.dashboards.planted",
+                "planted_dashboard",
+                lambda progress: planted.planted_static(progress, SMALL),
+            )
+        ),
+    )
+    assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (
+        tmp_path / "p.html"
+    ).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     capsys.readouterr()
-    for words, says in ((["nosuch"], "planted"), (["planted", "--static", str(tmp_path / "p.pdf")], ".html"), (["planted", "--static", str(tmp_path / "no" / "p.html")], "folder"), (["planted", "--port", "70000"], "--port"), (["planted", "--static", "p.html", "--port", "8000"], "--port")):
+    for words, says in (
+        (["nosuch"], "planted"),
+        (["planted", "--static", str(tmp_path / "p.pdf")], ".html"),
+        (["planted", "--static", str(tmp_path / "no" / "p.html")], "folder"),
+        (["planted", "--port", "70000"], "--port"),
+        (["planted", "--static", "p.html", "--port", "8000"], "--port"),
+    ):
         assert main(["dashboard", *words]) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.count("\n") == 1 and says in err
 
+
 def test_a_taken_port_is_named(capsys):
     import socket
+
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0)); taken.listen()
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
         port = taken.getsockname()[1]
-        with pytest.raises(InputError, match="free"): shell.free_port(port)
+        with pytest.raises(InputError, match="free"):
+            shell.free_port(port)
         assert shell.free_port() != port
 
-FILES_ONLY = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')"   # in place of Voila
+
+FILES_ONLY = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')"  # in place of Voila
+
 
 @pytest.fixture
 def plain_server(monkeypatch):
     "A server of files in place of Voila: the page is the list of the folder's files."
     import sys
+
     monkeypatch.setattr(shell, "_import_extra", lambda name: None)
     monkeypatch.setattr(shell, "_voila_command", lambda notebook, port: [sys.executable, "-c", FILES_ONLY, str(port)])
 
+
 def page_at(address):
     from urllib.request import ProxyHandler, build_opener
-    with build_opener(ProxyHandler({})).open(address, timeout=10) as page: return page.read().decode()
 
-def named(name): return shell.Dashboard(name, name, "m", "w", None)
+    with build_opener(ProxyHandler({})).open(address, timeout=10) as page:
+        return page.read().decode()
+
+
+def named(name):
+    return shell.Dashboard(name, name, "m", "w", None)
+
 
 def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server, monkeypatch):
     "Both choose the same port before either listens."
     chosen, both_chose, both_serve, found, choose = [], threading.Barrier(2), threading.Barrier(2), {}, shell.free_port
+
     def same_at_first(port=None):
         chosen.append(choose(port))
-        if len(chosen) > 2: return chosen[-1]
+        if len(chosen) > 2:
+            return chosen[-1]
         both_chose.wait(30)
         return chosen[0]
+
     monkeypatch.setattr(shell, "free_port", same_at_first)
+
     def start(name):
         with shell.serve_dashboard(named(name)) as address:
             found[name] = address, page_at(address)
             both_serve.wait(30)
+
     threads = [threading.Thread(target=start, args=[name]) for name in ("first", "second")]
-    for thread in threads: thread.start()
-    for thread in threads: thread.join(60)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
     assert len(chosen) == 3 and found["first"][0] != found["second"][0]
     assert all(f"{name}.ipynb" in page for name, (_, page) in found.items())
+
 
 def test_a_wanted_port_that_somebody_takes_first_is_named(plain_server, monkeypatch):
     "It was free when we looked. The other page answers, and is not taken for ours."
     choose, looked = shell.free_port, []
     with shell.serve_dashboard(named("other")) as address:
         port = int(address.split(":")[2].strip("/"))
-        monkeypatch.setattr(shell, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted)
+        monkeypatch.setattr(
+            shell, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted
+        )
         with pytest.raises(InputError, match=f"--port must be a port that is free; got {port}"):
-            with shell.serve_dashboard(named("mine"), port): pass
+            with shell.serve_dashboard(named("mine"), port):
+                pass
         assert looked == [port] and "other.ipynb" in page_at(address)
 
-@pytest.mark.parametrize("words, patience, says", [("import sys; sys.exit('no such module')", 30, "no such module"), ("import time; time.sleep(60)", 0.5, "it said nothing")])
+
+@pytest.mark.parametrize(
+    "words, patience, says",
+    [
+        ("import sys; sys.exit('no such module')", 30, "no such module"),
+        ("import time; time.sleep(60)", 0.5, "it said nothing"),
+    ],
+)
 def test_a_server_that_does_not_start_says_why_and_is_not_tried_again(plain_server, monkeypatch, words, patience, says):
     import sys
+
     started = []
-    monkeypatch.setattr(shell, "_voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words])
+    monkeypatch.setattr(
+        shell, "_voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words]
+    )
     with pytest.raises(InputError, match=says):
-        with shell.serve_dashboard(named("d"), patience=patience): pass
+        with shell.serve_dashboard(named("d"), patience=patience):
+            pass
     assert len(started) == 1
+
 
 def test_a_missing_extra_is_one_sentence(monkeypatch):
     import sys
+
     monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(InputError, match=r"comparison_hc\[dashboard\]"): planted.planted_dashboard()
+    with pytest.raises(InputError, match=r"comparison_hc\[dashboard\]"):
+        planted.planted_dashboard()
+
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
     widget, sent, done = planted.planted_dashboard(n_pure=2, p=0.5), [], threading.Event()
-    def send(event, *_): sent.append(event); event["kind"] == "done" and done.set()
+
+    def send(event, *_):
+        sent.append(event)
+        event["kind"] == "done" and done.set()
+
     widget.send = send
-    widget._handle_custom_msg(dict(number="v:1", settings=dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")), [])
+    widget._handle_custom_msg(
+        dict(number="v:1", settings=dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")),
+        [],
+    )
     assert done.wait(20)
     widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == ["model", "notes", "theory", "method", "done"] and {event["number"] for event in sent} == {"v:1"}
+    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
+        "model",
+        "notes",
+        "theory",
+        "method",
+        "done",
+    ] and {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2

@@ -1,4 +1,5 @@
 "The dendrogram against SciPy, against definitions, through files and back, on chains of 100,000 leaves, and with every bad input."
+
 import json
 import pickle
 import sys
@@ -24,7 +25,8 @@ def merge_lists(draw, max_leaves=14):
     for node in range(n_leaves, 2 * n_leaves - 1):
         a = alive.pop(draw(st.integers(0, len(alive) - 1)))
         b = alive.pop(draw(st.integers(0, len(alive) - 1)))
-        merges.append((a, b)); alive.append(node)
+        merges.append((a, b))
+        alive.append(node)
     return merges
 
 
@@ -45,7 +47,8 @@ def trees(draw, grouped=None, named=None):
     named = draw(st.booleans()) if named is None else named
     names = draw(st.lists(st.text(max_size=8), min_size=n, max_size=n, unique=True)) if named else None
     tree = Dendrogram.from_merges(merges, clusters, names)
-    if draw(st.booleans()): return tree
+    if draw(st.booleans()):
+        return tree
     Z = tree.linkage_matrix.copy()
     Z[:, 2] = np.sort(rng.integers(0, 5, len(Z)) if draw(st.booleans()) else rng.exponential(size=len(Z)))
     return Dendrogram.from_linkage(Z, clusters, names, "distance")
@@ -53,21 +56,27 @@ def trees(draw, grouped=None, named=None):
 
 def chain(n_leaves):
     "The deepest tree: every merge adds one leaf."
-    return Dendrogram.from_merges(np.column_stack([np.r_[0, np.arange(n_leaves, 2 * n_leaves - 2)], np.arange(1, n_leaves)]))
+    return Dendrogram.from_merges(
+        np.column_stack([np.r_[0, np.arange(n_leaves, 2 * n_leaves - 2)], np.arange(1, n_leaves)])
+    )
 
 
-def same_partition(a, b): return len(set(zip(a, b))) == len(set(a)) == len(set(b))
+def same_partition(a, b):
+    return len(set(zip(a, b))) == len(set(a)) == len(set(b))
 
 
-def cluster_sets(tree): return {frozenset(members.tolist()) for _, members in tree.clusters()}
+def cluster_sets(tree):
+    return {frozenset(members.tolist()) for _, members in tree.clusters()}
 
 
 # ---------------------------------------------------------------------------------------------------------------- against SciPy
 
+
 @common
 @given(trees(grouped=False))
 def test_scipy_reads_the_matrix(tree):
-    if tree.n_leaves == 1: return
+    if tree.n_leaves == 1:
+        return
     assert hierarchy.is_valid_linkage(tree.linkage_matrix)
     assert np.array_equal(hierarchy.leaves_list(tree.linkage_matrix), tree.leaf_order())
     assert np.array_equal(squareform(hierarchy.cophenet(tree.linkage_matrix)), tree.lca_height())
@@ -78,10 +87,13 @@ def test_scipy_reads_the_matrix(tree):
 @common
 @given(trees(grouped=False), st.floats(-1, 20))
 def test_cuts_agree_with_scipy(tree, height):
-    if tree.n_leaves == 1: return
-    if len(set(tree.heights)) == len(tree.heights):                      # with ties cut_tree takes an order of its own
-        for k in range(1, tree.n_leaves + 1): assert same_partition(tree.cut(k), hierarchy.cut_tree(tree.linkage_matrix, k).ravel())
-    for h in (height, *tree.heights): assert same_partition(tree.cut_height(h), hierarchy.fcluster(tree.linkage_matrix, h, "distance"))
+    if tree.n_leaves == 1:
+        return
+    if len(set(tree.heights)) == len(tree.heights):  # with ties cut_tree takes an order of its own
+        for k in range(1, tree.n_leaves + 1):
+            assert same_partition(tree.cut(k), hierarchy.cut_tree(tree.linkage_matrix, k).ravel())
+    for h in (height, *tree.heights):
+        assert same_partition(tree.cut_height(h), hierarchy.fcluster(tree.linkage_matrix, h, "distance"))
 
 
 @pytest.mark.parametrize("method", ["single", "complete", "average", "ward", "centroid", "median"])
@@ -90,21 +102,26 @@ def test_scipy_methods_inversions_too(method):
     tree = Dendrogram.from_linkage(Z)
     assert np.array_equal(tree.linkage_matrix, Z)
     assert np.array_equal(tree.lca_height(), squareform(hierarchy.cophenet(Z)))
-    for k in (1, 2, 7, 40): assert len(set(tree.cut(k))) == k
-    for h in np.linspace(0, 3, 25): assert same_partition(tree.cut_height(h), hierarchy.fcluster(Z, h, "distance"))
+    for k in (1, 2, 7, 40):
+        assert len(set(tree.cut(k))) == k
+    for h in np.linspace(0, 3, 25):
+        assert same_partition(tree.cut_height(h), hierarchy.fcluster(Z, h, "distance"))
     again = Dendrogram.from_newick(tree.to_newick())
     assert again.same_tree(tree) and np.allclose(again.lca_height(), tree.lca_height())
-    tree.chart(); tree.to_text()
+    tree.chart()
+    tree.to_text()
 
 
 def test_sklearn_children_convention():
     from sklearn.cluster import AgglomerativeClustering
+
     model = AgglomerativeClustering(n_clusters=3).fit(np.random.default_rng(0).normal(size=(25, 2)))
     assert same_partition(Dendrogram.from_merges(model.children_).cut(3), model.labels_)
     assert np.array_equal(Dendrogram.from_merges(model.children_).children, model.children_)
 
 
 # ------------------------------------------------------------------------------------------------------------ against definitions
+
 
 @common
 @given(trees())
@@ -129,7 +146,7 @@ def test_cut_gives_exactly_k_clusters_of_the_tree_numbered_by_appearance(tree):
         firsts = [int(np.argmax(labels == c)) for c in range(k)]
         assert firsts == sorted(firsts)
         assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in range(k)} <= known
-    step = tree.lca_step()                                               # two objects are together iff their merge was not undone
+    step = tree.lca_step()  # two objects are together iff their merge was not undone
     for k in range(1, tree.n_leaves + 1):
         labels = tree.cut(k)
         assert np.array_equal(labels[:, None] == labels, step <= tree.n_leaves - k)
@@ -145,7 +162,8 @@ def test_relabelling_objects_relabels_the_tree(tree, seed):
     assert all(same_partition(moved.cut(k), tree.cut(k)[order]) for k in range(1, tree.n_leaves + 1))
     assert moved.names == (tree.names and tuple(tree.names[i] for i in order))
     assert moved.relabel(np.argsort(order)).same_tree(tree)
-    if tree.n_leaves == tree.n_objects: assert moved.initial_clusters == tuple((i,) for i in range(tree.n_objects))
+    if tree.n_leaves == tree.n_objects:
+        assert moved.initial_clusters == tuple((i,) for i in range(tree.n_objects))
 
 
 @common
@@ -154,8 +172,9 @@ def test_coarsen_keeps_the_last_merges(tree, data):
     k = data.draw(st.integers(1, tree.n_leaves))
     coarse = tree.coarsen(k)
     assert coarse.n_leaves == k and coarse.n_objects == tree.n_objects and coarse.names == tree.names
-    assert np.array_equal(coarse.heights, tree.heights[tree.n_leaves - k:])
-    for j in range(1, k + 1): assert np.array_equal(coarse.cut(j), tree.cut(j))
+    assert np.array_equal(coarse.heights, tree.heights[tree.n_leaves - k :])
+    for j in range(1, k + 1):
+        assert np.array_equal(coarse.cut(j), tree.cut(j))
 
 
 @common
@@ -163,31 +182,37 @@ def test_coarsen_keeps_the_last_merges(tree, data):
 def test_same_tree_is_equality_of_cluster_sets(tree, merges, data):
     other = Dendrogram.from_merges(merges)
     assert tree.same_tree(other) == (cluster_sets(tree) == cluster_sets(other))
-    if tree.n_leaves > 2:                                                # a near miss: two objects exchanged
+    if tree.n_leaves > 2:  # a near miss: two objects exchanged
         i, j = data.draw(st.lists(st.integers(0, tree.n_leaves - 1), min_size=2, max_size=2, unique=True))
-        order = np.arange(tree.n_leaves); order[[i, j]] = order[[j, i]]
+        order = np.arange(tree.n_leaves)
+        order[[i, j]] = order[[j, i]]
         assert tree.same_tree(tree.relabel(order)) == (cluster_sets(tree) == cluster_sets(tree.relabel(order)))
     turned = Dendrogram.from_merges(tree.children[:, ::-1], names=tree.names)
     assert tree.same_tree(turned) and turned.same_tree(tree)
 
 
 def test_same_tree_sees_initial_clusters():
-    pairs, other = Dendrogram.from_merges([(0, 1)], [[0, 1], [2, 3]]), Dendrogram.from_merges([(0, 1)], [[0, 2], [1, 3]])
+    pairs, other = (
+        Dendrogram.from_merges([(0, 1)], [[0, 1], [2, 3]]),
+        Dendrogram.from_merges([(0, 1)], [[0, 2], [1, 3]]),
+    )
     assert not pairs.same_tree(other) and pairs.same_tree(Dendrogram.from_merges([(0, 1)], [[3, 2], [1, 0]]))
     assert not pairs.same_tree(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]))
 
 
 # ------------------------------------------------------------------------------------------------------------------- round trips
 
+
 @common
 @given(trees())
 def test_newick_round_trip(tree):
     again = Dendrogram.from_newick(tree.to_newick(), names=tree.names)
     assert again.same_tree(tree) and again.names == tree.names
-    assert np.array_equal(again.lca_height(), tree.lca_height())         # bit for bit
+    assert np.array_equal(again.lca_height(), tree.lca_height())  # bit for bit
     if len(set(tree.heights)) == len(tree.heights) and tree.n_leaves == tree.n_objects:
         assert np.array_equal(again.linkage_matrix, tree.linkage_matrix)
-    if tree.n_leaves > 1 and tree.height_kind == "merge order": assert again.height_kind == "merge order"
+    if tree.n_leaves > 1 and tree.height_kind == "merge order":
+        assert again.height_kind == "merge order"
 
 
 @common
@@ -195,23 +220,33 @@ def test_newick_round_trip(tree):
 def test_nested_round_trip(tree):
     nested = tree.to_nested()
     assert Dendrogram.from_nested(nested, names=tree.names).same_tree(tree)
-    if tree.names is None and tree.n_leaves == tree.n_objects: assert Dendrogram.from_nested(json.loads(json.dumps(nested))).same_tree(tree)
+    if tree.names is None and tree.n_leaves == tree.n_objects:
+        assert Dendrogram.from_nested(json.loads(json.dumps(nested))).same_tree(tree)
 
 
-@pytest.mark.parametrize("name", ["two words", "O'Brien", "a(b)c", "x,y;z:w", "[c]", "日本語", "🦉", "", "a_b", "line\nbreak", '"', "-1", "'", "''"])
+@pytest.mark.parametrize(
+    "name",
+    ["two words", "O'Brien", "a(b)c", "x,y;z:w", "[c]", "日本語", "🦉", "", "a_b", "line\nbreak", '"', "-1", "'", "''"],
+)
 def test_newick_names(name):
     tree = Dendrogram.from_merges([(0, 1)], names=[name, "other"])
     assert Dendrogram.from_newick(tree.to_newick()) == tree
 
 
 def test_newick_written_elsewhere():
-    tree = Dendrogram.from_newick(" ( (Homo_sapiens:6.5 , 'Pan paniscus':6.5)0.98:1e1, [a comment, (with marks);] Gorilla:16.5 )root ;\n")
-    assert tree.names == ("Homo_sapiens", "Pan paniscus", "Gorilla") and tree.heights.tolist() == [6.5, 16.5] and tree.height_kind == "height"
+    tree = Dendrogram.from_newick(
+        " ( (Homo_sapiens:6.5 , 'Pan paniscus':6.5)0.98:1e1, [a comment, (with marks);] Gorilla:16.5 )root ;\n"
+    )
+    assert (
+        tree.names == ("Homo_sapiens", "Pan paniscus", "Gorilla")
+        and tree.heights.tolist() == [6.5, 16.5]
+        and tree.height_kind == "height"
+    )
     levels = Dendrogram.from_newick("(((a,b),c),(d,e));")
     assert levels.height_kind == "level" and levels.heights.tolist() == [1, 1, 2, 3]
-    assert Dendrogram.from_newick("(a,b,c,d);").heights.tolist() == [1, 1, 1]                      # a polytomy, at one height
+    assert Dendrogram.from_newick("(a,b,c,d);").heights.tolist() == [1, 1, 1]  # a polytomy, at one height
     assert Dendrogram.from_newick("((a));").names == ("a",) and Dendrogram.from_newick("a;").n_leaves == 1
-    assert Dendrogram.from_newick("(a:1,(b:1):2);").heights.tolist() == [3.0]                     # a node with one child is no merge
+    assert Dendrogram.from_newick("(a:1,(b:1):2);").heights.tolist() == [3.0]  # a node with one child is no merge
     assert Dendrogram.from_newick("((2:1,0:1):1,1:2);").names is None
     assert Dendrogram.from_newick("((2:1,0:1):1,1:2);").children.tolist() == [[2, 0], [3, 1]]
     assert Dendrogram.from_newick("(a:1,b:3);").heights.tolist() == [3.0]
@@ -230,11 +265,26 @@ def test_nested_by_hand():
 
 
 def test_one_object_is_legal_everywhere():
-    for tree in (Dendrogram.from_merges([]), Dendrogram.from_linkage(np.empty((0, 4))), Dendrogram(np.empty((0, 4)), [[0, 1]], ["a", "b"])):
+    for tree in (
+        Dendrogram.from_merges([]),
+        Dendrogram.from_linkage(np.empty((0, 4))),
+        Dendrogram(np.empty((0, 4)), [[0, 1]], ["a", "b"]),
+    ):
         n = tree.n_objects
-        assert tree.n_leaves == 1 and tree.children.shape == (0, 2) and tree.cut(1).tolist() == [0] * n and tree.cut_height(0).tolist() == [0] * n
-        assert tree.lca_size().tolist() == [[n] * n] * n and tree.leaf_order().tolist() == list(range(n)) and len(list(tree.clusters())) == 1
-        assert Dendrogram.from_newick(tree.to_newick()).same_tree(tree) and Dendrogram.from_nested(tree.to_nested()).same_tree(tree)
+        assert (
+            tree.n_leaves == 1
+            and tree.children.shape == (0, 2)
+            and tree.cut(1).tolist() == [0] * n
+            and tree.cut_height(0).tolist() == [0] * n
+        )
+        assert (
+            tree.lca_size().tolist() == [[n] * n] * n
+            and tree.leaf_order().tolist() == list(range(n))
+            and len(list(tree.clusters())) == 1
+        )
+        assert Dendrogram.from_newick(tree.to_newick()).same_tree(tree) and Dendrogram.from_nested(
+            tree.to_nested()
+        ).same_tree(tree)
         assert tree.relabel(range(n)).same_tree(tree) and tree.coarsen(1) is tree and tree.to_text()
         assert tree.chart(labels=["x"] * n).to_dict()
 
@@ -244,14 +294,19 @@ def test_one_object_is_legal_everywhere():
 def test_a_value(tree):
     again = pickle.loads(pickle.dumps(tree))
     assert again == tree and hash(again) == hash(tree) and not again.linkage_matrix.flags.writeable
-    assert tree != 3 and tree == Dendrogram(*[getattr(tree, f) for f in ("linkage_matrix", "initial_clusters", "names", "height_kind")])
+    assert tree != 3 and tree == Dendrogram(
+        *[getattr(tree, f) for f in ("linkage_matrix", "initial_clusters", "names", "height_kind")]
+    )
     for array in (tree.linkage_matrix, tree.children, tree.sizes, tree.starts, tree.leaf_order()):
-        with pytest.raises(ValueError): array[...] = 0
-    with pytest.raises(AttributeError): tree.names = None
+        with pytest.raises(ValueError):
+            array[...] = 0
+    with pytest.raises(AttributeError):
+        tree.names = None
 
 
 def test_the_callers_data_stay():
-    Z = hierarchy.linkage(np.arange(5.0)[:, None] ** 2); kept = Z.copy()
+    Z = hierarchy.linkage(np.arange(5.0)[:, None] ** 2)
+    kept = Z.copy()
     tree = Dendrogram.from_linkage(Z)
     assert np.array_equal(Z, kept) and Z.flags.writeable
     Z[:] = 0
@@ -261,13 +316,15 @@ def test_the_callers_data_stay():
 
 # ---------------------------------------------------------------------------------------------------------------------- drawings
 
+
 @common
 @given(trees(), st.integers(20, 120))
 def test_text_has_a_line_a_leaf(tree, width):
     lines = tree.to_text(width).split("\n")
     assert len(lines) == (tree.n_leaves + 1 if tree.n_leaves > 1 else 1)
-    assert all(len(line) <= width for line in lines[:tree.n_leaves])
-    if tree.n_leaves > 1 and tree.n_leaves < width // 2: assert sum(line.count(c) for line in lines[:-1] for c in "└┴┼┘├┤") >= 1
+    assert all(len(line) <= width for line in lines[: tree.n_leaves])
+    if tree.n_leaves > 1 and tree.n_leaves < width // 2:
+        assert sum(line.count(c) for line in lines[:-1] for c in "└┴┼┘├┤") >= 1
 
 
 def test_text_drawing():
@@ -278,18 +335,25 @@ def test_text_drawing():
         "│     ┌─────┬─────────── hen",
         "└─────┤     └─────────── owl",
         "      └───────────────── trout",
-        "4 ─── merge order ──── 0"]
-    assert [line.split(" ", 1)[1] for line in animals.to_text(60, max_leaves=2).split("\n")[:2]] == ["cat, dog (2 objects)", "hen, owl, trout (3 objects)"]
+        "4 ─── merge order ──── 0",
+    ]
+    assert [line.split(" ", 1)[1] for line in animals.to_text(60, max_leaves=2).split("\n")[:2]] == [
+        "cat, dog (2 objects)",
+        "hen, owl, trout (3 objects)",
+    ]
     assert animals.to_text(40, max_leaves=99) == animals.to_text(40)
 
 
-def all_rows(chart): return {key: rows for key, rows in chart.to_dict()["datasets"].items()}
+def all_rows(chart):
+    return {key: rows for key, rows in chart.to_dict()["datasets"].items()}
 
 
 def test_chart_data_are_one_row_a_merge_and_one_a_leaf():
     Z = hierarchy.linkage(np.random.default_rng(0).normal(size=(240, 2)), "average")
     names = [f"object {i}" for i in range(240)]
-    chart = Dendrogram.from_linkage(Z, names=names, height_kind="average distance").chart(labels=np.arange(240) % 11, label_title="kind", title="T")
+    chart = Dendrogram.from_linkage(Z, names=names, height_kind="average distance").chart(
+        labels=np.arange(240) % 11, label_title="kind", title="T"
+    )
     assert sorted(map(len, all_rows(chart).values())) == [239, 240]
     text = chart.to_json()
     assert all(json.dumps(name) in text for name in names) and '"average distance"' in text and '"kind"' in text
@@ -315,26 +379,36 @@ def test_more_than_eight_classes_differ_in_colour_or_shape():
 @pytest.mark.parametrize("n_leaves, orientation", [(2, "left"), (60, "left"), (60, "top"), (3000, "left")])
 def test_charts_render(n_leaves, orientation, tmp_path):
     Z = hierarchy.linkage(np.random.default_rng(0).normal(size=(n_leaves, 2)), "average")
-    Dendrogram.from_linkage(Z).chart(labels=np.arange(n_leaves) % 3, orientation=orientation).save(tmp_path / "tree.svg")
+    Dendrogram.from_linkage(Z).chart(labels=np.arange(n_leaves) % 3, orientation=orientation).save(
+        tmp_path / "tree.svg"
+    )
     assert (tmp_path / "tree.svg").read_text().startswith("<svg")
 
 
 def test_notebook_display():
     tree = Dendrogram.from_merges([(0, 1)])
     data = tree._repr_mimebundle_()
-    assert (data[0] if isinstance(data, tuple) else data)["text/plain"] == repr(tree) == "Dendrogram(2 leaves, heights are merge order)"
+    assert (
+        (data[0] if isinstance(data, tuple) else data)["text/plain"]
+        == repr(tree)
+        == "Dendrogram(2 leaves, heights are merge order)"
+    )
     assert chain(400)._repr_mimebundle_() == {"text/plain": repr(chain(400))}
     assert repr(Dendrogram.from_merges([], [[0, 1]])) == "Dendrogram(1 leaf with 2 objects, heights are merge order)"
 
 
 # ------------------------------------------------------------------------------------------------------------------- deep trees
 
+
 def test_chain_of_100000_leaves():
     n, limit = 100_000, sys.getrecursionlimit()
     tree = chain(n)
     assert hierarchy.is_valid_linkage(tree.linkage_matrix)
-    for k in (1, 2, 50_000, n): assert tree.cut(k).max() == k - 1
-    assert np.array_equal(tree.cut_height(50_000), tree.cut(n - 50_000)) and np.array_equal(tree.leaf_order(), np.arange(n))
+    for k in (1, 2, 50_000, n):
+        assert tree.cut(k).max() == k - 1
+    assert np.array_equal(tree.cut_height(50_000), tree.cut(n - 50_000)) and np.array_equal(
+        tree.leaf_order(), np.arange(n)
+    )
     assert Dendrogram.from_newick(tree.to_newick()) == tree
     assert Dendrogram.from_nested(tree.to_nested()).same_tree(tree)
     assert Dendrogram.from_linkage(tree.linkage_matrix, height_kind="merge order") == tree
@@ -343,6 +417,7 @@ def test_chain_of_100000_leaves():
     assert tree.coarsen(1000).n_leaves == 1000
     assert tree.to_text().count("\n") == n and tree.to_text(max_leaves=20).count("\n") == 20
     assert repr(tree) and pickle.loads(pickle.dumps(tree)) == tree and sys.getrecursionlimit() == limit
+
 
 def test_all_clusters_of_a_chain_of_20000_leaves():
     "Their members are n²/2 numbers."
@@ -354,114 +429,171 @@ def test_all_clusters_of_a_chain_of_20000_leaves():
 
 Z3 = [[0, 1, 1, 2], [3, 2, 2, 3]]
 tree3 = Dendrogram.from_linkage(Z3)
-cyclic = ["a"]; cyclic.append(cyclic)
+cyclic = ["a"]
+cyclic.append(cyclic)
 
 
-@pytest.mark.parametrize("call, argument", [
-    (lambda: Dendrogram.from_linkage("Z"), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 1, 1]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 1, 1, 2], [2, 3]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage(np.empty((3, 0))), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 1, -1, 2]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 1, np.nan, 2]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 1, 1, 3]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, 2, 1, 2]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage([[0, np.nan, 1, 2]]), "linkage_matrix"),
-    (lambda: Dendrogram.from_linkage(Z3, height_kind=""), "height_kind"),
-    (lambda: Dendrogram.from_linkage(Z3, height_kind=None), "height_kind"),
-    (lambda: Dendrogram.from_merges([(0, 0)]), "merges"),
-    (lambda: Dendrogram.from_merges([(0, 1), (1, 2)]), "merges"),
-    (lambda: Dendrogram.from_merges([(0, 4), (1, 2)]), "merges"),
-    (lambda: Dendrogram.from_merges([(-1, 1)]), "merges"),
-    (lambda: Dendrogram.from_merges([(0, .5)]), "merges"),
-    (lambda: Dendrogram.from_merges([(0, 1, 2)]), "merges"),
-    (lambda: Dendrogram.from_merges([(0, 1), (2,)]), "merges"),
-    (lambda: Dendrogram.from_merges([("a", "b")]), "merges"),
-    (lambda: Dendrogram.from_merges(None), "merges"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [[0], [1], [2]]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [[0], []]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [[0, 1], [1]]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [[0], [2]]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [[0], [1.0]]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], [0, 1]), "initial_clusters"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names=["a"]), "names"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names=["a", "a"]), "names"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names=["a", None]), "names"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names=["a", float("nan")]), "names"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names="ab"), "names"),
-    (lambda: Dendrogram.from_merges([(0, 1)], names=7), "names"),
-    (lambda: tree3.cut(0), "n_clusters"),
-    (lambda: tree3.cut(4), "n_clusters"),
-    (lambda: tree3.cut(2.0), "n_clusters"),
-    (lambda: tree3.coarsen(4), "n_clusters"),
-    (lambda: tree3.cut_height("1"), "height"),
-    (lambda: tree3.cut_height(np.nan), "height"),
-    (lambda: tree3.relabel([0, 1]), "order"),
-    (lambda: tree3.relabel([0, 1, 1]), "order"),
-    (lambda: tree3.same_tree(Z3), "other"),
-    (lambda: tree3.chart(labels=["a"]), "labels"),
-    (lambda: tree3.chart(labels=["a", "b", None]), "labels"),
-    (lambda: tree3.chart(names=["a"]), "names"),
-    (lambda: tree3.chart(orientation="right"), "orientation"),
-    (lambda: tree3.chart(width=0), "width"),
-    (lambda: tree3.chart(height=0), "height"),
-    (lambda: tree3.to_text(width=5), "width"),
-    (lambda: tree3.to_text(max_leaves=0), "max_leaves"),
-    (lambda: Dendrogram.from_newick(None), "text"),
-    (lambda: Dendrogram.from_newick("(a:1,b:1);", names=["a", "c"]), "names"),
-    (lambda: Dendrogram.from_newick("(a:1,b:1);", names=["a"]), "names"),
-    (lambda: Dendrogram.from_newick("(a:1,b:1);", height_kind=3), "height_kind"),
-    (lambda: Dendrogram.from_nested([]), "nested"),
-    (lambda: Dendrogram.from_nested([["a", []], "b"]), "nested"),
-    (lambda: Dendrogram.from_nested(["a", ()]), "nested"),
-    (lambda: Dendrogram.from_nested(["a", "a"]), "nested"),
-    (lambda: Dendrogram.from_nested([0, 2]), "nested"),
-    (lambda: Dendrogram.from_nested([0, 1.5]), "nested"),
-    (lambda: Dendrogram.from_nested({"a": 1}), "nested"),
-    (lambda: Dendrogram.from_nested(cyclic), "nested"),
-    (lambda: Dendrogram.from_nested([((0, 1), 2), 3]), "nested"),
-    (lambda: Dendrogram.from_nested(["a", "b"], names=["a", "c"]), "names"),
-])
+@pytest.mark.parametrize(
+    "call, argument",
+    [
+        (lambda: Dendrogram.from_linkage("Z"), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 1, 1]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 1, 1, 2], [2, 3]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage(np.empty((3, 0))), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 1, -1, 2]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 1, np.nan, 2]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 1, 1, 3]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, 2, 1, 2]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage([[0, np.nan, 1, 2]]), "linkage_matrix"),
+        (lambda: Dendrogram.from_linkage(Z3, height_kind=""), "height_kind"),
+        (lambda: Dendrogram.from_linkage(Z3, height_kind=None), "height_kind"),
+        (lambda: Dendrogram.from_merges([(0, 0)]), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 1), (1, 2)]), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 4), (1, 2)]), "merges"),
+        (lambda: Dendrogram.from_merges([(-1, 1)]), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 0.5)]), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 1, 2)]), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 1), (2,)]), "merges"),
+        (lambda: Dendrogram.from_merges([("a", "b")]), "merges"),
+        (lambda: Dendrogram.from_merges(None), "merges"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [[0], [1], [2]]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [[0], []]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [[0, 1], [1]]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [[0], [2]]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [[0], [1.0]]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], [0, 1]), "initial_clusters"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names=["a"]), "names"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names=["a", "a"]), "names"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names=["a", None]), "names"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names=["a", float("nan")]), "names"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names="ab"), "names"),
+        (lambda: Dendrogram.from_merges([(0, 1)], names=7), "names"),
+        (lambda: tree3.cut(0), "n_clusters"),
+        (lambda: tree3.cut(4), "n_clusters"),
+        (lambda: tree3.cut(2.0), "n_clusters"),
+        (lambda: tree3.coarsen(4), "n_clusters"),
+        (lambda: tree3.cut_height("1"), "height"),
+        (lambda: tree3.cut_height(np.nan), "height"),
+        (lambda: tree3.relabel([0, 1]), "order"),
+        (lambda: tree3.relabel([0, 1, 1]), "order"),
+        (lambda: tree3.same_tree(Z3), "other"),
+        (lambda: tree3.chart(labels=["a"]), "labels"),
+        (lambda: tree3.chart(labels=["a", "b", None]), "labels"),
+        (lambda: tree3.chart(names=["a"]), "names"),
+        (lambda: tree3.chart(orientation="right"), "orientation"),
+        (lambda: tree3.chart(width=0), "width"),
+        (lambda: tree3.chart(height=0), "height"),
+        (lambda: tree3.to_text(width=5), "width"),
+        (lambda: tree3.to_text(max_leaves=0), "max_leaves"),
+        (lambda: Dendrogram.from_newick(None), "text"),
+        (lambda: Dendrogram.from_newick("(a:1,b:1);", names=["a", "c"]), "names"),
+        (lambda: Dendrogram.from_newick("(a:1,b:1);", names=["a"]), "names"),
+        (lambda: Dendrogram.from_newick("(a:1,b:1);", height_kind=3), "height_kind"),
+        (lambda: Dendrogram.from_nested([]), "nested"),
+        (lambda: Dendrogram.from_nested([["a", []], "b"]), "nested"),
+        (lambda: Dendrogram.from_nested(["a", ()]), "nested"),
+        (lambda: Dendrogram.from_nested(["a", "a"]), "nested"),
+        (lambda: Dendrogram.from_nested([0, 2]), "nested"),
+        (lambda: Dendrogram.from_nested([0, 1.5]), "nested"),
+        (lambda: Dendrogram.from_nested({"a": 1}), "nested"),
+        (lambda: Dendrogram.from_nested(cyclic), "nested"),
+        (lambda: Dendrogram.from_nested([((0, 1), 2), 3]), "nested"),
+        (lambda: Dendrogram.from_nested(["a", "b"], names=["a", "c"]), "names"),
+    ],
+)
 def test_bad_input_names_the_argument(call, argument):
-    with pytest.raises(InputError, match=rf"^{argument} must be "): call()
+    with pytest.raises(InputError, match=rf"^{argument} must be "):
+        call()
 
 
-@pytest.mark.parametrize("text", [
-    "", ";", "(a,b)", "(a,b", "a,b;", "(a,b));", "((a,b);", "(a,,b);", "(,a);", "();", "(a b,c);", "(a'b',c);", "(a:x,b:1);", "(a:,b:1);", "(a::1,b:1);", "(a:inf,b:1);",
-    "(a:1,b);", "(a,a);", "(a,b);c", "(a,b);(c,d);", "('a,b);", "(a[x,b);", "(a:-1,b:-1);", "a(b,c);", "(a,b)(c,d);", "((a,(b,c))[&initial],d);", "(a[&initial],b);", "(a,b]);",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        ";",
+        "(a,b)",
+        "(a,b",
+        "a,b;",
+        "(a,b));",
+        "((a,b);",
+        "(a,,b);",
+        "(,a);",
+        "();",
+        "(a b,c);",
+        "(a'b',c);",
+        "(a:x,b:1);",
+        "(a:,b:1);",
+        "(a::1,b:1);",
+        "(a:inf,b:1);",
+        "(a:1,b);",
+        "(a,a);",
+        "(a,b);c",
+        "(a,b);(c,d);",
+        "('a,b);",
+        "(a[x,b);",
+        "(a:-1,b:-1);",
+        "a(b,c);",
+        "(a,b)(c,d);",
+        "((a,(b,c))[&initial],d);",
+        "(a[&initial],b);",
+        "(a,b]);",
+    ],
+)
 def test_bad_newick_says_text(text):
-    with pytest.raises(InputError, match=r"^text must be "): Dendrogram.from_newick(text)
+    with pytest.raises(InputError, match=r"^text must be "):
+        Dendrogram.from_newick(text)
 
 
 @common
 @given(st.text(alphabet="(),:;ab1'[]& ", max_size=30))
 def test_any_text_is_a_tree_or_an_input_error(text):
-    try: tree = Dendrogram.from_newick(text)
-    except InputError: return
+    try:
+        tree = Dendrogram.from_newick(text)
+    except InputError:
+        return
     assert Dendrogram.from_newick(tree.to_newick(), names=tree.names).same_tree(tree)
+
 
 # ---- pictures at the leaves
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
-def layers_of(chart, kind): return [layer for layer in chart.to_dict(validate=False)["layer"] if layer["mark"]["type"] == kind]
+
+def layers_of(chart, kind):
+    return [layer for layer in chart.to_dict(validate=False)["layer"] if layer["mark"]["type"] == kind]
+
 
 @pytest.mark.parametrize("orientation", ["left", "top"])
 def test_pictures_stand_beside_names_in_leaf_order(orientation, tmp_path):
     (tmp_path / "b.jpg").write_bytes(b"\xff\xd8\xff" + bytes(9))
     images = [PNG, str(tmp_path / "b.jpg"), tmp_path / "b.jpg", "data:image/png;base64,AAAA", b"GIF89a"]
-    chart = Dendrogram.from_merges([(0, 3), (1, 4), (5, 2), (6, 7)], names=list("abcde")).chart(images=images, orientation=orientation)
-    image, = layers_of(chart, "image")
+    chart = Dendrogram.from_merges([(0, 3), (1, 4), (5, 2), (6, 7)], names=list("abcde")).chart(
+        images=images, orientation=orientation
+    )
+    (image,) = layers_of(chart, "image")
     data = image["data"]
-    shown = {row["name"]: row["image"] for row in (data["values"] if "values" in data else chart.to_dict(validate=False)["datasets"][data["name"]])}
-    assert str(chart.to_dict(validate=False)).count(images[3]) == 1                        # a picture travels once
-    assert [shown[name].split(";")[0] for name in "abcde"] == ["data:image/png", "data:image/jpeg", "data:image/jpeg", "data:image/png", "data:image/gif"] and shown["d"] == images[3]
+    shown = {
+        row["name"]: row["image"]
+        for row in (data["values"] if "values" in data else chart.to_dict(validate=False)["datasets"][data["name"]])
+    }
+    assert str(chart.to_dict(validate=False)).count(images[3]) == 1  # a picture travels once
+    assert [shown[name].split(";")[0] for name in "abcde"] == [
+        "data:image/png",
+        "data:image/jpeg",
+        "data:image/jpeg",
+        "data:image/png",
+        "data:image/gif",
+    ] and shown["d"] == images[3]
     assert len(layers_of(chart, "text")) == 1 and image["encoding"]["description"]["field"] == "name"
+
 
 def test_without_pictures_a_chart_has_none():
     assert layers_of(Dendrogram.from_merges([(0, 1)]).chart(), "image") == []
 
-@pytest.mark.parametrize("bad", [[PNG], "ab", [PNG, b"text"], [PNG, "nowhere.png"], [PNG, 3], [PNG, "data:text/plain,x"], 5])
+
+@pytest.mark.parametrize(
+    "bad", [[PNG], "ab", [PNG, b"text"], [PNG, "nowhere.png"], [PNG, 3], [PNG, "data:text/plain,x"], 5]
+)
 def test_bad_pictures_are_input_errors(bad):
-    with pytest.raises(InputError, match="images"): Dendrogram.from_merges([(0, 1)]).chart(images=bad)
+    with pytest.raises(InputError, match="images"):
+        Dendrogram.from_merges([(0, 1)]).chart(images=bad)

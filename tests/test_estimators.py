@@ -1,6 +1,10 @@
 """scikit-learn's manners, and names that load when they are used."""
 
-import json, pickle, subprocess, sys, warnings
+import json
+import pickle
+import subprocess
+import sys
+import warnings
 from functools import partial
 
 import numpy as np
@@ -10,53 +14,77 @@ from sklearn.model_selection import ParameterGrid
 
 import comparison_hc
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
+from comparison_hc.ground.validation import NotConvergedWarning
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
-from comparison_hc.ground.validation import NotConvergedWarning
+
 
 @pytest.fixture(scope="module")
-def planted(): return planted_hierarchy(5, 2, 0.8, 0.3, 0.05, 3)
+def planted():
+    return planted_hierarchy(5, 2, 0.8, 0.3, 0.05, 3)
+
 
 @pytest.fixture(scope="module")
-def answers(planted): return sample_quadruplets(planted.similarity, 0.5, 3)
+def answers(planted):
+    return sample_quadruplets(planted.similarity, 0.5, 3)
+
 
 def test_fit_returns_the_estimator_with_all_it_promises(planted, answers):
     model = ComparisonHC(n_clusters=4)
-    assert model.fit(answers) is model and isinstance(model, BaseEstimator) and isinstance(model, ClusterMixin) and is_clusterer(model)
+    assert (
+        model.fit(answers) is model
+        and isinstance(model, BaseEstimator)
+        and isinstance(model, ClusterMixin)
+        and is_clusterer(model)
+    )
     tree = quadruplet_average_linkage(answers)
     assert model.dendrogram_ == tree and isinstance(model.dendrogram_, Dendrogram)
-    np.testing.assert_array_equal(model.linkage_matrix_, tree.linkage_matrix); np.testing.assert_array_equal(model.children_, tree.children)
+    np.testing.assert_array_equal(model.linkage_matrix_, tree.linkage_matrix)
+    np.testing.assert_array_equal(model.children_, tree.children)
     np.testing.assert_array_equal(model.labels_, tree.cut(4))
     assert (model.n_leaves_, model.n_objects_) == (20, 20)
     pairs = {(planted.labels[i], model.labels_[i]) for i in range(20)}
-    assert len(pairs) == 4                                                # the planted clusters, up to their numbers
+    assert len(pairs) == 4  # the planted clusters, up to their numbers
+
 
 def test_scipy_accepts_the_linkage_matrix(answers):
     from scipy.cluster.hierarchy import fcluster, is_valid_linkage
+
     model = ComparisonHC(n_clusters=3).fit(answers)
     assert is_valid_linkage(model.linkage_matrix_, throw=True)
     theirs = fcluster(model.linkage_matrix_, 3, "maxclust")
     assert len(set(zip(theirs.tolist(), model.labels_.tolist()))) == 3
+
 
 @pytest.mark.parametrize("k", [1, 2, 7, 20])
 def test_exactly_that_many_clusters(answers, k):
     labels = ComparisonHC(n_clusters=k).fit_predict(answers)
     assert sorted(set(labels.tolist())) == list(range(k)) and len(labels) == 20
 
+
 def test_parameters_are_stored_untouched_and_checked_in_fit_only():
     strange = object()
     model = ComparisonHC(linkage=strange, n_clusters="many", initial={1: 2})
-    assert model.linkage is strange and model.get_params() == dict(linkage=strange, n_clusters="many", initial=model.initial, self_pairs=None, n_comparisons=None, rng=0)
-    with pytest.raises(InputError, match="linkage"): model.fit([[0, 1, 2]])
+    assert model.linkage is strange and model.get_params() == dict(
+        linkage=strange, n_clusters="many", initial=model.initial, self_pairs=None, n_comparisons=None, rng=0
+    )
+    with pytest.raises(InputError, match="linkage"):
+        model.fit([[0, 1, 2]])
     assert not [name for name in vars(model) if name.endswith("_")]
+
 
 def test_set_params_and_grids(answers):
     model = ComparisonHC()
     assert model.set_params(n_clusters=2) is model and model.n_clusters == 2
-    with pytest.raises(ValueError, match="foo"): model.set_params(foo=1)
-    found = [clone(model).set_params(**point).fit(answers).labels_.max() + 1 for point in ParameterGrid({"n_clusters": [2, 3, 4], "linkage": ["4-al"]})]
+    with pytest.raises(ValueError, match="foo"):
+        model.set_params(foo=1)
+    found = [
+        clone(model).set_params(**point).fit(answers).labels_.max() + 1
+        for point in ParameterGrid({"n_clusters": [2, 3, 4], "linkage": ["4-al"]})
+    ]
     assert found == [2, 3, 4]
+
 
 def test_clone_is_unfitted_and_equal(answers):
     model = ComparisonHC(n_clusters=3, initial=[[0, 1], *[[i] for i in range(2, 20)]]).fit(answers)
@@ -64,15 +92,19 @@ def test_clone_is_unfitted_and_equal(answers):
     assert copy.get_params() == model.get_params() and not hasattr(copy, "labels_") and not hasattr(copy, "dendrogram_")
     np.testing.assert_array_equal(copy.fit(answers).labels_, model.labels_)
 
+
 def test_repr_shows_what_is_not_default():
     assert repr(ComparisonHC()) == "ComparisonHC()" and repr(ComparisonHC(n_clusters=3)) == "ComparisonHC(n_clusters=3)"
     assert ComparisonHC(n_clusters=3)._repr_html_()
+
 
 def test_pickling_before_and_after_fit(answers):
     assert pickle.loads(pickle.dumps(ComparisonHC(n_clusters=2))).n_clusters == 2
     model = ComparisonHC(n_clusters=3).fit(answers)
     copy = pickle.loads(pickle.dumps(model))
-    assert copy.dendrogram_ == model.dendrogram_; np.testing.assert_array_equal(copy.labels_, model.labels_)
+    assert copy.dendrogram_ == model.dendrogram_
+    np.testing.assert_array_equal(copy.labels_, model.labels_)
+
 
 def test_fitting_again_forgets_the_first_fit(answers):
     model = ComparisonHC(n_clusters=2).fit(answers)
@@ -81,9 +113,14 @@ def test_fitting_again_forgets_the_first_fit(answers):
     model.set_params(n_clusters=3).fit(answers)
     assert model.labels_.max() == 2 and len(model.labels_) == 20
 
+
 def test_fitting_twice_gives_the_same(answers):
-    first, second = ComparisonHC(n_clusters=3).fit(answers), ComparisonHC(n_clusters=3).fit(Quadruplets(answers.array, 20))
+    first, second = (
+        ComparisonHC(n_clusters=3).fit(answers),
+        ComparisonHC(n_clusters=3).fit(Quadruplets(answers.array, 20)),
+    )
     assert first.dendrogram_ == second.dendrogram_
+
 
 def test_initial_clusters_are_kept_together(answers):
     initial = np.arange(20) // 2
@@ -91,14 +128,23 @@ def test_initial_clusters_are_kept_together(answers):
     assert model.n_leaves_ == 10 and model.n_objects_ == 20 and len(model.children_) == 9
     assert (model.labels_[0::2] == model.labels_[1::2]).all() and (initial == np.arange(20) // 2).all()
 
+
 @pytest.mark.parametrize("form", ["Triplets", "list", "array", "DataFrame", "y given"])
 def test_forms_of_input(form):
     import pandas as pd
+
     rows = [[0, 1, 2], [1, 0, 2], [3, 2, 0]]
-    X = {"Triplets": Triplets(rows), "list": rows, "array": np.array(rows), "DataFrame": pd.DataFrame(rows)}.get(form, rows)
-    assert ComparisonHC(n_clusters=2).fit_predict(X, *([[9, 9, 9]] if form == "y given" else [])).tolist() == ComparisonHC(n_clusters=2).fit_predict(Triplets(rows)).tolist()
+    X = {"Triplets": Triplets(rows), "list": rows, "array": np.array(rows), "DataFrame": pd.DataFrame(rows)}.get(
+        form, rows
+    )
+    assert (
+        ComparisonHC(n_clusters=2).fit_predict(X, *([[9, 9, 9]] if form == "y given" else [])).tolist()
+        == ComparisonHC(n_clusters=2).fit_predict(Triplets(rows)).tolist()
+    )
+
 
 # ---- names that load when they are used
+
 
 def loaded_by(statement):
     "Names of the modules that a fresh Python has after a statement."
@@ -106,121 +152,234 @@ def loaded_by(statement):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(json.loads(done.stdout.splitlines()[-1]))
 
-HEAVY = {"numpy", "scipy", "pandas", "sklearn", "altair", "cvxpy", "ipywidgets", "pooch", "tqdm", "vl_convert", "pyarrow", "matplotlib", "nbdev", "IPython"}
 
-@pytest.mark.parametrize("statement", ["import comparison_hc", "import comparison_hc.hierarchical", "import comparison_hc; dir(comparison_hc)", "from comparison_hc.cli import make_parser; make_parser()"])
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pandas",
+    "sklearn",
+    "altair",
+    "cvxpy",
+    "ipywidgets",
+    "pooch",
+    "tqdm",
+    "vl_convert",
+    "pyarrow",
+    "matplotlib",
+    "nbdev",
+    "IPython",
+}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "import comparison_hc",
+        "import comparison_hc.hierarchical",
+        "import comparison_hc; dir(comparison_hc)",
+        "from comparison_hc.cli import make_parser; make_parser()",
+    ],
+)
 def test_importing_loads_nothing_heavy(statement):
     loaded = loaded_by(statement) & HEAVY
     assert loaded <= ({"numpy"} if "cli" in statement else set())
 
+
 def test_reading_and_clustering_need_neither_charts_nor_scikit_learn():
-    loaded = loaded_by("from comparison_hc import Triplets\nfrom comparison_hc.hierarchical import quadruplet_average_linkage\nquadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()")
-    assert not loaded & {"sklearn", "altair", "pandas", "pooch", "tqdm", "vl_convert", "cvxpy", "ipywidgets", "nbdev", "IPython"}
+    loaded = loaded_by(
+        "from comparison_hc import Triplets\nfrom comparison_hc.hierarchical import quadruplet_average_linkage\nquadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()"
+    )
+    assert not loaded & {
+        "sklearn",
+        "altair",
+        "pandas",
+        "pooch",
+        "tqdm",
+        "vl_convert",
+        "cvxpy",
+        "ipywidgets",
+        "nbdev",
+        "IPython",
+    }
+
 
 @pytest.mark.parametrize("package", ["comparison_hc", "comparison_hc.hierarchical", "comparison_hc.flat"])
 def test_every_promised_name_is_there(package):
     from importlib import import_module
+
     module = import_module(package)
     assert module.__all__
-    for name in module.__all__: assert getattr(module, name) is not None and name in dir(module)
-    with pytest.raises(AttributeError, match="no_such_name"): module.no_such_name
-    with pytest.raises(ImportError): exec(f"from {package} import no_such_name")
+    for name in module.__all__:
+        assert getattr(module, name) is not None and name in dir(module)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        module.no_such_name
+    with pytest.raises(ImportError):
+        exec(f"from {package} import no_such_name")
+
 
 def test_names_that_others_rely_on():
-    assert {"Triplets", "Quadruplets", "Dendrogram", "ComparisonHC", "ComparisonClustering", "read_comparisons"} <= set(comparison_hc.__all__)
+    assert {"Triplets", "Quadruplets", "Dendrogram", "ComparisonHC", "ComparisonClustering", "read_comparisons"} <= set(
+        comparison_hc.__all__
+    )
     namespace = {}
     exec("from comparison_hc import *", namespace)
     assert set(comparison_hc.__all__) <= set(namespace) and comparison_hc.__version__.count(".") == 2
 
+
 # ---- clusters without a hierarchy
+
 
 @pytest.fixture(scope="module")
 def triplets():
     from comparison_hc.flat import gaussians, planted_partition, sample_comparisons
+
     model = planted_partition([8, 8, 8], *gaussians(0.97), rng=0)
     return sample_comparisons(model, "triplets", 2500, 0.75, rng=0), model.labels
+
 
 def test_flat_fit_gives_all_it_promises(triplets):
     from comparison_hc.flat import Certificate, SpurResult, adds3, spur
     from comparison_hc.metrics import adjusted_rand_index
+
     answers, planted = triplets
     model = ComparisonClustering()
     assert model.fit(answers) is model and isinstance(model, ClusterMixin) and is_clusterer(model)
     found = spur(adds3(answers), len(answers))
-    np.testing.assert_array_equal(model.labels_, found.labels); np.testing.assert_array_equal(model.similarity_, adds3(answers))
-    assert (model.n_clusters_, model.n_objects_, model.components_.tolist()) == (3, 24, [0] * 24) and adjusted_rand_index(planted, model.labels_) == 1
+    np.testing.assert_array_equal(model.labels_, found.labels)
+    np.testing.assert_array_equal(model.similarity_, adds3(answers))
+    assert (model.n_clusters_, model.n_objects_, model.components_.tolist()) == (
+        3,
+        24,
+        [0] * 24,
+    ) and adjusted_rand_index(planted, model.labels_) == 1
     assert isinstance(model.result_, SpurResult) and isinstance(model.certificate_, Certificate)
+
 
 @pytest.mark.parametrize("similarity", ["adds", "mulk"])
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 24])
 def test_flat_exactly_that_many_clusters(triplets, similarity, k):
     model = ComparisonClustering(similarity, n_clusters=k).fit(triplets[0])
-    assert sorted(set(model.labels_.tolist())) == list(range(k)) and model.n_clusters_ == k and (model.certificate_ is None or model.certificate_.n_clusters == k)
+    assert (
+        sorted(set(model.labels_.tolist())) == list(range(k))
+        and model.n_clusters_ == k
+        and (model.certificate_ is None or model.certificate_.n_clusters == k)
+    )
+
 
 def test_flat_takes_quadruplets_and_arrays(answers, triplets):
     by_kind = ComparisonClustering(n_clusters=4).fit(answers), ComparisonClustering("mulk", n_clusters=4).fit(answers)
-    for model in by_kind: assert len(model.labels_) == 20
-    np.testing.assert_array_equal(ComparisonClustering(n_clusters=3).fit_predict(triplets[0].array), ComparisonClustering(n_clusters=3).fit(triplets[0]).labels_)
+    for model in by_kind:
+        assert len(model.labels_) == 20
+    np.testing.assert_array_equal(
+        ComparisonClustering(n_clusters=3).fit_predict(triplets[0].array),
+        ComparisonClustering(n_clusters=3).fit(triplets[0]).labels_,
+    )
+
 
 def test_flat_clone_pickle_and_parameters(triplets):
-    model = ComparisonClustering("mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1).fit(triplets[0])
+    model = ComparisonClustering("mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1).fit(
+        triplets[0]
+    )
     copy = clone(model)
-    assert copy.get_params() == model.get_params() == dict(similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1) and not hasattr(copy, "labels_")
+    assert copy.get_params() == model.get_params() == dict(
+        similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1
+    ) and not hasattr(copy, "labels_")
     np.testing.assert_array_equal(copy.fit(triplets[0]).labels_, model.labels_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
 
+
 def test_flat_answers_that_fall_apart_warn_and_say_where():
-    with pytest.warns(UserWarning, match="fall apart into 2"): model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
+    with pytest.warns(UserWarning, match="fall apart into 2"):
+        model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
     assert model.components_.tolist() == [0, 0, 0, 1, 1, 1]
+
 
 @pytest.fixture(scope="module")
 def unclear():
     "Triplets of which no partition is proved to be best."
     from comparison_hc.flat import gaussians, planted_partition, sample_comparisons
+
     return sample_comparisons(planted_partition([8, 8, 8], *gaussians(0.5), rng=0), "triplets", 300, 0.75, rng=0)
 
-@pytest.mark.parametrize("parameters", [dict(), dict(n_clusters=4), dict(similarity="mulk", n_clusters=3), dict(similarity="mulk", rounding="spectral")], ids=str)
+
+@pytest.mark.parametrize(
+    "parameters",
+    [dict(), dict(n_clusters=4), dict(similarity="mulk", n_clusters=3), dict(similarity="mulk", rounding="spectral")],
+    ids=str,
+)
 def test_flat_warns_where_an_sdp_does_not_converge(unclear, parameters):
     "Labels come all the same, no proof does; with iterations enough, nothing is said."
-    with pytest.warns(NotConvergedWarning, match="stopped after 1 iterations"): model = ComparisonClustering(max_iter=1, **parameters).fit(unclear)
-    assert model.certificate_ is None and len(set(model.labels_)) == model.n_clusters_ == parameters.get("n_clusters", model.n_clusters_)
+    with pytest.warns(NotConvergedWarning, match="stopped after 1 iterations"):
+        model = ComparisonClustering(max_iter=1, **parameters).fit(unclear)
+    assert model.certificate_ is None and len(set(model.labels_)) == model.n_clusters_ == parameters.get(
+        "n_clusters", model.n_clusters_
+    )
     assert not getattr(model.result_, "solution", model.result_).converged
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotConvergedWarning)
         ComparisonClustering(**parameters).fit(unclear)
 
+
 @pytest.mark.parametrize("words", [[], ["--clusters", "4"]], ids=["SPUR", "four"])
 def test_flat_command_says_on_the_error_stream_what_did_not_converge(unclear, words, tmp_path, monkeypatch, capsys):
     "The command has no option for iterations: the estimator behind it gets one iteration here."
     from comparison_hc.cli import main
+
     np.savetxt(tmp_path / "unclear.csv", unclear.array, fmt="%d", delimiter=",")
+
     def call():
         code = main(["cluster", str(tmp_path / "unclear.csv"), "--header", "no", "--method", "adds", *words])
         return (code, *capsys.readouterr())
+
     code, out, err = call()
     assert code == 0 and err == "" and "not proved" in out
     monkeypatch.setattr("comparison_hc.estimators.ComparisonClustering", partial(ComparisonClustering, max_iter=1))
     code, out, err = call()
     lines = err.splitlines()
-    assert code == 0 and lines and all(line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines) and "cluster 1" in out
+    assert (
+        code == 0
+        and lines
+        and all(
+            line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines
+        )
+        and "cluster 1" in out
+    )
 
-@pytest.mark.parametrize("parameters, word", [(dict(similarity="add"), "similarity"), (dict(similarity=3), "similarity"), (dict(n_clusters=0), "n_clusters"), (dict(n_clusters=25), "n_clusters"), (dict(n_clusters=2.0), "n_clusters"),
-    (dict(rounding="up"), "rounding"), (dict(tol=0), "tol"), (dict(max_iter=0), "max_iter"), (dict(rng="x"), "rng")])
+
+@pytest.mark.parametrize(
+    "parameters, word",
+    [
+        (dict(similarity="add"), "similarity"),
+        (dict(similarity=3), "similarity"),
+        (dict(n_clusters=0), "n_clusters"),
+        (dict(n_clusters=25), "n_clusters"),
+        (dict(n_clusters=2.0), "n_clusters"),
+        (dict(rounding="up"), "rounding"),
+        (dict(tol=0), "tol"),
+        (dict(max_iter=0), "max_iter"),
+        (dict(rng="x"), "rng"),
+    ],
+)
 def test_flat_bad_parameters_are_noticed_in_fit(triplets, parameters, word):
     model = ComparisonClustering(**parameters)
-    with pytest.raises(InputError, match=word): model.fit(triplets[0])
+    with pytest.raises(InputError, match=word):
+        model.fit(triplets[0])
     assert not hasattr(model, "labels_")
+
 
 @pytest.mark.parametrize("X", [None, [[0, 1]], [], [[0, 0, 1]], "abc", [[0.5, 1, 2]]])
 def test_flat_bad_answers(X):
-    with pytest.raises(InputError): ComparisonClustering().fit(X)
+    with pytest.raises(InputError):
+        ComparisonClustering().fit(X)
 
 
 def test_answers_that_fall_apart_are_reported_unless_initial_clusters_hold_the_objects_together():
     from comparison_hc.comparisons import DisconnectedWarning
+
     apart = np.array([[0, 1, 0, 2], [3, 4, 3, 5]])
     for linkage in ("4-al", "4k-al"):
-        with pytest.warns(DisconnectedWarning, match="2 groups of 3, 3 objects"): ComparisonHC(linkage).fit(apart)
+        with pytest.warns(DisconnectedWarning, match="2 groups of 3, 3 objects"):
+            ComparisonHC(linkage).fit(apart)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ComparisonHC("4-al", initial=[[0, 3], [1], [2], [4], [5]]).fit(apart)

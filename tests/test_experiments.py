@@ -1,55 +1,100 @@
 "Experiments: the definition, kills, workers, failures, damaged journals, bad input, claims, reproductions."
-import json, os, pickle, random, signal, subprocess, sys, time, warnings
+
+import json
+import os
+import pickle
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from comparison_hc.reproduce import experiments
-from comparison_hc.reproduce.experiments import (Claim, ExperimentError, ProgressBar, Reproduction, ResultsNotFoundError, canonical, claims_table, find_reproductions,
-                                       load_results, parameter_grid, register_reproduction, reproduce, run_by_definition, run_experiment, run_seed, save_results, save_time)
-from comparison_hc.oracles import JournalError
 from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import JournalError
+from comparison_hc.reproduce import experiments
+from comparison_hc.reproduce.experiments import (
+    Claim,
+    ExperimentError,
+    ProgressBar,
+    Reproduction,
+    ResultsNotFoundError,
+    canonical,
+    claims_table,
+    find_reproductions,
+    load_results,
+    parameter_grid,
+    register_reproduction,
+    reproduce,
+    run_by_definition,
+    run_experiment,
+    run_seed,
+    save_results,
+    save_time,
+)
 
-properties = settings(deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+properties = settings(
+    deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
-def draws(x, rng, y=None): return {"first": rng.normal(), "count": int(rng.integers(100)), "word": "abc"[rng.integers(3)]}
+def draws(x, rng, y=None):
+    return {"first": rng.normal(), "count": int(rng.integers(100)), "word": "abc"[rng.integers(3)]}
 
-def several(x, rng): return [{"method": m, "value": rng.normal()} for m in ("a", "b", "c")[:x]]
+
+def several(x, rng):
+    return [{"method": m, "value": rng.normal()} for m in ("a", "b", "c")[:x]]
+
 
 def algebra(n, repetition, rng):
     "Bits that depend on how many threads add up."
     a = rng.normal(size=(n, n))
     return {"trace": float(np.trace(a @ a.T @ a)), "norm": float(np.linalg.svd(a, compute_uv=False).sum())}
 
+
 def threads(x, rng):
     import scipy.linalg
     from threadpoolctl import threadpool_info
+
     return {"most": max(library["num_threads"] for library in threadpool_info()), "process": os.getpid()}
 
-def bits(table): return table.drop(columns="seconds")
 
-def same(one, other): pd.testing.assert_frame_equal(bits(one), bits(other), check_exact=True)
+def bits(table):
+    return table.drop(columns="seconds")
+
+
+def same(one, other):
+    pd.testing.assert_frame_equal(bits(one), bits(other), check_exact=True)
 
 
 # The definition
 
-values = st.one_of(st.integers(-10**6, 10**6), st.floats(-10, 10), st.text(max_size=3), st.booleans(), st.none())
+values = st.one_of(st.integers(-(10**6), 10**6), st.floats(-10, 10), st.text(max_size=3), st.booleans(), st.none())
+
 
 @properties
-@given(st.lists(values, min_size=1, max_size=6, unique_by=lambda v: canonical({"v": v})), st.integers(0, 2**70), st.randoms())
+@given(
+    st.lists(values, min_size=1, max_size=6, unique_by=lambda v: canonical({"v": v})),
+    st.integers(0, 2**70),
+    st.randoms(),
+)
 def test_order_additions_and_workers_change_nothing(xs, seed, chance):
     grid = parameter_grid(x=xs, y=[0, 1])
     whole = run_by_definition(draws, grid, seed).assign(key=[canonical(g) for g in grid]).set_index("key")
-    part = chance.sample(grid, chance.randrange(1, len(grid) + 1))                       # another order, and the rest are additions
+    part = chance.sample(grid, chance.randrange(1, len(grid) + 1))  # another order, and the rest are additions
     for options in ({}, {"n_jobs": 2, "backend": "threading"}):
         table = bits(run_experiment(draws, part, seed=seed, **options))
         keys = [canonical(g) for g in part]
         assert table.run_seed.tolist() == whole.run_seed[keys].tolist()
-        for name in ("first", "count", "word"): assert table[name].tolist() == whole[name][keys].tolist()
+        for name in ("first", "count", "word"):
+            assert table[name].tolist() == whole[name][keys].tolist()
         assert [canonical({"x": g["x"], "y": g["y"]}) for g in part] == keys
 
 
@@ -57,11 +102,15 @@ def test_same_bits_with_processes():
     grid = parameter_grid(n=[3, 150], repetition=range(4))
     one, two = run_experiment(algebra, grid), run_experiment(algebra, grid, n_jobs=2)
     same(one, two)
-    assert bits(one).equals(run_by_definition(algebra, grid)) or np.allclose(one.norm, run_by_definition(algebra, grid).norm)     # the loop has as many threads as it likes
+    assert bits(one).equals(run_by_definition(algebra, grid)) or np.allclose(
+        one.norm, run_by_definition(algebra, grid).norm
+    )  # the loop has as many threads as it likes
     same(one, run_experiment(algebra, grid[::-1], n_jobs=2)[::-1].reset_index(drop=True))
 
 
-@pytest.mark.parametrize("options", [{}, {"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}], ids=["here", "processes", "threads"])
+@pytest.mark.parametrize(
+    "options", [{}, {"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}], ids=["here", "processes", "threads"]
+)
 def test_every_run_has_one_thread(options):
     before = dict(os.environ)
     table = run_experiment(threads, parameter_grid(x=range(6)), **options)
@@ -72,18 +121,25 @@ def test_every_run_has_one_thread(options):
 @pytest.mark.skipif(os.name != "posix", reason="asks for a process with signal 0")
 def test_no_process_outlives_its_experiment(monkeypatch):
     "And so each experiment sees the environment of its own start."
-    def look(x, rng): return {"seen": os.environ.get("SEEN"), "process": os.getpid()}
+
+    def look(x, rng):
+        return {"seen": os.environ.get("SEEN"), "process": os.getpid()}
+
     for value in ("first", "second"):
         monkeypatch.setenv("SEEN", value)
         table = run_experiment(look, parameter_grid(x=range(4)), n_jobs=2)
         assert set(table.seen) == {value} and os.getpid() not in set(table.process)
         for process in set(table.process):
-            with pytest.raises(ProcessLookupError): os.kill(process, 0)
+            with pytest.raises(ProcessLookupError):
+                os.kill(process, 0)
 
 
 def test_workers_keep_their_memory_and_this_process_is_left_alone(monkeypatch):
     monkeypatch.delenv("MALLOC_MMAP_MAX_", raising=False)
-    def look(x, rng): return {"kept": os.environ.get("MALLOC_MMAP_MAX_")}
+
+    def look(x, rng):
+        return {"kept": os.environ.get("MALLOC_MMAP_MAX_")}
+
     assert run_experiment(look, parameter_grid(x=range(4)), n_jobs=2).kept.tolist() == ["0"] * 4
     assert "MALLOC_MMAP_MAX_" not in os.environ
 
@@ -93,37 +149,74 @@ def test_one_thread_also_when_another_run_ends_meanwhile():
         before = threads(0, rng)["most"]
         time.sleep(pause)
         return {"before": before, "after": threads(0, rng)["most"]}
-    table = run_experiment(overlapping, parameter_grid(pause=[.1, .3]), n_jobs=2, backend="threading")
+
+    table = run_experiment(overlapping, parameter_grid(pause=[0.1, 0.3]), n_jobs=2, backend="threading")
     assert table.before.tolist() == table.after.tolist() == [1, 1]
 
 
 def test_a_surrounding_parallel_config_is_followed():
     from joblib import parallel_config
-    with parallel_config(backend="threading"): table = run_experiment(threads, parameter_grid(x=range(4)), n_jobs=2)
+
+    with parallel_config(backend="threading"):
+        table = run_experiment(threads, parameter_grid(x=range(4)), n_jobs=2)
     assert set(table.process) == {os.getpid()}
 
 
 def test_the_table():
     grid = parameter_grid(x=[2, 3]) + [{"x": 1}]
     table = run_experiment(several, grid)
-    assert table.columns.tolist() == ["x", "run_seed", "method", "value", "seconds"] and table.x.tolist() == [2, 2, 3, 3, 3, 1]
-    assert table.method.tolist() == list("ababca") and (table.seconds >= 0).all() and table.dtypes["run_seed"] == np.int64
+    assert table.columns.tolist() == ["x", "run_seed", "method", "value", "seconds"] and table.x.tolist() == [
+        2,
+        2,
+        3,
+        3,
+        3,
+        1,
+    ]
+    assert (
+        table.method.tolist() == list("ababca") and (table.seconds >= 0).all() and table.dtypes["run_seed"] == np.int64
+    )
     assert table.run_seed.tolist() == [run_seed({"x": x}) for x in table.x]
     assert np.random.default_rng(int(table.run_seed[5])).normal() == table.value[5]
 
 
 def test_kinds_of_values_survive_the_journal(tmp_path):
-    def kinds(t, rng): return {"a": np.float32(.1), "b": np.int8(3), "c": np.bool_(True), "d": (1, 2.5), "e": None, "f": float("nan"), "g": float("inf"), "h": -0., "i": "ä\n\"", "j": 2**70}
-    grid = parameter_grid(t=[(1, "x"), 1, 1., True, None, np.int64(7)])
+    def kinds(t, rng):
+        return {
+            "a": np.float32(0.1),
+            "b": np.int8(3),
+            "c": np.bool_(True),
+            "d": (1, 2.5),
+            "e": None,
+            "f": float("nan"),
+            "g": float("inf"),
+            "h": -0.0,
+            "i": 'ä\n"',
+            "j": 2**70,
+        }
+
+    grid = parameter_grid(t=[(1, "x"), 1, 1.0, True, None, np.int64(7)])
     fresh, journalled = run_experiment(kinds, grid), run_experiment(kinds, grid, tmp_path / "j")
-    same(fresh, journalled); same(fresh, run_experiment(kinds, grid, tmp_path / "j"))
-    assert fresh.d[0] == (1, 2.5) and fresh.t[0] == (1, "x") and fresh.c.dtype == bool and fresh.a[0] == float(np.float32(.1)) and fresh.j[0] == 2**70
+    same(fresh, journalled)
+    same(fresh, run_experiment(kinds, grid, tmp_path / "j"))
+    assert (
+        fresh.d[0] == (1, 2.5)
+        and fresh.t[0] == (1, "x")
+        and fresh.c.dtype == bool
+        and fresh.a[0] == float(np.float32(0.1))
+        and fresh.j[0] == 2**70
+    )
     assert np.signbit(fresh.h[0]) and np.isnan(fresh.f[0]) and len(set(fresh.run_seed)) == 6
 
 
 def test_seeds_are_for_ever():
-    assert run_seed({"delta": .1, "repetition": 3}) == 194818242941898 and run_seed({"repetition": 3, "delta": .1}) == 194818242941898
-    assert run_seed({}, 5) == int.from_bytes(__import__("hashlib").sha256(b'{"parameters":{},"seed":5}').digest()[:6], "big")
+    assert (
+        run_seed({"delta": 0.1, "repetition": 3}) == 194818242941898
+        and run_seed({"repetition": 3, "delta": 0.1}) == 194818242941898
+    )
+    assert run_seed({}, 5) == int.from_bytes(
+        __import__("hashlib").sha256(b'{"parameters":{},"seed":5}').digest()[:6], "big"
+    )
 
 
 def test_paired_runs_share_their_randomness():
@@ -134,7 +227,12 @@ def test_paired_runs_share_their_randomness():
 def test_nothing_of_the_callers_is_changed():
     grid, state = parameter_grid(x=[1, 2]), np.random.get_state()[1].copy()
     copy = [dict(g) for g in grid]
-    def greedy(x, rng): np.random.rand; rng.random(); return {"a": x}
+
+    def greedy(x, rng):
+        np.random.rand
+        rng.random()
+        return {"a": x}
+
     run_experiment(greedy, grid)
     assert grid == copy and np.array_equal(state, np.random.get_state()[1])
 
@@ -144,7 +242,14 @@ def test_progress(tmp_path, capsys):
     run_experiment(draws, parameter_grid(x=range(3)), tmp_path / "j", progress=lambda *a: calls.append(a))
     assert calls == [(0, 3), (1, 3), (2, 3), (3, 3)]
     calls.clear()
-    run_experiment(draws, parameter_grid(x=range(5)), tmp_path / "j", n_jobs=2, backend="threading", progress=lambda *a: calls.append(a))
+    run_experiment(
+        draws,
+        parameter_grid(x=range(5)),
+        tmp_path / "j",
+        n_jobs=2,
+        backend="threading",
+        progress=lambda *a: calls.append(a),
+    )
     assert calls == [(3, 5), (4, 5), (5, 5)]
     run_experiment(draws, parameter_grid(x=range(5)), tmp_path / "j", progress=True)
     out, err = capsys.readouterr()
@@ -153,10 +258,16 @@ def test_progress(tmp_path, capsys):
 
 def test_an_error_of_the_callback_keeps_what_is_done(tmp_path):
     def stop(done, total):
-        if done == 2: raise OSError("no screen")
-    with pytest.raises(OSError, match="no screen"): run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j", progress=stop)
+        if done == 2:
+            raise OSError("no screen")
+
+    with pytest.raises(OSError, match="no screen"):
+        run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j", progress=stop)
     assert (tmp_path / "j").read_bytes().count(b"\n") == 3
-    same(run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j"), run_experiment(draws, parameter_grid(x=range(4))))
+    same(
+        run_experiment(draws, parameter_grid(x=range(4)), tmp_path / "j"),
+        run_experiment(draws, parameter_grid(x=range(4))),
+    )
 
 
 # Killed
@@ -178,37 +289,63 @@ print("ready", flush=True)
 run_experiment(work, GRID, sys.argv[1], n_jobs=int(sys.argv[2]))
 """
 
+
 @pytest.fixture
 def script(tmp_path, monkeypatch):
     "Start the experiment of `MAIN` in another process, a session of its own; everything that it started ends with the test."
     (tmp_path / "work_of_test.py").write_text(WORK)
     log = tmp_path / "log"
     log.touch()
-    paths = os.pathsep.join([str(tmp_path), str(Path(experiments.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join(
+        [str(tmp_path), str(Path(experiments.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
+    )
     monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("RUN_LOG", str(log)); monkeypatch.setenv("RUN_PAUSE", ".004")
+    monkeypatch.setenv("RUN_LOG", str(log))
+    monkeypatch.setenv("RUN_PAUSE", ".004")
     monkeypatch.delitem(sys.modules, "work_of_test", raising=False)
     started = []
+
     def start(journal, n_jobs):
-        started.append(subprocess.Popen([sys.executable, "-c", MAIN, str(journal), str(n_jobs)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-                                        env={**os.environ, "PYTHONPATH": paths}))
+        started.append(
+            subprocess.Popen(
+                [sys.executable, "-c", MAIN, str(journal), str(n_jobs)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": paths},
+            )
+        )
         assert started[-1].stdout.readline() == b"ready\n"
         return started[-1]
+
     def end(process):
-        try: os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError: pass
-        process.wait(30); process.stdout.close(); process.stderr.close()
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait(30)
+        process.stdout.close()
+        process.stderr.close()
+
     start.end, start.log = end, log
     yield start
-    for process in started: end(process)
+    for process in started:
+        end(process)
+
 
 def journalled(path):
     "Runs that the file holds, with their order."
     return [json.loads(line)["run"]["x"] for line in path.read_bytes().split(b"\n")[1:-1]] if path.exists() else []
 
+
 def wait_for(path, lines, process):
     late = time.monotonic() + 30
-    while (not path.exists() or path.read_bytes().count(b"\n") < lines) and process.poll() is None and time.monotonic() < late: time.sleep(.0005)
+    while (
+        (not path.exists() or path.read_bytes().count(b"\n") < lines)
+        and process.poll() is None
+        and time.monotonic() < late
+    ):
+        time.sleep(0.0005)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
@@ -220,15 +357,18 @@ def test_killed_at_random_moments(tmp_path, script, n_jobs, kills):
         before = len(script.log.read_text().splitlines())
         process = script(journal, n_jobs)
         wait_for(journal, len(done) + chance.randrange(12), process)
-        time.sleep(chance.uniform(0, .01))
+        time.sleep(chance.uniform(0, 0.01))
         process.send_signal(signal.SIGKILL)
-        process.wait(30); script.end(process)                                 # its workers, too
+        process.wait(30)
+        script.end(process)  # its workers, too
         assert not set(done) & set(map(int, script.log.read_text().splitlines()[before:]))
         done = journalled(journal)
     assert done and len(set(done)) == len(done)
     before = len(script.log.read_text().splitlines())
     from work_of_test import GRID, work
-    with warnings.catch_warnings(record=True): resumed = run_experiment(work, GRID, journal)
+
+    with warnings.catch_warnings(record=True):
+        resumed = run_experiment(work, GRID, journal)
     assert sorted(map(int, script.log.read_text().splitlines()[before:])) == sorted(set(range(100)) - set(done))
     same(resumed, run_experiment(work, GRID))
     assert sorted(journalled(journal)) == list(range(100))
@@ -248,13 +388,17 @@ def test_ctrl_c(tmp_path, script, monkeypatch, whom):
     assert data.endswith(b"\n") and 5 <= data.count(b"\n") - 1 < 100
     late = time.monotonic() + 20
     while time.monotonic() < late:
-        try: os.killpg(process.pid, 0)
-        except ProcessLookupError: break
-        time.sleep(.02)
-    else: pytest.fail("a worker stayed behind")
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.02)
+    else:
+        pytest.fail("a worker stayed behind")
 
 
 # Damaged and strange journals
+
 
 @pytest.fixture
 def written(tmp_path):
@@ -262,6 +406,7 @@ def written(tmp_path):
     grid, path = parameter_grid(x=range(4)), tmp_path / "journal"
     table = run_experiment(draws, grid, path)
     return grid, path, path.read_bytes(), table
+
 
 @properties
 @given(data=st.data())
@@ -272,50 +417,81 @@ def test_torn_anywhere(written, data):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         same(run_experiment(draws, grid, path), table)
-    kept = whole[:whole[:cut].rfind(b"\n") + 1]
+    kept = whole[: whole[:cut].rfind(b"\n") + 1]
     assert path.read_bytes().startswith(kept) and path.read_bytes().count(b"\n") == 5
-    torn = kept and cut > len(kept) and whole[cut:cut + 1] != b"\n"
+    torn = kept and cut > len(kept) and whole[cut : cut + 1] != b"\n"
     assert any("torn" in str(w.message) for w in caught) == bool(torn)
+
 
 @properties
 @given(data=st.data())
 def test_a_flipped_bit_is_noticed(written, data):
     grid, path, whole, table = written
     place, bit = data.draw(st.integers(whole.index(b"\n") + 1, len(whole) - 2)), data.draw(st.integers(0, 7))
-    broken = bytearray(whole); broken[place] ^= 1 << bit
+    broken = bytearray(whole)
+    broken[place] ^= 1 << bit
     path.write_bytes(broken)
-    with pytest.warns(UserWarning, match="damaged"): same(run_experiment(draws, grid, path), table)
-    assert path.read_bytes().startswith(bytes(broken))                        # nothing is overwritten
+    with pytest.warns(UserWarning, match="damaged"):
+        same(run_experiment(draws, grid, path), table)
+    assert path.read_bytes().startswith(bytes(broken))  # nothing is overwritten
+
 
 def test_a_damaged_header_is_refused(written):
     grid, path, whole, _ = written
     for place in range(0, whole.index(b"\n"), 5):
-        broken = bytearray(whole); broken[place] ^= 1
+        broken = bytearray(whole)
+        broken[place] ^= 1
         path.write_bytes(broken)
-        with pytest.raises(JournalError, match="journal must be"): run_experiment(draws, grid, path)
+        with pytest.raises(JournalError, match="journal must be"):
+            run_experiment(draws, grid, path)
         assert path.read_bytes() == bytes(broken)
 
-@pytest.mark.parametrize("change, word", [({"seed": 1}, "seed 0 instead of 1"), ({"version": 2}, "version 1 instead of 2"), ({"paired": ("x",)}, "paired"), ({"function": several}, "draws")])
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"seed": 1}, "seed 0 instead of 1"),
+        ({"version": 2}, "version 1 instead of 2"),
+        ({"paired": ("x",)}, "paired"),
+        ({"function": several}, "draws"),
+    ],
+)
 def test_the_journal_of_another_experiment(written, change, word):
     grid, path, whole, _ = written
-    with pytest.raises(InputError, match="^journal must be one of this experiment") as error: run_experiment(**{"function": draws, "grid": grid, "journal": path, **change})
+    with pytest.raises(InputError, match="^journal must be one of this experiment") as error:
+        run_experiment(**{"function": draws, "grid": grid, "journal": path, **change})
     assert word in str(error.value) and path.read_bytes() == whole
 
-@pytest.mark.parametrize("content", [b"x,y\n1,2\n", b"no line end", b"\n", b"\x00\xff\n", b"[]\n", b'{"format": "comparison_hc journal", "version": 1}\n'])
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"x,y\n1,2\n",
+        b"no line end",
+        b"\n",
+        b"\x00\xff\n",
+        b"[]\n",
+        b'{"format": "comparison_hc journal", "version": 1}\n',
+    ],
+)
 def test_a_file_that_is_no_journal(tmp_path, content):
     path = tmp_path / "precious.csv"
     path.write_bytes(content)
-    with pytest.raises(JournalError, match="^journal must be a new file"): run_experiment(draws, [{"x": 1}], path)
+    with pytest.raises(JournalError, match="^journal must be a new file"):
+        run_experiment(draws, [{"x": 1}], path)
     assert path.read_bytes() == content
+
 
 def test_one_writer(written):
     fcntl = pytest.importorskip("fcntl")
     grid, path, whole, _ = written
     with open(path, "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(JournalError, match="nobody else"): run_experiment(draws, grid, path)
+        with pytest.raises(JournalError, match="nobody else"):
+            run_experiment(draws, grid, path)
     assert path.read_bytes() == whole
     run_experiment(draws, grid, path)
+
 
 def test_a_smaller_grid_leaves_the_rest_in_the_file(written):
     grid, path, whole, table = written
@@ -325,134 +501,321 @@ def test_a_smaller_grid_leaves_the_rest_in_the_file(written):
 
 # Failures
 
+
 def fragile(x, broken, rng):
-    if Path(broken).exists() and x % 2: raise ValueError(f"x = {x} is odd")
+    if Path(broken).exists() and x % 2:
+        raise ValueError(f"x = {x} is odd")
     return {"value": x + rng.random()}
+
 
 @pytest.mark.parametrize("options", [{}, {"n_jobs": 2}], ids=["here", "processes"])
 def test_failures_are_reported_at_the_end_and_tried_again(tmp_path, options):
     broken, path = tmp_path / "broken", tmp_path / "journal"
     grid = parameter_grid(x=range(5), broken=str(broken))
     broken.touch()
-    for lines in (6, 8):                                                      # the second start tries the two again, and nothing else
-        with pytest.raises(ExperimentError, match='2 of 5 runs failed(.|\n)*"x":1}: ValueError: x = 1 is odd') as caught: run_experiment(fragile, grid, path, **options)
+    for lines in (6, 8):  # the second start tries the two again, and nothing else
+        with pytest.raises(
+            ExperimentError, match='2 of 5 runs failed(.|\n)*"x":1}: ValueError: x = 1 is odd'
+        ) as caught:
+            run_experiment(fragile, grid, path, **options)
         assert path.read_bytes().count(b"\n") == lines
     error = caught.value
-    assert error.table.x.tolist() == [0, 2, 4] and [f["run"]["x"] for f in error.failures] == [1, 3] and "in fragile" in error.failures[0]["trace"]
+    assert (
+        error.table.x.tolist() == [0, 2, 4]
+        and [f["run"]["x"] for f in error.failures] == [1, 3]
+        and "in fragile" in error.failures[0]["trace"]
+    )
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error) and again.table.equals(error.table)
     broken.unlink()
     table = run_experiment(fragile, grid, path, **options)
-    same(table, run_experiment(fragile, grid)); assert path.read_bytes().count(b"\n") == 10
-    broken.touch(); same(run_experiment(fragile, grid, path), table)          # what is done is done
+    same(table, run_experiment(fragile, grid))
+    assert path.read_bytes().count(b"\n") == 10
+    broken.touch()
+    same(run_experiment(fragile, grid, path), table)  # what is done is done
+
 
 def test_many_failures_make_a_short_message():
-    def never(x, rng): raise RuntimeError("no")
-    with pytest.raises(ExperimentError) as caught: run_experiment(never, parameter_grid(x=range(30)))
-    assert len(caught.value.failures) == 30 and "… and 10 more" in str(caught.value) and caught.value.table.columns.tolist() == ["x", "run_seed", "seconds"]
+    def never(x, rng):
+        raise RuntimeError("no")
 
-@pytest.mark.parametrize("result, word", [(None, "dict"), ([], "at least one"), ([1], "dict"), ({"x": 1}, "no parameter"), ({"seconds": 1}, "no parameter"), ({1: 2}, "text"),
-                                          ({"v": np.ones(2)}, "measured value v"), ({"v": {}}, "measured value v"), ({"v": [[1]]}, "measured value v"), ({"v": 1j}, "measured value v")])
+    with pytest.raises(ExperimentError) as caught:
+        run_experiment(never, parameter_grid(x=range(30)))
+    assert (
+        len(caught.value.failures) == 30
+        and "… and 10 more" in str(caught.value)
+        and caught.value.table.columns.tolist() == ["x", "run_seed", "seconds"]
+    )
+
+
+@pytest.mark.parametrize(
+    "result, word",
+    [
+        (None, "dict"),
+        ([], "at least one"),
+        ([1], "dict"),
+        ({"x": 1}, "no parameter"),
+        ({"seconds": 1}, "no parameter"),
+        ({1: 2}, "text"),
+        ({"v": np.ones(2)}, "measured value v"),
+        ({"v": {}}, "measured value v"),
+        ({"v": [[1]]}, "measured value v"),
+        ({"v": 1j}, "measured value v"),
+    ],
+)
 def test_results_of_the_wrong_kind_are_failures(result, word):
-    def strange(x, rng): return result
-    with pytest.raises(ExperimentError, match=word): run_experiment(strange, [{"x": 1}])
+    def strange(x, rng):
+        return result
+
+    with pytest.raises(ExperimentError, match=word):
+        run_experiment(strange, [{"x": 1}])
+
 
 def test_a_parameter_that_the_journal_has_as_measured(tmp_path):
-    def both(x, rng, value=0): return {"value": x} if x == 1 else {"other": x}
+    def both(x, rng, value=0):
+        return {"value": x} if x == 1 else {"other": x}
+
     run_experiment(both, [{"x": 1}], tmp_path / "j")
-    with pytest.raises(InputError, match="^grid must be free of names"): run_experiment(both, [{"x": 1}, {"x": 2, "value": 3}], tmp_path / "j")
+    with pytest.raises(InputError, match="^grid must be free of names"):
+        run_experiment(both, [{"x": 1}, {"x": 2, "value": 3}], tmp_path / "j")
 
 
 # Bad input
 
-def good(**change): return {"function": draws, "grid": [{"x": 1}], **change}
 
-@pytest.mark.parametrize("arguments, word", [
-    (good(function=None), "function"), (good(function=__import__("functools").partial(draws, x=1)), "function"), (good(function=draws, grid=[{"z": 1}]), "grid, entry 0,"),
-    (good(grid=[]), "grid"), (good(grid={"x": 1}), "grid"), (good(grid=None), "grid"), (good(grid=[1]), "grid, entry 0,"), (good(grid=[{1: 1}]), "grid, entry 0,"),
-    (good(grid=[{"x": 1}, {"x": 1}]), "grid, entry 1,"), (good(grid=[{"x": float("nan")}]), "grid, entry 0, x"), (good(grid=[{"x": (1, float("inf"))}]), "grid, entry 0, x"),
-    (good(grid=[{"x": np.ones(2)}]), "grid, entry 0, x"), (good(grid=[{"x": {}}]), "grid, entry 0, x"), (good(grid=[{"x": ((1,),)}]), "grid, entry 0, x"),
-    (good(grid=[{"x": 1, "rng": 1}]), "grid, entry 0,"), (good(grid=[{"x": 1, "seconds": 1}]), "grid, entry 0,"), (good(grid=[{"x": 1, "run_seed": 1}]), "grid, entry 0,"),
-    (good(journal="/no/such/folder/journal"), "journal"), (good(journal="."), "journal"), (good(n_jobs=0), "n_jobs"), (good(n_jobs=-2), "n_jobs"), (good(n_jobs=1.5), "n_jobs"),
-    (good(n_jobs=True), "n_jobs"), (good(n_jobs=None), "n_jobs"), (good(seed=-1), "seed"), (good(seed="a"), "seed"), (good(seed=1.), "seed"), (good(progress="bar"), "progress"),
-    (good(backend="carrier pigeon"), "backend"), (good(backend="multiprocessing", n_jobs=2), "backend"), (good(paired=("z",)), "paired"), (good(paired="x"), "paired"), (good(version=0), "version"), (good(version="1"), "version")])
+def good(**change):
+    return {"function": draws, "grid": [{"x": 1}], **change}
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (good(function=None), "function"),
+        (good(function=__import__("functools").partial(draws, x=1)), "function"),
+        (good(function=draws, grid=[{"z": 1}]), "grid, entry 0,"),
+        (good(grid=[]), "grid"),
+        (good(grid={"x": 1}), "grid"),
+        (good(grid=None), "grid"),
+        (good(grid=[1]), "grid, entry 0,"),
+        (good(grid=[{1: 1}]), "grid, entry 0,"),
+        (good(grid=[{"x": 1}, {"x": 1}]), "grid, entry 1,"),
+        (good(grid=[{"x": float("nan")}]), "grid, entry 0, x"),
+        (good(grid=[{"x": (1, float("inf"))}]), "grid, entry 0, x"),
+        (good(grid=[{"x": np.ones(2)}]), "grid, entry 0, x"),
+        (good(grid=[{"x": {}}]), "grid, entry 0, x"),
+        (good(grid=[{"x": ((1,),)}]), "grid, entry 0, x"),
+        (good(grid=[{"x": 1, "rng": 1}]), "grid, entry 0,"),
+        (good(grid=[{"x": 1, "seconds": 1}]), "grid, entry 0,"),
+        (good(grid=[{"x": 1, "run_seed": 1}]), "grid, entry 0,"),
+        (good(journal="/no/such/folder/journal"), "journal"),
+        (good(journal="."), "journal"),
+        (good(n_jobs=0), "n_jobs"),
+        (good(n_jobs=-2), "n_jobs"),
+        (good(n_jobs=1.5), "n_jobs"),
+        (good(n_jobs=True), "n_jobs"),
+        (good(n_jobs=None), "n_jobs"),
+        (good(seed=-1), "seed"),
+        (good(seed="a"), "seed"),
+        (good(seed=1.0), "seed"),
+        (good(progress="bar"), "progress"),
+        (good(backend="carrier pigeon"), "backend"),
+        (good(backend="multiprocessing", n_jobs=2), "backend"),
+        (good(paired=("z",)), "paired"),
+        (good(paired="x"), "paired"),
+        (good(version=0), "version"),
+        (good(version="1"), "version"),
+    ],
+)
 def test_bad_input(arguments, word):
-    with pytest.raises(InputError, match=f"^{word} must"): run_experiment(**arguments)
+    with pytest.raises(InputError, match=f"^{word} must"):
+        run_experiment(**arguments)
+
 
 def test_a_function_that_cannot_be_sent():
     lock = __import__("threading").Lock()
-    def locked(x, rng): return {"a": lock.locked()}
-    with pytest.raises(InputError, match="^function must be picklable"): run_experiment(locked, [{"x": 1}], n_jobs=2)
+
+    def locked(x, rng):
+        return {"a": lock.locked()}
+
+    with pytest.raises(InputError, match="^function must be picklable"):
+        run_experiment(locked, [{"x": 1}], n_jobs=2)
     assert not run_experiment(locked, [{"x": 1}]).a[0]
 
-@pytest.mark.parametrize("values, word", [({"x": []}, "x"), ({"x": [1, object()]}, "x"), ({"x": {}}, "x"), ({"x": [[[1]]]}, "x"), ({"x": np.ones((2, 2, 2))}, "x")])
+
+@pytest.mark.parametrize(
+    "values, word",
+    [
+        ({"x": []}, "x"),
+        ({"x": [1, object()]}, "x"),
+        ({"x": {}}, "x"),
+        ({"x": [[[1]]]}, "x"),
+        ({"x": np.ones((2, 2, 2))}, "x"),
+    ],
+)
 def test_bad_grids(values, word):
-    with pytest.raises(InputError, match=f"^{word} must"): parameter_grid(**values)
+    with pytest.raises(InputError, match=f"^{word} must"):
+        parameter_grid(**values)
+
 
 def test_parameter_grid():
-    assert parameter_grid() == [{}] and parameter_grid(a="xy", b=(1, 2), c=np.array([.5])) == [{"a": "xy", "b": 1, "c": .5}, {"a": "xy", "b": 2, "c": .5}]
-    assert [type(g["a"]) for g in parameter_grid(a=np.arange(2))] == [int, int] and parameter_grid(sizes=[(1, 2), [3]])[1] == {"sizes": (3,)}
+    assert parameter_grid() == [{}] and parameter_grid(a="xy", b=(1, 2), c=np.array([0.5])) == [
+        {"a": "xy", "b": 1, "c": 0.5},
+        {"a": "xy", "b": 2, "c": 0.5},
+    ]
+    assert [type(g["a"]) for g in parameter_grid(a=np.arange(2))] == [int, int] and parameter_grid(sizes=[(1, 2), [3]])[
+        1
+    ] == {"sizes": (3,)}
 
 
 # Claims
 
-def test_claims():
-    yes, no = Claim("Water | is wet.", np.float64(.123456), np.bool_(True), "Fig. 1"), Claim("Fire is cold.", "1000 °C", False)
-    assert yes and not no and type(yes.holds) is bool and type(yes.measured) is float and hash(yes) == hash(Claim("Water | is wet.", .123456, True, "Fig. 1"))
-    table = claims_table([yes, no])
-    assert len(table) == 2 and table.n_hold == 1 and list(table) == [yes, no] and table.frame.holds.tolist() == [True, False]
-    assert repr(table).splitlines() == ["✓ holds: Water | is wet. — 0.1235 (Fig. 1)", "✗ does not hold: Fire is cold. — 1000 °C", "1 of 2 claims hold"]
-    assert "Water \\| is wet. | Fig. 1 | 0.1235 | ✓ holds" in table._repr_markdown_() and "where" not in claims_table([no])._repr_markdown_()
-    with pytest.raises(AttributeError): yes.holds = False
 
-@pytest.mark.parametrize("arguments, word", [(("", 1, True), "sentence"), ((None, 1, True), "sentence"), (("s", None, True), "measured"), (("s", True, True), "measured"), (("s", "", True), "measured"),
-                                             (("s", [1], True), "measured"), (("s", 1, None), "holds"), (("s", 1, 1), "holds"), (("s", 1, True, None), "source")])
+def test_claims():
+    yes, no = (
+        Claim("Water | is wet.", np.float64(0.123456), np.bool_(True), "Fig. 1"),
+        Claim("Fire is cold.", "1000 °C", False),
+    )
+    assert (
+        yes
+        and not no
+        and type(yes.holds) is bool
+        and type(yes.measured) is float
+        and hash(yes) == hash(Claim("Water | is wet.", 0.123456, True, "Fig. 1"))
+    )
+    table = claims_table([yes, no])
+    assert (
+        len(table) == 2
+        and table.n_hold == 1
+        and list(table) == [yes, no]
+        and table.frame.holds.tolist() == [True, False]
+    )
+    assert repr(table).splitlines() == [
+        "✓ holds: Water | is wet. — 0.1235 (Fig. 1)",
+        "✗ does not hold: Fire is cold. — 1000 °C",
+        "1 of 2 claims hold",
+    ]
+    assert (
+        "Water \\| is wet. | Fig. 1 | 0.1235 | ✓ holds" in table._repr_markdown_()
+        and "where" not in claims_table([no])._repr_markdown_()
+    )
+    with pytest.raises(AttributeError):
+        yes.holds = False
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (("", 1, True), "sentence"),
+        ((None, 1, True), "sentence"),
+        (("s", None, True), "measured"),
+        (("s", True, True), "measured"),
+        (("s", "", True), "measured"),
+        (("s", [1], True), "measured"),
+        (("s", 1, None), "holds"),
+        (("s", 1, 1), "holds"),
+        (("s", 1, True, None), "source"),
+    ],
+)
 def test_bad_claims(arguments, word):
-    with pytest.raises(InputError, match=f"^{word} must"): Claim(*arguments)
-    with pytest.raises(InputError, match="^claims must"): claims_table([arguments])
+    with pytest.raises(InputError, match=f"^{word} must"):
+        Claim(*arguments)
+    with pytest.raises(InputError, match="^claims must"):
+        claims_table([arguments])
 
 
 # Reproductions
+
 
 @pytest.fixture
 def registry(monkeypatch):
     monkeypatch.setattr(experiments, "_reproductions", {})
 
+
 def toy(**change):
-    return Reproduction(**{"name": "toy-fig1", "title": "toys", "function": draws, "quick_grid": parameter_grid(x=[1]), "full_grid": parameter_grid(x=[1, 2, 3]), "paper": "F19", "figure": "Figure 0", **change})
+    return Reproduction(
+        **{
+            "name": "toy-fig1",
+            "title": "toys",
+            "function": draws,
+            "quick_grid": parameter_grid(x=[1]),
+            "full_grid": parameter_grid(x=[1, 2, 3]),
+            "paper": "F19",
+            "figure": "Figure 0",
+            **change,
+        }
+    )
+
 
 def test_reproduce(tmp_path, registry):
-    made = register_reproduction(toy(summarise=lambda t: t.groupby("x", as_index=False)["count"].sum(), chart=lambda s: f"chart of {len(s)}", claims=lambda s: [Claim("Counts are counts.", int(s["count"].sum()), True)], seed=4))
+    made = register_reproduction(
+        toy(
+            summarise=lambda t: t.groupby("x", as_index=False)["count"].sum(),
+            chart=lambda s: f"chart of {len(s)}",
+            claims=lambda s: [Claim("Counts are counts.", int(s["count"].sum()), True)],
+            seed=4,
+        )
+    )
     assert find_reproductions()["toy-fig1"] is made and "1 runs quick, 3 full" in repr(made)
     quick = reproduce("toy-fig1", journal_folder=tmp_path / "new")
     full = reproduce("toy-fig1", quick=False, journal_folder=str(tmp_path / "new"), n_jobs=2, backend="threading")
-    assert (tmp_path / "new" / "toy-fig1.jsonl").read_bytes().count(b"\n") == 4            # what quick did was not done again
+    assert (tmp_path / "new" / "toy-fig1.jsonl").read_bytes().count(b"\n") == 4  # what quick did was not done again
     assert full.chart() == "chart of 3" and full.claims().n_hold == 1 and len(quick.table) == 1 and "full" in repr(full)
     same(full.table, run_experiment(draws, parameter_grid(x=[1, 2, 3]), seed=4))
     assert reproduce("toy-fig1", quick=False).summary.equals(full.summary)
+
 
 def test_without_the_extras(registry):
     register_reproduction(toy())
     done = reproduce("toy-fig1")
     assert "seconds" not in done.summary and done.chart() is None and len(done.claims()) == 0
 
-@pytest.mark.parametrize("change, word", [({"name": "a b"}, "name"), ({"name": "../x"}, "name"), ({"name": None}, "name"), ({"name": "times"}, "name"), ({"title": " "}, "title"), ({"figure": None}, "figure"), ({"paper": "X99"}, "paper"), ({"chart": 3}, "chart"),
-                                          ({"summarise": 3}, "summarise"), ({"claims": 3}, "claims"), ({"quick_grid": []}, "grid"), ({"full_grid": [{"z": 1}]}, "grid, entry 0,"), ({"function": 1}, "function")])
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({"name": "a b"}, "name"),
+        ({"name": "../x"}, "name"),
+        ({"name": None}, "name"),
+        ({"name": "times"}, "name"),
+        ({"title": " "}, "title"),
+        ({"figure": None}, "figure"),
+        ({"paper": "X99"}, "paper"),
+        ({"chart": 3}, "chart"),
+        ({"summarise": 3}, "summarise"),
+        ({"claims": 3}, "claims"),
+        ({"quick_grid": []}, "grid"),
+        ({"full_grid": [{"z": 1}]}, "grid, entry 0,"),
+        ({"function": 1}, "function"),
+    ],
+)
 def test_bad_reproductions(change, word):
-    with pytest.raises(InputError, match=f"^{word} must"): toy(**change)
+    with pytest.raises(InputError, match=f"^{word} must"):
+        toy(**change)
+
 
 def test_names_of_reproductions(registry):
-    with pytest.raises(InputError, match="^name must be a known reproduction"): reproduce("nothing")
-    register_reproduction(toy()); register_reproduction(toy())
-    other = [dict(ratio=1, p=.1, n_pure=2, repetition=0)]
-    with pytest.raises(InputError, match="^name must be a known reproduction: .*toy-fig1"): reproduce("toy-fig2")
-    with pytest.raises(InputError, match="^name must be registered by one module only"): register_reproduction(toy(function=experiments.example_run, quick_grid=other, full_grid=other))
-    with pytest.raises(InputError, match="^reproduction must"): register_reproduction("toy")
+    with pytest.raises(InputError, match="^name must be a known reproduction"):
+        reproduce("nothing")
+    register_reproduction(toy())
+    register_reproduction(toy())
+    other = [dict(ratio=1, p=0.1, n_pure=2, repetition=0)]
+    with pytest.raises(InputError, match="^name must be a known reproduction: .*toy-fig1"):
+        reproduce("toy-fig2")
+    with pytest.raises(InputError, match="^name must be registered by one module only"):
+        register_reproduction(toy(function=experiments.example_run, quick_grid=other, full_grid=other))
+    with pytest.raises(InputError, match="^reproduction must"):
+        register_reproduction("toy")
 
 
 # Results
 
-kinds_of_columns = {"i": st.integers(-2**60, 2**60), "f": st.floats(allow_nan=True, allow_infinity=True), "b": st.booleans(), "w": st.sampled_from(["4-AL", "None", "NA", "ä, \"b\"", "x y"])}
+kinds_of_columns = {
+    "i": st.integers(-(2**60), 2**60),
+    "f": st.floats(allow_nan=True, allow_infinity=True),
+    "b": st.booleans(),
+    "w": st.sampled_from(["4-AL", "None", "NA", 'ä, "b"', "x y"]),
+}
+
 
 @properties
 @given(st.lists(st.fixed_dictionaries(kinds_of_columns), min_size=1, max_size=5))
@@ -460,46 +823,80 @@ def test_results_come_back(tmp_path, rows):
     table = pd.DataFrame(rows, columns=list(kinds_of_columns)).assign(seconds=1.5)
     path = save_results("name", table, tmp_path)
     back = load_results("name", tmp_path)
-    assert back.columns.tolist() == list(kinds_of_columns) and back.i.tolist() == table.i.tolist() and back.b.tolist() == table.b.tolist() and back.w.tolist() == table.w.tolist()
+    assert (
+        back.columns.tolist() == list(kinds_of_columns)
+        and back.i.tolist() == table.i.tolist()
+        and back.b.tolist() == table.b.tolist()
+        and back.w.tolist() == table.w.tolist()
+    )
     np.testing.assert_allclose(back.f.astype(float), table.f, rtol=1e-5)
     before = path.read_bytes()
-    assert save_results("name", back, tmp_path).read_bytes() == before or not np.array_equal(back.f, table.f)      # written, read and written: the same bytes
+    assert save_results("name", back, tmp_path).read_bytes() == before or not np.array_equal(
+        back.f, table.f
+    )  # written, read and written: the same bytes
     assert back.equals(load_results("name", tmp_path))
 
+
 def test_the_form_of_the_file(tmp_path):
-    table = pd.DataFrame({"p": [.01, 1.], "aari": [1 / 3, np.nan], "n": [12345678, 2]})
+    table = pd.DataFrame({"p": [0.01, 1.0], "aari": [1 / 3, np.nan], "n": [12345678, 2]})
     assert save_results("form", table, tmp_path).read_bytes() == b"p,aari,n\n0.01,0.333333,12345678\n1,,2\n"
 
+
 def test_results_that_are_not_there(tmp_path, monkeypatch):
-    with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error: load_results("f99-fig1")
+    with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error:
+        load_results("f99-fig1")
     assert isinstance(error.value, FileNotFoundError) and "9_reproduce" in str(error.value)
     monkeypatch.setattr(experiments, "results_folder", lambda: tmp_path / "nbs" / "9_reproduce" / "results")
-    with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"): load_results("f99-fig1")
-    with pytest.raises(InputError, match="^folder must be given"): save_results("f99-fig1", pd.DataFrame({"a": [1]}))
+    with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"):
+        load_results("f99-fig1")
+    with pytest.raises(InputError, match="^folder must be given"):
+        save_results("f99-fig1", pd.DataFrame({"a": [1]}))
     for name in ("../x", "", None, "a/b"):
-        with pytest.raises(InputError, match="^name must"): load_results(name)
-        with pytest.raises(InputError, match="^name must"): save_results(name, pd.DataFrame(), tmp_path)
+        with pytest.raises(InputError, match="^name must"):
+            load_results(name)
+        with pytest.raises(InputError, match="^name must"):
+            save_results(name, pd.DataFrame(), tmp_path)
+
 
 @properties
 @given(st.lists(st.tuples(st.integers(1, 3), st.floats(0, 1e5)), min_size=1, max_size=6, unique_by=lambda run: run[0]))
 def test_hours_count_every_run_once(runs):
     grid = [{"x": x} for x, _ in runs]
-    table = pd.DataFrame([dict(x=x, run_seed=run_seed({"x": x}), method=method, seconds=seconds) for x, seconds in runs for method in "abc"[:x]])
+    table = pd.DataFrame(
+        [
+            dict(x=x, run_seed=run_seed({"x": x}), method=method, seconds=seconds)
+            for x, seconds in runs
+            for method in "abc"[:x]
+        ]
+    )
     done = experiments.Reproduced(toy(function=several, full_grid=grid), False, table, table)
     assert done.hours == pytest.approx(sum(seconds for _, seconds in runs) / 3600, rel=1e-12)
 
+
 def test_times_are_kept_by_name(tmp_path, registry):
-    register_reproduction(toy(function=several, full_grid=parameter_grid(x=[1, 2, 3]))); register_reproduction(toy(name="a-fig0", full_grid=parameter_grid(x=range(5))))
-    for name in ("toy-fig1", "a-fig0", "toy-fig1"): path = save_time(reproduce(name, quick=False), tmp_path)
+    register_reproduction(toy(function=several, full_grid=parameter_grid(x=[1, 2, 3])))
+    register_reproduction(toy(name="a-fig0", full_grid=parameter_grid(x=range(5))))
+    for name in ("toy-fig1", "a-fig0", "toy-fig1"):
+        path = save_time(reproduce(name, quick=False), tmp_path)
     times = load_results("times", tmp_path)
-    assert path == tmp_path / "times.csv" and times["name"].tolist() == ["a-fig0", "toy-fig1"] and times["runs"].tolist() == [5, 3] and (times["hours"] > 0).all()
+    assert (
+        path == tmp_path / "times.csv"
+        and times["name"].tolist() == ["a-fig0", "toy-fig1"]
+        and times["runs"].tolist() == [5, 3]
+        and (times["hours"] > 0).all()
+    )
     before = path.read_bytes()
     for wrong in (reproduce("toy-fig1"), None):
-        with pytest.raises(InputError, match="^done must be"): save_time(wrong, tmp_path)
+        with pytest.raises(InputError, match="^done must be"):
+            save_time(wrong, tmp_path)
     assert path.read_bytes() == before
+
 
 def test_progress_bar_does_not_count_what_was_done(capsys):
     bar = ProgressBar("runs")
-    bar(90, 100); assert bar.bar.initial == 90
-    bar(100, 100); bar.close(); ProgressBar().close()
+    bar(90, 100)
+    assert bar.bar.initial == 90
+    bar(100, 100)
+    bar.close()
+    ProgressBar().close()
     assert "100/100" in capsys.readouterr().err

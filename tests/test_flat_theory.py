@@ -6,15 +6,16 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.checks import find_checks
-from comparison_hc.reproduce.experiments import find_reproductions, load_results, run_experiment
 from comparison_hc.flat import theory, theory_recovery, theory_remarks, theory_sdp
 from comparison_hc.flat.planted import gaussians, planted_delta, planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.ground.validation import InputError
+from comparison_hc.reproduce import n20_theory as r20
+from comparison_hc.reproduce.experiments import find_reproductions, load_results, run_experiment
 
 properties = settings(deadline=None, max_examples=25, derandomize=True)
 CHECKS = [c for c in find_checks("N20") if c.__module__.startswith("comparison_hc.flat.theory")]
@@ -22,32 +23,76 @@ REPRODUCTIONS = ("n20-theorem1", "n20-remark3", "n20-remark5", "n20-remark6")
 
 # The checks
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
     result = check()
     assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
 
+
 def test_every_statement_of_the_paper_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
-    for word in ("eq. 3", "section 4, gap", "section 4, mean similarity", "Proposition 1", "Proposition 1, condition broken", "Theorem 1, the sample", "Theorem 1, the similarities", "Theorem 1, the interval",
-                 "Theorem 1, rows", *(f"Remark {k}" for k in range(1, 7)), "section 5, the trace falls"):
+    for word in (
+        "eq. 3",
+        "section 4, gap",
+        "section 4, mean similarity",
+        "Proposition 1",
+        "Proposition 1, condition broken",
+        "Theorem 1, the sample",
+        "Theorem 1, the similarities",
+        "Theorem 1, the interval",
+        "Theorem 1, rows",
+        *(f"Remark {k}" for k in range(1, 7)),
+        "section 5, the trace falls",
+    ):
         assert word in labels, word
     assert "Theorem 1" in [c.label for c in CHECKS]
 
-@pytest.mark.parametrize("module, name, wrong, check", [
-    (theory, "planted_delta", lambda f, g: math.erf((f.mean() - g.mean()) / (2 * f.std())), theory.closed_forms_of_delta),
-    (theory, "expected_blocks", lambda sizes, p, e, d, kind: p * e * d * np.where(np.eye(len(sizes)), len(sizes) * 2.0, 0), theory.mean_similarity_by_orders),
-    (theory, "block_gap", lambda blocks: float(np.diag(blocks).min()), theory.mean_gap),
-    (theory_sdp, "necessary_interval", lambda S, labels: (0.0, 0.1), theory_sdp.intervals_are_nested),
-    (theory_sdp, "ideal_upper_end", lambda blocks, sizes: min(sizes) * theory.block_gap(blocks), theory_sdp.ideal_interval_is_exact),
-    (theory_recovery, "squares_norm", lambda n, kind: 2 * n * n, theory_recovery.squares_of_questions),
-    (theory_remarks, "capacity", lambda epsilon: epsilon, theory_remarks.answers_carry_few_bits),
-    (theory_remarks, "questions_with_an_item", lambda n, kind: n, theory_remarks.items_in_questions),
-    (theory_remarks, "theorem_conditions", lambda n, epsilon, delta, n_min: (math.sqrt(n) / n_min, 1.0), theory_remarks.few_clusters),
-    (theory_remarks, "theorem_conditions", lambda n, epsilon, delta, n_min: (math.sqrt(n * math.log(n)) / n_min / 2, 1.0), theory_remarks.few_clusters)])
+
+@pytest.mark.parametrize(
+    "module, name, wrong, check",
+    [
+        (
+            theory,
+            "planted_delta",
+            lambda f, g: math.erf((f.mean() - g.mean()) / (2 * f.std())),
+            theory.closed_forms_of_delta,
+        ),
+        (
+            theory,
+            "expected_blocks",
+            lambda sizes, p, e, d, kind: p * e * d * np.where(np.eye(len(sizes)), len(sizes) * 2.0, 0),
+            theory.mean_similarity_by_orders,
+        ),
+        (theory, "block_gap", lambda blocks: float(np.diag(blocks).min()), theory.mean_gap),
+        (theory_sdp, "necessary_interval", lambda S, labels: (0.0, 0.1), theory_sdp.intervals_are_nested),
+        (
+            theory_sdp,
+            "ideal_upper_end",
+            lambda blocks, sizes: min(sizes) * theory.block_gap(blocks),
+            theory_sdp.ideal_interval_is_exact,
+        ),
+        (theory_recovery, "squares_norm", lambda n, kind: 2 * n * n, theory_recovery.squares_of_questions),
+        (theory_remarks, "capacity", lambda epsilon: epsilon, theory_remarks.answers_carry_few_bits),
+        (theory_remarks, "questions_with_an_item", lambda n, kind: n, theory_remarks.items_in_questions),
+        (
+            theory_remarks,
+            "theorem_conditions",
+            lambda n, epsilon, delta, n_min: (math.sqrt(n) / n_min, 1.0),
+            theory_remarks.few_clusters,
+        ),
+        (
+            theory_remarks,
+            "theorem_conditions",
+            lambda n, epsilon, delta, n_min: (math.sqrt(n * math.log(n)) / n_min / 2, 1.0),
+            theory_remarks.few_clusters,
+        ),
+    ],
+)
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
     monkeypatch.setattr(module, name, wrong)
     assert not check()
+
 
 def test_a_broken_condition_is_seen():
     assert not theory_recovery.conditions_open_the_interval(with_epsilon=False)
@@ -55,7 +100,9 @@ def test_a_broken_condition_is_seen():
     assert not theory_remarks.few_clusters(exponent=0.45) and not theory_remarks.few_clusters(exponent=0.55)
     assert theory_remarks.theorem_successes([20, 20], "triplets", 1.0, 0.95, (1.5, 0.1, 2.2, 1.5), 10, 0) == 0
 
+
 # Their helpers, against definitions
+
 
 @properties
 @given(st.integers(3, 8), st.integers(0, 10**6), st.sampled_from(["triplets", "quadruplets"]))
@@ -64,36 +111,53 @@ def test_ranks_give_the_mean_of_adds(n, seed, kind):
     w = w + w.T
     S, pairs = np.zeros((n, n)), list(combinations(range(n), 2))
     for i, j in pairs:
-        others = pairs if kind == "quadruplets" else [pair for r in range(n) if r not in (i, j) for pair in ((i, r), (j, r))]
+        others = (
+            pairs if kind == "quadruplets" else [pair for r in range(n) if r not in (i, j) for pair in ((i, r), (j, r))]
+        )
         S[i, j] = S[j, i] = sum(np.sign(w[i, j] - w[pair]) for pair in others)
     assert np.array_equal(theory_recovery.mean_given_similarities(w, kind), S)
     assert np.array_equal((adds3 if kind == "triplets" else adds4)(sample_comparisons(w, kind, 1.0, 1.0, 0)), S)
+
 
 @properties
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=4), st.integers(0, 10**6), st.floats(0, 1))
 def test_no_partition_beats_a_proved_one(sizes, seed, noise):
     S, labels, _ = theory_sdp.noisy_blocks(sizes, noise, seed)
     low, high = theory_sdp.rank_one_interval(S, labels)
-    if not low < high: return
+    if not low < high:
+        return
     X, rng = theory_sdp.partition_matrix(labels), np.random.default_rng(seed)
     for lam in (low, (low + high) / 2, high):
         assert theory_sdp.rank_one_slack(S, labels, lam) >= -1e-9
         for _ in range(20):
-            other = np.unique(np.where(rng.random(len(labels)) < 0.3, rng.integers(0, len(sizes) + 1, len(labels)), labels), return_inverse=True)[1]
-            assert theory_sdp.sdp_objective(S, lam, theory_sdp.partition_matrix(other)) <= theory_sdp.sdp_objective(S, lam, X) + 1e-8
+            other = np.unique(
+                np.where(rng.random(len(labels)) < 0.3, rng.integers(0, len(sizes) + 1, len(labels)), labels),
+                return_inverse=True,
+            )[1]
+            assert (
+                theory_sdp.sdp_objective(S, lam, theory_sdp.partition_matrix(other))
+                <= theory_sdp.sdp_objective(S, lam, X) + 1e-8
+            )
+
 
 def test_partitions_of_a_number():
     assert [len(list(theory._sizes(n))) for n in range(1, 9)] == [1, 2, 3, 5, 7, 11, 15, 22]
 
+
 def test_questions_are_counted():
     for n in range(3, 7):
-        for kind in ("triplets", "quadruplets"): assert len(theory_recovery._questions(n, kind)) == theory.n_questions(n, kind)
+        for kind in ("triplets", "quadruplets"):
+            assert len(theory_recovery._questions(n, kind)) == theory.n_questions(n, kind)
+
 
 # The experiments
 
+
 @pytest.mark.parametrize("family", r20.FAMILIES)
 def test_every_family_has_the_delta_asked_for(family):
-    for delta in (0.3, 0.5): assert math.isclose(planted_delta(*r20.distribution_pair(family, delta)), delta, abs_tol=1e-6)
+    for delta in (0.3, 0.5):
+        assert math.isclose(planted_delta(*r20.distribution_pair(family, delta)), delta, abs_tol=1e-6)
+
 
 def test_proof_of_recovery_on_clear_and_hopeless_matrices():
     labels = np.repeat([0, 1], 6)
@@ -102,45 +166,91 @@ def test_proof_of_recovery_on_clear_and_hopeless_matrices():
     model = planted_partition([10, 10], *gaussians(0.95), rng=0)
     assert r20.proof_of_recovery(adds3(sample_comparisons(model, "triplets", 1.0, 1.0, 0)), model.labels)["recovered"]
 
+
 def test_c1_of_a_curve_whose_half_point_is_known():
     "Half-way, in the logarithm, between 2 and 8 clusters is 4; a curve that stays above one half has none."
     unit = math.sqrt(60 / math.log(60))
     curve = pd.DataFrame(dict(delta=0.8, n=60, k=[2, 8], scaled=[2 / unit, 8 / unit], recovered=[1.0, 0.0]))
     limits = r20.clusters_limits(pd.concat([curve, curve.assign(delta=0.9, recovered=[1.0, 0.6])]))
-    assert limits["half_k"][0] == pytest.approx(4) and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60))) and limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
+    assert (
+        limits["half_k"][0] == pytest.approx(4)
+        and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60)))
+        and limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
+    )
+
 
 def test_half_points():
     curve = pd.DataFrame(dict(x=[1.0, 4.0, 16.0], recovered=[0.0, 1.0, 1.0]))
     assert math.isclose(r20._half(curve, "x"), 2) and math.isnan(r20._half(curve.assign(recovered=0.0), "x"))
 
-@pytest.mark.parametrize("argument, call", [
-    ("n ", lambda: r20.theorem_run(101, 2, 1.0, 0.9, 0.5, 0, 0)), ("k ", lambda: r20.theorem_run(100, 1, 1.0, 0.9, 0.5, 0, 0)), ("multiple", lambda: r20.theorem_run(100, 2, 1.0, 0.9, 1e9, 0, 0)),
-    ("multiple", lambda: r20.theorem_run(100, 2, 1.0, 0.9, -1.0, 0, 0)), ("n ", lambda: r20.clusters_run(61, 2, 0.9, 0, 0)), ("load", lambda: r20.saturation_run(60, 1.0, 0.5, 0.0, 0, 0)), ("family", lambda: r20.distribution_pair("Laplace", 0.5))])
+
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("n ", lambda: r20.theorem_run(101, 2, 1.0, 0.9, 0.5, 0, 0)),
+        ("k ", lambda: r20.theorem_run(100, 1, 1.0, 0.9, 0.5, 0, 0)),
+        ("multiple", lambda: r20.theorem_run(100, 2, 1.0, 0.9, 1e9, 0, 0)),
+        ("multiple", lambda: r20.theorem_run(100, 2, 1.0, 0.9, -1.0, 0, 0)),
+        ("n ", lambda: r20.clusters_run(61, 2, 0.9, 0, 0)),
+        ("load", lambda: r20.saturation_run(60, 1.0, 0.5, 0.0, 0, 0)),
+        ("family", lambda: r20.distribution_pair("Laplace", 0.5)),
+    ],
+)
 def test_bad_input_is_named(argument, call):
-    with pytest.raises(InputError, match=f"^{argument}"): call()
+    with pytest.raises(InputError, match=f"^{argument}"):
+        call()
+
 
 @pytest.mark.parametrize("kind", ["triplet", None, 3, ["triplets"]])
 def test_a_kind_that_is_none_is_refused(kind):
     from comparison_hc.flat.theory import expected_blocks, expected_gap, n_questions
     from comparison_hc.flat.theory_recovery import mean_given_similarities, squares_norm
-    for call in (lambda: n_questions(5, kind), lambda: expected_blocks([2, 2], 1, 1, 1, kind), lambda: expected_gap(5, 10, 1, 1, kind), lambda: squares_norm(5, kind), lambda: mean_given_similarities(np.eye(4), kind)):
-        with pytest.raises(InputError, match="^kind must be"): call()
+
+    for call in (
+        lambda: n_questions(5, kind),
+        lambda: expected_blocks([2, 2], 1, 1, 1, kind),
+        lambda: expected_gap(5, 10, 1, 1, kind),
+        lambda: squares_norm(5, kind),
+        lambda: mean_given_similarities(np.eye(4), kind),
+    ):
+        with pytest.raises(InputError, match="^kind must be"):
+            call()
+
 
 def test_runs_repeat_themselves():
     run = dict(n=60, k=2, epsilon=1.0, delta=0.9, multiple=0.5, repetition=0)
     one, two = (r20.theorem_run(**run, rng=np.random.default_rng(1)) for _ in range(2))
-    assert one == two and one["triplets"] == round(0.5 * 60**3 * math.log(60)**2 / (0.9 * 30)**2)
+    assert one == two and one["triplets"] == round(0.5 * 60**3 * math.log(60) ** 2 / (0.9 * 30) ** 2)
+
 
 @pytest.mark.parametrize("name", REPRODUCTIONS)
 def test_kept_results_support_claims_and_charts(name):
     made, kept = find_reproductions()[name], load_results(name)
-    assert made.claims(kept)[0].holds and made.chart(kept).to_dict() and kept["recovered"].between(0, kept["possible"]).all()
+    assert (
+        made.claims(kept)[0].holds
+        and made.chart(kept).to_dict()
+        and kept["recovered"].between(0, kept["possible"]).all()
+    )
 
-@pytest.mark.parametrize("name, part", [("n20-theorem1", dict(n=100, k=4)), ("n20-remark3", dict(n=60, delta=0.5)), ("n20-remark5", dict(load=1.0, epsilon=1.0)), ("n20-remark6", dict(family="Cauchy", exponent=3.0))], ids=REPRODUCTIONS)
+
+@pytest.mark.parametrize(
+    "name, part",
+    [
+        ("n20-theorem1", dict(n=100, k=4)),
+        ("n20-remark3", dict(n=60, delta=0.5)),
+        ("n20-remark5", dict(load=1.0, epsilon=1.0)),
+        ("n20-remark6", dict(family="Cauchy", exponent=3.0)),
+    ],
+    ids=REPRODUCTIONS,
+)
 def test_a_part_of_the_kept_results_comes_out_again(name, part):
     "All runs of a few points of the full grid, with the seeds that they have there; six digits are kept."
     made, kept = find_reproductions()[name], load_results(name)
-    again = made.summarise(run_experiment(made.function, [run for run in made.full_grid if part.items() <= run.items()], paired=made.paired))
+    again = made.summarise(
+        run_experiment(
+            made.function, [run for run in made.full_grid if part.items() <= run.items()], paired=made.paired
+        )
+    )
     kept = kept[(kept[list(part)] == pd.Series(part)).all(axis=1)].reset_index(drop=True)
     pd.testing.assert_frame_equal(again, kept, check_dtype=False, rtol=1e-5, atol=0)
-    assert kept["possible"].nunique() > 1 or kept["recovered"].nunique() > 1                  # not all of them trivial
+    assert kept["possible"].nunique() > 1 or kept["recovered"].nunique() > 1  # not all of them trivial

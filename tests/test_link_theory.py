@@ -1,6 +1,7 @@
 """The theory of L20: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
 
-import os, re
+import os
+import re
 from fractions import Fraction
 from itertools import product
 from math import log, sqrt
@@ -8,51 +9,92 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import comparison_hc
 from comparison_hc.checks import find_checks
-from comparison_hc.link import theory, theory_execution as execution
+from comparison_hc.ground.validation import InputError
+from comparison_hc.link import theory
+from comparison_hc.link import theory_execution as execution
 from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
 from comparison_hc.reproduce.l20 import bring_pictures
-from comparison_hc.ground.validation import InputError
 
 CHECKS = [c for c in find_checks("L20") if c.__module__.startswith("comparison_hc.link.theory")]
 numbers = st.integers(-6, 6)
 
 # The checks
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
     result = check()
     assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
 
+
 def test_every_statement_of_the_paper_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
-    for word in ("Lemma 1, linear", "Lemma 1, quadratic", *(f"Lemma {k}" for k in range(2, 8)), "Theorem 1", "Theorem 2", "Theorem 3", "pieces", "condition broken"): assert word in labels, word
+    for word in (
+        "Lemma 1, linear",
+        "Lemma 1, quadratic",
+        *(f"Lemma {k}" for k in range(2, 8)),
+        "Theorem 1",
+        "Theorem 2",
+        "Theorem 3",
+        "pieces",
+        "condition broken",
+    ):
+        assert word in labels, word
 
-def _no_lifting(f, g): return tuple(a for a, _ in zip((*f, 0, 0, 0, 0), range(7)))
 
-@pytest.mark.parametrize("module, name, wrong, check", [
-    (theory, "signs_at", lambda functions, point: tuple(1 if f[-1] + sum(w * x for w, x in zip(f, point)) > 0 else -1 for f in functions), theory.linear_regions),
-    (theory, "_lifted", _no_lifting, theory.quadratic_regions),
-    (theory, "distance_functions", lambda metrics: [(1, -5)], theory.one_region_one_order),
-    (theory, "_value", lambda f, alpha, beta: (1 - alpha) * f[0] + alpha * f[3], theory.one_region_one_run),
-    (theory, "rademacher", lambda losses: 10.0, theory.noise_is_hard_to_follow),
-    (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 1 / N), theory.samples_speak_for_all),
-    (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 0.6), theory.samples_speak_for_all),
-    (theory, "confidence_band", lambda learned, delta: 0.0, theory.bands_hold),
-    (execution, "exact_run", lambda n, Ds, merges, x: [], execution.merge_leaves_tile),
-    (execution, "_place", lambda f, x: ((1 - x) * f[0] + x * f[1], 0), execution.metric_leaves_tile),
-    (execution, "_lowest_lines", lambda lines, low, high: len(lines), execution.merging_costs_edges),
-    (execution, "tangent_metrics", lambda s: [(D + D.T).tolist() for D in (np.triu(np.full((2 * s, 2 * s), 5), 1),) * 2], execution.metrics_cost_rounds)], ids=lambda x: getattr(x, "name", getattr(x, "__name__", x) if isinstance(x, str) else None))
+def _no_lifting(f, g):
+    return tuple(a for a, _ in zip((*f, 0, 0, 0, 0), range(7)))
+
+
+@pytest.mark.parametrize(
+    "module, name, wrong, check",
+    [
+        (
+            theory,
+            "signs_at",
+            lambda functions, point: tuple(
+                1 if f[-1] + sum(w * x for w, x in zip(f, point)) > 0 else -1 for f in functions
+            ),
+            theory.linear_regions,
+        ),
+        (theory, "_lifted", _no_lifting, theory.quadratic_regions),
+        (theory, "distance_functions", lambda metrics: [(1, -5)], theory.one_region_one_order),
+        (theory, "_value", lambda f, alpha, beta: (1 - alpha) * f[0] + alpha * f[3], theory.one_region_one_run),
+        (theory, "rademacher", lambda losses: 10.0, theory.noise_is_hard_to_follow),
+        (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 1 / N), theory.samples_speak_for_all),
+        (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 0.6), theory.samples_speak_for_all),
+        (theory, "confidence_band", lambda learned, delta: 0.0, theory.bands_hold),
+        (execution, "exact_run", lambda n, Ds, merges, x: [], execution.merge_leaves_tile),
+        (execution, "_place", lambda f, x: ((1 - x) * f[0] + x * f[1], 0), execution.metric_leaves_tile),
+        (execution, "_lowest_lines", lambda lines, low, high: len(lines), execution.merging_costs_edges),
+        (
+            execution,
+            "tangent_metrics",
+            lambda s: [(D + D.T).tolist() for D in (np.triu(np.full((2 * s, 2 * s), 5), 1),) * 2],
+            execution.metrics_cost_rounds,
+        ),
+    ],
+    ids=lambda x: getattr(x, "name", getattr(x, "__name__", x) if isinstance(x, str) else None),
+)
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
     monkeypatch.setattr(module, name, wrong)
     assert not check()
 
+
 # Enumeration
 
-@given(st.integers(1, 3).flatmap(lambda p: st.lists(st.tuples(*[numbers] * (p + 1)), min_size=1, max_size=4 if p < 3 else 3)), st.integers(0, 10**6))
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda p: st.lists(st.tuples(*[numbers] * (p + 1)), min_size=1, max_size=4 if p < 3 else 3)
+    ),
+    st.integers(0, 10**6),
+)
 @settings(max_examples=60)
 def test_no_region_is_missed(functions, seed):
     p, rng = len(functions[0]) - 1, np.random.default_rng(seed)
@@ -60,45 +102,79 @@ def test_no_region_is_missed(functions, seed):
     drawn = [tuple(Fraction(int(x), 6) for x in point) for point in rng.integers(-60, 61, (150, p))]
     assert {theory.signs_at(functions, point) for point in drawn} <= found
 
+
 def test_functions_without_variables():
     assert {theory.signs_at([(0, 3)], point) for point in theory.points_of_regions([(0, 3)])} == {(1,)}
-    assert len({theory.signs_at([(0, 0, 2), (0, 1, 0)], point) for point in theory.points_of_regions([(0, 0, 2), (0, 1, 0)])}) == 3
+    assert (
+        len(
+            {
+                theory.signs_at([(0, 0, 2), (0, 1, 0)], point)
+                for point in theory.points_of_regions([(0, 0, 2), (0, 1, 0)])
+            }
+        )
+        == 3
+    )
+
 
 def test_products_are_lifted():
     f, g = (2, -3, 5), (-1, 4, 7)
     for x, y in product(range(-3, 4), repeat=2):
         lifted = theory._lifted(f, g)
-        assert lifted[-1] + sum(w * z for w, z in zip(lifted, (x * x, x * y, y * x, y * y, x, y))) == (2 * x - 3 * y + 5) * (-x + 4 * y + 7)
+        assert lifted[-1] + sum(w * z for w, z in zip(lifted, (x * x, x * y, y * x, y * y, x, y))) == (
+            2 * x - 3 * y + 5
+        ) * (-x + 4 * y + 7)
+
 
 # Theorem 1
 
+
 def test_rademacher_by_hand():
-    assert theory.rademacher(np.array([[0.0, 1.0]])) == 0.5                     # max(0, σ) over σ = ±1
-    assert theory.rademacher(np.array([[0.3], [0.8]])) == pytest.approx(0)      # one vector cannot follow anything
+    assert theory.rademacher(np.array([[0.0, 1.0]])) == 0.5  # max(0, σ) over σ = ±1
+    assert theory.rademacher(np.array([[0.3], [0.8]])) == pytest.approx(0)  # one vector cannot follow anything
+
 
 def test_deviations_of_a_single_draw():
     losses = np.array([[0.0, 1.0], [1.0, 1.0]])
-    assert (theory.sup_deviations(losses, 1, 20, 0) == 0.5).all()               # a coin of which one side was seen
+    assert (theory.sup_deviations(losses, 1, 20, 0) == 0.5).all()  # a coin of which one side was seen
+
 
 def test_pseudo_dimension_is_the_last_that_fits():
     for n, L, L_prime in ((2, 1, 1), (100, 1, 2), (1000, 3, 3)):
         d = theory.pseudo_dimension_bound(n, L, L_prime)
-        assert d * log(2) <= theory.log_regions(d, n, L, L_prime) and (d + 1) * log(2) > theory.log_regions(d + 1, n, L, L_prime)
+        assert d * log(2) <= theory.log_regions(d, n, L, L_prime) and (d + 1) * log(2) > theory.log_regions(
+            d + 1, n, L, L_prime
+        )
+
 
 # Execution
 
-@given(st.sampled_from(list(execution.FAMILIES.values())), st.integers(3, 6), st.sampled_from([2, 10**4]), st.integers(0, 10**6), st.integers(0, 64))
+
+@given(
+    st.sampled_from(list(execution.FAMILIES.values())),
+    st.integers(3, 6),
+    st.sampled_from([2, 10**4]),
+    st.integers(0, 10**6),
+    st.integers(0, 64),
+)
 @settings(max_examples=60)
 def test_exact_runs_are_the_definition(merges, n, top, seed, k):
-    Ds, x = execution.whole_distances(n, 3 - len(merges), seed, top), k / 64     # a parameter without rounding
+    Ds, x = execution.whole_distances(n, 3 - len(merges), seed, top), k / 64  # a parameter without rounding
     floats = [D.astype(float) for D in Ds]
-    line = alpha_line(floats[0], as_merges(merges)) if len(merges) == 2 else beta_line(*floats, execution_merge(merges[0]))
-    if "average" in merges: return                                               # thirds are rounded there
-    assert [frozenset((A, B)) for A, B, _ in merges_by_definition(line, n, x)] == execution.exact_run(n, [D.tolist() for D in Ds], merges, Fraction(k, 64))
+    line = (
+        alpha_line(floats[0], as_merges(merges)) if len(merges) == 2 else beta_line(*floats, execution_merge(merges[0]))
+    )
+    if "average" in merges:
+        return  # thirds are rounded there
+    assert [frozenset((A, B)) for A, B, _ in merges_by_definition(line, n, x)] == execution.exact_run(
+        n, [D.tolist() for D in Ds], merges, Fraction(k, 64)
+    )
+
 
 def execution_merge(name):
     from comparison_hc.link.merge import NAMED
+
     return NAMED[name]
+
 
 @pytest.mark.parametrize("merges", [("single", "complete"), ("average", "complete"), ("complete",), ("average",)])
 def test_exact_runs_are_the_linkages(merges):
@@ -108,8 +184,13 @@ def test_exact_runs_are_the_linkages(merges):
         clusters = {frozenset(map(int, objects)) for _, objects in tree.clusters()}
         assert all(frozenset(A + B) in clusters for A, B in execution.exact_run(7, [D.tolist() for D in Ds], merges, x))
 
+
 def test_distances_are_metrics():
-    for D in execution.whole_distances(6, 2, 0): assert (D[:, None, :] + D[None, :, :].transpose(1, 0, 2) >= 0).all() and D.max() <= 2 * D[~np.eye(6, dtype=bool)].min()
+    for D in execution.whole_distances(6, 2, 0):
+        assert (D[:, None, :] + D[None, :, :].transpose(1, 0, 2) >= 0).all() and D.max() <= 2 * D[
+            ~np.eye(6, dtype=bool)
+        ].min()
+
 
 def test_tangents_are_tangents():
     s = 3
@@ -119,32 +200,58 @@ def test_tangents_are_tangents():
         heights = [(1 - beta) * int(g0) + beta * int(g1) for g0, g1 in lines]
         assert heights.index(max(heights)) == k and heights.count(max(heights)) == 1
 
+
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(execution, "DISTRIBUTIONS", {name: execution.DISTRIBUTIONS[name] for name in ("rings and disks", "digits")})
-    monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path)); monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path))
+    monkeypatch.setattr(
+        execution, "DISTRIBUTIONS", {name: execution.DISTRIBUTIONS[name] for name in ("rings and disks", "digits")}
+    )
+    monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path))
+    monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path))
     for bring in (lambda: None, bring_pictures):
         bring()
         result = execution.pieces_are_few()
         assert result and set(result.table.distribution) == {"rings and disks", "digits"}
-        assert "left out, as the data are not here (or `bring_pictures` was not called): MNIST, CIFAR-10, Omniglot" in result.random["what"]
+        assert (
+            "left out, as the data are not here (or `bring_pictures` was not called): MNIST, CIFAR-10, Omniglot"
+            in result.random["what"]
+        )
+
 
 @pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data")
 def test_pictures_are_brought():
     bring_pictures()
     for name in execution.BROUGHT:
         D, labels = execution.DISTRIBUTIONS[name][0](10, np.random.default_rng(0))
-        for one in D if name == "Omniglot" else (D,): assert one.shape == (10, 10) and (one == one.T).all() and (one.diagonal() == 0).all() and one.sum() > 0
+        for one in D if name == "Omniglot" else (D,):
+            assert one.shape == (10, 10) and (one == one.T).all() and (one.diagonal() == 0).all() and one.sum() > 0
         assert np.unique(labels, return_counts=True)[1].tolist() == [2] * 5
+
 
 def test_unknown_distributions_are_refused():
     for name in ("letters", 3, None, ["digits"]):
-        with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"): execution.count_pieces(name, 10, 0)
+        with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"):
+            execution.count_pieces(name, 10, 0)
+
 
 def test_paper_folders_know_no_data_and_no_other_paper():
     folders = {"hierarchical", "flat", "adaptive", "link"}
-    ground = {"_lazy", "validation", "comparisons", "oracles", "dendrogram", "metrics", "checks", "grams", "streams", "journals", "workers"}
+    ground = {
+        "_lazy",
+        "validation",
+        "comparisons",
+        "oracles",
+        "dendrogram",
+        "metrics",
+        "checks",
+        "grams",
+        "streams",
+        "journals",
+        "workers",
+    }
     for folder in folders:
         for path in (Path(comparison_hc.__file__).parent / folder).glob("*.py"):
-            absolute = re.findall(r"^\s*(?:from|import) comparison_hc\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+            absolute = re.findall(
+                r"^\s*(?:from|import) comparison_hc\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+            )
             relative = re.findall(r"^\s*from \.\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
             assert set(absolute + relative) <= ground | {folder}, (path.name, absolute, relative)

@@ -1,18 +1,30 @@
 "Single and complete linkage by comparisons: SciPy's trees, in bounded numbers of questions."
+
 from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 
 from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical import complete_linkage, single_linkage
 from comparison_hc.hierarchical.linkage import _all_pairs, _complete_linkage, _in_order, sort_pairs
 from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.oracles import Budget, BudgetExhausted, Counting, HierarchyOracle, Journal, JournalError, Noisy, SimilarityOracle, run
-from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import (
+    Budget,
+    BudgetExhausted,
+    Counting,
+    HierarchyOracle,
+    Journal,
+    JournalError,
+    Noisy,
+    SimilarityOracle,
+    run,
+)
 
 METHODS = {"single": single_linkage, "complete": complete_linkage}
 both = pytest.mark.parametrize("method", METHODS)
@@ -33,16 +45,23 @@ def similarities(n, seed, levels=None):
 def shapes(n, seed):
     "Similarities that are hard in different ways, without ties."
     rng = np.random.default_rng(seed)
-    popular, places, plane = rng.random(n), 1.1**rng.permutation(n), rng.random((n, 2))
+    popular, places, plane = rng.random(n), 1.1 ** rng.permutation(n), rng.random((n, 2))
     little = 1e-6 * symmetric(rng.normal(size=(n, n)))
-    return {"random": symmetric(rng.normal(size=(n, n))), "hub": popular[:, None] + popular + 1e3 * little, "line": -np.abs(places[:, None] - places),
-            "most popular": np.maximum(popular[:, None], popular) + little, "least popular": np.minimum(popular[:, None], popular) + little,
-            "plane": -np.hypot(*(plane[:, None] - plane).T), "weak": planted_hierarchy(n // 8, 3, 0.8, 0.1, 0.1, rng).similarity,
-            "strong": planted_hierarchy(n // 8, 3, 0.8, 0.6, 0.1, rng).similarity}
+    return {
+        "random": symmetric(rng.normal(size=(n, n))),
+        "hub": popular[:, None] + popular + 1e3 * little,
+        "line": -np.abs(places[:, None] - places),
+        "most popular": np.maximum(popular[:, None], popular) + little,
+        "least popular": np.minimum(popular[:, None], popular) + little,
+        "plane": -np.hypot(*(plane[:, None] - plane).T),
+        "weak": planted_hierarchy(n // 8, 3, 0.8, 0.1, 0.1, rng).similarity,
+        "strong": planted_hierarchy(n // 8, 3, 0.8, 0.6, 0.1, rng).similarity,
+    }
 
 
 def from_scipy(w, method):
-    if len(w) == 1: return Dendrogram.from_merges([])
+    if len(w) == 1:
+        return Dendrogram.from_merges([])
     distance = w.max() - w
     np.fill_diagonal(distance, 0)
     return Dendrogram.from_merges(linkage(squareform(distance, checks=False), method)[:, :2])
@@ -52,13 +71,18 @@ def is_right(tree, w, method):
     "Every merge is of a most similar couple of the clusters of that moment."
     strength, clusters = dict(single=np.max, complete=np.min)[method], {i: [i] for i in range(tree.n_leaves)}
     for row, (a, b) in enumerate(tree.children.tolist()):
-        W = {link: strength(w[np.ix_(clusters[link[0]], clusters[link[1]])]) for link in combinations(sorted(clusters), 2)}
-        if W[a, b] < max(W.values()): return False
+        W = {
+            link: strength(w[np.ix_(clusters[link[0]], clusters[link[1]])])
+            for link in combinations(sorted(clusters), 2)
+        }
+        if W[a, b] < max(W.values()):
+            return False
         clusters[tree.n_leaves + row] = clusters.pop(a) + clusters.pop(b)
     return True
 
 
 # the tree
+
 
 @both
 @properties
@@ -116,11 +140,16 @@ def test_names_are_carried(method):
     w, names = similarities(4, 0), ["cat", "dog", "trout", "pike"]
     tree = run(METHODS[method](names), SimilarityOracle(w))
     assert tree.names == tuple(names) and tree.height_kind == "merge order"
-    assert run(METHODS[method](np.array(names)), SimilarityOracle(w)) == tree == run(METHODS[method](iter(names)), SimilarityOracle(w))
+    assert (
+        run(METHODS[method](np.array(names)), SimilarityOracle(w))
+        == tree
+        == run(METHODS[method](iter(names)), SimilarityOracle(w))
+    )
     assert run(METHODS[method](4), SimilarityOracle(w)).names is None
 
 
 # the questions
+
 
 @both
 @pytest.mark.parametrize("n", [1, 2])
@@ -136,7 +165,8 @@ def test_bounds_at_240(method, shape):
     counter = Counting(SimilarityOracle(w))
     assert run(METHODS[method](240), counter) == from_scipy(w, method)
     assert 240 * 239 // 2 - 1 <= counter.n_queries <= dict(single=1, complete=3)[method] * 240**2
-    if method == "single" or shape in ("random", "plane", "weak", "strong"): assert counter.n_batches <= 500
+    if method == "single" or shape in ("random", "plane", "weak", "strong"):
+        assert counter.n_batches <= 500
 
 
 @settings(properties, max_examples=60)
@@ -170,10 +200,12 @@ def test_somebody_who_always_says_the_same(method, answer):
 def test_every_pair_but_one_loses(method, n):
     "Proposition 1: whoever knows the most alike pair has seen all others lose."
     oracle, losers = SimilarityOracle(similarities(n, n)), set()
+
     def listening(queries):
         answers = oracle(queries)
         losers.update(frozenset(q[2:] if won else q[:2]) for q, won in zip(queries.tolist(), answers))
         return answers
+
     run(METHODS[method](n), listening)
     assert len(losers) == n * (n - 1) // 2 - 1
 
@@ -185,12 +217,14 @@ def test_batches_are_legal_and_not_empty(method):
     try:
         while True:
             assert queries.ndim == 2 and queries.shape[1] == 4 and queries.dtype.kind == "i" and len(queries)
-            queries = game.send(oracle(queries).tolist())                     # a list of answers will do
-    except StopIteration as end: tree = end.value
+            queries = game.send(oracle(queries).tolist())  # a list of answers will do
+    except StopIteration as end:
+        tree = end.value
     assert tree == from_scipy(similarities(13, 1), method)
 
 
 # breaks
+
 
 @both
 def test_a_run_that_was_cut_off_goes_on(method, tmp_path):
@@ -198,32 +232,48 @@ def test_a_run_that_was_cut_off_goes_on(method, tmp_path):
     whole = Counting(truth)
     tree = run(METHODS[method](names), whole)
     for budget in (10, 50):
-        with pytest.raises(BudgetExhausted): run(METHODS[method](names), Journal(Budget(truth, budget), path))
+        with pytest.raises(BudgetExhausted):
+            run(METHODS[method](names), Journal(Budget(truth, budget), path))
     counter = Counting(truth)
     journal = Journal(counter, path)
     assert run(METHODS[method](names), journal) == tree
-    assert journal.n_replayed == 50 and counter.n_queries - counter.n_skipped == whole.n_queries - 50 and counter.n_queries == whole.n_queries
-    with pytest.raises(JournalError): run(METHODS[method](names, rng=1), Journal(truth, path))
+    assert (
+        journal.n_replayed == 50
+        and counter.n_queries - counter.n_skipped == whole.n_queries - 50
+        and counter.n_queries == whole.n_queries
+    )
+    with pytest.raises(JournalError):
+        run(METHODS[method](names, rng=1), Journal(truth, path))
 
 
 @both
 def test_same_seed_same_questions(method):
     def questions(rng):
         oracle, batches = SimilarityOracle(similarities(15, 3)), []
-        def listening(queries): batches.append(queries.copy()); return oracle(queries)
+
+        def listening(queries):
+            batches.append(queries.copy())
+            return oracle(queries)
+
         run(METHODS[method](15, rng=rng), listening)
         return [q for batch in batches for q in batch.tolist()]
+
     assert questions(5) == questions(5) == questions(np.random.default_rng(5)) != questions(6)
 
 
 # the tools
+
 
 @settings(properties, max_examples=60)
 @given(n=st.integers(0, 12), seed=seeds)
 def test_sort(n, seed):
     w = similarities(n, seed)
     pairs = np.random.default_rng(seed).permutation(_all_pairs(n)) if n > 1 else np.empty((0, 2), int)
-    order = run(sort_pairs(pairs, np.random.default_rng(0)), SimilarityOracle(w)) if len(pairs) > 1 else np.arange(len(pairs))
+    order = (
+        run(sort_pairs(pairs, np.random.default_rng(0)), SimilarityOracle(w))
+        if len(pairs) > 1
+        else np.arange(len(pairs))
+    )
     assert sorted(order) == list(range(len(pairs))) and (np.diff(w[tuple(pairs[order].T)]) < 0).all()
 
 
@@ -237,24 +287,43 @@ def test_a_merge_waits_for_its_parts():
 def test_noise_free_planted_hierarchies_are_found(method):
     model = planted_hierarchy(4, 3, 0.8, 1.0, 0.05, 0)
     tree = run(METHODS[method](32), SimilarityOracle(model.similarity))
-    for level in (1, 2, 3): assert np.array_equal(tree.cut(2**level), model.levels[level - 1])
+    for level in (1, 2, 3):
+        assert np.array_equal(tree.cut(2**level), model.levels[level - 1])
 
 
 # bad input
 
+
 @both
-@pytest.mark.parametrize("n, word", [(0, "n must be"), (-3, "n must be"), (2.5, "n must be"), (True, "n must be"), (None, "n must be"), ("abc", "n must be"), ([], "names in n"),
-                                     (["a", "a"], "n must be distinct"), ({"a", "b"}, "n must be"), ({"a": 1}, "n must be"), (["a", None], "n must be")])
+@pytest.mark.parametrize(
+    "n, word",
+    [
+        (0, "n must be"),
+        (-3, "n must be"),
+        (2.5, "n must be"),
+        (True, "n must be"),
+        (None, "n must be"),
+        ("abc", "n must be"),
+        ([], "names in n"),
+        (["a", "a"], "n must be distinct"),
+        ({"a", "b"}, "n must be"),
+        ({"a": 1}, "n must be"),
+        (["a", None], "n must be"),
+    ],
+)
 def test_bad_n_is_refused_at_the_call(method, n, word):
-    with pytest.raises(InputError, match=word): METHODS[method](n)
+    with pytest.raises(InputError, match=word):
+        METHODS[method](n)
 
 
 @both
 @pytest.mark.parametrize("rng", [-1, 0.5, "seed", True])
 def test_bad_rng_is_refused_at_the_call(method, rng):
-    with pytest.raises(InputError, match="rng must be"): METHODS[method](3, rng=rng)
+    with pytest.raises(InputError, match="rng must be"):
+        METHODS[method](3, rng=rng)
 
 
 @both
 def test_an_oracle_of_the_wrong_size_is_noticed(method):
-    with pytest.raises(InputError, match="queries"): run(METHODS[method](5), SimilarityOracle(similarities(4, 0)))
+    with pytest.raises(InputError, match="queries"):
+        run(METHODS[method](5), SimilarityOracle(similarities(4, 0)))

@@ -1,19 +1,44 @@
 "Oracles, the protocol, the journal (with processes that are really killed) and passive samples."
-import json, os, random, signal, subprocess, sys, time, warnings, zlib
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import warnings
+import zlib
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from comparison_hc import comparisons, oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.oracles import (Budget, BudgetExhausted, Counting, HierarchyOracle, Journal, JournalError, Noisy, SimilarityOracle, check_answers,
-                                   check_queries, most_similar_pair, run, sample_quadruplets, sample_quadruplets_by_definition, sample_triplets)
 from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import (
+    Budget,
+    BudgetExhausted,
+    Counting,
+    HierarchyOracle,
+    Journal,
+    JournalError,
+    Noisy,
+    SimilarityOracle,
+    check_answers,
+    check_queries,
+    most_similar_pair,
+    run,
+    sample_quadruplets,
+    sample_quadruplets_by_definition,
+    sample_triplets,
+)
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -37,7 +62,10 @@ def random_tree(n, seed):
 def random_questions(n, m, width, seed):
     "Legal questions about n objects."
     rng = np.random.default_rng(seed)
-    rows = [rng.permutation(n)[:width] if width == 3 or rng.random() < .5 else rng.permutation(n)[[0, 1, 0, 2]] for _ in range(m)]
+    rows = [
+        rng.permutation(n)[:width] if width == 3 or rng.random() < 0.5 else rng.permutation(n)[[0, 1, 0, 2]]
+        for _ in range(m)
+    ]
     return np.array(rows).reshape(-1, width)
 
 
@@ -54,13 +82,17 @@ def adaptive(n_objects, n_rounds):
 
 class Recording:
     "An oracle that remembers what it was asked."
-    def __init__(self, oracle): self.oracle, self.asked = oracle, []
+
+    def __init__(self, oracle):
+        self.oracle, self.asked = oracle, []
+
     def __call__(self, queries):
         self.asked += queries.tolist()
         return self.oracle(queries)
 
 
 # What oracles know
+
 
 def three_by_hand(key, i, j, k):
     "Which of three is left out, given how alike two are: plain Python."
@@ -83,7 +115,9 @@ def test_similarity_oracle_is_its_definition(n, seed, levels):
 @given(st.integers(4, 9), st.integers(0, 10**6))
 def test_only_the_order_of_similarities_matters(n, seed):
     w, q3, q4 = similarities(n, seed), random_questions(n, 20, 3, seed), random_questions(n, 20, 4, seed)
-    for q in (q3, q4): assert np.array_equal(SimilarityOracle(w)(q), SimilarityOracle(np.exp(2 * w))(q))
+    for q in (q3, q4):
+        assert np.array_equal(SimilarityOracle(w)(q), SimilarityOracle(np.exp(2 * w))(q))
+
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint64, np.int16, np.int64])
 @pytest.mark.parametrize("width", [3, 4])
@@ -92,12 +126,18 @@ def test_questions_in_any_integer_type_and_memory_order_get_the_same_answers(kin
     rng, w = np.random.default_rng(0), similarities(200, 0)
     questions = np.array([rng.permutation(200)[:width] for _ in range(300)])
     closer = lambda a, b: w[a] > w[b]
-    if width == 4: expected = [closer((i, j), (k, l)) for i, j, k, l in questions.tolist()]
-    else: expected = [max(range(3), key=lambda r: w[tuple(np.delete(row, r))]) for row in questions]
-    for oracle in (SimilarityOracle(w), SimilarityOracle(np.asfortranarray(w)), SimilarityOracle(np.kron(w, np.ones((2, 2)))[::2, ::2])):
+    if width == 4:
+        expected = [closer((i, j), (k, l)) for i, j, k, l in questions.tolist()]
+    else:
+        expected = [max(range(3), key=lambda r: w[tuple(np.delete(row, r))]) for row in questions]
+    for oracle in (
+        SimilarityOracle(w),
+        SimilarityOracle(np.asfortranarray(w)),
+        SimilarityOracle(np.kron(w, np.ones((2, 2)))[::2, ::2]),
+    ):
         for order in "CF":
             asked = questions.astype(kind, order=order)
-            assert oracle(asked).tolist() == expected and oracle(asked[:100]).tolist() == expected[:100]     # many, few
+            assert oracle(asked).tolist() == expected and oracle(asked[:100]).tolist() == expected[:100]  # many, few
 
 
 @properties
@@ -107,11 +147,14 @@ def test_hierarchy_oracle_agrees_with_the_table_of_merges(n_leaves, extra, seed)
     n = n_leaves + extra
     owner = np.concatenate([np.arange(n_leaves), rng.integers(n_leaves, size=extra)])
     members = rng.permutation(n)
-    tree = Dendrogram.from_merges(random_tree(n_leaves, seed), initial_clusters=[members[owner == leaf] for leaf in range(n_leaves)])
+    tree = Dendrogram.from_merges(
+        random_tree(n_leaves, seed), initial_clusters=[members[owner == leaf] for leaf in range(n_leaves)]
+    )
     oracle, step = HierarchyOracle(tree), tree.lca_step()
     i, j = np.indices((n, n)).reshape(2, -1)
     assert np.array_equal(oracle.meeting_step(i, j), step.ravel())
-    if n < 4: return
+    if n < 4:
+        return
     q3, q4 = random_questions(n, 20, 3, seed), random_questions(n, 20, 4, seed)
     assert oracle(q3).tolist() == [three_by_hand(lambda a, b: -step[a, b], *row) for row in q3]
     assert oracle(q4).tolist() == [bool(step[i, j] < step[k, l]) for i, j, k, l in q4]
@@ -121,53 +164,99 @@ def test_objects_of_one_initial_cluster_cannot_be_told_apart():
     oracle = HierarchyOracle(Dendrogram.from_merges([(0, 1)], initial_clusters=[[0, 2, 4], [1, 3]]))
     assert oracle([[0, 2, 4], [0, 1, 3], [0, 2, 3]]).tolist() == [-1, 0, 2]
     assert oracle([[0, 2, 1, 3], [0, 2, 0, 1]]).tolist() == [False, True]
-    assert HierarchyOracle(Dendrogram.from_linkage(np.empty((0, 4)), initial_clusters=[[0, 1, 2]]))([[2, 0, 1]]).tolist() == [-1]
+    assert HierarchyOracle(Dendrogram.from_linkage(np.empty((0, 4)), initial_clusters=[[0, 1, 2]]))(
+        [[2, 0, 1]]
+    ).tolist() == [-1]
 
 
 def test_a_chain_of_100_000_leaves():
     n = 100_000
-    oracle = HierarchyOracle(Dendrogram.from_merges(np.column_stack([np.r_[0, np.arange(n, 2 * n - 2)], np.arange(1, n)])))
+    oracle = HierarchyOracle(
+        Dendrogram.from_merges(np.column_stack([np.r_[0, np.arange(n, 2 * n - 2)], np.arange(1, n)]))
+    )
     i, j = np.random.default_rng(0).integers(n, size=(2, 100_000))
     assert np.array_equal(oracle.meeting_step(i, j), np.where(i == j, 0, np.maximum(i, j)))
 
 
 # The protocol
 
-@pytest.mark.parametrize("queries, word", [
-    ([[0, 1]], "shape"), ([0, 1, 2], "shape"), ([[0, 1, 2.5]], "integer"), ([[0, 1], [2]], "shape"), ("abc", "shape"), (None, "shape"), ([[0, True, 2.]], "integer"),
-    ([[0, 1, 2], [0, 1, 1]], "question 1 "), ([[-1, 0, 1]], "at least 0"), ([[0, 0, 1, 2]], "different"), ([[0, 1, 2, 2]], "different"),
-    ([[0, 1, 1, 0]], "different"), ([[0, 1, 0, 1]], "different"), ([[0, 1, 9]], "n_objects = 4")])
+
+@pytest.mark.parametrize(
+    "queries, word",
+    [
+        ([[0, 1]], "shape"),
+        ([0, 1, 2], "shape"),
+        ([[0, 1, 2.5]], "integer"),
+        ([[0, 1], [2]], "shape"),
+        ("abc", "shape"),
+        (None, "shape"),
+        ([[0, True, 2.0]], "integer"),
+        ([[0, 1, 2], [0, 1, 1]], "question 1 "),
+        ([[-1, 0, 1]], "at least 0"),
+        ([[0, 0, 1, 2]], "different"),
+        ([[0, 1, 2, 2]], "different"),
+        ([[0, 1, 1, 0]], "different"),
+        ([[0, 1, 0, 1]], "different"),
+        ([[0, 1, 9]], "n_objects = 4"),
+    ],
+)
 def test_bad_questions_are_named(queries, word):
-    with pytest.raises(InputError, match="queries") as error: check_queries(queries, 4)
+    with pytest.raises(InputError, match="queries") as error:
+        check_queries(queries, 4)
     assert word in str(error.value)
-    with pytest.raises(InputError): SimilarityOracle(similarities(4, 0))(queries)
+    with pytest.raises(InputError):
+        SimilarityOracle(similarities(4, 0))(queries)
 
 
-@pytest.mark.parametrize("width, answer", [(3, 3), (3, -2), (3, True), (3, None), (3, 0.5), (3, "0"), (3, float("nan")), (4, 2), (4, -1), (4, None), (4, "True"), (4, .5)])
+@pytest.mark.parametrize(
+    "width, answer",
+    [
+        (3, 3),
+        (3, -2),
+        (3, True),
+        (3, None),
+        (3, 0.5),
+        (3, "0"),
+        (3, float("nan")),
+        (4, 2),
+        (4, -1),
+        (4, None),
+        (4, "True"),
+        (4, 0.5),
+    ],
+)
 def test_an_answer_outside_the_question_is_named_with_it(width, answer):
     queries = np.arange(5 * width).reshape(5, width)
     answers, at = [0, 0, answer, 0, 0], 2
 
-    def algorithm(): yield queries
-    with pytest.raises(InputError) as error: run(algorithm(), lambda q: answers)
+    def algorithm():
+        yield queries
+
+    with pytest.raises(InputError) as error:
+        run(algorithm(), lambda q: answers)
     assert f"question {at}, {tuple(queries[at].tolist())}," in str(error.value)
 
 
 @pytest.mark.parametrize("answers", [[0], 0, [[0, 0]], [0, 0, 0], None])
 def test_as_many_answers_as_questions(answers):
-    with pytest.raises(InputError, match=r"answers must be of shape \(2,\)"): check_answers(np.array([[0, 1, 2], [3, 4, 5]]), answers)
+    with pytest.raises(InputError, match=r"answers must be of shape \(2,\)"):
+        check_answers(np.array([[0, 1, 2], [3, 4, 5]]), answers)
 
 
 def test_run_needs_a_generator_and_an_oracle():
-    with pytest.raises(InputError, match="algorithm"): run(most_similar_pair, SimilarityOracle(similarities(4, 0)))
-    with pytest.raises(InputError, match="oracle"): run(most_similar_pair(4), similarities(4, 0))
-    with pytest.raises(InputError, match="oracle"): Counting(3)
+    with pytest.raises(InputError, match="algorithm"):
+        run(most_similar_pair, SimilarityOracle(similarities(4, 0)))
+    with pytest.raises(InputError, match="oracle"):
+        run(most_similar_pair(4), similarities(4, 0))
+    with pytest.raises(InputError, match="oracle"):
+        Counting(3)
 
 
 def test_empty_batches_and_no_batch_at_all():
     def nothing():
         answers = yield np.empty((0, 3), dtype=int)
         return answers.dtype
+
     assert run(nothing(), SimilarityOracle(similarities(4, 0))) == np.int8
     assert run((x for x in ()), SimilarityOracle(similarities(4, 0))) is None
 
@@ -178,10 +267,16 @@ def test_progress_and_the_algorithm_is_closed_when_the_oracle_fails():
     assert seen == [3, 4, 5]
 
     def algorithm():
-        try: yield np.array([[0, 1, 2]])
-        finally: closed.append(True)
-    def broken(queries): raise KeyboardInterrupt
-    with pytest.raises(KeyboardInterrupt): run(algorithm(), broken)
+        try:
+            yield np.array([[0, 1, 2]])
+        finally:
+            closed.append(True)
+
+    def broken(queries):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(algorithm(), broken)
     assert closed
 
 
@@ -198,45 +293,54 @@ def test_tournament_finds_the_most_similar_pair(n, seed, votes):
 
 # Wrappers
 
+
 def test_budget_is_all_or_nothing_for_a_batch():
     inner = Counting(SimilarityOracle(similarities(5, 0)))
     budget = Budget(inner, 5)
     budget([[0, 1, 2]] * 3)
-    with pytest.raises(BudgetExhausted) as error: budget([[0, 1, 2]] * 3)
+    with pytest.raises(BudgetExhausted) as error:
+        budget([[0, 1, 2]] * 3)
     assert (error.value.budget, error.value.asked, error.value.left) == (5, 3, 2) and inner.n_queries == 3
     budget([[0, 1, 2]] * 2)
-    with pytest.raises(BudgetExhausted): budget([[0, 1, 2]])
+    with pytest.raises(BudgetExhausted):
+        budget([[0, 1, 2]])
 
 
 def test_a_spent_budget_reaches_the_algorithm_first():
     def careful():
         n = 0
         try:
-            while True: n += len((yield np.array([[0, 1, 2]] * 2)))
-        except BudgetExhausted: n += len((yield np.array([[0, 1, 2]])))          # a smaller batch still fits
+            while True:
+                n += len((yield np.array([[0, 1, 2]] * 2)))
+        except BudgetExhausted:
+            n += len((yield np.array([[0, 1, 2]])))  # a smaller batch still fits
         return n
+
     assert run(careful(), Budget(SimilarityOracle(similarities(3, 0)), 7)) == 7
-    with pytest.raises(BudgetExhausted, match="budget of 4"): run(most_similar_pair(5), Budget(SimilarityOracle(similarities(5, 0)), 4))
+    with pytest.raises(BudgetExhausted, match="budget of 4"):
+        run(most_similar_pair(5), Budget(SimilarityOracle(similarities(5, 0)), 4))
 
 
-@pytest.mark.parametrize("p", [0, .3, .8, 1])
+@pytest.mark.parametrize("p", [0, 0.3, 0.8, 1])
 def test_noise_has_the_stated_rate_and_spreads_evenly(p):
-    w = np.array([[0, 9, 2], [9, 0, 2], [2, 2, 0.]])
+    w = np.array([[0, 9, 2], [9, 0, 2], [2, 2, 0.0]])
     m = 40_000
     shares = np.bincount(Noisy(SimilarityOracle(w), p, 0)(np.tile([[0, 1, 2]], (m, 1))), minlength=3) / m
-    assert np.abs(shares - [(1 - p) / 2, (1 - p) / 2, p]).max() <= 5 * np.sqrt(.25 / m)
+    assert np.abs(shares - [(1 - p) / 2, (1 - p) / 2, p]).max() <= 5 * np.sqrt(0.25 / m)
     for question, truth in (([0, 1, 0, 2], 1), ([0, 2, 0, 1], 0)):
         right = (Noisy(SimilarityOracle(w), p, 1)(np.tile([question], (m, 1))) == truth).mean()
-        assert abs(right - p) <= 5 * np.sqrt(.25 / m)
-        if p in (0, 1): assert right == p
+        assert abs(right - p) <= 5 * np.sqrt(0.25 / m)
+        if p in (0, 1):
+            assert right == p
 
 
 def test_no_answer_stays_no_answer_but_uses_its_random_number():
     flat = SimilarityOracle(np.ones((4, 4)))
     assert (Noisy(flat, 0, 0)([[0, 1, 2]] * 50) == -1).all()
-    one, two = Noisy(SimilarityOracle(similarities(4, 0)), .5, 3), Noisy(SimilarityOracle(similarities(4, 0)), .5, 3)
+    one, two = Noisy(SimilarityOracle(similarities(4, 0)), 0.5, 3), Noisy(SimilarityOracle(similarities(4, 0)), 0.5, 3)
     one.oracle, keep = flat, one.oracle
-    one([[0, 1, 2]] * 17); two.skip(np.array([[0, 1, 2]] * 17))
+    one([[0, 1, 2]] * 17)
+    two.skip(np.array([[0, 1, 2]] * 17))
     one.oracle = keep
     assert np.array_equal(one([[0, 1, 2]] * 50), two([[0, 1, 2]] * 50))
 
@@ -245,26 +349,39 @@ def test_no_answer_stays_no_answer_but_uses_its_random_number():
 @given(st.integers(0, 10**6), st.integers(0, 30), st.sampled_from([3, 4]))
 def test_noise_does_not_depend_on_the_batches(seed, cut, width):
     q, w = random_questions(6, 30, width, seed), similarities(6, seed)
-    whole, parts = (Noisy(SimilarityOracle(w), .6, seed) for _ in range(2))
+    whole, parts = (Noisy(SimilarityOracle(w), 0.6, seed) for _ in range(2))
     assert np.array_equal(whole(q), np.concatenate([parts(q[:cut]), parts(q[cut:])]))
 
 
-@pytest.mark.parametrize("make, word", [
-    (lambda o: Noisy(o, 1.1, 0), "p_correct"), (lambda o: Noisy(o, float("nan"), 0), "p_correct"), (lambda o: Noisy(o, .9, "x"), "rng"), (lambda o: Noisy(o, .9, -1), "rng"),
-    (lambda o: Budget(o, -1), "n must"), (lambda o: Budget(o, 2.5), "n must"), (lambda o: HierarchyOracle(np.eye(3)), "dendrogram"),
-    (lambda o: SimilarityOracle([[0, 1], [2, 0]]), "similarity"), (lambda o: SimilarityOracle([[0, np.nan], [np.nan, 0]]), "similarity")])
+@pytest.mark.parametrize(
+    "make, word",
+    [
+        (lambda o: Noisy(o, 1.1, 0), "p_correct"),
+        (lambda o: Noisy(o, float("nan"), 0), "p_correct"),
+        (lambda o: Noisy(o, 0.9, "x"), "rng"),
+        (lambda o: Noisy(o, 0.9, -1), "rng"),
+        (lambda o: Budget(o, -1), "n must"),
+        (lambda o: Budget(o, 2.5), "n must"),
+        (lambda o: HierarchyOracle(np.eye(3)), "dendrogram"),
+        (lambda o: SimilarityOracle([[0, 1], [2, 0]]), "similarity"),
+        (lambda o: SimilarityOracle([[0, np.nan], [np.nan, 0]]), "similarity"),
+    ],
+)
 def test_bad_arguments_are_named(make, word):
-    with pytest.raises(InputError, match=word): make(SimilarityOracle(similarities(4, 0)))
+    with pytest.raises(InputError, match=word):
+        make(SimilarityOracle(similarities(4, 0)))
 
 
 def test_wrappers_pass_the_number_of_objects_on():
-    assert Counting(Budget(Noisy(SimilarityOracle(similarities(4, 0)), .9, 0), 3)).n_objects == 4
+    assert Counting(Budget(Noisy(SimilarityOracle(similarities(4, 0)), 0.9, 0), 3)).n_objects == 4
     assert Counting(lambda q: np.zeros(len(q), int)).n_objects is None
 
 
 # The journal
 
-def noisy(): return Noisy(SimilarityOracle(similarities(9, 0)), .7, rng=4)
+
+def noisy():
+    return Noisy(SimilarityOracle(similarities(9, 0)), 0.7, rng=4)
 
 
 @pytest.fixture
@@ -301,20 +418,29 @@ def test_cut_after_any_byte_the_finished_run_is_the_same(tmp_path):
             assert run(adaptive(9, 4), journal) == result
         complete = max(0, (whole[:b] + b"\n").count(b"}\n") - 1)
         assert short.read_bytes() == whole and recording.n_skipped == complete and recording.n_queries == len(questions)
-        torn = whole[:b].rpartition(b"\n")[2] if b"\n" in whole[:b] else b""          # before the first line end there is no answer to lose
-        if torn.endswith(b'"}'): torn = b""                                           # only the line end is missing: the answer is complete
+        torn = (
+            whole[:b].rpartition(b"\n")[2] if b"\n" in whole[:b] else b""
+        )  # before the first line end there is no answer to lose
+        if torn.endswith(b'"}'):
+            torn = b""  # only the line end is missing: the answer is complete
         assert (journal.torn or b"") == torn and bool(caught) == bool(torn) and journal.damaged is None
 
 
-@pytest.mark.parametrize("damage", [
-    lambda lines: lines[:5] + [lines[5][:6] + b"%d" % (8 - int(lines[5][6:7])) + lines[5][7:]] + lines[6:],   # another object
-    lambda lines: lines[:5] + [lines[5].replace(b'"a":', b'"a": ')] + lines[6:],                    # a space
-    lambda lines: lines[:5] + [b"\0" * len(lines[5])] + lines[6:],                                 # a block of zeros
-    lambda lines: lines[:5] + lines[6:],                                                          # a line lost
-    lambda lines: lines[:5] + [lines[6], lines[5]] + lines[7:],                                    # two lines in the wrong order
-    lambda lines: lines[:5] + [lines[5], lines[5]] + lines[6:],                                    # a line twice (found at the second)
-    lambda lines: lines[:5] + [b'{"q":[[1],2,3],"a":0,"crc":"00000000"}'] + lines[6:],
-    lambda lines: lines[:5] + [b"[]"] + lines[6:]])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda lines: (
+            lines[:5] + [lines[5][:6] + b"%d" % (8 - int(lines[5][6:7])) + lines[5][7:]] + lines[6:]
+        ),  # another object
+        lambda lines: lines[:5] + [lines[5].replace(b'"a":', b'"a": ')] + lines[6:],  # a space
+        lambda lines: lines[:5] + [b"\0" * len(lines[5])] + lines[6:],  # a block of zeros
+        lambda lines: lines[:5] + lines[6:],  # a line lost
+        lambda lines: lines[:5] + [lines[6], lines[5]] + lines[7:],  # two lines in the wrong order
+        lambda lines: lines[:5] + [lines[5], lines[5]] + lines[6:],  # a line twice (found at the second)
+        lambda lines: lines[:5] + [b'{"q":[[1],2,3],"a":0,"crc":"00000000"}'] + lines[6:],
+        lambda lines: lines[:5] + [b"[]"] + lines[6:],
+    ],
+)
 def test_damage_in_the_middle_loses_nothing(finished, tmp_path, damage):
     path, result, questions = finished
     lines = path.read_bytes().split(b"\n")
@@ -322,7 +448,8 @@ def test_damage_in_the_middle_loses_nothing(finished, tmp_path, damage):
     broken = b"\n".join(damage(lines))
     for attempt in ("short.jsonl.damaged", "short.jsonl.damaged-2"):
         short.write_bytes(broken)
-        with pytest.warns(UserWarning, match="damaged"): journal = Journal(noisy(), short)
+        with pytest.warns(UserWarning, match="damaged"):
+            journal = Journal(noisy(), short)
         assert journal.damaged.name == attempt and journal.damaged.read_bytes() == broken
         assert 4 <= journal.n_recorded <= 5 and journal.torn is None
         assert run(adaptive(9, 25), journal) == result and short.read_bytes() == path.read_bytes()
@@ -347,13 +474,17 @@ def _with_skip(recording):
 def test_another_run_is_stopped_at_the_line_where_it_departs(finished):
     path, _, questions = finished
     before = path.read_bytes()
-    with pytest.raises(JournalError, match=rf"line 2: .*{questions[0][0]}, .*got \(0, 1, 0, 2\)"): run(most_similar_pair(9), Journal(noisy(), path))
+    with pytest.raises(JournalError, match=rf"line 2: .*{questions[0][0]}, .*got \(0, 1, 0, 2\)"):
+        run(most_similar_pair(9), Journal(noisy(), path))
     assert path.read_bytes() == before
 
     def departs():
-        for question in questions[:5]: yield np.array([question])
+        for question in questions[:5]:
+            yield np.array([question])
         yield np.array([[8, 7, 6]])
-    with pytest.raises(JournalError, match="line 7"): run(departs(), Journal(noisy(), path))
+
+    with pytest.raises(JournalError, match="line 7"):
+        run(departs(), Journal(noisy(), path))
     assert path.read_bytes() == before
 
 
@@ -362,6 +493,7 @@ def test_a_question_asked_twice_gets_both_answers(tmp_path):
         first = yield np.array([[0, 1, 2]] * 40)
         second = yield np.array([[0, 1, 2]] * 40)
         return first.tolist() + second.tolist()
+
     first = run(twice(), Journal(noisy(), tmp_path / "j"))
     assert len(set(first)) > 1 and first == run(twice(), Journal(noisy(), tmp_path / "j"))
 
@@ -373,46 +505,66 @@ def test_replayed_questions_count_and_cost(finished):
     counting = Counting(noisy())
     run(adaptive(9, 25), Journal(counting, path))
     assert (counting.n_queries, counting.n_skipped) == (len(questions), 10)
-    with pytest.raises(BudgetExhausted): run(adaptive(9, 25), Journal(Budget(noisy(), 8), path))
+    with pytest.raises(BudgetExhausted):
+        run(adaptive(9, 25), Journal(Budget(noisy(), 8), path))
     assert run(adaptive(9, 25), Journal(Budget(noisy(), len(questions)), path)) == result
 
 
 def test_a_budget_inside_stops_within_a_batch_and_can_be_raised(tmp_path):
     path = tmp_path / "j"
-    with pytest.raises(BudgetExhausted): run(adaptive(9, 25), Journal(Budget(noisy(), 17), path))
+    with pytest.raises(BudgetExhausted):
+        run(adaptive(9, 25), Journal(Budget(noisy(), 17), path))
     recording = Recording(noisy())
     assert len(path.read_bytes().splitlines()) == 18
     assert run(adaptive(9, 25), Journal(Budget(_with_skip(recording), 1000), path)) == run(adaptive(9, 25), noisy())
     assert recording.asked[0] != recording.asked[1]
 
 
-@pytest.mark.parametrize("content", [b"hello\n", b'{"format": "comparison_hc journal", "version": 2, "kind": "answers"}\n', b'{"format": "comparison_hc journal", "version": 1, "kind": "x"}\n', b"hello", b"\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"hello\n",
+        b'{"format": "comparison_hc journal", "version": 2, "kind": "answers"}\n',
+        b'{"format": "comparison_hc journal", "version": 1, "kind": "x"}\n',
+        b"hello",
+        b"\n",
+    ],
+)
 def test_a_file_that_is_no_such_journal_is_left_alone(tmp_path, content):
     path = tmp_path / "j"
     path.write_bytes(content)
-    with pytest.raises(JournalError, match="header"): Journal(noisy(), path)
+    with pytest.raises(JournalError, match="header"):
+        Journal(noisy(), path)
     assert path.read_bytes() == content and [p.name for p in tmp_path.iterdir()] == ["j"]
 
 
 def test_bad_places_for_a_journal(tmp_path):
     for path in (tmp_path, tmp_path / "no" / "j"):
-        with pytest.raises(InputError, match="path"): Journal(noisy(), path)
-    with pytest.raises(InputError, match="journals"): Journal(Counting(Journal(noisy(), tmp_path / "j")), tmp_path / "k")
-    with pytest.raises(InputError, match="kind"): Journal(noisy(), tmp_path / "l", kind=3)
+        with pytest.raises(InputError, match="path"):
+            Journal(noisy(), path)
+    with pytest.raises(InputError, match="journals"):
+        Journal(Counting(Journal(noisy(), tmp_path / "j")), tmp_path / "k")
+    with pytest.raises(InputError, match="kind"):
+        Journal(noisy(), tmp_path / "l", kind=3)
 
 
 def test_one_writer_at_a_time_and_a_run_frees_the_file(tmp_path):
     pytest.importorskip("fcntl")
     path = tmp_path / "j"
     with Journal(noisy(), path, fsync=True) as journal:
-        with pytest.raises(JournalError, match="nobody else"): Journal(noisy(), path)
+        with pytest.raises(JournalError, match="nobody else"):
+            Journal(noisy(), path)
         code = f"from comparison_hc.oracles import *\ntry: Journal(len, {str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
-    def broken(queries): raise KeyboardInterrupt
+
+    def broken(queries):
+        raise KeyboardInterrupt
+
     held = []
-    for _ in range(2):                       # a journal that somebody still holds does not lock the next one out
+    for _ in range(2):  # a journal that somebody still holds does not lock the next one out
         held.append(Journal(broken, path))
-        with pytest.raises(KeyboardInterrupt): run(adaptive(9, 25), held[-1])
+        with pytest.raises(KeyboardInterrupt):
+            run(adaptive(9, 25), held[-1])
     journal = Journal(noisy(), path)
     run(adaptive(9, 3), journal)
     assert Journal(noisy(), path).n_recorded == journal.n_recorded > 0
@@ -426,12 +578,14 @@ def test_a_closed_journal_goes_on_where_it_was(tmp_path):
     journal.close()
     assert journal.n_recorded == 2 and np.array_equal(np.concatenate([first, second]), noisy()([[0, 1, 2], [3, 4, 5]]))
     (tmp_path / "j").write_bytes(b"")
-    with pytest.raises(JournalError, match="shortened"): journal([[0, 1, 2]])
+    with pytest.raises(JournalError, match="shortened"):
+        journal([[0, 1, 2]])
 
 
 def test_an_illegal_answer_is_not_written(tmp_path):
     answers = iter([1, 7])
-    with pytest.raises(InputError, match="got 7"): Journal(lambda q: [next(answers)], tmp_path / "j")([[0, 1, 2], [3, 4, 5]])
+    with pytest.raises(InputError, match="got 7"):
+        Journal(lambda q: [next(answers)], tmp_path / "j")([[0, 1, 2], [3, 4, 5]])
     assert len((tmp_path / "j").read_bytes().splitlines()) == 2
 
 
@@ -465,8 +619,18 @@ def test_killed_at_random_moments(tmp_path):
     truth = [str([question]) for question in recording.asked]
     journal, asks, result = tmp_path / "journal", tmp_path / "asks", tmp_path / "result"
     asks.touch()
-    command = [sys.executable, "-c", WORKER.format(tests=str(Path(__file__).parent)), str(journal), str(asks), str(result)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(Path(oracles.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])}
+    command = [
+        sys.executable,
+        "-c",
+        WORKER.format(tests=str(Path(__file__).parent)),
+        str(journal),
+        str(asks),
+        str(result),
+    ]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(Path(oracles.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]),
+    }
     kills = 0
     while not result.exists():
         recorded = max(0, journal.read_bytes().count(b"\n") - 1) if journal.exists() else 0
@@ -476,14 +640,18 @@ def test_killed_at_random_moments(tmp_path):
             assert process.stdout.readline() == b"ready\n"
             if kills < 8:
                 enough, late = len(before) + chance.randrange(len(truth) // 8), time.monotonic() + 20
-                while asks.read_bytes().count(b"\n") < enough and process.poll() is None and time.monotonic() < late: time.sleep(.0002)
-                time.sleep(chance.uniform(0, .002))
+                while asks.read_bytes().count(b"\n") < enough and process.poll() is None and time.monotonic() < late:
+                    time.sleep(0.0002)
+                time.sleep(chance.uniform(0, 0.002))
                 process.send_signal(signal.SIGKILL)
                 kills += 1
         finally:
-            process.wait(60); process.stdout.close()
-        now = asks.read_text().splitlines()[len(before):]
-        assert now == truth[recorded:recorded + len(now)]              # it goes on with the first question that has no answer in the file, and in order
+            process.wait(60)
+            process.stdout.close()
+        now = asks.read_text().splitlines()[len(before) :]
+        assert (
+            now == truth[recorded : recorded + len(now)]
+        )  # it goes on with the first question that has no answer in the file, and in order
     asked = Counter(asks.read_text().splitlines())
     assert result.read_text() == str(expected) and journal.read_bytes() == (tmp_path / "unbroken").read_bytes()
     assert len(truth) <= sum(asked.values()) <= len(truth) + kills and kills == 8
@@ -491,8 +659,9 @@ def test_killed_at_random_moments(tmp_path):
 
 # Passive samples
 
+
 @properties
-@given(st.integers(3, 12), st.integers(0, 10**6), st.sampled_from([None, 3]), st.floats(.01, 1))
+@given(st.integers(3, 12), st.integers(0, 10**6), st.sampled_from([None, 3]), st.floats(0.01, 1))
 def test_fast_sample_is_the_slow_one(n, seed, levels, p):
     w = similarities(n, seed, levels)
     for size in (p, int(p * n_quadruplet_questions(n))):
@@ -510,14 +679,15 @@ def test_wide_indices_take_the_same_path(monkeypatch):
     narrow = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
     monkeypatch.setattr(oracles, "_index_type", lambda n: np.int64)
     wide = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
-    for a, b in zip(narrow, wide): assert b.array.dtype == np.int64 and np.array_equal(a.array, b.array)
+    for a, b in zip(narrow, wide):
+        assert b.array.dtype == np.int64 and np.array_equal(a.array, b.array)
 
 
 def test_samples_do_not_depend_on_the_number_of_cores(monkeypatch):
     w = similarities(40, 0)
-    several = sample_quadruplets(w, .99, 0), sample_triplets(w, .9, 0)
+    several = sample_quadruplets(w, 0.99, 0), sample_triplets(w, 0.9, 0)
     monkeypatch.setattr(comparisons.os, "cpu_count", lambda: 1)
-    assert (sample_quadruplets(w, .99, 0), sample_triplets(w, .9, 0)) == several
+    assert (sample_quadruplets(w, 0.99, 0), sample_triplets(w, 0.9, 0)) == several
 
 
 @properties
@@ -526,34 +696,67 @@ def test_everything_at_rate_one_is_every_strict_comparison_once(n, seed, levels)
     w = similarities(n, seed, levels)
     pairs = list(combinations(range(n), 2))
     quadruplets = {(*a, *b) for a in pairs for b in pairs if w[a] > w[b]}
-    triplets = {(i, j, k) for i in range(n) for j in range(n) for k in range(n) if len({i, j, k}) == 3 and w[i, j] > w[i, k]}
-    for sample, everything in ((sample_quadruplets(w, 1., seed), quadruplets), (sample_triplets(w, 1., seed), triplets)):
-        assert set(map(tuple, sample.array.tolist())) == everything and len(sample) == len(everything) and sample.n_objects == n
+    triplets = {
+        (i, j, k) for i in range(n) for j in range(n) for k in range(n) if len({i, j, k}) == 3 and w[i, j] > w[i, k]
+    }
+    for sample, everything in (
+        (sample_quadruplets(w, 1.0, seed), quadruplets),
+        (sample_triplets(w, 1.0, seed), triplets),
+    ):
+        assert (
+            set(map(tuple, sample.array.tolist())) == everything
+            and len(sample) == len(everything)
+            and sample.n_objects == n
+        )
         assert not sample.array.flags.writeable
 
 
-@pytest.mark.parametrize("sample, n_questions, size", [(sample_quadruplets, n_quadruplet_questions(5), 9), (sample_triplets, n_triplet_questions(5), 6),
-                                                       (sample_quadruplets, n_quadruplet_questions(5), .2), (sample_triplets, n_triplet_questions(5), .2)])
+@pytest.mark.parametrize(
+    "sample, n_questions, size",
+    [
+        (sample_quadruplets, n_quadruplet_questions(5), 9),
+        (sample_triplets, n_triplet_questions(5), 6),
+        (sample_quadruplets, n_quadruplet_questions(5), 0.2),
+        (sample_triplets, n_triplet_questions(5), 0.2),
+    ],
+)
 def test_every_question_is_equally_likely(sample, n_questions, size):
     w, rng, seen, runs = similarities(5, 1), np.random.default_rng(3), Counter(), 1500
-    for _ in range(runs): seen.update(map(tuple, sample(w, size, rng).array.tolist()))
+    for _ in range(runs):
+        seen.update(map(tuple, sample(w, size, rng).array.tolist()))
     rate = size if isinstance(size, float) else size / n_questions
     deviation = (np.array(list(seen.values())) - runs * rate) / np.sqrt(runs * rate * (1 - rate))
-    assert len(seen) == n_questions and np.abs(deviation).max() < 4.5 and .6 < np.mean(deviation ** 2) < 1.5
+    assert len(seen) == n_questions and np.abs(deviation).max() < 4.5 and 0.6 < np.mean(deviation**2) < 1.5
 
 
 def test_relabelling_and_transforming(n=8):
     w = similarities(n, 5)
-    assert sample_quadruplets(w, .5, 1) == sample_quadruplets(w ** 3, .5, 1) and sample_triplets(w, .5, 1) == sample_triplets(w ** 3, .5, 1)
+    assert sample_quadruplets(w, 0.5, 1) == sample_quadruplets(w**3, 0.5, 1) and sample_triplets(
+        w, 0.5, 1
+    ) == sample_triplets(w**3, 0.5, 1)
     keep = w.copy()
     sample_quadruplets(w, 20, 0), sample_triplets(w, 20, 0)
     assert np.array_equal(w, keep)
 
 
 @pytest.mark.parametrize("sample", [sample_quadruplets, sample_triplets])
-@pytest.mark.parametrize("arguments, word", [
-    ((np.ones((2, 2)), 1, 0), "similarity"), (([[0, 1, 2]], 1, 0), "similarity"), ((np.triu(np.ones((4, 4))), 1, 0), "symmetric"), ((np.full((4, 4), np.inf), 1, 0), "finite"),
-    ((np.ones((4, 4)), 0., 0), "p must"), ((np.ones((4, 4)), 1.5, 0), "p must"), ((np.ones((4, 4)), float("nan"), 0), "p must"), ((np.ones((4, 4)), -1, 0), "size_or_p"),
-    ((np.ones((4, 4)), 10**6, 0), "size_or_p"), ((np.ones((4, 4)), True, 0), "size_or_p"), ((np.ones((4, 4)), "all", 0), "size_or_p"), ((np.ones((4, 4)), 1, -3), "rng")])
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        ((np.ones((2, 2)), 1, 0), "similarity"),
+        (([[0, 1, 2]], 1, 0), "similarity"),
+        ((np.triu(np.ones((4, 4))), 1, 0), "symmetric"),
+        ((np.full((4, 4), np.inf), 1, 0), "finite"),
+        ((np.ones((4, 4)), 0.0, 0), "p must"),
+        ((np.ones((4, 4)), 1.5, 0), "p must"),
+        ((np.ones((4, 4)), float("nan"), 0), "p must"),
+        ((np.ones((4, 4)), -1, 0), "size_or_p"),
+        ((np.ones((4, 4)), 10**6, 0), "size_or_p"),
+        ((np.ones((4, 4)), True, 0), "size_or_p"),
+        ((np.ones((4, 4)), "all", 0), "size_or_p"),
+        ((np.ones((4, 4)), 1, -3), "rng"),
+    ],
+)
 def test_bad_samples_are_named(sample, arguments, word):
-    with pytest.raises(InputError, match=word): sample(*arguments)
+    with pytest.raises(InputError, match=word):
+        sample(*arguments)

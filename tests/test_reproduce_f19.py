@@ -1,6 +1,11 @@
 """Figures 2 and S.1 of F19: what a run does, how sentences become verdicts, and the command that redoes them."""
 
-import os, re, signal, subprocess, sys, time
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -9,34 +14,57 @@ import pytest
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import n_quadruplet_questions
-from comparison_hc.reproduce.experiments import ResultsNotFoundError, find_reproductions, reproduce, run_experiment, save_results
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets
 from comparison_hc.reproduce import f19 as r19
+from comparison_hc.reproduce.experiments import (
+    ResultsNotFoundError,
+    find_reproductions,
+    reproduce,
+    run_experiment,
+    save_results,
+)
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("f19-fig2", "f19-figS1")
 
 # ---- a run
 
+
 @pytest.mark.parametrize("size", [1, 3, 5, 30])
 def test_groups_are_pure_and_of_the_given_size(size):
     labels = np.random.default_rng(0).permutation(np.repeat(range(8), 30))
     groups = r19.pure_groups(labels, size, 1)
-    assert sorted(sum(groups, [])) == list(range(240)) and {len(g) for g in groups} == {size} and all(len(set(labels[g])) == 1 for g in groups)
+    assert (
+        sorted(sum(groups, [])) == list(range(240))
+        and {len(g) for g in groups} == {size}
+        and all(len(set(labels[g])) == 1 for g in groups)
+    )
+
 
 def test_groups_are_uniform_and_remainders_are_one_group_a_cluster():
     assert sorted(map(len, r19.pure_groups([0] * 8 + [1] * 8, 3, 0))) == [2, 2, 3, 3, 3, 3]
     together = np.mean([any({0, 1} <= set(g) for g in r19.pure_groups([0] * 6, 3, seed)) for seed in range(2000)])
-    assert abs(together - 0.4) < 0.05                                          # two of the other five are with 0
+    assert abs(together - 0.4) < 0.05  # two of the other five are with 0
 
-@pytest.mark.parametrize("argument, call", [
-    ("labels", lambda: r19.pure_groups([0, float("nan")], 3, 0)), ("size", lambda: r19.pure_groups([0, 1], 0, 0)), ("rng", lambda: r19.pure_groups([0, 1], 1, "seed")),
-    ("p ", lambda: r19.planted_run(0.1, 1.5, 2, 0, 0)), ("delta", lambda: r19.planted_run(-0.1, 0.5, 2, 0, 0)), ("n_pure", lambda: r19.planted_run(0.1, 0.5, 0, 0, 0))])
+
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("labels", lambda: r19.pure_groups([0, float("nan")], 3, 0)),
+        ("size", lambda: r19.pure_groups([0, 1], 0, 0)),
+        ("rng", lambda: r19.pure_groups([0, 1], 1, "seed")),
+        ("p ", lambda: r19.planted_run(0.1, 1.5, 2, 0, 0)),
+        ("delta", lambda: r19.planted_run(-0.1, 0.5, 2, 0, 0)),
+        ("n_pure", lambda: r19.planted_run(0.1, 0.5, 0, 0, 0)),
+    ],
+)
 def test_bad_input_is_named(argument, call):
-    with pytest.raises(ValueError, match=f"^{argument}"): call()
+    with pytest.raises(ValueError, match=f"^{argument}"):
+        call()
+
 
 @pytest.mark.parametrize("p", [0.03, 1.0])
 def test_a_run_has_one_row_a_method_and_equal_budgets(p):
@@ -44,47 +72,100 @@ def test_a_run_has_one_row_a_method_and_equal_budgets(p):
     assert tuple(row["method"] for row in rows) == r19.planted_methods and all(-1 <= row["aari"] <= 1 for row in rows)
     asked = {row["method"]: row["comparisons"] for row in rows}
     assert len({asked[name] for name in r19.planted_methods[2:]}) == 1
-    assert abs(asked["4–AL"] / n_quadruplet_questions(40) - p) < 0.1 * p and asked["SL"] <= 2 * 40**2 and asked["CL"] <= 3 * 40**2
+    assert (
+        abs(asked["4–AL"] / n_quadruplet_questions(40) - p) < 0.1 * p
+        and asked["SL"] <= 2 * 40**2
+        and asked["CL"] <= 3 * 40**2
+    )
     assert rows == r19.planted_run(0.1, p, 5, 0, np.random.default_rng(3))
 
+
 def test_passive_methods_share_one_sample_and_p_one_is_all_answers():
-    w = np.random.default_rng(0).normal(size=(16, 16)); w = w + w.T
+    w = np.random.default_rng(0).normal(size=(16, 16))
+    w = w + w.T
     groups = {3: r19.pure_groups(np.repeat([0, 1], 8), 3, 0)}
     trees, n = r19._passive_trees(w, 0.3, groups, np.random.default_rng(5))
     answers = sample_quadruplets(w, 0.3, np.random.default_rng(5))
-    assert n == len(answers) and trees["4–AL"].same_tree(quadruplet_average_linkage(answers)) and trees["4–AL–I3"].same_tree(quadruplet_average_linkage(answers, initial=groups[3]))
-    for name, own in (("4K–AL", False), ("4K–AL, self-pairs", True)): assert trees[name].same_tree(kernel_average_linkage(kernel_passive(answers, self_pairs=own)))
+    assert (
+        n == len(answers)
+        and trees["4–AL"].same_tree(quadruplet_average_linkage(answers))
+        and trees["4–AL–I3"].same_tree(quadruplet_average_linkage(answers, initial=groups[3]))
+    )
+    for name, own in (("4K–AL", False), ("4K–AL, self-pairs", True)):
+        assert trees[name].same_tree(kernel_average_linkage(kernel_passive(answers, self_pairs=own)))
     every, _ = r19._passive_trees(w, 1.0, groups, np.random.default_rng(5))
     all_answers = sample_quadruplets(w, 1.0, 0)
-    assert every["4–AL"].same_tree(quadruplet_average_linkage(all_answers)) and every["4K–AL"].same_tree(kernel_average_linkage(kernel_passive(all_answers)))
+    assert every["4–AL"].same_tree(quadruplet_average_linkage(all_answers)) and every["4K–AL"].same_tree(
+        kernel_average_linkage(kernel_passive(all_answers))
+    )
+
 
 def test_without_noise_every_method_that_sees_enough_is_right():
     from comparison_hc.hierarchical.planted import planted_hierarchy
+
     planted = planted_hierarchy(4, 3, 0.8, 0.1, 0.001, 0)
-    trees = {**r19._passive_trees(planted.similarity, 1.0, {3: r19.pure_groups(planted.labels, 3, 0)}, np.random.default_rng(0))[0],
-             **{k: v[0] for k, v in r19._active_trees(planted.similarity, 100_000, np.random.default_rng(0).spawn(3)).items()}}
-    assert {name: average_ari(planted.levels, trees[name]) for name in ("SL", "CL", "4–AL", "4–AL–I3")} == dict.fromkeys(("SL", "CL", "4–AL", "4–AL–I3"), 1.0)
+    trees = {
+        **r19._passive_trees(
+            planted.similarity, 1.0, {3: r19.pure_groups(planted.labels, 3, 0)}, np.random.default_rng(0)
+        )[0],
+        **{
+            k: v[0]
+            for k, v in r19._active_trees(planted.similarity, 100_000, np.random.default_rng(0).spawn(3)).items()
+        },
+    }
+    assert {
+        name: average_ari(planted.levels, trees[name]) for name in ("SL", "CL", "4–AL", "4–AL–I3")
+    } == dict.fromkeys(("SL", "CL", "4–AL", "4–AL–I3"), 1.0)
+
 
 # ---- grids and summaries
+
 
 def test_grids_are_the_papers():
     known = find_reproductions()
     assert set(NAMES) <= set(known)
-    for name, proportions in zip(NAMES, ([0.01, 0.1, 1.0], [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 1.0])):
+    for name, proportions in zip(
+        NAMES, ([0.01, 0.1, 1.0], [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 1.0])
+    ):
         full = pd.DataFrame(known[name].full_grid)
-        assert sorted(full["p"].unique()) == proportions and full["delta"].drop_duplicates().tolist() == [0.02, 0.04, 0.06, 0.08, 0.1, 0.12, 0.14, 0.16, 0.18, 0.2]
-        assert set(full["n_pure"]) == {30} and set(full["repetition"]) == set(range(10)) and len(full) == 100 * len(proportions)
-        assert {row["n_pure"] for row in known[name].quick_grid} == {8} and {row["p"] for row in known[name].quick_grid} == set(proportions)
+        assert sorted(full["p"].unique()) == proportions and full["delta"].drop_duplicates().tolist() == [
+            0.02,
+            0.04,
+            0.06,
+            0.08,
+            0.1,
+            0.12,
+            0.14,
+            0.16,
+            0.18,
+            0.2,
+        ]
+        assert (
+            set(full["n_pure"]) == {30}
+            and set(full["repetition"]) == set(range(10))
+            and len(full) == 100 * len(proportions)
+        )
+        assert {row["n_pure"] for row in known[name].quick_grid} == {8} and {
+            row["p"] for row in known[name].quick_grid
+        } == set(proportions)
+
 
 def test_figure_2_is_a_part_of_s1():
     known = find_reproductions()
-    for kind in ("quick_grid", "full_grid"): assert all(run in getattr(known["f19-figS1"], kind) for run in getattr(known["f19-fig2"], kind))
+    for kind in ("quick_grid", "full_grid"):
+        assert all(run in getattr(known["f19-figS1"], kind) for run in getattr(known["f19-fig2"], kind))
     assert len({(r.function, r.seed, r.paired, r.version) for r in (known[name] for name in NAMES)}) == 1
 
+
 def test_panels_show_the_same_instances():
-    table = run_experiment(r19.planted_run, [dict(delta=0.1, p=p, n_pure=3, repetition=k) for p in (0.1, 1.0) for k in range(2)], paired=("p",))
+    table = run_experiment(
+        r19.planted_run,
+        [dict(delta=0.1, p=p, n_pure=3, repetition=k) for p in (0.1, 1.0) for k in range(2)],
+        paired=("p",),
+    )
     linkage = table[table["method"].isin(["SL", "CL"])]
     assert (linkage.groupby(["method", "repetition"])[["aari", "comparisons"]].nunique() == 1).all().all()
+
 
 def summary_of(curves, panels=(0.01, 1.0), sd=0.01, **changed):
     "A summary made by hand: {method: AARI by δ/σ}; the same in all panels unless (method, p) has its own."
@@ -92,140 +173,264 @@ def summary_of(curves, panels=(0.01, 1.0), sd=0.01, **changed):
     for p in panels:
         for name in r19.planted_methods:
             for step, aari in enumerate(curves.get((name, p), curves[name])):
-                rows.append(dict(n_pure=30, p=p, delta=0.02 * (step + 1), method=name, aari=aari, sd=sd, exact=float(aari >= 0.999), comparisons=100, repetitions=10, snr=0.2 * (step + 1)))
+                rows.append(
+                    dict(
+                        n_pure=30,
+                        p=p,
+                        delta=0.02 * (step + 1),
+                        method=name,
+                        aari=aari,
+                        sd=sd,
+                        exact=float(aari >= 0.999),
+                        comparisons=100,
+                        repetitions=10,
+                        snr=0.2 * (step + 1),
+                    )
+                )
     return pd.DataFrame(rows).round({"snr": 6}).assign(**changed)
 
-AS_THE_PAPER_SAYS = {"SL": [0, 0, 0.1, 0.2, 0.5], "CL": [0.1, 0.3, 0.5, 0.9, 0.99], **{name: [0.2, 0.6, 0.9, 1, 1] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
-                     "4–AL–I3": [0.9, 1, 1, 1, 1], "4–AL–I5": [0.95, 1, 1, 1, 1]}
 
-def verdicts(claims): return {claim.sentence: claim.holds for claim in claims}
+AS_THE_PAPER_SAYS = {
+    "SL": [0, 0, 0.1, 0.2, 0.5],
+    "CL": [0.1, 0.3, 0.5, 0.9, 0.99],
+    **{name: [0.2, 0.6, 0.9, 1, 1] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
+    "4–AL–I3": [0.9, 1, 1, 1, 1],
+    "4–AL–I5": [0.95, 1, 1, 1, 1],
+}
+
+
+def verdicts(claims):
+    return {claim.sentence: claim.holds for claim in claims}
+
 
 @pytest.mark.parametrize("claims", [r19.figure_2_claims, r19.figure_s1_claims])
 def test_claims_hold_on_curves_as_the_paper_describes_them(claims):
     assert all(verdicts(claims(summary_of(AS_THE_PAPER_SAYS))).values())
 
-@pytest.mark.parametrize("curves, words", [
-    ({"SL": [0, 0, 0.1, 1, 1]}, "SL can hardly"), ({"CL": [0, 0, 0, 0, 0.4]}, "CL performs better"), ({"CL": [0.1, 0.3, 0.99, 1, 1]}, "4–AL is able"),
-    ({"4K–AL": [0.2, 0.6, 0.9, 0.9, 1]}, "4K–AL is able"), ({("4–AL", 0.01): [0, 0.3, 0.6, 1, 1]}, "performance of 4–AL does not degrade"),
-    ({"4–AL–I5": [0.9, 0.9, 0.9, 1, 1]}, "4–AL–I5 recovers"), ({"4–AL–I5": [0.1, 0.5, 0.8, 1, 1]}, "4–AL–I5 is"), ({("SL", 0.01): [0, 0, 0, 0, 0.1]}, "not impacted by p")])
+
+@pytest.mark.parametrize(
+    "curves, words",
+    [
+        ({"SL": [0, 0, 0.1, 1, 1]}, "SL can hardly"),
+        ({"CL": [0, 0, 0, 0, 0.4]}, "CL performs better"),
+        ({"CL": [0.1, 0.3, 0.99, 1, 1]}, "4–AL is able"),
+        ({"4K–AL": [0.2, 0.6, 0.9, 0.9, 1]}, "4K–AL is able"),
+        ({("4–AL", 0.01): [0, 0.3, 0.6, 1, 1]}, "performance of 4–AL does not degrade"),
+        ({"4–AL–I5": [0.9, 0.9, 0.9, 1, 1]}, "4–AL–I5 recovers"),
+        ({"4–AL–I5": [0.1, 0.5, 0.8, 1, 1]}, "4–AL–I5 is"),
+        ({("SL", 0.01): [0, 0, 0, 0, 0.1]}, "not impacted by p"),
+    ],
+)
 def test_each_claim_can_fail(curves, words):
     held = verdicts(r19.figure_2_claims(summary_of({**AS_THE_PAPER_SAYS, **curves})))
     assert [holds for sentence, holds in held.items() if words in sentence] == [False]
 
-@pytest.mark.parametrize("curve, start", [([0, 0.5, 0.99, 1, 1], 0.6), ([0, 1, 0.9, 1, 1], 0.8), ([1, 1, 1, 1, 1], 0.2), ([1, 1, 1, 1, 0.98], float("inf"))])
+
+@pytest.mark.parametrize(
+    "curve, start",
+    [([0, 0.5, 0.99, 1, 1], 0.6), ([0, 1, 0.9, 1, 1], 0.8), ([1, 1, 1, 1, 1], 0.2), ([1, 1, 1, 1, 0.98], float("inf"))],
+)
 def test_recovers_from(curve, start):
     assert r19.recovers_from(summary_of({**AS_THE_PAPER_SAYS, "SL": curve}), "SL", 1.0) == pytest.approx(start)
 
+
 def test_summary_is_mean_and_deviation_in_the_order_of_the_grid():
-    table = pd.DataFrame([dict(n_pure=2, p=0.1, delta=0.2, repetition=k, method=m, aari=v, comparisons=7, seconds=1.0) for m, values in (("CL", [1, 0.5]), ("SL", [0, 0])) for k, v in enumerate(values)])
+    table = pd.DataFrame(
+        [
+            dict(n_pure=2, p=0.1, delta=0.2, repetition=k, method=m, aari=v, comparisons=7, seconds=1.0)
+            for m, values in (("CL", [1, 0.5]), ("SL", [0, 0]))
+            for k, v in enumerate(values)
+        ]
+    )
     got = r19.planted_summary(table)
-    assert got["method"].tolist() == ["SL", "CL"] and got["aari"].tolist() == [0, 0.75] and got["sd"].tolist() == [0, 0.25] and got["exact"].tolist() == [0, 0.5] and got["snr"].tolist() == [2, 2]
+    assert (
+        got["method"].tolist() == ["SL", "CL"]
+        and got["aari"].tolist() == [0, 0.75]
+        and got["sd"].tolist() == [0, 0.25]
+        and got["exact"].tolist() == [0, 0.5]
+        and got["snr"].tolist() == [2, 2]
+    )
+
 
 # ---- kept results
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_kept_results_are_those_of_their_grid(name):
     known = find_reproductions()[name]
     for kind, grid in (("-quick", known.quick_grid), ("", known.full_grid)):
         path = ROOT / "nbs/9_reproduce/results" / f"{name}{kind}.csv"
-        if kind == "" and not path.exists(): continue
+        if kind == "" and not path.exists():
+            continue
         kept = pd.read_csv(path)
-        assert {(p, d, n) for p, d, n in kept[["p", "delta", "n_pure"]].itertuples(index=False)} == {(run["p"], run["delta"], run["n_pure"]) for run in grid}
-        assert (kept.groupby(["p", "delta"], sort=False)["method"].apply(tuple).map(lambda names: names == r19.planted_methods)).all() and kept["aari"].between(-1, 1).all()
+        assert {(p, d, n) for p, d, n in kept[["p", "delta", "n_pure"]].itertuples(index=False)} == {
+            (run["p"], run["delta"], run["n_pure"]) for run in grid
+        }
+        assert (
+            kept.groupby(["p", "delta"], sort=False)["method"]
+            .apply(tuple)
+            .map(lambda names: names == r19.planted_methods)
+        ).all() and kept["aari"].between(-1, 1).all()
         assert set(kept["repetitions"]) == {1 + max(run["repetition"] for run in grid)} and not kept.isna().any().any()
 
+
 def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
-    with pytest.raises(ResultsNotFoundError, match="f19-fig2"): r19.kept_results("f19-fig2", tmp_path)
+    with pytest.raises(ResultsNotFoundError, match="f19-fig2"):
+        r19.kept_results("f19-fig2", tmp_path)
     quick = summary_of(AS_THE_PAPER_SAYS, n_pure=8)
     save_results("f19-fig2-quick", quick, tmp_path)
     kept, kind = r19.kept_results("f19-fig2", tmp_path)
     assert kind == "quick" and r19.describe_setting(kept, kind).startswith("QUICK SETTING, not the paper's: N0 = 8")
     save_results("f19-fig2", summary_of(AS_THE_PAPER_SAYS), tmp_path)
     kept, kind = r19.kept_results("f19-fig2", tmp_path)
-    assert kind == "full" and r19.describe_setting(kept, kind).startswith("THE PAPER'S SETTING: N0 = 30 (N = 240), 5 values")
+    assert kind == "full" and r19.describe_setting(kept, kind).startswith(
+        "THE PAPER'S SETTING: N0 = 30 (N = 240), 5 values"
+    )
+
 
 def test_a_point_of_the_kept_results_is_what_the_code_gives():
     quick = pd.read_csv(ROOT / "nbs/9_reproduce/results/f19-fig2-quick.csv")
-    again, kept = r19.rerun_point(quick, 1.0, 0.08), quick[(quick["p"] == 1) & (quick["delta"] == 0.08)].reset_index(drop=True)
+    again, kept = (
+        r19.rerun_point(quick, 1.0, 0.08),
+        quick[(quick["p"] == 1) & (quick["delta"] == 0.08)].reset_index(drop=True),
+    )
     pd.testing.assert_frame_equal(again, kept[again.columns.tolist()], rtol=1e-5, check_dtype=False)
+
 
 # ---- the picture
 
+
 def test_every_method_has_its_own_colour_and_shape():
     import vl_convert
+
     assert len(set(r19._COLOURS)) == len(set(r19._SHAPES)) == len(r19.planted_methods)
     text = vl_convert.vegalite_to_svg(r19.planted_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()).lower()
-    assert "p = 0.01" in text and "p = 1" in text and "δ/σ" in text and all(name.lower() in text for name in r19.planted_methods)
+    assert (
+        "p = 0.01" in text
+        and "p = 1" in text
+        and "δ/σ" in text
+        and all(name.lower() in text for name in r19.planted_methods)
+    )
     assert all(text.count(colour.lower()) >= 2 for colour in r19._COLOURS)
 
+
 # ---- the command
+
 
 @pytest.fixture
 def small(monkeypatch):
     "Both figures with a grid of four runs."
     from dataclasses import replace
+
     from comparison_hc.reproduce import experiments
+
     for name, r in find_reproductions().items():
         if name in NAMES:
             grid = [dict(p=p, delta=delta, n_pure=2, repetition=0) for p in (0.1, 1.0) for delta in (0.1, 0.2)]
             monkeypatch.setitem(experiments._reproductions, name, replace(r, quick_grid=grid, full_grid=grid))
+
 
 def test_command_lists_the_figures(capsys):
     assert main(["reproduce"]) == 0
     out = capsys.readouterr().out
     assert all(name in out for name in NAMES) and "Figure S.1" in out and "1100 full" in out
 
+
 def test_command_writes_the_quick_result(small, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
     folder = tmp_path / "reproductions"
-    assert {path.name for path in folder.iterdir()} == {"f19-fig2.jsonl", "f19-fig2-quick.csv", "f19-fig2-quick.svg"} and err == ""
+    assert {path.name for path in folder.iterdir()} == {
+        "f19-fig2.jsonl",
+        "f19-fig2-quick.csv",
+        "f19-fig2-quick.svg",
+    } and err == ""
     assert "claims hold" in out and "SL can hardly recover" in out and out.count("wrote ") == 2
-    pd.testing.assert_frame_equal(pd.read_csv(folder / "f19-fig2-quick.csv"), reproduce("f19-fig2").summary, rtol=1e-5, check_dtype=False)
+    pd.testing.assert_frame_equal(
+        pd.read_csv(folder / "f19-fig2-quick.csv"), reproduce("f19-fig2").summary, rtol=1e-5, check_dtype=False
+    )
     journal = (folder / "f19-fig2.jsonl").read_bytes()
-    assert main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0 and (folder / "f19-fig2.jsonl").read_bytes() == journal      # nothing ran again
+    assert (
+        main(["reproduce", "f19-fig2", "--quick", "--jobs", "1"]) == 0
+        and (folder / "f19-fig2.jsonl").read_bytes() == journal
+    )  # nothing ran again
+
 
 def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeypatch):
     from comparison_hc.reproduce import experiments
-    kept = tmp_path / "kept"; kept.mkdir()
+
+    kept = tmp_path / "kept"
+    kept.mkdir()
     monkeypatch.setattr(experiments, "results_folder", lambda: kept)
     assert main(["reproduce", "f19-figS1", "--jobs", "1", "--folder", str(tmp_path / "here")]) == 0
     assert (kept / "f19-figS1.csv").read_bytes() == (tmp_path / "here/f19-figS1.csv").read_bytes()
-    assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,") and not (tmp_path / "here/times.csv").exists()
+    assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,") and not (
+        tmp_path / "here/times.csv"
+    ).exists()
     capsys.readouterr()
     assert main(["reproduce"]) == 0
     assert [line.split()[0] for line in capsys.readouterr().out.splitlines() if "of one core)" in line] == ["f19-figS1"]
 
-@pytest.mark.parametrize("words, said", [(["f99-fig1"], "name"), (["f19-fig2", "--jobs", "0"], "--jobs"), (["f19-fig2", "--jobs", "many"], "--jobs"), (["../f19-fig2"], "name")])
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["f99-fig1"], "name"),
+        (["f19-fig2", "--jobs", "0"], "--jobs"),
+        (["f19-fig2", "--jobs", "many"], "--jobs"),
+        (["../f19-fig2"], "name"),
+    ],
+)
 def test_command_refuses_in_one_line(small, capsys, tmp_path, monkeypatch, words, said):
     monkeypatch.chdir(tmp_path)
     assert main(["reproduce", *words]) == 2
     err = capsys.readouterr().err
     assert err.count("\n") == 1 and said in err and not list(tmp_path.iterdir())
 
+
 def test_command_refuses_another_journal(small, capsys, tmp_path):
     (tmp_path / "f19-fig2.jsonl").write_text("my diary\n")
     assert main(["reproduce", "f19-fig2", "--quick", "--folder", str(tmp_path)]) == 2
     assert "journal" in capsys.readouterr().err and (tmp_path / "f19-fig2.jsonl").read_text() == "my diary\n"
+
 
 def test_failed_runs_are_reported(small, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(r19, "average_ari", lambda truth, tree: 1 / 0)
     assert main(["reproduce", "f19-fig2", "--quick", "--jobs", "1", "--folder", str(tmp_path)]) == 1
     assert "4 of 4 runs failed" in capsys.readouterr().err
 
+
 @pytest.mark.skipif(os.name == "nt", reason="no SIGINT to send")
 def test_interrupted_it_says_how_to_continue_and_does(tmp_path):
-    call = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())", "reproduce", "f19-fig2", "--quick", "--jobs", "1"]
-    process = subprocess.Popen(call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    call = [
+        sys.executable,
+        "-c",
+        "import sys; from comparison_hc.cli import main; sys.exit(main())",
+        "reproduce",
+        "f19-fig2",
+        "--quick",
+        "--jobs",
+        "1",
+    ]
+    process = subprocess.Popen(
+        call, cwd=tmp_path, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
+    )
     journal, end = tmp_path / "reproductions/f19-fig2.jsonl", time.monotonic() + 60
-    while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < end: time.sleep(0.02)
+    while not (journal.exists() and journal.read_bytes().count(b"\n") > 2) and time.monotonic() < end:
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     done = journal.read_bytes()
-    assert process.returncode == 130 and err.count("\n") == 1 and "the same command continues" in err and "f19-fig2.jsonl" in err, err
+    assert (
+        process.returncode == 130
+        and err.count("\n") == 1
+        and "the same command continues" in err
+        and "f19-fig2.jsonl" in err
+    ), err
     assert 2 < done.count(b"\n") < 76
     from comparison_hc.reproduce.experiments import parameter_grid
+
     r = find_reproductions()["f19-fig2"]
-    run_experiment(r.function, r.quick_grid[:4], journal, paired=r.paired)      # the journal is taken up
+    run_experiment(r.function, r.quick_grid[:4], journal, paired=r.paired)  # the journal is taken up
     assert journal.read_bytes().startswith(done)

@@ -7,45 +7,74 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comparison_hc.reproduce import f19_data as rd
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.datasets import DatasetNotFoundError
-from comparison_hc.reproduce.experiments import find_reproductions, run_experiment
+from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
-from comparison_hc.ground.validation import InputError
+from comparison_hc.reproduce import f19_data as rd
+from comparison_hc.reproduce.experiments import find_reproductions, run_experiment
 
 ROOT = Path(__file__).parents[1]
-FIGURES = {"f19-fig3": (["zoo", "glass", "newsgroups"], [0, 2]), "f19-figS2": (["zoo"], [0, 2, 5, 10]), "f19-figS3": (["glass"], [0, 2, 5, 10]), "f19-figS4": (["newsgroups"], [0, 2, 5, 10])}
-needs_data = pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data")
+FIGURES = {
+    "f19-fig3": (["zoo", "glass", "newsgroups"], [0, 2]),
+    "f19-figS2": (["zoo"], [0, 2, 5, 10]),
+    "f19-figS3": (["glass"], [0, 2, 5, 10]),
+    "f19-figS4": (["newsgroups"], [0, 2, 5, 10]),
+}
+needs_data = pytest.mark.skipif(
+    not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"
+)
+
 
 @pytest.fixture
 def small(monkeypatch):
     "Sixteen made-up objects in the place of every data set."
-    w = rd.cosine_similarity(np.random.default_rng(0).normal(size=(16, 3)) + np.repeat(3 * np.eye(3)[[0, 0, 1, 2]], 4, axis=0))
+    w = rd.cosine_similarity(
+        np.random.default_rng(0).normal(size=(16, 3)) + np.repeat(3 * np.eye(3)[[0, 0, 1, 2]], 4, axis=0)
+    )
     monkeypatch.setattr(rd, "dataset_similarity", lambda name: w)
     return w
 
+
 # ---- runs
 
+
 def test_a_run_has_one_row_a_method(small):
-    direct, embedded = rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)), rd.dataset_run("zoo", 0.5, 0, 2, np.random.default_rng(1))
-    assert {row["method"] for row in direct} == {*rd.OURS, *rd.REFERENCES} and {row["method"] for row in embedded} == set(rd.EMBEDDED)
-    assert all(abs(row["comparisons"] / n_quadruplet_questions(16) - 0.2) < 0.05 for row in direct) and all(abs(row["comparisons"] / n_triplet_questions(16) - 0.5) < 0.1 for row in embedded)
+    direct, embedded = (
+        rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)),
+        rd.dataset_run("zoo", 0.5, 0, 2, np.random.default_rng(1)),
+    )
+    assert {row["method"] for row in direct} == {*rd.OURS, *rd.REFERENCES} and {
+        row["method"] for row in embedded
+    } == set(rd.EMBEDDED)
+    assert all(abs(row["comparisons"] / n_quadruplet_questions(16) - 0.2) < 0.05 for row in direct) and all(
+        abs(row["comparisons"] / n_triplet_questions(16) - 0.5) < 0.1 for row in embedded
+    )
     costs = {row["method"]: row["cost"] for row in direct + embedded}
-    assert costs["AL, similarities known"] == pytest.approx(dasgupta_cost(kernel_average_linkage(small), small)) and max(costs[name] for name in rd.OURS) < costs["random tree"]
-    assert direct == rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)) and embedded == rd.dataset_run("zoo", 0.5, 0, 2, np.random.default_rng(1))
+    assert (
+        costs["AL, similarities known"] == pytest.approx(dasgupta_cost(kernel_average_linkage(small), small))
+        and max(costs[name] for name in rd.OURS) < costs["random tree"]
+    )
+    assert direct == rd.dataset_run("zoo", 0.2, 0, 0, np.random.default_rng(1)) and embedded == rd.dataset_run(
+        "zoo", 0.5, 0, 2, np.random.default_rng(1)
+    )
+
 
 def test_dimensions_and_proportions_share_their_chance(small):
     grid = [dict(dataset="zoo", p=1.0, repetition=0, dimension=d) for d in (0, 2, 3)]
     table = run_experiment(rd.dataset_run, grid, paired=("p", "dimension"))
     assert table["run_seed"].nunique() == 1 and table[table["dimension"] > 0]["comparisons"].nunique() == 1
 
+
 def test_random_trees_are_trees_and_uniform_over_pairs():
     tree = rd.random_tree(9, 0)
     assert tree.n_leaves == 9 and rd.random_tree(1, 0).n_leaves == 1 and tree.same_tree(rd.random_tree(9, 0))
     cuts = [rd.random_tree(3, seed).cut(2) for seed in range(600)]
-    assert all(abs(np.mean([cut[a] == cut[b] for cut in cuts]) - 1 / 3) < 0.08 for a, b in ((0, 1), (0, 2), (1, 2)))     # standard error 0.019
+    assert all(
+        abs(np.mean([cut[a] == cut[b] for cut in cuts]) - 1 / 3) < 0.08 for a, b in ((0, 1), (0, 2), (1, 2))
+    )  # standard error 0.019
+
 
 def test_an_embedding_that_does_not_converge_is_in_the_table(small, monkeypatch):
     slow = rd.forte
@@ -53,31 +82,66 @@ def test_an_embedding_that_does_not_converge_is_in_the_table(small, monkeypatch)
     rows = rd.dataset_run("zoo", 0.5, 0, 2, 0)
     assert {row["method"]: row["converged"] for row in rows} == {"t-STE–AL": True, "FORTE–AL": False}
 
-@pytest.mark.parametrize("argument, call", [("dataset", lambda: rd.dataset_run("cars", 0.1, 0, 0, 0)), ("dataset", lambda: rd.dataset_similarity(3)), ("n_objects", lambda: rd.random_tree(0, 0)),
-    ("clusters", lambda: rd.purity([0, 1], [0])), ("labels", lambda: rd.purity([], [])), ("dimension", lambda: rd.car_trees(-1, 0))])
-def test_bad_input_is_named(argument, call):
-    if argument == "dimension" and not os.environ.get("COMPARISON_HC_DATA"): pytest.skip("needs the cars")
-    with pytest.raises(InputError, match=f"^{argument}"): call()
 
-@pytest.mark.parametrize("argument, changed", [("p ", dict(p=1.5)), ("dimension", dict(dimension=-1)), ("n_components", dict(dimension=16)), ("rng", dict(rng="x"))])
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("dataset", lambda: rd.dataset_run("cars", 0.1, 0, 0, 0)),
+        ("dataset", lambda: rd.dataset_similarity(3)),
+        ("n_objects", lambda: rd.random_tree(0, 0)),
+        ("clusters", lambda: rd.purity([0, 1], [0])),
+        ("labels", lambda: rd.purity([], [])),
+        ("dimension", lambda: rd.car_trees(-1, 0)),
+    ],
+)
+def test_bad_input_is_named(argument, call):
+    if argument == "dimension" and not os.environ.get("COMPARISON_HC_DATA"):
+        pytest.skip("needs the cars")
+    with pytest.raises(InputError, match=f"^{argument}"):
+        call()
+
+
+@pytest.mark.parametrize(
+    "argument, changed",
+    [
+        ("p ", dict(p=1.5)),
+        ("dimension", dict(dimension=-1)),
+        ("n_components", dict(dimension=16)),
+        ("rng", dict(rng="x")),
+    ],
+)
 def test_bad_parameters_of_a_run_are_named(small, argument, changed):
-    with pytest.raises(InputError, match=f"^{argument}"): rd.dataset_run(**{**dict(dataset="zoo", p=0.5, repetition=0, dimension=2, rng=0), **changed})
+    with pytest.raises(InputError, match=f"^{argument}"):
+        rd.dataset_run(**{**dict(dataset="zoo", p=0.5, repetition=0, dimension=2, rng=0), **changed})
+
 
 def test_purity_by_hand():
-    assert rd.purity(list("aabbb"), [0, 0, 0, 1, 1]) == 0.8 and rd.purity(list("abab"), [0] * 4) == 0.5 and rd.purity(list("abc"), [0, 1, 2]) == 1
+    assert (
+        rd.purity(list("aabbb"), [0, 0, 0, 1, 1]) == 0.8
+        and rd.purity(list("abab"), [0] * 4) == 0.5
+        and rd.purity(list("abc"), [0, 1, 2]) == 1
+    )
+
 
 # ---- the data
+
 
 @needs_data
 def test_similarities_are_those_of_the_paper():
     zoo, glass = rd.dataset_similarity("zoo"), rd.dataset_similarity("glass")
     assert zoo.shape == (100, 100) and glass.shape == (214, 214) and not zoo.flags.writeable
     from comparison_hc.datasets import load_dataset
+
     X = np.asarray(load_dataset("zoo").features, float)
-    assert all(zoo[i, j] == pytest.approx(X[i] @ X[j] / np.linalg.norm(X[i]) / np.linalg.norm(X[j]), abs=1e-10) for i, j in np.random.default_rng(0).integers(100, size=(50, 2)))
+    assert all(
+        zoo[i, j] == pytest.approx(X[i] @ X[j] / np.linalg.norm(X[i]) / np.linalg.norm(X[j]), abs=1e-10)
+        for i, j in np.random.default_rng(0).integers(100, size=(50, 2))
+    )
+
 
 def test_articles_are_a_sample_of_the_components_of_all():
     from scipy.sparse import csr_matrix
+
     counts = np.random.default_rng(0).poisson(1.0, size=(50, 30))
     points = rd._sampled_articles(csr_matrix(counts), n_articles=20, n_components=5)
     centred = counts - counts.mean(axis=0)
@@ -85,97 +149,190 @@ def test_articles_are_a_sample_of_the_components_of_all():
     chosen = np.sort(np.random.default_rng(0).choice(50, 20, replace=False))
     assert np.allclose(np.abs(points), np.abs((U * s)[chosen, :5]), atol=1e-8)
 
+
 @needs_data
 def test_cars_are_the_papers():
     rows = rd.car_run(0, 0, 0) + rd.car_run(2, 0, 0)
-    assert {row["comparisons"] for row in rows} == {12112} and {row["method"] for row in rows} == {*rd.OURS, *rd.EMBEDDED, "random tree"}
+    assert {row["comparisons"] for row in rows} == {12112} and {row["method"] for row in rows} == {
+        *rd.OURS,
+        *rd.EMBEDDED,
+        "random tree",
+    }
     values = {row["method"]: row for row in rows}
-    assert all(0 <= row[name] <= 1 for row in rows for name in ("purity", "agreement")) and values["4–AL"]["ari"] > values["random tree"]["ari"] + 0.2
+    assert (
+        all(0 <= row[name] <= 1 for row in rows for name in ("purity", "agreement"))
+        and values["4–AL"]["ari"] > values["random tree"]["ari"] + 0.2
+    )
     from comparison_hc.datasets import load_dataset
+
     answers = load_dataset("car").triplets.to_quadruplets()
     trees = rd.car_trees(0, 0)[0]
-    for name, own in (("4K–AL", False), ("4K–AL, self-pairs", True)): assert trees[name].same_tree(kernel_average_linkage(kernel_passive(answers, self_pairs=own)))
+    for name, own in (("4K–AL", False), ("4K–AL, self-pairs", True)):
+        assert trees[name].same_tree(kernel_average_linkage(kernel_passive(answers, self_pairs=own)))
+
 
 @needs_data
 def test_car_pictures_are_at_the_leaves_and_can_be_left_out():
     from comparison_hc.datasets import load_dataset
+
     trees = {"4–AL": rd.car_trees(0, 0)[0]["4–AL"]}
     plain = str(rd.car_picture(trees, pictures=False).to_dict())
     assert "data:image" not in plain and "off-road/SUV" in plain
-    if load_dataset("car").images is not None: assert str(rd.car_picture(trees).to_dict(validate=False)).count("data:image/jpeg") == 60
+    if load_dataset("car").images is not None:
+        assert str(rd.car_picture(trees).to_dict(validate=False)).count("data:image/jpeg") == 60
+
 
 @pytest.mark.parametrize("name", [*FIGURES, "f19-car"])
 def test_without_the_data_the_command_says_what_is_missing(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path / "empty"))
     import comparison_hc.datasets as datasets
-    def refuse(*args, **kwargs): raise OSError("no network in this test")
+
+    def refuse(*args, **kwargs):
+        raise OSError("no network in this test")
+
     monkeypatch.setattr(datasets, "_download", refuse)
     rd.dataset_similarity.cache_clear()
     known = find_reproductions()[name]
-    with pytest.raises(DatasetNotFoundError, match="is not here"): known.function(**known.quick_grid[0], rng=np.random.default_rng(0))
+    with pytest.raises(DatasetNotFoundError, match="is not here"):
+        known.function(**known.quick_grid[0], rng=np.random.default_rng(0))
     rd.dataset_similarity.cache_clear()
 
+
 # ---- grids, summaries, claims
+
 
 def test_grids_are_the_papers():
     known = find_reproductions()
     for name, (datasets, dimensions) in FIGURES.items():
         full, quick = (pd.DataFrame(grid) for grid in (known[name].full_grid, known[name].quick_grid))
-        assert full["dataset"].drop_duplicates().tolist() == datasets and sorted(full["dimension"].unique()) == dimensions
-        assert sorted(full["p"].unique()) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1] and set(full["repetition"]) == set(range(10)) and len(full) == 100 * len(datasets) * len(dimensions)
+        assert (
+            full["dataset"].drop_duplicates().tolist() == datasets and sorted(full["dimension"].unique()) == dimensions
+        )
+        assert (
+            sorted(full["p"].unique()) == [0.01, 0.02, 0.03, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1]
+            and set(full["repetition"]) == set(range(10))
+            and len(full) == 100 * len(datasets) * len(dimensions)
+        )
         assert all(run in known[name].full_grid for run in known[name].quick_grid) and len(quick) < len(full) / 10
     rest = [run for name in list(FIGURES)[1:] for run in known[name].full_grid]
-    assert all(run in rest for run in known["f19-fig3"].full_grid)                          # figure 3 is a part of the other three
-    assert len({(known[name].function, known[name].seed, known[name].paired, known[name].version) for name in FIGURES}) == 1
+    assert all(run in rest for run in known["f19-fig3"].full_grid)  # figure 3 is a part of the other three
+    assert (
+        len({(known[name].function, known[name].seed, known[name].paired, known[name].version) for name in FIGURES})
+        == 1
+    )
+
 
 def summary_of(excess, dataset="zoo", proportions=(0.01, 0.1)):
     "A summary made by hand: {(method, dimension): excess}, or a list by p."
-    rows = [dict(dataset=dataset, dimension=d, p=p, method=name, cost=100 + 50 * v, sd=1.0, comparisons=10, converged=1.0, repetitions=10, excess=v)
-            for (name, d), value in excess.items() for p, v in zip(proportions, value if isinstance(value, list) else [value] * len(proportions))]
+    rows = [
+        dict(
+            dataset=dataset,
+            dimension=d,
+            p=p,
+            method=name,
+            cost=100 + 50 * v,
+            sd=1.0,
+            comparisons=10,
+            converged=1.0,
+            repetitions=10,
+            excess=v,
+        )
+        for (name, d), value in excess.items()
+        for p, v in zip(proportions, value if isinstance(value, list) else [value] * len(proportions))
+    ]
     return pd.DataFrame(rows)
 
-AS_THE_PAPER_SAYS = {**{(name, 0): 0.02 for name in rd.OURS}, ("AL, similarities known", 0): 0.0, ("random tree", 0): 1.0,
-                     **{("t-STE–AL", d): v for d, v in ((2, 0.05), (5, 0.1), (10, 0.3))}, **{("FORTE–AL", d): v for d, v in ((2, 0.3), (5, 0.2), (10, 0.1))}}
+
+AS_THE_PAPER_SAYS = {
+    **{(name, 0): 0.02 for name in rd.OURS},
+    ("AL, similarities known", 0): 0.0,
+    ("random tree", 0): 1.0,
+    **{("t-STE–AL", d): v for d, v in ((2, 0.05), (5, 0.1), (10, 0.3))},
+    **{("FORTE–AL", d): v for d, v in ((2, 0.3), (5, 0.2), (10, 0.1))},
+}
+
 
 @pytest.mark.parametrize("dataset", ["zoo", "glass", "newsgroups"])
 def test_claims_hold_on_curves_as_the_paper_describes_them(dataset):
     summary = summary_of(AS_THE_PAPER_SAYS, dataset)
-    assert all(claim.holds for claim in rd.dimension_claims(summary)) and all(claim.holds for claim in rd.figure_3_claims(summary[summary["dimension"] <= 2]))
+    assert all(claim.holds for claim in rd.dimension_claims(summary)) and all(
+        claim.holds for claim in rd.figure_3_claims(summary[summary["dimension"] <= 2])
+    )
     assert len(rd.dimension_claims(summary)) == 6 + (dataset != "newsgroups")
 
-@pytest.mark.parametrize("dataset, changed, words", [
-    ("zoo", {("4–AL", 0): [0.0, 0.11]}, "results are stable"), ("zoo", {("4–AL", 0): 0.12}, "4–AL is either"), ("zoo", {("4K–AL", 0): 0.12}, "4K–AL is either"), ("zoo", {("t-STE–AL", 10): 0.08}, "drops with increasing"),
-    ("zoo", {("t-STE–AL", 10): 0.11}, "worsen the results of t-STE–AL"), ("glass", {("FORTE–AL", 10): 0.31}, "slightly better")])
+
+@pytest.mark.parametrize(
+    "dataset, changed, words",
+    [
+        ("zoo", {("4–AL", 0): [0.0, 0.11]}, "results are stable"),
+        ("zoo", {("4–AL", 0): 0.12}, "4–AL is either"),
+        ("zoo", {("4K–AL", 0): 0.12}, "4K–AL is either"),
+        ("zoo", {("t-STE–AL", 10): 0.08}, "drops with increasing"),
+        ("zoo", {("t-STE–AL", 10): 0.11}, "worsen the results of t-STE–AL"),
+        ("glass", {("FORTE–AL", 10): 0.31}, "slightly better"),
+    ],
+)
 def test_each_claim_can_fail(dataset, changed, words):
-    held = {claim.sentence: claim.holds for claim in rd.dimension_claims(summary_of({**AS_THE_PAPER_SAYS, **changed}, dataset))}
+    held = {
+        claim.sentence: claim.holds
+        for claim in rd.dimension_claims(summary_of({**AS_THE_PAPER_SAYS, **changed}, dataset))
+    }
     assert [holds for sentence, holds in held.items() if words in sentence] == [False]
 
+
 def test_summary_is_mean_deviation_and_place_between_the_rulers():
-    rows = [dict(dataset="zoo", dimension=0, p=0.1, repetition=k, method=m, cost=c, comparisons=4, converged=True, seconds=1.0)
-            for m, costs in (("4–AL", [120, 130]), ("AL, similarities known", [100, 100]), ("random tree", [190, 210])) for k, c in enumerate(costs)]
+    rows = [
+        dict(
+            dataset="zoo",
+            dimension=0,
+            p=0.1,
+            repetition=k,
+            method=m,
+            cost=c,
+            comparisons=4,
+            converged=True,
+            seconds=1.0,
+        )
+        for m, costs in (("4–AL", [120, 130]), ("AL, similarities known", [100, 100]), ("random tree", [190, 210]))
+        for k, c in enumerate(costs)
+    ]
     got = rd.data_summary(pd.DataFrame(rows)).set_index("method")
-    assert got.loc["4–AL", ["cost", "sd", "excess", "repetitions"]].tolist() == [125, 5, 0.25, 2] and got.loc["random tree", "excess"] == 1
+    assert (
+        got.loc["4–AL", ["cost", "sd", "excess", "repetitions"]].tolist() == [125, 5, 0.25, 2]
+        and got.loc["random tree", "excess"] == 1
+    )
+
 
 def test_charts_show_every_method_and_not_the_random_tree():
     text = rd.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()
-    assert "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED)) and "zoo, d = 10" in text
+    assert (
+        "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED)) and "zoo, d = 10" in text
+    )
+
 
 # ---- kept results
+
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_kept_results_are_those_of_their_grid(name):
     known, seen = find_reproductions()[name], 0
     for kind, grid in (("-quick", known.quick_grid), ("", known.full_grid)):
         path = ROOT / "nbs/9_reproduce/results" / f"{name}{kind}.csv"
-        if not path.exists(): continue
+        if not path.exists():
+            continue
         kept, seen = pd.read_csv(path), seen + 1
-        assert set(kept[["dataset", "p", "dimension"]].itertuples(index=False, name=None)) == {(run["dataset"], run["p"], run["dimension"]) for run in grid}
+        assert set(kept[["dataset", "p", "dimension"]].itertuples(index=False, name=None)) == {
+            (run["dataset"], run["p"], run["dimension"]) for run in grid
+        }
         assert set(kept["repetitions"]) == {1 + max(run["repetition"] for run in grid)} and not kept.isna().any().any()
         for dataset, rows in kept.groupby("dataset"):
             known_cost = rows.loc[rows["method"] == rd.REFERENCES[0], "cost"]
-            assert known_cost.nunique() == 1 and rows.loc[rows["method"] == rd.REFERENCES[0], "excess"].abs().max() < 1e-9
+            assert (
+                known_cost.nunique() == 1 and rows.loc[rows["method"] == rd.REFERENCES[0], "excess"].abs().max() < 1e-9
+            )
     assert seen
+
 
 @needs_data
 def test_a_point_of_the_kept_results_is_what_the_code_gives():

@@ -8,27 +8,36 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from comparison_hc.reproduce import n20 as r
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.reproduce.experiments import find_reproductions, reproduce, run_experiment
-from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.ground.validation import InputError
+from comparison_hc.metrics import adjusted_rand_index
+from comparison_hc.reproduce import n20 as r
+from comparison_hc.reproduce.experiments import find_reproductions, reproduce, run_experiment
 
-needs_data = pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data")
+needs_data = pytest.mark.skipif(
+    not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"
+)
 RESULTS = Path(__file__).parents[1] / "nbs/9_reproduce/results"
 NAMES = ["n20-fig1a", "n20-fig1b", "n20-fig1c", "n20-fig2a", "n20-fig2b", "n20-fig2c", "n20-food"]
 EASY = dict(family="normal", delta=0.9, epsilon=1.0, k=2, n=24, repetition=0)
 
+
 @pytest.fixture
 def plane(monkeypatch):
     "Three groups of ten points, three digits, in the place of MNIST."
-    points = np.random.default_rng(0).normal(scale=0.02, size=(30, 2)) + np.repeat([[0, 0], [0.9, 0], [0, 0.9]], 10, axis=0)
+    points = np.random.default_rng(0).normal(scale=0.02, size=(30, 2)) + np.repeat(
+        [[0, 0], [0.9, 0], [0, 0.9]], 10, axis=0
+    )
     monkeypatch.setattr(r, "mnist_plane", lambda dataset: (points, np.repeat([0, 1, 2], 10)))
     monkeypatch.setitem(r._DIGITS, "three", (0, 1, 2))
 
+
 # ---- runs
 
-@pytest.mark.parametrize("kind, order, exist", [("triplets", 3, n_triplet_questions), ("quadruplets", 4, n_quadruplet_questions)])
+
+@pytest.mark.parametrize(
+    "kind, order, exist", [("triplets", 3, n_triplet_questions), ("quadruplets", 4, n_quadruplet_questions)]
+)
 def test_a_planted_run_finds_easy_clusters_and_never_takes_more_than_exist(kind, order, exist):
     rows = r.planted_partition_run(kind, a=9, rng=0, **EASY)
     assert [row["method"] for row in rows] == [f"AddS-{order}", f"MulK-{order}"]
@@ -36,21 +45,28 @@ def test_a_planted_run_finds_easy_clusters_and_never_takes_more_than_exist(kind,
     assert rows[0]["ari"] == 1 and rows[0]["true_delta"] == pytest.approx(0.9)
     assert rows == r.planted_partition_run(kind, a=9, rng=0, **EASY)
 
+
 def test_a_run_that_is_not_cut_has_the_number_it_says():
     rows = r.planted_partition_run("triplets", a=3, rng=1, **EASY)
-    assert not rows[0]["exhausted"] and rows[0]["comparisons"] == round(24 * np.log(24)**3)
+    assert not rows[0]["exhausted"] and rows[0]["comparisons"] == round(24 * np.log(24) ** 3)
+
 
 def test_families_have_the_delta_that_they_claim_and_the_published_one_has_not():
     from scipy.integrate import quad
+
     for name, family in r.FAMILIES.items():
         f_in, f_out = family(0.5)
-        true = 2 * quad(lambda x: f_in.pdf(x) * f_out.cdf(x), -8, 8, points=[0, 1], limit=200)[0] - 1         # P(w > w′), straight from its definition
+        true = (
+            2 * quad(lambda x: f_in.pdf(x) * f_out.cdf(x), -8, 8, points=[0, 1], limit=200)[0] - 1
+        )  # P(w > w′), straight from its definition
         assert abs(true - (0.19 if "published" in name else 0.5)) < (5e-3 if "published" in name else 1e-4)
+
 
 def test_mnist_run_has_one_row_a_method(plane):
     rows = {row["method"]: row for row in r.mnist_run("three", 30, 3, 0, 0)}
     assert set(rows) == set(r.MNIST_METHODS) and rows["k-means"]["ari"] == 1 and rows["AddS-3, k known"]["ari"] > 0.9
     assert len({row["comparisons"] for row in rows.values()}) == 1
+
 
 def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeypatch):
     monkeypatch.setattr(r, "MAX_ITER", 1)
@@ -66,112 +82,234 @@ def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeyp
     header = " ".join(r.describe_ari(r.ari_summary(table)))
     assert f"not converged: {len(lost)} of 5 results" in header and all(name in header for name in lost)
 
+
 def test_other_warnings_pass():
     with pytest.warns(RuntimeWarning, match="hello"):
         assert r._watched(lambda: warnings.warn("hello", RuntimeWarning) or 3) == (3, True)
+
 
 def test_comparisons_do_not_see_the_width_of_the_gaussian():
     points = np.random.default_rng(2).uniform(-1, 1, size=(12, 2))
     apart = np.linalg.norm(points[:, None] - points, axis=2)[np.triu_indices(12, 1)]
     assert (np.argsort(-r.gaussian_similarity(points)[np.triu_indices(12, 1)]) == np.argsort(apart)).all()
 
+
 # ---- people's answers
+
 
 def test_partitions_of_answers():
     labels = np.repeat([0, 1], 6)
-    rows = [(i, j, k) for i in range(12) for j in range(12) for k in range(12) if i != j and labels[i] == labels[j] != labels[k]]
+    rows = [
+        (i, j, k)
+        for i in range(12)
+        for j in range(12)
+        for k in range(12)
+        if i != j and labels[i] == labels[j] != labels[k]
+    ]
     found = r.answer_partitions(np.array(rows), 12, (2,))
     assert set(found) == {"AddS-3, SPUR", "AddS-3, k = 2", "MulK-3, k = 2", "t-STE, k = 2"}
     assert all(adjusted_rand_index(labels, own) == 1 for name, (own, _) in found.items() if name != "MulK-3, k = 2")
 
+
 @needs_data
 def test_outliers_can_be_left_out_three_ways(monkeypatch):
     seen = []
-    monkeypatch.setattr(r, "answer_partitions", lambda rows, n, numbers, rng: seen.append((len(rows), rows.max() + 1, n)) or {"one": (np.arange(n) % 2, True)})
+    monkeypatch.setattr(
+        r,
+        "answer_partitions",
+        lambda rows, n, numbers, rng: seen.append((len(rows), rows.max() + 1, n)) or {"one": (np.arange(n) % 2, True)},
+    )
     tables = [r.car_partitions_run(outliers, 0, 0) for outliers in r.OUTLIERS]
     assert seen[0] == seen[1] == (12112, 60, 60) and seen[2][1:] == (56, 56) and seen[2][0] < 12112
     assert [table[0]["n_clusters"] for table in tables] == [4, 4, 3] and tables[0][1]["ari"] != tables[1][1]["ari"]
+
 
 @needs_data
 def test_food_has_the_number_of_unique_answers_that_the_paper_gives():
     rows = r.food_answers()
     assert len(rows) == 190376 == len({tuple(row) for row in rows.tolist()}) and len(r.food_answers("all")) > len(rows)
 
+
 @needs_data
 def test_the_plane_is_the_unit_square_of_all_digits():
     both, ten = r.mnist_plane("1 vs. 7"), r.mnist_plane("10 digits")
     assert len(both[0]) == 2163 and set(both[1]) == {1, 7} and len(ten[0]) == 10000
-    assert ten[0].min(axis=0) == pytest.approx([-1, -1]) and ten[0].max(axis=0) == pytest.approx([1, 1]) and not ten[0].flags.writeable
+    assert (
+        ten[0].min(axis=0) == pytest.approx([-1, -1])
+        and ten[0].max(axis=0) == pytest.approx([1, 1])
+        and not ten[0].flags.writeable
+    )
+
 
 # ---- grids, sentences, pictures
+
 
 def test_all_figures_are_registered_with_the_papers_setting():
     known = find_reproductions()
     assert set(NAMES) <= set(known)
     for name in NAMES[:3]:
-        assert all(run["n"] == 1000 and run["k"] == 4 and run["delta"] == 0.5 for run in known[name].full_grid) and {run["repetition"] for run in known[name].full_grid} == set(range(10))
-    assert {run["a"] for run in known["n20-fig1a"].full_grid} == {1 + s / 2 for s in range(11)} and {run["epsilon"] for run in known["n20-fig1a"].full_grid} == {0.75}
+        assert all(run["n"] == 1000 and run["k"] == 4 and run["delta"] == 0.5 for run in known[name].full_grid) and {
+            run["repetition"] for run in known[name].full_grid
+        } == set(range(10))
+    assert {run["a"] for run in known["n20-fig1a"].full_grid} == {1 + s / 2 for s in range(11)} and {
+        run["epsilon"] for run in known["n20-fig1a"].full_grid
+    } == {0.75}
     assert sorted({run["epsilon"] for run in known["n20-fig1b"].full_grid}) == pytest.approx(np.arange(1, 21) / 20)
-    assert {run["n"] for run in known["n20-fig2a"].full_grid} == {2163} and {run["n"] for run in known["n20-fig2b"].full_grid} == {2000}
+    assert {run["n"] for run in known["n20-fig2a"].full_grid} == {2163} and {
+        run["n"] for run in known["n20-fig2b"].full_grid
+    } == {2000}
     assert {run["outliers"] for run in known["n20-fig2c"].full_grid} == set(r.OUTLIERS)
+
 
 def made_up(curves, over="a", **more):
     "A summary with these mean ARIs: {method: {value: ari}}."
-    rows = [{over: x, "method": m, "ari": y, "sd": 0.0, "exact": float(y == 1), "n_clusters": 2.0, "comparisons": 10, "exhausted": False, "converged": 1.0, "repetitions": 10, "n": 1000, **more} for m, curve in curves.items() for x, y in curve.items()]
+    rows = [
+        {
+            over: x,
+            "method": m,
+            "ari": y,
+            "sd": 0.0,
+            "exact": float(y == 1),
+            "n_clusters": 2.0,
+            "comparisons": 10,
+            "exhausted": False,
+            "converged": 1.0,
+            "repetitions": 10,
+            "n": 1000,
+            **more,
+        }
+        for m, curve in curves.items()
+        for x, y in curve.items()
+    ]
     return pd.DataFrame(rows)
 
+
 def test_verdicts_of_figure_1a_follow_the_curves():
-    def curve(start): return {a: float(a >= start) for a in (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)}
+    def curve(start):
+        return {a: float(a >= start) for a in (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)}
+
     paper = made_up({"AddS-3": curve(3), "AddS-4": curve(3), "MulK-3": curve(4.5), "MulK-4": curve(5.5)})
     assert all(r.figure_1a_claims(paper))
     other = made_up({"AddS-3": curve(3.5), "AddS-4": curve(6), "MulK-3": curve(3), "MulK-4": curve(2)})
-    assert [claim.holds for claim in r.figure_1a_claims(other)] == [False, False, False, True, False, True, False, False]
+    assert [claim.holds for claim in r.figure_1a_claims(other)] == [
+        False,
+        False,
+        False,
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+
 
 def test_recovery_is_from_there_on():
-    assert r.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3 and r.recovers_from(made_up({"m": {1: 1.0, 2: 0.98}}), "m") == float("inf")
+    assert r.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3 and r.recovers_from(
+        made_up({"m": {1: 1.0, 2: 0.98}}), "m"
+    ) == float("inf")
 
-@pytest.mark.parametrize("starts, verdicts", [((0.25, 0.95), [True, True]), ((0.3, 0.9), [False, False]), ((0.05, 2), [True, False])])
+
+@pytest.mark.parametrize(
+    "starts, verdicts", [((0.25, 0.95), [True, True]), ((0.3, 0.9), [False, False]), ((0.05, 2), [True, False])]
+)
 def test_verdicts_of_figure_1b_follow_the_curves(starts, verdicts):
-    curves = {name: {e: float(e >= start) for e in (0.05, 0.25, 0.3, 0.9, 0.95, 1.0)} for name, start in zip(("AddS-3", "MulK-3"), starts)}
+    curves = {
+        name: {e: float(e >= start) for e in (0.05, 0.25, 0.3, 0.9, 0.95, 1.0)}
+        for name, start in zip(("AddS-3", "MulK-3"), starts)
+    }
     assert [claim.holds for claim in r.figure_1b_claims(made_up(curves, "epsilon"))] == verdicts
+
 
 def test_the_header_says_where_all_comparisons_were_used():
     summary = made_up({"AddS-3": {5: 1.0, 6: 1.0}}).assign(exhausted=lambda t: t["a"] == 6)
-    assert "a = 6; all were used there" in r.describe_ari(summary)[-1] and len(r.describe_ari(summary[summary["a"] == 5])) == 2
+    assert (
+        "a = 6; all were used there" in r.describe_ari(summary)[-1]
+        and len(r.describe_ari(summary[summary["a"] == 5])) == 2
+    )
+
 
 def test_pictures_can_be_drawn():
     r.ari_chart(made_up({"AddS-3": {1: 0.5, 2: 1.0}})).to_dict()
     r.family_chart(made_up({"AddS-3": {3: 0.5}, "MulK-3": {3: 0.1}}, family="normal", true_delta=0.5)).to_dict()
-    pairs = pd.DataFrame([{"outliers": "in", "one": a, "other": b, "ari": 1.0, "sd": 0.0, "n_clusters": 2.0, "comparisons": 5, "converged": 0.5, "repetitions": 2} for a in "xy" for b in "xy"])
+    pairs = pd.DataFrame(
+        [
+            {
+                "outliers": "in",
+                "one": a,
+                "other": b,
+                "ari": 1.0,
+                "sd": 0.0,
+                "n_clusters": 2.0,
+                "comparisons": 5,
+                "converged": 0.5,
+                "repetitions": 2,
+            }
+            for a in "xy"
+            for b in "xy"
+        ]
+    )
     assert "not converged: 2 of 4 results (x, y)" in str(r.agreement_chart(pairs).to_dict()["title"])
 
-@pytest.mark.parametrize("argument, call", [("kind", lambda: r.planted_partition_run("pairs", a=3, rng=0, **EASY)), ("family", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "family": "cauchy"})),
-    ("k", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "k": 1})), ("n", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "n": 1})), ("delta", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "delta": 2})),
-    ("epsilon", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "epsilon": 0})), ("a", lambda: r.planted_partition_run("triplets", a=-1, rng=0, **EASY)), ("dataset", lambda: r.mnist_run("digits", 30, 2, 0, 0)),
-    ("outliers", lambda: r.car_partitions_run("out", 0, 0)), ("answers", lambda: r.food_answers("some"))])
+
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("kind", lambda: r.planted_partition_run("pairs", a=3, rng=0, **EASY)),
+        ("family", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "family": "cauchy"})),
+        ("k", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "k": 1})),
+        ("n", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "n": 1})),
+        ("delta", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "delta": 2})),
+        ("epsilon", lambda: r.planted_partition_run("triplets", a=3, rng=0, **{**EASY, "epsilon": 0})),
+        ("a", lambda: r.planted_partition_run("triplets", a=-1, rng=0, **EASY)),
+        ("dataset", lambda: r.mnist_run("digits", 30, 2, 0, 0)),
+        ("outliers", lambda: r.car_partitions_run("out", 0, 0)),
+        ("answers", lambda: r.food_answers("some")),
+    ],
+)
 def test_bad_input_is_named(argument, call):
-    with pytest.raises(InputError, match=f"^{argument} must be"): call()
+    with pytest.raises(InputError, match=f"^{argument} must be"):
+        call()
+
 
 def test_runs_fit_the_engine():
     table = run_experiment(r.planted_partition_run, [dict(kind="triplets", a=a, **EASY) for a in (3, 4)], paired=("a",))
     summary = r.ari_summary(table)
     assert len(table) == len(summary) == 4 and table["run_seed"].nunique() == 1 and (summary["repetitions"] == 1).all()
 
+
 # ---- whole quick settings, as `comparison-hc reproduce NAME --quick` runs them
+
 
 def of_the_grid(summary, grid):
     "Whether the summary has the points of the grid and no others, every point with as many rows and repetitions."
     names = [name for name in grid[0] if name != "repetition"]
     rows = summary.groupby(names).size()
     points = {tuple(run[name] for name in names) for run in grid}
-    return set(summary[names].itertuples(index=False, name=None)) == points and rows.nunique() == 1 and set(summary["repetitions"]) == {len(grid) / len(points)}
+    return (
+        set(summary[names].itertuples(index=False, name=None)) == points
+        and rows.nunique() == 1
+        and set(summary["repetitions"]) == {len(grid) / len(points)}
+    )
 
-ALONE = {**{f"n20-fig1{part}": {"AddS-3", "MulK-3"} for part in "bc"}, "n20-fig1a": {"AddS-3", "MulK-3", "AddS-4", "MulK-4"}}
-WITH_DATA = {**{f"n20-fig2{part}": set(r.MNIST_METHODS) for part in "ab"},
-             "n20-fig2c": {"classes", "AddS-3, SPUR", *(f"{method}, k = {k}" for method in ("AddS-3", "MulK-3", "t-STE") for k in (2, 3))},
-             "n20-food": {"AddS-3, SPUR", *(f"{method}, k = 2" for method in ("AddS-3", "MulK-3", "t-STE"))}}
 
-@pytest.mark.parametrize("name, methods", [*ALONE.items(), *(pytest.param(*item, marks=needs_data) for item in WITH_DATA.items())])
+ALONE = {
+    **{f"n20-fig1{part}": {"AddS-3", "MulK-3"} for part in "bc"},
+    "n20-fig1a": {"AddS-3", "MulK-3", "AddS-4", "MulK-4"},
+}
+WITH_DATA = {
+    **{f"n20-fig2{part}": set(r.MNIST_METHODS) for part in "ab"},
+    "n20-fig2c": {
+        "classes",
+        "AddS-3, SPUR",
+        *(f"{method}, k = {k}" for method in ("AddS-3", "MulK-3", "t-STE") for k in (2, 3)),
+    },
+    "n20-food": {"AddS-3, SPUR", *(f"{method}, k = 2" for method in ("AddS-3", "MulK-3", "t-STE"))},
+}
+
+
+@pytest.mark.parametrize(
+    "name, methods", [*ALONE.items(), *(pytest.param(*item, marks=needs_data) for item in WITH_DATA.items())]
+)
 def test_a_quick_setting_whole(name, methods):
     "Every point with every method, a figure of it, and the file beside the notebook is what the code gives, up to the few runs that a last bit can tip over."
     found = reproduce(name)
@@ -181,17 +319,27 @@ def test_a_quick_setting_whole(name, methods):
     pd.testing.assert_frame_equal(stored[same], found.summary[same], check_dtype=False, rtol=1e-5)
     assert (stored["ari"] - found.summary["ari"]).abs().quantile(0.75) < 1e-3
     assert set(found.summary["one" if "one" in found.summary else "method"]) == methods and found.chart().to_dict()
-    if name == "n20-fig1c":    # AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers of triplets
+    if (
+        name == "n20-fig1c"
+    ):  # AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers of triplets
         mean = found.summary.groupby(["family", "method"])["ari"].mean().unstack()
         assert (mean["AddS-3"] > mean["MulK-3"]).all() and len(mean) == 3
-    if name == "n20-fig2a":    # with n(ln n)^4 triplets every method is near k-means, which sees the points
+    if name == "n20-fig2a":  # with n(ln n)^4 triplets every method is near k-means, which sees the points
         last = found.summary[found.summary["a"] == 4].set_index("method")["ari"]
         assert (last > last["k-means"] - 0.15).all() and last["k-means"] > 0.8
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_full_results_are_of_the_registered_grid(name):
     "And of ten repetitions, as in the paper."
     from comparison_hc.reproduce.f19 import kept_results
+
     summary, kind = kept_results(name)
-    assert kind == "full" and of_the_grid(summary, find_reproductions()[name].full_grid) and set(summary["repetitions"]) == {10}
-    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid) and r.setting_2020(summary, kind).startswith("THE PAPER'S SETTING; ")
+    assert (
+        kind == "full"
+        and of_the_grid(summary, find_reproductions()[name].full_grid)
+        and set(summary["repetitions"]) == {10}
+    )
+    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid) and r.setting_2020(
+        summary, kind
+    ).startswith("THE PAPER'S SETTING; ")

@@ -5,7 +5,8 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings, strategies as st
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 from comparison_hc.checks import find_checks
 from comparison_hc.dendrogram import Dendrogram
@@ -26,6 +27,7 @@ def symmetric(n, rng):
 
 # The checks
 
+
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
     result = check()
@@ -34,23 +36,72 @@ def test_every_statement_holds(check):
 
 def test_every_statement_of_the_paper_has_a_check():
     labels = " ".join(c.label for c in CHECKS)
-    for word in ("eq. 4", "eq. 5", "appendix B.1", "Proposition 1, lower", "Proposition 1, upper", "Theorem 1, sufficient", "Theorem 1, converse", "Theorem 2, number of queries", "Theorem 2, eq. 4",
-                 "Theorem 2, eq. 6", "Theorem 2, eq. 7", "Theorem 2, eq. 8", "Theorem 2, threshold", "Theorem 3, mean kernel", "Theorem 3, separation", "Theorem 3, eq. 10: simulated", "Theorem 3, eq. 10: the proof", "Theorem 3, threshold",
-                 "Theorem 4, mean preference", "Theorem 4, convex", "Theorem 4, separation", "Theorem 4, eq. 14", "Theorem 4, union bound", "Theorem 4, threshold", "Theorem 4, eq. 13", "Theorems 2 and 3, no overlap"):
+    for word in (
+        "eq. 4",
+        "eq. 5",
+        "appendix B.1",
+        "Proposition 1, lower",
+        "Proposition 1, upper",
+        "Theorem 1, sufficient",
+        "Theorem 1, converse",
+        "Theorem 2, number of queries",
+        "Theorem 2, eq. 4",
+        "Theorem 2, eq. 6",
+        "Theorem 2, eq. 7",
+        "Theorem 2, eq. 8",
+        "Theorem 2, threshold",
+        "Theorem 3, mean kernel",
+        "Theorem 3, separation",
+        "Theorem 3, eq. 10: simulated",
+        "Theorem 3, eq. 10: the proof",
+        "Theorem 3, threshold",
+        "Theorem 4, mean preference",
+        "Theorem 4, convex",
+        "Theorem 4, separation",
+        "Theorem 4, eq. 14",
+        "Theorem 4, union bound",
+        "Theorem 4, threshold",
+        "Theorem 4, eq. 13",
+        "Theorems 2 and 3, no overlap",
+    ):
         assert word in labels, word
 
 
-@pytest.mark.parametrize("module, name, wrong, check", [
-    (theory, "beta", lambda level, snr: math.sqrt(2) * np.asarray(level) * 0 + np.tanh(np.asarray(level) * snr), theory.mean_answer),
-    (theory, "linkage_successes", lambda n0, L, snr, runs, rng, methods=(1, 2): [runs // 2] * len(methods), theory.linkage_recovers),
-    (theory_average, "beta", lambda level, snr: np.asarray(level) * 0.1 * snr, theory_average.mean_preference_follows_the_tree),
-    (theory_average, "passive_gap", lambda snr, L: 2 * snr + 0 * L, theory_average.gaps_exceed_delta),
-    (theory_average, "C_PRIME", 5.0, theory_average.bernstein_gives_eq14),
-    (theory_average, "C_THEOREM_4", 80.0, theory_average.threshold_closes_the_proof),
-    (theory_kernel, "kernel_levels", lambda M, n, whole=False: theory_kernel.clusters_at_level(len(M) - 1) * 0.0, theory_kernel.kernel_levels_are_exact),
-    (theory_kernel, "C_THEOREM_2", 150, theory_kernel.active_threshold),
-    (theory_kernel, "C_THEOREM_3", 20.0, theory_kernel.passive_threshold),
-    (theory_kernel, "shared_products", lambda snr, L: np.zeros((L + 1,) * 3), theory_kernel.passive_kernel_mean)])
+@pytest.mark.parametrize(
+    "module, name, wrong, check",
+    [
+        (
+            theory,
+            "beta",
+            lambda level, snr: math.sqrt(2) * np.asarray(level) * 0 + np.tanh(np.asarray(level) * snr),
+            theory.mean_answer,
+        ),
+        (
+            theory,
+            "linkage_successes",
+            lambda n0, L, snr, runs, rng, methods=(1, 2): [runs // 2] * len(methods),
+            theory.linkage_recovers,
+        ),
+        (
+            theory_average,
+            "beta",
+            lambda level, snr: np.asarray(level) * 0.1 * snr,
+            theory_average.mean_preference_follows_the_tree,
+        ),
+        (theory_average, "passive_gap", lambda snr, L: 2 * snr + 0 * L, theory_average.gaps_exceed_delta),
+        (theory_average, "C_PRIME", 5.0, theory_average.bernstein_gives_eq14),
+        (theory_average, "C_THEOREM_4", 80.0, theory_average.threshold_closes_the_proof),
+        (
+            theory_kernel,
+            "kernel_levels",
+            lambda M, n, whole=False: theory_kernel.clusters_at_level(len(M) - 1) * 0.0,
+            theory_kernel.kernel_levels_are_exact,
+        ),
+        (theory_kernel, "C_THEOREM_2", 150, theory_kernel.active_threshold),
+        (theory_kernel, "C_THEOREM_3", 20.0, theory_kernel.passive_threshold),
+        (theory_kernel, "shared_products", lambda snr, L: np.zeros((L + 1,) * 3), theory_kernel.passive_kernel_mean),
+    ],
+)
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
     monkeypatch.setattr(module, name, wrong)
     assert not check()
@@ -71,6 +122,7 @@ def test_a_broken_condition_is_seen():
 
 # Their helpers, against definitions
 
+
 @properties
 @given(st.integers(2, 9), st.integers(0, 10**6))
 def test_sorting_by_questions(n, seed):
@@ -79,14 +131,18 @@ def test_sorting_by_questions(n, seed):
     assert np.all(np.diff(w[order[:, 0], order[:, 1]]) > 0) and len(order) == math.comb(n, 2)
     assert oracle.n_queries <= len(order) * math.ceil(math.log2(max(len(order), 1)))
     from scipy.cluster.hierarchy import linkage
+
     for method in ("single", "complete"):
-        assert np.array_equal(theory.linkage_from_order(order, method)[:, :2], linkage(w.max() - w[np.triu_indices(n, 1)], method)[:, :2])
+        assert np.array_equal(
+            theory.linkage_from_order(order, method)[:, :2], linkage(w.max() - w[np.triu_indices(n, 1)], method)[:, :2]
+        )
 
 
 @properties
 @given(st.integers(0, 10**6), st.sampled_from([(1, 2), (2, 1), (2, 2), (3, 1)]), st.floats(0, 5))
 def test_recovery_is_equality_of_planted_clusters(seed, shape, delta):
     from scipy.cluster.hierarchy import linkage
+
     model = planted_hierarchy(*shape, 0, delta, 1, seed)
     Z = linkage(-model.similarity[np.triu_indices(len(model.labels), 1)] + 100, "average")
     found = {frozenset(members.tolist()) for _, members in Dendrogram.from_linkage(Z).clusters()}
@@ -96,20 +152,24 @@ def test_recovery_is_equality_of_planted_clusters(seed, shape, delta):
 
 def test_recovery_from_initial_clusters():
     halves = [[0, 1], [2, 3], [4, 5], [6, 7]]
-    assert theory.recovers([[0, 1], [2, 3], [4, 5]], 4, 1, halves) and not theory.recovers([[0, 2], [1, 3], [4, 5]], 4, 1, halves)
+    assert theory.recovers([[0, 1], [2, 3], [4, 5]], 4, 1, halves) and not theory.recovers(
+        [[0, 2], [1, 3], [4, 5]], 4, 1, halves
+    )
 
 
 def test_rand_indices_are_scikit_learns():
     every = theory._partitions(5)
     assert len(every) == 52
     index = theory._rand_indices(every, every)
-    for a, b in np.random.default_rng(0).integers(0, 52, (60, 2)): assert math.isclose(index[a, b], adjusted_rand_index(every[a], every[b]), abs_tol=1e-12)
+    for a, b in np.random.default_rng(0).integers(0, 52, (60, 2)):
+        assert math.isclose(index[a, b], adjusted_rand_index(every[a], every[b]), abs_tol=1e-12)
 
 
 @properties
 @given(st.floats(-5, 5), st.floats(0, 4))
 def test_beta_is_a_bias(level, snr):
     from scipy.stats import norm
+
     assert math.isclose(theory.beta(level, snr), 2 * norm.cdf(level * snr / math.sqrt(2)) - 1, abs_tol=1e-12)
     assert theory.beta(-level, snr) == -theory.beta(level, snr) and abs(theory.beta(level, snr)) <= 1
 
@@ -119,15 +179,18 @@ def test_direct_kernel_is_equation_9(n, p):
     w = symmetric(n, 3)
     K = theory_kernel.passive_kernel(w, p, np.random.default_rng(7))
     P, pairs = math.comb(n, 2), list(combinations(range(n), 2))
-    rng, Q = np.random.default_rng(7), {pair: set() for pair in pairs}        # the pairs that a pair was compared with
+    rng, Q = np.random.default_rng(7), {pair: set() for pair in pairs}  # the pairs that a pair was compared with
     for a in range(P - 1):
-        for b in np.flatnonzero(rng.random(P - 1 - a, dtype=np.float32) < p) + a + 1: Q[pairs[a]].add(pairs[b]); Q[pairs[b]].add(pairs[a])
+        for b in np.flatnonzero(rng.random(P - 1 - a, dtype=np.float32) < p) + a + 1:
+            Q[pairs[a]].add(pairs[b])
+            Q[pairs[b]].add(pairs[a])
     for i, j in pairs:
         total = 0
         for kl in pairs:
             for r in set(range(n)) - {i, j}:
                 ir, jr = tuple(sorted((i, r))), tuple(sorted((j, r)))
-                if kl in Q[ir] and kl in Q[jr]: total += np.sign(w[ir] - w[kl]) * np.sign(w[jr] - w[kl])
+                if kl in Q[ir] and kl in Q[jr]:
+                    total += np.sign(w[ir] - w[kl]) * np.sign(w[jr] - w[kl])
         assert K[i, j] == total
 
 
@@ -150,7 +213,10 @@ def test_products_over_a_shared_reference():
 def test_levels_and_clusters():
     level = theory_kernel.planted_levels(3, 2)
     assert level[0].tolist() == [2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0]
-    for L in range(1, 6): assert theory_kernel.clusters_at_level(L).sum() == 2**L and math.isclose(theory_kernel.level_shares(4, L).sum(), 1)
+    for L in range(1, 6):
+        assert theory_kernel.clusters_at_level(L).sum() == 2**L and math.isclose(
+            theory_kernel.level_shares(4, L).sum(), 1
+        )
 
 
 @properties
@@ -160,7 +226,13 @@ def test_preference_counts_votes(seed):
     w, (A, B, C, D) = symmetric(8, seed), np.split(rng.permutation(8), 4)
     answers = sample_quadruplets(w, 0.5, rng)
     rows = {(frozenset((i, j)), frozenset((k, l))) for i, j, k, l in answers.array.tolist()}
-    votes = sum(((frozenset((i, j)), frozenset((k, l))) in rows) - ((frozenset((k, l)), frozenset((i, j))) in rows) for i in A.tolist() for j in B.tolist() for k in C.tolist() for l in D.tolist())
+    votes = sum(
+        ((frozenset((i, j)), frozenset((k, l))) in rows) - ((frozenset((k, l)), frozenset((i, j))) in rows)
+        for i in A.tolist()
+        for j in B.tolist()
+        for k in C.tolist()
+        for l in D.tolist()
+    )
     assert theory_average.preference(answers, A, B, C, D) == votes / 16
 
 
@@ -169,19 +241,26 @@ def test_preference_counts_votes(seed):
 def test_preference_is_equation_4_in_fractions(seed):
     "With repeated and contradictory answers, and links that share clusters."
     from fractions import Fraction
+
     from comparison_hc.comparisons import Quadruplets
+
     rng = np.random.default_rng(seed)
     pairs = np.array(list(combinations(range(6), 2)))
     x, y = np.array([rng.choice(15, 2, replace=False) for _ in range(25)]).T
     rows = np.vstack([np.hstack([pairs[x], pairs[y]]), np.hstack([pairs[y][:, ::-1], pairs[x]])[:6]])
-    (A, B), (C, D) = ([part.tolist() for part in np.split(rng.permutation(6)[:rng.integers(2, 7)], [1])] for _ in range(2))
+    (A, B), (C, D) = (
+        [part.tolist() for part in np.split(rng.permutation(6)[: rng.integers(2, 7)], [1])] for _ in range(2)
+    )
     balance = 0
     for i in A:
         for j in B:
             for k in C:
                 for l in D:
-                    for a, b, c, d in rows.tolist(): balance += ({a, b} == {i, j} and {c, d} == {k, l}) - ({a, b} == {k, l} and {c, d} == {i, j})
-    assert Fraction(theory_average.preference(Quadruplets(rows, 6), A, B, C, D)).limit_denominator(1296) == Fraction(balance, len(A) * len(B) * len(C) * len(D))
+                    for a, b, c, d in rows.tolist():
+                        balance += ({a, b} == {i, j} and {c, d} == {k, l}) - ({a, b} == {k, l} and {c, d} == {i, j})
+    assert Fraction(theory_average.preference(Quadruplets(rows, 6), A, B, C, D)).limit_denominator(1296) == Fraction(
+        balance, len(A) * len(B) * len(C) * len(D)
+    )
 
 
 def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
@@ -198,16 +277,20 @@ def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
 def test_merges_from_preferences_are_those_of_4al(seed):
     "From the preferences of the initial clusters alone, the tree that `quadruplet_average_linkage` makes of the answers."
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
+
     rng = np.random.default_rng(seed)
     initial = [part.tolist() for part in np.split(rng.permutation(10), [1, 3, 5, 8])]
     answers = sample_quadruplets(symmetric(10, seed), 0.7, rng)
     W = np.zeros((5,) * 4)
     for i, j, k, l in np.ndindex(W.shape):
-        if i != j and k != l: W[i, j, k, l] = theory_average.preference(answers, initial[i], initial[j], initial[k], initial[l])
+        if i != j and k != l:
+            W[i, j, k, l] = theory_average.preference(answers, initial[i], initial[j], initial[k], initial[l])
     sizes, nudge = [len(part) for part in initial], 1e-9 * rng.normal(size=W.shape)
     merges = theory_average._merges_from_preferences(W + nudge, sizes)
-    assume(merges == theory_average._merges_from_preferences(W - nudge, sizes))        # no tie
-    assert [set(pair) for pair in merges] == [set(pair) for pair in quadruplet_average_linkage(answers, initial, 10).children.tolist()]
+    assume(merges == theory_average._merges_from_preferences(W - nudge, sizes))  # no tie
+    assert [set(pair) for pair in merges] == [
+        set(pair) for pair in quadruplet_average_linkage(answers, initial, 10).children.tolist()
+    ]
 
 
 def test_stages_lead_from_parts_to_the_root():

@@ -12,18 +12,22 @@ from .degree import Hierarchy
 from .queries import Contradiction, check_binary_answers, check_items
 from ..comparisons import as_triplets
 from ..dendrogram import Dendrogram
-from ..oracles import HierarchyOracle
 from ..ground.validation import check_integer
+from ..oracles import HierarchyOracle
 
 # %% ../../nbs/3_adaptive/35_consistency.ipynb #d669b2e4
 def _split_blocks(block, triplets):
     "(new block of every item, the triplets inside the old blocks)."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
+
     i, j, k = triplets.T
     inside = triplets[(block[i] == block[j]) & (block[i] == block[k])]
-    edges = coo_array((np.ones(len(inside), dtype=np.int8), (inside[:, 0], inside[:, 1])), shape=(len(block), len(block)))
+    edges = coo_array(
+        (np.ones(len(inside), dtype=np.int8), (inside[:, 0], inside[:, 1])), shape=(len(block), len(block))
+    )
     return connected_components(edges, directed=False)[1], inside
+
 
 def _refine(n_items, triplets):
     "(blocks, triplets): the blocks of every level, and None; or the blocks up to a level, and triplets that clash inside one of them."
@@ -32,20 +36,24 @@ def _refine(n_items, triplets):
         block, triplets = _split_blocks(levels[-1], triplets)
         before, after = (np.bincount(labels, minlength=n_items) for labels in (levels[-1], block))
         stuck = (before[levels[-1]] == after[block]) & (before[levels[-1]] > 1)
-        if stuck.any(): return levels, triplets[levels[-1][triplets[:, 0]] == levels[-1][np.argmax(stuck)]]
+        if stuck.any():
+            return levels, triplets[levels[-1][triplets[:, 0]] == levels[-1][np.argmax(stuck)]]
         levels.append(block)
     return levels, None
+
 
 def _as_hierarchy(levels, names):
     "The hierarchy whose clusters are the blocks."
     n, rows = len(levels[0]), []
-    vertex = np.arange(n)                                       # of the block that each item is in, from the bottom up
+    vertex = np.arange(n)  # of the block that each item is in, from the bottom up
     for block in reversed(levels[:-1]):
         first = np.unique(block, return_index=True)[1]
         order = np.argsort(block, kind="stable")
         for members in np.split(order, np.cumsum(np.bincount(block))[:-1]):
             kids = np.unique(vertex[members])
-            if len(kids) > 1: rows.append(tuple(kids.tolist())); vertex[members] = n + len(rows) - 1
+            if len(kids) > 1:
+                rows.append(tuple(kids.tolist()))
+                vertex[members] = n + len(rows) - 1
     return Hierarchy(tuple(rows), names)
 
 # %% ../../nbs/3_adaptive/35_consistency.ipynb #fba257e8
@@ -53,16 +61,22 @@ def _spanning(n_items, triplets):
     "Triplets whose edges span what all edges connect."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
+
     pairs = np.sort(triplets[:, :2], axis=1)
     _, first = np.unique(pairs, axis=0, return_index=True)
-    edges = minimum_spanning_tree(coo_array((first + 1.0, (pairs[first, 0], pairs[first, 1])), shape=(n_items, n_items)).tocsr())
+    edges = minimum_spanning_tree(
+        coo_array((first + 1.0, (pairs[first, 0], pairs[first, 1])), shape=(n_items, n_items)).tocsr()
+    )
     return triplets[np.sort(edges.data.astype(np.int64) - 1)]
+
 
 def _clashes(triplets):
     "Whether no tree agrees; what the triplets are about is renumbered, so that its number is what counts."
-    if not len(triplets): return False
+    if not len(triplets):
+        return False
     items, numbers = np.unique(triplets, return_inverse=True)
     return _refine(len(items), numbers.reshape(triplets.shape))[1] is not None
+
 
 def _needed(parts, clash):
     "Parts that still clash, and of which none can be left out; `clash` says whether some parts do."
@@ -71,56 +85,70 @@ def _needed(parts, clash):
         at = 0
         while at < len(parts):
             rest = np.delete(parts, slice(at, at + length))
-            if clash(rest): parts = rest
-            else: at += length
-        if length == 1: return parts
+            if clash(rest):
+                parts = rest
+            else:
+                at += length
+        if length == 1:
+            return parts
         length //= 2
+
 
 def _few(n_items, clash):
     "(r, 4) some of these clashing triplets, as answers; none can be spared."
-    def about(items): return clash[np.isin(np.arange(n_items), items)[clash].all(axis=1)]
+
+    def about(items):
+        return clash[np.isin(np.arange(n_items), items)[clash].all(axis=1)]
+
     few = _spanning(n_items, about(_needed(np.unique(clash), lambda items: _clashes(about(items)))))
     few = few[_needed(np.arange(len(few)), lambda rows: _clashes(few[rows]))]
     return np.column_stack([few, np.full(len(few), 2)])
 
 # %% ../../nbs/3_adaptive/35_consistency.ipynb #7ce46615
 def consistent_hierarchy(
-    triplets,        # `Triplets`, or rows (i, j, k): i and j are closer to each other than to k
+    triplets,  # `Triplets`, or rows (i, j, k): i and j are closer to each other than to k
     n_objects=None,  # N, if the triplets do not say it; by default the largest index + 1
-):                   # `Hierarchy`; it has no cluster that the answers do not force upon BUILD
+):  # `Hierarchy`; it has no cluster that the answers do not force upon BUILD
     "Aho et al.'s BUILD: a tree that agrees with all answers. Raises `Contradiction`, with answers that clash and none of which can be spared; `InputError` for bad rows."
     triplets = as_triplets(triplets, n_objects)
     n = triplets.n_objects
     levels, clash = _refine(n, triplets.array.astype(np.int64))
-    if clash is None: return _as_hierarchy(levels, triplets.names)
+    if clash is None:
+        return _as_hierarchy(levels, triplets.names)
     raise Contradiction(_few(n, clash), triplets.names)
 
+
 def clash_with(
-    said,     # (m, 4) answers that agree with a binary tree: three items, position of the one left out
-    row,      # (4,) an answer that does not
+    said,  # (m, 4) answers that agree with a binary tree: three items, position of the one left out
+    row,  # (4,) an answer that does not
     n_items,  # n
-):            # (r, 4) clashing answers, `row` among them, none of which can be spared
+):  # (r, 4) clashing answers, `row` among them, none of which can be spared
     "Which of the answers contradict this one."
     return _few(n_items, _refine(n_items, _as_triplets(np.vstack([said, row])))[1])
+
 
 def _as_triplets(said):
     "(m, 3) rows (i, j, k): the two that belong together, and the one left out."
     others = np.array([[1, 2], [0, 2], [0, 1]])[said[:, 3]]
     rows = np.arange(len(said))
-    return np.column_stack([said[rows, others[:, 0]], said[rows, others[:, 1]], said[rows, said[:, 3]]]).astype(np.int64)
+    return np.column_stack([said[rows, others[:, 0]], said[rows, others[:, 1]], said[rows, said[:, 3]]]).astype(
+        np.int64
+    )
 
 # %% ../../nbs/3_adaptive/35_consistency.ipynb #9e531d29
 def all_triples_clustering(
-    items,          # number of items n ≥ 2, or a sequence of n different names
+    items,  # number of items n ≥ 2, or a sequence of n different names
     batch=1 << 18,  # questions a batch; none depends on another
-):                  # generator of batches (b, 3); returns `Dendrogram` whose heights are levels
+):  # generator of batches (b, 3); returns `Dendrogram` whose heights are levels
     "The non-adaptive learner: all C(n, 3) questions, then from the bottom up (A18, after Proposition 2.2). Raises `InputError` for bad items and the answer −1, `Contradiction` where answers clash."
     n, names = check_items(items)
     return _all_triples(n, names, check_integer(batch, "batch"))
 
+
 def _all_triples(n, names, batch):
     "Ask, count, merge, compare."
     from scipy.cluster.hierarchy import linkage
+
     together, said, pairs = np.zeros((n, n), dtype=np.int64), [], np.triu_indices(n, 1)
     for questions in _all_triples_in_batches(n, batch):
         answers = check_binary_answers(questions, (yield questions))
@@ -134,8 +162,11 @@ def _all_triples(n, names, batch):
     levels = Hierarchy.from_dendrogram(tree).to_dendrogram()
     return Dendrogram.from_linkage(levels.linkage_matrix, names=names, height_kind=levels.height_kind)
 
+
 def _all_triples_in_batches(n, batch):
     "All i < j < k, some first items at a time."
     from itertools import chain, combinations, islice
+
     triples = combinations(range(n), 3)
-    while len(flat := np.fromiter(chain.from_iterable(islice(triples, batch)), dtype=np.int64)): yield flat.reshape(-1, 3)
+    while len(flat := np.fromiter(chain.from_iterable(islice(triples, batch)), dtype=np.int64)):
+        yield flat.reshape(-1, 3)

@@ -15,14 +15,15 @@ import numpy as np
 
 from .queries import Contradiction, check_items
 from ..dendrogram import Dendrogram, _quoted
-from ..oracles import HierarchyOracle, _RangeMaximum, _leaf_gaps, check_queries
 from ..ground.validation import as_rng, check_integer, check_names, check_number, require
+from ..oracles import HierarchyOracle, _leaf_gaps, _RangeMaximum, check_queries
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #55f0d0e6
 @dataclass(frozen=True, repr=False)
 class Hierarchy:
     "A rooted tree of any degree over the items 0..n−1. Bad input raises `InputError`."
-    children: tuple             # of every inner vertex n, n + 1, …, its children (at least two, made before it); the last one is the root
+
+    children: tuple  # of every inner vertex n, n + 1, …, its children (at least two, made before it); the last one is the root
     names: tuple | None = None  # n different names; None: numbers
 
     def __post_init__(self):
@@ -40,14 +41,17 @@ class Hierarchy:
         "d, the largest number of children; 0 for a single item."
         return max(map(len, self.children), default=0)
 
-    def __repr__(self): return f"Hierarchy({self.n_items} items, {len(self.children)} clusters, degree {self.degree})"
+    def __repr__(self):
+        return f"Hierarchy({self.n_items} items, {len(self.children)} clusters, degree {self.degree})"
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #973b873f
 def _check_children(children):
     "Tuples of vertex numbers that are a tree."
     rule = "a sequence of sequences of vertex numbers, the children of one inner vertex each"
-    try: rows = tuple(tuple(check_integer(v, "children", 0) for v in row) for row in children)
-    except TypeError: require(False, "children", rule, children)
+    try:
+        rows = tuple(tuple(check_integer(v, "children", 0) for v in row) for row in children)
+    except TypeError:
+        require(False, "children", rule, children)
     n = sum(map(len, rows)) + 1 - len(rows)
     for at, row in enumerate(rows):
         require(len(row) >= 2, "children", f"at least two a vertex; vertex {n + at}", row)
@@ -56,11 +60,14 @@ def _check_children(children):
     require(len(set(used)) == len(used), "children", "different: no vertex is a child twice", sorted(used)[:20])
     return rows
 
+
 def _sorted_children(rows):
     "The same tree with inner vertices sorted by level and smallest item, and children by smallest item."
     n = sum(map(len, rows)) + 1 - len(rows)
     low, level = list(range(n)), [0] * n
-    for row in rows: low.append(min(low[v] for v in row)); level.append(1 + max(level[v] for v in row))
+    for row in rows:
+        low.append(min(low[v] for v in row))
+        level.append(1 + max(level[v] for v in row))
     order = sorted(range(n, n + len(rows)), key=lambda v: (level[v], low[v]))
     number = dict(zip([*range(n), *order], range(n + len(rows))))
     return tuple(tuple(number[v] for v in sorted(rows[u - n], key=low.__getitem__)) for u in order)
@@ -74,20 +81,34 @@ def _to_dendrogram(self):  # `Dendrogram` whose heights are levels
         merged, size, height = node[kids[0]], count[kids[0]], 1 + max(level[v] for v in kids)
         for v in kids[1:]:
             size += count[v]
-            rows.append((merged, node[v], height, size)); merged = n + len(rows) - 1
-        node.append(merged); level.append(height); count.append(size)
+            rows.append((merged, node[v], height, size))
+            merged = n + len(rows) - 1
+        node.append(merged)
+        level.append(height)
+        count.append(size)
     return Dendrogram.from_linkage(np.array(rows, dtype=float).reshape(-1, 4), names=self.names, height_kind="level")
 
-def _from_dendrogram(cls,
+
+def _from_dendrogram(
+    cls,
     dendrogram,  # `Dendrogram`
-):               # `Hierarchy`
+):  # `Hierarchy`
     "The tree in which a merge and the merges inside it at the same height are one vertex. The objects of an initial cluster are children of one vertex too."
     require(isinstance(dendrogram, Dendrogram), "dendrogram", "a Dendrogram", dendrogram)
     kids, rows, vertex, n = [], [], [], dendrogram.n_objects
+
     def close(members):
-        rows.append(members); return n + len(rows) - 1
-    for cluster in dendrogram.initial_clusters: kids.append(None); vertex.append(cluster[0] if len(cluster) == 1 else close(cluster))
-    heights, parents, K = [0.0] * dendrogram.n_leaves + dendrogram.heights.tolist(), dendrogram._parents.tolist(), dendrogram.n_leaves
+        rows.append(members)
+        return n + len(rows) - 1
+
+    for cluster in dendrogram.initial_clusters:
+        kids.append(None)
+        vertex.append(cluster[0] if len(cluster) == 1 else close(cluster))
+    heights, parents, K = (
+        [0.0] * dendrogram.n_leaves + dendrogram.heights.tolist(),
+        dendrogram._parents.tolist(),
+        dendrogram.n_leaves,
+    )
     for at, pair in enumerate(dendrogram.children.tolist(), start=K):
         kids.append([v for child in pair for v in (kids[child] if vertex[child] is None else [vertex[child]])])
         open_ = at < 2 * K - 2 and heights[parents[at]] == heights[at]
@@ -98,47 +119,71 @@ def _from_dendrogram(cls,
 def _to_newick(self):  # one line of text, ending in ";"
     "Newick without branch lengths; `from_newick` is the way back."
     n, pieces = self.n_items, []
-    names, stack = list(map(_quoted, self.names)) if self.names else list(map(str, range(n))), [n + len(self.children) - 1]
+    names, stack = (
+        list(map(_quoted, self.names)) if self.names else list(map(str, range(n))),
+        [n + len(self.children) - 1],
+    )
     while stack:
         item = stack.pop()
-        if isinstance(item, str) or item < n: pieces.append(item if isinstance(item, str) else names[item])
-        else: stack += [")", *[part for v in reversed(self.children[item - n]) for part in (v, ",")][:-1], "("]
+        if isinstance(item, str) or item < n:
+            pieces.append(item if isinstance(item, str) else names[item])
+        else:
+            stack += [")", *[part for v in reversed(self.children[item - n]) for part in (v, ",")][:-1], "("]
     return "".join(pieces) + ";"
 
-def _from_newick(cls,
-    text,        # Newick, ending in ";"
+
+def _from_newick(
+    cls,
+    text,  # Newick, ending in ";"
     names=None,  # names in the order of the items; None: order of appearance, or by number if they are "0".."n−1"
-):               # `Hierarchy`
+):  # `Hierarchy`
     "A hierarchy of any degree from Newick text. With branch lengths, a vertex at the height of its parent is contracted into it."
     return cls.from_dendrogram(Dendrogram.from_newick(text, names))
+
 
 def _clusters(self):  # list of frozensets of items, one a vertex
     "The items below every vertex."
     below = [frozenset([item]) for item in range(self.n_items)]
-    for row in self.children: below.append(frozenset().union(*(below[v] for v in row)))
+    for row in self.children:
+        below.append(frozenset().union(*(below[v] for v in row)))
     return below
+
 
 def _chart(self, **options):  # `altair.LayerChart`
     "The tree drawn by `Dendrogram.chart`: a vertex with many children is one line."
     return self.to_dendrogram().chart(**options)
 
-Hierarchy.to_dendrogram, Hierarchy.to_newick, Hierarchy.clusters, Hierarchy.chart = _to_dendrogram, _to_newick, _clusters, _chart
+
+Hierarchy.to_dendrogram, Hierarchy.to_newick, Hierarchy.clusters, Hierarchy.chart = (
+    _to_dendrogram,
+    _to_newick,
+    _clusters,
+    _chart,
+)
 Hierarchy.from_dendrogram, Hierarchy.from_newick = classmethod(_from_dendrogram), classmethod(_from_newick)
-Hierarchy._repr_mimebundle_ = lambda self, include=None, exclude=None: self.to_dendrogram()._repr_mimebundle_(include, exclude)
+Hierarchy._repr_mimebundle_ = lambda self, include=None, exclude=None: self.to_dendrogram()._repr_mimebundle_(
+    include, exclude
+)
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #5ce710e0
 class OrdinalOracle(HierarchyOracle):
-    "Answers \"which two of these three?\" from a hierarchy of any degree: the position of the one left out, −1 for none."
-    def __init__(self,
+    'Answers "which two of these three?" from a hierarchy of any degree: the position of the one left out, −1 for none.'
+
+    def __init__(
+        self,
         hierarchy,  # `Hierarchy`, or a `Dendrogram` in which merges at one height are one vertex
     ):
-        if isinstance(hierarchy, Dendrogram): hierarchy = Hierarchy.from_dendrogram(hierarchy)
+        if isinstance(hierarchy, Dendrogram):
+            hierarchy = Hierarchy.from_dendrogram(hierarchy)
         require(isinstance(hierarchy, Hierarchy), "hierarchy", "a Hierarchy or a Dendrogram", hierarchy)
         dendrogram = hierarchy.to_dendrogram()
         super().__init__(dendrogram)
-        self._highest = _RangeMaximum(np.append(0, dendrogram.heights).astype(np.int32)[_leaf_gaps(dendrogram.children)[1]])
+        self._highest = _RangeMaximum(
+            np.append(0, dendrogram.heights).astype(np.int32)[_leaf_gaps(dendrogram.children)[1]]
+        )
 
-    def __repr__(self): return f"OrdinalOracle(N = {self.n_objects})"
+    def __repr__(self):
+        return f"OrdinalOracle(N = {self.n_objects})"
 
     def __call__(self, queries):
         queries = check_queries(queries, self.n_objects)
@@ -148,26 +193,38 @@ class OrdinalOracle(HierarchyOracle):
 # %% ../../nbs/3_adaptive/34_degree.ipynb #23919399
 class _Growing:
     "A tree of any degree that grows, with an item below every vertex. Item 0 is there from the start."
+
     def __init__(self, n_items):
-        self.n_items, self.parent, self.children, self.member = n_items, [-1] * n_items, [[] for _ in range(n_items)], list(range(n_items))
+        self.n_items, self.parent, self.children, self.member = (
+            n_items,
+            [-1] * n_items,
+            [[] for _ in range(n_items)],
+            list(range(n_items)),
+        )
         self.root = 0
 
     def above(self, v, x):
         "A new vertex in the place of v, with children v and x."
         u, up = len(self.parent), self.parent[v]
-        self.parent.append(up); self.children.append([v, x]); self.member.append(self.member[v])
+        self.parent.append(up)
+        self.children.append([v, x])
+        self.member.append(self.member[v])
         self.parent[v] = self.parent[x] = u
-        if up < 0: self.root = u
-        else: self.children[up][self.children[up].index(v)] = u
+        if up < 0:
+            self.root = u
+        else:
+            self.children[up][self.children[up].index(v)] = u
 
     def child(self, v, x):
         "One more child of v."
-        self.children[v].append(x); self.parent[x] = v
+        self.children[v].append(x)
+        self.parent[x] = v
 
     def order(self):
         "All vertices in the tree, parents first."
         order = [self.root]
-        for v in order: order += self.children[v]
+        for v in order:
+            order += self.children[v]
         return order
 
     def hierarchy(self, names=None):
@@ -180,23 +237,28 @@ class _Growing:
 # %% ../../nbs/3_adaptive/34_degree.ipynb #8ea31efc
 def all_hierarchies_of_any_degree(
     n,  # number of items, at least 1
-):      # yields `Hierarchy`
+):  # yields `Hierarchy`
     "Every rooted tree over n items whose inner vertices have at least two children, once."
     stack = [()]
     check_integer(n, "n")
     while stack:
         places = stack.pop()
         tree = _Growing(n)
-        for x, (how, v) in enumerate(places, start=1): getattr(tree, how)(v, x)
-        if len(places) == n - 1: yield tree.hierarchy()
-        else: stack += [(*places, (how, v)) for v in tree.order() for how in (("above",) if v < n else ("above", "child"))]
+        for x, (how, v) in enumerate(places, start=1):
+            getattr(tree, how)(v, x)
+        if len(places) == n - 1:
+            yield tree.hierarchy()
+        else:
+            stack += [
+                (*places, (how, v)) for v in tree.order() for how in (("above",) if v < n else ("above", "child"))
+            ]
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #6d4ce2d4
 def contracted(
     dendrogram,  # `Dendrogram`
-    share,       # probability in [0, 1] that an inner edge is contracted, each independently
-    rng,         # int seed or `numpy.random.Generator`
-):               # `Hierarchy`
+    share,  # probability in [0, 1] that an inner edge is contracted, each independently
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Hierarchy`
     "A binary tree with some inner edges contracted."
     whole, share, rng = Hierarchy.from_dendrogram(dendrogram), check_number(share, "share", 0, 1), as_rng(rng)
     n, kids, rows = whole.n_items, {}, []
@@ -205,41 +267,52 @@ def contracted(
     for at, row in enumerate(whole.children):
         kids[at] = [w for v in row for w in (kids.pop(v - n) if number[v] is None else [number[v]])]
         gone_here = gone[at] and at < len(whole.children) - 1
-        if not gone_here: rows.append(tuple(kids.pop(at)))
+        if not gone_here:
+            rows.append(tuple(kids.pop(at)))
         number.append(None if gone_here else n + len(rows) - 1)
     return Hierarchy(tuple(rows), whole.names)
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #778e0ef2
 def questions_per_insertion(
-    m,       # items in the tree, at least 2
+    m,  # items in the tree, at least 2
     degree,  # d, at least 2
     largest_first=True,  # as in `any_degree_clustering`
-):           # float, at least the number of questions
+):  # float, at least the number of questions
     "The bound above; with `largest_first=False`, ⌈d/2⌉ · (log₂ s + 1)."
     m, degree = check_integer(m, "m", 2), check_integer(degree, "degree", 2)
     half, bits = (degree + 1) // 2, log2(3 * m - 3)
-    if not largest_first: return half * (bits + 1)
+    if not largest_first:
+        return half * (bits + 1)
     return max([1.0, *(j / log2(2 * j - 1) for j in range(2, half + 1))]) * bits + half
 
+
 def _find_place(tree, x, largest_first, names=None):
-    "Generator of single questions: (\"above\" or \"child\", vertex)."
+    'Generator of single questions: ("above" or "child", vertex).'
     top, count = tree.root, _count_places(tree)
     while count[top] > 1:
         v = top
-        while heavy := [c for c in tree.children[v] if 2 * count[c] > count[top]]: v = heavy[0]
-        part = yield from _find_part(tree, v, x, sorted(tree.children[v], key=lambda c: -count[c]) if largest_first else tree.children[v], names)
-        if part is None: return "child", v
-        if part != v: top = part
+        while heavy := [c for c in tree.children[v] if 2 * count[c] > count[top]]:
+            v = heavy[0]
+        part = yield from _find_part(
+            tree, v, x, sorted(tree.children[v], key=lambda c: -count[c]) if largest_first else tree.children[v], names
+        )
+        if part is None:
+            return "child", v
+        if part != v:
+            top = part
         else:
-            cut, u = count[v] - 1, v                              # x is above v or further up: v is a leaf from now on
-            while u != top: count[u], u = count[u] - cut, tree.parent[u]
+            cut, u = count[v] - 1, v  # x is above v or further up: v is a leaf from now on
+            while u != top:
+                count[u], u = count[u] - cut, tree.parent[u]
             count[top] -= cut
     return "above", top
+
 
 def _count_places(tree):
     "{vertex: places in the part below the dot above it, the dot included}."
     count = {}
-    for v in reversed(tree.order()): count[v] = 1 + (v >= tree.n_items) + sum(count[c] for c in tree.children[v])
+    for v in reversed(tree.order()):
+        count[v] = 1 + (v >= tree.n_items) + sum(count[c] for c in tree.children[v])
     return count
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #17e7762d
@@ -250,21 +323,29 @@ def _find_part(tree, v, x, children, names):
         a, b = children[at], children[at + 1] if at + 1 < len(children) else children[0]
         question = (member[a], member[b], x)
         answer = (yield np.array([question])).item()
-        require(-1 <= answer <= 2, f"the answer to question {question}", "0, 1 or 2, the position of the one left out, or -1 for none", answer)
-        if none and (answer == 2 or answer == 0 and b == children[0]): raise Contradiction([(*none, -1), (*question, answer)], names)
-        if answer >= 0: return (b, a, v)[answer]
+        require(
+            -1 <= answer <= 2,
+            f"the answer to question {question}",
+            "0, 1 or 2, the position of the one left out, or -1 for none",
+            answer,
+        )
+        if none and (answer == 2 or answer == 0 and b == children[0]):
+            raise Contradiction([(*none, -1), (*question, answer)], names)
+        if answer >= 0:
+            return (b, a, v)[answer]
         none = none or question
     return None
 
 # %% ../../nbs/3_adaptive/34_degree.ipynb #355f686b
 def any_degree_clustering(
-    items,               # number of items n ≥ 2, or a sequence of n different names
+    items,  # number of items n ≥ 2, or a sequence of n different names
     largest_first=True,  # ask about large parts first, O(d / log d · n log n) questions; False: in the order in which children came, O(d · n log n)
-):                       # generator of batches (1, 3); returns `Hierarchy`
+):  # generator of batches (1, 3); returns `Hierarchy`
     "Insertion in trees of any degree (A18, section 6). O(n) work an item. Raises `InputError` for bad items, `Contradiction` for two answers that are seen to clash."
     n, names = check_items(items)
     require(isinstance(largest_first, (bool, np.bool_)), "largest_first", "True or False", largest_first)
     return _inserting(_Growing(n), names, largest_first)
+
 
 def _inserting(tree, names, largest_first):
     "Every item in turn."

@@ -16,61 +16,79 @@ from ..ground.validation import check_integer, require
 # %% ../../nbs/3_adaptive/31_insertion.ipynb #a2ea675f
 class DecisionTree:
     "Which pivot to ask about next, for every set of candidates that can arise in a growing tree. A place in it is a pivot, or ~u where only candidate u is left."
-    def __init__(self,
+
+    def __init__(
+        self,
         tree,  # `GrowingTree` with item 0 and nothing else
     ):
         self.tree = tree
         n_vertices = 2 * tree.n_items - 1
-        self.go = [0] * n_vertices, [0] * n_vertices, [0] * n_vertices        # by answer: right, left, neither
-        self.size = [0] * n_vertices                                          # m, the leaves of T[S] at every pivot
+        self.go = [0] * n_vertices, [0] * n_vertices, [0] * n_vertices  # by answer: right, left, neither
+        self.size = [0] * n_vertices  # m, the leaves of T[S] at every pivot
         self.start, self._count = ~0, [1] * n_vertices
 
-    def candidates(self,
+    def candidates(
+        self,
         place,  # a place in the decision tree
-    ):          # list of vertices
+    ):  # list of vertices
         "The set S at this place."
-        return [~place] if place < 0 else sorted(~step for pivot in self.pivots(place) for step in (go[pivot] for go in self.go) if step < 0)
+        return (
+            [~place]
+            if place < 0
+            else sorted(~step for pivot in self.pivots(place) for step in (go[pivot] for go in self.go) if step < 0)
+        )
 
-    def pivots(self,
+    def pivots(
+        self,
         pivot,  # a pivot
-    ):          # list of pivots, the given one first
+    ):  # list of pivots, the given one first
         "The pivots from here on: the inner vertices of T[S]."
         found = [pivot]
-        for p in found: found += [go[p] for go in self.go if go[p] >= 0]
+        for p in found:
+            found += [go[p] for go in self.go if go[p] >= 0]
         return found
 
 # %% ../../nbs/3_adaptive/31_insertion.ipynb #620de475
 def heavy_pivot(
-    tree,   # `GrowingTree`
+    tree,  # `GrowingTree`
     count,  # leaves of T[S] below every vertex of S; at least 2 below top
-    top,    # the highest vertex of S
-):          # the pivot of Algorithm 4
+    top,  # the highest vertex of S
+):  # the pivot of Algorithm 4
     "The lowest vertex with more than half of the leaves, by walking down from the top."
     left, right, half = tree.left, tree.right, (count[top] + 1) // 2
     while True:
-        if count[left[top]] > half: top = left[top]
-        elif count[right[top]] > half: top = right[top]
-        else: return top
+        if count[left[top]] > half:
+            top = left[top]
+        elif count[right[top]] > half:
+            top = right[top]
+        else:
+            return top
+
 
 def cut_off(tree, count, v, top):
     "Make v a leaf of T[S]: update the counts from v up to the top."
     cut, parent = count[v] - 1, tree.parent
-    while v != top: count[v], v = count[v] - cut, parent[v]
+    while v != top:
+        count[v], v = count[v] - cut, parent[v]
     count[top] -= cut
 
 # %% ../../nbs/3_adaptive/31_insertion.ipynb #a70913d8
-def _build(self,
+def _build(
+    self,
     pivot,  # the place where the candidates are those to be arranged anew
-):          # the first pivot of the new arrangement
+):  # the first pivot of the new arrangement
     "Halve, and halve again: afterwards at most ⌈log₂ m⌉ questions are needed from here."
     top, first = self._count_leaves(self.pivots(pivot)), None
     stack = [(top, None, 0)]
     while stack:
         top, go, before = stack.pop()
         place = self._halve(top, stack) if self._count[top] > 1 else ~top
-        if go is None: first = place
-        else: go[before] = place
+        if go is None:
+            first = place
+        else:
+            go[before] = place
     return first
+
 
 def _count_leaves(self, pivots):
     "Set the counts of T[S]; returns its top vertex."
@@ -78,10 +96,14 @@ def _count_leaves(self, pivots):
     order = [next(v for v in pivots if parent[v] not in inside)]
     for v in order:
         for child in (left[v], right[v]):
-            if child in inside: order.append(child)
-            else: count[child] = 1
-    for v in reversed(order): count[v] = count[left[v]] + count[right[v]]
+            if child in inside:
+                order.append(child)
+            else:
+                count[child] = 1
+    for v in reversed(order):
+        count[v] = count[left[v]] + count[right[v]]
     return order[0]
+
 
 def _halve(self, top, stack):
     "The pivot for the candidates below `top`; the three parts go on the stack."
@@ -91,56 +113,70 @@ def _halve(self, top, stack):
     stack += zip((self.tree.right[v], self.tree.left[v], top), self.go, (v, v, v))
     return v
 
+
 DecisionTree._build, DecisionTree._count_leaves, DecisionTree._halve = _build, _count_leaves, _halve
 
 # %% ../../nbs/3_adaptive/31_insertion.ipynb #6428f2c0
 def allowance(
     m,  # items in the tree, at least 1
-):      # int, at least ⌈log₂ m⌉
+):  # int, at least ⌈log₂ m⌉
     "How many questions the next insertion may need at most: ⌊(m + 1) log₂(m + 1) − m log₂ m⌋. The sum over m < n is at most n log₂ n."
     m = check_integer(m, "m")
     return floor(log2(m + 1) + m * log1p(1 / m) / log1p(1))
 
-def _insert(self,
-    path,   # the pivots that were asked
+
+def _insert(
+    self,
+    path,  # the pivots that were asked
     steps,  # the answers to them
-    x,      # the item that was asked about
+    x,  # the item that was asked about
 ):
     "Splice x in where the path ended, in the tree and in the decisions."
     candidate = ~(self.go[steps[-1]][path[-1]] if path else self.start)
     w = self.tree.splice(candidate, x)
     (right, left, neither), self.size[w] = self.go, 2
     right[w], left[w], neither[w] = ~x, ~candidate, ~w
-    for pivot in path: self.size[pivot] += 1
+    for pivot in path:
+        self.size[pivot] += 1
     self._put(path, steps, len(path), w)
     limit = allowance(self.size[self.start])
-    if len(path) + 1 > limit: self._rebuild([*path, w], steps, limit)
+    if len(path) + 1 > limit:
+        self._rebuild([*path, w], steps, limit)
+
 
 def _put(self, path, steps, depth, place):
     "Change where the path leads to at this depth."
-    if depth: self.go[steps[depth - 1]][path[depth - 1]] = place
-    else: self.start = place
+    if depth:
+        self.go[steps[depth - 1]][path[depth - 1]] = place
+    else:
+        self.start = place
+
 
 def _rebuild(self, path, steps, limit):
     "Build anew the lowest place on the path that has room enough."
     full = self.size[path[0]] / 2**limit
     for depth in range(min(len(path) - 1, limit), -1, -1):
-        room = 2**(limit - depth) * (full + (1 - full) * depth / limit)
-        if self.size[path[depth]] <= room: break
+        room = 2 ** (limit - depth) * (full + (1 - full) * depth / limit)
+        if self.size[path[depth]] <= room:
+            break
     self._put(path, steps, depth, self._build(path[depth]))
+
 
 DecisionTree.insert, DecisionTree._put, DecisionTree._rebuild = _insert, _put, _rebuild
 
 # %% ../../nbs/3_adaptive/31_insertion.ipynb #11de6347
 def insertion_clustering(
-    items,      # number of items n ≥ 2, or a sequence of n different names
+    items,  # number of items n ≥ 2, or a sequence of n different names
     tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
-):              # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
+):  # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
     "InsertionClustering (A18, Algorithms 3 and 4): at most i log₂ i questions for the first i items, for every i. Raises `InputError` for bad items, and for the answer −1."
     n, names = check_items(items)
     tree = GrowingTree(n) if tree is None else tree
-    require(isinstance(tree, GrowingTree) and tree.n_items == n == tree.n_vertices, "tree", f"a new GrowingTree({n})", tree)
+    require(
+        isinstance(tree, GrowingTree) and tree.n_items == n == tree.n_vertices, "tree", f"a new GrowingTree({n})", tree
+    )
     return _inserting(tree, names)
+
 
 def _inserting(tree, names):
     "Every item in turn: from the first pivot to the only candidate."
@@ -151,8 +187,10 @@ def _inserting(tree, names):
         while place >= 0:
             question = np.array([[member[left[place]], member[right[place]], x]])
             answer = (yield question).item()
-            if not 0 <= answer <= 2: check_binary_answers(question, [answer])
-            path.append(place); steps.append(answer)
+            if not 0 <= answer <= 2:
+                check_binary_answers(question, [answer])
+            path.append(place)
+            steps.append(answer)
             place = go[answer][place]
         decisions.insert(path, steps, x)
     return tree.dendrogram(names)

@@ -20,27 +20,33 @@ from ..ground.validation import as_rng, check_flag, check_integer, check_number,
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #9165e365
 class PreOrder:
     "A growing tree with its vertices in a row, each before those below it. Place i stands for the vertex `vertex[i]`; what is below it stands at the places i + 1 … end[i] − 1."
-    def __init__(self,
+
+    def __init__(
+        self,
         tree,  # `GrowingTree` with item 0 and nothing else
-        rng,   # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
+        rng,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
     ):
         self.tree, self.rng = tree, as_rng(rng)
         self.vertex, self.end = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)
         self._index()
 
-    def __len__(self): return len(self.vertex)
+    def __len__(self):
+        return len(self.vertex)
 
     def _index(self):
         "What follows from `vertex` and `end`."
         is_leaf, n = self.vertex < self.tree.n_items, len(self)
         self.leaves, self.leaves_before = self.vertex[is_leaf], np.concatenate([[0], np.cumsum(is_leaf)])
         self.pivots, self.parent = np.flatnonzero(~is_leaf), np.full(n, -1)
-        self.middle = np.where(is_leaf, self.end, self.end[np.minimum(np.arange(n) + 1, n - 1)])    # where the right part of a pivot begins
+        self.middle = np.where(
+            is_leaf, self.end, self.end[np.minimum(np.arange(n) + 1, n - 1)]
+        )  # where the right part of a pivot begins
         self.parent[self.pivots + 1] = self.parent[self.middle[self.pivots]] = self.pivots
 
-    def insert(self,
+    def insert(
+        self,
         at,  # place of the sibling
-        x,   # the new item
+        x,  # the new item
     ):
         "Splice x in."
         stop, place = int(self.end[at]), np.arange(len(self))
@@ -51,13 +57,15 @@ class PreOrder:
         self._index()
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #39a67741
-RIGHT, LEFT, UP, HERE = range(4)          # the first three are the answers 0, 1, 2 of a question with a pivot
+RIGHT, LEFT, UP, HERE = range(4)  # the first three are the answers 0, 1, 2 of a question with a pivot
 
-def _ask(self,
-    at,       # place of the pivot
-    x,        # the item
+
+def _ask(
+    self,
+    at,  # place of the pivot
+    x,  # the item
     n_votes,  # how often
-):            # generator of one batch (n_votes, 3); returns how often RIGHT, LEFT, UP were answered
+):  # generator of one batch (n_votes, 3); returns how often RIGHT, LEFT, UP were answered
     "The ordinal query for x with a pivot, several times."
     first, middle, last = (int(self.leaves_before[place]) for place in (at + 1, self.middle[at], self.end[at]))
     questions = np.full((n_votes, 3), x)
@@ -67,40 +75,48 @@ def _ask(self,
     said = check_binary_answers(questions, answers.tolist())
     return [said.count(answer) for answer in (RIGHT, LEFT, UP)]
 
+
 def _side(self, at):
     "The direction from the parent to a place."
     return LEFT if at == self.parent[at] + 1 else RIGHT
 
-def _most(counts): return counts.index(max(counts))
+
+def _most(counts):
+    return counts.index(max(counts))
+
 
 PreOrder.ask, PreOrder.side = _ask, _side
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #f67fff05
 def simulate_vertex_query(
-    order,    # `PreOrder` of at least three vertices
-    at,       # place of the vertex
-    x,        # the item
+    order,  # `PreOrder` of at least three vertices
+    at,  # place of the vertex
+    x,  # the item
     n_votes,  # k_p, odd
-):            # generator of batches (1, 3) and (n_votes, 3); returns HERE, LEFT, RIGHT or UP
-    "SimulateVertexQuery (A18, Algorithm 5). Its \"arbitrary response\", when no answer has a strict majority, is the most frequent one."
+):  # generator of batches (1, 3) and (n_votes, 3); returns HERE, LEFT, RIGHT or UP
+    'SimulateVertexQuery (A18, Algorithm 5). Its "arbitrary response", when no answer has a strict majority, is the most frequent one.'
     parent = int(order.parent[at])
     if parent < 0:
         answer = _most((yield from order.ask(at, x, 1)))
         return HERE if answer == UP else answer
-    if order.end[at] == at + 1: return HERE if (yield from order.ask(parent, x, 1))[order.side(at)] else UP
+    if order.end[at] == at + 1:
+        return HERE if (yield from order.ask(parent, x, 1))[order.side(at)] else UP
     most = _most((yield from order.ask(at, x, n_votes)))
-    if most != UP: return most
+    if most != UP:
+        return most
     return HERE if 2 * (yield from order.ask(parent, x, n_votes))[order.side(at)] > n_votes else UP
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #d8856928
 def binomial_tail(
     most,  # a number
-    k,     # number of trials
-    p,     # probability of success
-):         # float
+    k,  # number of trials
+    p,  # probability of success
+):  # float
     "P(at most `most` successes in k trials)."
     from scipy.special import bdtr
-    return 0.0 if most < 0 else float(bdtr(min(floor(most + 1e-9), k), k, p))    # rounding must not make it smaller
+
+    return 0.0 if most < 0 else float(bdtr(min(floor(most + 1e-9), k), k, p))  # rounding must not make it smaller
+
 
 def _few(suffices, high):
     "By bisection, a number up to `high` that suffices, if `high` does."
@@ -110,152 +126,189 @@ def _few(suffices, high):
         low, high = (low, middle) if suffices(middle) else (middle, high)
     return high
 
+
 @lru_cache(4096)
 def votes_per_pivot(
-    p_correct,      # p in (½, 1)
+    p_correct,  # p in (½, 1)
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):                  # odd int
+):  # odd int
     "k_p: a strict majority of so many answers is right with probability at least √p (A18, Lemma 5.3)."
     p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
-    wrong = (1 - p) / (1 + sqrt(p))                                              # 1 − √p, without cancellation
-    k = ceil(2 * log(1 / wrong) / (2 * p - 1)**2) // 2 * 2 + 1
+    wrong = (1 - p) / (1 + sqrt(p))  # 1 − √p, without cancellation
+    k = ceil(2 * log(1 / wrong) / (2 * p - 1) ** 2) // 2 * 2 + 1
     return k if printed else 2 * _few(lambda half: binomial_tail(half - 1, 2 * half - 1, p) <= wrong, (k + 1) // 2) - 1
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #3fd4a7eb
 def weighted_median(
-    order,   # `PreOrder`
+    order,  # `PreOrder`
     weight,  # (N,) weights ≥ 0, not all 0
-):           # a place
+):  # a place
     "A vertex from which no direction holds more than half of the weight: it minimises the weighted sum of distances."
     total = np.concatenate([[0], np.cumsum(weight)])
     return int(np.flatnonzero(2 * (total[order.end] - total[:-1]) > total[-1])[-1])
 
+
 def likely_vertices(
-    order,      # `PreOrder` of at least three vertices
-    x,          # the item
+    order,  # `PreOrder` of at least three vertices
+    x,  # the item
     p_correct,  # p, for vertex queries
-    n_votes,    # k_p
-    n_rounds,   # K
+    n_votes,  # k_p
+    n_rounds,  # K
     look=None,  # called after every round with the median, the response (None: marked) and the logarithms of the weights
-):              # generator of batches of questions; returns the marked places, ascending
+):  # generator of batches of questions; returns the marked places, ascending
     "The multiplicative-weights stage (A18, Lemma 5.4)."
     log_weight, gain = np.zeros(len(order)), log2(p_correct / (1 - p_correct))
     for _ in range(n_rounds):
         weight = np.exp2(log_weight - log_weight.max())
         q = weighted_median(order, weight)
         response = (yield from simulate_vertex_query(order, q, x, n_votes)) if 2 * weight[q] < weight.sum() else None
-        if response is None: log_weight[q] = -np.inf
-        else: _reward(order, log_weight, q, response, gain)
-        if look is not None: look(q, response, log_weight.copy())
-        if log_weight.max() == -np.inf: break                                   # every vertex is marked
+        if response is None:
+            log_weight[q] = -np.inf
+        else:
+            _reward(order, log_weight, q, response, gain)
+        if look is not None:
+            look(q, response, log_weight.copy())
+        if log_weight.max() == -np.inf:
+            break  # every vertex is marked
     return np.flatnonzero(log_weight == -np.inf)
+
 
 def _reward(order, log_weight, at, response, gain):
     "Add the gain to every place that a response allows."
-    if response == HERE: log_weight[at] += gain
-    elif response == LEFT: log_weight[at + 1:order.middle[at]] += gain
-    elif response == RIGHT: log_weight[order.middle[at]:order.end[at]] += gain
-    else: log_weight[:at] += gain; log_weight[order.end[at]:] += gain
+    if response == HERE:
+        log_weight[at] += gain
+    elif response == LEFT:
+        log_weight[at + 1 : order.middle[at]] += gain
+    elif response == RIGHT:
+        log_weight[order.middle[at] : order.end[at]] += gain
+    else:
+        log_weight[:at] += gain
+        log_weight[order.end[at] :] += gain
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #65813a97
 @lru_cache(4096)
 def marking_rounds(
-    n_vertices,     # N, at least 3
-    p_correct,      # p in (½, 1)
-    delta,          # δ, the probability with which the sibling may stay unmarked
+    n_vertices,  # N, at least 3
+    p_correct,  # p in (½, 1)
+    delta,  # δ, the probability with which the sibling may stay unmarked
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):                  # int
+):  # int
     "K for the multiplicative-weights stage (A18, Lemma 5.4; λ = gap / (2 odds))."
-    check_integer(n_vertices, "n_vertices", 3); check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
+    check_integer(n_vertices, "n_vertices", 3)
+    check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
     p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
     odds = log2(p / (1 - p))
     gap = 1 + p * log2(p) + (1 - p) * log2(1 - p)
-    K = floor(max(2 * log2(n_vertices) / gap, log(1 / delta) / 2 * (2 * odds / gap)**2)) + 1
-    return K if printed else _few(lambda k: binomial_tail((log2(n_vertices) - k * (1 + log2(1 - p))) / odds, k, p) <= delta, K)
+    K = floor(max(2 * log2(n_vertices) / gap, log(1 / delta) / 2 * (2 * odds / gap) ** 2)) + 1
+    return (
+        K
+        if printed
+        else _few(lambda k: binomial_tail((log2(n_vertices) - k * (1 + log2(1 - p))) / odds, k, p) <= delta, K)
+    )
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #a8b5b109
 def contracted_tree(
-    order,   # `PreOrder`
+    order,  # `PreOrder`
     marked,  # places S, at least one
-):           # {place: [place reached from it by RIGHT, LEFT, UP, HERE]}
+):  # {place: [place reached from it by RIGHT, LEFT, UP, HERE]}
     "T[S]: the smallest subtree that joins the marked places, unmarked ones of degree 2 contracted. A direction without marked places leads back."
     marked = sorted(int(place) for place in marked)
-    meet = lambda a, b: int(np.flatnonzero(order.end[:a + 1] > b)[-1])           # the lowest vertex above both, a < b
+    meet = lambda a, b: int(np.flatnonzero(order.end[: a + 1] > b)[-1])  # the lowest vertex above both, a < b
     places, path = sorted({*marked, *map(meet, marked, marked[1:])}), []
     near = {place: [place] * 4 for place in places}
     for place in places:
-        while path and order.end[path[-1]] <= place: path.pop()
-        if path: near[path[-1]][LEFT if place < order.middle[path[-1]] else RIGHT], near[place][UP] = place, path[-1]
+        while path and order.end[path[-1]] <= place:
+            path.pop()
+        if path:
+            near[path[-1]][LEFT if place < order.middle[path[-1]] else RIGHT], near[place][UP] = place, path[-1]
         path.append(place)
-    if places[0] not in marked:                                                # the top joins two branches and has no third
+    if places[0] not in marked:  # the top joins two branches and has no third
         right, left = near.pop(places[0])[:2]
         near[left][UP], near[right][UP] = right, left
     return near
 
+
 def diameter(
     near,  # T[S] from `contracted_tree`
-):         # int
+):  # int
     "The largest number of edges between two vertices: from anywhere to the farthest, and from there to the farthest."
     return _farthest(near, _farthest(near, next(iter(near)))[0])[1]
+
 
 def _farthest(near, start):
     "The last vertex that a breadth-first search meets, and its distance."
     away, queue = {start: 0}, [start]
-    for v in queue: new = {u for u in near[v] if u not in away}; away.update(dict.fromkeys(new, away[v] + 1)); queue += new
+    for v in queue:
+        new = {u for u in near[v] if u not in away}
+        away.update(dict.fromkeys(new, away[v] + 1))
+        queue += new
     return queue[-1], away[queue[-1]]
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #a1966ce9
 def tree_walk(
-    order,     # `PreOrder` of at least three vertices
-    x,         # the item
-    near,      # T[S] from `contracted_tree`
-    n_votes,   # k_p
+    order,  # `PreOrder` of at least three vertices
+    x,  # the item
+    near,  # T[S] from `contracted_tree`
+    n_votes,  # k_p
     n_rounds,  # as long as the walk lasts
-    look=None, # called after every round with the vertex that was asked about, the response, and then q and c(q)
-):             # generator of batches of questions; returns a place
+    look=None,  # called after every round with the vertex that was asked about, the response, and then q and c(q)
+):  # generator of batches of questions; returns a place
     "TreeWalk (A18, Algorithm 6). c belongs to the vertex q where the walk is; all other counters are 0."
     q, c = next(iter(near)), 0
     for _ in range(n_rounds):
         asked, response = q, near[q][(yield from simulate_vertex_query(order, q, x, n_votes))]
-        if response == q: c += 1
-        elif c > 0: c -= 1
-        else: q = response
-        if look is not None: look(asked, response, q, c)
+        if response == q:
+            c += 1
+        elif c > 0:
+            c -= 1
+        else:
+            q = response
+        if look is not None:
+            look(asked, response, q, c)
     return q
+
 
 @lru_cache(4096)
 def walking_rounds(
-    D,              # diameter of T[S]
-    p_correct,      # p in (½, 1)
-    delta,          # δ, the probability with which the walk may end elsewhere
+    D,  # diameter of T[S]
+    p_correct,  # p in (½, 1)
+    delta,  # δ, the probability with which the walk may end elsewhere
     printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):                  # int
+):  # int
     "How long TreeWalk lasts (A18, Algorithm 6, line 3)."
-    check_integer(D, "D", 0); check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True); check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
-    k = ceil(max(2 * (D + 1) / (2 * p_correct - 1), 8 * log(1 / delta) / (2 * p_correct - 1)**2))
+    check_integer(D, "D", 0)
+    check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
+    check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
+    k = ceil(max(2 * (D + 1) / (2 * p_correct - 1), 8 * log(1 / delta) / (2 * p_correct - 1) ** 2))
     return k if printed else _few(lambda k: binomial_tail((k + D) / 2, k, p_correct) <= delta, k)
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #7bed4649
 def robust_sibling(
-    order,          # `PreOrder` of at least three vertices
-    x,              # the item
-    p_correct,      # p in (½, 1)
-    delta,          # δ, the probability with which the sibling may be missed
+    order,  # `PreOrder` of at least three vertices
+    x,  # the item
+    p_correct,  # p in (½, 1)
+    delta,  # δ, the probability with which the sibling may be missed
     printed=False,  # A18's numbers of rounds, or those by exact tails
-):                  # generator of batches of questions; returns a place
+):  # generator of batches of questions; returns a place
     "A noisy search for x's sibling (A18, Lemma 5.2)."
     n_votes = votes_per_pivot(p_correct, printed)
-    marked = yield from likely_vertices(order, x, p_correct, n_votes, marking_rounds(len(order), p_correct, delta / 2, printed))
-    if len(marked) < 2: return int(marked[0]) if len(marked) else 0              # nothing marked: the search has failed
+    marked = yield from likely_vertices(
+        order, x, p_correct, n_votes, marking_rounds(len(order), p_correct, delta / 2, printed)
+    )
+    if len(marked) < 2:
+        return int(marked[0]) if len(marked) else 0  # nothing marked: the search has failed
     near = contracted_tree(order, marked)
-    return (yield from tree_walk(order, x, near, n_votes, walking_rounds(diameter(near), p_correct, delta / 2, printed)))
+    return (
+        yield from tree_walk(order, x, near, n_votes, walking_rounds(diameter(near), p_correct, delta / 2, printed))
+    )
+
 
 def check_noise(
-    items,      # a number of items, or a sequence of different names
+    items,  # a number of items, or a sequence of different names
     p_correct,  # probability that an answer is right
-    delta,      # probability with which the tree may be wrong
+    delta,  # probability with which the tree may be wrong
     tree=None,  # a new `GrowingTree`, or None for one
-):              # (names, p, δ/n, tree)
+):  # (names, p, δ/n, tree)
     "The arguments of a learner that survives noise. Raises `InputError`."
     n, names = check_items(items)
     p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
@@ -263,23 +316,27 @@ def check_noise(
     share = check_number(delta, "delta", 0, 1, open_low=True, open_high=True) / n
     require(share > 1e-100, "delta", "such that delta / n is above 1e-100", delta)
     tree = GrowingTree(n) if tree is None else tree
-    require(isinstance(tree, GrowingTree) and tree.n_items == n == tree.n_vertices, "tree", f"a new GrowingTree({n})", tree)
+    require(
+        isinstance(tree, GrowingTree) and tree.n_items == n == tree.n_vertices, "tree", f"a new GrowingTree({n})", tree
+    )
     return names, p, share, tree
+
 
 def inserting(order, names, find):
     "Every item in turn, at the place that `find(order, x)` comes to."
-    for x in range(1, order.tree.n_items): order.insert((yield from find(order, x)) if x > 1 else 0, x)
+    for x in range(1, order.tree.n_items):
+        order.insert((yield from find(order, x)) if x > 1 else 0, x)
     return order.tree.dendrogram(names)
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #4beb3e0c
 def robust_insertion_clustering(
-    items,          # number of items n ≥ 2, or a sequence of n different names
-    p_correct,      # p in [0.501, 1): every answer is right with at least this probability, independently, also when a question is repeated
-    delta,          # δ in (0, 1): the tree is wrong with at most this probability
-    rng=0,          # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
+    items,  # number of items n ≥ 2, or a sequence of n different names
+    p_correct,  # p in [0.501, 1): every answer is right with at least this probability, independently, also when a question is repeated
+    delta,  # δ in (0, 1): the tree is wrong with at most this probability
+    rng=0,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
     printed=False,  # True: the numbers of rounds of A18's proofs; False: those the same proofs allow with exact binomial tails
-    tree=None,      # a new `GrowingTree(n)` to grow, for those who want to watch
-):                  # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
+    tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
+):  # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
     "Robust insertion (A18, section 5, Theorem 5.1): O(n log n + n log(1/δ)) questions, whatever the wrong answers are. Raises `InputError` for bad arguments, and for the answer −1."
     names, p, share, tree = check_noise(items, p_correct, delta, tree)
     printed = check_flag(printed, "printed")
@@ -287,10 +344,10 @@ def robust_insertion_clustering(
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #f2e89ce5
 def halving_pivot(
-    order,   # `PreOrder` of at least three vertices
+    order,  # `PreOrder` of at least three vertices
     weight,  # (N,) weights, the largest of them 1
-    top,     # a place of weight 1
-):           # place of a pivot
+    top,  # a place of weight 1
+):  # place of a pivot
     "The pivot whose heaviest part (left, right, neither) is lightest."
     others = weight.copy()
     others[top] = 0
@@ -299,37 +356,42 @@ def halving_pivot(
     left, right = total[middle] - total[v + 1], total[end] - total[middle]
     neither = total[-1] - left - right
     in_left, in_right = (v < top) & (top < middle), (middle <= top) & (top < end)
-    if total[-1] < 1: return int(v[np.where(in_left, left, np.where(in_right, right, neither)).argmin()])       # top has more than half
+    if total[-1] < 1:
+        return int(v[np.where(in_left, left, np.where(in_right, right, neither)).argmin()])  # top has more than half
     return int(v[np.maximum(np.maximum(left + in_left, right + in_right), neither + ~(in_left | in_right)).argmin()])
 
+
 def bayesian_sibling(
-    order,      # `PreOrder` of at least three vertices
-    x,          # the item
-    gain,       # logarithm of the factor between what an answer names and what it does not
-    odds,       # stop when all others together have at most this share of the likeliest vertex's weight
+    order,  # `PreOrder` of at least three vertices
+    x,  # the item
+    gain,  # logarithm of the factor between what an answer names and what it does not
+    odds,  # stop when all others together have at most this share of the likeliest vertex's weight
     look=None,  # called before every question and at the end with the (N,) weights, the largest of them 1
-):              # generator of batches (1, 3); returns a place
+):  # generator of batches (1, 3); returns a place
     "The search with a posterior (ours): ask the halving pivot until one vertex is nearly certain."
     log_weight = np.zeros(len(order))
     while True:
         top = int(log_weight.argmax())
         weight = np.exp(log_weight - log_weight[top])
-        if look is not None: look(weight)
-        if weight[:top].sum() + weight[top + 1:].sum() <= odds: return top
+        if look is not None:
+            look(weight)
+        if weight[:top].sum() + weight[top + 1 :].sum() <= odds:
+            return top
         at = halving_pivot(order, weight, top)
         answer = _most((yield from order.ask(at, x, 1)))
         _reward(order, log_weight, at, answer, gain)
-        if answer == UP: log_weight[at] += gain                                 # the pivot itself is in the part above
+        if answer == UP:
+            log_weight[at] += gain  # the pivot itself is in the part above
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #e3ecd97c
 def bayesian_insertion_clustering(
-    items,           # number of items n ≥ 2, or a sequence of n different names
-    p_correct,       # p in [0.501, 1): every answer is right with at least this probability, independently, also when a question is repeated
-    delta,           # δ in (0, 1): the tree is wrong with at most this probability
-    rng=0,           # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
+    items,  # number of items n ≥ 2, or a sequence of n different names
+    p_correct,  # p in [0.501, 1): every answer is right with at least this probability, independently, also when a question is repeated
+    delta,  # δ in (0, 1): the tree is wrong with at most this probability
+    rng=0,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
     adversary=True,  # True: for every tree and any wrong answers; False: on average over uniform trees, with random wrong answers
-    tree=None,       # a new `GrowingTree(n)` to grow, for those who want to watch
-):                   # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
+    tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
+):  # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
     "Insertion with a posterior over siblings (ours). Raises `InputError` for bad arguments, and for the answer −1."
     names, p, share, tree = check_noise(items, p_correct, delta, tree)
     gain = log(p / (1 - p)) if check_flag(adversary, "adversary") else log(2 * p / (1 - p))

@@ -18,54 +18,72 @@ from ..ground.validation import InputError, as_rng, check_integer, check_names, 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #b5dd8c33
 class GrowingTree:
     "A rooted binary tree, or several, that grow by `splice`. Vertices 0..n−1 are the items; n, n + 1, … are the inner vertices in the order they were made; −1 is none."
-    def __init__(self,
+
+    def __init__(
+        self,
         n_items,  # how many items there will be, at least 1
     ):
         self.n_items = n = check_integer(n_items, "n_items")
         self.left, self.right, self.parent = ([-1] * (2 * n - 1) for _ in range(3))
-        self.member = list(range(n)) + [-1] * (n - 1)         # an item below every vertex
+        self.member = list(range(n)) + [-1] * (n - 1)  # an item below every vertex
         self.n_vertices = n
 
-    def __repr__(self): return f"GrowingTree({self.n_items} items, {self.n_vertices - self.n_items} inner vertices)"
+    def __repr__(self):
+        return f"GrowingTree({self.n_items} items, {self.n_vertices - self.n_items} inner vertices)"
 
-    def splice(self,
+    def splice(
+        self,
         v,  # a vertex
         w,  # the root of another tree: a new item, or a vertex without parent
-    ):      # the new vertex
+    ):  # the new vertex
         "Put a new vertex in the place of v, with children v and w. Raises `InputError`."
         v, w = (check_integer(vertex, name, 0, self.n_vertices - 1) for name, vertex in (("v", v), ("w", w)))
-        require(v != w and self.parent[w] < 0 and self.n_vertices < len(self.parent), "w", "a new item or the root of another tree", w)
+        require(
+            v != w and self.parent[w] < 0 and self.n_vertices < len(self.parent),
+            "w",
+            "a new item or the root of another tree",
+            w,
+        )
         u, up = self.n_vertices, self.parent[v]
         self.n_vertices += 1
         self.left[u], self.right[u], self.parent[u], self.member[u] = v, w, up, self.member[v]
         self.parent[v] = self.parent[w] = u
-        if up >= 0: (self.left if self.left[up] == v else self.right)[up] = u
+        if up >= 0:
+            (self.left if self.left[up] == v else self.right)[up] = u
         return u
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #79c5c40a
-def _question(self,
+def _question(
+    self,
     v,  # an inner vertex, the pivot
     x,  # an item that is not below v
-):      # (x_L, x_R, x)
+):  # (x_L, x_R, x)
     "The ordinal query for x with pivot v (A18, Proposition 2.4). Answer 0, x_L left out: x belongs right; 1: left; 2: neither."
     return self.member[self.left[v]], self.member[self.right[v]], x
 
-def _root(self,
+
+def _root(
+    self,
     v=0,  # a vertex
-):        # the root above it
+):  # the root above it
     "The way up."
-    while self.parent[v] >= 0: v = self.parent[v]
+    while self.parent[v] >= 0:
+        v = self.parent[v]
     return v
 
-def _below(self,
+
+def _below(
+    self,
     v=None,  # a vertex; None: the root of item 0
-):           # list of vertices, every one before those below it
+):  # list of vertices, every one before those below it
     "A vertex and all vertices below it."
     order, stack = [], [self.root() if v is None else v]
     while stack:
         order.append(stack.pop())
-        if order[-1] >= self.n_items: stack += (self.right[order[-1]], self.left[order[-1]])
+        if order[-1] >= self.n_items:
+            stack += (self.right[order[-1]], self.left[order[-1]])
     return order
+
 
 GrowingTree.question, GrowingTree.root, GrowingTree.below = _question, _root, _below
 
@@ -74,76 +92,122 @@ def _places(tree, root):
     "(x, y) of every vertex below root: leaves side by side, inner vertices above the middle of their children, as high as their longest way down."
     x, y, order = {}, {}, tree.below(root)
     for v in order:
-        if v < tree.n_items: x[v], y[v] = len(x), 0
+        if v < tree.n_items:
+            x[v], y[v] = len(x), 0
     for v in reversed(order):
         if v >= tree.n_items:
             l, r = tree.left[v], tree.right[v]
             x[v], y[v] = (x[l] + x[r]) / 2, 1 + max(y[l], y[r])
     return x, y
 
+
 def tree_chart(
-    tree,           # `GrowingTree`
-    classes=None,   # {vertex: what it is}; vertices without a class are grey
-    colours=None,   # {class: colour}, in the order of the legend
-    names=None,     # names of the items; None: numbers
-    title="",       # over the picture
-    width=180,      # pixels
-    height=130,     # pixels
-    root=None,      # draw what is below this vertex; None: below the root of item 0
-    number=True,    # whether inner vertices show their numbers
-):                  # `altair.LayerChart`
+    tree,  # `GrowingTree`
+    classes=None,  # {vertex: what it is}; vertices without a class are grey
+    colours=None,  # {class: colour}, in the order of the legend
+    names=None,  # names of the items; None: numbers
+    title="",  # over the picture
+    width=180,  # pixels
+    height=130,  # pixels
+    root=None,  # draw what is below this vertex; None: below the root of item 0
+    number=True,  # whether inner vertices show their numbers
+):  # `altair.LayerChart`
     "A growing tree with all its vertices, coloured by class."
     import altair as alt
+
     (x, y), classes, colours = _places(tree, tree.root() if root is None else root), classes or {}, colours or {}
     edges = [dict(x=x[v], y=y[v], x2=x[tree.parent[v]], y2=y[tree.parent[v]]) for v in x if tree.parent[v] in x]
-    points = [dict(x=x[v], y=y[v], name=(names[v] if names else str(v)) if v < tree.n_items else str(v) if number else "", leaf=v < tree.n_items, what=classes.get(v, "other")) for v in x]
-    across, up = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-.6, len([v for v in x if v < tree.n_items]) - .4])), alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-.4, max(y.values()) + .4]))
+    points = [
+        dict(
+            x=x[v],
+            y=y[v],
+            name=(names[v] if names else str(v)) if v < tree.n_items else str(v) if number else "",
+            leaf=v < tree.n_items,
+            what=classes.get(v, "other"),
+        )
+        for v in x
+    ]
+    across, up = (
+        alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, len([v for v in x if v < tree.n_items]) - 0.4])),
+        alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.4, max(y.values()) + 0.4])),
+    )
     scale = alt.Scale(domain=[*colours, "other"], range=[*colours.values(), "#bbbbbb"])
     base = alt.Chart(alt.InlineData(values=points)).encode(across, up)
-    lines = alt.Chart(alt.InlineData(values=edges)).mark_rule(color="#999999").encode(across, up, alt.X2("x2:Q"), alt.Y2("y2:Q"))
-    dots = base.mark_circle(size=130 if number else 50, opacity=1).encode(color=alt.Color("what:N", title=None, scale=scale, legend=alt.Legend(orient="bottom", values=[*colours], columns=4) if colours else None))
+    lines = (
+        alt.Chart(alt.InlineData(values=edges))
+        .mark_rule(color="#999999")
+        .encode(across, up, alt.X2("x2:Q"), alt.Y2("y2:Q"))
+    )
+    dots = base.mark_circle(size=130 if number else 50, opacity=1).encode(
+        color=alt.Color(
+            "what:N",
+            title=None,
+            scale=scale,
+            legend=alt.Legend(orient="bottom", values=[*colours], columns=4) if colours else None,
+        )
+    )
     inner = base.transform_filter("!datum.leaf").mark_text(fontSize=9, color="white").encode(text="name:N")
-    leaves = base.transform_filter("datum.leaf").mark_text(fontSize=10, angle=270, align="right", dx=-9).encode(text="name:N")
-    return alt.layer(lines, dots, inner, leaves).properties(width=width, height=height, title=alt.TitleParams(title, fontSize=11))
+    leaves = (
+        base.transform_filter("datum.leaf")
+        .mark_text(fontSize=10, angle=270, align="right", dx=-9)
+        .encode(text="name:N")
+    )
+    return alt.layer(lines, dots, inner, leaves).properties(
+        width=width, height=height, title=alt.TitleParams(title, fontSize=11)
+    )
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #2ec0a528
 def n_hierarchies(
     n,  # number of items, at least 1
-):      # int
+):  # int
     "(2n − 3)!!, the number of rooted binary trees over n items."
     count = 1
-    for m in range(2, check_integer(n, "n") + 1): count *= 2 * m - 3
+    for m in range(2, check_integer(n, "n") + 1):
+        count *= 2 * m - 3
     return count
+
 
 def all_hierarchies(
     n,  # number of items, at least 1; there are (2n − 3)!! trees
-):      # yields `GrowingTree`
+):  # yields `GrowingTree`
     "Every rooted binary tree over n items, once."
-    for places in product(*(range(2 * m - 1) for m in range(1, check_integer(n, "n")))): yield _grown_at(n, places)
+    for places in product(*(range(2 * m - 1) for m in range(1, check_integer(n, "n")))):
+        yield _grown_at(n, places)
+
 
 def _grown_at(n, places):
     "The tree in which item m was spliced in at the places[m − 1]-th of the vertices of its time: items first, then inner vertices."
     tree = GrowingTree(n)
-    for m, place in enumerate(places, start=1): tree.splice(place if place < m else n + place - m, m)
+    for m, place in enumerate(places, start=1):
+        tree.splice(place if place < m else n + place - m, m)
     return tree
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #1e633f37
-def _dendrogram(self,
+def _dendrogram(
+    self,
     names=None,  # names of the items
-    root=None,   # the vertex whose tree is wanted, over items 0..m−1; None: the root of item 0
-):               # `Dendrogram` whose heights are levels; equal trees give equal dendrograms
+    root=None,  # the vertex whose tree is wanted, over items 0..m−1; None: the root of item 0
+):  # `Dendrogram` whose heights are levels; equal trees give equal dendrograms
     "The tree as it is now."
     order = self.below(root)
     size = sum(v < self.n_items for v in order)
-    low, level, count = (dict(zip(range(self.n_items), values)) for values in (range(self.n_items), [0] * self.n_items, [1] * self.n_items))
+    low, level, count = (
+        dict(zip(range(self.n_items), values))
+        for values in (range(self.n_items), [0] * self.n_items, [1] * self.n_items)
+    )
     for v in reversed(order):
-        if v < self.n_items: continue
+        if v < self.n_items:
+            continue
         l, r = self.left[v], self.right[v]
         low[v], level[v], count[v] = min(low[l], low[r]), 1 + max(level[l], level[r]), count[l] + count[r]
     inner = sorted((v for v in order if v >= self.n_items), key=lambda v: (level[v], low[v]))
     number = dict(zip([*range(size), *inner], range(2 * size - 1)))
-    rows = [(*(number.get(w, -1) for w in sorted((self.left[v], self.right[v]), key=low.get)), level[v], count[v]) for v in inner]
+    rows = [
+        (*(number.get(w, -1) for w in sorted((self.left[v], self.right[v]), key=low.get)), level[v], count[v])
+        for v in inner
+    ]
     return Dendrogram.from_linkage(np.array(rows, dtype=float).reshape(-1, 4), names=names, height_kind="level")
+
 
 GrowingTree.dendrogram = _dendrogram
 
@@ -156,24 +220,37 @@ def _by_splits(order, cut):
         if stop - start > 1:
             cuts.append((start, middle := cut(start, stop)))
             stack += ((start, middle), (middle, stop))
-    for start, middle in reversed(cuts): top[start] = tree.splice(top[start], top[middle])
+    for start, middle in reversed(cuts):
+        top[start] = tree.splice(top[start], top[middle])
     return tree
 
-def _uniform(n, rng): return _grown_at(n, rng.integers(0, 2 * np.arange(1, n) - 1).tolist())
-def _balanced(n, rng): return _by_splits(rng.permutation(n).tolist(), lambda start, stop: (start + stop) // 2)
-def _caterpillar(n, rng): return _by_splits(rng.permutation(n).tolist(), lambda start, stop: start + 1)
+
+def _uniform(n, rng):
+    return _grown_at(n, rng.integers(0, 2 * np.arange(1, n) - 1).tolist())
+
+
+def _balanced(n, rng):
+    return _by_splits(rng.permutation(n).tolist(), lambda start, stop: (start + stop) // 2)
+
+
+def _caterpillar(n, rng):
+    return _by_splits(rng.permutation(n).tolist(), lambda start, stop: start + 1)
+
 
 def _split(n, rng):
-    return _by_splits(rng.permutation(n).tolist(), lambda start, stop: start + 1 + int(rng.random() * (stop - start - 1)))
+    return _by_splits(
+        rng.permutation(n).tolist(), lambda start, stop: start + 1 + int(rng.random() * (stop - start - 1))
+    )
+
 
 SHAPES = {"balanced": _balanced, "caterpillar": _caterpillar, "uniform": _uniform, "split": _split}
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #d968d279
 def random_hierarchy(
-    n,      # number of items, at least 2
+    n,  # number of items, at least 2
     shape,  # "balanced", "caterpillar", "uniform" (over all (2n − 3)!! trees) or "split" (cluster sizes 1..m−1 with the same chance)
-    rng,    # int seed or `numpy.random.Generator`
-):          # `Dendrogram` whose heights are levels
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Dendrogram` whose heights are levels
     "A hierarchy to be learned. Raises `InputError`."
     require(isinstance(shape, str) and shape in SHAPES, "shape", f"one of {', '.join(map(repr, SHAPES))}", shape)
     return SHAPES[shape](check_integer(n, "n", 2), as_rng(rng)).dendrogram()
@@ -181,41 +258,61 @@ def random_hierarchy(
 # %% ../../nbs/3_adaptive/30_queries.ipynb #153dc003
 class Contradiction(InputError):
     "Answers that no hierarchy agrees with. `answers`: (r, 4) integers, three items and the position of the one left out, −1 for none."
+
     def __init__(self, answers, names=None):
         self.answers, self.names = np.array(answers, dtype=np.int64).reshape(-1, 4), names
         said = [_statement(*row, names or range(row.max() + 1)) for row in self.answers]
-        super().__init__(f"the answers must agree with some hierarchy; these {len(said)} clash: " + "; ".join(said[:8]) + (f"; and {len(said) - 8} more (see .answers)" if len(said) > 8 else ""))
+        super().__init__(
+            f"the answers must agree with some hierarchy; these {len(said)} clash: "
+            + "; ".join(said[:8])
+            + (f"; and {len(said) - 8} more (see .answers)" if len(said) > 8 else "")
+        )
 
-    def __reduce__(self): return Contradiction, (self.answers, self.names)
+    def __reduce__(self):
+        return Contradiction, (self.answers, self.names)
+
 
 def _statement(i, j, k, left_out, names):
     "One answer in words."
     items = [i, j, k]
-    if left_out < 0: return " ".join(str(names[item]) for item in items) + " equally close"
+    if left_out < 0:
+        return " ".join(str(names[item]) for item in items) + " equally close"
     odd = items.pop(left_out)
     return f"{names[items[0]]} {names[items[1]]} | {names[odd]}"
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #eccd845d
 def check_binary_answers(
     questions,  # (m, 3) questions
-    answers,    # (m,) answers
-):              # (m,) the answers
-    "Answers that are possible in a binary hierarchy: who is left out, never \"none\". Raises `InputError`."
+    answers,  # (m,) answers
+):  # (m,) the answers
+    'Answers that are possible in a binary hierarchy: who is left out, never "none". Raises `InputError`.'
     bad = [at for at, answer in enumerate(answers) if answer not in (0, 1, 2)]
-    if bad: require(False, f"the answer to question {tuple(map(int, questions[bad[0]]))}", "0, 1 or 2, the position of the one left out: in a binary hierarchy two of three always belong together (for others see comparison_hc.adaptive.degree)", int(answers[bad[0]]))
+    if bad:
+        require(
+            False,
+            f"the answer to question {tuple(map(int, questions[bad[0]]))}",
+            "0, 1 or 2, the position of the one left out: in a binary hierarchy two of three always belong together (for others see comparison_hc.adaptive.degree)",
+            int(answers[bad[0]]),
+        )
     return answers
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #bb4fc9ef
-MOST_ITEMS = 2**31 - 1                                        # more than any memory holds
+MOST_ITEMS = 2**31 - 1  # more than any memory holds
+
 
 def check_items(
     items,  # a number of items, or a sequence of different names
-):          # (n, names): names is None if there are none
+):  # (n, names): names is None if there are none
     "At least two items. Raises `InputError`."
     if isinstance(items, Integral) and not isinstance(items, (bool, np.bool_)):
         require(items <= MOST_ITEMS, "items", f"at most {MOST_ITEMS:,}", items)
         return check_integer(items, "items", 2), None
-    require(np.iterable(items) and not isinstance(items, (str, bytes, dict, set)), "items", "a number of items or a sequence of different names", items)
+    require(
+        np.iterable(items) and not isinstance(items, (str, bytes, dict, set)),
+        "items",
+        "a number of items or a sequence of different names",
+        items,
+    )
     names = check_names(items, argument="items")
     require(len(names) >= 2, "items", "at least two", list(names))
     return len(names), names

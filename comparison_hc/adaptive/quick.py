@@ -10,14 +10,15 @@ import numpy as np
 
 from .insertion import cut_off, heavy_pivot
 from .queries import Contradiction, GrowingTree, check_binary_answers, check_items
-from ..oracles import HierarchyOracle
 from ..ground.validation import as_rng, require
+from ..oracles import HierarchyOracle
 
 # %% ../../nbs/3_adaptive/32_quick.ipynb #01eef23b
 def _members(start, size):
     "(position, part): the positions of all stretches, one after the other, and the number of the stretch of each."
     part = np.repeat(np.arange(len(start)), size)
     return np.arange(len(part)) - np.repeat(np.cumsum(size) - size, size) + start[part], part
+
 
 def _splitting(order, rng, thrown_away):
     "Generator: split `order` (in place) until all parts have one or two items. Returns (start, |A|, |B|, |C|) of every split, outer ones first; (question, answer) of the draws in vain are appended to `thrown_away`."
@@ -32,11 +33,12 @@ def _splitting(order, rng, thrown_away):
         asked, (a, b) = letter < 0, (order[start + chosen] for chosen in (first, second))
         questions = np.column_stack([a[part[asked]], b[part[asked]], order[position[asked]]])
         answers = check_binary_answers(questions, (yield questions))
-        letter[asked] = np.array([1, 0, 2])[answers]                        # x_A left out: x is with x_B
+        letter[asked] = np.array([1, 0, 2])[answers]  # x_A left out: x is with x_B
         counts = np.bincount(3 * part + letter, minlength=3 * len(start)).reshape(-1, 3)
         good = 16 * counts.max(axis=1) <= 15 * size
         vain = ~good[part[asked]]
-        if vain.any(): thrown_away.append(np.column_stack([questions[vain], answers[vain]]))
+        if vain.any():
+            thrown_away.append(np.column_stack([questions[vain], answers[vain]]))
         order[position] = order[position[np.argsort(3 * part + letter * good[part], kind="stable")]]
         splits.append(np.column_stack([start, counts])[good])
         begin = np.column_stack([start, start + counts[:, 0], start + counts[:, 0] + counts[:, 1]])
@@ -47,14 +49,17 @@ def _splitting(order, rng, thrown_away):
 # %% ../../nbs/3_adaptive/32_quick.ipynb #11bc15ba
 class _Merge:
     "Where v̄ belongs in the tree of C: the places that are left, from `top` down."
+
     def __init__(self, tree, count, at, v_bar, root):
         self.at, self.v_bar, self.root, self.top = at, v_bar, root, root
         self._tree, self._count, self._pivot = tree, count, None
         if count is not None:
-            for v in reversed(tree.below(root)): count[v] = 1 if v < tree.n_items else count[tree.left[v]] + count[tree.right[v]]
+            for v in reversed(tree.below(root)):
+                count[v] = 1 if v < tree.n_items else count[tree.left[v]] + count[tree.right[v]]
 
     @property
-    def arrived(self): return self.top < self._tree.n_items if self._count is None else self._count[self.top] == 1
+    def arrived(self):
+        return self.top < self._tree.n_items if self._count is None else self._count[self.top] == 1
 
     def question(self):
         "The next pivot's."
@@ -63,44 +68,62 @@ class _Merge:
 
     def hear(self, answer):
         "Take the answer; True if nothing is left to ask."
-        if answer < 2: self.top = (self._tree.right, self._tree.left)[answer][self._pivot]
-        elif self._count is None: return True
-        else: cut_off(self._tree, self._count, self._pivot, self.top)
+        if answer < 2:
+            self.top = (self._tree.right, self._tree.left)[answer][self._pivot]
+        elif self._count is None:
+            return True
+        else:
+            cut_off(self._tree, self._count, self._pivot, self.top)
         return self.arrived
 
 # %% ../../nbs/3_adaptive/32_quick.ipynb #ed857f02
 def _merging(tree, order, splits, count):
     "Generator: merge what was split; returns the root."
     top, (waiting, outer) = order.tolist(), _dependencies(splits)
+
     def join_pairs(start, size):
-        if size == 2: top[start] = tree.splice(top[start], top[start + 1])
+        if size == 2:
+            top[start] = tree.splice(top[start], top[start + 1])
+
     for start, *sizes in splits.tolist():
-        for size in sizes: join_pairs(start, size); start += size
-    if not len(splits): join_pairs(0, len(order))
+        for size in sizes:
+            join_pairs(start, size)
+            start += size
+    if not len(splits):
+        join_pairs(0, len(order))
     rows, going, ready = splits.tolist(), [], [at for at, parts in enumerate(waiting) if parts == 0]
+
     def done(at, root):
         top[rows[at][0]] = root
         if outer[at] >= 0:
             waiting[outer[at]] -= 1
-            if waiting[outer[at]] == 0: ready.append(outer[at])
+            if waiting[outer[at]] == 0:
+                ready.append(outer[at])
+
     def place(merge):
         above = tree.splice(merge.top, merge.v_bar)
         done(merge.at, above if merge.top == merge.root else merge.root)
+
     while ready or going:
         while ready:
             at = ready.pop()
             start, a, b, c = rows[at]
             v_bar = tree.splice(top[start], top[start + a])
             merge = _Merge(tree, count, at, v_bar, top[start + a + b]) if c else None
-            if merge is None: done(at, v_bar)
-            elif merge.arrived: place(merge)
-            else: going.append(merge)
-        if not going: break
+            if merge is None:
+                done(at, v_bar)
+            elif merge.arrived:
+                place(merge)
+            else:
+                going.append(merge)
+        if not going:
+            break
         questions = np.array([merge.question() for merge in going])
         answers = check_binary_answers(questions, (yield questions)).tolist()
         arrived = [merge.hear(answer) for merge, answer in zip(going, answers)]
         for merge, there in zip(going, arrived):
-            if there: place(merge)
+            if there:
+                place(merge)
         going = [merge for merge, there in zip(going, arrived) if not there]
     return top[0]
 
@@ -110,20 +133,23 @@ def _dependencies(splits):
     at_start, outer, waiting = {}, [], [0] * len(splits)
     for at, (start, a, b, c) in enumerate(splits.tolist()):
         outer.append(at_start.get((start, a + b + c), -1))
-        if outer[at] >= 0: waiting[outer[at]] += 1
-        for begin, size in ((start, a), (start + a, b), (start + a + b, c)): at_start[begin, size] = at
+        if outer[at] >= 0:
+            waiting[outer[at]] += 1
+        for begin, size in ((start, a), (start + a, b), (start + a + b, c)):
+            at_start[begin, size] = at
     return waiting, outer
 
 # %% ../../nbs/3_adaptive/32_quick.ipynb #d79f7fb8
 def quick_clustering(
     items,  # number of items n ≥ 2, or a sequence of n different names
-    rng,    # int seed or `numpy.random.Generator`, for the draws
+    rng,  # int seed or `numpy.random.Generator`, for the draws
     merge="search",  # how Merge finds the place: "search" (footnote 7: few batches for every tree) or "walk" (Algorithm 2 as printed)
-):          # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
+):  # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
     "QuickClustering with Merge (A18, Algorithms 1 and 2): O(n log n) questions on average. Raises `InputError` for bad items and for the answer −1, `Contradiction` where answers are seen to clash."
     n, names = check_items(items)
     require(isinstance(merge, str) and merge in ("search", "walk"), "merge", "'search' or 'walk'", merge)
     return _quick(n, names, as_rng(rng), [0] * (2 * n - 1) if merge == "search" else None)
+
 
 def _quick(n, names, rng, count):
     "Split, merge, and look back."
@@ -131,21 +157,27 @@ def _quick(n, names, rng, count):
     splits = yield from _remembering(_splitting(order, rng, thrown_away), used)
     root = yield from _remembering(_merging(tree, order, splits, count), used)
     dendrogram = tree.dendrogram(names, root)
-    if thrown_away: _look_back(dendrogram, np.concatenate(thrown_away), np.concatenate(used))
+    if thrown_away:
+        _look_back(dendrogram, np.concatenate(thrown_away), np.concatenate(used))
     return dendrogram
+
 
 def _remembering(algorithm, said):
     "Pass on the questions and answers of a generator, and keep them as rows (question, answer)."
     answers = None
     while True:
-        try: questions = algorithm.send(answers)
-        except StopIteration as end: return end.value
+        try:
+            questions = algorithm.send(answers)
+        except StopIteration as end:
+            return end.value
         answers = yield questions
         said.append(np.column_stack([questions, answers]).astype(np.int32))
+
 
 def _look_back(dendrogram, thrown_away, said):
     "Raise `Contradiction` if an answer that was not used says something else than the tree."
     wrong = HierarchyOracle(dendrogram)(thrown_away[:, :3]) != thrown_away[:, 3]
     if wrong.any():
         from comparison_hc.adaptive.consistency import clash_with
+
         raise Contradiction(clash_with(said, thrown_away[np.argmax(wrong)], dendrogram.n_leaves))

@@ -21,75 +21,106 @@ from .insertion import insertion_clustering
 from .queries import all_hierarchies, n_hierarchies
 from .quick import quick_clustering
 from ..checks import check, compare
-from ..oracles import Counting, HierarchyOracle, run
 from ..ground.validation import as_rng
+from ..oracles import Counting, HierarchyOracle, run
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #a0c3f6a5
 def _items(cluster):
     "The items of a set, in order."
     return [i for i in range(cluster.bit_length()) if cluster >> i & 1]
 
+
 def _subsets(cluster):
     "Every subset of a set, the set itself first and the empty one last."
     part = cluster
-    while part: yield part; part = (part - 1) & cluster
+    while part:
+        yield part
+        part = (part - 1) & cluster
     yield 0
+
 
 @cache
 def families(
     items,  # a set of items, as bits of a whole number
-):          # tuple of frozensets of clusters
+):  # tuple of frozensets of clusters
     "Every binary hierarchy over these items, from the definition: any way to part them in two, and any hierarchy of both parts."
-    if items & (items - 1) == 0: return (frozenset([items]),)
-    first = items & -items                                                    # the part with the first item is called the left one
+    if items & (items - 1) == 0:
+        return (frozenset([items]),)
+    first = items & -items  # the part with the first item is called the left one
     parts = [(first | more, items ^ first ^ more) for more in _subsets(items ^ first) if more != items ^ first]
     return tuple(a | b | {items} for left, right in parts for a in families(left) for b in families(right))
+
 
 def left_out(
     family,  # clusters, as bits
     triple,  # three items
-):           # 0, 1 or 2
+):  # 0, 1 or 2
     "The answer: the position of the item that some cluster with the other two leaves out (A18, section 2.2)."
     for position, odd in enumerate(triple):
         two = sum(1 << i for i in triple) ^ 1 << odd
-        if any(cluster & two == two and not cluster >> odd & 1 for cluster in family): return position
+        if any(cluster & two == two and not cluster >> odd & 1 for cluster in family):
+            return position
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #01465796
 def induced_family(
     family,  # clusters, as bits
-    S,       # items to be kept, as bits
-):           # set of clusters
+    S,  # items to be kept, as bits
+):  # set of clusters
     "The clusters of the induced tree T[S], by the three steps of the text (A18, section 2.1)."
     nested = sorted(family, key=int.bit_count)
     parent = {X: next((Y for Y in nested if Y & X == X and Y != X), None) for X in nested}
-    for X in nested:                                                          # children before parents
+    for X in nested:  # children before parents
         children = [Y for Y in parent if parent[Y] == X]
-        if len(children) == 0 and not (X & S == X and X.bit_count() == 1): del parent[X]
-        if len(children) == 1: parent[children[0]] = parent.pop(X)
+        if len(children) == 0 and not (X & S == X and X.bit_count() == 1):
+            del parent[X]
+        if len(children) == 1:
+            parent[children[0]] = parent.pop(X)
     leaves = {X: [] for X in parent}
     for item in (X for X in parent if X.bit_count() == 1):
         above = item
-        while above is not None: leaves[above].append(item); above = parent[above]
+        while above is not None:
+            leaves[above].append(item)
+            above = parent[above]
     return {sum(below) for below in leaves.values()}
 
-@check("A18", "Proposition 2.1", r"$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$", "exact enumeration",
-       erratum=r"Printed: $\mathcal H[S]=\{X\cap S\mid X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a hierarchy.")
+
+@check(
+    "A18",
+    "Proposition 2.1",
+    r"$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$",
+    "exact enumeration",
+    erratum=r"Printed: $\mathcal H[S]=\{X\cap S\mid X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a hierarchy.",
+)
 def induced_tree_has_the_induced_clusters(quick=True):
     "Every tree and every S with at least two items: pairs for which the two families differ."
     rows = []
     for n in range(2, 6 if quick else 7):
         everything = (1 << n) - 1
         pairs = [(family, S) for family in families(everything) for S in _subsets(everything) if S.bit_count() >= 2]
-        rows += [(n, "pairs (tree, S) that differ", sum({X & S for X in family} - {0} != induced_family(family, S) for family, S in pairs), "=", 0),
-                 (n, "printed: with the empty set", sum(0 in {X & S for X in family} for family, S in pairs), "=", sum(S != everything for _, S in pairs))]
+        rows += [
+            (
+                n,
+                "pairs (tree, S) that differ",
+                sum({X & S for X in family} - {0} != induced_family(family, S) for family, S in pairs),
+                "=",
+                0,
+            ),
+            (
+                n,
+                "printed: with the empty set",
+                sum(0 in {X & S for X in family} for family, S in pairs),
+                "=",
+                sum(S != everything for _, S in pairs),
+            ),
+        ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, what=what)
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #6c3d42b8
 def answer_table(
-    n,      # number of items, at least 3
+    n,  # number of items, at least 3
     trees,  # hierarchies over 0..n−1, with equally many clusters
-):          # (trees, C(n, 3)) answers, triplets in lexicographic order
+):  # (trees, C(n, 3)) answers, triplets in lexicographic order
     "The answers of every hierarchy to all triplets."
     clusters = np.array([sorted(family) for family in trees])
     table = np.empty((len(trees), comb(n, 3)), dtype=np.int8)
@@ -99,38 +130,62 @@ def answer_table(
             table[((clusters & two == two) & (clusters >> odd & 1 == 0)).any(axis=1), column] = position
     return table
 
+
 def _n_different(table):
     "How many different rows."
     return len(np.unique(table, axis=0))
 
-@check("A18", "Proposition 2.2", r"$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree; and no triplet can be spared", "exact enumeration")
+
+@check(
+    "A18",
+    "Proposition 2.2",
+    r"$\mathcal T\equiv\mathcal T'$ if and only if the answers to all $\binom n3$ triplets agree; and no triplet can be spared",
+    "exact enumeration",
+)
 def all_answers_tell_the_tree(quick=True):
     "Different lists of answers against (2n − 3)!!, with all triplets and with all but one."
     rows = []
     for n in range(3, 7 if quick else 8):
         table = answer_table(n, families((1 << n) - 1))
         without = [_n_different(np.delete(table, column, axis=1)) for column in range(table.shape[1])]
-        rows += [(n, "all triplets", _n_different(table), "=", n_hierarchies(n)), (n, "all but one triplet, the best", max(without), "<", n_hierarchies(n))]
+        rows += [
+            (n, "all triplets", _n_different(table), "=", n_hierarchies(n)),
+            (n, "all but one triplet, the best", max(without), "<", n_hierarchies(n)),
+        ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, what=what)
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #2aa6041a
 def full_families(
     n,  # number of items, a power of two
-):      # tuple of frozensets of clusters
+):  # tuple of frozensets of clusters
     "Every hierarchy of n items that halves every cluster."
+
     @cache
     def over(items):
-        if items & (items - 1) == 0: return (frozenset([items]),)
-        halves = [sum(1 << i for i in half) for half in combinations(_items(items), items.bit_count() // 2) if items & -items == 1 << half[0]]
+        if items & (items - 1) == 0:
+            return (frozenset([items]),)
+        halves = [
+            sum(1 << i for i in half)
+            for half in combinations(_items(items), items.bit_count() // 2)
+            if items & -items == 1 << half[0]
+        ]
         return tuple(a | b | {items} for half in halves for a in over(half) for b in over(items ^ half))
+
     return over((1 << n) - 1)
+
 
 def _ways_to_form_fours(n):
     "The number of ways to part n items into clusters of four."
-    return factorial(n) // (24**(n // 4) * factorial(n // 4))
+    return factorial(n) // (24 ** (n // 4) * factorial(n // 4))
 
-@check("A18", "Theorem 2.3, step", r"A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$, and only such a triplet tells how the cluster is cut", "exact enumeration")
+
+@check(
+    "A18",
+    "Theorem 2.3, step",
+    r"A triplet lies in a given cluster of four with probability $\frac{24}{n(n-1)(n-2)}$, and only such a triplet tells how the cluster is cut",
+    "exact enumeration",
+)
 def triplets_inside_fours(quick=True):
     "Step 2 on all full trees of four and eight items; step 3 by counting trees, and by counting partitions for more items."
     rows = []
@@ -138,14 +193,20 @@ def triplets_inside_fours(quick=True):
         trees = full_families(n)
         table, fours = answer_table(n, trees), [[X for X in family if X.bit_count() == 4] for family in trees]
         triples = [sum(1 << i for i in triple) for triple in combinations(range(n), 3)]
-        groups = {}                                                           # trees that differ in how one cluster of four is cut
+        groups = {}  # trees that differ in how one cluster of four is cut
         for at, family in enumerate(trees):
-            for X in fours[at]: groups.setdefault((X, frozenset(Y for Y in family if Y & X in (0, X) or Y.bit_count() == 1)), []).append(at)
+            for X in fours[at]:
+                groups.setdefault(
+                    (X, frozenset(Y for Y in family if Y & X in (0, X) or Y.bit_count() == 1)), []
+                ).append(at)
         inside = np.array([[triple & X == triple for triple in triples] for X, _ in groups])
         kinds = np.array([[len(set(column)) for column in table[group].T.tolist()] for group in groups.values()])
         share = Fraction(sum(triples[0] & X == triples[0] for each in fours for X in each), len(trees) * n // 4)
-        rows += [(n, "answers outside the cluster", int(kinds[~inside].max(initial=1)), "=", 1), (n, "answers inside the cluster", int(kinds[inside].min()), "=", 3),
-                 (n, "share of trees", float(share), "=", 24 / (n * (n - 1) * (n - 2)))]
+        rows += [
+            (n, "answers outside the cluster", int(kinds[~inside].max(initial=1)), "=", 1),
+            (n, "answers inside the cluster", int(kinds[inside].min()), "=", 3),
+            (n, "share of trees", float(share), "=", 24 / (n * (n - 1) * (n - 2))),
+        ]
     for n in (16, 32, 64) if quick else (16, 32, 64, 128, 256, 512):
         share = Fraction((n - 3) * _ways_to_form_fours(n - 4), _ways_to_form_fours(n) * n // 4)
         rows += [(n, "share of partitions", float(share), "=", 24 / (n * (n - 1) * (n - 2)))]
@@ -154,21 +215,29 @@ def triplets_inside_fours(quick=True):
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #440f317d
 def share_identified(
-    table,    # (trees, triplets) answers
+    table,  # (trees, triplets) answers
     columns,  # the triplets that are asked
-):            # probability in [0, 1] that the answers leave one tree only, all trees equally likely
+):  # probability in [0, 1] that the answers leave one tree only, all trees equally likely
     "How often fixed questions find the tree."
     _, count = np.unique(table[:, columns], axis=0, return_counts=True)
     return (count == 1).sum() / len(table)
 
-@check("A18", "Theorem 2.3, conclusion", r"$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$, so with fewer than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$",
-       "exact enumeration", erratum=r"The proof in appendix A concludes that the algorithm then fails with probability at least $1-\delta$. Its last line gives more than $\delta$. Counterexample for $n=8$: 13 triplets find the tree in more than 40 % of all cases; printed, at most 1/14.")
+
+@check(
+    "A18",
+    "Theorem 2.3, conclusion",
+    r"$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$, so with fewer than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$",
+    "exact enumeration",
+    erratum=r"The proof in appendix A concludes that the algorithm then fails with probability at least $1-\delta$. Its last line gives more than $\delta$. Counterexample for $n=8$: 13 triplets find the tree in more than 40 % of all cases; printed, at most 1/14.",
+)
 def few_triplets_fail(quick=True, rng=0):
     "Exact success of the best of several random sets of triplets about eight items."
     rng, table, rows = as_rng(rng), answer_table(8, full_families(8)), []
     for k in (2, 5, 8, 10, 12, 13):
         best = max(share_identified(table, rng.choice(56, k, replace=False)) for _ in range(30 if quick else 1000))
-        rows += [(k, "success", best, "<=", k / 14)] + [(k, "printed: success above 1 − k/14", best, ">", 1 - k / 14)] * (k >= 10)
+        rows += [(k, "success", best, "<=", k / 14)] + [
+            (k, "printed: success above 1 − k/14", best, ">", 1 - k / 14)
+        ] * (k >= 10)
     k, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, k=k, what=what)
 
@@ -177,7 +246,13 @@ def _sibling(family, x):
     "The cluster beside which x hangs."
     return min((X for X in family if X >> x & 1 and X != 1 << x), key=int.bit_count) ^ 1 << x
 
-@check("A18", "Proposition 4.1", r"$C$ is unique, and the tree with $x_i$ is the tree without it, spliced at the root of $C$", "exact enumeration")
+
+@check(
+    "A18",
+    "Proposition 4.1",
+    r"$C$ is unique, and the tree with $x_i$ is the tree without it, spliced at the root of $C$",
+    "exact enumeration",
+)
 def a_new_item_is_spliced_in(quick=True):
     "Every splice of every tree that grows: the vertex where it was made against the cluster of the proposition."
     rows = []
@@ -189,7 +264,9 @@ def a_new_item_is_spliced_in(quick=True):
             fits = [C for C in {X & ~(1 << x) for X in after} - {0} if C | 1 << x in after]
             smallest = [C for C in fits if not any(D & C == D and D != C for D in fits)]
             several += len(smallest) != 1
-            wrong += smallest[0] != below[tree.left[tree.parent[x]]]          # splice(v, x): v is the left child of the new vertex
+            wrong += (
+                smallest[0] != below[tree.left[tree.parent[x]]]
+            )  # splice(v, x): v is the left child of the new vertex
         rows += [(n, "trees without a smallest C", several), (n, "trees spliced elsewhere", wrong)]
     n, what, left = zip(*rows)
     return compare(left, "=", 0, n=n, what=what)
@@ -200,7 +277,13 @@ def _halves(family, V):
     larger = max((X for X in family if X & V == X and X != V), key=int.bit_count)
     return larger, V ^ larger
 
-@check("A18", "Proposition 2.4", r"The answer to $\{x_L,x_R,x\}$ says whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in $\overline{\mathcal T}^v$, whatever $x_L$ and $x_R$ stand for the two sides", "exact enumeration")
+
+@check(
+    "A18",
+    "Proposition 2.4",
+    r"The answer to $\{x_L,x_R,x\}$ says whether $x$ belongs in $\mathcal T_L^v$, in $\mathcal T_R^v$ or in $\overline{\mathcal T}^v$, whatever $x_L$ and $x_R$ stand for the two sides",
+    "exact enumeration",
+)
 def a_pivot_tells_the_side(quick=True):
     "Every tree, every item x, every pivot, every x_L and x_R: answers that point to another part than the one with the sibling of x."
     rows = []
@@ -212,51 +295,92 @@ def a_pivot_tells_the_side(quick=True):
                 for L, R in (_halves(before, V) for V in before if V.bit_count() > 1):
                     side = 1 if C & L == C else 0 if C & R == C else 2
                     for x_L in _items(L):
-                        for x_R in _items(R): asked[side] += 1; wrong[side] += left_out(family, (x_L, x_R, x)) != side
+                        for x_R in _items(R):
+                            asked[side] += 1
+                            wrong[side] += left_out(family, (x_L, x_R, x)) != side
         rows += [(n, part, asked[side], wrong[side]) for side, part in ((1, "left"), (0, "right"), (2, "elsewhere"))]
     n, part, asked, left = zip(*rows)
     return compare(left, "=", 0, n=n, x_belongs=part, questions=asked)
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #14e5bf37
-@check("A18", "Section 3, number of hierarchies", r"There are $(2n-3)!!=\frac{(2n-3)!}{(n-2)!\,2^{n-2}}$ binary hierarchies over $n$ items, at least $n!/2$", "exact enumeration")
+@check(
+    "A18",
+    "Section 3, number of hierarchies",
+    r"There are $(2n-3)!!=\frac{(2n-3)!}{(n-2)!\,2^{n-2}}$ binary hierarchies over $n$ items, at least $n!/2$",
+    "exact enumeration",
+)
 def hierarchies_are_counted(quick=True):
     "Families made from the definition, the product and the quotient."
     rows = []
     for n in range(2, 8 if quick else 9):
-        quotient = factorial(2 * n - 3) // (factorial(n - 2) * 2**(n - 2))
-        rows += [(n, "listed", len(families((1 << n) - 1)), "=", quotient), (n, "product", n_hierarchies(n), "=", quotient), (n, "caterpillars", quotient, ">=", factorial(n) // 2)]
-    rows += [(n, "product", n_hierarchies(n) // 10**20, "=", factorial(2 * n - 3) // (factorial(n - 2) * 2**(n - 2)) // 10**20) for n in (20, 50)]
+        quotient = factorial(2 * n - 3) // (factorial(n - 2) * 2 ** (n - 2))
+        rows += [
+            (n, "listed", len(families((1 << n) - 1)), "=", quotient),
+            (n, "product", n_hierarchies(n), "=", quotient),
+            (n, "caterpillars", quotient, ">=", factorial(n) // 2),
+        ]
+    rows += [
+        (
+            n,
+            "product",
+            n_hierarchies(n) // 10**20,
+            "=",
+            factorial(2 * n - 3) // (factorial(n - 2) * 2 ** (n - 2)) // 10**20,
+        )
+        for n in (20, 50)
+    ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, what=what)
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #9a2414a6
 def log3_hierarchies(
     n,  # number of items, at least 2; or an array
-):      # log₃ (2n − 3)!!
+):  # log₃ (2n − 3)!!
     "How many questions with three answers are needed at least."
     from scipy.special import gammaln
+
     n = np.asarray(n, dtype=float)
     return (gammaln(2 * n - 2) - gammaln(n - 1) - (n - 2) * log(2)) / log(3)
 
-EXACT = {"insertion": lambda n: insertion_clustering(n), "quick, seed 0": lambda n: quick_clustering(n, 0), "all triples": lambda n: all_triples_clustering(n)}
+
+EXACT = {
+    "insertion": lambda n: insertion_clustering(n),
+    "quick, seed 0": lambda n: quick_clustering(n, 0),
+    "all triples": lambda n: all_triples_clustering(n),
+}
+
 
 def _questions_for_all(n, algorithm):
     "Number of questions for every tree."
     counts = []
     for tree in all_hierarchies(n):
         oracle = Counting(HierarchyOracle(tree.dendrogram()))
-        run(algorithm(n), oracle); counts.append(oracle.n_queries)
+        run(algorithm(n), oracle)
+        counts.append(oracle.n_queries)
     return np.array(counts)
 
-@check("A18", "Section 3, lower bound", r"$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and the more its maximum, is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$", "exact enumeration")
+
+@check(
+    "A18",
+    "Section 3, lower bound",
+    r"$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and the more its maximum, is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$",
+    "exact enumeration",
+)
 def three_answers_need_n_log3_n(quick=True):
     "The sum, the mean and the maximum over all trees for three algorithms; and the constant of O(n) for n up to 10⁵ (all n up to 2000)."
     rows = []
     for n in range(3, 6 if quick else 7):
         for name, algorithm in EXACT.items():
             q, least = _questions_for_all(n, algorithm), float(log3_hierarchies(n))
-            rows += [(n, name, "Σ 3^(−q)", float((3.0**-q).sum()), "<=", 1), (n, name, "mean", q.mean(), ">=", least), (n, name, "most", int(q.max()), ">=", ceil(least - 1e-9))]
+            rows += [
+                (n, name, "Σ 3^(−q)", float((3.0**-q).sum()), "<=", 1),
+                (n, name, "mean", q.mean(), ">=", least),
+                (n, name, "most", int(q.max()), ">=", ceil(least - 1e-9)),
+            ]
     ns = np.unique(np.r_[2:2000, np.geomspace(2000, 1e5, 200).astype(int)])
-    rows += [(int(n), "any", "log₃ (2n−3)!! ≥ n log₃ n − ⅔n", float(left), ">=", n * log(n, 3) - 2 * n / 3) for n, left in zip(ns, log3_hierarchies(ns))]
+    rows += [
+        (int(n), "any", "log₃ (2n−3)!! ≥ n log₃ n − ⅔n", float(left), ">=", n * log(n, 3) - 2 * n / 3)
+        for n, left in zip(ns, log3_hierarchies(ns))
+    ]
     n, name, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-9, n=n, algorithm=name, what=what)

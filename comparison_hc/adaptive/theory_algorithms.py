@@ -17,38 +17,56 @@ from math import ceil, comb, lgamma, log, log2
 import numpy as np
 
 from .consistency import all_triples_clustering
-from .degree import Hierarchy, OrdinalOracle, all_hierarchies_of_any_degree, any_degree_clustering, contracted, questions_per_insertion
+from comparison_hc.adaptive.degree import (
+    Hierarchy,
+    OrdinalOracle,
+    all_hierarchies_of_any_degree,
+    any_degree_clustering,
+    contracted,
+    questions_per_insertion,
+)
 from .insertion import insertion_clustering
 from .queries import SHAPES, GrowingTree, all_hierarchies, random_hierarchy
 from .quick import quick_clustering
 from ..checks import check, compare, mean_interval
-from ..oracles import Counting, HierarchyOracle, run
 from ..ground.validation import as_rng
+from ..oracles import Counting, HierarchyOracle, run
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #cebe238b
 @cache
 def shapes(
     n,  # number of leaves, at least 1
-):      # tuple of nested pairs
+):  # tuple of nested pairs
     "Every shape of a binary tree, once: the smaller half first, equal halves in order."
-    if n == 1: return ((),)
+    if n == 1:
+        return ((),)
     halves = ((a, b) for a in range(1, n // 2 + 1) for b in [n - a])
-    return tuple((left, right) for a, b in halves for at, left in enumerate(shapes(a)) for right in (shapes(b)[at:] if a == b else shapes(b)))
+    return tuple(
+        (left, right)
+        for a, b in halves
+        for at, left in enumerate(shapes(a))
+        for right in (shapes(b)[at:] if a == b else shapes(b))
+    )
+
 
 @cache
 def n_leaves(
     shape,  # as in `shapes`
-):          # int
+):  # int
     "The number of leaves."
     return n_leaves(shape[0]) + n_leaves(shape[1]) if shape else 1
 
+
 def grown(
-    shape,   # as in `shapes`
+    shape,  # as in `shapes`
     room=0,  # items that may be added later
-):           # `GrowingTree` over the leaves, from left to right; its last `room` items are not in the tree
+):  # `GrowingTree` over the leaves, from left to right; its last `room` items are not in the tree
     "A tree of this shape."
     tree, leaves = GrowingTree(n_leaves(shape) + room), iter(range(n_leaves(shape)))
-    def vertex(part): return tree.splice(vertex(part[0]), vertex(part[1])) if part else next(leaves)
+
+    def vertex(part):
+        return tree.splice(vertex(part[0]), vertex(part[1])) if part else next(leaves)
+
     vertex(shape)
     return tree
 
@@ -57,26 +75,36 @@ def too_large(
     n,  # items
     a,  # leaves below one child of v̄
     b,  # leaves below the other
-):      # bool
+):  # bool
     "Whether a part has more than 15/16 of the items (A18, Algorithm 1, line 10)."
     return 16 * np.maximum(np.maximum(a, b), n - a - b) > 15 * n
 
+
 def worst_failure(
     n,  # items, at least 2
-):      # probability
+):  # probability
     "The largest probability of a bad split that any tree of n items has. O(n²)."
-    most = np.zeros(n + 1)                                                    # bad pairs inside a cluster of each size: its own split and those of its parts
+    most = np.zeros(n + 1)  # bad pairs inside a cluster of each size: its own split and those of its parts
     for size in range(2, n + 1):
         a = np.arange(1, size // 2 + 1)
         most[size] = (most[a] + most[size - a] + a * (size - a) * too_large(n, a, size - a)).max()
     return most[n] / comb(n, 2)
 
+
 def _bad_pairs_of_all_shapes(n):
     "The number of bad pairs of every shape of n leaves (shapes with equal halves are there twice)."
     bad = [None, np.zeros(1)]
     for size in range(2, n + 1):
-        bad.append(np.concatenate([(bad[a][:, None] + bad[size - a]).ravel() + a * (size - a) * too_large(n, a, size - a) for a in range(1, size // 2 + 1)]))
+        bad.append(
+            np.concatenate(
+                [
+                    (bad[a][:, None] + bad[size - a]).ravel() + a * (size - a) * too_large(n, a, size - a)
+                    for a in range(1, size // 2 + 1)
+                ]
+            )
+        )
     return bad[n]
+
 
 def _bad_pairs_asked(dendrogram):
     "The number of bad pairs of one tree, by asking what Algorithm 1 asks, for every pair."
@@ -90,47 +118,74 @@ def _bad_pairs_asked(dendrogram):
 def _child_sizes(dendrogram):
     "The numbers of leaves below the two children of every inner vertex."
     size = [1] * dendrogram.n_leaves
-    for a, b in dendrogram.children.tolist(): size.append(size[a] + size[b]); yield size[a], size[b]
+    for a, b in dendrogram.children.tolist():
+        size.append(size[a] + size[b])
+        yield size[a], size[b]
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #4c70299c
-@check("A18", "Lemma 3.1", r"$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree", "exact enumeration",
-       erratum=r"The statement holds. In its proof $C'$ exists only for $n\ge8$, and the factor $\tfrac3{16}$ is no bound for $|C\setminus C'|/n$ (which may be little more than $\tfrac18$); the product is bounded all the same. The true maximum is below $\tfrac15$.")
+@check(
+    "A18",
+    "Lemma 3.1",
+    r"$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree",
+    "exact enumeration",
+    erratum=r"The statement holds. In its proof $C'$ exists only for $n\ge8$, and the factor $\tfrac3{16}$ is no bound for $|C\setminus C'|/n$ (which may be little more than $\tfrac18$); the product is bounded all the same. The true maximum is below $\tfrac15$.",
+)
 def splits_are_good_often_enough(quick=True, rng=0):
     "The exact worst probability over all trees of n items; where shapes can be listed, from the list; and bad pairs of single trees by asking."
     rng, rows = as_rng(rng), []
     for n in [*range(2, 65), 129, 256, 512] if quick else [*range(2, 513), 1024, 2048, 4096]:
         worst = worst_failure(n)
         rows += [(n, "every tree: 125/128", worst, "<=", 125 / 128), (n, "every tree: 1/5 (ours)", worst, "<", 0.2)]
-    for n in (12, 16, 17, 18) if quick else range(12, 22): rows += [(n, "list of shapes", _bad_pairs_of_all_shapes(n).max() / comb(n, 2), "=", worst_failure(n))]
+    for n in (12, 16, 17, 18) if quick else range(12, 22):
+        rows += [(n, "list of shapes", _bad_pairs_of_all_shapes(n).max() / comb(n, 2), "=", worst_failure(n))]
     for n in (17, 33) if quick else (17, 18, 33, 49, 65):
         for shape in SHAPES:
             tree = random_hierarchy(n, shape, rng)
-            bad, counted = int(_bad_pairs_asked(tree)), sum(a * b * bool(too_large(n, a, b)) for a, b in _child_sizes(tree))
-            rows += [(n, f"{shape}, asked", bad / comb(n, 2), "<=", worst_failure(n)), (n, f"{shape}, asked", bad, "=", counted)]
+            bad, counted = (
+                int(_bad_pairs_asked(tree)),
+                sum(a * b * bool(too_large(n, a, b)) for a, b in _child_sizes(tree)),
+            )
+            rows += [
+                (n, f"{shape}, asked", bad / comb(n, 2), "<=", worst_failure(n)),
+                (n, f"{shape}, asked", bad, "=", counted),
+            ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-12, n=n, what=what)
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #104a8e24
 def two_clusters(
     shape,  # as in `shapes`
-):          # (|C₂|, |C₁|)
+):  # (|C₂|, |C₁|)
     "Going to the larger child until n/2, and on until n/8, leaves are left (A18, proof of Lemma 3.1)."
     n, C1 = n_leaves(shape), None
     while 8 * n_leaves(shape) > n:
-        if C1 is None and 2 * n_leaves(shape) <= n: C1 = n_leaves(shape)
-        if not shape: return None, C1
+        if C1 is None and 2 * n_leaves(shape) <= n:
+            C1 = n_leaves(shape)
+        if not shape:
+            return None, C1
         shape = max(shape, key=n_leaves)
     return n_leaves(shape), C1
 
-@check("A18", "Lemma 3.1, two clusters", r"For $n\ge8$ there are clusters $C'\subseteq C$ with $\frac n{16}<|C'|\le\frac n8$ and $\frac n4<|C|\le\frac n2$, and $|C'||C\setminus C'|/\binom n2>\frac3{128}$", "exact enumeration")
+
+@check(
+    "A18",
+    "Lemma 3.1, two clusters",
+    r"For $n\ge8$ there are clusters $C'\subseteq C$ with $\frac n{16}<|C'|\le\frac n8$ and $\frac n4<|C|\le\frac n2$, and $|C'||C\setminus C'|/\binom n2>\frac3{128}$",
+    "exact enumeration",
+)
 def two_clusters_exist(quick=True):
     "All shapes; and all pairs of whole numbers in the two intervals, for larger n, with the smallest second factor beside the product."
     rows = []
     for n in range(8, 12 if quick else 15):
         found = np.array([two_clusters(shape) for shape in shapes(n)])
         C2, C1 = found.T
-        rows += [(n, "16|C′| > n", 16 * int(C2.min()), ">", n), (n, "8|C′| ≤ n", 8 * int(C2.max()), "<=", n), (n, "4|C| > n", 4 * int(C1.min()), ">", n), (n, "2|C| ≤ n", 2 * int(C1.max()), "<=", n),
-                 (n, "probability", (C2 * (C1 - C2)).min() / comb(n, 2), ">", 3 / 128)]
+        rows += [
+            (n, "16|C′| > n", 16 * int(C2.min()), ">", n),
+            (n, "8|C′| ≤ n", 8 * int(C2.max()), "<=", n),
+            (n, "4|C| > n", 4 * int(C1.min()), ">", n),
+            (n, "2|C| ≤ n", 2 * int(C1.max()), "<=", n),
+            (n, "probability", (C2 * (C1 - C2)).min() / comb(n, 2), ">", 3 / 128),
+        ]
     for n in (16, 64, 160, 1600):
         c2, c1 = np.meshgrid(np.arange(n // 16 + 1, n // 8 + 1), np.arange(n // 4 + 1, n // 2 + 1))
         rows += [(n, "product, any sizes", (c2 * (c1 - c2)).min() / comb(n, 2), ">", 3 / 128)]
@@ -142,49 +197,73 @@ def two_clusters_exist(quick=True):
 @cache
 def splits(
     shape,  # as in `shapes`
-):          # tuple of (number of pairs, shape of A, of B, of C or None, questions of Merge's walk)
+):  # tuple of (number of pairs, shape of A, of B, of C or None, questions of Merge's walk)
     "What a draw of two leaves can lead to, one row for every inner vertex as v̄ (A18, Algorithms 1 and 2)."
-    if not shape: return ()
+    if not shape:
+        return ()
     found = [(n_leaves(shape[0]) * n_leaves(shape[1]), *shape, None, 0)]
     for child, other in (shape, shape[::-1]):
         for pairs, A, B, C, walk in splits(child):
-            found.append((pairs, A, B, other, bool(other) * 1) if C is None else (pairs, A, B, _ordered(C, other), walk + 1))
+            found.append(
+                (pairs, A, B, other, bool(other) * 1) if C is None else (pairs, A, B, _ordered(C, other), walk + 1)
+            )
     return tuple(found)
 
-def _ordered(a, b): return (a, b) if (n_leaves(a), a) <= (n_leaves(b), b) else (b, a)
+
+def _ordered(a, b):
+    return (a, b) if (n_leaves(a), a) <= (n_leaves(b), b) else (b, a)
+
 
 @cache
 def expected_questions(
     shape,  # as in `shapes`
-):          # float
+):  # float
     "The exact mean number of questions of QuickClustering with Merge's walk (A18, Algorithms 1 and 2)."
     n = n_leaves(shape)
-    if n <= 2: return 0.0
+    if n <= 2:
+        return 0.0
     good = [row for row in splits(shape) if not too_large(n, n_leaves(row[1]), n_leaves(row[2]))]
     weight = sum(row[0] for row in good)
-    later = sum(pairs * (expected_questions(A) + expected_questions(B) + (expected_questions(C) if C else 0) + walk) for pairs, A, B, C, walk in good)
+    later = sum(
+        pairs * (expected_questions(A) + expected_questions(B) + (expected_questions(C) if C else 0) + walk)
+        for pairs, A, B, C, walk in good
+    )
     return (n - 2) * comb(n, 2) / weight + later / weight
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #51e03604
-QUICK_CONSTANT = (128 / 3 + 1) / log2(16 / 15)                                # 469, of n log₂ n, from the proof
+QUICK_CONSTANT = (128 / 3 + 1) / log2(16 / 15)  # 469, of n log₂ n, from the proof
+
 
 def _caterpillar(n):
     "The shape with one leaf at every level."
     shape = ()
-    for _ in range(n - 1): shape = ((), shape)
+    for _ in range(n - 1):
+        shape = ((), shape)
     return shape
 
-@check("A18", "Theorem 3.2", r"QuickClustering needs $O(n\log n)$ questions in expectation: at most $(\frac{128}3+1)\,n\log_{16/15}n$, and Merge at most $|X|$", "exact enumeration")
+
+@check(
+    "A18",
+    "Theorem 3.2",
+    r"QuickClustering needs $O(n\log n)$ questions in expectation: at most $(\frac{128}3+1)\,n\log_{16/15}n$, and Merge at most $|X|$",
+    "exact enumeration",
+)
 def quick_needs_n_log_n(quick=True):
     "The exact mean for every shape against the proof's bound, and (ours) against 1.2 n log₂ n; Merge's walk for every shape and every v̄."
     rows = []
     for n in range(3, 11 if quick else 14):
         most = max(map(expected_questions, shapes(n)))
-        rows += [(n, "every shape: the proof's bound", most, "<=", QUICK_CONSTANT * n * log2(n)), (n, "every shape: 1.2 n log₂ n (ours)", most, "<=", 1.2 * n * log2(n)),
-                 (n, "Merge, any v̄", max(walk for shape in shapes(n) for *_, walk in splits(shape)), "<=", n)]
+        rows += [
+            (n, "every shape: the proof's bound", most, "<=", QUICK_CONSTANT * n * log2(n)),
+            (n, "every shape: 1.2 n log₂ n (ours)", most, "<=", 1.2 * n * log2(n)),
+            (n, "Merge, any v̄", max(walk for shape in shapes(n) for *_, walk in splits(shape)), "<=", n),
+        ]
     for n in (20, 40) if quick else (20, 40, 80, 120):
         mean = expected_questions(_caterpillar(n))
-        rows += [(n, "caterpillar: the proof's bound", mean, "<=", QUICK_CONSTANT * n * log2(n)), (n, "caterpillar: 1.2 n log₂ n (ours)", mean, "<=", 1.2 * n * log2(n))]
+        rows += [
+            (n, "caterpillar: the proof's bound", mean, "<=", QUICK_CONSTANT * n * log2(n)),
+            (n, "caterpillar: 1.2 n log₂ n (ours)", mean, "<=", 1.2 * n * log2(n)),
+        ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, what=what)
 
@@ -198,34 +277,66 @@ def _runs_of_quick(truth, runs, rng):
         counts.append(oracle.n_queries)
     return counts
 
-@check("A18", "Theorem 3.2, runs", r"Runs of QuickClustering have the mean that the recursion gives, and stay below $(\frac{128}3+1)\,n\log_{16/15}n$ on trees of every shape", "Monte Carlo", confidence=0.999)
+
+@check(
+    "A18",
+    "Theorem 3.2, runs",
+    r"Runs of QuickClustering have the mean that the recursion gives, and stay below $(\frac{128}3+1)\,n\log_{16/15}n$ on trees of every shape",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def quick_runs_as_computed(quick=True, confidence=0.999, rng=0):
     "Student's interval for the mean against the exact mean on four shapes, and against the bound for larger trees."
     seed, rng, rows, runs = rng, as_rng(rng), [], 120 if quick else 3000
-    small = [("few levels", shapes(8)[-1]), ("caterpillar", _caterpillar(8)), ("caterpillar", _caterpillar(20)), ("any", shapes(10)[40])]
+    small = [
+        ("few levels", shapes(8)[-1]),
+        ("caterpillar", _caterpillar(8)),
+        ("caterpillar", _caterpillar(20)),
+        ("any", shapes(10)[40]),
+    ]
     for name, shape in small:
-        low, high = mean_interval(_runs_of_quick(grown(shape).dendrogram(), runs, rng), confidence, n_statements=len(small) + len(SHAPES))
-        rows += [(n_leaves(shape), name, low, "<=", expected_questions(shape)), (n_leaves(shape), name, expected_questions(shape), "<=", high)]
+        low, high = mean_interval(
+            _runs_of_quick(grown(shape).dendrogram(), runs, rng), confidence, n_statements=len(small) + len(SHAPES)
+        )
+        rows += [
+            (n_leaves(shape), name, low, "<=", expected_questions(shape)),
+            (n_leaves(shape), name, expected_questions(shape), "<=", high),
+        ]
     for name in SHAPES:
         n = 100 if quick else 1000
-        low, high = mean_interval(_runs_of_quick(random_hierarchy(n, name, rng), 12 if quick else 50, rng), confidence, n_statements=len(small) + len(SHAPES))
+        low, high = mean_interval(
+            _runs_of_quick(random_hierarchy(n, name, rng), 12 if quick else 50, rng),
+            confidence,
+            n_statements=len(small) + len(SHAPES),
+        )
         rows += [(n, name, high, "<=", QUICK_CONSTANT * n * log2(n))]
     n, shape, left, relation, right = zip(*rows)
-    return compare(left, relation, right, n=n, shape=shape, random=dict(seed=seed, what=f"the draws of {runs} runs a shape, and large trees"))
+    return compare(
+        left,
+        relation,
+        right,
+        n=n,
+        shape=shape,
+        random=dict(seed=seed, what=f"the draws of {runs} runs a shape, and large trees"),
+    )
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #037f4c90
 def insertion_costs(
-    tree,       # `GrowingTree`
+    tree,  # `GrowingTree`
     ties=True,  # follow every best pivot; False: the first one
-):              # ({vertex: most questions until it is the only candidate}, {|S|: largest |S| after a question})
+):  # ({vertex: most questions until it is the only candidate}, {|S|: largest |S| after a question})
     "Algorithm 4 as printed, for every sibling there may be."
     vertices, below, cost, shrinks = tree.below(), {}, {}, {}
-    for v in reversed(vertices): below[v] = 1 << v | (below[tree.left[v]] | below[tree.right[v]] if v >= tree.n_items else 0)
+    for v in reversed(vertices):
+        below[v] = 1 << v | (below[tree.left[v]] | below[tree.right[v]] if v >= tree.n_items else 0)
     pivots = [(below[tree.left[v]], below[tree.right[v]]) for v in vertices if v >= tree.n_items]
-    states = {(below[vertices[0]], 0)}                                        # (S as bits, questions so far)
+    states = {(below[vertices[0]], 0)}  # (S as bits, questions so far)
     while states:
         S, asked = states.pop()
-        if S.bit_count() == 1: v = S.bit_length() - 1; cost[v] = max(cost.get(v, 0), asked); continue
+        if S.bit_count() == 1:
+            v = S.bit_length() - 1
+            cost[v] = max(cost.get(v, 0), asked)
+            continue
         parts = [(S & L, S & R, S & ~(L | R)) for L, R in pivots]
         largest = [max(map(int.bit_count, part)) for part in parts]
         shrinks[S.bit_count()] = max(shrinks.get(S.bit_count(), 0), min(largest))
@@ -234,55 +345,103 @@ def insertion_costs(
     return cost, shrinks
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #802aa984
-@check("A18", "Lemma 4.2", r"FindSibling asks at most $\lceil\log_2m\rceil\le\log_2|\mathcal T|$ questions in a tree of $m$ leaves, and $|S|$ shrinks to at most $\lceil|S|/2\rceil$", "exact enumeration",
-       erratum=r"The proof's induction on $Q(k)\le\log k$ does not close for odd $k$ (it gives $\log(k+1)$), and its case of even $|S|$ cannot arise. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes.")
+@check(
+    "A18",
+    "Lemma 4.2",
+    r"FindSibling asks at most $\lceil\log_2m\rceil\le\log_2|\mathcal T|$ questions in a tree of $m$ leaves, and $|S|$ shrinks to at most $\lceil|S|/2\rceil$",
+    "exact enumeration",
+    erratum=r"The proof's induction on $Q(k)\le\log k$ does not close for odd $k$ (it gives $\log(k+1)$), and its case of even $|S|$ cannot arise. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes.",
+)
 def finding_the_sibling_halves(quick=True, rng=0):
     "Every shape, every sibling, every best pivot; large random trees with the first best pivot; and the recurrence against its closed form."
     rng, rows = as_rng(rng), []
     trees = [(m, "every shape", grown(shape), True) for m in range(2, 8 if quick else 11) for shape in shapes(m)]
-    trees += [(m, "random, " + name, _as_growing(random_hierarchy(m, name, rng)), False) for m in ((33, 64) if quick else (33, 64, 65, 200)) for name in SHAPES]
+    trees += [
+        (m, "random, " + name, _as_growing(random_hierarchy(m, name, rng)), False)
+        for m in ((33, 64) if quick else (33, 64, 65, 200))
+        for name in SHAPES
+    ]
     most, over = {}, {}
     for m, name, tree, ties in trees:
         cost, shrinks = insertion_costs(tree, ties)
         most[m, name] = max(most.get((m, name), 0), *cost.values())
         over[m, name] = max(over.get((m, name), 0), *(after - ceil(size / 2) for size, after in shrinks.items()))
-    for (m, name), value in most.items(): rows += [(m, name, "questions", value, "<=", ceil(log2(m))), (m, name, "printed: log₂ |T|", value, "<=", log2(2 * m - 1)), (m, name, "|S| after − ⌈|S|/2⌉", over[m, name], "<=", 0)]
+    for (m, name), value in most.items():
+        rows += [
+            (m, name, "questions", value, "<=", ceil(log2(m))),
+            (m, name, "printed: log₂ |T|", value, "<=", log2(2 * m - 1)),
+            (m, name, "|S| after − ⌈|S|/2⌉", over[m, name], "<=", 0),
+        ]
     Q = {1: 0, 3: 1}
-    for k in range(5, 200 if quick else 20_001, 2): Q[k] = 1 + max(Q[j] for j in (k // 2, k // 2 + 1) if j in Q)            # ⌈k/2⌉, or one less where that is even
-    rows += [((k + 1) // 2, "recurrence", "⌈log₂ k⌉ − 1", value, "=", ceil(log2(k)) - 1) for k, value in Q.items() if k > 1 and k % 4 == 1] + [((k + 1) // 2, "induction as printed", "1 + log₂ ⌈k/2⌉ is more than log₂ k", 1 + log2((k + 1) / 2), ">", log2(k)) for k in (5, 7, 9)]
+    for k in range(5, 200 if quick else 20_001, 2):
+        Q[k] = 1 + max(Q[j] for j in (k // 2, k // 2 + 1) if j in Q)  # ⌈k/2⌉, or one less where that is even
+    rows += [
+        ((k + 1) // 2, "recurrence", "⌈log₂ k⌉ − 1", value, "=", ceil(log2(k)) - 1)
+        for k, value in Q.items()
+        if k > 1 and k % 4 == 1
+    ] + [
+        (
+            (k + 1) // 2,
+            "induction as printed",
+            "1 + log₂ ⌈k/2⌉ is more than log₂ k",
+            1 + log2((k + 1) / 2),
+            ">",
+            log2(k),
+        )
+        for k in (5, 7, 9)
+    ]
     m, name, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-12, m=m, trees=name, what=what)
+
 
 def _as_growing(dendrogram):
     "The same tree, grown."
     tree, top = GrowingTree(dendrogram.n_leaves), list(range(dendrogram.n_leaves))
-    for a, b in dendrogram.children.tolist(): top.append(tree.splice(top[a], top[b]))
+    for a, b in dendrogram.children.tolist():
+        top.append(tree.splice(top[a], top[b]))
     return tree
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #121254ea
-@check("A18", "Theorem 4.3, sum", r"$\sum_{i=3}^n\log_2(2i-3)<\sum_{i=2}^{n-1}(1+\log_2i)<n+\log_2(n-1)!<n\log_2n$ for every $n\ge3$", "deterministic")
+@check(
+    "A18",
+    "Theorem 4.3, sum",
+    r"$\sum_{i=3}^n\log_2(2i-3)<\sum_{i=2}^{n-1}(1+\log_2i)<n+\log_2(n-1)!<n\log_2n$ for every $n\ge3$",
+    "deterministic",
+)
 def the_sum_is_below_n_log_n(quick=True):
     "Every link of the chain; logarithms of factorials by the gamma function where n is large."
     last = 2_000 if quick else 100_000
     i = np.arange(2, last + 1)
-    log2_factorial = np.array([lgamma(n) for n in i]) / log(2)                # log₂ (n − 1)!
-    links = [np.cumsum(np.where(i > 2, np.log2(2 * i - 3), 0)), np.r_[0, np.cumsum(1 + np.log2(i))[:-1]], i + log2_factorial, i * np.log2(i)]
-    rows = [(int(n), what, a, b) for what, left, right in zip(("first", "second", "third"), links, links[1:]) for n, a, b in zip(i, left, right) if n > 2]
+    log2_factorial = np.array([lgamma(n) for n in i]) / log(2)  # log₂ (n − 1)!
+    links = [
+        np.cumsum(np.where(i > 2, np.log2(2 * i - 3), 0)),
+        np.r_[0, np.cumsum(1 + np.log2(i))[:-1]],
+        i + log2_factorial,
+        i * np.log2(i),
+    ]
+    rows = [
+        (int(n), what, a, b)
+        for what, left, right in zip(("first", "second", "third"), links, links[1:])
+        for n, a, b in zip(i, left, right)
+        if n > 2
+    ]
     n, link, left, right = zip(*rows)
     return compare(left, "<", right, n=n, link=link)
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #3cf37af6
 def shape_of(
     tree,  # `GrowingTree`
-):         # the shape, as in `shapes`
+):  # the shape, as in `shapes`
     "The tree without names."
     shape = {}
-    for v in reversed(tree.below()): shape[v] = () if v < tree.n_items else _ordered(shape[tree.left[v]], shape[tree.right[v]])
+    for v in reversed(tree.below()):
+        shape[v] = () if v < tree.n_items else _ordered(shape[tree.left[v]], shape[tree.right[v]])
     return shape[tree.root()]
+
 
 def worst_totals(
     n,  # number of items, at least 2
-):      # {shape: most questions of Algorithm 3 with any order of the items and any choice between best pivots}
+):  # {shape: most questions of Algorithm 3 with any order of the items and any choice between best pivots}
     "The largest total that leads to every shape of n leaves."
     totals = {((), ()): 0}
     for m in range(2, n):
@@ -290,25 +449,40 @@ def worst_totals(
         for shape, total in totals.items():
             for v, cost in insertion_costs(grown(shape))[0].items():
                 tree = grown(shape, room=1)
-                tree.splice(v if v < m else v + 1, m)                         # one more item: inner vertices have numbers one higher
+                tree.splice(v if v < m else v + 1, m)  # one more item: inner vertices have numbers one higher
                 new = shape_of(tree)
                 after[new] = max(after.get(new, 0), total + cost)
         totals = after
     return totals
 
-@check("A18", "Theorem 4.3, every tree and order", r"Algorithm 3 asks at most $\sum_{m<n}\lceil\log_2m\rceil\le n\log_2n$ questions, whatever the tree, the order of the items and the choice between equally good pivots", "exact enumeration")
+
+@check(
+    "A18",
+    "Theorem 4.3, every tree and order",
+    r"Algorithm 3 asks at most $\sum_{m<n}\lceil\log_2m\rceil\le n\log_2n$ questions, whatever the tree, the order of the items and the choice between equally good pivots",
+    "exact enumeration",
+)
 def insertion_needs_n_log_n(quick=True):
     "The largest total over all histories."
     rows = []
     for n in range(3, 9 if quick else 13):
         totals = worst_totals(n)
         most = max(totals.values())
-        rows += [(n, len(totals), "shapes", len(totals), "=", len(shapes(n))), (n, len(totals), "Σ⌈log₂ m⌉", most, "<=", sum(ceil(log2(m)) for m in range(2, n))), (n, len(totals), "n log₂ n", most, "<=", n * log2(n))]
+        rows += [
+            (n, len(totals), "shapes", len(totals), "=", len(shapes(n))),
+            (n, len(totals), "Σ⌈log₂ m⌉", most, "<=", sum(ceil(log2(m)) for m in range(2, n))),
+            (n, len(totals), "n log₂ n", most, "<=", n * log2(n)),
+        ]
     n, count, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, shapes=count, what=what)
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #b5e11ab1
-@check("A18", "Theorem 4.3, large trees", r"`insertion_clustering` returns the tree, with at most $i\log_2i$ questions for the first $i$ items, for every $i$", "deterministic")
+@check(
+    "A18",
+    "Theorem 4.3, large trees",
+    r"`insertion_clustering` returns the tree, with at most $i\log_2i$ questions for the first $i$ items, for every $i$",
+    "deterministic",
+)
 def insertion_runs_within_the_bound(quick=True, rng=0):
     "All shapes, items shuffled and from left to right: the largest share of i log₂ i over all i, and differing trees."
     rng, rows = as_rng(rng), []
@@ -317,19 +491,45 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
             shuffled = random_hierarchy(n, name, rng)
             for order, truth in (("shuffled", shuffled), ("left to right", shuffled.relabel(shuffled.leaf_order()))):
                 oracle, asked = HierarchyOracle(truth), np.zeros(n)
-                def listening(questions): asked[questions[0, 2]] += 1; return oracle(questions)
+
+                def listening(questions):
+                    asked[questions[0, 2]] += 1
+                    return oracle(questions)
+
                 learned, i = run(insertion_clustering(n), listening), np.arange(2, n + 1)
-                rows += [(n, name, order, "largest share of i log₂ i", float((np.cumsum(asked)[1:] / (i * np.log2(i))).max()), "<=", 1), (n, name, order, "wrong trees", int(not learned.same_tree(truth)), "=", 0)]
+                rows += [
+                    (
+                        n,
+                        name,
+                        order,
+                        "largest share of i log₂ i",
+                        float((np.cumsum(asked)[1:] / (i * np.log2(i))).max()),
+                        "<=",
+                        1,
+                    ),
+                    (n, name, order, "wrong trees", int(not learned.same_tree(truth)), "=", 0),
+                ]
     n, name, order, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, shape=name, order=order, what=what)
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #b66d103e
 def _exact_algorithms(n):
     "{name: (algorithm, most questions or None)} for n items."
-    return {"insertion": (insertion_clustering(n), n * log2(n)), "quick, search": (quick_clustering(n, 0), None), "quick, walk": (quick_clustering(n, 1, "walk"), None),
-            "all triples": (all_triples_clustering(n), comb(n, 3)), "any degree": (any_degree_clustering(n), sum(questions_per_insertion(m, 2) for m in range(2, n)))}
+    return {
+        "insertion": (insertion_clustering(n), n * log2(n)),
+        "quick, search": (quick_clustering(n, 0), None),
+        "quick, walk": (quick_clustering(n, 1, "walk"), None),
+        "all triples": (all_triples_clustering(n), comb(n, 3)),
+        "any degree": (any_degree_clustering(n), sum(questions_per_insertion(m, 2) for m in range(2, n))),
+    }
 
-@check("A18", "Theorems 3.2 and 4.3, every small tree", r"Every exact algorithm returns every hierarchy of few items, within its bound", "exact enumeration")
+
+@check(
+    "A18",
+    "Theorems 3.2 and 4.3, every small tree",
+    r"Every exact algorithm returns every hierarchy of few items, within its bound",
+    "exact enumeration",
+)
 def every_small_tree_is_learned(quick=True):
     "Wrong trees over all (2n − 3)!! hierarchies, and the largest number of questions."
     rows = []
@@ -343,7 +543,9 @@ def every_small_tree_is_learned(quick=True):
                 learned = run(algorithm, oracle)
                 wrong[name] += (learned.to_dendrogram() if isinstance(learned, Hierarchy) else learned) != truth
                 most[name] = max(most[name], oracle.n_queries)
-        rows += [(n, name, "wrong trees", wrong[name], "=", 0) for name in wrong] + [(n, name, "most questions", most[name], "<=", bound[name]) for name in wrong if bound[name] is not None]
+        rows += [(n, name, "wrong trees", wrong[name], "=", 0) for name in wrong] + [
+            (n, name, "most questions", most[name], "<=", bound[name]) for name in wrong if bound[name] is not None
+        ]
     n, name, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, algorithm=name, what=what)
 
@@ -352,7 +554,13 @@ def _star(n, pair):
     "All items at the root, but two in a cluster of their own."
     return Hierarchy((tuple(pair), (*(i for i in range(n) if i not in pair), n)))
 
-@check("A18", "Section 6, star", r"For the star with a hidden pair, every algorithm asks at least $\frac16(\binom n2-1)$ questions on average over the pairs, and at least $\frac13(\binom n2-1)$ for one of them", "exact enumeration")
+
+@check(
+    "A18",
+    "Section 6, star",
+    r"For the star with a hidden pair, every algorithm asks at least $\frac16(\binom n2-1)$ questions on average over the pairs, and at least $\frac13(\binom n2-1)$ for one of them",
+    "exact enumeration",
+)
 def the_star_needs_n_squared(quick=True):
     "Insertion for every hidden pair: mean and most, against the bounds; and pairs for which the tree is wrong."
     rows = []
@@ -363,25 +571,57 @@ def the_star_needs_n_squared(quick=True):
             wrong += run(any_degree_clustering(n), oracle) != _star(n, pair)
             counts.append(oracle.n_queries)
         met = np.sort(counts)
-        rows += [(n, "wrong trees", wrong, "=", 0), (n, "mean", float(np.mean(counts)), ">=", (M - 1) / 6), (n, "most", max(counts), ">=", (M - 1) / 3), (n, "j-th pair − ⌈j/3⌉, smallest", int((met - np.r_[np.ceil(np.arange(1, M) / 3), ceil((M - 1) / 3)]).min()), ">=", 0)]
+        rows += [
+            (n, "wrong trees", wrong, "=", 0),
+            (n, "mean", float(np.mean(counts)), ">=", (M - 1) / 6),
+            (n, "most", max(counts), ">=", (M - 1) / 3),
+            (
+                n,
+                "j-th pair − ⌈j/3⌉, smallest",
+                int((met - np.r_[np.ceil(np.arange(1, M) / 3), ceil((M - 1) / 3)]).min()),
+                ">=",
+                0,
+            ),
+        ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, what=what)
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #93966d75
-@check("A18", "Section 6, degree", r"Insertion into a tree of $m$ items and degree $d$ asks at most $\lceil\frac d2\rceil(\log_2s+1)$ questions, or $O(\frac d{\log d}\log s)$ with large parts first, $s\le3m-3$", "exact enumeration")
+@check(
+    "A18",
+    "Section 6, degree",
+    r"Insertion into a tree of $m$ items and degree $d$ asks at most $\lceil\frac d2\rceil(\log_2s+1)$ questions, or $O(\frac d{\log d}\log s)$ with large parts first, $s\le3m-3$",
+    "exact enumeration",
+)
 def degree_bounds_hold(quick=True, rng=0):
     "Every tree of any degree with few items, and random ones: questions for one item minus the bound, at most; and wrong trees."
     rng, rows = as_rng(rng), []
     cases = [(n, "every tree", list(all_hierarchies_of_any_degree(n))) for n in range(3, 6 if quick else 8)]
-    cases += [(n, "random", [contracted(random_hierarchy(n, name, rng), share, rng) for name in SHAPES for share in (0.3, 0.7, 0.95)]) for n in ((40,) if quick else (40, 200))]
+    cases += [
+        (
+            n,
+            "random",
+            [contracted(random_hierarchy(n, name, rng), share, rng) for name in SHAPES for share in (0.3, 0.7, 0.95)],
+        )
+        for n in ((40,) if quick else (40, 200))
+    ]
     for n, name, trees in cases:
         for largest_first in (True, False):
             excess, wrong = [], 0
             for truth in trees:
                 oracle, asked = OrdinalOracle(truth), np.zeros(n)
-                def listening(questions): asked[questions[0, 2]] += 1; return oracle(questions)
+
+                def listening(questions):
+                    asked[questions[0, 2]] += 1
+                    return oracle(questions)
+
                 wrong += run(any_degree_clustering(n, largest_first), listening) != truth
-                excess += [asked[m] - questions_per_insertion(m, max(2, truth.degree), largest_first) for m in range(2, n)]
-            rows += [(n, name, largest_first, "questions − bound", max(excess), "<=", 0), (n, name, largest_first, "wrong trees", wrong, "=", 0)]
+                excess += [
+                    asked[m] - questions_per_insertion(m, max(2, truth.degree), largest_first) for m in range(2, n)
+                ]
+            rows += [
+                (n, name, largest_first, "questions − bound", max(excess), "<=", 0),
+                (n, name, largest_first, "wrong trees", wrong, "=", 0),
+            ]
     n, name, largest_first, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, trees=name, largest_first=largest_first, what=what)

@@ -16,58 +16,97 @@ from math import comb, exp, log, log2, sqrt
 
 import numpy as np
 
-from .noisy import (HERE, LEFT, RIGHT, UP, PreOrder, bayesian_sibling, contracted_tree, diameter, halving_pivot, likely_vertices, marking_rounds,
-                                          robust_insertion_clustering, simulate_vertex_query, tree_walk, votes_per_pivot, walking_rounds)
-from .queries import GrowingTree, SHAPES, random_hierarchy
+from comparison_hc.adaptive.noisy import (
+    HERE,
+    LEFT,
+    RIGHT,
+    UP,
+    PreOrder,
+    bayesian_sibling,
+    contracted_tree,
+    diameter,
+    halving_pivot,
+    likely_vertices,
+    marking_rounds,
+    robust_insertion_clustering,
+    simulate_vertex_query,
+    tree_walk,
+    votes_per_pivot,
+    walking_rounds,
+)
+from .queries import SHAPES, GrowingTree, random_hierarchy
 from ..checks import check, compare, proportion_interval
-from ..oracles import Counting, HierarchyOracle, Noisy, run
 from ..ground.validation import as_rng
+from ..oracles import Counting, HierarchyOracle, Noisy, run
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #047911a1
 def half_grown(
-    n,      # number of items
+    n,  # number of items
     shape,  # as in `random_hierarchy`
-    rng,    # `numpy.random.Generator`
-):          # (`PreOrder` of n − 1 items, an oracle without noise, the place of item n − 1's sibling)
+    rng,  # `numpy.random.Generator`
+):  # (`PreOrder` of n − 1 items, an oracle without noise, the place of item n − 1's sibling)
     "A search to be made."
     oracle, order = HierarchyOracle(random_hierarchy(n, shape, rng)), PreOrder(GrowingTree(n), rng)
-    for x in range(1, n - 1): order.insert(place_of(order, x, oracle), x)
+    for x in range(1, n - 1):
+        order.insert(place_of(order, x, oracle), x)
     return order, oracle, place_of(order, n - 1, oracle)
+
 
 def place_of(order, x, oracle):
     "The place of x's sibling, by walking down from the root."
     at = 0
     while order.end[at] > at + 1:
         side = run(order.ask(at, x, 1), oracle).index(1)
-        if side == UP: break
+        if side == UP:
+            break
         at = at + 1 if side == LEFT else int(order.middle[at])
     return at
 
+
 def right_response(order, at, sibling):
     "What a vertex query should say."
-    if at == sibling: return HERE
+    if at == sibling:
+        return HERE
     return LEFT if at < sibling < order.middle[at] else RIGHT if order.middle[at] <= sibling < order.end[at] else UP
+
 
 def chance_of_more(
     c,  # a number
     k,  # number of trials
     p,  # probability of success
-):      # float
+):  # float
     "P(more than c of k trials succeed), summed as fractions."
     f = Fraction(p)
     a, b = f.numerator, f.denominator - f.numerator
-    return float(Fraction(sum(comb(k, s) * a**s * b**(k - s) for s in range(max(0, int(c // 1) + 1), k + 1)), f.denominator**k))
+    return float(
+        Fraction(sum(comb(k, s) * a**s * b ** (k - s) for s in range(max(0, int(c // 1) + 1), k + 1)), f.denominator**k)
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #b1aa07ad
-@check("A18", "Lemma 5.3, k_p", r"$1-e^{-k(2p-1)^2/2}\le\mathbf P(\text{majority right})$, and the square of the latter is at least $p$ at $k_p$, printed or by exact tails; not at $k=1$", "deterministic")
+@check(
+    "A18",
+    "Lemma 5.3, k_p",
+    r"$1-e^{-k(2p-1)^2/2}\le\mathbf P(\text{majority right})$, and the square of the latter is at least $p$ at $k_p$, printed or by exact tails; not at $k=1$",
+    "deterministic",
+)
 def majorities_are_right(quick=True):
     "Exact majorities as fractions against Hoeffding's bound and √p."
     rows = []
     for p in (0.55, 0.6, 0.7, 0.8, 0.9, 0.97) if quick else np.linspace(0.53, 0.99, 24).tolist():
-        for k in (1, 3, 9, 25): rows.append((p, k, "Hoeffding", 1 - exp(-k * (2 * p - 1)**2 / 2), "<=", chance_of_more(k // 2, k, p)))
+        for k in (1, 3, 9, 25):
+            rows.append((p, k, "Hoeffding", 1 - exp(-k * (2 * p - 1) ** 2 / 2), "<=", chance_of_more(k // 2, k, p)))
         for printed in (True, False):
             k = votes_per_pivot(p, printed)
-            rows.append((p, k, f"two majorities, {'printed' if printed else 'exact'}", chance_of_more(k // 2, k, p)**2, ">=", p))
+            rows.append(
+                (
+                    p,
+                    k,
+                    f"two majorities, {'printed' if printed else 'exact'}",
+                    chance_of_more(k // 2, k, p) ** 2,
+                    ">=",
+                    p,
+                )
+            )
         rows.append((p, 1, "condition broken: one vote", p * p, "<", p))
     p, k, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-13, p=p, k=k, what=what)
@@ -75,11 +114,22 @@ def majorities_are_right(quick=True):
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #bcc1c89d
 def kind_of(order, at, sibling):
     "What sort of case a vertex query is."
-    if at == 0: return "root"
-    if order.end[at] == at + 1: return "leaf"
-    return {HERE: "sibling itself", UP: "sibling above", LEFT: "sibling below", RIGHT: "sibling below"}[right_response(order, at, sibling)]
+    if at == 0:
+        return "root"
+    if order.end[at] == at + 1:
+        return "leaf"
+    return {HERE: "sibling itself", UP: "sibling above", LEFT: "sibling below", RIGHT: "sibling below"}[
+        right_response(order, at, sibling)
+    ]
 
-@check("A18", "Lemma 5.3, simulated", r"SimulateVertexQuery is right with probability at least $p$ at the root, at leaves and at inner vertices", "Monte Carlo", confidence=0.999)
+
+@check(
+    "A18",
+    "Lemma 5.3, simulated",
+    r"SimulateVertexQuery is right with probability at least $p$ at the root, at leaves and at inner vertices",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
     "Failures at random places by kind, adversary and p; with `n_votes` in the place of k_p if given."
     seed, rng, runs, tally = rng, as_rng(rng), 1500 if quick else 20_000, {}
@@ -89,24 +139,45 @@ def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
             noisy, k = Noisy(oracle, p, rng, wrong=wrong), n_votes or votes_per_pivot(p)
             for at in [*rng.integers(len(order), size=runs // 8), *[sibling] * (runs // 8)]:
                 count = tally.setdefault((p, wrong, kind_of(order, int(at), sibling)), [0, 0])
-                count[0] += run(simulate_vertex_query(order, int(at), 8, k), noisy) != right_response(order, int(at), sibling)
+                count[0] += run(simulate_vertex_query(order, int(at), 8, k), noisy) != right_response(
+                    order, int(at), sibling
+                )
                 count[1] += 1
     (p, wrong, kind), (failed, tried) = zip(*tally), zip(*tally.values())
     low, _ = proportion_interval(failed, tried, confidence, len(tally))
-    return compare(low, "<=", 1 - np.array(p), p=p, wrong=wrong, kind=kind, failed=failed, tried=tried, random=dict(seed=seed, what="trees, places and wrong answers"))
+    return compare(
+        low,
+        "<=",
+        1 - np.array(p),
+        p=p,
+        wrong=wrong,
+        kind=kind,
+        failed=failed,
+        tried=tried,
+        random=dict(seed=seed, what="trees, places and wrong answers"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #5350f81e
-@check("A18", "Lemma 5.4, number of rounds", r"At the printed $K$: $2^{-K(1+H)/2}/N>2^{-K}$ and $e^{-2\lambda^2K}\le\delta$. By exact tails, at either $K$: $\mathbf P(\text{too few right answers})\le\delta$", "deterministic")
+@check(
+    "A18",
+    "Lemma 5.4, number of rounds",
+    r"At the printed $K$: $2^{-K(1+H)/2}/N>2^{-K}$ and $e^{-2\lambda^2K}\le\delta$. By exact tails, at either $K$: $\mathbf P(\text{too few right answers})\le\delta$",
+    "deterministic",
+)
 def rounds_mark_the_sibling(quick=True):
     "Exponents along the proof; and binomial tails as fractions, with the smallest sufficient number of right answers found by trying."
     rows = []
     for p, N, delta in product((0.65, 0.8, 0.95), (3, 199, 1999), (0.1, 1e-4) if quick else (0.5, 0.1, 1e-3, 1e-6)):
         H = -p * log2(p) - (1 - p) * log2(1 - p)
         lam, K = (1 - H) / (2 * log2(p / (1 - p))), marking_rounds(N, p, delta, True)
-        rows += [(p, N, delta, K, "λ halves the exponent", abs(H + lam * log2(p / (1 - p)) - (1 + H) / 2), "<=", 1e-12), (p, N, delta, K, "weight of the sibling", -K * (1 + H) / 2 - log2(N), ">", -K),
-                 (p, N, delta, K, "Hoeffding", exp(-2 * lam**2 * K), "<=", delta)]
+        rows += [
+            (p, N, delta, K, "λ halves the exponent", abs(H + lam * log2(p / (1 - p)) - (1 + H) / 2), "<=", 1e-12),
+            (p, N, delta, K, "weight of the sibling", -K * (1 + H) / 2 - log2(N), ">", -K),
+            (p, N, delta, K, "Hoeffding", exp(-2 * lam**2 * K), "<=", delta),
+        ]
         for k in (K, marking_rounds(N, p, delta)):
-            if k > 3000: continue                                              # fractions of that length take too long
+            if k > 3000:
+                continue  # fractions of that length take too long
             enough = next((c for c in range(k + 1) if c * log2(p) + (k - c) * log2(1 - p) - log2(N) > -k), k + 1)
             rows.append((p, N, delta, k, "exact", 1 - chance_of_more(enough - 1, k, p), "<=", delta))
     p, N, delta, K, what, left, relation, right = zip(*rows)
@@ -116,15 +187,26 @@ def rounds_mark_the_sibling(quick=True):
 def marking_run(order, oracle, p, delta, x):
     "The first stage, watched: (marked places, for every round by what factor the true total weight changed)."
     totals, log_weights = [log2(len(order))], []
+
     def look(q, response, log_weight):
         top = log_weight.max()
         log_weights.append(response)
         totals.append(-np.inf if top == -np.inf else top + log2(np.exp2(log_weight - top).sum()))
+
     marked = run(likely_vertices(order, x, p, votes_per_pivot(p), marking_rounds(len(order), p, delta), look), oracle)
-    factors = [2.0**(after - before) * (1 if response is None else 1 - p) for before, after, response in zip(totals, totals[1:], log_weights)]
+    factors = [
+        2.0 ** (after - before) * (1 if response is None else 1 - p)
+        for before, after, response in zip(totals, totals[1:], log_weights)
+    ]
     return marked, factors
 
-@check("A18", "Lemma 5.4, every round", r"Every round at least halves the total weight, whatever is answered; $|S|\le K$; the diameter of $T[S]$ is at most $|S|-1$", "deterministic")
+
+@check(
+    "A18",
+    "Lemma 5.4, every round",
+    r"Every round at least halves the total weight, whatever is answered; $|S|\le K$; the diameter of $T[S]$ is at most $|S|-1$",
+    "deterministic",
+)
 def rounds_halve_the_weight(quick=True, rng=0):
     "Runs with noise, and with answers that are arbitrary."
     seed, rng, rows = rng, as_rng(rng), []
@@ -132,15 +214,38 @@ def rounds_halve_the_weight(quick=True, rng=0):
         for _ in range(1 if quick else 10):
             n = int(rng.integers(5, 40))
             order, oracle, _ = half_grown(n, shape, rng)
-            noisy = Noisy(oracle, p, rng, wrong="same") if who == "noise" else lambda questions: rng.integers(3, size=len(questions))
+            noisy = (
+                Noisy(oracle, p, rng, wrong="same")
+                if who == "noise"
+                else lambda questions: rng.integers(3, size=len(questions))
+            )
             marked, factors = marking_run(order, noisy, p, 0.1, n - 1)
-            rows += [(p, shape, who, "largest factor of a round", max(factors), "<=", 0.5), (p, shape, who, "marked ≤ K", len(marked), "<=", marking_rounds(len(order), p, 0.1)),
-                     (p, shape, who, "diameter ≤ |S| − 1", diameter(contracted_tree(order, marked)), "<=", len(marked) - 1)]
+            rows += [
+                (p, shape, who, "largest factor of a round", max(factors), "<=", 0.5),
+                (p, shape, who, "marked ≤ K", len(marked), "<=", marking_rounds(len(order), p, 0.1)),
+                (p, shape, who, "diameter ≤ |S| − 1", diameter(contracted_tree(order, marked)), "<=", len(marked) - 1),
+            ]
     p, shape, who, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-9, p=p, shape=shape, answers=who, what=what, random=dict(seed=seed, what="trees and answers"))
+    return compare(
+        left,
+        relation,
+        right,
+        tol=1e-9,
+        p=p,
+        shape=shape,
+        answers=who,
+        what=what,
+        random=dict(seed=seed, what="trees and answers"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #c094073a
-@check("A18", "Lemma 5.4, simulated", r"The sibling is marked with probability at least $1-\delta$ after the number of rounds that exact tails allow", "Monte Carlo", confidence=0.999)
+@check(
+    "A18",
+    "Lemma 5.4, simulated",
+    r"The sibling is marked with probability at least $1-\delta$ after the number of rounds that exact tails allow",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def siblings_are_marked(quick=True, confidence=0.999, rounds=None, rng=0):
     "Lower end of the interval for the share of unmarked siblings against δ; with `rounds` in the place of K if given."
     seed, rng, runs, rows = rng, as_rng(rng), 40 if quick else 1000, []
@@ -148,12 +253,25 @@ def siblings_are_marked(quick=True, confidence=0.999, rounds=None, rng=0):
         missed = 0
         for _ in range(runs):
             order, oracle, sibling = half_grown(12, shape, rng)
-            marked = run(likely_vertices(order, 11, p, votes_per_pivot(p), rounds or marking_rounds(len(order), p, delta)), Noisy(oracle, p, rng, wrong="same"))
+            marked = run(
+                likely_vertices(order, 11, p, votes_per_pivot(p), rounds or marking_rounds(len(order), p, delta)),
+                Noisy(oracle, p, rng, wrong="same"),
+            )
             missed += sibling not in marked
         rows.append((p, delta, shape, missed))
     p, delta, shape, missed = zip(*rows)
     low, _ = proportion_interval(missed, runs, confidence, len(rows))
-    return compare(low, "<=", delta, p=p, delta=delta, shape=shape, missed=missed, runs=runs, random=dict(seed=seed, what="trees and wrong answers"))
+    return compare(
+        low,
+        "<=",
+        delta,
+        p=p,
+        delta=delta,
+        shape=shape,
+        missed=missed,
+        runs=runs,
+        random=dict(seed=seed, what="trees and wrong answers"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #2cc960f9
 def walk_distances(near):
@@ -163,8 +281,11 @@ def walk_distances(near):
         away[v], queue = {v: 0}, [v]
         for u in queue:
             for w in near[u]:
-                if w not in away[v]: away[v][w] = away[v][u] + 1; queue.append(w)
+                if w not in away[v]:
+                    away[v][w] = away[v][u] + 1
+                    queue.append(w)
     return away
+
 
 def watched_walk(order, oracle, sibling, x, p, marked, n_rounds, n_votes=1):
     "A walk on T[S] with S = the marked places and the sibling: (where it ends, per round: right?, Φ before, Φ after, Φ as printed)."
@@ -172,16 +293,25 @@ def watched_walk(order, oracle, sibling, x, p, marked, n_rounds, n_votes=1):
     away, seen = walk_distances(near), []
     potential = lambda q, c: away[sibling][q] + (-c if q == sibling else c)
     state = [next(iter(near)), 0]
+
     def look(asked, response, q, c):
         right = response == near[asked][right_response(order, asked, sibling)]
-        own, counter = (asked, c) if q == asked else (asked, 0)               # as printed: the vertex before the answer, counters after it
+        own, counter = (
+            (asked, c) if q == asked else (asked, 0)
+        )  # as printed: the vertex before the answer, counters after it
         seen.append((right, potential(*state), potential(q, c), potential(own, counter)))
         state[:] = q, c
+
     return run(tree_walk(order, x, near, n_votes, n_rounds, look), oracle), seen
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #ab395dbe
-@check("A18", "Lemma B.1", r"$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one, on every step of real walks", "deterministic",
-       erratum="Printed: c_i(v) is the counter after iteration i, while q_i is the vertex queried in iteration i. With these times Φ_{i+1} = Φ_i − 1 fails: a right answer “here” at t followed by a wrong one gives Φ_{i+1} = Φ_i + 1. Both must be taken after the same number of answers; the algorithm and Lemma 5.6 are not affected.")
+@check(
+    "A18",
+    "Lemma B.1",
+    r"$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one, on every step of real walks",
+    "deterministic",
+    erratum="Printed: c_i(v) is the counter after iteration i, while q_i is the vertex queried in iteration i. With these times Φ_{i+1} = Φ_i − 1 fails: a right answer “here” at t followed by a wrong one gives Φ_{i+1} = Φ_i + 1. Both must be taken after the same number of answers; the algorithm and Lemma 5.6 are not affected.",
+)
 def potential_drops(quick=True, rng=0):
     "Smallest and largest changes over all rounds of walks with noise and with arbitrary answers; violations of the printed reading."
     seed, rng, rows = rng, as_rng(rng), []
@@ -189,31 +319,80 @@ def potential_drops(quick=True, rng=0):
         steps, printed = {True: [], False: []}, 0
         for _ in range(3 if quick else 30):
             order, oracle, sibling = half_grown(14, shape, rng)
-            noisy = Noisy(oracle, p, rng, wrong="same") if who == "noise" else lambda questions: rng.integers(3, size=len(questions))
+            noisy = (
+                Noisy(oracle, p, rng, wrong="same")
+                if who == "noise"
+                else lambda questions: rng.integers(3, size=len(questions))
+            )
             _, seen = watched_walk(order, noisy, sibling, 13, p, rng.choice(len(order), 8, replace=False).tolist(), 60)
-            for right, before, after, _ in seen: steps[right].append(after - before)
-            printed += sum(right and after_printed - this_printed != -1 for (right, _, _, this_printed), (_, _, _, after_printed) in zip(seen, seen[1:]))
-        rows += [(p, shape, who, "right: largest change", max(steps[True]), "=", -1), (p, shape, who, "right: smallest change", min(steps[True]), "=", -1),
-                 (p, shape, who, "wrong: largest change", max(steps[False]), "<=", 1), (p, shape, who, "violations of the printed reading", printed, ">", 0)]
+            for right, before, after, _ in seen:
+                steps[right].append(after - before)
+            printed += sum(
+                right and after_printed - this_printed != -1
+                for (right, _, _, this_printed), (_, _, _, after_printed) in zip(seen, seen[1:])
+            )
+        rows += [
+            (p, shape, who, "right: largest change", max(steps[True]), "=", -1),
+            (p, shape, who, "right: smallest change", min(steps[True]), "=", -1),
+            (p, shape, who, "wrong: largest change", max(steps[False]), "<=", 1),
+            (p, shape, who, "violations of the printed reading", printed, ">", 0),
+        ]
     p, shape, who, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, p=p, shape=shape, answers=who, what=what, random=dict(seed=seed, what="trees, marked places and answers"))
+    return compare(
+        left,
+        relation,
+        right,
+        p=p,
+        shape=shape,
+        answers=who,
+        what=what,
+        random=dict(seed=seed, what="trees, marked places and answers"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #5cfd30ad
-@check("A18", "Lemma 5.6, number of rounds", r"At the printed number of rounds and at the exact one, $\mathbf P(2C-k\le D)\le\delta$ for $C\sim\mathrm{Bin}(k,p)$; with $k=\frac{D}{2p-1}$ it is more than $\frac13$", "deterministic")
+@check(
+    "A18",
+    "Lemma 5.6, number of rounds",
+    r"At the printed number of rounds and at the exact one, $\mathbf P(2C-k\le D)\le\delta$ for $C\sim\mathrm{Bin}(k,p)$; with $k=\frac{D}{2p-1}$ it is more than $\frac13$",
+    "deterministic",
+)
 def walks_last_long_enough(quick=True):
     "Tails as fractions; inequality 1 of the proof; and a walk that is too short."
     rows = []
-    for p, D, delta in product((0.65, 0.8, 0.95), (1, 6, 30), (0.3, 0.01, 1e-5) if quick else (0.5, 0.3, 0.1, 0.01, 1e-5, 1e-8)):
+    for p, D, delta in product(
+        (0.65, 0.8, 0.95), (1, 6, 30), (0.3, 0.01, 1e-5) if quick else (0.5, 0.3, 0.1, 0.01, 1e-5, 1e-8)
+    ):
         k = walking_rounds(D, p, delta, True)
-        rows += [(p, D, delta, k, "inequality 1", D - (2 * p - 1) / 2 * k, "<=", -1), (p, D, delta, k, "Hoeffding", exp(-2 * k * ((2 * p - 1) / 4)**2), "<=", delta)]
-        for what, rounds in (("printed", k), ("exact", walking_rounds(D, p, delta))): rows.append((p, D, delta, rounds, what, 1 - chance_of_more((rounds + D) / 2, rounds, p), "<=", delta))
+        rows += [
+            (p, D, delta, k, "inequality 1", D - (2 * p - 1) / 2 * k, "<=", -1),
+            (p, D, delta, k, "Hoeffding", exp(-2 * k * ((2 * p - 1) / 4) ** 2), "<=", delta),
+        ]
+        for what, rounds in (("printed", k), ("exact", walking_rounds(D, p, delta))):
+            rows.append((p, D, delta, rounds, what, 1 - chance_of_more((rounds + D) / 2, rounds, p), "<=", delta))
         short = int(D / (2 * p - 1))
-        rows.append((p, D, delta, short, "condition broken: too short", 1 - chance_of_more((short + D) / 2, short, p), ">", 1 / 3))
+        rows.append(
+            (
+                p,
+                D,
+                delta,
+                short,
+                "condition broken: too short",
+                1 - chance_of_more((short + D) / 2, short, p),
+                ">",
+                1 / 3,
+            )
+        )
     p, D, delta, k, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-12, p=p, D=D, delta=delta, k=k, what=what)
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #e09a8046
-@check("A18", "Lemma 5.6, simulated", r"TreeWalk ends at the sibling, if it is marked, with probability at least $1-\delta$; always if $2C-k>D$", "Monte Carlo", confidence=0.999)
+@check(
+    "A18",
+    "Lemma 5.6, simulated",
+    r"TreeWalk ends at the sibling, if it is marked, with probability at least $1-\delta$; always if $2C-k>D$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def walks_arrive(quick=True, confidence=0.999, rng=0):
     "Lower end of the interval for the share of walks that end elsewhere against δ; and walks that end elsewhere although 2C − k > D."
     seed, rng, runs, rows, bad = rng, as_rng(rng), 60 if quick else 1500, [], 0
@@ -223,21 +402,39 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
             order, oracle, sibling = half_grown(14, list(SHAPES)[i % 4], rng)
             marked = {*rng.choice(len(order), 7, replace=False).tolist(), sibling}
             D = diameter(contracted_tree(order, marked))
-            end, seen = watched_walk(order, Noisy(oracle, p, rng, wrong="same"), sibling, 13, p, marked, walking_rounds(D, p, delta), votes_per_pivot(p))
+            end, seen = watched_walk(
+                order,
+                Noisy(oracle, p, rng, wrong="same"),
+                sibling,
+                13,
+                p,
+                marked,
+                walking_rounds(D, p, delta),
+                votes_per_pivot(p),
+            )
             missed += end != sibling
             bad += end != sibling and 2 * sum(right for right, *_ in seen) - len(seen) > D
         rows.append((p, delta, missed))
     p, delta, missed = zip(*rows)
     low, _ = proportion_interval(missed, runs, confidence, len(rows))
-    return compare([*low, bad], [*["<="] * len(rows), "="], [*delta, 0], p=[*p, 0.0], delta=[*delta, 0.0], what=[*["share of walks"] * len(rows), "2C − k > D and elsewhere"], count=[*missed, bad], random=dict(seed=seed, what=f"trees, marked places and wrong answers of {runs} walks a case"))
+    return compare(
+        [*low, bad],
+        [*["<="] * len(rows), "="],
+        [*delta, 0],
+        p=[*p, 0.0],
+        delta=[*delta, 0.0],
+        what=[*["share of walks"] * len(rows), "2C − k > D and elsewhere"],
+        count=[*missed, bad],
+        random=dict(seed=seed, what=f"trees, marked places and wrong answers of {runs} walks a case"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #12e429ba
 def question_bound(
-    n,       # number of items
-    p,       # p in (½, 1)
-    delta,   # δ
-    printed, # the printed numbers of rounds, or those by exact tails
-):           # int
+    n,  # number of items
+    p,  # p in (½, 1)
+    delta,  # δ
+    printed,  # the printed numbers of rounds, or those by exact tails
+):  # int
     "The most questions that robust insertion can ask: every vertex query 2 k_p, as many marked vertices as rounds."
     k, total = 2 * votes_per_pivot(p, printed), 0
     for m in range(2, n):
@@ -245,14 +442,21 @@ def question_bound(
         total += k * (K + walking_rounds(min(K, 2 * m - 1) - 1, p, delta / n / 2, printed))
     return total
 
+
 def closed_form_bound(n, p, delta):
     "Step 2 of the proof: the printed numbers of rounds, with A for all logarithms, times n."
     A, H = log2(n) + log2(1 / delta) + 1, -p * log2(p) - (1 - p) * log2(1 - p)
     lam = (1 - H) / (2 * log2(p / (1 - p)))
     K = 2 * A / (1 - H) + A * log(2) / (2 * lam**2) + 1
-    return n * 2 * votes_per_pivot(p, True) * (K + 2 * (K + 1) / (2 * p - 1) + 8 * A * log(2) / (2 * p - 1)**2 + 1)
+    return n * 2 * votes_per_pivot(p, True) * (K + 2 * (K + 1) / (2 * p - 1) + 8 * A * log(2) / (2 * p - 1) ** 2 + 1)
 
-@check("A18", "Theorem 5.1, questions", r"Questions asked $\le$ the sum of $2k_p(K+k)$ with exact tails $\le$ the same with printed numbers $\le$ a closed form; this, per $n\log_2n+n\log_2\frac1\delta$, falls as $n$ grows, for every $p$", "deterministic")
+
+@check(
+    "A18",
+    "Theorem 5.1, questions",
+    r"Questions asked $\le$ the sum of $2k_p(K+k)$ with exact tails $\le$ the same with printed numbers $\le$ a closed form; this, per $n\log_2n+n\log_2\frac1\delta$, falls as $n$ grows, for every $p$",
+    "deterministic",
+)
 def questions_grow_like_n_log_n(quick=True, rng=0):
     "The chain at small n with real runs, and the ratio of the closed form at growing n."
     seed, rng, rows = rng, as_rng(rng), []
@@ -260,15 +464,34 @@ def questions_grow_like_n_log_n(quick=True, rng=0):
         oracle = Counting(Noisy(HierarchyOracle(random_hierarchy(n, "uniform", rng)), p, rng, wrong="same"))
         run(robust_insertion_clustering(n, p, 0.1, rng), oracle)
         exact, printed = question_bound(n, p, 0.1, False), question_bound(n, p, 0.1, True)
-        rows += [(p, n, "asked", oracle.n_queries, "<=", exact), (p, n, "exact ≤ printed", exact, "<=", printed), (p, n, "printed ≤ closed form", printed, "<=", closed_form_bound(n, p, 0.1))]
+        rows += [
+            (p, n, "asked", oracle.n_queries, "<=", exact),
+            (p, n, "exact ≤ printed", exact, "<=", printed),
+            (p, n, "printed ≤ closed form", printed, "<=", closed_form_bound(n, p, 0.1)),
+        ]
     measure = lambda n, delta: n * log2(n) + n * log2(1 / delta)
     for p, delta, n in product((0.51, 0.6, 0.8, 0.95), (0.3, 1e-6), (10, 10**3, 10**6, 10**12)):
-        rows.append((p, n, f"ratio at 10 n, δ = {delta:g}", closed_form_bound(10 * n, p, delta) / measure(10 * n, delta), "<", closed_form_bound(n, p, delta) / measure(n, delta)))
+        rows.append(
+            (
+                p,
+                n,
+                f"ratio at 10 n, δ = {delta:g}",
+                closed_form_bound(10 * n, p, delta) / measure(10 * n, delta),
+                "<",
+                closed_form_bound(n, p, delta) / measure(n, delta),
+            )
+        )
     p, n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, p=p, n=n, what=what, random=dict(seed=seed, what="trees and wrong answers"))
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #4490025b
-@check("A18", "Theorem 5.1, simulated", r"The tree is right with probability at least $1-\delta$, for adversaries whose wrong answers agree, or follow another tree", "Monte Carlo", confidence=0.99)
+@check(
+    "A18",
+    "Theorem 5.1, simulated",
+    r"The tree is right with probability at least $1-\delta$, for adversaries whose wrong answers agree, or follow another tree",
+    "Monte Carlo",
+    confidence=0.99,
+)
 def trees_are_right(quick=True, confidence=0.99, believed=None, rng=0):
     "Lower end of the interval for the share of right trees against 1 − δ; with a `believed` p in the place of the true one if given."
     seed, rng, runs, delta, rows = rng, as_rng(rng), 32 if quick else 300, 0.3, []
@@ -278,30 +501,53 @@ def trees_are_right(quick=True, confidence=0.99, believed=None, rng=0):
             truth = random_hierarchy(n, list(SHAPES)[i % 4], rng)
             story = HierarchyOracle(random_hierarchy(n, "uniform", rng)) if wrong == "a decoy tree" else wrong
             oracle = Counting(Noisy(HierarchyOracle(truth), p, rng, wrong=story))
-            right, asked = right + run(robust_insertion_clustering(n, believed or p, delta, rng), oracle).same_tree(truth), asked + oracle.n_queries
+            right, asked = (
+                right + run(robust_insertion_clustering(n, believed or p, delta, rng), oracle).same_tree(truth),
+                asked + oracle.n_queries,
+            )
         rows.append((p, wrong, right, round(asked / runs / (n * log2(n) + n * log2(1 / delta)), 1)))
     p, wrong, right, share = zip(*rows)
     low, _ = proportion_interval(right, runs, confidence, len(rows))
-    return compare(low, ">=", 1 - delta, p=p, wrong=wrong, right_trees=right, runs=runs, questions_per_measure=share, random=dict(seed=seed, what="trees and wrong answers"))
+    return compare(
+        low,
+        ">=",
+        1 - delta,
+        p=p,
+        wrong=wrong,
+        right_trees=right,
+        runs=runs,
+        questions_per_measure=share,
+        random=dict(seed=seed, what="trees and wrong answers"),
+    )
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #7988650c
 def mean_odds(
-    order,    # `PreOrder`
-    weight,   # (N,) weights
-    at,       # the pivot
+    order,  # `PreOrder`
+    weight,  # (N,) weights
+    at,  # the pivot
     sibling,  # t
-    p,        # P(right answer)
-    factor,   # by which the update multiplies what an answer names
-):            # (M, the largest possible mean of M after the answer)
+    p,  # P(right answer)
+    factor,  # by which the update multiplies what an answer names
+):  # (M, the largest possible mean of M after the answer)
     "The odds against t before and after a question, by the three answers."
     place = np.arange(len(order))
-    part = np.where((place > at) & (place < order.middle[at]), LEFT, np.where((place >= order.middle[at]) & (place < order.end[at]), RIGHT, UP))
+    part = np.where(
+        (place > at) & (place < order.middle[at]),
+        LEFT,
+        np.where((place >= order.middle[at]) & (place < order.end[at]), RIGHT, UP),
+    )
     odds = lambda w: (w.sum() - w[sibling]) / w[sibling]
     after = [odds(np.where(part == answer, factor * weight, weight)) for answer in (RIGHT, LEFT, UP)]
     right = int(part[sibling])
     return odds(weight), p * after[right] + (1 - p) * max(m for answer, m in enumerate(after) if answer != right)
 
-@check("A18", "section 5, ours: the posterior's stopping rule", r"$\mathbf E M'\le M$ at every question, against the worst adversary; not if the update uses a larger $p$", "exact enumeration")
+
+@check(
+    "A18",
+    "section 5, ours: the posterior's stopping rule",
+    r"$\mathbf E M'\le M$ at every question, against the worst adversary; not if the update uses a larger $p$",
+    "exact enumeration",
+)
 def odds_do_not_grow(quick=True, rng=0):
     "Logarithm of the largest mean of M' over M, over all questions of real searches; and for an update with p' > p, over questions in which M can grow."
     seed, rng, rows = rng, as_rng(rng), []
@@ -309,12 +555,26 @@ def odds_do_not_grow(quick=True, rng=0):
         growth, believed = [], []
         for _ in range(2 if quick else 30):
             order, oracle, sibling = half_grown(16, shape, rng)
+
             def look(weight):
                 at = halving_pivot(order, weight, int(weight.argmax()))
                 for sizes, q in ((growth, p), (believed, (p + 1) / 2)):
                     before, after = mean_odds(order, weight, at, sibling, p, q / (1 - q))
                     sizes.append(log(after / before))
+
             run(bayesian_sibling(order, 15, log(p / (1 - p)), 1e-3, look), Noisy(oracle, p, rng, wrong="same"))
-        rows += [(p, shape, "update with p", max(growth), "<=", 0.0), (p, shape, "condition broken: update with (1 + p)/2", max(believed), ">", 0.01)]
+        rows += [
+            (p, shape, "update with p", max(growth), "<=", 0.0),
+            (p, shape, "condition broken: update with (1 + p)/2", max(believed), ">", 0.01),
+        ]
     p, shape, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-9, p=p, shape=shape, what=what, random=dict(seed=seed, what="trees and the answers that led to the states"))
+    return compare(
+        left,
+        relation,
+        right,
+        tol=1e-9,
+        p=p,
+        shape=shape,
+        what=what,
+        random=dict(seed=seed, what="trees and the answers that led to the states"),
+    )

@@ -9,89 +9,145 @@ __all__ = ['drawing', 'tree_layout', 'session_event', 'careful_offer', 'page_spe
 import base64
 from pathlib import Path
 
-from ..people.asking import Session, default_journal
 from .shell import Dashboard, page_widget, register_dashboard
-from ..people.terminal import EXPORTS, export_session
 from ..ground.validation import InputError, require
+from ..people.asking import Session, default_journal
+from ..people.terminal import EXPORTS, export_session
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #90c848ed
 def tree_layout(
     hierarchy,  # `Hierarchy`
-):              # dict: leaves (item numbers from the top), lines ([level, level, place, place]), height (level of the root)
+):  # dict: leaves (item numbers from the top), lines ([level, level, place, place]), height (level of the root)
     "Where leaves and lines of a tree of any degree stand. No recursion."
     n, kids = hierarchy.n_items, hierarchy.children
     level, leaves, stack = [0] * n, [], [n + len(kids) - 1]
-    for row in kids: level.append(1 + max(level[v] for v in row))
+    for row in kids:
+        level.append(1 + max(level[v] for v in row))
     while stack:
         v = stack.pop()
-        if v < n: leaves.append(v)
-        else: stack += reversed(kids[v - n])
+        if v < n:
+            leaves.append(v)
+        else:
+            stack += reversed(kids[v - n])
     place, lines = [0.0] * n, []
-    for at, leaf in enumerate(leaves): place[leaf] = at
+    for at, leaf in enumerate(leaves):
+        place[leaf] = at
     for v, row in enumerate(kids, start=n):
         place.append((place[row[0]] + place[row[-1]]) / 2)
-        lines += [[level[w], level[v], place[w], place[w]] for w in row] + [[level[v], level[v], place[row[0]], place[row[-1]]]]
+        lines += [[level[w], level[v], place[w], place[w]] for w in row] + [
+            [level[v], level[v], place[row[0]], place[row[-1]]]
+        ]
     return dict(leaves=leaves, lines=lines, height=level[-1])
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #c1a12a0b
 def session_event(
     session,  # `Session`
     note="",  # something to say beside
-):            # dict for the page
+):  # dict for the page
     "A session as the page needs it."
     state, question = session.state, session.question
     tree = tree_layout(state.hierarchy)
     tree["leaves"] = [state.items[leaf] for leaf in tree["leaves"]]
     doubt = [state.in_words(vote.row) for vote in state.doubt] if state.doubt else []
     notes = [text for text in (note, session.report) if text]
-    return dict(kind="state", at=session.n_records, shown=list(question.shown) if question else [], why=question.why if question else "", doubt=doubt, answered=len(state.votes), undo=bool(session.events), left=state.left_text, atMost=state.at_most, expected=round(state.expected),
-                tree=tree, notes=notes, clashes=state.clash_texts, consistency=_sure(state), careful=careful_offer(state), journal=session.path.name if session.path else "")
+    return dict(
+        kind="state",
+        at=session.n_records,
+        shown=list(question.shown) if question else [],
+        why=question.why if question else "",
+        doubt=doubt,
+        answered=len(state.votes),
+        undo=bool(session.events),
+        left=state.left_text,
+        atMost=state.at_most,
+        expected=round(state.expected),
+        tree=tree,
+        notes=notes,
+        clashes=state.clash_texts,
+        consistency=_sure(state),
+        careful=careful_offer(state),
+        journal=session.path.name if session.path else "",
+    )
+
 
 def _sure(state):
     "What is known of the person's consistency."
     said = str(state.consistency) if state.consistency.n_repeated else ""
-    return f"{said}. Asking carefully with p = {state.careful:.2f}; {state.n_against} answers are against the tree." if state.careful else said
+    return (
+        f"{said}. Asking carefully with p = {state.careful:.2f}; {state.n_against} answers are against the tree."
+        if state.careful
+        else said
+    )
+
 
 def careful_offer(
     state,  # `State`
-):          # text of a button, or ""
+):  # text of a button, or ""
     "An offer to go on carefully, once repeated questions have shown slips."
     repeated = state.consistency
-    return "" if state.careful or repeated.n_same == repeated.n_repeated else "Go on carefully: my answers differ now and then"
+    return (
+        ""
+        if state.careful or repeated.n_same == repeated.n_repeated
+        else "Go on carefully: my answers differ now and then"
+    )
+
 
 def page_spec(
     session,  # `Session`
-    title,    # of the files
-):            # dict for the page
+    title,  # of the files
+):  # dict for the page
     "What the page has to know before the first question."
     items = [session.picture(item) for item in range(session.state.settings.n)]
-    labels = {".nwk": "Newick", ".csv": "linkage CSV", ".svg": "picture SVG", ".png": "picture PNG", ".html": "page", ".json": "JSON", "answers.csv": "answers CSV"}
-    return dict(items=[dict(name=item.name, picture=item.picture, image=item.is_image) for item in items], person=session.state.settings.person, title=title, exports=[dict(form=form, label=labels[form]) for form in EXPORTS])
+    labels = {
+        ".nwk": "Newick",
+        ".csv": "linkage CSV",
+        ".svg": "picture SVG",
+        ".png": "picture PNG",
+        ".html": "page",
+        ".json": "JSON",
+        "answers.csv": "answers CSV",
+    }
+    return dict(
+        items=[dict(name=item.name, picture=item.picture, image=item.is_image) for item in items],
+        person=session.state.settings.person,
+        title=title,
+        exports=[dict(form=form, label=labels[form]) for form in EXPORTS],
+    )
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #b95a0cd3
 _BEHIND = "This session went on in another page or terminal; here is where it stands."
 
+
 def replies(
     session,  # `Session`
-    wish,     # dict: number, do ("look", "answer", "undo", "careful" or "export"), and at, answer or form
+    wish,  # dict: number, do ("look", "answer", "undo", "careful" or "export"), and at, answer or form
     stem="",  # of the files
-):            # list of events
+):  # list of events
     "Do what the page wishes, and say what became of it."
     events, note = [], ""
     try:
-        if wish["do"] == "answer": note = "" if session.answer(wish["answer"], wish["at"]) else _BEHIND
-        elif wish["do"] == "undo": note = "" if session.undo(wish["at"]) else _BEHIND
-        elif wish["do"] == "careful": note = "" if session.be_careful(at=wish["at"]) else _BEHIND
-        elif wish["do"] == "export": events.append(_file_event(session, wish["form"], stem))
-        else: session.reload()
-    except (InputError, OSError) as error: note = str(error)
+        if wish["do"] == "answer":
+            note = "" if session.answer(wish["answer"], wish["at"]) else _BEHIND
+        elif wish["do"] == "undo":
+            note = "" if session.undo(wish["at"]) else _BEHIND
+        elif wish["do"] == "careful":
+            note = "" if session.be_careful(at=wish["at"]) else _BEHIND
+        elif wish["do"] == "export":
+            events.append(_file_event(session, wish["form"], stem))
+        else:
+            session.reload()
+    except (InputError, OSError) as error:
+        note = str(error)
     return [{**event, "number": wish["number"]} for event in (*events, session_event(session, note))]
+
 
 def _file_event(session, form, stem):
     "A file for the browser to keep."
     data = export_session(session, form)
     name = f"{stem}-answers.csv" if form == "answers.csv" else f"{stem}-linkage.csv" if form == ".csv" else stem + form
-    return dict(kind="file", name=name, data=base64.b64encode(data if isinstance(data, bytes) else data.encode()).decode())
+    return dict(
+        kind="file", name=name, data=base64.b64encode(data if isinstance(data, bytes) else data.encode()).decode()
+    )
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #ccd0ca69
 _PICTURES_JS = r"""
@@ -290,28 +346,44 @@ drawing = "\n".join([_PICTURES_JS, _CARDS_JS, _TREE_JS, _TALK_JS, _SHOW_JS + _DR
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #94a8bb46
 def ask_dashboard(
-    items="animals",    # as for `read_items`
-    journal=None,       # where the answers go; None: ITEMS-PERSON.jsonl in this folder; False: nowhere
-    person=None,        # who answers; None: as the journal says, "somebody" in a new one
-    seed=None,          # as for `Session`
+    items="animals",  # as for `read_items`
+    journal=None,  # where the answers go; None: ITEMS-PERSON.jsonl in this folder; False: nowhere
+    person=None,  # who answers; None: as the journal says, "somebody" in a new one
+    seed=None,  # as for `Session`
     repeat_every=None,  # as for `Session`
-):                      # a widget
+):  # a widget
     "The page that asks, for a notebook. Run the cell again to continue. Needs the extra `dashboard`; raises `InputError` as `Session` does."
     path = None if journal is False else default_journal(items, person or "somebody") if journal is None else journal
     session = Session(items, path, person, seed, repeat_every)
-    stem = (session.path.stem if session.path else "answers")
+    stem = session.path.stem if session.path else "answers"
+
     def heard(widget, wish):
-        for event in replies(session, wish, stem): widget.send(event)
+        for event in replies(session, wish, stem):
+            widget.send(event)
+
     return page_widget(drawing, _STYLE, page_spec(session, stem), heard)
+
 
 def prepare_ask(
     items="animals",  # as for `read_items`
-    journal=None,     # as for `ask_dashboard`
-    person=None,      # as for `ask_dashboard`
-):                    # dict of arguments for `ask_dashboard`
+    journal=None,  # as for `ask_dashboard`
+    person=None,  # as for `ask_dashboard`
+):  # dict of arguments for `ask_dashboard`
     "Begin the journal before anything is served, so that what does not fit is said at once; the server works in another folder."
     path = Path(journal) if journal is not None else default_journal(items, person or "somebody")
     Session(items, path, person)
-    return dict(items=str(Path(items).resolve()) if Path(items).exists() else items, journal=str(path.resolve()), person=person)
+    return dict(
+        items=str(Path(items).resolve()) if Path(items).exists() else items, journal=str(path.resolve()), person=person
+    )
 
-_ = register_dashboard(Dashboard("ask", "Which two belong together? A person answers", "comparison_hc.dashboards.ask", "ask_dashboard", None, prepare_ask))
+
+_ = register_dashboard(
+    Dashboard(
+        "ask",
+        "Which two belong together? A person answers",
+        "comparison_hc.dashboards.ask",
+        "ask_dashboard",
+        None,
+        prepare_ask,
+    )
+)

@@ -17,85 +17,134 @@ from math import isfinite, log, sqrt
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from .shell import Dashboard, dashboard_widget, pack, register_dashboard, static_page, stored_answers
+from comparison_hc.dashboards.shell import (
+    Dashboard,
+    dashboard_widget,
+    pack,
+    register_dashboard,
+    static_page,
+    stored_answers,
+)
 from ..flat.planted import gaussians, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from ..flat.sdp import certify
 from ..flat.similarity import AddS, mulk3
 from ..flat.spur import spur
-from ..metrics import adjusted_rand_index
 from ..ground.validation import as_rng, check_flag, check_integer, check_number, require
+from ..metrics import adjusted_rand_index
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #0e9381ec
 MOST_OBJECTS, MOST_ANSWERS = 400, 5_000_000
 FAMILIES = {"normal": gaussians, "uniform + beta": uniform_beta, "uniform + normal": uniform_normal}
-SIMILARITIES = {"AddS-3": "triplets", "AddS-4": "quadruplets", "MulK-3": "triplets"}         # and what they are made of
+SIMILARITIES = {"AddS-3": "triplets", "AddS-4": "quadruplets", "MulK-3": "triplets"}  # and what they are made of
+
 
 @dataclass(frozen=True)
 class FlatSettings:
     "What the sliders and lists say."
-    n: int = 200                  # objects
-    k: int = 4                    # planted clusters, 1..n
-    delta: float = 0.7            # δ in (0, 1)
-    epsilon: float = 0.75         # ε in (0, 1]
-    a: float = 4.5                # exponent in the number of comparisons, n(ln n)^a
-    family: str = "normal"        # of F_in and F_out
+
+    n: int = 200  # objects
+    k: int = 4  # planted clusters, 1..n
+    delta: float = 0.7  # δ in (0, 1)
+    epsilon: float = 0.75  # ε in (0, 1]
+    a: float = 4.5  # exponent in the number of comparisons, n(ln n)^a
+    family: str = "normal"  # of F_in and F_out
     similarity: str = "AddS-3"
     seed: int = 0
-    every_k: bool = False         # whether to solve SDP-k for SPUR's whole range where a proof makes that unnecessary
+    every_k: bool = False  # whether to solve SDP-k for SPUR's whole range where a proof makes that unnecessary
 
     def __post_init__(self):
         n = check_integer(self.n, "n", 3, MOST_OBJECTS)
-        values = dict(n=n, k=check_integer(self.k, "k", 1, n), delta=check_number(self.delta, "δ", 0, 1, open_low=True, open_high=True), epsilon=check_number(self.epsilon, "ε", 0, 1, open_low=True),
-                      a=check_number(self.a, "a", -20, 20), seed=check_integer(self.seed, "seed", 0), every_k=check_flag(self.every_k, "every_k"))
-        for name, known in (("family", FAMILIES), ("similarity", SIMILARITIES)): require(isinstance(getattr(self, name), str) and getattr(self, name) in known, name, f"one of {', '.join(known)}", getattr(self, name))
-        for name, value in values.items(): object.__setattr__(self, name, value)
+        values = dict(
+            n=n,
+            k=check_integer(self.k, "k", 1, n),
+            delta=check_number(self.delta, "δ", 0, 1, open_low=True, open_high=True),
+            epsilon=check_number(self.epsilon, "ε", 0, 1, open_low=True),
+            a=check_number(self.a, "a", -20, 20),
+            seed=check_integer(self.seed, "seed", 0),
+            every_k=check_flag(self.every_k, "every_k"),
+        )
+        for name, known in (("family", FAMILIES), ("similarity", SIMILARITIES)):
+            require(
+                isinstance(getattr(self, name), str) and getattr(self, name) in known,
+                name,
+                f"one of {', '.join(known)}",
+                getattr(self, name),
+            )
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     @property
-    def sizes(self): return tuple(len(part) for part in np.array_split(range(self.n), self.k))
+    def sizes(self):
+        return tuple(len(part) for part in np.array_split(range(self.n), self.k))
+
     @property
-    def kind(self): return SIMILARITIES[self.similarity]
+    def kind(self):
+        return SIMILARITIES[self.similarity]
+
     @property
-    def n_questions(self): return (n_triplet_questions if self.kind == "triplets" else n_quadruplet_questions)(self.n)
+    def n_questions(self):
+        return (n_triplet_questions if self.kind == "triplets" else n_quadruplet_questions)(self.n)
+
     @property
-    def n_answers(self): return round(self.n * log(self.n)**self.a)
+    def n_answers(self):
+        return round(self.n * log(self.n) ** self.a)
+
     @property
-    def model_key(self): return self.n, self.k, self.delta, self.family, self.seed
+    def model_key(self):
+        return self.n, self.k, self.delta, self.family, self.seed
+
     @property
-    def sample_key(self): return *self.model_key, self.kind, self.a
+    def sample_key(self):
+        return *self.model_key, self.kind, self.a
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #8fb6f04d
 def settings_from_message(
     message,  # dict from the page
-):            # `FlatSettings`
+):  # `FlatSettings`
     "Settings as the page sends them."
     known = set(FlatSettings.__dataclass_fields__)
-    require(isinstance(message, dict) and set(message) <= known, "settings", f"a dict with some of {', '.join(sorted(known))}", message)
+    require(
+        isinstance(message, dict) and set(message) <= known,
+        "settings",
+        f"a dict with some of {', '.join(sorted(known))}",
+        message,
+    )
     return FlatSettings(**message)
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #83fc1c39
 STREAMS = ("similarities", "sample", "errors", "k-means")
 
+
 def random_stream(
     seed,  # of the setting
-    use,   # one of `STREAMS`
-):         # `numpy.random.Generator`
+    use,  # one of `STREAMS`
+):  # `numpy.random.Generator`
     "The random numbers for one use, whatever the others have drawn."
     return as_rng(seed).spawn(len(STREAMS))[STREAMS.index(use)]
 
-def no_step(text, done=0, total=0): "Nobody watches."
+
+def no_step(text, done=0, total=0):
+    "Nobody watches."
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #e12fe89a
 class FlatInstance:
     "The data behind one setting, computed as needed."
-    def __init__(self,
-        settings,    # `FlatSettings` about which `why_not` has nothing to say
-        before=None, # `FlatInstance` of another setting
+
+    def __init__(
+        self,
+        settings,  # `FlatSettings` about which `why_not` has nothing to say
+        before=None,  # `FlatInstance` of another setting
     ):
         self.settings = settings
-        if before is None: return
-        same_model, same_sample = before.settings.model_key == settings.model_key, before.settings.sample_key == settings.sample_key
+        if before is None:
+            return
+        same_model, same_sample = (
+            before.settings.model_key == settings.model_key,
+            before.settings.sample_key == settings.sample_key,
+        )
         for name in ("model",) * same_model + ("sample",) * same_sample:
-            if name in before.__dict__: self.__dict__[name] = before.__dict__[name]
+            if name in before.__dict__:
+                self.__dict__[name] = before.__dict__[name]
 
     @cached_property
     def model(self):
@@ -127,65 +176,116 @@ class FlatInstance:
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #ef89f8ac
 def search(
-    instance,      # `FlatInstance`
+    instance,  # `FlatInstance`
     step=no_step,  # called after every iteration with (which SDP, iterations done, at most); may raise
-):                 # (`SpurResult`, list of sentences)
+):  # (`SpurResult`, list of sentences)
     "SPUR on the similarity of one setting, and what it warned of."
-    from threadpoolctl import threadpool_limits                # comes with scikit-learn
+    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+
     s = instance.settings
     with warnings.catch_warnings(record=True) as said, threadpool_limits(1):
         warnings.simplefilter("always")
-        result = spur(instance.S, s.n_answers, all_k=s.every_k, normalised=s.similarity == "MulK-3", rng=random_stream(s.seed, "k-means"), progress=lambda text, done, most: step(f"{text}, iteration {done}"))
-    return result, list(dict.fromkeys(f"{warning.message}." for warning in said if issubclass(warning.category, UserWarning)))
+        result = spur(
+            instance.S,
+            s.n_answers,
+            all_k=s.every_k,
+            normalised=s.similarity == "MulK-3",
+            rng=random_stream(s.seed, "k-means"),
+            progress=lambda text, done, most: step(f"{text}, iteration {done}"),
+        )
+    return result, list(
+        dict.fromkeys(f"{warning.message}." for warning in said if issubclass(warning.category, UserWarning))
+    )
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #2594904c
 def why_not(
     settings,  # `FlatSettings`
-):             # a sentence, or None
+):  # a sentence, or None
     "Why nothing can be computed here."
     s = settings
-    if s.n_answers == 0: return f"No comparison is asked: n(ln n)^a is {s.n * log(s.n)**s.a:.2g} here. Take a larger a."
-    if s.n_answers > s.n_questions: return f"n(ln n)^a = {s.n_answers:,} {s.kind} are asked, and there are only {s.n_questions:,} about {s.n} objects. Take a smaller a or a larger n" + (", or AddS-4: there are more quadruplets." if s.kind == "triplets" else ".")
-    if s.n_answers > MOST_ANSWERS: return f"n(ln n)^a = {s.n_answers:,} comparisons are asked, and this page draws at most {MOST_ANSWERS:,}. Take a smaller a or n."
+    if s.n_answers == 0:
+        return f"No comparison is asked: n(ln n)^a is {s.n * log(s.n) ** s.a:.2g} here. Take a larger a."
+    if s.n_answers > s.n_questions:
+        return (
+            f"n(ln n)^a = {s.n_answers:,} {s.kind} are asked, and there are only {s.n_questions:,} about {s.n} objects. Take a smaller a or a larger n"
+            + (", or AddS-4: there are more quadruplets." if s.kind == "triplets" else ".")
+        )
+    if s.n_answers > MOST_ANSWERS:
+        return f"n(ln n)^a = {s.n_answers:,} comparisons are asked, and this page draws at most {MOST_ANSWERS:,}. Take a smaller a or n."
     return None
+
 
 def setting_notes(
     instance,  # `FlatInstance`
-):             # list of sentences
+):  # list of sentences
     "What a reader should know about an extreme setting."
     s, notes, bound = instance.settings, [], sqrt(instance.settings.n / log(instance.settings.n))
     single = sum(size == 1 for size in s.sizes)
-    if s.k == 1: notes.append("k = 1: every pair is inside the one cluster, and nothing is there to be found; SPUR tries two clusters at least, so it must be wrong.")
-    elif single: notes.append(f"k > n/2: {'every cluster is' if single == s.k else f'{single} of the {s.k} clusters are'} a single object, so few pairs or none are inside a cluster, and nothing tells the clusters apart.")
-    elif s.k > bound: notes.append(f"k = {s.k} is above √(n/ln n) = {bound:.1f}: clusters this small are outside N20's theorem 1 (remark 3).")
+    if s.k == 1:
+        notes.append(
+            "k = 1: every pair is inside the one cluster, and nothing is there to be found; SPUR tries two clusters at least, so it must be wrong."
+        )
+    elif single:
+        notes.append(
+            f"k > n/2: {'every cluster is' if single == s.k else f'{single} of the {s.k} clusters are'} a single object, so few pairs or none are inside a cluster, and nothing tells the clusters apart."
+        )
+    elif s.k > bound:
+        notes.append(
+            f"k = {s.k} is above √(n/ln n) = {bound:.1f}: clusters this small are outside N20's theorem 1 (remark 3)."
+        )
     groups = np.bincount(instance.sums.components())
-    if len(groups) > 1: notes.append(f"The compared pairs fall apart: no chain of them joins the {len(groups):,} groups, of which {np.sum(groups == 1):,} are single objects in no answer. What SPUR says across groups rests on no answer.")
+    if len(groups) > 1:
+        notes.append(
+            f"The compared pairs fall apart: no chain of them joins the {len(groups):,} groups, of which {np.sum(groups == 1):,} are single objects in no answer. What SPUR says across groups rests on no answer."
+        )
     return notes
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #81d043be
 def shades(
-    matrix,         # (n, n) symmetric
-    low,            # value of shade 0
-    high,           # value of shade 254
+    matrix,  # (n, n) symmetric
+    low,  # value of shade 0
+    high,  # value of shade 254
     diagonal=True,  # whether the diagonal has a meaning; otherwise it gets 255
-):                  # text
+):  # text
     "The upper triangle, row by row, as bytes."
-    shade = np.rint(254 * (np.asarray(matrix, dtype=float) - low) / (high - low)) if high > low else np.full(np.shape(matrix), 127.0)
-    if not diagonal: np.fill_diagonal(shade, 255)
+    shade = (
+        np.rint(254 * (np.asarray(matrix, dtype=float) - low) / (high - low))
+        if high > low
+        else np.full(np.shape(matrix), 127.0)
+    )
+    if not diagonal:
+        np.fill_diagonal(shade, 255)
     return pack(shade[np.triu_indices(len(shade))], "u1")
 
-def _number(value): return round(float(f"{value:.6g}"), 9) if value is not None and isfinite(value) else None
+
+def _number(value):
+    return round(float(f"{value:.6g}"), 9) if value is not None and isfinite(value) else None
+
 
 def _similarity_event(instance):
     "S, and the size of everything."
     s, S = instance.settings, instance.S
     off = S[np.triu_indices(len(S), 1)]
     low, high = float(off.min()), float(off.max())
-    return dict(kind="similarity", n=s.n, sizes=list(s.sizes), low=_number(low), high=_number(high), answers=len(instance.answers), questions=s.n_questions, shades=shades(S, low, high, diagonal=False))
+    return dict(
+        kind="similarity",
+        n=s.n,
+        sizes=list(s.sizes),
+        low=_number(low),
+        high=_number(high),
+        answers=len(instance.answers),
+        questions=s.n_questions,
+        shades=shades(S, low, high, diagonal=False),
+    )
+
 
 def _interval(certificate):
     "A certificate's ends for the page; None for −∞ and ∞, and None for no certificate."
-    return dict(low=_number(certificate.lam_low), high=_number(certificate.lam_high)) if certificate is not None and certificate.holds else None
+    return (
+        dict(low=_number(certificate.lam_low), high=_number(certificate.lam_high))
+        if certificate is not None and certificate.holds
+        else None
+    )
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #0b424a2c
 def _result_event(instance, result):
@@ -193,22 +293,40 @@ def _result_event(instance, result):
     s, planted, found, solution = instance.settings, instance.model.labels, result.certificate, result.solution
     same = adjusted_rand_index(planted, result.labels) == 1
     truth = found if found is not None and same else certify(instance.S, planted)
-    event = dict(kind="result", k_hat=result.n_clusters, ari=round(adjusted_rand_index(planted, result.labels), 6), exact=bool(same), how=solution.how, n_iter=solution.n_iter, labels=pack(result.labels),
-                 lam_min=_number(result.lam_min), lam_max=_number(result.lam_max), certified=_interval(found), planted=_interval(truth), limit=_number(truth.lam_limit))
-    event["steps"] = [dict(k=step.k, objective=_number(step.objective), proved=step.how == "certificate", gap=_number(step.gap)) for step in result.steps]
-    if solution.labels is None: event |= dict(shades=shades(result.X, 0.0, float(result.X.max())), high=_number(result.X.max()))
+    event = dict(
+        kind="result",
+        k_hat=result.n_clusters,
+        ari=round(adjusted_rand_index(planted, result.labels), 6),
+        exact=bool(same),
+        how=solution.how,
+        n_iter=solution.n_iter,
+        labels=pack(result.labels),
+        lam_min=_number(result.lam_min),
+        lam_max=_number(result.lam_max),
+        certified=_interval(found),
+        planted=_interval(truth),
+        limit=_number(truth.lam_limit),
+    )
+    event["steps"] = [
+        dict(k=step.k, objective=_number(step.objective), proved=step.how == "certificate", gap=_number(step.gap))
+        for step in result.steps
+    ]
+    if solution.labels is None:
+        event |= dict(shades=shades(result.X, 0.0, float(result.X.max())), high=_number(result.X.max()))
     return event
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #2d61a766
 def flat_events(
-    settings,        # `FlatSettings`, or the page's message
-    step=no_step,    # called between steps with (what, done, total); may raise
-    instance=None,   # `FlatInstance` of these settings
-):                   # iterator of events
+    settings,  # `FlatSettings`, or the page's message
+    step=no_step,  # called between steps with (what, done, total); may raise
+    instance=None,  # `FlatInstance` of these settings
+):  # iterator of events
     "Everything that the page shows at one setting, in the order in which it is computed."
     settings = settings if isinstance(settings, FlatSettings) else settings_from_message(settings)
     reason = why_not(settings)
-    if reason: yield dict(kind="sentence", text=reason); return
+    if reason:
+        yield dict(kind="sentence", text=reason)
+        return
     instance = FlatInstance(settings) if instance is None else instance
     for name in ("model", "sample", "answers", "S"):
         step(f"{settings.n_answers:,} {settings.kind} are asked")
@@ -217,22 +335,30 @@ def flat_events(
     yield dict(kind="notes", notes=setting_notes(instance))
     step("SPUR looks for a partition that it can prove")
     result, said = search(instance, step)
-    if said: yield dict(kind="notes", notes=said)
+    if said:
+        yield dict(kind="notes", notes=said)
     instance.result = result
     yield _result_event(instance, result)
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #7ad432b4
 def flat_data(
     settings,  # `FlatSettings`
-):             # dict: k_hat, ari, certified (low, high) or None, objective by k, notes; why, if nothing can be computed; instance
+):  # dict: k_hat, ari, certified (low, high) or None, objective by k, notes; why, if nothing can be computed; instance
     "What the page shows at one setting, for Python."
-    if why := why_not(settings): return dict(why=why)
+    if why := why_not(settings):
+        return dict(why=why)
     instance = FlatInstance(settings)
     events = list(flat_events(settings, instance=instance))
     result = instance.result
     proof = result.certificate
-    return dict(k_hat=result.n_clusters, ari=adjusted_rand_index(instance.model.labels, result.labels), certified=None if proof is None else (proof.lam_low, proof.lam_high),
-                objective={each.k: each.objective for each in result.steps}, notes=[note for event in events if event["kind"] == "notes" for note in event["notes"]], instance=instance)
+    return dict(
+        k_hat=result.n_clusters,
+        ari=adjusted_rand_index(instance.model.labels, result.labels),
+        certified=None if proof is None else (proof.lam_low, proof.lam_high),
+        objective={each.k: each.objective for each in result.steps},
+        notes=[note for event in events if event["kind"] == "notes" for note in event["notes"]],
+        instance=instance,
+    )
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #f7cf37e7
 _MATRICES_JS = r"""
@@ -406,60 +532,137 @@ drawing = "\n".join([_MATRICES_JS, _AXIS_JS + _AXIS_TICKS_JS, _OBJECTIVE_JS, _FA
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #64b37371
 LIVE_VALUES = dict(
-    n=[60, 80, 100, 120, 150, 200, 250, 300, 350, 400], k=[*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400], delta=[round(0.05 * step, 2) for step in range(1, 20)], epsilon=[0.01, *(round(0.05 * step, 2) for step in range(1, 21))],
-    a=[-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))], family=list(FAMILIES), similarity=list(SIMILARITIES), seed=list(range(20)), every_k=[False, True])
-STATIC_VALUES = dict(n=[100], k=[2, 4], delta=[0.5, 0.8], epsilon=[0.5, 1.0], a=[2, 3, 4, 5], family=list(FAMILIES), similarity=list(SIMILARITIES), seed=[0], every_k=[False])
+    n=[60, 80, 100, 120, 150, 200, 250, 300, 350, 400],
+    k=[*range(1, 11), 12, 15, 20, 30, 50, 100, 200, 400],
+    delta=[round(0.05 * step, 2) for step in range(1, 20)],
+    epsilon=[0.01, *(round(0.05 * step, 2) for step in range(1, 21))],
+    a=[-6, -4, -2, 0, 0.5, 1, 1.5, *(round(2 + 0.1 * step, 1) for step in range(46))],
+    family=list(FAMILIES),
+    similarity=list(SIMILARITIES),
+    seed=list(range(20)),
+    every_k=[False, True],
+)
+STATIC_VALUES = dict(
+    n=[100],
+    k=[2, 4],
+    delta=[0.5, 0.8],
+    epsilon=[0.5, 1.0],
+    a=[2, 3, 4, 5],
+    family=list(FAMILIES),
+    similarity=list(SIMILARITIES),
+    seed=[0],
+    every_k=[False],
+)
 
-_LABELS = dict(n=("n", "objects"), k=("k", "planted clusters, as equal as can be"), delta=("δ", "a pair inside a cluster is the more similar with probability (1 + δ)/2"), epsilon=("ε", "an answer is right with probability (1 + ε)/2"),
-               a=("a", "n times the natural logarithm of n to the power a comparisons are asked"), family=("distributions", "of the similarities inside and between clusters"), similarity=("similarity", "how answers become a matrix"),
-               seed=("seed", "another draw of everything that is random"), every_k=("objective of other k", "whether SDP-k is solved for SPUR's whole range where a proof makes that unnecessary"))
+_LABELS = dict(
+    n=("n", "objects"),
+    k=("k", "planted clusters, as equal as can be"),
+    delta=("δ", "a pair inside a cluster is the more similar with probability (1 + δ)/2"),
+    epsilon=("ε", "an answer is right with probability (1 + ε)/2"),
+    a=("a", "n times the natural logarithm of n to the power a comparisons are asked"),
+    family=("distributions", "of the similarities inside and between clusters"),
+    similarity=("similarity", "how answers become a matrix"),
+    seed=("seed", "another draw of everything that is random"),
+    every_k=(
+        "objective of other k",
+        "whether SDP-k is solved for SPUR's whole range where a proof makes that unnecessary",
+    ),
+)
 _LISTS = ("family", "similarity", "every_k")
 
+
 def flat_spec(
-    values,                  # {name: list of values} of the controls
-    start=FlatSettings(),    # where the page begins
-    about="",                # a sentence under the title
-):                           # dict for the page
+    values,  # {name: list of values} of the controls
+    start=FlatSettings(),  # where the page begins
+    about="",  # a sentence under the title
+):  # dict for the page
     "What the page has to know before the first result. A setting with one value has no control."
-    def shown(value): return {False: "if needed", True: "always"}[value] if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
-    controls = [dict(name=name, label=label, help=text, values=values[name], texts=[shown(v) for v in values[name]], list=name in _LISTS) for name, (label, text) in _LABELS.items() if len(values[name]) > 1]
+
+    def shown(value):
+        return (
+            {False: "if needed", True: "always"}[value]
+            if isinstance(value, bool)
+            else f"{value:g}"
+            if isinstance(value, float)
+            else str(value)
+        )
+
+    controls = [
+        dict(
+            name=name,
+            label=label,
+            help=text,
+            values=values[name],
+            texts=[shown(v) for v in values[name]],
+            list=name in _LISTS,
+        )
+        for name, (label, text) in _LABELS.items()
+        if len(values[name]) > 1
+    ]
     return dict(title="Flat clusters from comparisons, live", about=about, controls=controls, start=asdict(start))
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #3d407e9b
 LIVE_TEXT = "k planted clusters; n(ln n)^a comparisons of similarities, right with probability (1 + ε)/2. S adds up the answers; SPUR finds clusters and their number in S, with a proof where there is one, else by iteration in the background."
 
+
 def flat_dashboard(
     **start,  # where it begins: fields of `FlatSettings`
-):            # a widget
+):  # a widget
     "The live dashboard, for a notebook. Needs the extra `dashboard`."
     before = []
+
     def work(message, step):
         settings = settings_from_message(message)
-        if why_not(settings): return flat_events(settings)
+        if why_not(settings):
+            return flat_events(settings)
         before[:] = [instance := FlatInstance(settings, *before)]
         return flat_events(settings, step, instance)
+
     return dashboard_widget(drawing, _STYLE, flat_spec(LIVE_VALUES, FlatSettings(**start), LIVE_TEXT), work)
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #b0736c07
 def flat_static(
-    progress=None,         # called with (settings done, settings in all)
+    progress=None,  # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the controls
-):                         # HTML
+):  # HTML
     "The same page with stored answers. Some minutes of computing for all values, and a few MB."
     from itertools import product
+
     names = [name for name in _LABELS if len(values[name]) > 1]
     answers, grid, before = {}, list(product(*(values[name] for name in _LABELS))), None
     for done, chosen in enumerate(grid, 1):
         settings = FlatSettings(**dict(zip(_LABELS, chosen)))
-        if why_not(settings) is None: before = FlatInstance(settings, before)
-        answers[tuple(_key(value) for name, value in zip(_LABELS, chosen) if name in names)] = list(flat_events(settings, instance=before))
-        if progress: progress(done, len(grid))
-    def nearest(name): return min(values[name], key=lambda value: abs(value - getattr(FlatSettings, name))) if name not in _LISTS else values[name][0]
-    stored = "; ".join(f"{_LABELS[name][0]}: {', '.join(map(_key, values[name]))}" for name in _LABELS if name != "every_k")
+        if why_not(settings) is None:
+            before = FlatInstance(settings, before)
+        answers[tuple(_key(value) for name, value in zip(_LABELS, chosen) if name in names)] = list(
+            flat_events(settings, instance=before)
+        )
+        if progress:
+            progress(done, len(grid))
+
+    def nearest(name):
+        return (
+            min(values[name], key=lambda value: abs(value - getattr(FlatSettings, name)))
+            if name not in _LISTS
+            else values[name][0]
+        )
+
+    stored = "; ".join(
+        f"{_LABELS[name][0]}: {', '.join(map(_key, values[name]))}" for name in _LABELS if name != "every_k"
+    )
     about = f"{LIVE_TEXT.split(', with a proof')[0]}, with a proof where there is one. This page has no kernel: it answers from {len(grid):,} stored settings ({stored}). The live page, comparison-hc dashboard flat, has many more."
     spec = flat_spec(values, FlatSettings(**{name: nearest(name) for name in _LABELS}), about)
     return static_page("Flat clusters from comparisons", drawing, _STYLE, spec, stored_answers(names, answers))
 
-def _key(value): return str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, float) else str(value)     # as JavaScript writes it
 
-_ = register_dashboard(Dashboard("flat", "Flat clusters from comparisons, live", "comparison_hc.dashboards.flat", "flat_dashboard", flat_static))
+def _key(value):
+    return (
+        str(value).lower() if isinstance(value, bool) else f"{value:.15g}" if isinstance(value, float) else str(value)
+    )  # as JavaScript writes it
+
+
+_ = register_dashboard(
+    Dashboard(
+        "flat", "Flat clusters from comparisons, live", "comparison_hc.dashboards.flat", "flat_dashboard", flat_static
+    )
+)

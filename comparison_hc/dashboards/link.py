@@ -12,34 +12,53 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from .shell import Dashboard, dashboard_widget, pack, register_dashboard, static_page, stored_answers
+from comparison_hc.dashboards.shell import (
+    Dashboard,
+    dashboard_widget,
+    pack,
+    register_dashboard,
+    static_page,
+    stored_answers,
+)
+from ..ground.validation import as_rng, check_integer, require
 from ..link.execution import PiecewiseLoss, execution_tree, piecewise_loss
 from ..link.learning import average_loss
 from ..link.merge import rings_and_disks
 from ..metrics import best_pruning
 from ..reproduce.l20 import cosine_distances, edge_histograms
-from ..ground.validation import as_rng, check_integer, require
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #0822e3e0
-MOST_POINTS, MOST_TASKS = 50, 1000                          # a class; in the average
+MOST_POINTS, MOST_TASKS = 50, 1000  # a class; in the average
+
 
 @dataclass(frozen=True)
 class LinkTask:
     "One clustering task, and where to draw its points."
-    metrics: tuple       # three (n, n) distance matrices: for mixes of linkages, at β = 0, at β = 1
-    labels: np.ndarray   # (n,) classes 0..k−1
-    names: tuple         # of the classes
-    points: np.ndarray   # (n, 2) in the plane
-    axes: str            # a sentence: what the plane is
 
-def _scaled(*metrics): return tuple(D / D.mean() for D in metrics)
+    metrics: tuple  # three (n, n) distance matrices: for mixes of linkages, at β = 0, at β = 1
+    labels: np.ndarray  # (n,) classes 0..k−1
+    names: tuple  # of the classes
+    points: np.ndarray  # (n, 2) in the plane
+    axes: str  # a sentence: what the plane is
+
+
+def _scaled(*metrics):
+    return tuple(D / D.mean() for D in metrics)
+
 
 def _rings_task(per_class, rng):
     "L20's synthetic distribution."
     from scipy.spatial.distance import cdist
+
     points, labels = rings_and_disks(4 * per_class, rng)
     radius, flat = np.linalg.norm(points, axis=1)[:, None], cdist(points, points)
-    return LinkTask(_scaled(flat, flat, cdist(radius, radius)), labels, ("inner ring", "outer ring", "upper disk", "lower disk"), points, "The plane itself.")
+    return LinkTask(
+        _scaled(flat, flat, cdist(radius, radius)),
+        labels,
+        ("inner ring", "outer ring", "upper disk", "lower disk"),
+        points,
+        "The plane itself.",
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #786e1b85
 def _choose(labels, classes, per_class, rng):
@@ -47,80 +66,121 @@ def _choose(labels, classes, per_class, rng):
     chosen = np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in classes])
     return chosen, np.repeat(np.arange(len(classes)), per_class)
 
+
 def _principal(rows):
     "(n, 2) the plane in which the rows vary most."
     rows = rows - rows.mean(axis=0)
     u, s, vt = np.linalg.svd(rows, full_matrices=False)
     return u[:, :2] * s[:2] * np.sign(vt[:2, np.abs(vt[:2]).argmax(axis=1)].diagonal())
 
+
 def _digits_task(per_class, rng):
     "Five of ten digits."
     from scipy.spatial.distance import cdist
     from sklearn.datasets import load_digits
+
     digits, classes = load_digits(), np.sort(rng.choice(10, 5, replace=False))
     chosen, labels = _choose(digits.target, classes, per_class, rng)
     pixels, edges = digits.data[chosen], edge_histograms(digits.images[chosen], cells=4)
     flat = cdist(pixels, pixels)
-    return LinkTask(_scaled(flat, flat, cosine_distances(edges)), labels, tuple(f"digit {c}" for c in classes), _principal(pixels), "The first two principal components of the pixels.")
+    return LinkTask(
+        _scaled(flat, flat, cosine_distances(edges)),
+        labels,
+        tuple(f"digit {c}" for c in classes),
+        _principal(pixels),
+        "The first two principal components of the pixels.",
+    )
+
 
 def _iris_task(per_class, rng):
     "Flowers of three species."
     from scipy.spatial.distance import cdist
     from sklearn.datasets import load_iris
+
     iris = load_iris()
     chosen, labels = _choose(iris.target, range(3), per_class, rng)
     rows = iris.data[chosen]
-    return LinkTask(_scaled(*(cdist(part, part) for part in (rows, rows[:, :2], rows[:, 2:]))), labels, tuple(map(str, iris.target_names)), rows[:, [0, 2]], "Across: sepal length; up: petal length.")
+    return LinkTask(
+        _scaled(*(cdist(part, part) for part in (rows, rows[:, :2], rows[:, 2:]))),
+        labels,
+        tuple(map(str, iris.target_names)),
+        rows[:, [0, 2]],
+        "Across: sepal length; up: petal length.",
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #980ffdef
 TASKS = {"rings and disks": _rings_task, "digits": _digits_task, "iris": _iris_task}
-FAMILIES = {"single–complete": ("single", "complete"), "average–complete": ("average", "complete"), "two metrics": "complete"}
+FAMILIES = {
+    "single–complete": ("single", "complete"),
+    "average–complete": ("average", "complete"),
+    "two metrics": "complete",
+}
+
 
 @dataclass(frozen=True)
 class LinkSettings:
     "What the sliders and lists say, but for α."
-    kind: str = "rings and disks"     # of tasks
-    family: str = "single–complete"   # of algorithms
-    per_class: int = 50               # points a class, 2..50
-    task: int = 1                     # number of the task that is shown
-    tasks: int = 20                   # how many tasks, from 0 on, are in the average
+
+    kind: str = "rings and disks"  # of tasks
+    family: str = "single–complete"  # of algorithms
+    per_class: int = 50  # points a class, 2..50
+    task: int = 1  # number of the task that is shown
+    tasks: int = 20  # how many tasks, from 0 on, are in the average
 
     def __post_init__(self):
-        for name, known in (("kind", TASKS), ("family", FAMILIES)): require(isinstance(getattr(self, name), str) and getattr(self, name) in known, name, f"one of {', '.join(known)}", getattr(self, name))
-        for name, low, high in (("per_class", 2, MOST_POINTS), ("task", 0, None), ("tasks", 1, MOST_TASKS)): object.__setattr__(self, name, check_integer(getattr(self, name), name, low, high))
+        for name, known in (("kind", TASKS), ("family", FAMILIES)):
+            require(
+                isinstance(getattr(self, name), str) and getattr(self, name) in known,
+                name,
+                f"one of {', '.join(known)}",
+                getattr(self, name),
+            )
+        for name, low, high in (("per_class", 2, MOST_POINTS), ("task", 0, None), ("tasks", 1, MOST_TASKS)):
+            object.__setattr__(self, name, check_integer(getattr(self, name), name, low, high))
 
     @property
-    def parameter(self): return "β" if self.family == "two metrics" else "α"
+    def parameter(self):
+        return "β" if self.family == "two metrics" else "α"
+
 
 def settings_from_message(
     message,  # dict from the page
-):            # `LinkSettings`
+):  # `LinkSettings`
     "Settings as the page sends them."
     known = set(LinkSettings.__dataclass_fields__)
-    require(isinstance(message, dict) and set(message) <= known, "settings", f"a dict with some of {', '.join(sorted(known))}", message)
+    require(
+        isinstance(message, dict) and set(message) <= known,
+        "settings",
+        f"a dict with some of {', '.join(sorted(known))}",
+        message,
+    )
     return LinkSettings(**message)
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #8a2a3145
-def no_step(text, done=0, total=0): "Nobody watches."
+def no_step(text, done=0, total=0):
+    "Nobody watches."
+
 
 def draw_task(
-    settings,     # `LinkSettings`
+    settings,  # `LinkSettings`
     number=None,  # of the task; None for the one that is shown
-):                # `LinkTask`
+):  # `LinkTask`
     "The task with this number."
     return TASKS[settings.kind](settings.per_class, as_rng(settings.task if number is None else number))
 
+
 def family_of(
     settings,  # `LinkSettings`
-    task,      # `LinkTask`
-):             # (distances, merges) as `execution_tree` takes them
+    task,  # `LinkTask`
+):  # (distances, merges) as `execution_tree` takes them
     "What a family mixes on a task."
     return (task.metrics[1:] if settings.family == "two metrics" else task.metrics[0]), FAMILIES[settings.family]
 
+
 def guessed_classes(
     dendrogram,  # `Dendrogram`
-    labels,      # (n,) classes 0..k−1
-):               # ((n,) the class that the object's cluster stands for, the loss)
+    labels,  # (n,) classes 0..k−1
+):  # ((n,) the class that the object's cluster stands for, the loss)
     "The best pruning, in the names of the classes. A cluster that is matched to none gets one that is left."
     best = best_pruning(dendrogram, labels)
     left = iter(sorted(set(labels.tolist()) - set(best.matching)))
@@ -131,23 +191,28 @@ def guessed_classes(
 @dataclass(frozen=True, eq=False)
 class AllTrees:
     "All that a family does on one task. Tree t holds on [breaks[firsts[t]], breaks[firsts[t+1]]), the last one to 1."
-    breaks: np.ndarray    # (M+1,) where pieces begin, and 1
-    firsts: np.ndarray    # (T,) number of the first piece of every tree
-    merges: np.ndarray    # (T, n−1, 2) node numbers as in SciPy
-    heights: np.ndarray   # (T, n−1) distances of merged clusters where the tree begins
-    guesses: np.ndarray   # (T, n) the class that every object's cluster in the best pruning stands for
-    losses: np.ndarray    # (T,)
+
+    breaks: np.ndarray  # (M+1,) where pieces begin, and 1
+    firsts: np.ndarray  # (T,) number of the first piece of every tree
+    merges: np.ndarray  # (T, n−1, 2) node numbers as in SciPy
+    heights: np.ndarray  # (T, n−1) distances of merged clusters where the tree begins
+    guesses: np.ndarray  # (T, n) the class that every object's cluster in the best pruning stands for
+    losses: np.ndarray  # (T,)
 
     @property
-    def curve(self): return PiecewiseLoss(np.append(self.breaks[self.firsts], 1.0), self.losses, len(self.losses))
+    def curve(self):
+        return PiecewiseLoss(np.append(self.breaks[self.firsts], 1.0), self.losses, len(self.losses))
+
 
 def all_trees(
-    settings,      # `LinkSettings`
-    task,          # `LinkTask`
+    settings,  # `LinkSettings`
+    task,  # `LinkTask`
     step=no_step,  # called between steps with (what, done, total); may raise
-):                 # `AllTrees`
+):  # `AllTrees`
     "Every piece of the family on this task, with the best pruning of every tree."
-    leaves = execution_tree(*family_of(settings, task)).leaves(progress=lambda x: step(f"pieces up to {settings.parameter} = {x:.2f}", 100 * x, 100))
+    leaves = execution_tree(*family_of(settings, task)).leaves(
+        progress=lambda x: step(f"pieces up to {settings.parameter} = {x:.2f}", 100 * x, 100)
+    )
     firsts = [i for i, leaf in enumerate(leaves) if i == 0 or not leaf.only_order]
     found = []
     for done, i in enumerate(firsts):
@@ -155,67 +220,127 @@ def all_trees(
         found.append(guessed_classes(leaves[i].dendrogram, task.labels))
     guesses, losses = zip(*found)
     trees = [leaves[i] for i in firsts]
-    return AllTrees(leaves.breakpoints, np.array(firsts), np.array([leaf.merges for leaf in trees]), np.array([leaf.heights for leaf in trees]), np.array(guesses), np.array(losses))
+    return AllTrees(
+        leaves.breakpoints,
+        np.array(firsts),
+        np.array([leaf.merges for leaf in trees]),
+        np.array([leaf.heights for leaf in trees]),
+        np.array(guesses),
+        np.array(losses),
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #de03ef35
-def _widest(intervals): return [float(v) for v in max(intervals, key=lambda each: (each[1] - each[0], -each[0]))]
+def _widest(intervals):
+    return [float(v) for v in max(intervals, key=lambda each: (each[1] - each[0], -each[0]))]
+
 
 def _task_event(settings, task, trees):
     "The task with all its trees."
     loss, intervals = trees.curve.best()
-    points = dict(x=pack(task.points[:, 0], "<f4"), y=pack(task.points[:, 1], "<f4"), labels=pack(task.labels, "u1"), names=list(task.names), axes=task.axes)
-    runs = dict(breaks=pack(trees.breaks, "<f8"), firsts=pack(trees.firsts, "<u4"), merges=pack(trees.merges), heights=pack(trees.heights, "<f4"), guesses=pack(trees.guesses, "u1"), losses=pack(trees.losses, "<f8"))
-    return dict(kind="task", parameter=settings.parameter, ends=_ends(settings), best=_widest(intervals), least=round(loss, 9), **points, **runs)
+    points = dict(
+        x=pack(task.points[:, 0], "<f4"),
+        y=pack(task.points[:, 1], "<f4"),
+        labels=pack(task.labels, "u1"),
+        names=list(task.names),
+        axes=task.axes,
+    )
+    runs = dict(
+        breaks=pack(trees.breaks, "<f8"),
+        firsts=pack(trees.firsts, "<u4"),
+        merges=pack(trees.merges),
+        heights=pack(trees.heights, "<f4"),
+        guesses=pack(trees.guesses, "u1"),
+        losses=pack(trees.losses, "<f8"),
+    )
+    return dict(
+        kind="task",
+        parameter=settings.parameter,
+        ends=_ends(settings),
+        best=_widest(intervals),
+        least=round(loss, 9),
+        **points,
+        **runs,
+    )
 
-_METRICS = {"rings and disks": ("Euclidean", "distance from the origin"), "digits": ("pixels", "edges"), "iris": ("sepals", "petals")}
+
+_METRICS = {
+    "rings and disks": ("Euclidean", "distance from the origin"),
+    "digits": ("pixels", "edges"),
+    "iris": ("sepals", "petals"),
+}
+
 
 def _ends(settings):
     "What the two ends of the slider are."
-    return list(_METRICS[settings.kind]) if settings.family == "two metrics" else [f"{name} linkage" for name in FAMILIES[settings.family]]
+    return (
+        list(_METRICS[settings.kind])
+        if settings.family == "two metrics"
+        else [f"{name} linkage" for name in FAMILIES[settings.family]]
+    )
+
 
 def _average_event(settings, curves):
     "The average over the first tasks."
     curve = average_loss(curves).simplified()
     loss, intervals = curve.best()
-    return dict(kind="average", tasks=len(curves), of=settings.tasks, breaks=pack(curve.breakpoints, "<f8"), losses=pack(curve.values, "<f8"), best=_widest(intervals), least=round(loss, 9))
+    return dict(
+        kind="average",
+        tasks=len(curves),
+        of=settings.tasks,
+        breaks=pack(curve.breakpoints, "<f8"),
+        losses=pack(curve.values, "<f8"),
+        best=_widest(intervals),
+        least=round(loss, 9),
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #8cce3c83
 def one_curve(
-    settings,      # `LinkSettings`
-    number,        # of the task
+    settings,  # `LinkSettings`
+    number,  # of the task
     step=no_step,  # as for `all_trees`
-):                 # `PiecewiseLoss`, simplified
+):  # `PiecewiseLoss`, simplified
     "The exact loss of one task of the average."
     task = draw_task(settings, number)
     D, merges = family_of(settings, task)
-    return piecewise_loss(D, task.labels, merges, progress=lambda x: step(f"task {number + 1} for the average", number, settings.tasks)).simplified()
+    return piecewise_loss(
+        D, task.labels, merges, progress=lambda x: step(f"task {number + 1} for the average", number, settings.tasks)
+    ).simplified()
+
 
 def link_events(
-    settings,        # `LinkSettings`, or the page's message
-    step=no_step,    # called between steps with (what, done, total); may raise
-    known=None,      # dict that keeps curves between calls; None to keep nothing
-):                   # iterator of events
+    settings,  # `LinkSettings`, or the page's message
+    step=no_step,  # called between steps with (what, done, total); may raise
+    known=None,  # dict that keeps curves between calls; None to keep nothing
+):  # iterator of events
     "Everything that the page shows at one setting, in the order in which it is computed."
     settings = settings if isinstance(settings, LinkSettings) else settings_from_message(settings)
     task = draw_task(settings)
     yield _task_event(settings, task, all_trees(settings, task, step))
     yield from _average_events(settings, {} if known is None else known, step)
 
+
 def _average_events(settings, known, step=no_step):
     "The average as it grows."
     of_kind = known.setdefault((settings.kind, settings.family, settings.per_class), [])
-    if of_kind: yield _average_event(settings, of_kind[:settings.tasks])
+    if of_kind:
+        yield _average_event(settings, of_kind[: settings.tasks])
     while len(of_kind) < settings.tasks:
         of_kind.append(one_curve(settings, len(of_kind), step))
         yield _average_event(settings, of_kind)
 
+
 def link_data(
     settings,  # `LinkSettings`
-):             # dict: task, trees, curve and average (each a `PiecewiseLoss`)
+):  # dict: task, trees, curve and average (each a `PiecewiseLoss`)
     "What the page shows at one setting, for Python."
     task = draw_task(settings)
     trees = all_trees(settings, task)
-    return dict(task=task, trees=trees, curve=trees.curve, average=average_loss([one_curve(settings, number) for number in range(settings.tasks)]))
+    return dict(
+        task=task,
+        trees=trees,
+        curve=trees.curve,
+        average=average_loss([one_curve(settings, number) for number in range(settings.tasks)]),
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #fe9601e6
 _LOOK_JS = r"""
@@ -454,53 +579,106 @@ _STYLE = r"""
 @container (max-width: 560px) { .chc-main { grid-template-columns: minmax(0, 1fr); } .chc-main > * { grid-column: 1; } .chc-say { grid-template-columns: 1fr; } }
 """
 
-drawing = "\n".join([_LOOK_JS, _CURVE_JS + _CURVE_MOVE_JS, _CLOUD_JS, _LAYOUT_JS, _TREE_JS, _PARTS_JS, _SHOW_JS + _ASK_JS])
+drawing = "\n".join(
+    [_LOOK_JS, _CURVE_JS + _CURVE_MOVE_JS, _CLOUD_JS, _LAYOUT_JS, _TREE_JS, _PARTS_JS, _SHOW_JS + _ASK_JS]
+)
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #d2e83355
-LIVE_VALUES = dict(kind=list(TASKS), family=list(FAMILIES), per_class=[2, 3, 5, 10, 15, 20, 30, 40, 50], task=list(range(50)), tasks=[1, 2, 5, 10, 20, 50, 100, 200, 500])
+LIVE_VALUES = dict(
+    kind=list(TASKS),
+    family=list(FAMILIES),
+    per_class=[2, 3, 5, 10, 15, 20, 30, 40, 50],
+    task=list(range(50)),
+    tasks=[1, 2, 5, 10, 20, 50, 100, 200, 500],
+)
 STATIC_VALUES = dict(kind=list(TASKS), family=list(FAMILIES), per_class=[25], task=[0, 1, 2], tasks=[1, 5, 20, 100])
 
-_LABELS = dict(kind=("kind of task", "where tasks come from"), family=("family", "of algorithms: what is mixed"), per_class=("points a class", "how large a task is"), task=("task", "which task is shown; another number is another draw"),
-               tasks=("tasks in the average", "how many tasks, from number 0 on, the average is over"))
+_LABELS = dict(
+    kind=("kind of task", "where tasks come from"),
+    family=("family", "of algorithms: what is mixed"),
+    per_class=("points a class", "how large a task is"),
+    task=("task", "which task is shown; another number is another draw"),
+    tasks=("tasks in the average", "how many tasks, from number 0 on, the average is over"),
+)
 _LISTS = ("kind", "family")
 
+
 def link_spec(
-    values,                  # {name: list of values} of the controls
-    start=LinkSettings(),    # where the page begins
-    about="",                # a sentence under the title
-    parameter=0.0,           # where α begins
-):                           # dict for the page
+    values,  # {name: list of values} of the controls
+    start=LinkSettings(),  # where the page begins
+    about="",  # a sentence under the title
+    parameter=0.0,  # where α begins
+):  # dict for the page
     "What the page has to know before the first result. A setting with one value has no control."
-    controls = [dict(name=name, label=label, help=text, values=values[name], texts=list(map(str, values[name])), list=name in _LISTS) for name, (label, text) in _LABELS.items() if len(values[name]) > 1]
-    return dict(title="Learning to link, live", about=about, controls=controls, start=asdict(start), parameter=parameter)
+    controls = [
+        dict(
+            name=name,
+            label=label,
+            help=text,
+            values=values[name],
+            texts=list(map(str, values[name])),
+            list=name in _LISTS,
+        )
+        for name, (label, text) in _LABELS.items()
+        if len(values[name]) > 1
+    ]
+    return dict(
+        title="Learning to link, live", about=about, controls=controls, start=asdict(start), parameter=parameter
+    )
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #22983857
 LIVE_TEXT = "Between two linkages (α), or two metrics (β), lie all their mixes. The curve is the exact loss of every mix on this task; the average over many such tasks grows beside it. Move α, or click on the curve."
 
+
 def link_dashboard(
     **start,  # where it begins: fields of `LinkSettings`
-):            # a widget
+):  # a widget
     "The live dashboard, for a notebook. Needs the extra `dashboard`."
     known = {}
-    def work(message, step): return link_events(settings_from_message(message), step, known)
+
+    def work(message, step):
+        return link_events(settings_from_message(message), step, known)
+
     return dashboard_widget(drawing, _STYLE, link_spec(LIVE_VALUES, LinkSettings(**start), LIVE_TEXT), work)
 
 # %% ../../nbs/6_dashboards/65_link.ipynb #54f31247
 def link_static(
-    progress=None,         # called with (settings done, settings in all)
+    progress=None,  # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the controls
-):                         # HTML
+):  # HTML
     "The same page with stored answers. About half a minute of computing for all values, and a few MB."
     from itertools import product
-    names, grid, answers, shown, known = [name for name in _LABELS if len(values[name]) > 1], list(product(*(values[name] for name in _LABELS))), {}, {}, {}
+
+    names, grid, answers, shown, known = (
+        [name for name in _LABELS if len(values[name]) > 1],
+        list(product(*(values[name] for name in _LABELS))),
+        {},
+        {},
+        {},
+    )
     for done, chosen in enumerate(grid, 1):
         settings = LinkSettings(**dict(zip(_LABELS, chosen)))
-        if chosen[:-1] not in shown: shown[chosen[:-1]] = _task_event(settings, task := draw_task(settings), all_trees(settings, task))
-        answers[tuple(value for name, value in zip(_LABELS, chosen) if name in names)] = [shown[chosen[:-1]], list(_average_events(settings, known))[-1]]
-        if progress: progress(done, len(grid))
+        if chosen[:-1] not in shown:
+            shown[chosen[:-1]] = _task_event(settings, task := draw_task(settings), all_trees(settings, task))
+        answers[tuple(value for name, value in zip(_LABELS, chosen) if name in names)] = [
+            shown[chosen[:-1]],
+            list(_average_events(settings, known))[-1],
+        ]
+        if progress:
+            progress(done, len(grid))
     stored = "; ".join(f"{_LABELS[name][0]}: {', '.join(map(str, values[name]))}" for name in _LABELS)
     about = f"{LIVE_TEXT} This page has no kernel: it answers from {len(grid):,} stored settings ({stored}). The live page, comparison-hc dashboard link, has many more."
-    start = LinkSettings(**{name: default if (default := getattr(LinkSettings, name)) in values[name] else values[name][0] for name in _LABELS})
-    return static_page("Learning to link", drawing, _STYLE, link_spec(values, start, about), stored_answers(names, answers))
+    start = LinkSettings(
+        **{
+            name: default if (default := getattr(LinkSettings, name)) in values[name] else values[name][0]
+            for name in _LABELS
+        }
+    )
+    return static_page(
+        "Learning to link", drawing, _STYLE, link_spec(values, start, about), stored_answers(names, answers)
+    )
 
-_ = register_dashboard(Dashboard("link", "Learning to link, live", "comparison_hc.dashboards.link", "link_dashboard", link_static))
+
+_ = register_dashboard(
+    Dashboard("link", "Learning to link, live", "comparison_hc.dashboards.link", "link_dashboard", link_static)
+)

@@ -18,9 +18,23 @@ from math import inf, isinf, log, sqrt
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions
-from .shell import Dashboard, dashboard_widget, pack, register_dashboard, static_page, stored_answers
+from comparison_hc.dashboards.shell import (
+    Dashboard,
+    dashboard_widget,
+    pack,
+    register_dashboard,
+    static_page,
+    stored_answers,
+)
+from ..ground.validation import as_rng, check_integer, check_number, require
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
-from ..hierarchical.kernel import active_budget, kernel_active, kernel_average_linkage, kernel_passive, kernel_passive_ranked
+from comparison_hc.hierarchical.kernel import (
+    active_budget,
+    kernel_active,
+    kernel_average_linkage,
+    kernel_passive,
+    kernel_passive_ranked,
+)
 from ..hierarchical.linkage import complete_linkage, single_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..hierarchical.theory_average import C_THEOREM_4, passive_gap
@@ -28,176 +42,270 @@ from ..hierarchical.theory_kernel import C_THEOREM_2, C_THEOREM_3, active_gap
 from ..metrics import average_ari
 from ..oracles import Counting, SimilarityOracle, run, sample_quadruplets
 from ..reproduce.f19 import planted_methods, pure_groups
-from ..ground.validation import as_rng, check_integer, check_number, require
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #1366afb9
 MOST_OBJECTS, MOST_ANSWERS = 480, 45_000_000
 
+
 @dataclass(frozen=True)
 class PlantedSettings:
     "What the sliders and boxes say."
-    snr: float = 1.0      # δ/σ ≥ 0; infinity for σ = 0
-    p: float = 0.1        # probability of every comparison to be seen, in (0, 1]
-    n_pure: int = 8       # N0
-    n_levels: int = 3     # L
+
+    snr: float = 1.0  # δ/σ ≥ 0; infinity for σ = 0
+    p: float = 0.1  # probability of every comparison to be seen, in (0, 1]
+    n_pure: int = 8  # N0
+    n_levels: int = 3  # L
     seed: int = 0
     methods: tuple = ("SL", "CL", "4K–AL, self-pairs", "4–AL", "4–AL–I3")
-    drawn: str = "4–AL"   # whose tree is drawn
+    drawn: str = "4–AL"  # whose tree is drawn
 
     def __post_init__(self):
         snr = self.snr if self.snr == inf and not isinstance(self.snr, bool) else check_number(self.snr, "δ/σ", 0)
-        values = dict(snr=snr, p=check_number(self.p, "p", 0, 1, open_low=True), n_pure=check_integer(self.n_pure, "N0"), n_levels=check_integer(self.n_levels, "L", 1, 8), seed=check_integer(self.seed, "seed", 0))
+        values = dict(
+            snr=snr,
+            p=check_number(self.p, "p", 0, 1, open_low=True),
+            n_pure=check_integer(self.n_pure, "N0"),
+            n_levels=check_integer(self.n_levels, "L", 1, 8),
+            seed=check_integer(self.seed, "seed", 0),
+        )
         require(isinstance(self.methods, (tuple, list)), "methods", "a list of names", self.methods)
-        for name in self.methods: require(name in planted_methods, "methods", f"some of {', '.join(planted_methods)}", name)
+        for name in self.methods:
+            require(name in planted_methods, "methods", f"some of {', '.join(planted_methods)}", name)
         require(self.drawn in planted_methods, "drawn", f"one of {', '.join(planted_methods)}", self.drawn)
         values["methods"] = tuple(name for name in planted_methods if name in self.methods)
-        for name, value in values.items(): object.__setattr__(self, name, value)
-        require(self.n_objects <= MOST_OBJECTS, "N = N0 · 2^L", f"at most {MOST_OBJECTS} on this page; take a smaller N0 or L", self.n_objects)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        require(
+            self.n_objects <= MOST_OBJECTS,
+            "N = N0 · 2^L",
+            f"at most {MOST_OBJECTS} on this page; take a smaller N0 or L",
+            self.n_objects,
+        )
 
     @property
-    def n_objects(self): return self.n_pure << self.n_levels
+    def n_objects(self):
+        return self.n_pure << self.n_levels
+
     @property
-    def n_questions(self): return n_quadruplet_questions(self.n_objects)
+    def n_questions(self):
+        return n_quadruplet_questions(self.n_objects)
+
     @property
-    def model_key(self): return self.snr, self.n_pure, self.n_levels, self.seed
+    def model_key(self):
+        return self.snr, self.n_pure, self.n_levels, self.seed
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #3c38fb35
 def settings_from_message(
     message,  # dict from the page
-):            # `PlantedSettings`
+):  # `PlantedSettings`
     "Settings as the page sends them: lists for tuples, 'inf' for infinity."
     known = set(PlantedSettings.__dataclass_fields__)
-    require(isinstance(message, dict) and set(message) <= known, "settings", f"a dict with some of {', '.join(sorted(known))}", message)
+    require(
+        isinstance(message, dict) and set(message) <= known,
+        "settings",
+        f"a dict with some of {', '.join(sorted(known))}",
+        message,
+    )
     return PlantedSettings(**{**message, **({"snr": inf} if message.get("snr") == "inf" else {})})
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #61818d94
 STREAMS = ("noise", "sample", "groups of 3", "groups of 5", "SL", "CL", "4K–AL–act")
 
+
 def random_stream(
     seed,  # of the setting
-    use,   # one of `STREAMS`
-):         # `numpy.random.Generator`
+    use,  # one of `STREAMS`
+):  # `numpy.random.Generator`
     "The random numbers for one use, whatever the others have drawn."
     return as_rng(seed).spawn(len(STREAMS))[STREAMS.index(use)]
 
-def no_step(text, done=0, total=0): "Nobody watches."
+
+def no_step(text, done=0, total=0):
+    "Nobody watches."
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #c5afa1d7
 class PlantedInstance:
     "The data behind one setting, computed as needed. What the previous setting shares with it is taken over."
-    def __init__(self,
-        settings,    # `PlantedSettings`
-        before=None, # `PlantedInstance` of another setting
+
+    def __init__(
+        self,
+        settings,  # `PlantedSettings`
+        before=None,  # `PlantedInstance` of another setting
     ):
         self.settings, self.trees = settings, {}
-        if before is None or before.settings.model_key != settings.model_key: return
+        if before is None or before.settings.model_key != settings.model_key:
+            return
         same_sample = before.settings.p == settings.p
         self.trees = {name: made for name, made in before.trees.items() if same_sample or name in ("SL", "CL")}
         for name in ("model", "answers") if same_sample else ("model",):
-            if name in before.__dict__: self.__dict__[name] = before.__dict__[name]
+            if name in before.__dict__:
+                self.__dict__[name] = before.__dict__[name]
 
     @cached_property
     def model(self):
         "`PlantedHierarchy`."
         s, noisy = self.settings, not isinf(self.settings.snr)
-        return planted_hierarchy(s.n_pure, s.n_levels, 0.8, 0.1 * s.snr if noisy else 0.1, 0.1 if noisy else 0.0, random_stream(s.seed, "noise"))
+        return planted_hierarchy(
+            s.n_pure,
+            s.n_levels,
+            0.8,
+            0.1 * s.snr if noisy else 0.1,
+            0.1 if noisy else 0.0,
+            random_stream(s.seed, "noise"),
+        )
 
     @cached_property
     def answers(self):
         "The sample: `Quadruplets`, or None at p = 1, where nothing needs to be listed."
-        return None if self.settings.p == 1 else sample_quadruplets(self.model.similarity, self.settings.p, random_stream(self.settings.seed, "sample"))
+        return (
+            None
+            if self.settings.p == 1
+            else sample_quadruplets(self.model.similarity, self.settings.p, random_stream(self.settings.seed, "sample"))
+        )
 
     @property
-    def n_answers(self): return self.settings.n_questions if self.answers is None else len(self.answers)
+    def n_answers(self):
+        return self.settings.n_questions if self.answers is None else len(self.answers)
 
     def groups(self, size):
         "Initial clusters of `size` objects, or None for single objects."
-        return None if size is None else pure_groups(self.model.labels, size, random_stream(self.settings.seed, f"groups of {size}"))
+        return (
+            None
+            if size is None
+            else pure_groups(self.model.labels, size, random_stream(self.settings.seed, f"groups of {size}"))
+        )
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #c0b5c661
 ASKING, GROUP_SIZES = ("SL", "CL", "4K–AL–act"), {"4–AL": None, "4–AL–I3": 3, "4–AL–I5": 5}
 
+
 def _passive_tree(self, method, step):
     "(tree, comparisons seen) of a method that is given its answers."
     w, answers = self.model.similarity, self.answers
-    def watched(done, total): step(method, done, total)
+
+    def watched(done, total):
+        step(method, done, total)
+
     if method in GROUP_SIZES:
         initial = self.groups(GROUP_SIZES[method])
-        tree = quadruplet_average_linkage_ranked(w, initial, progress=watched) if answers is None else quadruplet_average_linkage(answers, initial, progress=watched)
+        tree = (
+            quadruplet_average_linkage_ranked(w, initial, progress=watched)
+            if answers is None
+            else quadruplet_average_linkage(answers, initial, progress=watched)
+        )
     else:
         self_pairs = method == "4K–AL, self-pairs"
-        tree = kernel_average_linkage(kernel_passive_ranked(w, self_pairs) if answers is None else kernel_passive(answers, self_pairs, progress=watched))
+        tree = kernel_average_linkage(
+            kernel_passive_ranked(w, self_pairs)
+            if answers is None
+            else kernel_passive(answers, self_pairs, progress=watched)
+        )
     return tree, self.n_answers
+
 
 def _asking_tree(self, method, step):
     "(tree, questions asked) of a method that asks."
     w, n, rng = self.model.similarity, self.settings.n_objects, random_stream(self.settings.seed, method)
-    if method == "4K–AL–act" and self.answers is None: return kernel_average_linkage(kernel_passive_ranked(w)), self.n_answers      # it asks everything
-    algorithm = kernel_active(n, rng=rng, n_comparisons=self.n_answers) if method == "4K–AL–act" else {"SL": single_linkage, "CL": complete_linkage}[method](n, rng)
+    if method == "4K–AL–act" and self.answers is None:
+        return kernel_average_linkage(kernel_passive_ranked(w)), self.n_answers  # it asks everything
+    algorithm = (
+        kernel_active(n, rng=rng, n_comparisons=self.n_answers)
+        if method == "4K–AL–act"
+        else {"SL": single_linkage, "CL": complete_linkage}[method](n, rng)
+    )
     oracle = Counting(SimilarityOracle(w))
     made = run(algorithm, oracle, progress=lambda asked: step(f"{method}: {asked:,} questions"))
     return (kernel_average_linkage(made) if method == "4K–AL–act" else made), oracle.n_queries
 
-def _tree(self,
-    method,         # one of `planted_methods`
-    step=no_step,   # called between steps
-):                  # (`Dendrogram`, number of comparisons)
+
+def _tree(
+    self,
+    method,  # one of `planted_methods`
+    step=no_step,  # called between steps
+):  # (`Dendrogram`, number of comparisons)
     "What a method makes of this draw."
-    if method not in self.trees: self.trees[method] = (self._asking_tree if method in ASKING else self._passive_tree)(method, step)
+    if method not in self.trees:
+        self.trees[method] = (self._asking_tree if method in ASKING else self._passive_tree)(method, step)
     return self.trees[method]
+
 
 PlantedInstance._passive_tree, PlantedInstance._asking_tree, PlantedInstance.tree = _passive_tree, _asking_tree, _tree
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #58a8d959
 def setting_notes(
     settings,  # `PlantedSettings`
-):             # list of sentences
+):  # list of sentences
     "What a reader should know about an extreme setting."
     s, notes = settings, []
-    if isinf(s.snr): notes.append("σ = 0: no noise at all. All pairs of a level are equally similar, and two equal pairs have no answer: it is missing from the sample, and an oracle that is asked says 'not more'.")
-    if s.snr == 0: notes.append("δ = 0: no signal at all. Objects of all clusters are equally similar on average; what a method finds here is chance, and AARI is 0 on average.")
-    if s.n_pure == 1: notes.append("N0 = 1: every pure cluster is a single object, so there is nothing to average, and initial clusters of 3 or 5 are single objects as well.")
-    if 1 < s.n_pure < 3 and any(GROUP_SIZES.get(name) for name in s.methods): notes.append(f"N0 = {s.n_pure}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves.")
+    if isinf(s.snr):
+        notes.append(
+            "σ = 0: no noise at all. All pairs of a level are equally similar, and two equal pairs have no answer: it is missing from the sample, and an oracle that is asked says 'not more'."
+        )
+    if s.snr == 0:
+        notes.append(
+            "δ = 0: no signal at all. Objects of all clusters are equally similar on average; what a method finds here is chance, and AARI is 0 on average."
+        )
+    if s.n_pure == 1:
+        notes.append(
+            "N0 = 1: every pure cluster is a single object, so there is nothing to average, and initial clusters of 3 or 5 are single objects as well."
+        )
+    if 1 < s.n_pure < 3 and any(GROUP_SIZES.get(name) for name in s.methods):
+        notes.append(
+            f"N0 = {s.n_pure}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves."
+        )
     return notes
+
 
 def why_not(
     instance,  # `PlantedInstance`
-    method,    # one of `planted_methods`
-):             # a sentence, or None
+    method,  # one of `planted_methods`
+):  # a sentence, or None
     "Why a method cannot say anything here. Draws the sample if that decides."
     s, expected = instance.settings, instance.settings.p * instance.settings.n_questions
-    if s.n_objects < 3: return "Two objects make one pair, and one pair cannot be compared with anything."
-    if method in ("SL", "CL"): return None
-    if s.p < 1 and expected > MOST_ANSWERS: return f"p = {s.p:g} makes about {expected:,.0f} answers here, and this page lists at most {MOST_ANSWERS:,}. Take a smaller p or N0, or p = 1, which needs no list."
-    if instance.n_answers == 0: return f"No comparison was seen: p = {s.p:g} makes {expected:.2g} of {s.n_questions:,} on average. Take a larger p or N0."
+    if s.n_objects < 3:
+        return "Two objects make one pair, and one pair cannot be compared with anything."
+    if method in ("SL", "CL"):
+        return None
+    if s.p < 1 and expected > MOST_ANSWERS:
+        return f"p = {s.p:g} makes about {expected:,.0f} answers here, and this page lists at most {MOST_ANSWERS:,}. Take a smaller p or N0, or p = 1, which needs no list."
+    if instance.n_answers == 0:
+        return f"No comparison was seen: p = {s.p:g} makes {expected:.2g} of {s.n_questions:,} on average. Take a larger p or N0."
     return None
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #0877f414
 ETA = 0.5
-C_2_ESTIMATED = 20 * active_gap(1.5, 1, ETA)**4 / 4    # q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory_kernel.active_constant`
-C_3_ESTIMATED = 0.06                                   # `theory_kernel.passive_constant`
-C_4_ESTIMATED = 0.05                                   # `theory_average.small_constant_suffices`
+C_2_ESTIMATED = (
+    20 * active_gap(1.5, 1, ETA) ** 4 / 4
+)  # q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory_kernel.active_constant`
+C_3_ESTIMATED = 0.06  # `theory_kernel.passive_constant`
+C_4_ESTIMATED = 0.05  # `theory_average.small_constant_suffices`
+
 
 @dataclass(frozen=True)
 class Hypothesis:
     "One inequality that a theorem asks for, at one setting."
-    theorem: str               # its label
-    about: str                 # what it promises, for which methods
-    condition: str             # the inequality in letters
-    here: float                # its left side
-    needs: float               # its right side; with the proof's constant, where there is one
-    estimated: object = None   # its right side with the constant of our simulations; None where there is no constant
-    at_most: bool = False      # whether the left side must be smaller
+
+    theorem: str  # its label
+    about: str  # what it promises, for which methods
+    condition: str  # the inequality in letters
+    here: float  # its left side
+    needs: float  # its right side; with the proof's constant, where there is one
+    estimated: object = None  # its right side with the constant of our simulations; None where there is no constant
+    at_most: bool = False  # whether the left side must be smaller
 
     @property
-    def holds(self): return self.here <= self.needs if self.at_most else self.here > self.needs
+    def holds(self):
+        return self.here <= self.needs if self.at_most else self.here > self.needs
+
     @property
     def factor(self):
         "How much the left side has of what is needed: 2 for twice that."
         return (inf if self.here > 0 else 1.0) if self.needs == 0 else self.here / self.needs
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #6bbd04d5
-def _over(value, gap, power): return value / gap**power if gap**power > 0 else inf
+def _over(value, gap, power):
+    return value / gap**power if gap**power > 0 else inf
+
 
 def _group_range(size, n_pure):
     "(m, largest size) of the initial clusters; m is at most N0/2, as theorem 4 asks."
@@ -205,30 +313,61 @@ def _group_range(size, n_pure):
     smallest = n_pure % size or size
     return min(smallest, n_pure // 2), size
 
+
 def hypotheses(
     settings,  # `PlantedSettings`, N ≥ 3
-):             # list of `Hypothesis`
+):  # list of `Hypothesis`
     "The hypotheses of F19's theorems 1–4 at this setting."
     s, N, L, N0 = settings.snr, settings.n_objects, settings.n_levels, settings.n_pure
-    n_answers = round(settings.p * settings.n_questions)                      # on average: the sample need not be drawn for this
+    n_answers = round(settings.p * settings.n_questions)  # on average: the sample need not be drawn for this
     active, passive = (0.0, 0.0) if isinf(s) else (float(active_gap(s, L, ETA)), float(passive_gap(s, L)))
-    found = [Hypothesis("Theorem 1", "SL and CL find the tree", "δ/σ ≥ 4√ln(N/η)", s, 4 * sqrt(log(N / ETA))),
-             Hypothesis("Theorem 1, converse", "SL fails (N0 large)", "δ/σ ≤ ¼√ln N0", s, sqrt(log(N0)) / 4, at_most=True),
-             Hypothesis("Theorem 2", "4K–AL–act finds the tree", "N0 > 4√N/Δ", N0, _over(4 * sqrt(N), active, 1))]
+    found = [
+        Hypothesis("Theorem 1", "SL and CL find the tree", "δ/σ ≥ 4√ln(N/η)", s, 4 * sqrt(log(N / ETA))),
+        Hypothesis("Theorem 1, converse", "SL fails (N0 large)", "δ/σ ≤ ¼√ln N0", s, sqrt(log(N0)) / 4, at_most=True),
+        Hypothesis("Theorem 2", "4K–AL–act finds the tree", "N0 > 4√N/Δ", N0, _over(4 * sqrt(N), active, 1)),
+    ]
     q = active_budget(N, n_answers)[0] if n_answers else 0.0
     lowest = 3 / N * log(2 / ETA)
-    found.append(Hypothesis("Theorem 2", "", "q > C·4^L/(NΔ⁴)·ln(N/η)", q, *(max(lowest, _over(C * 4**L / N * log(N / ETA), active, 4)) for C in (C_THEOREM_2, C_2_ESTIMATED))))
+    found.append(
+        Hypothesis(
+            "Theorem 2",
+            "",
+            "q > C·4^L/(NΔ⁴)·ln(N/η)",
+            q,
+            *(max(lowest, _over(C * 4**L / N * log(N / ETA), active, 4)) for C in (C_THEOREM_2, C_2_ESTIMATED)),
+        )
+    )
     found.append(Hypothesis("Theorem 3", "4K–AL finds the tree", "N0 > 8√N/Δ", N0, _over(8 * sqrt(N), passive, 1)))
     lowest = 2 / N**4 * log(2 / ETA)
-    found.append(Hypothesis("Theorem 3", "", "p > C·2^L/Δ²·√(ln(N/η)/N)", settings.p, *(max(lowest, _over(C * 2**L * sqrt(log(N / ETA) / N), passive, 2)) for C in (C_THEOREM_3, C_3_ESTIMATED))))
+    found.append(
+        Hypothesis(
+            "Theorem 3",
+            "",
+            "p > C·2^L/Δ²·√(ln(N/η)/N)",
+            settings.p,
+            *(max(lowest, _over(C * 2**L * sqrt(log(N / ETA) / N), passive, 2)) for C in (C_THEOREM_3, C_3_ESTIMATED)),
+        )
+    )
     return found + [part for name in GROUP_SIZES for part in _theorem_4(settings, name, passive)]
+
 
 def _theorem_4(settings, method, gap):
     "Theorem 4 for one choice of initial clusters."
     m, largest = _group_range(GROUP_SIZES[method], settings.n_pure)
-    if m == 0 or largest > 2 * m: return [Hypothesis("Theorem 4", f"{method} finds the tree", "pure initial clusters of m to 2m ≤ N0 objects", m, inf)]
+    if m == 0 or largest > 2 * m:
+        return [
+            Hypothesis("Theorem 4", f"{method} finds the tree", "pure initial clusters of m to 2m ≤ N0 objects", m, inf)
+        ]
     worst = max(log(settings.n_objects), log(1 / ETA) / m)
-    return [Hypothesis("Theorem 4", f"{method} finds the tree, m = {m}", "p > C/(mΔ²)·max{ln N, ln(1/η)/m}", settings.p, *(_over(C * worst / m, gap, 2) for C in (C_THEOREM_4, C_4_ESTIMATED)))]
+    return [
+        Hypothesis(
+            "Theorem 4",
+            f"{method} finds the tree, m = {m}",
+            "p > C/(mΔ²)·max{ln N, ln(1/η)/m}",
+            settings.p,
+            *(_over(C * worst / m, gap, 2) for C in (C_THEOREM_4, C_4_ESTIMATED)),
+        )
+    ]
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #1d2afad0
 def _model_event(instance):
@@ -238,28 +377,66 @@ def _model_event(instance):
     low, high = float(w[off].min()), float(w[off].max())
     shades = np.full(w.shape, 255)
     shades[off] = np.rint(254 * (w[off] - low) / (high - low)) if high > low else 127
-    return dict(kind="model", n=s.n_objects, n_pure=s.n_pure, n_levels=s.n_levels, low=round(low, 3), high=round(high, 3), questions=s.n_questions, shades=pack(shades, "u1"))
+    return dict(
+        kind="model",
+        n=s.n_objects,
+        n_pure=s.n_pure,
+        n_levels=s.n_levels,
+        low=round(low, 3),
+        high=round(high, 3),
+        questions=s.n_questions,
+        shades=pack(shades, "u1"),
+    )
+
 
 def _method_event(instance, method, step):
     "A tree as the page needs it, with its AARI; or why there is none."
     reason = why_not(instance, method)
-    if reason: return dict(kind="method", method=method, why=reason)
+    if reason:
+        return dict(kind="method", method=method, why=reason)
     tree, comparisons = instance.tree(method, step)
     start = pack(np.concatenate(tree.initial_clusters)), pack([len(cluster) for cluster in tree.initial_clusters])
-    return dict(kind="method", method=method, aari=round(average_ari(instance.model.levels, tree), 6), comparisons=int(comparisons), merges=pack(tree.children), members=start[0], sizes=start[1])
+    return dict(
+        kind="method",
+        method=method,
+        aari=round(average_ari(instance.model.levels, tree), 6),
+        comparisons=int(comparisons),
+        merges=pack(tree.children),
+        members=start[0],
+        sizes=start[1],
+    )
+
 
 def _theory_event(instance):
     "The hypotheses, as text and numbers; JSON has no infinity."
     rows = hypotheses(instance.settings) if instance.settings.n_objects >= 3 else []
-    def number(value): return None if value is None else "inf" if isinf(value) else float(f"{value:.4g}")
-    return dict(kind="theory", rows=[dict(theorem=h.theorem, about=h.about, condition=h.condition, here=number(h.here), needs=number(h.needs), estimated=number(h.estimated), atMost=h.at_most, holds=bool(h.holds)) for h in rows])
+
+    def number(value):
+        return None if value is None else "inf" if isinf(value) else float(f"{value:.4g}")
+
+    return dict(
+        kind="theory",
+        rows=[
+            dict(
+                theorem=h.theorem,
+                about=h.about,
+                condition=h.condition,
+                here=number(h.here),
+                needs=number(h.needs),
+                estimated=number(h.estimated),
+                atMost=h.at_most,
+                holds=bool(h.holds),
+            )
+            for h in rows
+        ],
+    )
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #c8dcceb8
 def planted_events(
-    settings,        # `PlantedSettings`, or the page's message
-    step=no_step,    # called between steps with (what, done, total); may raise
-    instance=None,   # `PlantedInstance` of these settings
-):                   # iterator of events
+    settings,  # `PlantedSettings`, or the page's message
+    step=no_step,  # called between steps with (what, done, total); may raise
+    instance=None,  # `PlantedInstance` of these settings
+):  # iterator of events
     "Everything that the page shows at one setting, in the order in which it is computed."
     settings = settings if isinstance(settings, PlantedSettings) else settings_from_message(settings)
     instance = PlantedInstance(settings) if instance is None else instance
@@ -273,12 +450,17 @@ def planted_events(
 # %% ../../nbs/6_dashboards/61_planted.ipynb #72c65d24
 def planted_data(
     settings,  # `PlantedSettings`
-):             # dict: aari, comparisons and why by method; notes; hypotheses; instance
+):  # dict: aari, comparisons and why by method; notes; hypotheses; instance
     "What the page shows at one setting, for Python."
     instance = PlantedInstance(settings)
     shown = [event for event in planted_events(settings, instance=instance) if event["kind"] == "method"]
-    return dict(aari={event["method"]: event.get("aari") for event in shown}, comparisons={event["method"]: event.get("comparisons") for event in shown},
-                why={event["method"]: event["why"] for event in shown if "why" in event}, notes=setting_notes(settings), instance=instance)
+    return dict(
+        aari={event["method"]: event.get("aari") for event in shown},
+        comparisons={event["method"]: event.get("comparisons") for event in shown},
+        why={event["method"]: event["why"] for event in shown if "why" in event},
+        notes=setting_notes(settings),
+        instance=instance,
+    )
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #5df29f7d
 _COLOURS_JS = r"""
@@ -491,64 +673,153 @@ _STYLE = r"""
 @container (max-width: 620px) { .chc-main { grid-template-columns: minmax(0, 1fr); } .chc-say { grid-template-columns: 1fr; } }
 """
 
-drawing = "\n".join([_COLOURS_JS, _DATA_JS, _LAYOUT_JS, _TREE_JS + _TREE_AXIS_JS, _METHODS_JS, _PAST_JS, _THEORY_JS, _SHOW_JS])
+drawing = "\n".join(
+    [_COLOURS_JS, _DATA_JS, _LAYOUT_JS, _TREE_JS + _TREE_AXIS_JS, _METHODS_JS, _PAST_JS, _THEORY_JS, _SHOW_JS]
+)
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #0337fd1d
 LIVE_VALUES = dict(
     snr=[round(0.1 * step, 1) for step in range(31)] + [3.5, 4, 5, 6, 8, 10, 12, inf],
     p=[float(f"{lead}e{power}") for power in range(-6, 0) for lead in (1, 1.5, 2, 3, 5, 7)] + [1.0],
-    n_pure=[1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30], n_levels=[1, 2, 3, 4], seed=list(range(20)))
-STATIC_VALUES = dict(snr=[round(0.2 * step, 1) for step in range(1, 11)], p=[0.001, 0.003, 0.01, 0.03, 0.1, 1.0], n_pure=[4, 8], n_levels=[2, 3], seed=[0, 1, 2])
+    n_pure=[1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30],
+    n_levels=[1, 2, 3, 4],
+    seed=list(range(20)),
+)
+STATIC_VALUES = dict(
+    snr=[round(0.2 * step, 1) for step in range(1, 11)],
+    p=[0.001, 0.003, 0.01, 0.03, 0.1, 1.0],
+    n_pure=[4, 8],
+    n_levels=[2, 3],
+    seed=[0, 1, 2],
+)
 
-_LABELS = dict(snr=("δ/σ", "signal to noise: what two objects lose in similarity at every level, in standard deviations"), p=("p", "probability of every comparison to be seen"),
-               n_pure=("N0", "objects in a pure cluster"), n_levels=("L", "levels; there are 2 to the L pure clusters"), seed=("seed", "another draw of everything that is random"))
-_ABOUT = dict(zip(planted_methods, ("single linkage by questions", "complete linkage by questions", "average linkage on the quadruplet kernel", "the same with every object infinitely similar to itself", "the kernel from chosen questions, as many as the sample has",
-                                    "quadruplet average linkage from single objects", "from pure initial clusters of 3", "from pure initial clusters of 5")))
-_LOOKS = dict(zip(planted_methods, (("#000000", "cross"), ("#8a8a8a", "square"), ("#0072B2", "circle"), ("#56B4E9", "left"), ("#009E73", "diamond"), ("#E69F00", "up"), ("#CC79A7", "down"), ("#D55E00", "right"))))
+_LABELS = dict(
+    snr=("δ/σ", "signal to noise: what two objects lose in similarity at every level, in standard deviations"),
+    p=("p", "probability of every comparison to be seen"),
+    n_pure=("N0", "objects in a pure cluster"),
+    n_levels=("L", "levels; there are 2 to the L pure clusters"),
+    seed=("seed", "another draw of everything that is random"),
+)
+_ABOUT = dict(
+    zip(
+        planted_methods,
+        (
+            "single linkage by questions",
+            "complete linkage by questions",
+            "average linkage on the quadruplet kernel",
+            "the same with every object infinitely similar to itself",
+            "the kernel from chosen questions, as many as the sample has",
+            "quadruplet average linkage from single objects",
+            "from pure initial clusters of 3",
+            "from pure initial clusters of 5",
+        ),
+    )
+)
+_LOOKS = dict(
+    zip(
+        planted_methods,
+        (
+            ("#000000", "cross"),
+            ("#8a8a8a", "square"),
+            ("#0072B2", "circle"),
+            ("#56B4E9", "left"),
+            ("#009E73", "diamond"),
+            ("#E69F00", "up"),
+            ("#CC79A7", "down"),
+            ("#D55E00", "right"),
+        ),
+    )
+)
+
 
 def planted_spec(
-    values,                     # {name: list of values} of the sliders
-    start=PlantedSettings(),    # where the page begins
-    about="",                   # a sentence under the title
-):                              # dict for the page
+    values,  # {name: list of values} of the sliders
+    start=PlantedSettings(),  # where the page begins
+    about="",  # a sentence under the title
+):  # dict for the page
     "What the page has to know before the first result."
-    def shown(name, value): return "∞ (σ = 0)" if value == inf else f"{value:g}" if name in ("snr", "p") else str(value)
-    def sent(value): return "inf" if value == inf else value
-    sliders = [dict(name=name, label=label, help=text, values=[sent(v) for v in values[name]], texts=[shown(name, v) for v in values[name]]) for name, (label, text) in _LABELS.items()]
-    methods = [dict(name=name, about=_ABOUT[name], colour=_LOOKS[name][0], shape=_LOOKS[name][1], dashed=name in ("CL", "4K–AL, self-pairs", "4–AL–I3")) for name in planted_methods]
-    begin = {name: sent(getattr(start, name)) for name in _LABELS} | dict(methods=list(start.methods), drawn=start.drawn)
+
+    def shown(name, value):
+        return "∞ (σ = 0)" if value == inf else f"{value:g}" if name in ("snr", "p") else str(value)
+
+    def sent(value):
+        return "inf" if value == inf else value
+
+    sliders = [
+        dict(
+            name=name,
+            label=label,
+            help=text,
+            values=[sent(v) for v in values[name]],
+            texts=[shown(name, v) for v in values[name]],
+        )
+        for name, (label, text) in _LABELS.items()
+    ]
+    methods = [
+        dict(
+            name=name,
+            about=_ABOUT[name],
+            colour=_LOOKS[name][0],
+            shape=_LOOKS[name][1],
+            dashed=name in ("CL", "4K–AL, self-pairs", "4–AL–I3"),
+        )
+        for name in planted_methods
+    ]
+    begin = {name: sent(getattr(start, name)) for name in _LABELS} | dict(
+        methods=list(start.methods), drawn=start.drawn
+    )
     return dict(title="A planted hierarchy, live", about=about, sliders=sliders, methods=methods, start=begin, eta=ETA)
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #54321b36
 LIVE_TEXT = "2ᴸ pure clusters of N0 objects each; similarities lose δ at every level between two objects, under noise of standard deviation σ. The methods see only which of two pairs is the more similar."
 
+
 def planted_dashboard(
     **start,  # where it begins: fields of `PlantedSettings`
-):            # a widget
+):  # a widget
     "The live dashboard, for a notebook. Needs the extra `dashboard`."
     before = []
+
     def work(message, step):
         settings = settings_from_message(message)
         before[:] = [instance := PlantedInstance(settings, *before)]
         return planted_events(settings, step, instance)
+
     return dashboard_widget(drawing, _STYLE, planted_spec(LIVE_VALUES, PlantedSettings(**start), LIVE_TEXT), work)
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #90c57d13
 def planted_static(
-    progress=None,         # called with (settings done, settings in all)
+    progress=None,  # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the sliders
-):                         # HTML
+):  # HTML
     "The same page with stored answers. Under two minutes of computing for all values, and 2.5 MB."
     from itertools import product
-    answers, grid, before = {}, list(product(*(values[name] for name in ("n_pure", "n_levels", "seed", "snr", "p")))), None
+
+    answers, grid, before = (
+        {},
+        list(product(*(values[name] for name in ("n_pure", "n_levels", "seed", "snr", "p")))),
+        None,
+    )
     for done, (n_pure, n_levels, seed, snr, p) in enumerate(grid, 1):
         settings = PlantedSettings(snr, p, n_pure, n_levels, seed, planted_methods)
         before = PlantedInstance(settings, before)
-        answers[tuple("inf" if value == inf else f"{value:.15g}" for value in (snr, p, n_pure, n_levels, seed))] = list(planted_events(settings, instance=before))
-        if progress: progress(done, len(grid))
-    chosen = PlantedSettings(*(min(values[name], key=lambda value: abs(value - getattr(PlantedSettings, name))) for name in _LABELS))
+        answers[tuple("inf" if value == inf else f"{value:.15g}" for value in (snr, p, n_pure, n_levels, seed))] = list(
+            planted_events(settings, instance=before)
+        )
+        if progress:
+            progress(done, len(grid))
+    chosen = PlantedSettings(
+        *(min(values[name], key=lambda value: abs(value - getattr(PlantedSettings, name))) for name in _LABELS)
+    )
     stored = "; ".join(f"{_LABELS[name][0]}: {', '.join(f'{value:g}' for value in values[name])}" for name in _LABELS)
     about = f"{LIVE_TEXT} This page has no kernel: it answers from {len(grid):,} stored settings, and its sliders have only their values ({stored}). The live page, comparison-hc dashboard planted, has many more."
-    return static_page("A planted hierarchy", drawing, _STYLE, planted_spec(values, chosen, about), stored_answers(_LABELS, answers))
+    return static_page(
+        "A planted hierarchy", drawing, _STYLE, planted_spec(values, chosen, about), stored_answers(_LABELS, answers)
+    )
 
-_ = register_dashboard(Dashboard("planted", "A planted hierarchy, live", "comparison_hc.dashboards.planted", "planted_dashboard", planted_static))
+
+_ = register_dashboard(
+    Dashboard(
+        "planted", "A planted hierarchy, live", "comparison_hc.dashboards.planted", "planted_dashboard", planted_static
+    )
+)

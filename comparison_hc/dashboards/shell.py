@@ -8,7 +8,11 @@ __all__ = ['DASHBOARD_MODULES', 'Superseded', 'LatestOnly', 'pack', 'unpack', 'p
            'serve_dashboard', 'run_dashboard', 'write_static']
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #19ceeadf
-import base64, json, logging, threading, time
+import base64
+import json
+import logging
+import threading
+import time
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -20,12 +24,15 @@ from ..ground.validation import InputError, check_integer, require
 class Superseded(Exception):
     "A newer request has come: the work on this one ends here."
 
+
 class LatestOnly:
     "A thread that answers the latest request only. `publish` is called in that thread."
-    def __init__(self,
-        work,              # function of (settings, step) that yields events; it calls step(text, done, total) between its steps
-        publish,           # function of one event
-        show_after=0.15,   # seconds of work before progress is published, and between two of its events
+
+    def __init__(
+        self,
+        work,  # function of (settings, step) that yields events; it calls step(text, done, total) between its steps
+        publish,  # function of one event
+        show_after=0.15,  # seconds of work before progress is published, and between two of its events
     ):
         self.work, self.publish, self.show_after = work, publish, show_after
         self.n_finished = self.n_dropped = 0
@@ -33,8 +40,9 @@ class LatestOnly:
         self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
         self._thread.start()
 
-    def submit(self,
-        number,    # whatever tells this request from others
+    def submit(
+        self,
+        number,  # whatever tells this request from others
         settings,  # handed to `work`
     ):
         "Answer this request next, and none that came before."
@@ -55,12 +63,14 @@ def _run(self):
     while True:
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._waiting)
-            if self._closed: return
+            if self._closed:
+                return
             (number, settings), self._waiting, self._busy = self._waiting, None, True
         try:
             self._answer(number, settings)
             self.n_finished += 1
-        except Superseded: self.n_dropped += 1
+        except Superseded:
+            self.n_dropped += 1
         finally:
             with self._changed:
                 self._busy = False
@@ -70,45 +80,64 @@ def _run(self):
 def _answer(self, number, settings):
     "Publish every event of the work, unless a newer request comes."
     start = last = time.perf_counter()
+
     def stop_if_old():
-        if self._closed or self._waiting is not None: raise Superseded
+        if self._closed or self._waiting is not None:
+            raise Superseded
+
     def step(text, done=0, total=0):
         nonlocal last
         stop_if_old()
         if time.perf_counter() - last >= self.show_after:
             last = time.perf_counter()
             self.publish(dict(kind="progress", number=number, text=text, done=int(done), total=int(total)))
+
     try:
         for event in self.work(settings, step):
             stop_if_old()
             self.publish({**event, "number": number})
-    except InputError as error: self.publish(dict(kind="sentence", number=number, text=str(error)))
-    except MemoryError: self.publish(dict(kind="sentence", number=number, text="This needs more memory than there is; take a smaller setting."))
-    except Superseded: raise
+    except InputError as error:
+        self.publish(dict(kind="sentence", number=number, text=str(error)))
+    except MemoryError:
+        self.publish(
+            dict(kind="sentence", number=number, text="This needs more memory than there is; take a smaller setting.")
+        )
+    except Superseded:
+        raise
     except Exception as error:
         logging.getLogger("comparison_hc.dashboards").exception("a dashboard's work failed")
-        self.publish(dict(kind="sentence", number=number, text=f"This setting failed ({type(error).__name__}: {error}). That is a mistake of this page; the others still work."))
+        self.publish(
+            dict(
+                kind="sentence",
+                number=number,
+                text=f"This setting failed ({type(error).__name__}: {error}). That is a mistake of this page; the others still work.",
+            )
+        )
     stop_if_old()
     self.publish(dict(kind="done", number=number, seconds=time.perf_counter() - start))
 
+
 def _wait(self, timeout=60):
     "Wait until nothing is left to do; whether that came in time."
-    with self._changed: return self._changed.wait_for(lambda: not self._busy and self._waiting is None, timeout)
+    with self._changed:
+        return self._changed.wait_for(lambda: not self._busy and self._waiting is None, timeout)
+
 
 LatestOnly._run, LatestOnly._answer, LatestOnly.wait = _run, _answer, _wait
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #70c974f9
 def pack(
-    array,        # integers
-    kind="<u2",   # NumPy's name of the type that the page expects; "u1" for bytes
-):                # text
+    array,  # integers
+    kind="<u2",  # NumPy's name of the type that the page expects; "u1" for bytes
+):  # text
     "An array as text for an event."
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
 
+
 def unpack(
-    text,        # from `pack`
+    text,  # from `pack`
     kind="<u2",  # as given to `pack`
-):               # one-dimensional array
+):  # one-dimensional array
     "The inverse of `pack`, flat."
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
@@ -322,55 +351,86 @@ _STYLE = r"""
 # %% ../../nbs/6_dashboards/60_shell.ipynb #b47ba250
 def page_script(
     drawing,  # JavaScript: a function `show(root, connect, spec)` and what it needs
-):            # JavaScript
+):  # JavaScript
     "The tools above, and a dashboard's drawing."
-    return "\n".join([_TOOLS_JS, _SLIDER_JS, _CHOICE_JS, _SHADES_JS, _HEAT_JS, _HISTORY_JS + _HISTORY_AXES_JS, _TALK_JS, _CONNECT_JS, drawing])
+    return "\n".join(
+        [
+            _TOOLS_JS,
+            _SLIDER_JS,
+            _CHOICE_JS,
+            _SHADES_JS,
+            _HEAT_JS,
+            _HISTORY_JS + _HISTORY_AXES_JS,
+            _TALK_JS,
+            _CONNECT_JS,
+            drawing,
+        ]
+    )
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #59ed5101
 def page_widget(
     drawing,  # JavaScript: a function `show(root, connect, spec)`
-    style,    # CSS beside the shared one
-    spec,     # what the page has to know before the first message
-    heard,    # function of (widget, message), called for every message of the page
-):            # an anywidget
+    style,  # CSS beside the shared one
+    spec,  # what the page has to know before the first message
+    heard,  # function of (widget, message), called for every message of the page
+):  # an anywidget
     "The page in a notebook. Needs the extra `dashboard`."
     anywidget, traitlets = _import_extra("anywidget"), import_module("traitlets")
+
     class DashboardWidget(anywidget.AnyWidget):
-        _esm = page_script(drawing) + "\nexport default {render({model, el}) { show(el, kernel(model), model.get('spec')); }};"
+        _esm = (
+            page_script(drawing)
+            + "\nexport default {render({model, el}) { show(el, kernel(model), model.get('spec')); }};"
+        )
         _css = _STYLE + style
         spec = traitlets.Dict().tag(sync=True)
+
     widget = DashboardWidget(spec=spec)
     widget.on_msg(lambda _, message, __: heard(widget, message))
     return widget
 
+
 def dashboard_widget(
     drawing,  # JavaScript: a function `show(root, connect, spec)`
-    style,    # CSS beside the shared one
-    spec,     # what the page has to know before any result: sliders, names, colours, start
-    work,     # function of (settings, step) that yields events
-):            # an anywidget; its attribute `worker` is the `LatestOnly` behind it
+    style,  # CSS beside the shared one
+    spec,  # what the page has to know before any result: sliders, names, colours, start
+    work,  # function of (settings, step) that yields events
+):  # an anywidget; its attribute `worker` is the `LatestOnly` behind it
     "The widget that asks `work` and draws; it answers the latest message only. Needs the extra `dashboard`."
     import asyncio
-    loops = []                                                                # that of the latest message, if it came in one
+
+    loops = []  # that of the latest message, if it came in one
+
     def heard(widget, request):
-        try: loops[:] = [asyncio.get_running_loop()]
-        except RuntimeError: loops.clear()
+        try:
+            loops[:] = [asyncio.get_running_loop()]
+        except RuntimeError:
+            loops.clear()
         widget.worker.submit(request["number"], request["settings"])
+
     widget = page_widget(drawing, style, spec, heard)
-    def publish(event): loops[-1].call_soon_threadsafe(widget.send, event) if loops else widget.send(event)
+
+    def publish(event):
+        loops[-1].call_soon_threadsafe(widget.send, event) if loops else widget.send(event)
+
     widget.worker = LatestOnly(work, publish)
     return widget
 
+
 def _import_extra(name):
     "A module of the extra `dashboard`."
-    try: return import_module(name)
-    except ImportError as error: raise InputError(f"dashboards need more than the package itself ({error}): pip install 'comparison_hc[dashboard]'") from None
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise InputError(
+            f"dashboards need more than the package itself ({error}): pip install 'comparison_hc[dashboard]'"
+        ) from None
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #3be6abc5
 def stored_answers(
-    names,    # names of the settings, in the order of the keys
+    names,  # names of the settings, in the order of the keys
     answers,  # {tuple of values: list of events}
-):            # dict for the page
+):  # dict for the page
     "All answers, with every different event once."
     places, keyed = {}, {}
     for key, events in answers.items():
@@ -378,15 +438,19 @@ def stored_answers(
         keyed["|".join(str(value) for value in key)] = [places.setdefault(text, len(places)) for text in texts]
     return dict(names=list(names), events=[json.loads(text) for text in places], answers=keyed)
 
+
 def static_page(
-    title,    # of the page
+    title,  # of the page
     drawing,  # JavaScript: a function `show(root, connect, spec)`
-    style,    # CSS beside the shared one
-    spec,     # as for `dashboard_widget`; its sliders have the stored values only
-    data,     # from `stored_answers`
-):            # HTML
+    style,  # CSS beside the shared one
+    spec,  # as for `dashboard_widget`; its sliders have the stored values only
+    data,  # from `stored_answers`
+):  # HTML
     "One file that answers without a kernel and asks nobody."
-    def embedded(value): return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
+    def embedded(value):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{title}</title><link rel="icon" href="data:,">
 <style>body{{margin:0 auto;max-width:1440px;padding:12px 20px}}{_STYLE}{style}</style></head>
@@ -402,32 +466,44 @@ show(document.getElementById("dashboard"), stored(read("data")), read("spec"));
 # %% ../../nbs/6_dashboards/60_shell.ipynb #421d774d
 DASHBOARD_MODULES = [f"comparison_hc.dashboards.{name}" for name in ("planted", "flat", "step", "ask", "link")]
 
+
 @dataclass(frozen=True)
 class Dashboard:
     "A dashboard that can be found by name."
-    name: str            # for the command line
-    title: str           # in words
-    module: str          # where the function below is
-    widget: str          # name of a function that makes the widget; it needs no arguments
-    static: object       # function of (progress) that returns the static twin's HTML; None if there is none
+
+    name: str  # for the command line
+    title: str  # in words
+    module: str  # where the function below is
+    widget: str  # name of a function that makes the widget; it needs no arguments
+    static: object  # function of (progress) that returns the static twin's HTML; None if there is none
     prepare: object = None  # function of options given by name that checks them and returns the arguments for `widget`; None if it takes none
+
 
 _registry = {}
 
+
 def register_dashboard(
     dashboard,  # `Dashboard`
-):              # the same
+):  # the same
     "Let the command find a dashboard."
-    require(_registry.get(dashboard.name, dashboard).module == dashboard.module, "name", "that of one dashboard only", dashboard.name)
+    require(
+        _registry.get(dashboard.name, dashboard).module == dashboard.module,
+        "name",
+        "that of one dashboard only",
+        dashboard.name,
+    )
     _registry[dashboard.name] = dashboard
     return dashboard
 
+
 def find_dashboard(
     name=None,  # name of a dashboard, or None
-):              # `Dashboard`; for None, {name: `Dashboard`}
+):  # `Dashboard`; for None, {name: `Dashboard`}
     "The dashboard with this name, or all."
-    for module in DASHBOARD_MODULES: import_module(module)
-    if name is None: return dict(_registry)
+    for module in DASHBOARD_MODULES:
+        import_module(module)
+    if name is None:
+        return dict(_registry)
     require(name in _registry, "NAME", f"one of {', '.join(_registry)}", name)
     return _registry[name]
 
@@ -442,44 +518,94 @@ _TEMPLATE = """{%- extends 'voila/templates/lab/index.html.j2' -%}
 {%- endblock notebook_css -%}
 """
 
-_WORD_PATH = "voila/templates/comparison-hc/static/word"                       # in the folder, and in the address: Voila serves a template's files there
+_WORD_PATH = "voila/templates/comparison-hc/static/word"  # in the folder, and in the address: Voila serves a template's files there
+
 
 def _write_served(folder, dashboard, arguments, word):
     "The notebook, a kernel that is this interpreter, the template, and the word by which the server is known."
     import sys
-    cell = dict(cell_type="code", id="dashboard", execution_count=None, metadata={}, outputs=[], source=f"from {dashboard.module} import {dashboard.widget}\n{dashboard.widget}(**{arguments!r})")
+
+    cell = dict(
+        cell_type="code",
+        id="dashboard",
+        execution_count=None,
+        metadata={},
+        outputs=[],
+        source=f"from {dashboard.module} import {dashboard.widget}\n{dashboard.widget}(**{arguments!r})",
+    )
     kernel = dict(name="comparison-hc", display_name="comparison_hc", language="python")
-    files = {f"{dashboard.name}.ipynb": json.dumps(dict(cells=[cell], metadata=dict(kernelspec=kernel, title=dashboard.title), nbformat=4, nbformat_minor=5)),
-             "kernels/comparison-hc/kernel.json": json.dumps(dict(argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"], display_name="comparison_hc", language="python")),
-             "voila/templates/comparison-hc/index.html.j2": _TEMPLATE, "voila/templates/comparison-hc/conf.json": json.dumps(dict(base_template="lab")), _WORD_PATH: word}
+    files = {
+        f"{dashboard.name}.ipynb": json.dumps(
+            dict(cells=[cell], metadata=dict(kernelspec=kernel, title=dashboard.title), nbformat=4, nbformat_minor=5)
+        ),
+        "kernels/comparison-hc/kernel.json": json.dumps(
+            dict(
+                argv=[sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+                display_name="comparison_hc",
+                language="python",
+            )
+        ),
+        "voila/templates/comparison-hc/index.html.j2": _TEMPLATE,
+        "voila/templates/comparison-hc/conf.json": json.dumps(dict(base_template="lab")),
+        _WORD_PATH: word,
+    }
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
+
 def _voila_command(notebook, port):
     "The words that start Voila."
     import sys
-    return [sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}", "--Voila.ip=127.0.0.1", "--Voila.port_retries=0", "--Voila.log_level=ERROR", "--template=comparison-hc",
-            *(f"--VoilaConfiguration.extension_allowlist={name}" for name in ("@voila-dashboards/widgets-manager8", "@jupyter-widgets/jupyterlab-manager", "anywidget")),
-            "--preheat_kernel=True", "--pool_size=1", "--MappingKernelManager.cull_interval=20", "--MappingKernelManager.cull_idle_timeout=120"]
+
+    return [
+        sys.executable,
+        "-m",
+        "voila",
+        str(notebook),
+        "--no-browser",
+        f"--port={port}",
+        "--Voila.ip=127.0.0.1",
+        "--Voila.port_retries=0",
+        "--Voila.log_level=ERROR",
+        "--template=comparison-hc",
+        *(
+            f"--VoilaConfiguration.extension_allowlist={name}"
+            for name in ("@voila-dashboards/widgets-manager8", "@jupyter-widgets/jupyterlab-manager", "anywidget")
+        ),
+        "--preheat_kernel=True",
+        "--pool_size=1",
+        "--MappingKernelManager.cull_interval=20",
+        "--MappingKernelManager.cull_idle_timeout=120",
+    ]
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #36c5e1a7
 def _is_free(port):
     "Whether a server could listen there now."
-    import os, socket
+    import os
+    import socket
+
     with socket.socket() as probe:
-        if os.name == "posix": probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)    # elsewhere this word would let two servers share the port
-        try: probe.bind(("127.0.0.1", port))
-        except OSError: return False
+        if os.name == "posix":
+            probe.setsockopt(
+                socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+            )  # elsewhere this word would let two servers share the port
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
     return True
+
 
 def free_port(
     port=None,  # the wanted one; None for 8866, or any if that is taken
-):              # a port on which nobody listens
+):  # a port on which nobody listens
     "A port for a server on this machine. Raises `InputError` if the wanted one is taken."
     import socket
+
     if port is None:
-        if _is_free(8866): return 8866
+        if _is_free(8866):
+            return 8866
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             return probe.getsockname()[1]
@@ -490,102 +616,155 @@ def free_port(
 # %% ../../nbs/6_dashboards/60_shell.ipynb #8a714647
 from contextlib import contextmanager
 
+
 @contextmanager
 def serve_dashboard(
-    dashboard,      # `Dashboard`
-    port=None,      # as for `free_port`
-    patience=120,   # seconds until the first page must be there
-    **arguments,    # of its widget: numbers, texts and None
-):                  # yields the address
+    dashboard,  # `Dashboard`
+    port=None,  # as for `free_port`
+    patience=120,  # seconds until the first page must be there
+    **arguments,  # of its widget: numbers, texts and None
+):  # yields the address
     "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
-    import secrets, tempfile
+    import secrets
+    import tempfile
     from pathlib import Path
-    for name in ("voila", "anywidget", "ipykernel"): _import_extra(name)
+
+    for name in ("voila", "anywidget", "ipykernel"):
+        _import_extra(name)
     word = secrets.token_hex(16)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         _write_served(Path(folder), dashboard, arguments, word)
         process, port = _start_server(Path(folder) / f"{dashboard.name}.ipynb", port, word, time.monotonic() + patience)
-        try: yield f"http://127.0.0.1:{port}/"
-        finally: _end(process)
+        try:
+            yield f"http://127.0.0.1:{port}/"
+        finally:
+            _end(process)
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #47ec6026
 def _start_server(notebook, wanted, word, deadline):
     "A server that answers, and its port; `InputError` if there is none by the deadline."
-    import os, subprocess
+    import os
+    import subprocess
+
     log = notebook.with_name("log")
     paths = os.pathsep.join([str(notebook.parent), *filter(None, [os.environ.get("JUPYTER_PATH")])])
     while True:
         port = free_port(wanted)
         with open(log, "w") as output:
-            process = subprocess.Popen(_voila_command(notebook, port), cwd=notebook.parent, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True, env={**os.environ, "JUPYTER_PATH": paths})
+            process = subprocess.Popen(
+                _voila_command(notebook, port),
+                cwd=notebook.parent,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env={**os.environ, "JUPYTER_PATH": paths},
+            )
         try:
-            if _is_ours(process, port, word, deadline): return process, port
-        except BaseException:                                                 # Ctrl-C while we wait
+            if _is_ours(process, port, word, deadline):
+                return process, port
+        except BaseException:  # Ctrl-C while we wait
             _end(process)
             raise
-        last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[-1]    # before it is ended, which it would comment on
+        last = (log.read_text(errors="replace").strip().splitlines() or ["it said nothing"])[
+            -1
+        ]  # before it is ended, which it would comment on
         _end(process)
-        if _is_free(port) or time.monotonic() > deadline: raise InputError(f"the server did not start: {last}")
+        if _is_free(port) or time.monotonic() > deadline:
+            raise InputError(f"the server did not start: {last}")
+
 
 def _is_ours(process, port, word, deadline):
     "Wait until the server on this port says our word; False if our process ends before, or the time."
     while process.poll() is None and time.monotonic() < deadline:
-        if _word_at(port) == word: return True
+        if _word_at(port) == word:
+            return True
         time.sleep(0.1)
     return False
 
+
 def _word_at(port):
     "What the server on this port says where ours says its word; None if nobody answers."
-    from http.client import HTTPConnection, HTTPException                     # not urllib, which would ask a proxy
+    from http.client import HTTPConnection, HTTPException  # not urllib, which would ask a proxy
+
     connection = HTTPConnection("127.0.0.1", port, timeout=1)
     try:
         connection.request("GET", f"/{_WORD_PATH}")
         return connection.getresponse().read(64).decode("ascii", "replace")
-    except (OSError, HTTPException): return None
-    finally: connection.close()
+    except (OSError, HTTPException):
+        return None
+    finally:
+        connection.close()
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #76942c2b
 def _end(process):
     "End the server as Ctrl-C would, which also ends its kernels; after ten seconds, harder."
-    import os, signal, subprocess
+    import os
+    import signal
+    import subprocess
+
     for number, patience in ((signal.SIGINT if os.name == "posix" else signal.SIGTERM, 10), (signal.SIGTERM, 5)):
-        if process.poll() is None: process.send_signal(number)
-        try: process.wait(patience)
-        except subprocess.TimeoutExpired: continue
+        if process.poll() is None:
+            process.send_signal(number)
+        try:
+            process.wait(patience)
+        except subprocess.TimeoutExpired:
+            continue
         break
     if os.name == "posix":
-        try: os.killpg(process.pid, signal.SIGKILL)                           # a kernel that outlived its server; usually nobody is left
-        except ProcessLookupError: pass
-    elif process.poll() is None: process.kill()
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # a kernel that outlived its server; usually nobody is left
+        except ProcessLookupError:
+            pass
+    elif process.poll() is None:
+        process.kill()
 
 # %% ../../nbs/6_dashboards/60_shell.ipynb #b88b3191
 def run_dashboard(
-    name,            # name of a dashboard
-    port=None,       # as for `free_port`
-    browser=True,    # whether to open it
-    stop=None,       # `threading.Event` that ends it; None for Ctrl-C only
-    **options,       # of this dashboard
+    name,  # name of a dashboard
+    port=None,  # as for `free_port`
+    browser=True,  # whether to open it
+    stop=None,  # `threading.Event` that ends it; None for Ctrl-C only
+    **options,  # of this dashboard
 ):
     "Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind."
-    import signal, webbrowser
+    import signal
+    import webbrowser
+
     dashboard = find_dashboard(name)
-    require(dashboard.prepare is not None or not options, f"the options of {name}", "left out: it has none", ", ".join(options))
+    require(
+        dashboard.prepare is not None or not options,
+        f"the options of {name}",
+        "left out: it has none",
+        ", ".join(options),
+    )
     arguments = dashboard.prepare(**options) if dashboard.prepare else {}
-    if threading.current_thread() is threading.main_thread(): signal.signal(signal.SIGTERM, _interrupt)
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, _interrupt)
     with serve_dashboard(dashboard, port, **arguments) as address:
         print(f"{dashboard.title}: {address} (Ctrl-C ends it)", flush=True)
-        if browser: webbrowser.open(address)
+        if browser:
+            webbrowser.open(address)
         (stop or threading.Event()).wait()
 
-def _interrupt(*_): raise KeyboardInterrupt
+
+def _interrupt(*_):
+    raise KeyboardInterrupt
+
 
 def write_static(
-    name,            # name of a dashboard
-    path,            # file to write, *.html
-    progress=None,   # called with (settings done, settings in all)
+    name,  # name of a dashboard
+    path,  # file to write, *.html
+    progress=None,  # called with (settings done, settings in all)
 ):
     "Write the static twin of a dashboard."
     from comparison_hc.practice.page import check_destination, write_whole
+
     dashboard = find_dashboard(name)
-    require(dashboard.static is not None, "NAME", f"a dashboard with a static twin ({', '.join(d.name for d in find_dashboard().values() if d.static)})", name)
+    require(
+        dashboard.static is not None,
+        "NAME",
+        f"a dashboard with a static twin ({', '.join(d.name for d in find_dashboard().values() if d.static)})",
+        name,
+    )
     write_whole(check_destination(path, "--static", (".html",)), dashboard.static(progress))

@@ -16,77 +16,106 @@ from math import comb, log, log2
 import numpy as np
 
 from ..adaptive.insertion import DecisionTree, insertion_clustering
-from ..adaptive.noisy import PreOrder, bayesian_insertion_clustering, bayesian_sibling, check_noise, robust_insertion_clustering
+from comparison_hc.adaptive.noisy import (
+    PreOrder,
+    bayesian_insertion_clustering,
+    bayesian_sibling,
+    check_noise,
+    robust_insertion_clustering,
+)
 from ..adaptive.queries import SHAPES, GrowingTree, random_hierarchy
 from ..adaptive.quick import quick_clustering
 from ..adaptive.theory import log3_hierarchies
 from ..adaptive.theory_algorithms import QUICK_CONSTANT
 from ..adaptive.theory_noisy import question_bound
 from .shell import Dashboard, dashboard_widget, register_dashboard, static_page, stored_answers
-from ..oracles import Counting, HierarchyOracle, Noisy, run
 from ..ground.validation import as_rng, check_integer, check_number, require
+from ..oracles import Counting, HierarchyOracle, Noisy, run
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #da820154
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
+
 @dataclass(frozen=True)
 class StepSettings:
     "What the controls say."
-    n: int = 12                # items, 3..26: they are called A, B, C, …
-    shape: str = "uniform"     # of the hidden tree
-    p: float = 1.0             # probability that an answer is right, in [0.6, 1]
-    delta: float = 0.05        # δ in [0.001, 1), only where p < 1
-    seed: int = 0              # of the hidden tree and of wrong answers
+
+    n: int = 12  # items, 3..26: they are called A, B, C, …
+    shape: str = "uniform"  # of the hidden tree
+    p: float = 1.0  # probability that an answer is right, in [0.6, 1]
+    delta: float = 0.05  # δ in [0.001, 1), only where p < 1
+    seed: int = 0  # of the hidden tree and of wrong answers
 
     def __post_init__(self):
-        require(isinstance(self.shape, str) and self.shape in SHAPES, "shape", f"one of {', '.join(SHAPES)}", self.shape)
-        values = dict(n=check_integer(self.n, "n", 3, len(LETTERS)), p=check_number(self.p, "p", 0.6, 1), delta=check_number(self.delta, "δ", 0.001, 1, open_high=True), seed=check_integer(self.seed, "seed", 0))
-        for name, value in values.items(): object.__setattr__(self, name, value)
+        require(
+            isinstance(self.shape, str) and self.shape in SHAPES, "shape", f"one of {', '.join(SHAPES)}", self.shape
+        )
+        values = dict(
+            n=check_integer(self.n, "n", 3, len(LETTERS)),
+            p=check_number(self.p, "p", 0.6, 1),
+            delta=check_number(self.delta, "δ", 0.001, 1, open_high=True),
+            seed=check_integer(self.seed, "seed", 0),
+        )
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
 
 def settings_from_message(
     message,  # dict from the page
-):            # `StepSettings`
+):  # `StepSettings`
     "Settings as the page sends them."
     known = set(StepSettings.__dataclass_fields__)
-    require(isinstance(message, dict) and set(message) <= known, "settings", f"a dict with some of {', '.join(sorted(known))}", message)
+    require(
+        isinstance(message, dict) and set(message) <= known,
+        "settings",
+        f"a dict with some of {', '.join(sorted(known))}",
+        message,
+    )
     return StepSettings(**message)
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #530e9cce
 @dataclass(frozen=True)
 class Question:
     "One question of an insertion."
-    pivot: int       # vertex
-    items: tuple     # x_L, x_R, x
-    answer: int      # position of the one left out
-    truth: int       # what the right answer is
+
+    pivot: int  # vertex
+    items: tuple  # x_L, x_R, x
+    answer: int  # position of the one left out
+    truth: int  # what the right answer is
+
 
 @dataclass(frozen=True)
 class Insertion:
     "How one item found its place."
+
     item: int
     vertices: tuple  # of the tree it met, parents first: (vertex, left child, right child), −1 for none
-    questions: tuple # `Question`s
-    shares: tuple    # of every vertex, in the order of `vertices`; one row more than questions; each adds up to 1
-    sibling: int     # the vertex above which it was put
+    questions: tuple  # `Question`s
+    shares: tuple  # of every vertex, in the order of `vertices`; one row more than questions; each adds up to 1
+    sibling: int  # the vertex above which it was put
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #523c5581
 def _drawn(tree):
     "The vertices for a record."
     return tuple((v, tree.left[v], tree.right[v]) for v in tree.below())
 
+
 def _exact_insertion(decisions, x, oracle, truth):
     "One item through the remembered decisions of `insertion_clustering`."
     tree, place, path, steps, asked, rows = decisions.tree, decisions.start, [], [], [], []
     vertices = _drawn(tree)
+
     def look():
         S = set(decisions.candidates(place))
         rows.append(tuple((v in S) / len(S) for v, *_ in vertices))
+
     look()
     while place >= 0:
         items = tree.question(place, x)
         answer = int(oracle(np.array([items])).item())
         asked.append(Question(place, items, answer, answer))
-        path.append(place); steps.append(answer)
+        path.append(place)
+        steps.append(answer)
         place = decisions.go[answer][place]
         look()
     decisions.insert(path, steps, x)
@@ -97,11 +126,20 @@ def _noisy_insertion(order, x, oracle, truth, settings, share):
     "One item through `bayesian_sibling`, as `bayesian_insertion_clustering` calls it."
     tree, rows, asked = order.tree, [], []
     vertices, places = _drawn(tree), {int(v): at for at, v in enumerate(order.vertex)}
-    def look(weight): rows.append(tuple(float(weight[places[v]] / weight.sum()) for v, *_ in vertices))
-    search, answers = bayesian_sibling(order, x, log(settings.p / (1 - settings.p)), share / (len(order) - 1), look), None
+
+    def look(weight):
+        rows.append(tuple(float(weight[places[v]] / weight.sum()) for v, *_ in vertices))
+
+    search, answers = (
+        bayesian_sibling(order, x, log(settings.p / (1 - settings.p)), share / (len(order) - 1), look),
+        None,
+    )
     while True:
-        try: question = search.send(answers)
-        except StopIteration as end: at = end.value; break
+        try:
+            question = search.send(answers)
+        except StopIteration as end:
+            at = end.value
+            break
         answers = oracle(question)
         items = tuple(question[0].tolist())
         asked.append(Question(_meeting(tree, *items[:2]), items, int(answers.item()), int(truth(question).item())))
@@ -109,17 +147,21 @@ def _noisy_insertion(order, x, oracle, truth, settings, share):
     order.insert(at, x)
     return Insertion(x, vertices, tuple(asked), tuple(rows), sibling)
 
+
 def _meeting(tree, a, b):
     "The lowest vertex above both."
     above = {a}
-    while tree.parent[a] >= 0: a = tree.parent[a]; above.add(a)
-    while b not in above: b = tree.parent[b]
+    while tree.parent[a] >= 0:
+        a = tree.parent[a]
+        above.add(a)
+    while b not in above:
+        b = tree.parent[b]
     return b
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #d5b9a4cb
 def watch(
     settings,  # `StepSettings`
-):             # (list of `Insertion` for the items 2, 3, …; the learned `Dendrogram`; the hidden one)
+):  # (list of `Insertion` for the items 2, 3, …; the learned `Dendrogram`; the hidden one)
     "A whole run, question by question."
     tree_stream, noise_stream, draw_stream = as_rng(settings.seed).spawn(3)
     n, hidden = settings.n, random_hierarchy(settings.n, settings.shape, tree_stream)
@@ -134,20 +176,32 @@ def watch(
     return [_noisy_insertion(order, x, oracle, truth, settings, share) for x in range(2, n)], tree.dendrogram(), hidden
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #0624ac3b
-SHAPE_NAMES, EXACT_N, NOISY_N, P_VALUES, DELTA_VALUES = ("balanced", "split", "uniform", "caterpillar"), [4 << k for k in range(9)], [4 << k for k in range(5)], [0.7, 0.8, 0.9, 0.95], [0.01, 0.05, 0.2]
+SHAPE_NAMES, EXACT_N, NOISY_N, P_VALUES, DELTA_VALUES = (
+    ("balanced", "split", "uniform", "caterpillar"),
+    [4 << k for k in range(9)],
+    [4 << k for k in range(5)],
+    [0.7, 0.8, 0.9, 0.95],
+    [0.01, 0.05, 0.2],
+)
+
 
 def questions(
     algorithm,  # "insertion", "quick", "bayesian" or "robust"
-    n,          # items
-    shape,      # of the hidden tree
-    p,          # probability that an answer is right; 1 for the first two
-    delta,      # δ, for the last two
-    seed,       # of the tree, the noise and the draws
-):              # int
+    n,  # items
+    shape,  # of the hidden tree
+    p,  # probability that an answer is right; 1 for the first two
+    delta,  # δ, for the last two
+    seed,  # of the tree, the noise and the draws
+):  # int
     "How many questions one run asks. Wrong answers to a question are always the same."
     answer = HierarchyOracle(random_hierarchy(n, shape, seed))
     oracle = Counting(answer if p == 1 else Noisy(answer, p, seed, wrong="same"))
-    learners = {"insertion": lambda: insertion_clustering(n), "quick": lambda: quick_clustering(n, seed), "robust": lambda: robust_insertion_clustering(n, p, delta, seed), "bayesian": lambda: bayesian_insertion_clustering(n, p, delta, seed)}
+    learners = {
+        "insertion": lambda: insertion_clustering(n),
+        "quick": lambda: quick_clustering(n, seed),
+        "robust": lambda: robust_insertion_clustering(n, p, delta, seed),
+        "bayesian": lambda: bayesian_insertion_clustering(n, p, delta, seed),
+    }
     run(learners[algorithm](), oracle)
     return oracle.n_queries
 
@@ -179,55 +233,100 @@ robust 0.9 0.2: 84 641 1900 5373 12944 / 40 597 2146 5211 14043 / 126 593 2145 6
 robust 0.95 0.01: 108 830 2173 5636 14285 / 109 714 2280 5324 14204 / 248 749 2311 6771 16178 / 109 935 2489 7317 18309
 robust 0.95 0.05: 106 690 1697 4282 11851 / 78 543 1780 4048 11882 / 151 626 1938 5117 13554 / 78 780 2019 5752 15273
 robust 0.95 0.2: 97 465 1375 3689 8601 / 39 433 1424 3562 8685 / 96 452 1517 4569 9872 / 39 580 1569 5147 11346
-"""                                                                           # algorithm, p, δ: for balanced / split / uniform / caterpillar trees, questions for every n; means of seeds 0..2, robust: seed 0
-RUNS = {tuple(key.split()): [list(map(int, part.split())) for part in values.split("/")] for key, values in (line.split(":") for line in _RUNS.strip().splitlines())}
+"""  # algorithm, p, δ: for balanced / split / uniform / caterpillar trees, questions for every n; means of seeds 0..2, robust: seed 0
+RUNS = {
+    tuple(key.split()): [list(map(int, part.split())) for part in values.split("/")]
+    for key, values in (line.split(":") for line in _RUNS.strip().splitlines())
+}
+
 
 def stored_questions(
-    algorithm,   # as for `questions`
-    shape,       # of the hidden tree
-    p=1.0,       # one of `P_VALUES`
+    algorithm,  # as for `questions`
+    shape,  # of the hidden tree
+    p=1.0,  # one of `P_VALUES`
     delta=None,  # one of `DELTA_VALUES`
-):               # list of mean numbers of questions, for `EXACT_N` or `NOISY_N`; empty if not stored
+):  # list of mean numbers of questions, for `EXACT_N` or `NOISY_N`; empty if not stored
     "What was measured."
-    found = RUNS.get((algorithm,) if p == 1 or algorithm in ("insertion", "quick") else (algorithm, f"{p:g}", f"{delta:g}"))
+    found = RUNS.get(
+        (algorithm,) if p == 1 or algorithm in ("insertion", "quick") else (algorithm, f"{p:g}", f"{delta:g}")
+    )
     return found[SHAPE_NAMES.index(shape)] if found else []
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #8b9e9506
 @lru_cache
-def _robust_bounds(p, delta): return [question_bound(n, p, delta, printed=False) for n in NOISY_N]
+def _robust_bounds(p, delta):
+    return [question_bound(n, p, delta, printed=False) for n in NOISY_N]
+
 
 def chart_lines(
     shape,  # of the hidden tree
-    p,      # probability that an answer is right
+    p,  # probability that an answer is right
     delta,  # δ
-):          # list of dict(name, bound, n, q)
+):  # list of dict(name, bound, n, q)
     "Everything that the chart shows: bounds and runs."
     n = EXACT_N
-    bounds = {"all triplets, C(n, 3)": [comb(m, 3) for m in n], "all pairs, C(n, 2)": [comb(m, 2) for m in n], "n log₂ n, insertion at most": [m * log2(m) for m in n], "log₃ (2n−3)!!, anyone at least": log3_hierarchies(n).tolist()}
-    measured = {"robust insertion": "robust", "Bayesian insertion": "bayesian", "quick clustering": "quick", "insertion": "insertion"}
+    bounds = {
+        "all triplets, C(n, 3)": [comb(m, 3) for m in n],
+        "all pairs, C(n, 2)": [comb(m, 2) for m in n],
+        "n log₂ n, insertion at most": [m * log2(m) for m in n],
+        "log₃ (2n−3)!!, anyone at least": log3_hierarchies(n).tolist(),
+    }
+    measured = {
+        "robust insertion": "robust",
+        "Bayesian insertion": "bayesian",
+        "quick clustering": "quick",
+        "insertion": "insertion",
+    }
     bounds["469 n log₂ n, quick clustering on average at most"] = [QUICK_CONSTANT * m * log2(m) for m in n]
     bounds["theorem 5.1, robust insertion at most"] = _robust_bounds(p, delta) if p < 1 else []
-    lines = [dict(name=name, bound=True, n=n[:len(q)], q=[round(v, 1) for v in q]) for name, q in bounds.items()]
-    return lines + [dict(name=name, bound=False, n=n[:len(q)], q=q) for name, algorithm in measured.items() for q in [stored_questions(algorithm, shape, p, delta) if p < 1 or algorithm in ("quick", "insertion") else []]]
+    lines = [dict(name=name, bound=True, n=n[: len(q)], q=[round(v, 1) for v in q]) for name, q in bounds.items()]
+    return lines + [
+        dict(name=name, bound=False, n=n[: len(q)], q=q)
+        for name, algorithm in measured.items()
+        for q in [stored_questions(algorithm, shape, p, delta) if p < 1 or algorithm in ("quick", "insertion") else []]
+    ]
+
 
 def step_events(
-    settings,                 # `StepSettings`
-    step=lambda *_: None,     # called once before the work; may raise
-):                            # yields events
+    settings,  # `StepSettings`
+    step=lambda *_: None,  # called once before the work; may raise
+):  # yields events
     "The run and the chart for one setting."
     step("asking")
     insertions, learned, hidden = watch(settings)
-    packed = [dict(item=each.item, vertices=[list(row) for row in each.vertices], sibling=each.sibling, questions=[[q.pivot, *q.items, q.answer, q.truth] for q in each.questions],
-                   shares=[[round(1000 * share) if share < 0.9995 else 1000 for share in row] for row in each.shares], sure=[round(100 * max(row), 2) for row in each.shares]) for each in insertions]
-    yield dict(kind="run", n=settings.n, exact=settings.p == 1, p=settings.p, delta=settings.delta, right=learned == hidden, insertions=packed)
+    packed = [
+        dict(
+            item=each.item,
+            vertices=[list(row) for row in each.vertices],
+            sibling=each.sibling,
+            questions=[[q.pivot, *q.items, q.answer, q.truth] for q in each.questions],
+            shares=[[round(1000 * share) if share < 0.9995 else 1000 for share in row] for row in each.shares],
+            sure=[round(100 * max(row), 2) for row in each.shares],
+        )
+        for each in insertions
+    ]
+    yield dict(
+        kind="run",
+        n=settings.n,
+        exact=settings.p == 1,
+        p=settings.p,
+        delta=settings.delta,
+        right=learned == hidden,
+        insertions=packed,
+    )
     yield dict(kind="chart", lines=chart_lines(settings.shape, settings.p, settings.delta))
+
 
 def step_data(
     settings,  # `StepSettings`
-):             # dict
+):  # dict
     "In numbers what the page shows."
     insertions, learned, hidden = watch(settings)
-    return dict(questions=[len(each.questions) for each in insertions], wrong_answers=sum(q.answer != q.truth for each in insertions for q in each.questions), right=learned == hidden)
+    return dict(
+        questions=[len(each.questions) for each in insertions],
+        wrong_answers=sum(q.answer != q.truth for each in insertions for q in each.questions),
+        right=learned == hidden,
+    )
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #b5b6be74
 _TREE_JS = r"""
@@ -380,42 +479,101 @@ _STYLE = r"""
 drawing = "\n".join([_TREE_JS, _VIEWS_JS, _CHART_JS, _SHOW_JS + _SHOW_END_JS])
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #598a4923
-LIVE_VALUES = dict(n=list(range(3, len(LETTERS) + 1)), shape=list(SHAPE_NAMES), p=[*P_VALUES, 1.0], delta=DELTA_VALUES, seed=list(range(20)))
+LIVE_VALUES = dict(
+    n=list(range(3, len(LETTERS) + 1)),
+    shape=list(SHAPE_NAMES),
+    p=[*P_VALUES, 1.0],
+    delta=DELTA_VALUES,
+    seed=list(range(20)),
+)
 STATIC_VALUES = dict(n=[8, 12, 16], shape=list(SHAPE_NAMES), p=[0.8, 0.9, 1.0], delta=[0.05], seed=[0, 1])
-_LABELS = dict(n=("n", "items"), shape=("shape of the hidden tree", "balanced: halves; split: random sizes; uniform: any tree with the same chance; caterpillar: one item at a time"), p=("p", "probability that an answer is right"),
-               delta=("δ", "probability with which the tree may be wrong; of no use where p = 1"), seed=("seed", "another hidden tree, other wrong answers"))
+_LABELS = dict(
+    n=("n", "items"),
+    shape=(
+        "shape of the hidden tree",
+        "balanced: halves; split: random sizes; uniform: any tree with the same chance; caterpillar: one item at a time",
+    ),
+    p=("p", "probability that an answer is right"),
+    delta=("δ", "probability with which the tree may be wrong; of no use where p = 1"),
+    seed=("seed", "another hidden tree, other wrong answers"),
+)
 LIVE_TEXT = "One item after the other is put into the tree, by asking which two of three belong together. With p = 1 an answer rules out at least half of the candidates, up to one; with p < 1 it moves belief, until one place has nearly all of it."
 
+
 def step_spec(
-    values,                # {name: list of values} of the controls
+    values,  # {name: list of values} of the controls
     start=StepSettings(),  # where the page begins
-    about=LIVE_TEXT,       # a sentence under the title
-):                         # dict for the page
+    about=LIVE_TEXT,  # a sentence under the title
+):  # dict for the page
     "What the page has to know before the first run. A setting with one value has no control."
-    controls = [dict(name=name, label=label, help=text, values=values[name], texts=[f"{v:g}" if isinstance(v, float) else str(v) for v in values[name]], list=name == "shape") for name, (label, text) in _LABELS.items() if len(values[name]) > 1]
+    controls = [
+        dict(
+            name=name,
+            label=label,
+            help=text,
+            values=values[name],
+            texts=[f"{v:g}" if isinstance(v, float) else str(v) for v in values[name]],
+            list=name == "shape",
+        )
+        for name, (label, text) in _LABELS.items()
+        if len(values[name]) > 1
+    ]
     return dict(title="Insertion, one question at a time", about=about, controls=controls, start=asdict(start))
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #c17e2140
 def step_dashboard(
     **start,  # where it begins: fields of `StepSettings`
-):            # a widget
+):  # a widget
     "The live page, for a notebook. Needs the extra `dashboard`."
-    return dashboard_widget(drawing, _STYLE, step_spec(LIVE_VALUES, StepSettings(**start)), lambda message, step: step_events(settings_from_message(message), step))
+    return dashboard_widget(
+        drawing,
+        _STYLE,
+        step_spec(LIVE_VALUES, StepSettings(**start)),
+        lambda message, step: step_events(settings_from_message(message), step),
+    )
 
 # %% ../../nbs/6_dashboards/63_step.ipynb #47d5e034
 def step_static(
-    progress=None,         # called with (settings done, settings in all)
+    progress=None,  # called with (settings done, settings in all)
     values=STATIC_VALUES,  # {name: list of values} of the controls
-):                         # HTML
+):  # HTML
     "The same page with stored runs."
     from itertools import product
-    names, answers, grid = [name for name in _LABELS if len(values[name]) > 1], {}, list(product(*(values[name] for name in _LABELS)))
+
+    names, answers, grid = (
+        [name for name in _LABELS if len(values[name]) > 1],
+        {},
+        list(product(*(values[name] for name in _LABELS))),
+    )
     for done, chosen in enumerate(grid, 1):
         settings = StepSettings(**dict(zip(_LABELS, chosen)))
-        answers[tuple(f"{value:.15g}" if isinstance(value, float) else str(value) for name, value in zip(_LABELS, chosen) if name in names)] = list(step_events(settings))
-        if progress: progress(done, len(grid))
-    start = StepSettings(**{name: getattr(StepSettings, name) if getattr(StepSettings, name) in values[name] else values[name][0] for name in _LABELS})
+        answers[
+            tuple(
+                f"{value:.15g}" if isinstance(value, float) else str(value)
+                for name, value in zip(_LABELS, chosen)
+                if name in names
+            )
+        ] = list(step_events(settings))
+        if progress:
+            progress(done, len(grid))
+    start = StepSettings(
+        **{
+            name: getattr(StepSettings, name) if getattr(StepSettings, name) in values[name] else values[name][0]
+            for name in _LABELS
+        }
+    )
     about = f"{LIVE_TEXT} This page has no kernel: it answers from {len(grid):,} stored runs. The live page, comparison-hc dashboard step, has more."
-    return static_page("Insertion, one question at a time", drawing, _STYLE, step_spec(values, start, about), stored_answers(names, answers))
+    return static_page(
+        "Insertion, one question at a time",
+        drawing,
+        _STYLE,
+        step_spec(values, start, about),
+        stored_answers(names, answers),
+    )
 
-_ = register_dashboard(Dashboard("step", "Insertion, one question at a time", "comparison_hc.dashboards.step", "step_dashboard", step_static))
+
+_ = register_dashboard(
+    Dashboard(
+        "step", "Insertion, one question at a time", "comparison_hc.dashboards.step", "step_dashboard", step_static
+    )
+)

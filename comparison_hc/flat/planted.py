@@ -13,29 +13,50 @@ from math import erf, hypot, isfinite, log, sqrt
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from ..oracles import sample_quadruplets, sample_triplets
 from ..ground.validation import as_array, as_rng, check_integer, check_number, require
+from ..oracles import sample_quadruplets, sample_triplets
 
 # %% ../../nbs/2_flat/20_planted.ipynb #d006a582
 def _check_distribution(f, argument):
     "A frozen continuous distribution on the line, or an `InputError`."
     from scipy.stats import rv_continuous
+
     rule = "one frozen continuous SciPy distribution with legal parameters, like scipy.stats.norm(0, 1)"
-    require(isinstance(getattr(f, "dist", None), rv_continuous) and hasattr(f, "ppf"), argument, rule, f.dist.name if hasattr(f, "dist") else f)
+    require(
+        isinstance(getattr(f, "dist", None), rv_continuous) and hasattr(f, "ppf"),
+        argument,
+        rule,
+        f.dist.name if hasattr(f, "dist") else f,
+    )
     require(np.ndim(f.median()) == 0 and np.isfinite(f.median()), argument, rule, (f.dist.name, f.args, f.kwds))
     return f
 
+
 def delta_by_quadrature(
-    f_in,   # frozen continuous SciPy distribution of similarities inside a cluster
+    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
     f_out,  # the same between clusters
-):          # δ in [−1, 1]
+):  # δ in [−1, 1]
     "δ of N20, eq. 3, for any two continuous distributions: 2 ∫ F_out(F_in⁻¹(u)) du − 1. Raises `InputError` if its error may exceed 1e-6."
     from scipy.integrate import quad
+
     f_in, f_out = _check_distribution(f_in, "f_in"), _check_distribution(f_out, "f_out")
-    edges = f_in.cdf([*f_out.support(), f_out.median(), *f_out.ppf([1e-6, 0.001, 0.999, 1 - 1e-6])])     # where the curve bends
+    edges = f_in.cdf(
+        [*f_out.support(), f_out.median(), *f_out.ppf([1e-6, 0.001, 0.999, 1 - 1e-6])]
+    )  # where the curve bends
     ends = sorted({0.0, 1.0, *(u for u in edges.tolist() if 0 < u < 1)})
-    area, error = np.sum([quad(lambda u: f_out.cdf(f_in.ppf(u)), low, high, limit=400, epsabs=1e-11, full_output=True)[:2] for low, high in zip(ends, ends[1:])], axis=0)     # it says how far off it is, without warnings
-    require(error < 5e-7, "f_in and f_out", "distributions whose delta can be integrated to 1e-6", f"an error of {error:.1e}")
+    area, error = np.sum(
+        [
+            quad(lambda u: f_out.cdf(f_in.ppf(u)), low, high, limit=400, epsabs=1e-11, full_output=True)[:2]
+            for low, high in zip(ends, ends[1:])
+        ],
+        axis=0,
+    )  # it says how far off it is, without warnings
+    require(
+        error < 5e-7,
+        "f_in and f_out",
+        "distributions whose delta can be integrated to 1e-6",
+        f"an error of {error:.1e}",
+    )
     return 2 * float(area) - 1
 
 # %% ../../nbs/2_flat/20_planted.ipynb #b9219629
@@ -44,68 +65,88 @@ def _standard(f):
     shapes, loc, scale = f.dist._parse_args(*f.args, **f.kwds)
     return f.dist.name, tuple(map(float, shapes)), float(loc), float(scale)
 
+
 def _cdf_integral(f):
     "A function G with G′ = the distribution function of `f`, for the families of the table; else None."
     from scipy.stats import beta, norm
+
     name, shapes, loc, scale = _standard(f)
-    standard = {"norm": lambda z: z * norm.cdf(z) + norm.pdf(z),
-                "uniform": lambda z: np.clip(z, 0, 1)**2 / 2 + np.maximum(z - 1, 0),
-                "beta": lambda z: z * beta.cdf(z, *shapes) - shapes[0] / sum(shapes) * beta.cdf(z, shapes[0] + 1, shapes[1])}.get(name)
+    standard = {
+        "norm": lambda z: z * norm.cdf(z) + norm.pdf(z),
+        "uniform": lambda z: np.clip(z, 0, 1) ** 2 / 2 + np.maximum(z - 1, 0),
+        "beta": lambda z: z * beta.cdf(z, *shapes) - shapes[0] / sum(shapes) * beta.cdf(z, shapes[0] + 1, shapes[1]),
+    }.get(name)
     return standard and (lambda x: scale * standard((x - loc) / scale))
+
 
 def _delta_closed(f_in, f_out):
     "δ where there is a formula for it; else None."
     (name_in, _, m_in, s_in), (name_out, _, m_out, s_out) = _standard(f_in), _standard(f_out)
-    if name_in == name_out == "norm": return erf((m_in - m_out) / (sqrt(2) * hypot(s_in, s_out)))
-    if max(s_in, s_out) > 1e6 * min(s_in, s_out): return None              # differences of G would have too few digits left
+    if name_in == name_out == "norm":
+        return erf((m_in - m_out) / (sqrt(2) * hypot(s_in, s_out)))
+    if max(s_in, s_out) > 1e6 * min(s_in, s_out):
+        return None  # differences of G would have too few digits left
     G_in, G_out = _cdf_integral(f_in), _cdf_integral(f_out)
-    if name_in == "uniform" and G_out: return float(2 * (G_out(m_in + s_in) - G_out(m_in)) / s_in - 1)
-    if name_out == "uniform" and G_in: return float(1 - 2 * (G_in(m_out + s_out) - G_in(m_out)) / s_out)
+    if name_in == "uniform" and G_out:
+        return float(2 * (G_out(m_in + s_in) - G_out(m_in)) / s_in - 1)
+    if name_out == "uniform" and G_in:
+        return float(1 - 2 * (G_in(m_out + s_out) - G_in(m_out)) / s_out)
     return None
 
 # %% ../../nbs/2_flat/20_planted.ipynb #ec448e1d
 def planted_delta(
-    f_in,   # frozen continuous SciPy distribution of similarities inside a cluster
+    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
     f_out,  # the same between clusters
-):          # δ in [−1, 1]; 0 if F_in is not above F_out and not below
+):  # δ in [−1, 1]; 0 if F_in is not above F_out and not below
     "δ of N20, eq. 3: P(w > w′) = (1 + δ)/2 for w from F_in and w′ from F_out. In closed form for two normals, or a uniform with a normal, uniform or beta; else by quadrature."
     f_in, f_out = _check_distribution(f_in, "f_in"), _check_distribution(f_out, "f_out")
     closed = _delta_closed(f_in, f_out)
     return delta_by_quadrature(f_in, f_out) if closed is None else closed
 
 # %% ../../nbs/2_flat/20_planted.ipynb #2762c1d8
-def _check_delta(delta): return check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
+def _check_delta(delta):
+    return check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
+
 
 def gaussians(
-    delta,           # δ in (0, 1) of N20, eq. 3
-    sigma=0.1,       # σ > 0, standard deviation inside a cluster
+    delta,  # δ in (0, 1) of N20, eq. 3
+    sigma=0.1,  # σ > 0, standard deviation inside a cluster
     sigma_out=None,  # σ > 0 between clusters; None for the same
-    mu_out=0.0,      # mean between clusters
-):                   # (f_in, f_out)
+    mu_out=0.0,  # mean between clusters
+):  # (f_in, f_out)
     "Two normal distributions with this δ (N20's default family, section 5)."
     from scipy.stats import norm
-    delta, sigma, mu_out = _check_delta(delta), check_number(sigma, "sigma", 0, open_low=True), check_number(mu_out, "mu_out")
+
+    delta, sigma, mu_out = (
+        _check_delta(delta),
+        check_number(sigma, "sigma", 0, open_low=True),
+        check_number(mu_out, "mu_out"),
+    )
     sigma_out = sigma if sigma_out is None else check_number(sigma_out, "sigma_out", 0, open_low=True)
     require(max(sigma, sigma_out) < 1e150, "sigma and sigma_out", "below 1e150", (sigma, sigma_out))
     mu_in = mu_out + sqrt(sigma**2 + sigma_out**2) * norm.ppf((1 + delta) / 2)
     require(isfinite(mu_in), "delta and mu_out", "such that the mean inside a cluster is finite", (delta, mu_out))
     return norm(mu_in, sigma), norm(mu_out, sigma_out)
 
+
 def uniform_beta(
     delta,  # δ in (0, 1) of N20, eq. 3
-):          # (f_in, f_out)
+):  # (f_in, f_out)
     "Beta(2(1+δ)/(1−δ), 2) over uniform on [0, 1] (N20, figure 1c)."
     from scipy.stats import beta, uniform
+
     delta = _check_delta(delta)
     return beta(2 * (1 + delta) / (1 - delta), 2), uniform(0, 1)
 
+
 def uniform_normal(
-    delta,      # δ in (0, 1) of N20, eq. 3
+    delta,  # δ in (0, 1) of N20, eq. 3
     sigma=1.0,  # σ in [1e-6, 1e6] of the normal distribution; N20's published code has 1
-):              # (f_in, f_out)
+):  # (f_in, f_out)
     "Normal over uniform on [0, 1] (N20, figure 1c), with the mean that gives this δ."
     from scipy.optimize import brentq
     from scipy.stats import norm, uniform
+
     delta, sigma = _check_delta(delta), check_number(sigma, "sigma", 1e-6, 1e6)
     span = 1 + 40 * sigma
     mean = brentq(lambda mu: _delta_closed(norm(mu, sigma), uniform(0, 1)) - delta, -span, span, xtol=1e-13, rtol=1e-13)
@@ -115,12 +156,13 @@ def uniform_normal(
 @dataclass(frozen=True, eq=False)
 class PlantedPartition:
     "Similarities drawn from the planted partition model, with the clusters that they hide."
+
     similarity: np.ndarray  # (n, n) symmetric; zero diagonal, which has no meaning
-    labels: np.ndarray      # (n,) cluster of every object, 0..k − 1, objects of a cluster next to each other
-    sizes: tuple            # k sizes
-    f_in: object            # frozen SciPy distribution inside a cluster
-    f_out: object           # frozen SciPy distribution between clusters
-    delta: float            # δ of N20, eq. 3
+    labels: np.ndarray  # (n,) cluster of every object, 0..k − 1, objects of a cluster next to each other
+    sizes: tuple  # k sizes
+    f_in: object  # frozen SciPy distribution inside a cluster
+    f_out: object  # frozen SciPy distribution between clusters
+    delta: float  # δ of N20, eq. 3
 
     def __repr__(self):
         f_in, f_out = (f"{f.dist.name}({', '.join(f'{x:.4g}' for x in f.args)})" for f in (self.f_in, self.f_out))
@@ -129,41 +171,56 @@ class PlantedPartition:
 # %% ../../nbs/2_flat/20_planted.ipynb #8bbdee6b
 def planted_partition(
     sizes,  # k cluster sizes, integers of at least 1
-    f_in,   # frozen continuous SciPy distribution of similarities inside a cluster
+    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
     f_out,  # the same between clusters
-    rng,    # int seed or `numpy.random.Generator`
-):          # `PlantedPartition`
+    rng,  # int seed or `numpy.random.Generator`
+):  # `PlantedPartition`
     "Draw from the planted partition model (N20, section 2). Raises `InputError` unless F_in is above F_out, δ > 0."
     sizes = check_sizes(sizes)
     delta, rng = planted_delta(f_in, f_out), as_rng(rng)
-    require(delta > 1e-9, "f_in", "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0", f"delta = {delta:.3g}")
+    require(
+        delta > 1e-9,
+        "f_in",
+        "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0",
+        f"delta = {delta:.3g}",
+    )
     w, ends = _zeros(sum(sizes)), np.cumsum([0, *sizes])
     blocks = [slice(a, b) for a, b in zip(ends, ends[1:])]
     with np.errstate(over="ignore", invalid="ignore"):
         for a, rows in enumerate(blocks):
             w[rows, rows] = _symmetric(f_in, sizes[a], rng)
-            for columns in blocks[a + 1:]:
+            for columns in blocks[a + 1 :]:
                 w[rows, columns] = f_out.rvs((rows.stop - rows.start, columns.stop - columns.start), random_state=rng)
                 w[columns, rows] = w[rows, columns].T
     require(np.isfinite(w).all(), "f_in and f_out", "distributions with finite draws", "a draw that is not")
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    for array in (w, labels): array.flags.writeable = False
+    for array in (w, labels):
+        array.flags.writeable = False
     return PlantedPartition(w, labels, sizes, f_in, f_out, delta)
 
 # %% ../../nbs/2_flat/20_planted.ipynb #ch3ck-s1z3s-20x
 def check_sizes(
     sizes,  # what was received
-):          # tuple of int
+):  # tuple of int
     "Sizes of clusters, at least one, each an integer of at least 1."
-    require(np.iterable(sizes) and not isinstance(sizes, (str, bytes, dict, set)), "sizes", "a sequence of cluster sizes", sizes)
-    values = list(sizes)                                                       # a generator can be read only once
+    require(
+        np.iterable(sizes) and not isinstance(sizes, (str, bytes, dict, set)),
+        "sizes",
+        "a sequence of cluster sizes",
+        sizes,
+    )
+    values = list(sizes)  # a generator can be read only once
     require(values, "sizes", "a sequence of cluster sizes", sizes)
     return tuple(check_integer(size, "every size", 1) for size in values)
 
+
 def _zeros(n):
     "(n, n) zeros, or an `InputError`."
-    try: return np.zeros((n, n))
-    except (MemoryError, ValueError): require(False, "sizes", "so small in sum that an (n, n) matrix fits in memory", f"{n:,} objects")
+    try:
+        return np.zeros((n, n))
+    except (MemoryError, ValueError):
+        require(False, "sizes", "so small in sum that an (n, n) matrix fits in memory", f"{n:,} objects")
+
 
 def _symmetric(f, n, rng):
     "(n, n) symmetric draws, zero diagonal."
@@ -175,23 +232,31 @@ def _symmetric(f, n, rng):
 def n_comparisons(
     n,  # number of objects, 2 to 10¹²
     a,  # exponent of the logarithm, in [0, 100]
-):      # int, at least 1
+):  # int, at least 1
     "n(ln n)^a, rounded: the unit in which N20 counts triplets and quadruplets."
     n, a = check_integer(n, "n", 2, 10**12), check_number(a, "a", 0, 100)
-    return max(1, round(n * log(n)**a))
+    return max(1, round(n * log(n) ** a))
+
 
 def sample_comparisons(
     similarity,  # (n, n) symmetric similarities, or a `PlantedPartition`
-    kind,        # "triplets" or "quadruplets"
-    size_or_p,   # int: how many comparisons, at least 1; float in (0, 1]: the probability of each
-    epsilon,     # ε in (0, 1]: an answer is right with probability (1 + ε)/2
-    rng,         # int seed or `numpy.random.Generator`
-):               # `Triplets` or `Quadruplets`; tied pairs carry no answer and are left out
+    kind,  # "triplets" or "quadruplets"
+    size_or_p,  # int: how many comparisons, at least 1; float in (0, 1]: the probability of each
+    epsilon,  # ε in (0, 1]: an answer is right with probability (1 + ε)/2
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Triplets` or `Quadruplets`; tied pairs carry no answer and are left out
     "Passive comparisons with external noise (N20, section 2): uniform without replacement, each turned round with probability (1 − ε)/2. Raises `InputError` for more comparisons than there are."
     require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
     epsilon, rng = check_number(epsilon, "epsilon", 0, 1, open_low=True), as_rng(rng)
-    w = similarity.similarity if isinstance(similarity, PlantedPartition) else as_array(similarity, "similarity", "a matrix of numbers")
-    sample, count = (sample_triplets, n_triplet_questions) if kind == "triplets" else (sample_quadruplets, n_quadruplet_questions)
-    if not isinstance(size_or_p, (float, np.floating)) and np.ndim(w) == 2: check_integer(size_or_p, f"the number of {kind}", 1, max(1, count(len(w))))
+    w = (
+        similarity.similarity
+        if isinstance(similarity, PlantedPartition)
+        else as_array(similarity, "similarity", "a matrix of numbers")
+    )
+    sample, count = (
+        (sample_triplets, n_triplet_questions) if kind == "triplets" else (sample_quadruplets, n_quadruplet_questions)
+    )
+    if not isinstance(size_or_p, (float, np.floating)) and np.ndim(w) == 2:
+        check_integer(size_or_p, f"the number of {kind}", 1, max(1, count(len(w))))
     answers = sample(w, size_or_p, rng)
     return answers if epsilon == 1 else answers.flip((1 - epsilon) / 2, rng)

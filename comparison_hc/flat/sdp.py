@@ -12,18 +12,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..ground.validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_labels, check_number, check_progress, check_similarity, require
+from comparison_hc.ground.validation import (
+    NotConvergedWarning,
+    as_rng,
+    check_flag,
+    check_integer,
+    check_labels,
+    check_number,
+    check_progress,
+    check_similarity,
+    require,
+)
+
 
 def check_symmetric(
-    S,               # (n, n) symmetric; here the diagonal counts, so it must be finite too
-    argument="S",    # its name in a message
+    S,  # (n, n) symmetric; here the diagonal counts, so it must be finite too
+    argument="S",  # its name in a message
     n_objects=None,  # required n, where something else fixes it
-    most=1e100,      # largest absolute value; squares have to be numbers too
-):                   # (n, n) float64 array; the caller's own where it already was one
+    most=1e100,  # largest absolute value; squares have to be numbers too
+):  # (n, n) float64 array; the caller's own where it already was one
     "A similarity matrix for the SDPs. Raises `InputError` for what is not square, not symmetric or not finite, or too large."
     S = check_similarity(S, argument, n_objects)
     bad = np.flatnonzero(~np.isfinite(np.diag(S)))
-    if len(bad): require(False, argument, f"finite, but entry ({bad[0]}, {bad[0]}) is not", float(S[bad[0], bad[0]]))
+    if len(bad):
+        require(False, argument, f"finite, but entry ({bad[0]}, {bad[0]}) is not", float(S[bad[0], bad[0]]))
     largest = float(max(S.max(), -S.min()))
     require(largest <= most, argument, f"of entries of at most {most:g} in absolute value", largest)
     return S
@@ -31,20 +43,21 @@ def check_symmetric(
 # %% ../../nbs/2_flat/22_sdp.ipynb #7969dd1e
 def cluster_matrix(
     labels,  # (n,) one label an object
-):           # (n, n) float: 1/|C| inside a cluster C, 0 elsewhere
+):  # (n, n) float: 1/|C| inside a cluster C, 0 elsewhere
     "The normalised clustering matrix X of a partition (N20, section 3)."
     labels = check_labels(labels)
     return np.where(labels[:, None] == labels, 1 / np.bincount(labels)[labels], 0.0)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #cd5b5e94
 def sdp_reference(
-    S,                  # (n, n) symmetric similarity
-    k=None,             # number of clusters, for SDP-k
-    lam=None,           # λ > 0, for SDP-λ
+    S,  # (n, n) symmetric similarity
+    k=None,  # number of clusters, for SDP-k
+    lam=None,  # λ > 0, for SDP-λ
     first_order=False,  # False: an interior-point solver, for n ≤ 80 or so; True: one for n of some hundreds, with an error of about 1e-5
-):                      # ((n, n) X, value)
+):  # ((n, n) X, value)
     "SDP-k or SDP-λ, word for word, by a general solver (cvxpy): slow and obviously right. Raises `InputError` for bad input; where the solver gives up, a `NotConvergedWarning`."
     import cvxpy as cp
+
     S = check_symmetric(S)
     require((k is None) != (lam is None), "k and lam", "given one at a time", (k, lam))
     check_flag(first_order, "first_order")
@@ -52,18 +65,26 @@ def sdp_reference(
     rules = [X >= 0, cp.sum(X, axis=1) == 1] + ([] if k is None else [cp.trace(X) == check_integer(k, "k", 1, len(S))])
     price = 0.0 if lam is None else check_number(lam, "lam", 0, open_low=True)
     largest = max(float(np.abs(S).max()), price)
-    scale = 1.0 if 1e-6 <= largest <= 1e6 or largest == 0 else largest     # the solver's tolerances are made for numbers around 1
+    scale = (
+        1.0 if 1e-6 <= largest <= 1e6 or largest == 0 else largest
+    )  # the solver's tolerances are made for numbers around 1
     problem = cp.Problem(cp.Maximize(cp.sum(cp.multiply(S / scale, X)) - price / scale * cp.trace(X)), rules)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Solution may be inaccurate")    # said below
-        value = problem.solve(**dict(solver=cp.SCS, eps_abs=1e-6, eps_rel=1e-6, max_iters=20_000) if first_order else dict(solver=cp.CLARABEL))
+        warnings.filterwarnings("ignore", "Solution may be inaccurate")  # said below
+        value = problem.solve(
+            **dict(solver=cp.SCS, eps_abs=1e-6, eps_rel=1e-6, max_iters=20_000)
+            if first_order
+            else dict(solver=cp.CLARABEL)
+        )
     require(X.value is not None, "S", "a matrix for which the general solver finds an optimum", problem.status)
-    if problem.status != cp.OPTIMAL: warnings.warn(f"the general solver gave up: {problem.status}", NotConvergedWarning, stacklevel=2)
+    if problem.status != cp.OPTIMAL:
+        warnings.warn(f"the general solver gave up: {problem.status}", NotConvergedWarning, stacklevel=2)
     return X.value, scale * float(value)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #629e9d7a
 class _Blocks:
     "A partition of S: sums over blocks, and the row sums that every dual must have (see the proof)."
+
     def __init__(self, S, labels):
         self.S, self.labels, self.n, self.k = S, labels, len(S), labels.max() + 1
         self.sizes = np.bincount(labels)
@@ -71,14 +92,15 @@ class _Blocks:
         sums = S @ self.Z
         within = np.einsum("ik,ik->k", self.Z, sums)
         self.objective = float((within / self.sizes).sum())
-        mean, inside = sums / self.sizes, within / self.sizes**2              # B_im and B̄_ll
+        mean, inside = sums / self.sizes, within / self.sizes**2  # B_im and B̄_ll
         own = mean[np.arange(self.n), labels]
         self.other = self.Z == 0
         self.at_zero = self.sizes * (own[:, None] - mean + (inside - inside[labels][:, None]) / 2)
         self.slope = (self.sizes / self.sizes[labels][:, None] + 1) / 2
         self.rounding = 8 * (self.n + 8) * np.finfo(float).eps * max(np.abs(S).max(), np.finfo(float).tiny)
 
-    def row_sums(self, lam): return np.where(self.other, self.at_zero - lam * self.slope, 0)
+    def row_sums(self, lam):
+        return np.where(self.other, self.at_zero - lam * self.slope, 0)
 
     def highest(self):
         "The largest λ at which no row sum is negative, less what rounding can hide; ∞ for one cluster."
@@ -90,10 +112,12 @@ def _rank_one(blocks, r):
     totals = blocks.Z.T @ r
     return r / np.sqrt(np.where(totals > 0, totals, np.inf))[blocks.labels]
 
+
 def _additive(blocks, r):
     "(n, k) u with Γ_ij = u_i,m + u_j,l off the blocks and block row sums r, perhaps with negative entries; linear in r."
     shared = (blocks.Z.T @ r) / np.outer(blocks.sizes, blocks.sizes) / 2
     return np.where(blocks.other, r / blocks.sizes - shared[blocks.labels], 0)
+
 
 def _with_row_sums(blocks, G, r):
     "The non-negative guess G made exact, in place: rows and columns with too much are scaled down, what is missing comes back with rank one."
@@ -108,15 +132,18 @@ def _with_row_sums(blocks, G, r):
 # %% ../../nbs/2_flat/22_sdp.ipynb #220e54b8
 _FORMS = ("additive", "rank-one")
 
+
 def _raised(blocks, lam, form, guess=None):
     "S + Γ as a new array, with the Γ that `form` makes for λ, up to what (I−P) takes away."
     labels = blocks.labels
-    if blocks.k == 1 or form == "additive": return blocks.S.copy()         # the complement of the blocks does not see an additive Γ
+    if blocks.k == 1 or form == "additive":
+        return blocks.S.copy()  # the complement of the blocks does not see an additive Γ
     r = np.maximum(blocks.row_sums(lam), 0)
     if form == "rank-one":
         v = _rank_one(blocks, r)[:, labels]
         M = v * v.T
-    else: M = _with_row_sums(blocks, np.array(guess), r)
+    else:
+        M = _with_row_sums(blocks, np.array(guess), r)
     M += blocks.S
     return M
 
@@ -125,35 +152,47 @@ def _complement(blocks, M):
     "M ← (I−P)M(I−P) − cP, in place, where P averages over blocks and c makes P's part the lowest; c."
     Z, labels, rows = blocks.Z, blocks.labels, 512
     mean = (M @ Z) / blocks.sizes
-    for s in range(0, blocks.n, rows): M[s:s + rows] -= mean[s:s + rows][:, labels]
+    for s in range(0, blocks.n, rows):
+        M[s : s + rows] -= mean[s : s + rows][:, labels]
     mean = (Z.T @ M) / blocks.sizes[:, None]
-    for s in range(0, blocks.n, rows): M[s:s + rows] -= mean[labels[s:s + rows]]
+    for s in range(0, blocks.n, rows):
+        M[s : s + rows] -= mean[labels[s : s + rows]]
     c = max(np.linalg.norm(M), np.finfo(float).tiny)
     for l, size in enumerate(blocks.sizes):
         members = np.flatnonzero(labels == l)
         M[np.ix_(members, members)] -= c / size
     return c
 
+
 def _lanczos(A, m, otherwise, **options):
     "SciPy's `eigsh`; `otherwise()` where Lanczos's method has nothing to build on, as with zeros or a very low rank."
     from scipy.sparse.linalg import ArpackError, eigsh
-    try: return eigsh(A, m, v0=np.random.default_rng(0).normal(size=A.shape[0]), **options)
-    except ArpackError: return otherwise()
+
+    try:
+        return eigsh(A, m, v0=np.random.default_rng(0).normal(size=A.shape[0]), **options)
+    except ArpackError:
+        return otherwise()
+
 
 def _top(A, dense=400):
     "(largest eigenvalue of A, how far below the truth it may be)."
     exactly = lambda: np.linalg.eigvalsh(A)[-1:]
-    if len(A) <= dense: return float(exactly()[0]), 1e-10 * np.linalg.norm(A)
+    if len(A) <= dense:
+        return float(exactly()[0]), 1e-10 * np.linalg.norm(A)
     value = float(_lanczos(A, 1, exactly, which="LA", tol=1e-2, return_eigenvectors=False)[0])
     return value, 1e-3 * abs(value)
+
 
 def _positive_definite(A, rounding):
     "Whether Cholesky's algorithm proves A ≻ 0, given that A's entries may be wrong by `rounding`. A is overwritten."
     from scipy.linalg.lapack import dpotrf
+
     n, eps = len(A), np.finfo(float).eps
-    A.flat[::n + 1] -= n * rounding + 2 * (n + 4) * eps * np.abs(np.diag(A)).sum()     # the backward error of a factorisation that ends
+    A.flat[:: n + 1] -= (
+        n * rounding + 2 * (n + 4) * eps * np.abs(np.diag(A)).sum()
+    )  # the backward error of a factorisation that ends
     factor, failed = dpotrf(A.T, lower=1, clean=0, overwrite_a=1)
-    return failed == 0 and bool(np.isfinite(np.diag(factor)).all())          # NaN does not stop every implementation
+    return failed == 0 and bool(np.isfinite(np.diag(factor)).all())  # NaN does not stop every implementation
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #db28423e
 def _largest(blocks, lam, form, guess):
@@ -163,98 +202,128 @@ def _largest(blocks, lam, form, guess):
     value, unsure = _top(M)
     return value, unsure + 4 * blocks.n * blocks.rounding
 
+
 def _proves(blocks, lam, form, guess):
     "Whether λ, with the Γ of this form, is proved to satisfy the KKT system strictly."
-    if not (np.isfinite(lam) and lam <= _limit(blocks, form)): return False
+    if not (np.isfinite(lam) and lam <= _limit(blocks, form)):
+        return False
     M = _raised(blocks, lam, form, guess)
     rounding = blocks.rounding * (1 + np.abs(M).max() / max(np.abs(blocks.S).max(), np.finfo(float).tiny))
     c = _complement(blocks, M)
-    if lam + c <= 0: return False
+    if lam + c <= 0:
+        return False
     np.negative(M, out=M)
-    M.flat[::blocks.n + 1] += lam
+    M.flat[:: blocks.n + 1] += lam
     return _positive_definite(M, rounding)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #e9cfbc0c
 def _limit(blocks, form):
     "The largest λ at which Γ of this form is non-negative; ∞ for one cluster."
-    if form != "additive" or blocks.k == 1: return blocks.highest()
+    if form != "additive" or blocks.k == 1:
+        return blocks.highest()
     at_zero, slope = _additive(blocks, blocks.row_sums(0)), _additive(blocks, np.where(blocks.other, blocks.slope, 0))
     least = np.array([at_zero[blocks.labels == l].min(axis=0) for l in range(blocks.k)])
     slope = np.array([slope[blocks.labels == l][0] for l in range(blocks.k)])
     pairs = ~np.eye(blocks.k, dtype=bool)
     return min(np.min(((least + least.T)[pairs] - 2 * blocks.rounding) / (slope + slope.T)[pairs]), blocks.highest())
 
+
 def _lowest(blocks, form, guess, lam, base, attempts=8):
     "The smallest λ found at which this form proves X* optimal; None if it proves nothing. λ follows the eigenvalue that Γ(λ) needs."
     limit, widen = _limit(blocks, form), 1
-    value, unsure = base if form == "additive" else _largest(blocks, min(base[0] if lam is None else lam, limit), form, guess)
+    value, unsure = (
+        base if form == "additive" else _largest(blocks, min(base[0] if lam is None else lam, limit), form, guess)
+    )
     for _ in range(attempts):
         lam = min(value + widen * unsure, limit)
-        if _proves(blocks, lam, form, guess): return lam
-        if lam == limit or form == "additive" and value + 64 * unsure < lam: return None
+        if _proves(blocks, lam, form, guess):
+            return lam
+        if lam == limit or form == "additive" and value + 64 * unsure < lam:
+            return None
         found, unsure = base if form == "additive" else _largest(blocks, lam, form, guess)
-        if found < lam: widen *= 8
-        else: value = found
+        if found < lam:
+            widen *= 8
+        else:
+            value = found
     return None
+
 
 def _widen(blocks, form, guess, lam, base, low, high):
     "The proved interval (empty where low > high), made wider by duals of this form. What lies between two proofs is proved: averages of duals are duals."
     limit = _limit(blocks, form)
-    if blocks.k == blocks.n: return -np.inf, limit
+    if blocks.k == blocks.n:
+        return -np.inf, limit
     if low > high:
         low = high = _lowest(blocks, form, guess, lam, base)
-        if low is None and lam is not None and _proves(blocks, lam, form, guess): low = high = lam
-        if low is None: return np.inf, -np.inf
-    elif lam is not None and lam < low and _proves(blocks, lam, form, guess): low = lam
-    if blocks.k == 1: return low, np.inf                                  # no Γ: what holds at λ holds above
+        if low is None and lam is not None and _proves(blocks, lam, form, guess):
+            low = high = lam
+        if low is None:
+            return np.inf, -np.inf
+    elif lam is not None and lam < low and _proves(blocks, lam, form, guess):
+        low = lam
+    if blocks.k == 1:
+        return low, np.inf  # no Γ: what holds at λ holds above
     for point in (limit, *(() if lam is None else (lam,)), (low + limit) / 2):
-        if point > high and _proves(blocks, point, form, guess): return low, point
+        if point > high and _proves(blocks, point, form, guess):
+            return low, point
     return low, high
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #7c7942c3
 @dataclass(frozen=True, eq=False)
 class Certificate:
     "What is proved about a partition. Strictly inside the interval, and at its ends, X* is the only optimum of SDP-λ; if the interval is not empty, X* is also the only optimum of SDP-k."
-    labels: np.ndarray    # (n,) the partition, numbered 0..k−1
-    n_clusters: int       # k
-    objective: float      # ⟨S, X*⟩
-    lam_low: float        # lower end of the proved interval of λ (any real number, or −∞)
-    lam_high: float       # upper end (or ∞ for one cluster)
-    lam_limit: float      # above this λ, X* is not optimal: no dual has the row sums it would need
-    form: object          # which dual proved the lower end; None if none did
+
+    labels: np.ndarray  # (n,) the partition, numbered 0..k−1
+    n_clusters: int  # k
+    objective: float  # ⟨S, X*⟩
+    lam_low: float  # lower end of the proved interval of λ (any real number, or −∞)
+    lam_high: float  # upper end (or ∞ for one cluster)
+    lam_limit: float  # above this λ, X* is not optimal: no dual has the row sums it would need
+    form: object  # which dual proved the lower end; None if none did
 
     @property
-    def holds(self): return self.form is not None
+    def holds(self):
+        return self.form is not None
+
     @property
-    def X(self): return cluster_matrix(self.labels)
-    def proves(self, lam): return self.holds and self.lam_low <= lam <= self.lam_high
+    def X(self):
+        return cluster_matrix(self.labels)
+
+    def proves(self, lam):
+        return self.holds and self.lam_low <= lam <= self.lam_high
+
     def __repr__(self):
         what = f"λ in [{self.lam_low:.6g}, {self.lam_high:.6g}] by {self.form} dual" if self.holds else "nothing proved"
         return f"Certificate(k={self.n_clusters}, n={len(self.labels)}, {what})"
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #5ad89569
 def certify(
-    S,          # (n, n) symmetric similarity
-    labels,     # (n,) candidate partition, any hashable values
+    S,  # (n, n) symmetric similarity
+    labels,  # (n,) candidate partition, any hashable values
     form=None,  # how to make the dual: "additive", "rank-one", or None for both
     dual=None,  # (n, n) a guess of Γ, for example from an iteration; tried last
-    lam=None,   # a λ that the interval should contain, where something suggests one
-):              # `Certificate`
+    lam=None,  # a λ that the interval should contain, where something suggests one
+):  # `Certificate`
     "The interval of λ in which a partition is proved to be the unique optimum of SDP-λ. Not proved is not the same as not optimal. Raises `InputError` for bad input."
     S = check_symmetric(S)
     labels = check_labels(labels, len(S))
-    require(form is None or isinstance(form, str) and form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form)
+    require(
+        form is None or isinstance(form, str) and form in _FORMS, "form", f"None or one of {', '.join(_FORMS)}", form
+    )
     blocks = _Blocks(S, labels)
     limit = blocks.highest()
-    if lam is not None: check_number(lam, "lam")
+    if lam is not None:
+        check_number(lam, "lam")
     guess = None if dual is None else np.maximum(check_symmetric(dual, "dual", len(S), 1e120), 0)
     forms = [form] if form else [*_FORMS, *(["guess"] if guess is not None else [])]
     base = _largest(blocks, 0, "additive", None) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
     for name in forms:
-        if proved_by and high == limit and (lam is None or low <= lam): break
+        if proved_by and high == limit and (lam is None or low <= lam):
+            break
         low, high = _widen(blocks, name, guess, lam, base, low, high)
-        if proved_by is None and low <= high: proved_by = name
+        if proved_by is None and low <= high:
+            proved_by = name
     labels.flags.writeable = False
     return Certificate(labels, int(blocks.k), blocks.objective, low, high, limit, proved_by)
 
@@ -263,28 +332,38 @@ def _leading(S, m, dense=400):
     "The m largest eigenvalues of S without its constant part, (I−J/n)S(I−J/n) with J = 11ᵀ, in falling order, and their eigenvectors."
     from scipy.linalg import eigh
     from scipy.sparse.linalg import LinearOperator
+
     n = len(S)
+
     def exactly():
         C = S - S.mean(axis=0)
         C -= C.mean(axis=1, keepdims=True)
         return eigh(C, subset_by_index=(n - m, n - 1), overwrite_a=True, check_finite=False)
+
     centred = lambda x: x - x.mean()
     operator = LinearOperator((n, n), matvec=lambda x: centred(S @ centred(x.ravel())), dtype=float)
     values, vectors = exactly() if n <= dense or m > n // 4 else _lanczos(operator, m, exactly, which="LA", tol=1e-3)
     order = np.argsort(values)[::-1]
     return values[order], vectors[:, order]
 
+
 def _guess_labels(S, k, vectors, rng):
     "A partition into k clusters from the k − 1 leading eigenvectors: k-means on their rows, then better by single moves."
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
+
     n = len(S)
-    if k == 1 or k == n: return np.arange(n) if k == n > 1 else np.zeros(n, dtype=np.intp)
-    points = vectors[:, :k - 1]
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):   # a few thousand points: starting threads takes longer than the work
-        warnings.simplefilter("ignore")                                    # equal rows: scikit-learn finds fewer clusters and says so
+    if k == 1 or k == n:
+        return np.arange(n) if k == n > 1 else np.zeros(n, dtype=np.intp)
+    points = vectors[:, : k - 1]
+    with (
+        warnings.catch_warnings(),
+        threadpool_limits(1, user_api="openmp"),
+    ):  # a few thousand points: starting threads takes longer than the work
+        warnings.simplefilter("ignore")  # equal rows: scikit-learn finds fewer clusters and says so
         labels = KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
     return _improved(S, _exactly(k, labels))
+
 
 def _exactly(k, labels):
     "Labels with exactly k clusters: members of the largest cluster fill the empty ones."
@@ -295,28 +374,32 @@ def _exactly(k, labels):
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #53693f54
 def improve_partition(
-    S,       # (n, n) symmetric similarity
+    S,  # (n, n) symmetric similarity
     labels,  # (n,) a partition, 0..k−1
-):           # (n,) labels of a partition with as many clusters and at least the objective
+):  # (n,) labels of a partition with as many clusters and at least the objective
     "Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made). Raises `InputError` for bad input."
     S = check_symmetric(S)
     return _improved(S, check_labels(labels, len(S)))
+
 
 def _improved(S, labels):
     "The moves, on checked input; labels are 0..k−1."
     labels, n = labels.copy(), len(S)
     k, i, diagonal = labels.max() + 1, np.arange(len(S)), np.diag(S)
-    R = S @ (labels[:, None] == np.arange(k)).astype(float)               # R_il: what i sees of cluster l
+    R = S @ (labels[:, None] == np.arange(k)).astype(float)  # R_il: what i sees of cluster l
     for _ in range(2 * n):
         sizes = np.bincount(labels, minlength=k)
         within = np.array([R[labels == l, l].sum() for l in range(k)])
         a = labels
         with np.errstate(divide="ignore", invalid="ignore"):
-            loss = within[a] / sizes[a] - np.where(sizes[a] > 1, (within[a] - 2 * R[i, a] + diagonal) / (sizes[a] - 1), -np.inf)
+            loss = within[a] / sizes[a] - np.where(
+                sizes[a] > 1, (within[a] - 2 * R[i, a] + diagonal) / (sizes[a] - 1), -np.inf
+            )
         gain = (within + 2 * R + diagonal[:, None]) / (sizes + 1) - within / sizes - loss[:, None]
         gain[i, a] = -np.inf
         best, to = np.unravel_index(gain.argmax(), gain.shape)
-        if not gain[best, to] > 1e-9 * np.abs(within / sizes).max(): break
+        if not gain[best, to] > 1e-9 * np.abs(within / sizes).max():
+            break
         R[:, labels[best]] -= S[best]
         R[:, to] += S[best]
         labels[best] = to
@@ -327,7 +410,7 @@ def _shift(values, total):
     "τ with Σ clip(values − τ, 0, 1) = total, exactly: the sum is piecewise linear in τ."
     knots = np.sort(np.concatenate([values, values - 1]))
     mass = lambda t: np.clip(values - t, 0, 1).sum()
-    low, high = 0, len(knots) - 1                                          # mass(knots[low]) ≥ total ≥ mass(knots[high])
+    low, high = 0, len(knots) - 1  # mass(knots[low]) ≥ total ≥ mass(knots[high])
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if mass(knots[middle]) >= total else (low, middle)
@@ -335,11 +418,14 @@ def _shift(values, total):
     return knots[low] + (knots[high] - knots[low]) * ((top - total) / (top - bottom) if top > bottom else 0)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #809ea5bd
-def _centred(V): return V - V.mean(axis=0)
+def _centred(V):
+    return V - V.mean(axis=0)
+
 
 def _low_end(W, v, steps=6):
     "About the smallest eigenvalue of the centred W, rather too low than too high: Lanczos's algorithm from v, and its last residual."
     from scipy.linalg import eigvalsh_tridiagonal
+
     v, before, beta, diagonal, beside = _centred(v), 0.0, 0.0, [], []
     v /= np.linalg.norm(v)
     for _ in range(steps):
@@ -348,88 +434,118 @@ def _low_end(W, v, steps=6):
         w -= diagonal[-1] * v
         before, beta = v, float(np.linalg.norm(w))
         beside.append(beta)
-        if beta == 0: break
+        if beta == 0:
+            break
         v = w / beta
-    return float(eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[:len(diagonal) - 1]))[0] - beside[-1])
+    return float(eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]))[0] - beside[-1])
+
 
 def _filtered(W, V, low, high, degree=3):
     "T_degree(W) V for the centred W, with Chebyshev's polynomial stretched over [low, high]: what W has above `high` grows, what it has in between does not."
     middle, half, V = (low + high) / 2, max((high - low) / 2, 1e-4), _centred(V)
     before, V = V, (_centred(W @ V) - middle * V) / half
-    for _ in range(degree - 1): before, V = V, 2 / half * (_centred(W @ V) - middle * V) - before
+    for _ in range(degree - 1):
+        before, V = V, 2 / half * (_centred(W @ V) - middle * V) - before
     return V
+
 
 def _leading_pairs(W, m, old, high, rng):
     "The m largest eigenvalues of the centred W and their vectors, nearly: old ones and a few random vectors, filtered, and the best that they span."
     from scipy.linalg import eigh
+
     fresh = lambda columns: rng.normal(size=(len(W), columns)).astype(W.dtype)
     V = np.hstack([fresh(m - old.shape[1]) / W.dtype.type(np.sqrt(len(W))), old.astype(W.dtype)])
     V = _filtered(W, V, _low_end(W, fresh(1)[:, 0]), high)
     V = np.hstack([np.ones((len(W), 1), W.dtype), V / np.maximum(np.linalg.norm(V, axis=0), np.finfo(W.dtype).tiny)])
-    Q = np.linalg.qr(V)[0][:, 1:]                                          # orthonormal, and orthogonal to 1, whatever V is
-    H = Q.T @ (W @ Q)                                                      # Q is centred, so W need not be
+    Q = np.linalg.qr(V)[0][:, 1:]  # orthonormal, and orthogonal to 1, whatever V is
+    H = Q.T @ (W @ Q)  # Q is centred, so W need not be
     values, rotation = eigh((H + H.T) / 2, check_finite=False)
     return values, Q @ rotation
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #e71fe608
 class _Spectrahedron:
     "Projection onto {X ⪰ 0, X1 = 1} with tr X = k, or with λ tr X in the objective. X = J/n + Y, and Y's eigenvalues lie in [0, 1]: X ≥ 0 and X1 = 1 make it doubly stochastic."
+
     def __init__(self, n, k=None, price=None):
         self.n, self.k, self.price, self.rank = n, k, price, n
-        self.values = self.vectors = self.root = None                      # eigenpairs of the last W, ascending: where the next search starts
-        self.clipped = np.zeros(0)                                         # eigenvalues of the last Y that are not 0, ascending
+        self.values = self.vectors = self.root = (
+            None  # eigenpairs of the last W, ascending: where the next search starts
+        )
+        self.clipped = np.zeros(0)  # eigenvalues of the last Y that are not 0, ascending
         self.rng = np.random.default_rng(0)
 
-    def follow(self, other): self.rank, self.values, self.vectors = other.rank, other.values, other.vectors   # search where another projection ended
+    def follow(self, other):
+        self.rank, self.values, self.vectors = (
+            other.rank,
+            other.values,
+            other.vectors,
+        )  # search where another projection ended
 
     def project(self, W, rho, out=None):  # W: (n, n) symmetric, of which only the centred part counts
         "(Y, τ) with J/n + Y the nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1]. In the precision of W."
-        m = self.rank + self.rank // 8 + 8                                 # as many leading eigenvectors as the last time, and a few
+        m = self.rank + self.rank // 8 + 8  # as many leading eigenvectors as the last time, and a few
         few = m < self.n // 3
-        old = None if self.vectors is None else self.vectors[:, -(m - 1):]
-        self.values, self.vectors = _leading_pairs(W, m, old, float(self.values[-old.shape[1]]), self.rng) if few else self._all(W)
+        old = None if self.vectors is None else self.vectors[:, -(m - 1) :]
+        self.values, self.vectors = (
+            _leading_pairs(W, m, old, float(self.values[-old.shape[1]]), self.rng) if few else self._all(W)
+        )
         tau = float(self.price / rho if self.k is None else _shift(self.values.astype(float), self.k - 1))
-        if few and self.values[0] > tau:                                   # there are more above the threshold: now all of them
+        if few and self.values[0] > tau:  # there are more above the threshold: now all of them
             self.rank = self.n
             return self.project(W, rho, out)
         kept = self.values > tau
         self.rank = int(kept.sum())
         self.clipped = np.minimum(self.values[kept] - tau, 1)
         self.root = self.vectors[:, kept] * np.sqrt(self.clipped).astype(W.dtype)
-        return np.matmul(self.root, self.root.T, out=out), tau             # a matrix times its own transpose is symmetric to the bit
+        return np.matmul(
+            self.root, self.root.T, out=out
+        ), tau  # a matrix times its own transpose is symmetric to the bit
 
     def point(self):
         "The last X again, in double precision: rounding may not cost it its row sums or its trace."
         root = _centred(self.root.astype(float))
-        if self.k is not None: root *= np.sqrt((self.k - 1) / (root**2).sum())
+        if self.k is not None:
+            root *= np.sqrt((self.k - 1) / (root**2).sum())
         return root @ root.T + 1 / self.n
 
     def _all(self, W):
         from scipy.linalg import eigh
+
         mean = W.mean(axis=0)
         W = W - mean - mean[:, None] + mean.mean()
-        W -= (np.linalg.norm(W) + 2) / self.n                              # 1 is in J/n already: its eigenvalue goes below all others
+        W -= (np.linalg.norm(W) + 2) / self.n  # 1 is in J/n already: its eigenvalue goes below all others
         return eigh(W, driver="evd", overwrite_a=True, check_finite=False)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #b22e0802
 def _top_sum(M, m, V, enough, slack):
     "(about s, s′) for the sum s of the m largest eigenvalues of M, with s ≤ s′ ≤ s + slack proved from nearly leading vectors V, or s′ = inf where s > enough; slack may grow to a quarter of enough − s. None if no proof succeeds. M has its constant direction last."
-    W, V, rng = M.astype(V.dtype), V[:, -(5 * m + 12):], np.random.default_rng(0)
+    W, V, rng = M.astype(V.dtype), V[:, -(5 * m + 12) :], np.random.default_rng(0)
     columns, high = max(V.shape[1] + 4, m + 12), float(np.einsum("ij,ij->j", V, W @ V).min())
     for turn in range(1, 9):
         values, V = _leading_pairs(W, columns, V, high, rng)
-        high, about, t = float(values[4]), float(values[-m:].sum(dtype=float)), float(values[-m])   # the last four are the newest, and not yet good
-        if about > enough: return about, np.inf
-        if turn % 4: continue                                              # better vectors first
-        if turn == 8: slack = max(slack, (enough - about) / 4)             # for the last time, with a part of what is left
-        root = V[:, values > t].astype(float) * np.sqrt(values[values > t].astype(float) - t)       # P is this times its transpose
+        high, about, t = (
+            float(values[4]),
+            float(values[-m:].sum(dtype=float)),
+            float(values[-m]),
+        )  # the last four are the newest, and not yet good
+        if about > enough:
+            return about, np.inf
+        if turn % 4:
+            continue  # better vectors first
+        if turn == 8:
+            slack = max(slack, (enough - about) / 4)  # for the last time, with a part of what is left
+        root = V[:, values > t].astype(float) * np.sqrt(
+            values[values > t].astype(float) - t
+        )  # P is this times its transpose
         rest = np.matmul(root, root.T) - M
-        rest.flat[::len(M) + 1] += t + slack / m
-        if _positive_definite(rest, 8 * np.finfo(float).eps * float(np.abs(np.diag(rest)).max())): return about, m * t + slack + float((root**2).sum())
+        rest.flat[:: len(M) + 1] += t + slack / m
+        if _positive_definite(rest, 8 * np.finfo(float).eps * float(np.abs(np.diag(rest)).max())):
+            return about, m * t + slack + float((root**2).sum())
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #6860bdc1
 class _Problem:
     "SDP-k or SDP-λ for a matrix S, scaled so that its centred part C has spectral norm 1. ⟨S, X⟩ = constant + scale ⟨C, X⟩ for every feasible X."
+
     def __init__(self, S, k=None, lam=None):
         n = len(S)
         self.n, self.k, self.constant = n, k, float(S.mean() * n)
@@ -442,23 +558,32 @@ class _Problem:
         self.C = C / self.scale
         self.price = 0.0 if lam is None else lam / self.scale
         self.body = _Spectrahedron(n, k, self.price)
-        self.diagonal = (k - 1) / (n - 1) if k else 0.0                    # the feasible X that is farthest inside X ≥ 0: aI + bJ
+        self.diagonal = (k - 1) / (n - 1) if k else 0.0  # the feasible X that is farthest inside X ≥ 0: aI + bJ
         self.least = (1 - self.diagonal) / n
 
-    def value(self, X): return float(np.vdot(self.C, X) - self.price * np.trace(X))
-    def original(self, value): return self.constant + self.scale * value
+    def value(self, X):
+        return float(np.vdot(self.C, X) - self.price * np.trace(X))
+
+    def original(self, value):
+        return self.constant + self.scale * value
 
     def bound(self, gamma, enough=None, slack=0.0):
         "(about b, b): no feasible X has a value above b, whatever Γ ≥ 0, since eigenvalues maximise ⟨C + Γ, X⟩ − price tr X over 0 ⪯ Y ⪯ I. Where b would be above `enough`, inf will do for it, else `slack` more."
         from scipy.linalg import eigh
+
         mean = gamma.mean(axis=0)
         M = self.C + gamma - mean - mean[:, None] + mean.mean()
-        M -= (np.linalg.norm(M) + 1) / self.n                              # the constant direction is not Y's
+        M -= (np.linalg.norm(M) + 1) / self.n  # the constant direction is not Y's
         rest = float(mean.sum() - self.price)
         if enough is not None and self.k and self.k > 1 and self.n > max(400, 20 * self.k):
             found = _top_sum(M, self.k - 1, self.body.vectors, enough - rest, slack)
-            if found: return rest + found[0], rest + found[1]
-        some = dict(subset_by_index=(self.n - self.k + 1, self.n - 1)) if self.k else dict(subset_by_value=(self.price, np.inf))
+            if found:
+                return rest + found[0], rest + found[1]
+        some = (
+            dict(subset_by_index=(self.n - self.k + 1, self.n - 1))
+            if self.k
+            else dict(subset_by_value=(self.price, np.inf))
+        )
         values = eigh(M, eigvals_only=True, overwrite_a=True, check_finite=False, **some)
         return (rest + float((values - self.price).sum()),) * 2
 
@@ -468,23 +593,27 @@ def _filled(self, X):
     many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
     level = max(-np.partition(X, many, axis=None)[many], 0.0)
     missing = np.maximum(-level - X, 0)
-    added = missing.sum(axis=0)                                        # to every row, and once more to its diagonal entry
+    added = missing.sum(axis=0)  # to every row, and once more to its diagonal entry
     X = X + missing
-    X.flat[::self.n + 1] += added
+    X.flat[:: self.n + 1] += added
     X -= 2 / self.n * (added[:, None] + added - added.mean())
     more = np.trace(X) - self.k if self.k else 0.0
     return X if more <= 0 else (1 - more / (more + self.k - 1)) * X + more / (more + self.k - 1) / self.n
 
+
 def _stepped(self, X):
     "The nearest point without negative entries on the way from X to aI + bJ."
-    t = max(0.0, -X.min()); t = t / (t + self.least)
+    t = max(0.0, -X.min())
+    t = t / (t + self.least)
     X = (1 - t) * X + t * self.least
-    X.flat[::self.n + 1] += t * self.diagonal
+    X.flat[:: self.n + 1] += t * self.diagonal
     return np.maximum(X, 0, out=X)
+
 
 def _feasible(self, X):
     "A feasible point near X, which may have negative entries."
     return self.stepped(self.filled(X))
+
 
 _Problem.filled, _Problem.stepped, _Problem.feasible = _filled, _stepped, _feasible
 
@@ -492,16 +621,17 @@ _Problem.filled, _Problem.stepped, _Problem.feasible = _filled, _stepped, _feasi
 @dataclass
 class _Iterates:
     "Where the iteration stands, and the best it has proved."
-    V: np.ndarray            # (n, n) Z + U; Z ≥ 0 is its positive part, U ≤ 0 its negative part, and Γ = −ρU
-    rho: float               # penalty
+
+    V: np.ndarray  # (n, n) Z + U; Z ≥ 0 is its positive part, U ≤ 0 its negative part, and Γ = −ρU
+    rho: float  # penalty
     n_iter: int = 0
-    best: object = None      # (n, n) feasible X with the largest value
-    value: float = -np.inf   # its value
-    bound: float = np.inf    # the least upper bound
-    gamma: object = None     # the Γ that proved it
-    hope: tuple = (np.inf, None)     # the least bound that was not worth a proof, nearly, and its Γ
+    best: object = None  # (n, n) feasible X with the largest value
+    value: float = -np.inf  # its value
+    bound: float = np.inf  # the least upper bound
+    gamma: object = None  # the Γ that proved it
+    hope: tuple = (np.inf, None)  # the least bound that was not worth a proof, nearly, and its Γ
     residuals: tuple = (np.inf, np.inf)
-    tau: float = 0.0         # threshold of the last projection; τρ is the price of the trace
+    tau: float = 0.0  # threshold of the last projection; τρ is the price of the trace
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #82fef5c9
 def _check(problem, at, Z_before, tol=None):
@@ -510,22 +640,30 @@ def _check(problem, at, Z_before, tol=None):
     Z, U = np.maximum(V, 0), np.minimum(V, 0)
     feasible, gamma = problem.feasible(X), -at.rho * U
     value = problem.value(feasible)
-    if value > at.value: at.best, at.value = feasible, value
+    if value > at.value:
+        at.best, at.value = feasible, value
     allowed = None if tol is None else tol * _unit(problem, at)
     about, bound = problem.bound(gamma) if tol is None else problem.bound(gamma, at.value + allowed, allowed / 50)
-    if bound == np.inf and about < at.hope[0]: at.hope = about, gamma
-    if bound < at.bound: at.gamma, at.bound = gamma, bound
-    if tol is None and at.hope[0] < at.bound:                              # the last check: what was not worth it then may be the best there is
+    if bound == np.inf and about < at.hope[0]:
+        at.hope = about, gamma
+    if bound < at.bound:
+        at.gamma, at.bound = gamma, bound
+    if tol is None and at.hope[0] < at.bound:  # the last check: what was not worth it then may be the best there is
         late = problem.bound(at.hope[1])[1]
-        if late < at.bound: at.gamma, at.bound = at.hope[1], late
+        if late < at.bound:
+            at.gamma, at.bound = at.hope[1], late
     primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), at.rho * np.linalg.norm(Z - Z_before)
     at.residuals = float(primal), float(dual)
-    below, above = problem.value(X) - value, about - problem.value(X)      # what mending X costs, and what Γ leaves open
+    below, above = problem.value(X) - value, about - problem.value(X)  # what mending X costs, and what Γ leaves open
     step = 1.5 if below > 2 * above else 1 / 1.5 if above > 2 * below else 1
     at.rho *= step
-    if step != 1: at.V = (Z + U / step).astype(at.V.dtype)
+    if step != 1:
+        at.V = (Z + U / step).astype(at.V.dtype)
 
-def _unit(problem, at): return max(abs(problem.original(at.value)) / problem.scale, 1.0)   # of the relative gap
+
+def _unit(problem, at):
+    return max(abs(problem.original(at.value)) / problem.scale, 1.0)  # of the relative gap
+
 
 def _gap(problem, at):
     "Relative gap between what is proved from above and from below."
@@ -536,58 +674,68 @@ def _iterate(problem, at, tol, max_iter, every=20, relax=1.8, single=1e-3, progr
     "ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0}, until the proved gap is at most `tol`; in single precision, bounds apart, unless `tol` is below `single`."
     n, C = problem.n, problem.C.astype(np.float32 if tol >= single else float)
     at.V, W, Y = at.V.astype(C.dtype), np.empty_like(C), np.empty_like(C)
-    blocks = [slice(start, start + max(2**16 // n, 1)) for start in range(0, n, max(2**16 // n, 1))]    # rows at a time, so that what is between is in the cache
+    blocks = [
+        slice(start, start + max(2**16 // n, 1)) for start in range(0, n, max(2**16 // n, 1))
+    ]  # rows at a time, so that what is between is in the cache
     while at.n_iter < max_iter:
         for b in blocks:
             np.multiply(C[b], C.dtype.type(1 / at.rho), out=W[b])
-            W[b] += np.abs(at.V[b])                                        # Z − U
+            W[b] += np.abs(at.V[b])  # Z − U
         _, at.tau = problem.body.project(W, at.rho, out=Y)
         at.n_iter += 1
         due = at.n_iter % every == 0 or at.n_iter == max_iter
         Z_before = np.maximum(at.V, 0) if due else None
         for b in blocks:
-            step = Y[b] + C.dtype.type(1 / n)                              # V ← relax X + (1 − relax) Z + U
+            step = Y[b] + C.dtype.type(1 / n)  # V ← relax X + (1 − relax) Z + U
             step -= np.maximum(at.V[b], 0)
             step *= C.dtype.type(relax)
             at.V[b] += step
-        if progress: progress(at.n_iter, max_iter)
+        if progress:
+            progress(at.n_iter, max_iter)
         if due:
             _check(problem, at, Z_before, tol if at.n_iter < max_iter else None)
-            if _gap(problem, at) <= tol: break
+            if _gap(problem, at) <= tol:
+                break
     return at
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #53ff54ff
 @dataclass(frozen=True, eq=False)
 class SDPSolution:
     "A feasible X, how good it is proved to be, and how that is known."
-    problem: str             # "SDP-k" or "SDP-λ"
-    parameter: float         # k or λ
-    objective: float         # value of X: ⟨S, X⟩, for SDP-λ less λ tr X
-    bound: float             # no feasible matrix has a larger value
-    gap: float               # (bound − objective) / max(|objective|, spectral norm of the centred S)
-    how: str                 # "certificate" or "iteration"
-    labels: object           # (n,) the partition, where X is one; else None
-    certificate: object      # `Certificate` of the partition that was tried last, proved or not; None if none was tried
-    n_iter: int = 0          # iterations done
-    converged: bool = True   # whether the gap is below the tolerance
-    residuals: tuple = (0.0, 0.0)   # relative primal and dual residual of the last iteration
-    dual: object = field(default=None, repr=False)       # (n, n) Γ behind `bound`, after iterations
-    eigenvalues: object = field(default=None, repr=False)    # (r,) after iterations: those above 0 of the last X ⪰ 0, ascending, that of the constant vector left out
+
+    problem: str  # "SDP-k" or "SDP-λ"
+    parameter: float  # k or λ
+    objective: float  # value of X: ⟨S, X⟩, for SDP-λ less λ tr X
+    bound: float  # no feasible matrix has a larger value
+    gap: float  # (bound − objective) / max(|objective|, spectral norm of the centred S)
+    how: str  # "certificate" or "iteration"
+    labels: object  # (n,) the partition, where X is one; else None
+    certificate: object  # `Certificate` of the partition that was tried last, proved or not; None if none was tried
+    n_iter: int = 0  # iterations done
+    converged: bool = True  # whether the gap is below the tolerance
+    residuals: tuple = (0.0, 0.0)  # relative primal and dual residual of the last iteration
+    dual: object = field(default=None, repr=False)  # (n, n) Γ behind `bound`, after iterations
+    eigenvalues: object = field(
+        default=None, repr=False
+    )  # (r,) after iterations: those above 0 of the last X ⪰ 0, ascending, that of the constant vector left out
     _X: object = field(default=None, repr=False)
-    _end: object = field(default=None, repr=False)       # V, ρ and the projection that the iteration ended with
+    _end: object = field(default=None, repr=False)  # V, ρ and the projection that the iteration ended with
 
     @property
     def X(self):
         "(n, n) the matrix; built when asked for where it is a partition's."
         return cluster_matrix(self.labels) if self._X is None else self._X
+
     @property
-    def trace(self): return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
+    def trace(self):
+        return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #decf2887
 def _proved(problem, parameter, certificate, lam=0.0, **more):
     "The solution that a certificate proves."
     value = certificate.objective - lam * certificate.n_clusters
     return SDPSolution(problem, parameter, value, value, 0.0, "certificate", certificate.labels, certificate, **more)
+
 
 def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam=None, progress=None):
     "Iterate, and try to prove the partition that comes out, if one does; a proof may need a better Γ than the gap does."
@@ -596,21 +744,52 @@ def _solve(S, problem, name, parameter, tried, proves, tol, max_iter, start, lam
     for target in (tol, tol / 30):
         _iterate(problem, at, target, max_iter, progress=watch)
         labels, gamma = _read_off(at.best), at.gamma * problem.scale
-        if labels is None: break
+        if labels is None:
+            break
         price = at.tau * at.rho * problem.scale if lam is None else lam
         tried = certify(S, labels, dual=gamma, lam=price)
         common = dict(n_iter=at.n_iter, residuals=at.residuals, dual=gamma, _end=(at.V, at.rho, problem.body))
-        if proves(tried): return _proved(name, parameter, tried, lam or 0.0, **common)
-        if price > tried.lam_limit: break                                  # no Γ can prove it at this price
+        if proves(tried):
+            return _proved(name, parameter, tried, lam or 0.0, **common)
+        if price > tried.lam_limit:
+            break  # no Γ can prove it at this price
     gap = _gap(problem, at)
-    if labels is not None and np.abs(at.best - tried.X).max() > 1e-9: labels = None    # near a partition, but not one
+    if labels is not None and np.abs(at.best - tried.X).max() > 1e-9:
+        labels = None  # near a partition, but not one
     if gap > tol:
-        warnings.warn(f"{name} with {parameter:g} stopped after {at.n_iter} iterations with a relative gap of {gap:.2g} (asked for: {tol:g}); relative residuals "
-                      f"{at.residuals[0]:.2g} (primal) and {at.residuals[1]:.2g} (dual). Raise max_iter or tol.", NotConvergedWarning, stacklevel=3)
-    return SDPSolution(name, parameter, problem.original(at.value), problem.original(at.bound), gap, "iteration", labels, tried, at.n_iter, gap <= tol, at.residuals, gamma, problem.body.clipped.astype(float), at.best, (at.V, at.rho, problem.body))
+        warnings.warn(
+            f"{name} with {parameter:g} stopped after {at.n_iter} iterations with a relative gap of {gap:.2g} (asked for: {tol:g}); relative residuals "
+            f"{at.residuals[0]:.2g} (primal) and {at.residuals[1]:.2g} (dual). Raise max_iter or tol.",
+            NotConvergedWarning,
+            stacklevel=3,
+        )
+    return SDPSolution(
+        name,
+        parameter,
+        problem.original(at.value),
+        problem.original(at.bound),
+        gap,
+        "iteration",
+        labels,
+        tried,
+        at.n_iter,
+        gap <= tol,
+        at.residuals,
+        gamma,
+        problem.body.clipped.astype(float),
+        at.best,
+        (at.V, at.rho, problem.body),
+    )
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #68cf1d67
-def _check_start(start, n): require(start is None or isinstance(start, SDPSolution) and len(start.X) == n, "start", f"None or a solution for {n} objects", start)
+def _check_start(start, n):
+    require(
+        start is None or isinstance(start, SDPSolution) and len(start.X) == n,
+        "start",
+        f"None or a solution for {n} objects",
+        start,
+    )
+
 
 def _starting_point(problem, certificate, start):
     "A former solution of the same S, or the inside of the feasible set; the candidate partition's value is known either way."
@@ -620,71 +799,115 @@ def _starting_point(problem, certificate, start):
         problem.body.follow(start._end[2])
     else:
         Z = np.full((n, n), problem.least)
-        Z.flat[::n + 1] += problem.diagonal
-        at = _Iterates(Z, min(max(n / 25, 1.0), 4.0))   # a first guess of the penalty, moved by the residuals
-    if certificate is not None: at.best = certificate.X; at.value = problem.value(at.best)
+        Z.flat[:: n + 1] += problem.diagonal
+        at = _Iterates(Z, min(max(n / 25, 1.0), 4.0))  # a first guess of the penalty, moved by the residuals
+    if certificate is not None:
+        at.best = certificate.X
+        at.value = problem.value(at.best)
     return at
+
 
 def _read_off(X):
     "The partition that X nearly is, or None: objects are together where X_ij is more than half of X_ii."
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
+
     labels = connected_components(csr_array(X > np.diag(X)[:, None] / 2), directed=False)[1]
     return labels if np.linalg.norm(X - cluster_matrix(labels)) <= 0.1 * np.linalg.norm(X) else None
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #88211435
 def sdp_k(
-    S,                # (n, n) symmetric similarity
-    k,                # number of clusters, 1..n: the trace of X
-    tol=1e-4,         # relative duality gap at which an iteration stops
-    max_iter=5000,    # iterations before it gives up, with a `NotConvergedWarning`
-    rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidate
-    start=None,       # `SDPSolution` of the same S that was iterated, for another k: the iteration starts there
-    certificate=True, # whether to try a candidate partition and its certificate first
-    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
-):                    # `SDPSolution`
+    S,  # (n, n) symmetric similarity
+    k,  # number of clusters, 1..n: the trace of X
+    tol=1e-4,  # relative duality gap at which an iteration stops
+    max_iter=5000,  # iterations before it gives up, with a `NotConvergedWarning`
+    rng=0,  # int seed or `numpy.random.Generator` of the k-means behind the candidate
+    start=None,  # `SDPSolution` of the same S that was iterated, for another k: the iteration starts there
+    certificate=True,  # whether to try a candidate partition and its certificate first
+    progress=None,  # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
+):  # `SDPSolution`
     "max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
-    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
+    check_flag(certificate, "certificate")
+    check_progress(progress, "(which problem, iterations done, max_iter)")
     _check_start(start, len(S))
-    k, tol, max_iter = check_integer(k, "k", 1, len(S)), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
+    k, tol, max_iter = (
+        check_integer(k, "k", 1, len(S)),
+        check_number(tol, "tol", 0, open_low=True),
+        check_integer(max_iter, "max_iter"),
+    )
     tried = None
-    if certificate or k in (1, len(S)):                                    # at k = 1 and k = n a single matrix is feasible
+    if certificate or k in (1, len(S)):  # at k = 1 and k = n a single matrix is feasible
         tried = certify(S, _guess_labels(S, k, None if k in (1, len(S)) else _leading(S, k - 1)[1], rng))
-        if tried.holds or k in (1, len(S)): return _proved("SDP-k", k, tried)
-    return _solve(S, _Problem(S, k=k), "SDP-k", k, tried, lambda proof: proof.n_clusters == k and proof.holds, tol, max_iter, start, progress=progress)
+        if tried.holds or k in (1, len(S)):
+            return _proved("SDP-k", k, tried)
+    return _solve(
+        S,
+        _Problem(S, k=k),
+        "SDP-k",
+        k,
+        tried,
+        lambda proof: proof.n_clusters == k and proof.holds,
+        tol,
+        max_iter,
+        start,
+        progress=progress,
+    )
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #16428db7
 def sdp_lambda(
-    S,                # (n, n) symmetric similarity
-    lam,              # λ > 0, the price of the trace
-    tol=1e-4,         # relative duality gap at which an iteration stops
-    max_iter=5000,    # iterations before it gives up, with a `NotConvergedWarning`
-    rng=0,            # int seed or `numpy.random.Generator` of the k-means behind the candidates
-    start=None,       # `SDPSolution` of the same S that was iterated: the iteration starts there
-    certificate=True, # whether to try candidate partitions and their certificates first
-    progress=None,    # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
-):                    # `SDPSolution`
+    S,  # (n, n) symmetric similarity
+    lam,  # λ > 0, the price of the trace
+    tol=1e-4,  # relative duality gap at which an iteration stops
+    max_iter=5000,  # iterations before it gives up, with a `NotConvergedWarning`
+    rng=0,  # int seed or `numpy.random.Generator` of the k-means behind the candidates
+    start=None,  # `SDPSolution` of the same S that was iterated: the iteration starts there
+    certificate=True,  # whether to try candidate partitions and their certificates first
+    progress=None,  # called after every iteration with (which problem, iterations done, `max_iter`); may raise to end the work
+):  # `SDPSolution`
     "max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ): a candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
-    check_flag(certificate, "certificate"); check_progress(progress, "(which problem, iterations done, max_iter)")
+    check_flag(certificate, "certificate")
+    check_progress(progress, "(which problem, iterations done, max_iter)")
     _check_start(start, len(S))
-    lam, tol, max_iter = check_number(lam, "lam", 0, open_low=True), check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
+    lam, tol, max_iter = (
+        check_number(lam, "lam", 0, open_low=True),
+        check_number(tol, "tol", 0, open_low=True),
+        check_integer(max_iter, "max_iter"),
+    )
     tried = None
     for labels in _guesses(S, lam, rng) if certificate else ():
         proof = certify(S, labels)
-        if proof.proves(lam): return _proved("SDP-λ", lam, proof, lam=lam)
+        if proof.proves(lam):
+            return _proved("SDP-λ", lam, proof, lam=lam)
         value = lambda c: c.objective - lam * c.n_clusters
-        if tried is None or value(proof) > value(tried): tried = proof
-    return _solve(S, _Problem(S, lam=lam), "SDP-λ", lam, tried, lambda proof: proof.proves(lam), tol, max_iter, start, lam, progress)
+        if tried is None or value(proof) > value(tried):
+            tried = proof
+    return _solve(
+        S,
+        _Problem(S, lam=lam),
+        "SDP-λ",
+        lam,
+        tried,
+        lambda proof: proof.proves(lam),
+        tol,
+        max_iter,
+        start,
+        lam,
+        progress,
+    )
+
 
 def _guesses(S, lam, rng, most=24):
     "Candidate partitions for SDP-λ. Without X ≥ 0, the optimum has one cluster more than the centred S has eigenvalues above λ; so that many, and a few around."
     n = len(S)
-    if n == 1: yield np.zeros(1, dtype=np.intp); return
+    if n == 1:
+        yield np.zeros(1, dtype=np.intp)
+        return
     values, vectors = _leading(S, min(most, n - 1))
     above = int((values > lam).sum())
     if above < len(values) or n - 1 <= most:
-        for k in dict.fromkeys(min(max(k, 1), n) for k in (above + 1, above, above + 2)): 
+        for k in dict.fromkeys(min(max(k, 1), n) for k in (above + 1, above, above + 2)):
             yield _guess_labels(S, k, vectors, rng)
-    if above + 2 < n and (S + lam <= np.add.outer(np.diag(S), np.diag(S)) / 2)[~np.eye(n, dtype=bool)].all(): yield np.arange(n)   # every object on its own
+    if above + 2 < n and (S + lam <= np.add.outer(np.diag(S), np.diag(S)) / 2)[~np.eye(n, dtype=bool)].all():
+        yield np.arange(n)  # every object on its own

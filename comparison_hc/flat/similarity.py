@@ -6,13 +6,21 @@
 __all__ = ['AddS', 'adds3', 'adds4', 'adds_from_file', 'mulk3', 'mulk4']
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #53ee0edf
-import json, os
+import json
+import os
 from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 
-from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups, _as_integer_rows, _first_broken_row
+from comparison_hc.comparisons import (
+    Comparisons,
+    _as_integer_rows,
+    _first_broken_row,
+    as_quadruplets,
+    as_triplets,
+    linked_groups,
+)
 from ..ground.grams import judge_kernel, landmark_kernel
 from ..ground.streams import AnswerFile, Place
 from ..ground.validation import InputError, as_array, check_flag, check_integer, check_progress, require
@@ -20,30 +28,36 @@ from ..ground.validation import InputError, as_array, check_flag, check_integer,
 # %% ../../nbs/2_flat/21_similarity.ipynb #1c0670e4
 _ROWS_AT_A_TIME = 1 << 14  # measured below: larger chunks leave the cache, smaller ones pay for NumPy's calls
 
+
 def _places(rows, n_objects):
     "The two columns of places in the flat table of sums that grow and shrink, for a chunk of answers."
-    if rows.shape[1] == 3: i, j, k = rows.T.astype(np.intp); i *= n_objects; return i + j, i + k
+    if rows.shape[1] == 3:
+        i, j, k = rows.T.astype(np.intp)
+        i *= n_objects
+        return i + j, i + k
     i, j, k, l = rows.T.astype(np.intp)
     return i * n_objects + j, k * n_objects + l
 
+
 def _add_rows(
-    sums,         # (n²,) integers, changed in place
-    rows,         # (m, 3) or (m, 4) integers, checked
-    n_objects,    # n
-    sign=1,       # −1 takes the answers back
+    sums,  # (n²,) integers, changed in place
+    rows,  # (m, 3) or (m, 4) integers, checked
+    n_objects,  # n
+    sign=1,  # −1 takes the answers back
 ):
     "Step 2: every answer's point for its first pair and against its second."
     one = sums.dtype.type(sign)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
-        grows, shrinks = _places(rows[start:start + _ROWS_AT_A_TIME], n_objects)
+        grows, shrinks = _places(rows[start : start + _ROWS_AT_A_TIME], n_objects)
         np.add.at(sums, grows, one)
         np.subtract.at(sums, shrinks, one)
 
+
 def _symmetrise(
-    C,            # (n, n) sums
-    out=None,     # where to put the result; C itself is allowed
-    tile=512,     # C and its transpose are both read along the cache in tiles
-):                # (n, n) C + Cᵀ
+    C,  # (n, n) sums
+    out=None,  # where to put the result; C itself is allowed
+    tile=512,  # C and its transpose are both read along the cache in tiles
+):  # (n, n) C + Cᵀ
     "Step 3."
     out = np.empty_like(C) if out is None else out
     cuts = [slice(start, min(start + tile, len(C))) for start in range(0, len(C), tile)]
@@ -56,44 +70,59 @@ def _symmetrise(
 # %% ../../nbs/2_flat/21_similarity.ipynb #8b1fef2a
 def _check_chunk(rows, n_objects, first):
     "Raise the gate's `InputError` if a chunk of rows holds something that is no comparison; `first` is the chunk's first row."
-    unsigned = rows.view(rows.dtype.str.replace("i", "u"))          # a negative number becomes a huge one
+    unsigned = rows.view(rows.dtype.str.replace("i", "u"))  # a negative number becomes a huge one
     ok = unsigned.max() < n_objects
     if ok:
         i, j, k, l = rows.T if rows.shape[1] == 4 else (rows[:, 0], rows[:, 1], rows[:, 0], rows[:, 2])
-        ok = not ((i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))).any() if rows.shape[1] == 4 else not ((i == j) | (i == l) | (j == l)).any()
-    if ok: return
+        ok = (
+            not ((i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))).any()
+            if rows.shape[1] == 4
+            else not ((i == j) | (i == l) | (j == l)).any()
+        )
+    if ok:
+        return
     row, rule = _first_broken_row(rows, n_objects)
     require(False, f"row {first + row} of data", rule, tuple(rows[row].tolist()))
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #1ad5d2dc
 class _Sums:
     "The tables of a stream: directed sums C, and which objects are linked. They come with the first answers, so that an empty stream is cheap to send to a worker."
-    def __init__(self,
-        n_objects,        # n ≥ 1, fixed from the start
+
+    def __init__(
+        self,
+        n_objects,  # n ≥ 1, fixed from the start
         kind="triplets",  # "triplets" or "quadruplets"; the latter takes both
     ):
         self.n_objects = check_integer(n_objects, "n_objects", 1, 2**31)
-        require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
+        require(
+            isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind
+        )
         self.kind, self.n_comparisons, self._sums, self._groups = kind, 0, None, None
 
-    def __repr__(self): return f"{type(self).__name__}({self.n_comparisons:,} {self.kind} about {self.n_objects:,} objects)"
+    def __repr__(self):
+        return f"{type(self).__name__}({self.n_comparisons:,} {self.kind} about {self.n_objects:,} objects)"
 
     def _room_for(self, m):
         "Make the tables, and widen them before m more answers could overflow them."
         n, wide = self.n_objects, self.n_comparisons + m >= 2**31
         try:
-            if self._sums is None: self._sums, self._groups = np.zeros(n * n, dtype=np.int64 if wide else np.int32), np.arange(n)
-            elif wide and self._sums.dtype == np.int32: self._sums = self._sums.astype(np.int64)
-        except (MemoryError, ValueError): require(False, "n_objects", f"small enough for a table of n² sums, {4 * n * n:,} bytes, in memory", n)
+            if self._sums is None:
+                self._sums, self._groups = np.zeros(n * n, dtype=np.int64 if wide else np.int32), np.arange(n)
+            elif wide and self._sums.dtype == np.int32:
+                self._sums = self._sums.astype(np.int64)
+        except (MemoryError, ValueError):
+            require(False, "n_objects", f"small enough for a table of n² sums, {4 * n * n:,} bytes, in memory", n)
 
     def _link(self, rows):
         "Join the groups that the compared pairs of a chunk connect; done as soon as there is one group."
         g = self._groups
-        if not g.any(): return
+        if not g.any():
+            return
         a = g[rows]
         pairs = np.concatenate([a[:, :2], a[:, [0, 2]] if rows.shape[1] == 3 else a[:, 2:]])
         across = pairs[pairs[:, 0] != pairs[:, 1]]
-        if len(across): self._groups = linked_groups(int(g.max()) + 1, across)[g]
+        if len(across):
+            self._groups = linked_groups(int(g.max()) + 1, across)[g]
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #8e2951fb
 def _rows_of(comparisons, stream):
@@ -101,25 +130,40 @@ def _rows_of(comparisons, stream):
     widths = (3,) if stream.kind == "triplets" else (3, 4)
     if isinstance(comparisons, Comparisons):
         require(comparisons.width in widths, "comparisons", f"{stream.kind}, as this stream is of them", comparisons)
-        require(comparisons.n_objects <= stream.n_objects, "comparisons", f"about at most {stream.n_objects} objects", comparisons)
+        require(
+            comparisons.n_objects <= stream.n_objects,
+            "comparisons",
+            f"about at most {stream.n_objects} objects",
+            comparisons,
+        )
         return comparisons.array, True
     rows = as_array(comparisons, "comparisons", f"integer rows of {' or '.join(map(str, widths))} objects")
-    require(rows.ndim == 2 and rows.shape[1] in widths, "comparisons", f"of shape (m, {widths[-1]})", rows if rows.ndim else comparisons)
-    return (rows if rows.dtype.kind in "iu" or not len(rows) else _as_integer_rows(rows, rows.shape[1]).astype(np.int64)), False
+    require(
+        rows.ndim == 2 and rows.shape[1] in widths,
+        "comparisons",
+        f"of shape (m, {widths[-1]})",
+        rows if rows.ndim else comparisons,
+    )
+    return (
+        rows if rows.dtype.kind in "iu" or not len(rows) else _as_integer_rows(rows, rows.shape[1]).astype(np.int64)
+    ), False
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #93e34e68
 class AddS(_Sums):
     "Sums of a stream of comparisons, and the similarity AddS-3 or AddS-4 that they give (N20, section 4). Memory O(n²), however many answers."
-    def partial_fit(self,
+
+    def partial_fit(
+        self,
         comparisons,  # `Triplets` or `Quadruplets`, or (m, 3) or (m, 4) integers of any type in an array or DataFrame; m may be 0
-    ):                # the stream itself
+    ):  # the stream itself
         "Add a batch. If a row is no comparison, raises `InputError` and leaves the sums as they were before the batch."
         rows, checked = _rows_of(comparisons, self)
         self._room_for(len(rows))
         groups = self._groups
         for start in range(0, len(rows), _ROWS_AT_A_TIME):
-            chunk = rows[start:start + _ROWS_AT_A_TIME]
-            try: checked or _check_chunk(chunk, self.n_objects, start)
+            chunk = rows[start : start + _ROWS_AT_A_TIME]
+            try:
+                checked or _check_chunk(chunk, self.n_objects, start)
             except InputError:
                 _add_rows(self._sums, rows[:start], self.n_objects, sign=-1)
                 self._groups = groups
@@ -129,20 +173,32 @@ class AddS(_Sums):
         self.n_comparisons += len(rows)
         return self
 
-    def merge(self,
+    def merge(
+        self,
         other,  # another `AddS` of the same kind about as many objects; not changed
-    ):          # the stream itself
+    ):  # the stream itself
         "Add what another stream has seen."
-        require(isinstance(other, AddS) and (other.kind, other.n_objects) == (self.kind, self.n_objects), "other", f"an AddS of {self.kind} about {self.n_objects} objects", other)
-        if other._sums is None: return self
+        require(
+            isinstance(other, AddS) and (other.kind, other.n_objects) == (self.kind, self.n_objects),
+            "other",
+            f"an AddS of {self.kind} about {self.n_objects} objects",
+            other,
+        )
+        if other._sums is None:
+            return self
         self._room_for(other.n_comparisons)
         self._sums += other._sums
-        first = [np.unique(g, return_index=True)[1][g] for g in (self._groups, other._groups)]      # link everybody to the first of their group, in both
-        self._groups = linked_groups(self.n_objects, np.column_stack([np.tile(np.arange(self.n_objects), 2), np.concatenate(first)]))
+        first = [
+            np.unique(g, return_index=True)[1][g] for g in (self._groups, other._groups)
+        ]  # link everybody to the first of their group, in both
+        self._groups = linked_groups(
+            self.n_objects, np.column_stack([np.tile(np.arange(self.n_objects), 2), np.concatenate(first)])
+        )
         self.n_comparisons += other.n_comparisons
         return self
 
-    def __add__(self, other): return AddS(self.n_objects, self.kind).merge(self).merge(other)
+    def __add__(self, other):
+        return AddS(self.n_objects, self.kind).merge(self).merge(other)
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #749186ec
 def _similarity(self):  # (n, n) symmetric int32 (int64 from 2³¹ comparisons on), zero diagonal; a new array
@@ -150,9 +206,11 @@ def _similarity(self):  # (n, n) symmetric int32 (int64 from 2³¹ comparisons o
     require(self.n_comparisons, "the stream", "given at least one comparison", self)
     return _symmetrise(self._sums.reshape(self.n_objects, -1))
 
+
 def _components(self):  # (n,) integers
     "Groups of objects that chains of compared pairs hold together, as `comparison_components` of all comparisons so far."
     return np.arange(self.n_objects) if self._groups is None else self._groups.copy()
+
 
 AddS.similarity, AddS.components = _similarity, _components
 
@@ -172,17 +230,19 @@ def _adds(comparisons, kind, n_objects):
     C = total._sums.reshape(total.n_objects, -1)
     return _symmetrise(C, out=C)
 
+
 def adds3(
-    triplets,        # `Triplets`, or (m, 3) integers of any type in an array or DataFrame, m ≥ 1
+    triplets,  # `Triplets`, or (m, 3) integers of any type in an array or DataFrame, m ≥ 1
     n_objects=None,  # n; by default as the answers say
-):                   # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
+):  # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
     "AddS-3 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers."
     return _adds(triplets, "triplets", n_objects)
 
+
 def adds4(
-    quadruplets,     # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers of any type in an array or DataFrame, m ≥ 1
+    quadruplets,  # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers of any type in an array or DataFrame, m ≥ 1
     n_objects=None,  # n; by default as the answers say
-):                   # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
+):  # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
     "AddS-4 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers."
     return _adds(quadruplets, "quadruplets", n_objects)
 
@@ -192,72 +252,109 @@ def _save_checkpoint(path, stream, place, about):
     part = Path(f"{path}.part")
     stream._room_for(0)
     with open(part, "wb") as file:
-        np.savez(file, sums=stream._sums, groups=stream._groups, state=np.array(json.dumps(dict(about, place=asdict(place), n_comparisons=stream.n_comparisons))))
+        np.savez(
+            file,
+            sums=stream._sums,
+            groups=stream._groups,
+            state=np.array(json.dumps(dict(about, place=asdict(place), n_comparisons=stream.n_comparisons))),
+        )
         file.flush()
         os.fsync(file.fileno())
     os.replace(part, path)
 
+
 def _load_checkpoint(path, stream, about):
     "The place of a checkpoint; its sums go into the stream."
     try:
-        with np.load(path, allow_pickle=False) as saved: sums, groups, state = saved["sums"], saved["groups"], json.loads(str(saved["state"]))
+        with np.load(path, allow_pickle=False) as saved:
+            sums, groups, state = saved["sums"], saved["groups"], json.loads(str(saved["state"]))
         place = Place(**state.pop("place"))
-    except Exception: raise InputError(f"checkpoint must be a file that adds_from_file has written, or not exist; got {str(path)!r}") from None
+    except Exception:
+        raise InputError(
+            f"checkpoint must be a file that adds_from_file has written, or not exist; got {str(path)!r}"
+        ) from None
     n_comparisons = state.pop("n_comparisons")
     changed = [key for key in about if state.get(key) != about[key]]
-    require(not changed, "checkpoint", f"of a run with the same {', '.join(changed)}", {key: state.get(key) for key in changed})
+    require(
+        not changed,
+        "checkpoint",
+        f"of a run with the same {', '.join(changed)}",
+        {key: state.get(key) for key in changed},
+    )
     stream._sums, stream._groups, stream.n_comparisons = sums, groups, n_comparisons
     return place
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #21637fea
 def adds_from_file(
-    path,              # .csv, .tsv, .txt or .parquet file, one answer a row
-    kind="triplets",   # as in `read_comparisons`: "triplets", "quadruplets", "central" or "odd-one-out"
-    n_objects=None,    # n, if objects are the whole numbers 0..n−1
-    objects=None,      # names of all objects, if they have names; exactly one of the two
-    checkpoint=None,   # file to write the state of the run to, and to continue from if it exists; it stays afterwards
-    every=16,          # batches from one checkpoint to the next
-    progress=None,     # called after every batch with (bytes of text or rows of Parquet read, of how many)
-    **reading,         # header, columns, respondent, encoding and batch of `AnswerFile`
-):                     # `AddS`; its `.similarity()` is AddS-3 or AddS-4
+    path,  # .csv, .tsv, .txt or .parquet file, one answer a row
+    kind="triplets",  # as in `read_comparisons`: "triplets", "quadruplets", "central" or "odd-one-out"
+    n_objects=None,  # n, if objects are the whole numbers 0..n−1
+    objects=None,  # names of all objects, if they have names; exactly one of the two
+    checkpoint=None,  # file to write the state of the run to, and to continue from if it exists; it stays afterwards
+    every=16,  # batches from one checkpoint to the next
+    progress=None,  # called after every batch with (bytes of text or rows of Parquet read, of how many)
+    **reading,  # header, columns, respondent, encoding and batch of `AnswerFile`
+):  # `AddS`; its `.similarity()` is AddS-3 or AddS-4
     "AddS of a file larger than memory, one batch at a time. A run that was killed continues from its checkpoint with the same result to the bit. Raises `InputError`, with the line, for what is not an answer."
     file, every = AnswerFile(path, kind, n_objects, objects, **reading), check_integer(every, "every", 1)
     check_progress(progress)
     is_name = isinstance(checkpoint, (str, os.PathLike))
-    require(checkpoint is None or is_name and Path(checkpoint).absolute().parent.is_dir(), "checkpoint", "the name of a file in a folder that exists, or None", checkpoint)
+    require(
+        checkpoint is None or is_name and Path(checkpoint).absolute().parent.is_dir(),
+        "checkpoint",
+        "the name of a file in a folder that exists, or None",
+        checkpoint,
+    )
     stream = AddS(file.n_objects, "quadruplets" if kind == "quadruplets" else "triplets")
-    about = dict(kind=kind, n_objects=file.n_objects, objects=None if objects is None else list(file.objects), columns=file.columns)
-    place = _load_checkpoint(checkpoint, stream, about) if checkpoint is not None and os.path.exists(checkpoint) else file.start
+    about = dict(
+        kind=kind,
+        n_objects=file.n_objects,
+        objects=None if objects is None else list(file.objects),
+        columns=file.columns,
+    )
+    place = (
+        _load_checkpoint(checkpoint, stream, about)
+        if checkpoint is not None and os.path.exists(checkpoint)
+        else file.start
+    )
     total, closed = file.n_rows if file.is_table else os.path.getsize(path), True
-    def save(): checkpoint is None or _save_checkpoint(checkpoint, stream, place, about)
+
+    def save():
+        checkpoint is None or _save_checkpoint(checkpoint, stream, place, about)
+
     try:
         for count, (answers, after) in enumerate(file.batches(place), 1):
             closed = after is not None
-            if not closed: save()                                # the last line may still grow: it counts now, and will be read again
+            if not closed:
+                save()  # the last line may still grow: it counts now, and will be read again
             stream.partial_fit(answers)
             place = after if closed else place
-            if closed and count % every == 0: save()
-            if progress: progress(place.offset if closed else total, total)
-    except InputError:                                           # what was good stays good: once the line is mended, the run continues
+            if closed and count % every == 0:
+                save()
+            if progress:
+                progress(place.offset if closed else total, total)
+    except InputError:  # what was good stays good: once the line is mended, the run continues
         save()
         raise
-    if closed: save()
+    if closed:
+        save()
     require(stream.n_comparisons, str(path), "a file with at least one answer", "a header and nothing else")
     return stream
 
 # %% ../../nbs/2_flat/21_similarity.ipynb #b464bcad
 def mulk3(
-    triplets,        # `Triplets`, or (m, 3) integers in an array or DataFrame, m ≥ 1
+    triplets,  # `Triplets`, or (m, 3) integers in an array or DataFrame, m ≥ 1
     n_objects=None,  # n; by default as the answers say
     normalise=True,  # whether to divide by √(votes of i · votes of j), as N20 does
-):                   # (n, n) symmetric, zero diagonal: floats in [−1, 1], or int64 counts if not normalised
+):  # (n, n) symmetric, zero diagonal: floats in [−1, 1], or int64 counts if not normalised
     "MulK-3 (Kleindessner and von Luxburg, 2017; N20's baseline): agreements less disagreements of i and j as judges. The majority counts. All answers are needed at once."
     return judge_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"))
 
+
 def mulk4(
-    quadruplets,     # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame, m ≥ 1
+    quadruplets,  # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame, m ≥ 1
     n_objects=None,  # n; by default as the answers say
-    progress=None,   # called with (objects done, n)
-):                   # (n, n) symmetric int64, zero diagonal
+    progress=None,  # called with (objects done, n)
+):  # (n, n) symmetric int64, zero diagonal
     "MulK-4 (F19, eq. 3; N20's baseline): agreements less disagreements of i and j seen from third objects. The majority counts. All answers are needed at once."
     return landmark_kernel(as_quadruplets(quadruplets, n_objects), progress=check_progress(progress))

@@ -6,135 +6,182 @@
 __all__ = ['spur_objective', 'spur_prices', 'SpurStep', 'SpurResult', 'round_solution', 'spur']
 
 # %% ../../nbs/2_flat/23_spur.ipynb #bc2499d5
-import sys, warnings
+import sys
+import warnings
 from dataclasses import dataclass
 from math import log, sqrt
 from types import ModuleType
 
 import numpy as np
 
-from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda, _exactly, _guess_labels, _leading, _proved
+from comparison_hc.flat.sdp import (
+    SDPSolution,
+    _exactly,
+    _guess_labels,
+    _leading,
+    _proved,
+    certify,
+    check_symmetric,
+    sdp_k,
+    sdp_lambda,
+)
 from ..ground.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
 
 # %% ../../nbs/2_flat/23_spur.ipynb #9ce6d6aa
 def spur_objective(
     X,  # (n, n) solution of SDP-k or SDP-λ
     k,  # number of clusters, 1..n
-):      # in (0, 1]
+):  # in (0, 1]
     "Share of X's trace in its k largest eigenvalues (N20, section 5): 1 if and only if the rank is at most k."
     from scipy.linalg import eigvalsh
+
     X = check_symmetric(X, "X")
     k = check_integer(k, "k", 1, len(X))
     trace, leading = float(np.trace(X)), float(eigvalsh(X, subset_by_index=(len(X) - k, len(X) - 1)).sum())
-    require(0 < trace and 0 < leading <= (1 + 1e-6) * trace, "X", "positive semidefinite and not zero", f"a trace of {trace:.3g} and {k} leading eigenvalues of {leading:.3g} in sum")
+    require(
+        0 < trace and 0 < leading <= (1 + 1e-6) * trace,
+        "X",
+        "positive semidefinite and not zero",
+        f"a trace of {trace:.3g} and {k} leading eigenvalues of {leading:.3g} in sum",
+    )
     return min(leading / trace, 1.0)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #54f8858d
 def spur_prices(
-    S,                  # (n, n) symmetric similarity, n ≥ 2
-    n_comparisons,      # c ≥ 1, comparisons behind S
-    normalised=False,   # whether S is on another scale than counts (MulK): the prices then follow the spread of its entries
-):                      # (λ_min, λ_max)
+    S,  # (n, n) symmetric similarity, n ≥ 2
+    n_comparisons,  # c ≥ 1, comparisons behind S
+    normalised=False,  # whether S is on another scale than counts (MulK): the prices then follow the spread of its entries
+):  # (λ_min, λ_max)
     "The two prices of N20's algorithm 1."
     S, c = check_symmetric(S), check_integer(n_comparisons, "n_comparisons", 1, 10**30)
     check_flag(normalised, "normalised")
     n = len(S)
     require(n >= 2, "S", "a similarity of at least two objects", S)
     unit = float(S[np.triu_indices(n, 1)].std()) * n / (2 * sqrt(c)) if normalised else 1.0
-    unit = unit if unit > 0 else 1.0                                       # equal entries have no scale
+    unit = unit if unit > 0 else 1.0  # equal entries have no scale
     return unit * sqrt(c * log(n) / n), unit * c / n
 
 # %% ../../nbs/2_flat/23_spur.ipynb #841bab2d
 @dataclass(frozen=True)
 class SpurStep:
     "One k of the search."
+
     k: int
-    objective: float   # SPUR objective (after iterations that of the last X ⪰ 0), or nan where it was not computed
-    how: str           # "certificate", "iteration", or "not needed: at most 1"
-    gap: float         # relative duality gap of X_k; nan where it was not computed
+    objective: float  # SPUR objective (after iterations that of the last X ⪰ 0), or nan where it was not computed
+    how: str  # "certificate", "iteration", or "not needed: at most 1"
+    gap: float  # relative duality gap of X_k; nan where it was not computed
+
 
 @dataclass(frozen=True, eq=False)
 class SpurResult:
     "The number of clusters, the clusters, and how they were found."
-    n_clusters: int         # the k with the largest objective
-    labels: np.ndarray      # (n,) its partition, 0..k−1
-    objective: float        # its SPUR objective, as in its `SpurStep`; 1 for a proved partition
-    solution: SDPSolution   # of SDP-k
-    steps: tuple            # a `SpurStep` for every k considered, in order
-    lam_min: float          # lower price
-    lam_max: float          # upper price
-    trace_min: object       # trace of SDP-λ's solution at λ_min; None where a certificate made it unnecessary
-    trace_max: object       # the same at λ_max
+
+    n_clusters: int  # the k with the largest objective
+    labels: np.ndarray  # (n,) its partition, 0..k−1
+    objective: float  # its SPUR objective, as in its `SpurStep`; 1 for a proved partition
+    solution: SDPSolution  # of SDP-k
+    steps: tuple  # a `SpurStep` for every k considered, in order
+    lam_min: float  # lower price
+    lam_max: float  # upper price
+    trace_min: object  # trace of SDP-λ's solution at λ_min; None where a certificate made it unnecessary
+    trace_max: object  # the same at λ_max
 
     @property
-    def X(self): return self.solution.X
+    def X(self):
+        return self.solution.X
+
     @property
-    def certificate(self): return self.solution.certificate if self.solution.how == "certificate" else None
+    def certificate(self):
+        return self.solution.certificate if self.solution.how == "certificate" else None
+
     @property
     def table(self):
         "Every k as a row of a DataFrame."
         import pandas as pd
+
         return pd.DataFrame([vars(step) for step in self.steps])
 
 # %% ../../nbs/2_flat/23_spur.ipynb #161cdd19
 def _promising(S, most, tries=5):
     "(numbers of clusters at the largest relative steps of the centred S's spectrum, in falling order; eigenvectors)."
     values, vectors = _leading(S, min(most, len(S) - 1))
-    if len(values) < 2: return [2], vectors
+    if len(values) < 2:
+        return [2], vectors
     gaps = (values[:-1] - values[1:]) / max(np.abs(values).max(), np.finfo(float).tiny)
     order = [int(g) + 2 for g in np.argsort(-gaps, kind="stable") if gaps[g] > 0.02][:tries]
     return order or [2], vectors
+
 
 def _inside(certificate, lam_min, lam_max):
     "How wide the proved prices are inside [λ_min, λ_max], as ln(upper/lower); −1 where they do not meet."
     low, high = max(certificate.lam_low, lam_min), min(certificate.lam_high, lam_max)
     return log(high / low) if certificate.holds and low <= high else -1.0
 
+
 def _proved_answers(S, lam_min, lam_max, tol, max_iter, rng, progress):
     "({k: certificate} for promising k with a partition proved optimal at a price of the range, {k: solution} of SDP-k if one was iterated for it)."
     ks, vectors = _promising(S, 24)
     proofs = {k: certify(S, _guess_labels(S, k, vectors, rng)) for k in ks if 2 <= k <= len(S)}
     inside = {k: proof for k, proof in proofs.items() if _inside(proof, lam_min, lam_max) >= 0}
-    if inside or not proofs: return inside, {}
-    solution = sdp_k(S, ks[0], max(tol, 1e-2), max_iter, rng, certificate=False, progress=progress)       # the iteration's Γ may prove what simple ones do not
+    if inside or not proofs:
+        return inside, {}
+    solution = sdp_k(
+        S, ks[0], max(tol, 1e-2), max_iter, rng, certificate=False, progress=progress
+    )  # the iteration's Γ may prove what simple ones do not
     good = solution.how == "certificate" and _inside(solution.certificate, lam_min, lam_max) >= 0
     return {ks[0]: solution.certificate} if good else {}, {ks[0]: solution}
 
 # %% ../../nbs/2_flat/23_spur.ipynb #553ce6c4
 def round_solution(
-    X,                   # (n, n) solution of SDP-k or SDP-λ
-    k,                   # number of clusters, 1..n
-    method="k-means",    # "k-means" on the rows of X, or "spectral" clustering with X as affinity
-    rng=0,               # int seed or `numpy.random.Generator`
-):                       # (n,) labels, 0..k−1 in order of first appearance
+    X,  # (n, n) solution of SDP-k or SDP-λ
+    k,  # number of clusters, 1..n
+    method="k-means",  # "k-means" on the rows of X, or "spectral" clustering with X as affinity
+    rng=0,  # int seed or `numpy.random.Generator`
+):  # (n,) labels, 0..k−1 in order of first appearance
     "A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input."
     from sklearn.cluster import KMeans, SpectralClustering
+
     from comparison_hc.ground.validation import check_labels
+
     X, rng = check_symmetric(X, "X"), as_rng(rng)
     k = check_integer(k, "k", 1, len(X))
     require(isinstance(method, str) and method in ("k-means", "spectral"), "method", '"k-means" or "spectral"', method)
-    if k in (1, len(X)): return np.zeros(len(X), dtype=np.intp) if k == 1 else np.arange(len(X))
+    if k in (1, len(X)):
+        return np.zeros(len(X), dtype=np.intp) if k == 1 else np.arange(len(X))
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")                                    # equal rows, or an affinity in several parts, are what is hoped for here
-        if method == "k-means": labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
-        else: labels = SpectralClustering(k, affinity="precomputed", random_state=seed).fit_predict(np.maximum(X, 0))
+        warnings.simplefilter("ignore")  # equal rows, or an affinity in several parts, are what is hoped for here
+        if method == "k-means":
+            labels = KMeans(k, n_init=10, random_state=seed).fit_predict(X)
+        else:
+            labels = SpectralClustering(k, affinity="precomputed", random_state=seed).fit_predict(np.maximum(X, 0))
     return check_labels(_exactly(k, labels))
 
 # %% ../../nbs/2_flat/23_spur.ipynb #11fa33cf
 def _objective(solution, k):
     "SPUR objective of SDP-k's solution: after iterations that of the last X ⪰ 0, which is nearer to the optimum's than that of the best feasible X."
-    if solution.eigenvalues is None: return spur_objective(solution.X, k)
-    return float((1 + solution.eigenvalues[::-1][:k - 1].sum()) / (1 + solution.eigenvalues.sum()))
+    if solution.eigenvalues is None:
+        return spur_objective(solution.X, k)
+    return float((1 + solution.eigenvalues[::-1][: k - 1].sum()) / (1 + solution.eigenvalues.sum()))
 
-def _trace(solution): return solution.trace if solution.eigenvalues is None else float(1 + solution.eigenvalues.sum())
+
+def _trace(solution):
+    return solution.trace if solution.eigenvalues is None else float(1 + solution.eigenvalues.sum())
+
 
 def _traces(S, lam_min, lam_max, known, tol, max_iter, rng, progress):
     "SDP-λ at both prices, from a solution of SDP-k if there is one."
     start = next(iter(known.values()), None)
     return tuple(_trace(sdp_lambda(S, lam, tol, max_iter, rng, start, progress=progress)) for lam in (lam_min, lam_max))
 
-_ROUNDS = (5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (0.0, 0.04)       # relative gap to reach, and how far below the best a k's objective may be to take part
+
+_ROUNDS = (
+    (5e-2, np.inf),
+    (2e-2, 0.15),
+    (1e-2, 0.08),
+    (0.0, 0.04),
+)  # relative gap to reach, and how far below the best a k's objective may be to take part
+
 
 def _solve_all(S, ks, known, tol, max_iter, rng, progress):
     "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then in rounds those that can still win, the last to `tol`."
@@ -143,34 +190,51 @@ def _solve_all(S, ks, known, tol, max_iter, rng, progress):
         best = max((objective for _, objective in found.values()), default=0.0)
         for k in ks:
             before, objective = found.get(k, (None, np.inf))
-            if before is not None and (before.gap <= max(tol, rough) or objective < best - near): continue
-            if before is None and k in known: solution = known[k]
-            else: solution = sdp_k(S, k, max(tol, rough), max_iter, rng, before or start, certificate=before is None, progress=progress)
-            if solution.dual is not None: start = solution
+            if before is not None and (before.gap <= max(tol, rough) or objective < best - near):
+                continue
+            if before is None and k in known:
+                solution = known[k]
+            else:
+                solution = sdp_k(
+                    S, k, max(tol, rough), max_iter, rng, before or start, certificate=before is None, progress=progress
+                )
+            if solution.dual is not None:
+                start = solution
             found[k] = solution, _objective(solution, k)
     return found
 
 # %% ../../nbs/2_flat/23_spur.ipynb #8adc0ba6
 def spur(
-    S,                    # (n, n) symmetric similarity: AddS-3, AddS-4, or another with `normalised=True`
-    n_comparisons,        # c ≥ 1, comparisons behind S
-    all_k=False,          # whether to compute every k of the printed range even where a proof makes that unnecessary
-    rounding="k-means",   # how to round an X that is no partition: "k-means" or "spectral"
-    normalised=False,     # whether S is on another scale than counts (MulK)
-    tol=1e-3,             # relative duality gap of the X_k that are compared
-    max_iter=2000,        # iterations of each SDP before a `NotConvergedWarning`
-    rng=0,                # int seed or `numpy.random.Generator`
-    progress=None,        # called after every iteration with (which SDP, iterations done, `max_iter`); may raise to end the work
-):                        # `SpurResult`
+    S,  # (n, n) symmetric similarity: AddS-3, AddS-4, or another with `normalised=True`
+    n_comparisons,  # c ≥ 1, comparisons behind S
+    all_k=False,  # whether to compute every k of the printed range even where a proof makes that unnecessary
+    rounding="k-means",  # how to round an X that is no partition: "k-means" or "spectral"
+    normalised=False,  # whether S is on another scale than counts (MulK)
+    tol=1e-3,  # relative duality gap of the X_k that are compared
+    max_iter=2000,  # iterations of each SDP before a `NotConvergedWarning`
+    rng=0,  # int seed or `numpy.random.Generator`
+    progress=None,  # called after every iteration with (which SDP, iterations done, `max_iter`); may raise to end the work
+):  # `SpurResult`
     "Clusters and their number (N20, algorithm 1), by proof where one is found and by solving the SDPs of the printed range where not. Raises `InputError` for bad input."
     S, rng = check_symmetric(S), as_rng(rng)
-    require(isinstance(rounding, str) and rounding in ("k-means", "spectral"), "rounding", '"k-means" or "spectral"', rounding)
+    require(
+        isinstance(rounding, str) and rounding in ("k-means", "spectral"),
+        "rounding",
+        '"k-means" or "spectral"',
+        rounding,
+    )
     tol, max_iter = check_number(tol, "tol", 0, open_low=True), check_integer(max_iter, "max_iter")
-    check_flag(all_k, "all_k"); check_progress(progress, "(which SDP, iterations done, max_iter)")
+    check_flag(all_k, "all_k")
+    check_progress(progress, "(which SDP, iterations done, max_iter)")
     lam_min, lam_max = spur_prices(S, n_comparisons, normalised)
-    if lam_min > lam_max: warnings.warn(f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}", stacklevel=2)
+    if lam_min > lam_max:
+        warnings.warn(
+            f"{n_comparisons} comparisons of {len(S)} objects are fewer than n ln n: SPUR's lower price {lam_min:.3g} is above its upper price {lam_max:.3g}",
+            stacklevel=2,
+        )
     proofs, known = _proved_answers(S, min(lam_min, lam_max), max(lam_min, lam_max), tol, max_iter, rng, progress)
-    if proofs and not all_k: return _by_proof(S, proofs, lam_min, lam_max)
+    if proofs and not all_k:
+        return _by_proof(S, proofs, lam_min, lam_max)
     trace_min, trace_max = _traces(S, lam_min, lam_max, known, max(tol, 5e-2), max_iter, rng, progress)
     ks = sorted((round(trace_max), round(trace_min)))
     low, high = min(max(2, ks[0]), len(S)), min(ks[1] + 2, len(S))
@@ -183,8 +247,21 @@ def _by_proof(S, proofs, lam_min, lam_max):
     ends = sorted((lam_min, lam_max))
     k = max(sorted(proofs), key=lambda k: _inside(proofs[k], *ends))
     skipped = sorted({*range(2, k + 3)} - {*proofs}) if k else []
-    steps = [SpurStep(j, 1.0, "certificate", 0.0) for j in proofs] + [SpurStep(j, np.nan, "not needed: at most 1", np.nan) for j in skipped if j <= len(S)]
-    return SpurResult(k, proofs[k].labels, 1.0, _proved("SDP-k", k, proofs[k]), tuple(sorted(steps, key=lambda step: step.k)), lam_min, lam_max, None, None)
+    steps = [SpurStep(j, 1.0, "certificate", 0.0) for j in proofs] + [
+        SpurStep(j, np.nan, "not needed: at most 1", np.nan) for j in skipped if j <= len(S)
+    ]
+    return SpurResult(
+        k,
+        proofs[k].labels,
+        1.0,
+        _proved("SDP-k", k, proofs[k]),
+        tuple(sorted(steps, key=lambda step: step.k)),
+        lam_min,
+        lam_max,
+        None,
+        None,
+    )
+
 
 def _choose(S, found, lam_min, lam_max, trace_min, trace_max, rounding, rng):
     "The result where the SDPs were solved: largest objective, then widest proved interval, then smallest k."
@@ -199,6 +276,10 @@ def _choose(S, found, lam_min, lam_max, trace_min, trace_max, rounding, rng):
 # %% ../../nbs/2_flat/23_spur.ipynb #4b4b98a1
 class _CallableModule(ModuleType):
     "A module that is called like its main function."
-    def __call__(self, *args, **options): return spur(*args, **options)
 
-if __name__ in sys.modules and __name__ != "__main__": sys.modules[__name__].__class__ = _CallableModule
+    def __call__(self, *args, **options):
+        return spur(*args, **options)
+
+
+if __name__ in sys.modules and __name__ != "__main__":
+    sys.modules[__name__].__class__ = _CallableModule

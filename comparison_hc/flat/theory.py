@@ -16,7 +16,15 @@ import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from .planted import delta_by_quadrature, gaussians, planted_delta, planted_partition, sample_comparisons, uniform_beta, uniform_normal
+from comparison_hc.flat.planted import (
+    delta_by_quadrature,
+    gaussians,
+    planted_delta,
+    planted_partition,
+    sample_comparisons,
+    uniform_beta,
+    uniform_normal,
+)
 from .similarity import adds3, adds4
 from ..ground.validation import as_rng, require
 
@@ -24,59 +32,126 @@ from ..ground.validation import as_rng, require
 def _normal_delta(mu_in, mu_out, sigma_in, sigma_out):
     "Step 2: 2Φ((μ_in − μ_out)/√(σ_in² + σ_out²)) − 1."
     from scipy.special import ndtr
+
     return 2 * ndtr((mu_in - mu_out) / np.hypot(sigma_in, sigma_out)) - 1
+
 
 def _clipped_uniform(a, b):
     "Mean of U(a, b), 0 ≤ a < 1 < b, cut to [0, 1]."
     return ((1 - a**2) / 2 + b - 1) / (b - a)
 
+
 def _clipped_normal(m, s):
     "Mean of N(m, s²) cut to [0, 1]."
     from scipy.stats import norm
+
     low, high = norm(0, 1).cdf([-m / s, (1 - m) / s])
     return m * (high - low) + s * (norm.pdf(m / s) - norm.pdf((1 - m) / s)) + 1 - high
+
 
 def _distribution_pairs():
     "(name, F_in, F_out, δ by the formulas above)."
     from scipy.stats import beta, norm, uniform
-    normal = [(f"N({a}, {s}²) over N({b}, {t}²)", norm(a, s), norm(b, t), _normal_delta(a, b, s, t)) for a, b, s, t in ((0.1, 0, 0.1, 0.1), (0.3, 0, 0.1, 0.4), (1, -1, 2, 0.5), (0.02, 0, 0.1, 0.1))]
-    betas = [(f"Beta({a}, {b}) over uniform", beta(a, b), uniform(), (a - b) / (a + b)) for a, b in ((2, 1), (1.5, 0.5), (5, 4), (40, 1))]
-    return normal + betas + [("U(0.3, 1.5) over uniform", uniform(0.3, 1.2), uniform(), 2 * _clipped_uniform(0.3, 1.5) - 1),
-                             ("N(0.7, 0.4²) over uniform", norm(0.7, 0.4), uniform(), 2 * _clipped_normal(0.7, 0.4) - 1)]
 
-@check("N20", "eq. 3, closed forms", r"$\delta=2\int_0^1F_{out}(F_{in}^{-1}(u))\,du-1$ is $2\Phi\big((\mu_{in}-\mu_{out})/\sqrt{\sigma_{in}^2+\sigma_{out}^2}\big)-1$ for normal distributions and $2\mathbf E[w\wedge1\vee0]-1$ for $F_{out}=U(0,1)$", "deterministic")
+    normal = [
+        (f"N({a}, {s}²) over N({b}, {t}²)", norm(a, s), norm(b, t), _normal_delta(a, b, s, t))
+        for a, b, s, t in ((0.1, 0, 0.1, 0.1), (0.3, 0, 0.1, 0.4), (1, -1, 2, 0.5), (0.02, 0, 0.1, 0.1))
+    ]
+    betas = [
+        (f"Beta({a}, {b}) over uniform", beta(a, b), uniform(), (a - b) / (a + b))
+        for a, b in ((2, 1), (1.5, 0.5), (5, 4), (40, 1))
+    ]
+    return (
+        normal
+        + betas
+        + [
+            ("U(0.3, 1.5) over uniform", uniform(0.3, 1.2), uniform(), 2 * _clipped_uniform(0.3, 1.5) - 1),
+            ("N(0.7, 0.4²) over uniform", norm(0.7, 0.4), uniform(), 2 * _clipped_normal(0.7, 0.4) - 1),
+        ]
+    )
+
+
+@check(
+    "N20",
+    "eq. 3, closed forms",
+    r"$\delta=2\int_0^1F_{out}(F_{in}^{-1}(u))\,du-1$ is $2\Phi\big((\mu_{in}-\mu_{out})/\sqrt{\sigma_{in}^2+\sigma_{out}^2}\big)-1$ for normal distributions and $2\mathbf E[w\wedge1\vee0]-1$ for $F_{out}=U(0,1)$",
+    "deterministic",
+)
 def closed_forms_of_delta(quick=True):
     "The model's δ and quadrature against the formulas; F against itself, which must give 0; swapped, which must give −δ."
     rows = []
     for number, (name, f_in, f_out, delta) in enumerate(_distribution_pairs()):
-        rows += [(name, "planted_delta", planted_delta(f_in, f_out), delta), (name, "quadrature", delta_by_quadrature(f_in, f_out), delta)]
-        if not quick or number in (1, 5): rows += [(name, "F_in against itself", delta_by_quadrature(f_in, f_in), 0), (name, "swapped", delta_by_quadrature(f_out, f_in), -delta)]
+        rows += [
+            (name, "planted_delta", planted_delta(f_in, f_out), delta),
+            (name, "quadrature", delta_by_quadrature(f_in, f_out), delta),
+        ]
+        if not quick or number in (1, 5):
+            rows += [
+                (name, "F_in against itself", delta_by_quadrature(f_in, f_in), 0),
+                (name, "swapped", delta_by_quadrature(f_out, f_in), -delta),
+            ]
     about, what, left, right = zip(*rows)
     return compare(left, "=", right, tol=1e-7, distributions=about, what=what)
 
 # %% ../../nbs/2_flat/24_theory.ipynb #02f6de68
-@check("N20", "eq. 3", r"A pair inside is more similar than a pair across with probability $(1+\delta)/2$, two pairs of one kind with probability $\tfrac12$", "Monte Carlo", confidence=0.999)
+@check(
+    "N20",
+    "eq. 3",
+    r"A pair inside is more similar than a pair across with probability $(1+\delta)/2$, two pairs of one kind with probability $\tfrac12$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def drawn_delta(quick=True, confidence=0.999, rng=0):
     "Clopper and Pearson's interval for the share of wins against (1 + δ)/2."
     seed, rng, runs, rows = rng, as_rng(rng), 20_000 if quick else 1_000_000, []
     for name, f_in, f_out, delta in _distribution_pairs():
-        for what, one, two, value in (("in against out", f_in, f_out, delta), ("in against in", f_in, f_in, 0), ("out against out", f_out, f_out, 0)):
-            rows.append((name, what, int((one.rvs(runs, random_state=rng) > two.rvs(runs, random_state=rng)).sum()), (1 + value) / 2))
+        for what, one, two, value in (
+            ("in against out", f_in, f_out, delta),
+            ("in against in", f_in, f_in, 0),
+            ("out against out", f_out, f_out, 0),
+        ):
+            rows.append(
+                (
+                    name,
+                    what,
+                    int((one.rvs(runs, random_state=rng) > two.rvs(runs, random_state=rng)).sum()),
+                    (1 + value) / 2,
+                )
+            )
     name, what, wins, value = zip(*rows)
     low, high = proportion_interval(wins, runs, confidence, len(rows))
-    return compare(np.r_[low, value], "<=", np.r_[value, high], distributions=name * 2, what=what * 2, random=dict(seed=seed, what=f"{runs} pairs of similarities a row"))
+    return compare(
+        np.r_[low, value],
+        "<=",
+        np.r_[value, high],
+        distributions=name * 2,
+        what=what * 2,
+        random=dict(seed=seed, what=f"{runs} pairs of similarities a row"),
+    )
 
 # %% ../../nbs/2_flat/24_theory.ipynb #6a76e419
-@check("N20", "eq. 3, no point masses", r"With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. With ties broken by a coin, edge probabilities $a$ inside and $b$ across give $\delta=a-b$", "exact enumeration")
+@check(
+    "N20",
+    "eq. 3, no point masses",
+    r"With point masses $\pi_x$: $\mathbf P(w>w')=\tfrac12(1-\sum_x\pi_x^2)<\tfrac12$. With ties broken by a coin, edge probabilities $a$ inside and $b$ across give $\delta=a-b$",
+    "exact enumeration",
+)
 def point_masses_break_the_half(quick=True):
     "Sums over all pairs of values against the formulas, in fractions."
     rows = []
     for masses in ([1], [1, 1], [3, 1], [1, 2, 3], [5, 1, 1, 1]):
         pi = [Fraction(m, sum(masses)) for m in masses]
         wins = sum(pi[x] * pi[y] for x, y in product(range(len(pi)), repeat=2) if x > y)
-        rows += [(str(masses), "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2), (str(masses), "P(w > w′)", wins, "<", Fraction(1, 2))]
+        rows += [
+            (str(masses), "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2),
+            (str(masses), "P(w > w′)", wins, "<", Fraction(1, 2)),
+        ]
     for a, b in ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1), Fraction(0)), (Fraction(1, 10), Fraction(1, 20))):
-        score = sum(x * y * (1 if u > v else -1 if u < v else 0) for u, x in ((1, a), (0, 1 - a)) for v, y in ((1, b), (0, 1 - b)))
+        score = sum(
+            x * y * (1 if u > v else -1 if u < v else 0)
+            for u, x in ((1, a), (0, 1 - a))
+            for v, y in ((1, b), (0, 1 - b))
+        )
         rows.append((f"a = {a}, b = {b}", "mean score", score, "=", a - b))
     about, what, left, relation, right = zip(*rows)
     return compare([float(x) for x in left], relation, [float(x) for x in right], distributions=about, what=what)
@@ -84,28 +159,32 @@ def point_masses_break_the_half(quick=True):
 # %% ../../nbs/2_flat/24_theory.ipynb #c3dfd187
 def n_questions(
     n_objects,  # n
-    kind,       # "triplets" or "quadruplets"
-):              # int
+    kind,  # "triplets" or "quadruplets"
+):  # int
     "How many questions there are: n·C(n−1, 2) triplets, C(C(n, 2), 2) quadruplets."
     return n_triplet_questions(n_objects) if _is_triplets(kind) else n_quadruplet_questions(n_objects)
+
 
 def _is_triplets(kind):
     "Whether `kind` says triplets; `InputError` for what is neither."
     require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
     return kind == "triplets"
 
+
 def expected_blocks(
-    sizes,    # (k,) cluster sizes
-    p,        # probability that a question is observed
+    sizes,  # (k,) cluster sizes
+    p,  # probability that a question is observed
     epsilon,  # ε: an observed answer is right with probability (1 + ε)/2
-    delta,    # δ of eq. 3
-    kind,     # "triplets" (AddS-3) or "quadruplets" (AddS-4)
-):            # (k, k) Σ
+    delta,  # δ of eq. 3
+    kind,  # "triplets" (AddS-3) or "quadruplets" (AddS-4)
+):  # (k, k) Σ
     "Mean AddS similarity of two items, by their clusters; exact for any sizes (N20, section 4)."
     sizes = np.asarray(sizes)
     n, inside = sizes.sum(), int((sizes * (sizes - 1) // 2).sum())
-    if _is_triplets(kind): within, across = 2 * (n - sizes), -(sizes[:, None] + sizes - 2)
-    else: within, across = np.full(len(sizes), comb(int(n), 2) - inside), np.full((len(sizes),) * 2, -inside)
+    if _is_triplets(kind):
+        within, across = 2 * (n - sizes), -(sizes[:, None] + sizes - 2)
+    else:
+        within, across = np.full(len(sizes), comb(int(n), 2) - inside), np.full((len(sizes),) * 2, -inside)
     return p * epsilon * delta * np.where(np.eye(len(sizes), dtype=bool), within, across)
 
 # %% ../../nbs/2_flat/24_theory.ipynb #60e3cb0f
@@ -113,8 +192,10 @@ def _orders(rates):
     "(order, probability) of all orders of independent exponential times, the first to ring first."
     for order in permutations(range(len(rates))):
         chance, left = Fraction(1), sum(rates)
-        for a in order: chance, left = chance * Fraction(rates[a], left), left - rates[a]
+        for a in order:
+            chance, left = chance * Fraction(rates[a], left), left - rates[a]
         yield order, chance
+
 
 def _signs(order, n_objects):
     "(n, n, n, n) table: sign(w_ij − w_rs) for the pairs in this order, the most similar first; as a function of two pairs."
@@ -122,13 +203,24 @@ def _signs(order, n_objects):
     place |= {(j, i): at for (i, j), at in place.items()}
     return lambda one, two: (place[one] < place[two]) - (place[one] > place[two])
 
+
 def _adds_by_definition(sign, n_objects, kind):
     "{(i, j): S_ij} when every question is observed and answered rightly."
     pairs = list(combinations(range(n_objects), 2))
-    if kind == "quadruplets": return {ij: sum(sign(ij, rs) for rs in pairs if rs != ij) for ij in pairs}
-    return {(i, j): sum(sign((i, j), (i, r)) + sign((j, i), (j, r)) for r in range(n_objects) if r not in (i, j)) for i, j in pairs}
+    if kind == "quadruplets":
+        return {ij: sum(sign(ij, rs) for rs in pairs if rs != ij) for ij in pairs}
+    return {
+        (i, j): sum(sign((i, j), (i, r)) + sign((j, i), (j, r)) for r in range(n_objects) if r not in (i, j))
+        for i, j in pairs
+    }
 
-@check("N20", "section 4, mean similarity: orders", r"$\mathbf E[S_{ij}]$ is $2p\epsilon\delta(n-n_\ell)$ and $-p\epsilon\delta(n_\ell+n_m-2)$ for AddS-3, $p\epsilon\delta\sum_{a<b}n_an_b$ and $-p\epsilon\delta\sum_a\binom{n_a}2$ for AddS-4", "exact enumeration")
+
+@check(
+    "N20",
+    "section 4, mean similarity: orders",
+    r"$\mathbf E[S_{ij}]$ is $2p\epsilon\delta(n-n_\ell)$ and $-p\epsilon\delta(n_\ell+n_m-2)$ for AddS-3, $p\epsilon\delta\sum_{a<b}n_an_b$ and $-p\epsilon\delta\sum_a\binom{n_a}2$ for AddS-4",
+    "exact enumeration",
+)
 def mean_similarity_by_orders(quick=True):
     "All orders of the pairs of n ≤ 4 items, weighted by their probabilities in fractions, against the table."
     rows = []
@@ -139,19 +231,42 @@ def mean_similarity_by_orders(quick=True):
         for kind in ("triplets", "quadruplets"):
             mean = dict.fromkeys(pairs, Fraction(0))
             for order, chance in _orders(rates):
-                for ij, s in _adds_by_definition(_signs(order, n), n, kind).items(): mean[ij] += chance * s
+                for ij, s in _adds_by_definition(_signs(order, n), n, kind).items():
+                    mean[ij] += chance * s
             blocks = expected_blocks(sizes, 1, 1, 1, kind)
-            rows += [(str(sizes), theta, kind, f"{ij}", mean[ij], Fraction(theta - 1, theta + 1) * int(blocks[labels[ij[0]], labels[ij[1]]])) for ij in pairs]
+            rows += [
+                (
+                    str(sizes),
+                    theta,
+                    kind,
+                    f"{ij}",
+                    mean[ij],
+                    Fraction(theta - 1, theta + 1) * int(blocks[labels[ij[0]], labels[ij[1]]]),
+                )
+                for ij in pairs
+            ]
     sizes, theta, kind, pair, left, right = zip(*rows)
-    return compare(list(map(float, left)), "=", list(map(float, right)), sizes=sizes, theta=theta, kind=kind, pair=pair)     # equal fractions are equal floats
+    return compare(
+        list(map(float, left)), "=", list(map(float, right)), sizes=sizes, theta=theta, kind=kind, pair=pair
+    )  # equal fractions are equal floats
 
 # %% ../../nbs/2_flat/24_theory.ipynb #f7b47235
-@check("N20", "section 4, mean similarity: answers", r"$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$", "exact enumeration")
+@check(
+    "N20",
+    "section 4, mean similarity: answers",
+    r"$\mathbf E[S_{ij}]$ with observation and noise: a factor $p\epsilon$",
+    "exact enumeration",
+)
 def mean_similarity_by_answers(quick=True):
     "All orders and all states of all answers for n = 3, in fractions, against the table."
     rows, n, labels, pairs = [], 3, (0, 0, 1), [(0, 1), (0, 2), (1, 2)]
-    questions = {"triplets": [((i, j), (i, r)) for i, j, r in ((0, 1, 2), (1, 0, 2), (2, 0, 1))], "quadruplets": list(combinations(pairs, 2))}
-    for kind, p, epsilon, theta in product(questions, (Fraction(1, 3), Fraction(1)), (Fraction(1, 5), Fraction(1)), (2, 7)):
+    questions = {
+        "triplets": [((i, j), (i, r)) for i, j, r in ((0, 1, 2), (1, 0, 2), (2, 0, 1))],
+        "quadruplets": list(combinations(pairs, 2)),
+    }
+    for kind, p, epsilon, theta in product(
+        questions, (Fraction(1, 3), Fraction(1)), (Fraction(1, 5), Fraction(1)), (2, 7)
+    ):
         state = {0: 1 - p, 1: p * (1 + epsilon) / 2, -1: p * (1 - epsilon) / 2}
         mean = dict.fromkeys(pairs, Fraction(0))
         for (order, chance), states in product(_orders([theta, 1, 1]), product(state, repeat=3)):
@@ -161,52 +276,93 @@ def mean_similarity_by_answers(quick=True):
                 mean[tuple(sorted(one))] += weight
                 mean[tuple(sorted(two))] -= weight
         blocks = expected_blocks([2, 1], 1, 1, 1, kind)
-        rows += [(kind, float(p), float(epsilon), f"{ij}", float(mean[ij]), float(p * epsilon * Fraction(theta - 1, theta + 1) * int(blocks[labels[ij[0]], labels[ij[1]]]))) for ij in pairs]
+        rows += [
+            (
+                kind,
+                float(p),
+                float(epsilon),
+                f"{ij}",
+                float(mean[ij]),
+                float(p * epsilon * Fraction(theta - 1, theta + 1) * int(blocks[labels[ij[0]], labels[ij[1]]])),
+            )
+            for ij in pairs
+        ]
     kind, p, epsilon, pair, left, right = zip(*rows)
     return compare(left, "=", right, kind=kind, p=p, epsilon=epsilon, pair=pair)
 
 # %% ../../nbs/2_flat/24_theory.ipynb #fb72866c
 def block_gap(
     blocks,  # (k, k) Σ, k ≥ 2
-):           # float
+):  # float
     "Δ1 = min over ℓ ≠ m of (Σ_ℓℓ + Σ_mm)/2 − Σ_ℓm (N20, proposition 1)."
     own = np.diag(blocks)
     return float(((own[:, None] + own) / 2 - blocks)[~np.eye(len(blocks), dtype=bool)].min())
 
+
 def expected_gap(
-    n_objects,      # n
+    n_objects,  # n
     n_comparisons,  # mean of |T| or |Q|
-    epsilon,        # ε
-    delta,          # δ
-    kind,           # "triplets" or "quadruplets"
-):                  # float
+    epsilon,  # ε
+    delta,  # δ
+    kind,  # "triplets" or "quadruplets"
+):  # float
     "Δ1 of the mean similarity: 4|T|εδ/(n(n−2)) for AddS-3, 4|Q|εδ/((n−2)(n+1)) for AddS-4, whatever the sizes."
     n = n_objects
     return 4 * n_comparisons * epsilon * delta / (n * (n - 2) if _is_triplets(kind) else (n - 2) * (n + 1))
 
 # %% ../../nbs/2_flat/24_theory.ipynb #cfc6a791
-@check("N20", "section 4, gap", r"$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3", "exact enumeration",
-       erratum=r"Printed for AddS-3: $p\epsilon\delta(n-2)$. With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only a lower bound, smaller by a factor $2+\frac2{n-2}$.")
+@check(
+    "N20",
+    "section 4, gap",
+    r"$\Delta_1=2p\epsilon\delta(n-1)$ for AddS-3 and $p\epsilon\delta\binom n2$ for AddS-4, for all sizes; and $\Sigma_{\ell\ell}-\Sigma_{\ell m}\ge p\epsilon\delta\,n$ for AddS-3",
+    "exact enumeration",
+    erratum=r"Printed for AddS-3: $p\epsilon\delta(n-2)$. With both references, as AddS-3 is defined, it is $2p\epsilon\delta(n-1)$; the printed number is only a lower bound, smaller by a factor $2+\frac2{n-2}$.",
+)
 def mean_gap(quick=True):
     "All partitions of n into k ≥ 2 sizes: Δ1 from the table against the formulas; the smallest plain difference; the printed number."
     rows = []
     for n in range(3, 11 if quick else 25):
         for sizes in _sizes(n):
-            if len(sizes) < 2: continue
+            if len(sizes) < 2:
+                continue
             three, four = (expected_blocks(sizes, 1, 1, 1, kind) for kind in ("triplets", "quadruplets"))
             plain = (np.diag(three)[:, None] - three)[~np.eye(len(sizes), dtype=bool)].min()
-            rows += [(n, str(sizes), "AddS-3", block_gap(three), "=", 2 * (n - 1)), (n, str(sizes), "AddS-4", block_gap(four), "=", comb(n, 2)),
-                     (n, str(sizes), "AddS-3, plain difference", plain, ">=", n), (n, str(sizes), "printed is too small", block_gap(three), ">", n - 2)]
+            rows += [
+                (n, str(sizes), "AddS-3", block_gap(three), "=", 2 * (n - 1)),
+                (n, str(sizes), "AddS-4", block_gap(four), "=", comb(n, 2)),
+                (n, str(sizes), "AddS-3, plain difference", plain, ">=", n),
+                (n, str(sizes), "printed is too small", block_gap(three), ">", n - 2),
+            ]
     for n, kind in product((3, 5, 40, 1000), ("triplets", "quadruplets")):
         p = 0.01
-        rows.append((n, "", f"in numbers of {kind}", expected_gap(n, p * n_questions(n, kind), 1, 1, kind), "=", p * (2 * (n - 1) if kind == "triplets" else comb(n, 2))))
+        rows.append(
+            (
+                n,
+                "",
+                f"in numbers of {kind}",
+                expected_gap(n, p * n_questions(n, kind), 1, 1, kind),
+                "=",
+                p * (2 * (n - 1) if kind == "triplets" else comb(n, 2)),
+            )
+        )
     n, sizes, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=[1e-9 * abs(x) * (how == "=") for x, how in zip(right, relation)], n=n, sizes=sizes, what=what)
+    return compare(
+        left,
+        relation,
+        right,
+        tol=[1e-9 * abs(x) * (how == "=") for x, how in zip(right, relation)],
+        n=n,
+        sizes=sizes,
+        what=what,
+    )
+
 
 def _sizes(n, largest=None):
     "All partitions of n, sizes falling."
-    if n == 0: yield []
-    for first in range(min(n, largest or n), 0, -1): yield from ([first, *rest] for rest in _sizes(n - first, first))
+    if n == 0:
+        yield []
+    for first in range(min(n, largest or n), 0, -1):
+        yield from ([first, *rest] for rest in _sizes(n - first, first))
 
 # %% ../../nbs/2_flat/24_theory.ipynb #c70ecbb7
 def _block_averages(S, labels):
@@ -218,17 +374,43 @@ def _block_averages(S, labels):
     sums, counts = (np.bincount(cell, x, k * k).reshape(k, k) for x in (S[rows, columns], None))
     return (sums / np.maximum(counts, 1))[np.triu_indices(k)]
 
-@check("N20", "section 4, mean similarity: drawn", r"$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal and exponential similarities: only δ matters", "Monte Carlo", confidence=0.999)
+
+@check(
+    "N20",
+    "section 4, mean similarity: drawn",
+    r"$\mathbf E[S_{ij}]$ by clusters, for normal, beta, uniform–normal and exponential similarities: only δ matters",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2, epsilon=0.6, delta=0.5, rng=0):
     "Student's interval for the average of every block against the table; a planted model a run, so that runs are independent."
     from scipy.stats import expon
+
     seed, rng, runs, rows = rng, as_rng(rng), 40 if quick else 1000, []
-    families = dict(normal=gaussians(delta), beta=uniform_beta(delta), uniform_normal=uniform_normal(delta), exponential=(expon(0, (1 + delta) / (1 - delta)), expon()))
+    families = dict(
+        normal=gaussians(delta),
+        beta=uniform_beta(delta),
+        uniform_normal=uniform_normal(delta),
+        exponential=(expon(0, (1 + delta) / (1 - delta)), expon()),
+    )
     for (family, pair), (kind, adds) in product(families.items(), (("triplets", adds3), ("quadruplets", adds4))):
         blocks = expected_blocks(sizes, p, epsilon, delta, kind)
         models = [planted_partition(sizes, *pair, rng) for _ in range(runs)]
-        averages = np.array([_block_averages(adds(sample_comparisons(model, kind, p, epsilon, rng)), model.labels) for model in models])
+        averages = np.array(
+            [_block_averages(adds(sample_comparisons(model, kind, p, epsilon, rng)), model.labels) for model in models]
+        )
         low, high = mean_interval(averages, confidence, n_statements=8 * averages.shape[1])
-        rows += [(family, kind, f"clusters {a} and {b}", *sides) for a, b, *sides in zip(*np.triu_indices(len(sizes)), low, blocks[np.triu_indices(len(sizes))], high)]
+        rows += [
+            (family, kind, f"clusters {a} and {b}", *sides)
+            for a, b, *sides in zip(*np.triu_indices(len(sizes)), low, blocks[np.triu_indices(len(sizes))], high)
+        ]
     family, kind, block, low, value, high = zip(*rows)
-    return compare([*low, *value], "<=", [*value, *high], family=family * 2, kind=kind * 2, block=block * 2, random=dict(seed=seed, what=f"{runs} planted models with their answers a family"))
+    return compare(
+        [*low, *value],
+        "<=",
+        [*value, *high],
+        family=family * 2,
+        kind=kind * 2,
+        block=block * 2,
+        random=dict(seed=seed, what=f"{runs} planted models with their answers a family"),
+    )

@@ -15,28 +15,43 @@ from math import ceil, comb, log, sqrt
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
-from .planted import gaussians, n_comparisons, planted_partition, sample_comparisons, uniform_beta, uniform_normal
+from comparison_hc.flat.planted import (
+    gaussians,
+    n_comparisons,
+    planted_partition,
+    sample_comparisons,
+    uniform_beta,
+    uniform_normal,
+)
 from .similarity import adds3, adds4
-from .theory import expected_blocks, n_questions, _is_triplets
+from .theory import _is_triplets, expected_blocks, n_questions
 from .theory_sdp import printed_interval
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #5ef5faec
 def squares_norm(
     n_objects,  # n
-    kind,       # "triplets" or "quadruplets"
-):              # int
+    kind,  # "triplets" or "quadruplets"
+):  # int
     "‖Σ_q M_q²‖ over all questions q."
     n = n_objects
     return (n - 2) * (2 * n - 1) if _is_triplets(kind) else comb(n, 2) * (n - 1) - 1
 
+
 def _questions(n, kind):
     "All questions, as two lists of pairs."
     pairs = list(combinations(range(n), 2))
-    if kind == "quadruplets": return list(combinations(pairs, 2))
+    if kind == "quadruplets":
+        return list(combinations(pairs, 2))
     return [((i, j), (i, r)) for i in range(n) for j, r in combinations([x for x in range(n) if x != i], 2)]
 
-@check("N20", "Theorem 1, the sample: variance", r"$\big\|\sum_qM_q^2\big\|=(n-2)(2n-1)$ for triplets, $\binom n2(n-1)-1$ for quadruplets; $\|M_q\|\le\sqrt2$; per comparison both are $\frac4n\big(1+O(\frac1n)\big)$", "exact enumeration")
+
+@check(
+    "N20",
+    "Theorem 1, the sample: variance",
+    r"$\big\|\sum_qM_q^2\big\|=(n-2)(2n-1)$ for triplets, $\binom n2(n-1)-1$ for quadruplets; $\|M_q\|\le\sqrt2$; per comparison both are $\frac4n\big(1+O(\frac1n)\big)$",
+    "exact enumeration",
+)
 def squares_of_questions(quick=True):
     "Sums over all questions against the formulas; the rate per comparison for n up to 10⁶."
     rows = []
@@ -47,28 +62,48 @@ def squares_of_questions(quick=True):
             M[one] = M[one[::-1]] = 1
             M[two] = M[two[::-1]] = -1
             total, largest = total + M @ M, max(largest, np.linalg.norm(M, 2))
-        rows += [(n, kind, "norm of the sum", np.linalg.norm(total, 2), "=", squares_norm(n, kind)), (n, kind, "largest norm", largest, "<=", sqrt(2))]
+        rows += [
+            (n, kind, "norm of the sum", np.linalg.norm(total, 2), "=", squares_norm(n, kind)),
+            (n, kind, "largest norm", largest, "<=", sqrt(2)),
+        ]
     for n, kind in product((3, 10, 100, 10**4, 10**6), ("triplets", "quadruplets")):
-        rows.append((n, kind, "per comparison · n/4, from 1", abs(squares_norm(n, kind) / n_questions(n, kind) * n / 4 - 1), "<=", 3 / n))
+        rows.append(
+            (
+                n,
+                kind,
+                "per comparison · n/4, from 1",
+                abs(squares_norm(n, kind) / n_questions(n, kind) * n / 4 - 1),
+                "<=",
+                3 / n,
+            )
+        )
     n, kind, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-8, n=n, kind=kind, what=what)
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #d780b23f
 def sample_noise_bound(
     n_objects,  # n
-    p,          # probability that a question is observed
-    epsilon,    # ε
-    kind,       # "triplets" or "quadruplets"
-):              # t
+    p,  # probability that a question is observed
+    epsilon,  # ε
+    kind,  # "triplets" or "quadruplets"
+):  # t
     "‖S − E[S|w]‖ exceeds this with probability at most 1/n (matrix Bernstein)."
     v, L, A = p * squares_norm(n_objects, kind), sqrt(2) * (1 + p * epsilon), log(2 * n_objects**2)
-    return L * A / 3 + sqrt((L * A / 3)**2 + 2 * v * A)
+    return L * A / 3 + sqrt((L * A / 3) ** 2 + 2 * v * A)
 
-@check("N20", "Theorem 1, the sample: rate", r"Matrix Bernstein's $t$ is at most $7\max\{\sqrt{m\ln n/n},\ln n\}$, $m$ the mean number of comparisons, for $n\ge4$", "deterministic")
+
+@check(
+    "N20",
+    "Theorem 1, the sample: rate",
+    r"Matrix Bernstein's $t$ is at most $7\max\{\sqrt{m\ln n/n},\ln n\}$, $m$ the mean number of comparisons, for $n\ge4$",
+    "deterministic",
+)
 def sample_noise_rate(quick=True):
     "Ratio of the two sides on a grid of n, p, ε."
     rows = []
-    for n, p, epsilon, kind in product((4, 10, 40, 1000, 10**5), np.geomspace(1e-12, 1, 13 if quick else 200), (0.01, 1.0), ("triplets", "quadruplets")):
+    for n, p, epsilon, kind in product(
+        (4, 10, 40, 1000, 10**5), np.geomspace(1e-12, 1, 13 if quick else 200), (0.01, 1.0), ("triplets", "quadruplets")
+    ):
         m = p * n_questions(n, kind)
         rows.append((n, p, epsilon, kind, sample_noise_bound(n, p, epsilon, kind) / max(sqrt(m * log(n) / n), log(n))))
     n, p, epsilon, kind, left = zip(*rows)
@@ -77,19 +112,20 @@ def sample_noise_rate(quick=True):
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #5d321de6
 def mean_given_similarities(
     similarity,  # (n, n) symmetric, without ties
-    kind,        # "triplets" (AddS-3) or "quadruplets" (AddS-4)
-):               # (n, n) E[S|w] / (pε), zero diagonal
+    kind,  # "triplets" (AddS-3) or "quadruplets" (AddS-4)
+):  # (n, n) E[S|w] / (pε), zero diagonal
     "AddS when every question is answered rightly, from ranks: O(n² log n)."
     n = len(similarity)
     if _is_triplets(kind):
         w = np.array(similarity, dtype=float)
-        np.fill_diagonal(w, -np.inf)                                           # rank 0 in its row
+        np.fill_diagonal(w, -np.inf)  # rank 0 in its row
         R = 2.0 * w.argsort(axis=1).argsort(axis=1) - n
         np.fill_diagonal(R, 0)
         return R + R.T
     S, upper = np.zeros((n, n)), np.triu_indices(n, 1)
     S[upper] = 2.0 * similarity[upper].argsort().argsort() + 1 - comb(n, 2)
     return S + S.T
+
 
 def _similarities(sizes, families, runs, rng):
     "(labels, (runs, n, n) symmetric similarities of the planted model); `families` is (F_in, F_out)."
@@ -98,56 +134,94 @@ def _similarities(sizes, families, runs, rng):
     w = np.where(labels[:, None] == labels, inside, outside)
     return labels, w + w.transpose(0, 2, 1)
 
+
 def _norm(A):
     "Spectral norm of a symmetric matrix."
     ends = np.linalg.eigvalsh(A)
     return max(-ends[0], ends[-1])
+
 
 def _adds(answers):
     "AddS-3 or AddS-4 of sampled comparisons, as floats."
     return np.asarray(adds3(answers) if answers.array.shape[1] == 3 else adds4(answers), dtype=float)
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #75f31bd3
-@check("N20", "Theorem 1, the sample", r"$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$", "Monte Carlo", confidence=0.999)
+@check(
+    "N20",
+    "Theorem 1, the sample",
+    r"$\|S-\mathbf E[S|w]\|$ exceeds Bernstein's $t$ with probability at most $\frac1n$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def sample_noise_is_bounded(quick=True, confidence=0.999, share=1.0, rng=0):
     "Upper end of the interval for the exceeding rate of `share`·t against 1/n."
     seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
-    cases = list(product(((12, 0.5), (20, 0.1)) if quick else ((12, 0.1), (12, 0.5), (20, 0.1), (20, 0.5)), ("triplets", "quadruplets")))
+    cases = list(
+        product(
+            ((12, 0.5), (20, 0.1)) if quick else ((12, 0.1), (12, 0.5), (20, 0.1), (20, 0.5)),
+            ("triplets", "quadruplets"),
+        )
+    )
     cases = [(n, p, kind) for (n, p), kind in cases]
     exceeded = []
     for n, p, kind in cases:
         count, bound = 0, share * sample_noise_bound(n, p, 0.5, kind)
         for w in _similarities([n // 2, n - n // 2], gaussians(0.5), scale * n, rng)[1]:
-            count += _norm(_adds(sample_comparisons(w, kind, p, 0.5, rng)) - p * 0.5 * mean_given_similarities(w, kind)) > bound
+            count += (
+                _norm(_adds(sample_comparisons(w, kind, p, 0.5, rng)) - p * 0.5 * mean_given_similarities(w, kind))
+                > bound
+            )
         exceeded.append(int(count))
     _, high = proportion_interval(exceeded, [scale * c[0] for c in cases], confidence, len(cases))
     n, p, kind = zip(*cases)
-    return compare(high, "<=", [1 / a for a in n], n=n, p=p, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"))
+    return compare(
+        high,
+        "<=",
+        [1 / a for a in n],
+        n=n,
+        p=p,
+        kind=kind,
+        exceeded=exceeded,
+        random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"),
+    )
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #eb9bfeda
 def similarity_noise(
     similarity,  # (n, n) symmetric, without ties
-    labels,      # (n,) clusters 0..k−1
-    delta,       # δ of eq. 3
-    kind,        # "triplets" or "quadruplets"
-):               # (n, n) (E[S|w] − E[S])/(pε), zero diagonal
+    labels,  # (n,) clusters 0..k−1
+    delta,  # δ of eq. 3
+    kind,  # "triplets" or "quadruplets"
+):  # (n, n) (E[S|w] − E[S])/(pε), zero diagonal
     "The part of S − S̃ that comes from the similarities."
     mean = expected_blocks(np.bincount(labels), 1, 1, delta, kind)[labels][:, labels]
     np.fill_diagonal(mean, 0)
     return mean_given_similarities(similarity, kind) - mean
 
+
 def similarity_noise_unit(
     n_objects,  # n
-    kind,       # "triplets" or "quadruplets"
-):              # float: m n^(−3/2) at p = 1
+    kind,  # "triplets" or "quadruplets"
+):  # float: m n^(−3/2) at p = 1
     "The scale of the noise in the similarities per pε."
     return n_questions(n_objects, kind) / n_objects**1.5
 
-@check("N20", "Theorem 1, the similarities", r"$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ with probability at least $1-\frac1n$, for $n\ge12$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "N20",
+    "Theorem 1, the similarities",
+    r"$\|\mathbf E[S|w]-\mathbf E[S]\|\le\frac8{\sqrt3}\,m\,\epsilon\sqrt{\ln n/n^3}$ with probability at least $1-\frac1n$, for $n\ge12$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def similarity_noise_is_bounded(quick=True, confidence=0.999, constant=8 / sqrt(3), rng=0):
     "Upper end of the interval for the exceeding rate against 1/n; n small, where it is hardest."
     seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
-    families = dict(normal=(0.5, gaussians(0.5)), weak=(0.05, gaussians(0.05)), beta=(0.5, uniform_beta(0.5)), normal_uniform=(0.5, uniform_normal(0.5, 0.2)))
+    families = dict(
+        normal=(0.5, gaussians(0.5)),
+        weak=(0.05, gaussians(0.05)),
+        beta=(0.5, uniform_beta(0.5)),
+        normal_uniform=(0.5, uniform_normal(0.5, 0.2)),
+    )
     cases, exceeded = list(product((12, 24), families, ("triplets", "quadruplets"))), []
     for n, family, kind in cases:
         bound = constant * sqrt(log(n)) * similarity_noise_unit(n, kind)
@@ -155,41 +229,64 @@ def similarity_noise_is_bounded(quick=True, confidence=0.999, constant=8 / sqrt(
         exceeded.append(int(sum(_norm(similarity_noise(w, labels, families[family][0], kind)) > bound for w in drawn)))
     _, high = proportion_interval(exceeded, [scale * c[0] for c in cases], confidence, len(cases))
     n, family, kind = zip(*cases)
-    return compare(high, "<=", [1 / a for a in n], n=n, family=family, kind=kind, exceeded=exceeded, random=dict(seed=seed, what=f"similarities of {scale}n models a case"))
+    return compare(
+        high,
+        "<=",
+        [1 / a for a in n],
+        n=n,
+        family=family,
+        kind=kind,
+        exceeded=exceeded,
+        random=dict(seed=seed, what=f"similarities of {scale}n models a case"),
+    )
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #e82d5244
 def theorem_interval(
-    n_objects,      # n
+    n_objects,  # n
     n_comparisons,  # m = |T| or |Q|
-    epsilon,        # ε
-    delta,          # δ
-    n_min,          # smallest cluster
+    epsilon,  # ε
+    delta,  # δ
+    n_min,  # smallest cluster
     with_epsilon=True,  # whether ε stands in the second term of the lower end
-):                  # (low, high) for c₃ = c₄ = 1
+):  # (low, high) for c₃ = c₄ = 1
     "The interval for λ of N20's theorem 1."
     n, m = n_objects, n_comparisons
-    return max(sqrt(m * log(n) / n), m * (epsilon if with_epsilon else 1) * sqrt(log(n) / n**3), log(n)**2), m * epsilon * delta * n_min / n**2
+    return max(
+        sqrt(m * log(n) / n), m * (epsilon if with_epsilon else 1) * sqrt(log(n) / n**3), log(n) ** 2
+    ), m * epsilon * delta * n_min / n**2
+
 
 def theorem_conditions(
     n_objects,  # n
-    epsilon,    # ε
-    delta,      # δ
-    n_min,      # smallest cluster
+    epsilon,  # ε
+    delta,  # δ
+    n_min,  # smallest cluster
     sharp=False,  # True: the smaller number of comparisons of the text above
-):              # (threshold of δ, threshold of m) for c₁ = c₂ = 1
+):  # (threshold of δ, threshold of m) for c₁ = c₂ = 1
     "The two conditions of N20's theorem 1."
     n, signal = n_objects, epsilon * delta * n_min
-    return sqrt(n * log(n)) / n_min, max(n**3 * log(n) / signal**2, n**2 * log(n)**2 / signal) if sharp else n**3 * log(n)**2 / signal**2
+    return sqrt(n * log(n)) / n_min, max(
+        n**3 * log(n) / signal**2, n**2 * log(n) ** 2 / signal
+    ) if sharp else n**3 * log(n) ** 2 / signal**2
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #89beef0a
 def _settings(quick, rng):
     "(n, ε, δ, n_min, c₃/c₄) with δ just above its threshold or well above it."
-    for n, epsilon, ratio, _ in product((3, 20, 400, 10**5, 10**9), (1.0, 0.3, 1e-3), (0.2, 1.0, 5.0), range(4 if quick else 100)):
+    for n, epsilon, ratio, _ in product(
+        (3, 20, 400, 10**5, 10**9), (1.0, 0.3, 1e-3), (0.2, 1.0, 5.0), range(4 if quick else 100)
+    ):
         n_min = int(rng.integers(1, n // 2 + 1))
         start = ratio * sqrt(n * log(n)) / n_min
-        if start < 1: yield from ((n, epsilon, delta, n_min, ratio) for delta in (min(1.0, 1.0001 * start), (1 + start) / 2, 1.0))
+        if start < 1:
+            yield from ((n, epsilon, delta, n_min, ratio) for delta in (min(1.0, 1.0001 * start), (1 + start) / 2, 1.0))
 
-@check("N20", "Theorem 1, the interval is not empty", r"For $c_1=c_3/c_4$ and $c_2=\max\{c_1,c_1^2\}$ the conditions on δ and m make the interval of λ non-empty, with ε in the second term; $m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough", "deterministic")
+
+@check(
+    "N20",
+    "Theorem 1, the interval is not empty",
+    r"For $c_1=c_3/c_4$ and $c_2=\max\{c_1,c_1^2\}$ the conditions on δ and m make the interval of λ non-empty, with ε in the second term; $m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough",
+    "deterministic",
+)
 def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
     "Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own."
     rng, rows = as_rng(rng), []
@@ -202,26 +299,57 @@ def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
 
 # %% ../../nbs/2_flat/24b_theory_recovery.ipynb #9d6f08a0
 def deviation_bound(
-    sizes,      # (k,) cluster sizes
-    p,          # probability that a question is observed
-    epsilon,    # ε
-    delta,      # δ
-    kind,       # "triplets" or "quadruplets"
-):              # float
+    sizes,  # (k,) cluster sizes
+    p,  # probability that a question is observed
+    epsilon,  # ε
+    delta,  # δ
+    kind,  # "triplets" or "quadruplets"
+):  # float
     "The estimate of Δ2 above: diagonal, similarities, sample."
     n, n_min = sum(sizes), min(sizes)
     m, tail = p * n_questions(n, kind), sqrt(2 * log(2 * n * len(sizes)))
-    return float((np.diag(expected_blocks(sizes, p, epsilon, delta, kind)) / sizes).max()) + tail * (4 * m * epsilon / n**2 / sqrt(3 * n_min) + sqrt(4 * m / n**2 / n_min))
+    return float((np.diag(expected_blocks(sizes, p, epsilon, delta, kind)) / sizes).max()) + tail * (
+        4 * m * epsilon / n**2 / sqrt(3 * n_min) + sqrt(4 * m / n**2 / n_min)
+    )
 
-@check("N20", "Theorem 1, rows", r"$\Delta_2\le1.5\big(\frac{\Sigma_{\ell\ell}}{n_\ell}+\sqrt{2\ln(2nk)}\big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)\big)$ with probability at least $1-\frac1n$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "N20",
+    "Theorem 1, rows",
+    r"$\Delta_2\le1.5\big(\frac{\Sigma_{\ell\ell}}{n_\ell}+\sqrt{2\ln(2nk)}\big(\frac{4m\epsilon}{n^2\sqrt{3n_{\min}}}+\sqrt{\frac{4m}{n^2n_{\min}}}\big)\big)$ with probability at least $1-\frac1n$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def row_means_are_close(quick=True, confidence=0.999, constant=1.5, rng=0):
     "Upper end of the interval for the exceeding rate against 1/n."
     seed, rng, scale = rng, as_rng(rng), 12 if quick else 120
-    cases, exceeded = list(product(((8, 8), (12, 6, 6)), (0.3,) if quick else (0.1, 0.3, 0.8), ("triplets", "quadruplets"))), []
+    cases, exceeded = (
+        list(product(((8, 8), (12, 6, 6)), (0.3,) if quick else (0.1, 0.3, 0.8), ("triplets", "quadruplets"))),
+        [],
+    )
     for sizes, p, kind in cases:
-        blocks, (labels, drawn) = expected_blocks(sizes, p, 0.5, 0.5, kind), _similarities(sizes, gaussians(0.5), scale * sum(sizes), rng)
+        blocks, (labels, drawn) = (
+            expected_blocks(sizes, p, 0.5, 0.5, kind),
+            _similarities(sizes, gaussians(0.5), scale * sum(sizes), rng),
+        )
         bound = constant * deviation_bound(sizes, p, 0.5, 0.5, kind)
-        exceeded.append(int(sum(printed_interval(_adds(sample_comparisons(w, kind, p, 0.5, rng)), labels, blocks)["deviation"] > bound for w in drawn)))
+        exceeded.append(
+            int(
+                sum(
+                    printed_interval(_adds(sample_comparisons(w, kind, p, 0.5, rng)), labels, blocks)["deviation"]
+                    > bound
+                    for w in drawn
+                )
+            )
+        )
     _, high = proportion_interval(exceeded, [scale * sum(c[0]) for c in cases], confidence, len(cases))
-    return compare(high, "<=", [1 / sum(c[0]) for c in cases], sizes=[str(c[0]) for c in cases], p=[c[1] for c in cases], kind=[c[2] for c in cases], exceeded=exceeded,
-                   random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"))
+    return compare(
+        high,
+        "<=",
+        [1 / sum(c[0]) for c in cases],
+        sizes=[str(c[0]) for c in cases],
+        p=[c[1] for c in cases],
+        kind=[c[2] for c in cases],
+        exceeded=exceeded,
+        random=dict(seed=seed, what=f"similarities, observations and flips, {scale}n times a case"),
+    )

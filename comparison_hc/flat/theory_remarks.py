@@ -23,92 +23,172 @@ from .theory_sdp import rank_one_slack
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #e8b53519
-CONSTANTS = (1.5, 2.0, 2.2, 1.5)   # c₁, …, c₄ of N20's theorem 1, with which it is checked
+CONSTANTS = (1.5, 2.0, 2.2, 1.5)  # c₁, …, c₄ of N20's theorem 1, with which it is checked
+
 
 def recovered_on_interval(
-    S,              # (n, n) AddS similarity
-    labels,         # (n,) planted clusters 0..k−1
+    S,  # (n, n) AddS similarity
+    labels,  # (n,) planted clusters 0..k−1
     n_comparisons,  # m
-    epsilon,        # ε
-    delta,          # δ
+    epsilon,  # ε
+    delta,  # δ
     constants=CONSTANTS,
-):                  # bool
+):  # bool
     "Whether X* is proved to be the unique optimum at both ends of the interval of Theorem 1."
     low, high = theorem_interval(len(S), n_comparisons, epsilon, delta, int(np.bincount(labels).min()))
     ends = constants[2] * low, constants[3] * high
     return bool(ends[0] < ends[1] and all(rank_one_slack(S, labels, lam) > 0 for lam in ends))
 
+
 def theorem_successes(
-    sizes,      # cluster sizes
-    kind,       # "triplets" or "quadruplets"
-    epsilon,    # ε
-    delta,      # δ, normal distributions
+    sizes,  # cluster sizes
+    kind,  # "triplets" or "quadruplets"
+    epsilon,  # ε
+    delta,  # δ, normal distributions
     constants,  # c₁, …, c₄; c₁ is not used
-    runs,       # independent instances
-    rng,        # int seed or `numpy.random.Generator`
-):              # count
+    runs,  # independent instances
+    rng,  # int seed or `numpy.random.Generator`
+):  # count
     "How often X* is proved on the whole interval at the smallest number of comparisons that Theorem 1 allows."
     rng, n = as_rng(rng), sum(sizes)
-    m, adds = round(constants[1] * theorem_conditions(n, epsilon, delta, min(sizes))[1]), adds3 if kind == "triplets" else adds4
+    m, adds = (
+        round(constants[1] * theorem_conditions(n, epsilon, delta, min(sizes))[1]),
+        adds3 if kind == "triplets" else adds4,
+    )
     labels, drawn = _similarities(sizes, gaussians(delta), runs, rng)
-    return sum(recovered_on_interval(adds(sample_comparisons(w, kind, m, float(epsilon), rng)).astype(float), labels, m, epsilon, delta, constants) for w in drawn)
+    return sum(
+        recovered_on_interval(
+            adds(sample_comparisons(w, kind, m, float(epsilon), rng)).astype(float),
+            labels,
+            m,
+            epsilon,
+            delta,
+            constants,
+        )
+        for w in drawn
+    )
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #1386a30f
-@check("N20", "Theorem 1", r"With $c_1=1.5$, $c_2=2$, $c_3=2.2$, $c_4=1.5$: at the threshold of $m$, $X^*$ is the unique optimum for every $\lambda$ of the interval with probability at least $1-\frac1n$ (two equal clusters)", "Monte Carlo", confidence=0.999)
+@check(
+    "N20",
+    "Theorem 1",
+    r"With $c_1=1.5$, $c_2=2$, $c_3=2.2$, $c_4=1.5$: at the threshold of $m$, $X^*$ is the unique optimum for every $\lambda$ of the interval with probability at least $1-\frac1n$ (two equal clusters)",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def theorem_holds_with_numbers(quick=True, confidence=0.999, constants=CONSTANTS, rng=0):
     "Lower end of the interval for the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold."
     seed, rng = rng, as_rng(rng)
-    cases = list(product(((40, 1.0, 0.95),) if quick else ((40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)), ("triplets", "quadruplets")))
+    cases = list(
+        product(
+            ((40, 1.0, 0.95),) if quick else ((40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)),
+            ("triplets", "quadruplets"),
+        )
+    )
     runs = [9 * n for (n, *_), _ in cases]
-    for (n, epsilon, delta), _ in cases: assert delta > CONSTANTS[0] * theorem_conditions(n, epsilon, delta, n // 2)[0]
-    wins = [theorem_successes([n // 2] * 2, kind, epsilon, delta, constants, count, rng) for ((n, epsilon, delta), kind), count in zip(cases, runs)]
+    for (n, epsilon, delta), _ in cases:
+        assert delta > CONSTANTS[0] * theorem_conditions(n, epsilon, delta, n // 2)[0]
+    wins = [
+        theorem_successes([n // 2] * 2, kind, epsilon, delta, constants, count, rng)
+        for ((n, epsilon, delta), kind), count in zip(cases, runs)
+    ]
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
-    return compare(low, ">=", [1 - 1 / c[0][0] for c in cases], n=[c[0][0] for c in cases], epsilon=[c[0][1] for c in cases], delta=[c[0][2] for c in cases], kind=[c[1] for c in cases], successes=wins,
-                   random=dict(seed=seed, what="similarities, observations and flips, 9n times a case"))
+    return compare(
+        low,
+        ">=",
+        [1 - 1 / c[0][0] for c in cases],
+        n=[c[0][0] for c in cases],
+        epsilon=[c[0][1] for c in cases],
+        delta=[c[0][2] for c in cases],
+        kind=[c[1] for c in cases],
+        successes=wins,
+        random=dict(seed=seed, what="similarities, observations and flips, 9n times a case"),
+    )
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #45599980
-@check("N20", "Remark 1", r"For equal clusters the threshold of $m$ is $\frac{k^2}{\epsilon^2\delta^2}n(\ln n)^2$; per $n^{3.5}\ln n$ it falls with n", "deterministic")
+@check(
+    "N20",
+    "Remark 1",
+    r"For equal clusters the threshold of $m$ is $\frac{k^2}{\epsilon^2\delta^2}n(\ln n)^2$; per $n^{3.5}\ln n$ it falls with n",
+    "deterministic",
+)
 def threshold_for_equal_clusters(quick=True):
     "The threshold against the product, and its ratio to n^3.5 ln n at n and 10 n."
     rows = []
     for n, k, epsilon, delta in product((20, 1000, 10**6), (2, 4, 10), (0.1, 1.0), (0.2, 1.0)):
         m = lambda n: theorem_conditions(n, epsilon, delta, n / k)[1]
-        rows += [(n, k, "per k²n(ln n)²/(ε²δ²)", m(n) * (epsilon * delta)**2 / (k * k * n * log(n)**2), "=", 1), (n, k, "at 10 n, per n^3.5 ln n", m(10 * n) / ((10 * n)**3.5 * log(10 * n)), "<", m(n) / (n**3.5 * log(n)))]
+        rows += [
+            (n, k, "per k²n(ln n)²/(ε²δ²)", m(n) * (epsilon * delta) ** 2 / (k * k * n * log(n) ** 2), "=", 1),
+            (
+                n,
+                k,
+                "at 10 n, per n^3.5 ln n",
+                m(10 * n) / ((10 * n) ** 3.5 * log(10 * n)),
+                "<",
+                m(n) / (n**3.5 * log(n)),
+            ),
+        ]
     n, k, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=[1e-12 * (how == "=") for how in relation], n=n, k=k, what=what)
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #67ed3f74
 def capacity(
     epsilon,  # ε in (0, 1]
-):            # bits
+):  # bits
     "Bits that one answer can carry when it is right with probability (1 + ε)/2."
     x = np.array([(1 + epsilon) / 2, (1 - epsilon) / 2])
     return float(1 + (x * np.log2(np.where(x > 0, x, 1))).sum())
 
+
 def partition_bits(
     n_objects,  # n, a multiple of k
-    k,          # equal clusters
-):              # bits
+    k,  # equal clusters
+):  # bits
     "log₂ of the number of partitions of n objects into k clusters of equal size."
     from scipy.special import gammaln
+
     return float((gammaln(n_objects + 1) - k * gammaln(n_objects // k + 1) - gammaln(k + 1)) / log(2))
 
-@check("N20", "Remark 2", r"An answer carries at most $C(\epsilon)\le\epsilon^2$ bits; so $m\ge(\text{bits}/2-1)/\epsilon^2$ answers are needed for a success probability of ½, passive or active", "deterministic",
-       erratum=r"Printed: in the active setting $\Omega(n\ln\frac n\epsilon)$ triplets suffice. With ε as in N20, that many answers carry fewer bits than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05, under a hundredth of them. The dependence $1/\epsilon^2$ that the remark leaves open is necessary.")
+
+@check(
+    "N20",
+    "Remark 2",
+    r"An answer carries at most $C(\epsilon)\le\epsilon^2$ bits; so $m\ge(\text{bits}/2-1)/\epsilon^2$ answers are needed for a success probability of ½, passive or active",
+    "deterministic",
+    erratum=r"Printed: in the active setting $\Omega(n\ln\frac n\epsilon)$ triplets suffice. With ε as in N20, that many answers carry fewer bits than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05, under a hundredth of them. The dependence $1/\epsilon^2$ that the remark leaves open is necessary.",
+)
 def answers_carry_few_bits(quick=True):
     "C(ε) from the mutual information of the channel's table, and against ε²; partitions counted; bits in n ln(n/ε) answers against half of what is needed."
     rows = []
     for epsilon in np.linspace(0.01, 1, 12 if quick else 200):
         joint = np.array([[1 + epsilon, 1 - epsilon], [1 - epsilon, 1 + epsilon]]) / 4
         information = sum(q * log2(q / 0.25) for q in joint.ravel() if q > 0)
-        rows += [(epsilon, "C(ε)", capacity(epsilon), "=", information), (epsilon, "C(ε) ≤ ε²", capacity(epsilon), "<=", epsilon**2)]
-    for n, k, count in ((4, 2, 3), (6, 2, 10), (6, 3, 15), (8, 4, 105)): rows.append((0, f"partitions, n = {n}, k = {k}", 2**partition_bits(n, k), "=", count))
-    for n, k, epsilon in ((1000, 4, 0.05), (10**5, 2, 0.02)): rows.append((epsilon, f"bits in n ln(n/ε) answers, n = {n}", n * log(n / epsilon) * capacity(epsilon), "<", partition_bits(n, k) / 100 if n == 1000 else partition_bits(n, k) / 2 - 1))
+        rows += [
+            (epsilon, "C(ε)", capacity(epsilon), "=", information),
+            (epsilon, "C(ε) ≤ ε²", capacity(epsilon), "<=", epsilon**2),
+        ]
+    for n, k, count in ((4, 2, 3), (6, 2, 10), (6, 3, 15), (8, 4, 105)):
+        rows.append((0, f"partitions, n = {n}, k = {k}", 2 ** partition_bits(n, k), "=", count))
+    for n, k, epsilon in ((1000, 4, 0.05), (10**5, 2, 0.02)):
+        rows.append(
+            (
+                epsilon,
+                f"bits in n ln(n/ε) answers, n = {n}",
+                n * log(n / epsilon) * capacity(epsilon),
+                "<",
+                partition_bits(n, k) / 100 if n == 1000 else partition_bits(n, k) / 2 - 1,
+            )
+        )
     epsilon, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=[1e-9 * (how != "<") for how in relation], epsilon=epsilon, what=what)
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #473a25aa
-@check("N20", "Remark 3", r"If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; for equal clusters and $\delta=1$ they are equivalent", "deterministic")
+@check(
+    "N20",
+    "Remark 3",
+    r"If $c_1\sqrt{n\ln n}/n_{\min}<\delta\le1$ then $k<\frac1{c_1}\sqrt{n/\ln n}$, for any sizes; for equal clusters and $\delta=1$ they are equivalent",
+    "deterministic",
+)
 def few_clusters(quick=True, exponent=0.5, rng=0):
     "k against (n/ln n)^exponent per c₁, the largest c₁ that the condition on δ leaves room for: random sizes, then equal ones with δ = 1."
     seed, rng, rows = rng, as_rng(rng), []
@@ -119,19 +199,35 @@ def few_clusters(quick=True, exponent=0.5, rng=0):
     rows += [(n, "equal sizes", 1.0, k, n // k, "=") for n, k in product((20, 300, 10**4), (2, 5, 10))]
     n, what, delta, k, n_min, relation = zip(*rows)
     c1 = [d / theorem_conditions(items, 1, d, smallest)[0] for items, d, smallest in zip(n, delta, n_min)]
-    right = [(items / log(items))**exponent / c for items, c in zip(n, c1)]
-    return compare(k, relation, right, tol=1e-9, n=n, what=what, delta=delta, n_min=n_min, random=dict(seed=seed, what="sizes and δ of the first rows"))
+    right = [(items / log(items)) ** exponent / c for items, c in zip(n, c1)]
+    return compare(
+        k,
+        relation,
+        right,
+        tol=1e-9,
+        n=n,
+        what=what,
+        delta=delta,
+        n_min=n_min,
+        random=dict(seed=seed, what="sizes and δ of the first rows"),
+    )
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #6b6ae8d9
 def questions_with_an_item(
     n_objects,  # n
-    kind,       # "triplets" or "quadruplets"
-):              # int
+    kind,  # "triplets" or "quadruplets"
+):  # int
     "How many questions contain a given item."
     pairs = comb(n_objects - 1, 2)
     return 3 * pairs if kind == "triplets" else n_questions(n_objects, kind) - comb(pairs, 2)
 
-@check("N20", "Remark 4, counting", r"An item is in $3\binom{n-1}2$ triplet questions, a share of $3/n$, and in $\binom{\binom n2}2-\binom{\binom{n-1}2}2$ quadruplet questions; $k^2n(\ln n)^2=n^2\ln n$ at $k=\sqrt{n/\ln n}$", "exact enumeration")
+
+@check(
+    "N20",
+    "Remark 4, counting",
+    r"An item is in $3\binom{n-1}2$ triplet questions, a share of $3/n$, and in $\binom{\binom n2}2-\binom{\binom{n-1}2}2$ quadruplet questions; $k^2n(\ln n)^2=n^2\ln n$ at $k=\sqrt{n/\ln n}$",
+    "exact enumeration",
+)
 def items_in_questions(quick=True):
     "Questions listed and counted; the share; the number at the largest k."
     rows = []
@@ -139,52 +235,153 @@ def items_in_questions(quick=True):
         count = sum(0 in (*one, *two) for one, two in _questions(n, kind))
         rows.append((n, kind, "count", count, questions_with_an_item(n, kind), 0))
     for n in (10, 1000, 10**6):
-        rows += [(n, "triplets", "share · n/3", questions_with_an_item(n, "triplets") / n_questions(n, "triplets") * n / 3, 1, 1e-12), (n, "quadruplets", "share · n/4", questions_with_an_item(n, "quadruplets") / n_questions(n, "quadruplets") * n / 4, 1, 2 / n),
-                 (n, "", "threshold at k = √(n/ln n), per n² ln n", theorem_conditions(n, 1, 1, sqrt(n * log(n)))[1] / (n * n * log(n)), 1, 1e-12)]
+        rows += [
+            (
+                n,
+                "triplets",
+                "share · n/3",
+                questions_with_an_item(n, "triplets") / n_questions(n, "triplets") * n / 3,
+                1,
+                1e-12,
+            ),
+            (
+                n,
+                "quadruplets",
+                "share · n/4",
+                questions_with_an_item(n, "quadruplets") / n_questions(n, "quadruplets") * n / 4,
+                1,
+                2 / n,
+            ),
+            (
+                n,
+                "",
+                "threshold at k = √(n/ln n), per n² ln n",
+                theorem_conditions(n, 1, 1, sqrt(n * log(n)))[1] / (n * n * log(n)),
+                1,
+                1e-12,
+            ),
+        ]
     n, kind, what, left, right, tol = zip(*rows)
     return compare(left, "=", right, tol=tol, n=n, kind=kind, what=what)
 
-@check("N20", "Remark 4, uniform sampling", r"With $\frac34$ of $\frac13n\ln n$ triplets or $\frac14n\ln n$ quadruplets some item is in none with probability $\ge0.85$; with twice as many as those, with probability $\le0.15$ ($n=200$)", "Monte Carlo", confidence=0.999)
+
+@check(
+    "N20",
+    "Remark 4, uniform sampling",
+    r"With $\frac34$ of $\frac13n\ln n$ triplets or $\frac14n\ln n$ quadruplets some item is in none with probability $\ge0.85$; with twice as many as those, with probability $\le0.15$ ($n=200$)",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def some_item_is_missed(quick=True, confidence=0.999, n_objects=200, rng=0):
     "Interval for the rate at which an item is missed."
     seed, rng, runs, n = rng, as_rng(rng), 150 if quick else 2000, n_objects
     w = np.triu(rng.normal(size=(n, n)), 1)
     cases = list(product((("triplets", 3), ("quadruplets", 4)), (0.75, 2.0)))
-    missed = [sum(len(np.unique(sample_comparisons(w + w.T, kind, round(share * n * log(n) / items), 1.0, rng).array)) < n for _ in range(runs)) for (kind, items), share in cases]
+    missed = [
+        sum(
+            len(np.unique(sample_comparisons(w + w.T, kind, round(share * n * log(n) / items), 1.0, rng).array)) < n
+            for _ in range(runs)
+        )
+        for (kind, items), share in cases
+    ]
     low, high = proportion_interval(missed, runs, confidence, len(cases))
     few = np.array([share < 1 for _, share in cases])
-    return compare(np.where(few, low, high), np.where(few, ">=", "<="), np.where(few, 0.85, 0.15), kind=[c[0][0] for c in cases], share=[c[1] for c in cases], missed=missed, random=dict(seed=seed, what=f"{runs} samples a case"))
+    return compare(
+        np.where(few, low, high),
+        np.where(few, ">=", "<="),
+        np.where(few, 0.85, 0.15),
+        kind=[c[0][0] for c in cases],
+        share=[c[1] for c in cases],
+        missed=missed,
+        random=dict(seed=seed, what=f"{runs} samples a case"),
+    )
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #7e3f50ed
-@check("N20", "Remark 5", r"For $m\ge n^2/\epsilon^2$ and $n\ge100$ the interval of λ has the ratio $\delta n_{\min}/\sqrt{n\ln n}$, whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$", "deterministic",
-       erratum=r"Remark 5 does not follow from the printed condition on |T|: at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. The interval of λ is non-empty from $n^2/\epsilon^2$ on, so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled using at least $\Omega(n^2\ln n)$' does not hold for the method.")
+@check(
+    "N20",
+    "Remark 5",
+    r"For $m\ge n^2/\epsilon^2$ and $n\ge100$ the interval of λ has the ratio $\delta n_{\min}/\sqrt{n\ln n}$, whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$",
+    "deterministic",
+    erratum=r"Remark 5 does not follow from the printed condition on |T|: at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. The interval of λ is non-empty from $n^2/\epsilon^2$ on, so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled using at least $\Omega(n^2\ln n)$' does not hold for the method.",
+)
 def interval_stops_moving(quick=True):
     "Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε²."
     rows = []
     for n, epsilon, share in product((100, 1000, 10**5, 10**8), (0.05, 0.5, 1.0), (0.5, 0.1)):
         n_min = share * n
         start = sqrt(n * log(n)) / n_min
-        if start > 1: continue
+        if start > 1:
+            continue
         delta, unit = min(1.0, 1.5 * start), n**2 / epsilon**2
         for factor in (1, 3, 100):
             low, high = theorem_interval(n, factor * unit, epsilon, delta, n_min)
-            rows.append((n, epsilon, n_min, f"ratio of ends, m = {factor} n²/ε²", high / low * sqrt(n * log(n)) / (delta * n_min), "=", 1))
+            rows.append(
+                (
+                    n,
+                    epsilon,
+                    n_min,
+                    f"ratio of ends, m = {factor} n²/ε²",
+                    high / low * sqrt(n * log(n)) / (delta * n_min),
+                    "=",
+                    1,
+                )
+            )
         low, high = theorem_interval(n, unit / 4, epsilon, delta, n_min)
-        rows += [(n, epsilon, n_min, "ratio of ends, m = n²/(4ε²), is smaller", high / low * sqrt(n * log(n)) / (delta * n_min), "<", 1),
-                 (n, epsilon, n_min, "sharp condition at the smallest δ", theorem_conditions(n, epsilon, start, n_min, sharp=True)[1] / unit, "<=", 1),
-                 (n, epsilon, n_min, "printed condition at the smallest δ, per ln n", theorem_conditions(n, epsilon, start, n_min)[1] / unit / log(n), "=", 1)]
+        rows += [
+            (
+                n,
+                epsilon,
+                n_min,
+                "ratio of ends, m = n²/(4ε²), is smaller",
+                high / low * sqrt(n * log(n)) / (delta * n_min),
+                "<",
+                1,
+            ),
+            (
+                n,
+                epsilon,
+                n_min,
+                "sharp condition at the smallest δ",
+                theorem_conditions(n, epsilon, start, n_min, sharp=True)[1] / unit,
+                "<=",
+                1,
+            ),
+            (
+                n,
+                epsilon,
+                n_min,
+                "printed condition at the smallest δ, per ln n",
+                theorem_conditions(n, epsilon, start, n_min)[1] / unit / log(n),
+                "=",
+                1,
+            ),
+        ]
     n, epsilon, n_min, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=[0 if how == "<" else 1e-9 for how in relation], n=n, epsilon=epsilon, n_min=n_min, what=what)
+    return compare(
+        left,
+        relation,
+        right,
+        tol=[0 if how == "<" else 1e-9 for how in relation],
+        n=n,
+        epsilon=epsilon,
+        n_min=n_min,
+        what=what,
+    )
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #38e0cc1c
 @check("N20", "Remark 6", r"AddS-3 and AddS-4 are the same for $w$ and for $g(w)$, $g$ increasing", "deterministic")
 def only_order_matters(quick=True, rng=0):
     "Differing entries of AddS between w, exp w, its distribution function, and a transformation with heavy tails, the same questions asked."
     from scipy.special import ndtr
+
     seed, rows = as_rng(rng).integers(2**31), []
     model = planted_partition([8, 7, 5], *gaussians(0.5, 1.0), int(seed))
     w = np.array(model.similarity)
-    for (name, g), (kind, adds), p in product((("exp w", np.exp), ("Φ(w)", ndtr), ("tan(πΦ(w) − π/2)", lambda x: np.tan(np.pi * (ndtr(x) - 0.5)))), (("triplets", adds3), ("quadruplets", adds4)), (0.1, 1.0)):
+    for (name, g), (kind, adds), p in product(
+        (("exp w", np.exp), ("Φ(w)", ndtr), ("tan(πΦ(w) − π/2)", lambda x: np.tan(np.pi * (ndtr(x) - 0.5)))),
+        (("triplets", adds3), ("quadruplets", adds4)),
+        (0.1, 1.0),
+    ):
         one, two = (adds(sample_comparisons(x, kind, p, 0.8, 5)) for x in (w, g(w)))
         rows.append((name, kind, p, int((one != two).sum())))
     g, kind, p, left = zip(*rows)

@@ -25,36 +25,40 @@ from ..ground.validation import as_rng
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #659e878e
 def indicator(
     labels,  # (n,) integer blocks 0..k−1
-):           # (n, k) Z
+):  # (n, k) Z
     "Z of N20: which item is in which block."
     labels = np.asarray(labels)
     return (labels[:, None] == np.arange(labels.max() + 1)).astype(float)
 
+
 def partition_matrix(
     labels,  # (n,) integer blocks 0..k−1
-):           # (n, n) X* = Z N⁻¹ Zᵀ, which is also the projection P
+):  # (n, n) X* = Z N⁻¹ Zᵀ, which is also the projection P
     "1/n_ℓ inside block ℓ, 0 elsewhere."
     Z = indicator(labels)
     return (Z / Z.sum(0)) @ Z.T
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #791daebe
 def printed_interval(
-    S,       # (n, n) symmetric
+    S,  # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1, k ≥ 2
     blocks,  # (k, k) Σ
-):           # dict: norm ‖S − S̃‖₂, gap Δ1, deviation Δ2, n_min, and the ends of the interval, low and high (empty unless low < high)
+):  # dict: norm ‖S − S̃‖₂, gap Δ1, deviation Δ2, n_min, and the ends of the interval, low and high (empty unless low < high)
     "The quantities of N20's proposition 1, with S̃ = ZΣZᵀ on the diagonal too."
     Z = indicator(labels)
     noise = S - Z @ blocks @ Z.T
     norm, gap, n_min = float(np.linalg.norm(noise, 2)), block_gap(blocks), float(Z.sum(0).min())
     deviation = float(np.abs(noise @ Z / Z.sum(0)).max())
-    return dict(norm=norm, gap=gap, deviation=deviation, n_min=n_min, low=norm, high=n_min * min(gap / 2, gap - 6 * deviation))
+    return dict(
+        norm=norm, gap=gap, deviation=deviation, n_min=n_min, low=norm, high=n_min * min(gap / 2, gap - 6 * deviation)
+    )
+
 
 def noisy_blocks(
     sizes,  # (k,) block sizes
     noise,  # standard deviation of an entry
-    rng,    # int seed or `numpy.random.Generator`
-):          # (S, labels, Σ)
+    rng,  # int seed or `numpy.random.Generator`
+):  # (S, labels, Σ)
     "A block matrix of the shape of AddS-3's mean, Δ1 = 1, with symmetric normal noise."
     labels, rng = np.repeat(np.arange(len(sizes)), sizes), as_rng(rng)
     blocks = expected_blocks(sizes, 1, 1, 1, "triplets") / (2 * (sum(sizes) - 1))
@@ -68,11 +72,12 @@ def _block_means(S, labels):
     sizes, B = Z.sum(0), S @ Z / Z.sum(0)
     return Z, sizes, B, Z.T @ B / sizes[:, None], B[np.arange(len(S)), labels]
 
+
 def dual_solution(
-    S,       # (n, n) symmetric
+    S,  # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1
-    lam,     # λ
-):           # (Λ, Γ, α)
+    lam,  # λ
+):  # (Λ, Γ, α)
     "The multipliers of steps 2 and 3. They prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
     (Z, sizes, B, means, own), P = _block_means(S, labels), partition_matrix(labels)
     alpha = 2 * own - np.diag(means)[labels] - lam / sizes[labels]
@@ -80,7 +85,13 @@ def dual_solution(
     rest = np.eye(len(S)) - P
     return rest @ (lam * np.eye(len(S)) - S) @ rest, Gamma, alpha
 
-@check("N20", "Proposition 1, the dual", r"$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$; $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ", "deterministic")
+
+@check(
+    "N20",
+    "Proposition 1, the dual",
+    r"$\Lambda=\lambda I-S-\Gamma+\frac12(\alpha\mathbf 1^T+\mathbf 1\alpha^T)$ and $\Lambda X^*=0$; $\sum_i\alpha_i=\operatorname{tr}(SX^*)-\lambda k$: for any S and λ",
+    "deterministic",
+)
 def dual_is_stationary(quick=True, rng=0):
     "Largest entry of each difference on random matrices, singletons and a single block included."
     rng, rows = as_rng(rng), []
@@ -88,83 +99,122 @@ def dual_is_stationary(quick=True, rng=0):
         S, labels, _ = noisy_blocks(sizes, 1.0, rng)
         Lambda, Gamma, alpha = dual_solution(S, labels, lam)
         X = partition_matrix(labels)
-        differences = dict(stationary=Lambda - (lam * np.eye(len(S)) - S - Gamma + (alpha[:, None] + alpha) / 2), complementary=Lambda @ X, supports=Gamma * X,
-                           objective=np.sum(alpha) - np.sum(S * X) + lam * len(sizes))
+        differences = dict(
+            stationary=Lambda - (lam * np.eye(len(S)) - S - Gamma + (alpha[:, None] + alpha) / 2),
+            complementary=Lambda @ X,
+            supports=Gamma * X,
+            objective=np.sum(alpha) - np.sum(S * X) + lam * len(sizes),
+        )
         rows += [(str(sizes), lam, what, float(np.abs(d).max())) for what, d in differences.items()]
     sizes, lam, what, left = zip(*rows)
     return compare(left, "<=", 1e-10, sizes=sizes, lam=lam, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #051898e0
 def necessary_interval(
-    S,       # (n, n) symmetric
+    S,  # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-):           # (low, high)
+):  # (low, high)
     "At a λ > 0 outside, X* is not optimal: the two ends displayed above."
     Z, sizes, B, means, own = _block_means(S, labels)
     rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B
-    ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels]                        # 2 n_ℓ n_m / (n_ℓ + n_m)
+    ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels]  # 2 n_ℓ n_m / (n_ℓ + n_m)
     inside = [S[np.ix_(labels == m, labels == m)] for m in range(len(sizes))]
     centred = [A - A.mean(0) - A.mean(1)[:, None] + A.mean() for A in inside]
     return max(float(np.linalg.eigvalsh(A)[-1]) for A in centred), float((rows * ends)[Z == 0].min())
 
+
 def optimality_intervals(
-    S,       # (n, n) symmetric
+    S,  # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1
     blocks,  # (k, k) Σ, for the printed interval
-):           # {name: (low, high)}: printed ⊂ "without Δ1/2" ⊂ "first form" ⊂ all λ for which X* is optimal ⊂ "necessary"
+):  # {name: (low, high)}: printed ⊂ "without Δ1/2" ⊂ "first form" ⊂ all λ for which X* is optimal ⊂ "necessary"
     "Intervals of λ from N20's proposition 1 and its proof, each inside the next."
     Z, sizes, B, means, own = _block_means(S, labels)
-    rest, p, lead = np.eye(len(S)) - partition_matrix(labels), printed_interval(S, labels, blocks), own - np.diag(means)[labels] / 2
+    rest, p, lead = (
+        np.eye(len(S)) - partition_matrix(labels),
+        printed_interval(S, labels, blocks),
+        own - np.diag(means)[labels] / 2,
+    )
     gamma = lead[:, None] + lead - B[:, labels] - B[:, labels].T + means[labels][:, labels]
     ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels][:, labels]
-    return {"printed": (p["low"], p["high"]), "without Δ1/2": (p["low"], p["n_min"] * (p["gap"] - 6 * p["deviation"])),
-            "first form": (float(np.linalg.eigvalsh(rest @ S @ rest)[-1]), float((gamma * ends)[labels[:, None] != labels].min())), "necessary": necessary_interval(S, labels)}
+    return {
+        "printed": (p["low"], p["high"]),
+        "without Δ1/2": (p["low"], p["n_min"] * (p["gap"] - 6 * p["deviation"])),
+        "first form": (
+            float(np.linalg.eigvalsh(rest @ S @ rest)[-1]),
+            float((gamma * ends)[labels[:, None] != labels].min()),
+        ),
+        "necessary": necessary_interval(S, labels),
+    }
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #45803c01
 def _instances(quick, rng):
     "(sizes, noise, S, labels, Σ): normal noise, and noise that is constant on rows and columns."
-    for sizes, noise, row_noise, _ in product(([4, 4], [3, 5, 7], [1, 2, 6], [10, 2], [8, 8, 8, 8]), (0.0, 0.02, 0.1, 0.5), (0, 0.05), range(3 if quick else 40)):
+    for sizes, noise, row_noise, _ in product(
+        ([4, 4], [3, 5, 7], [1, 2, 6], [10, 2], [8, 8, 8, 8]),
+        (0.0, 0.02, 0.1, 0.5),
+        (0, 0.05),
+        range(3 if quick else 40),
+    ):
         S, labels, blocks = noisy_blocks(sizes, noise, rng)
         shift = rng.choice([-row_noise, row_noise], size=len(S))
         yield str(sizes), noise, S + (shift[:, None] + shift), labels, blocks
 
-@check("N20", "Proposition 1, steps 4 and 5", r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the necessary interval", "deterministic")
+
+@check(
+    "N20",
+    "Proposition 1, steps 4 and 5",
+    r"$\lambda_{\max}((I-P)S(I-P))\le\|S-\tilde S\|_2$ and $\Gamma_{ij}\ge\Delta_1-6\Delta_2-\lambda/n_{\min}$: the printed interval lies in that of the first form, also without $\Delta_1/2$; and every certificate lies in the necessary interval",
+    "deterministic",
+)
 def intervals_are_nested(quick=True, rng=0):
     "Ends of each interval against those of the next."
     rows, chain = [], ("printed", "without Δ1/2", "first form", "necessary")
     for sizes, noise, S, labels, blocks in _instances(quick, as_rng(rng)):
         ends = optimality_intervals(S, labels, blocks)
-        rows += [(sizes, noise, f"{one} ⊂ {two}: {what}", *pair) for one, two in zip(chain, chain[1:]) for what, pair in
-                 (("low", (ends[two][0], ends[one][0])), ("high", (ends[one][1], ends[two][1])))]
+        rows += [
+            (sizes, noise, f"{one} ⊂ {two}: {what}", *pair)
+            for one, two in zip(chain, chain[1:])
+            for what, pair in (("low", (ends[two][0], ends[one][0])), ("high", (ends[one][1], ends[two][1])))
+        ]
     sizes, noise, what, left, right = zip(*rows)
     return compare(left, "<=", right, tol=1e-10, sizes=sizes, noise=noise, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #fdd64b73
 def rank_one_slack(
-    S,       # (n, n) symmetric
+    S,  # (n, n) symmetric
     labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-    lam,     # λ ≤ the necessary upper end
-):           # float: ≥ 0 proves X* optimal at λ
+    lam,  # λ ≤ the necessary upper end
+):  # float: ≥ 0 proves X* optimal at λ
     "λ − λ_max((I−P)(S+Γ)(I−P)) with Γ of rank one in every block; −∞ if a row sum of Γ is negative."
     from scipy.linalg import eigh
+
     (Z, sizes, B, means, own), P = _block_means(S, labels), partition_matrix(labels)
-    rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B - lam / 2 * (1 / sizes[labels][:, None] + 1 / sizes)
-    rows = np.where(Z > 0, 0, rows * sizes)                                    # r_im
-    if rows.min() < -1e-12 * np.abs(rows).max(): return -np.inf
+    rows = (
+        (own - np.diag(means)[labels] / 2)[:, None]
+        + np.diag(means) / 2
+        - B
+        - lam / 2 * (1 / sizes[labels][:, None] + 1 / sizes)
+    )
+    rows = np.where(Z > 0, 0, rows * sizes)  # r_im
+    if rows.min() < -1e-12 * np.abs(rows).max():
+        return -np.inf
     totals = Z.T @ rows
     share = np.maximum(rows, 0) / np.sqrt(np.where(totals > 0, totals, np.inf))[labels]
     noise = S + share[:, labels] * share[:, labels].T
     noise = noise - P @ noise
     return float(lam - eigh(noise - noise @ P, eigvals_only=True, subset_by_index=(len(S) - 1, len(S) - 1))[0])
 
+
 def rank_one_interval(
-    S,         # (n, n) symmetric
-    labels,    # (n,) integer blocks 0..k−1, k ≥ 2
+    S,  # (n, n) symmetric
+    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
     steps=12,  # bisections for the lower end
-):             # (low, high); (∞, −∞) if the form proves nothing at the upper end
+):  # (low, high); (∞, −∞) if the form proves nothing at the upper end
     "All λ for which the rank-one form proves X* optimal, the lower end up to a bisection."
     low, high = necessary_interval(S, labels)
-    if not rank_one_slack(S, labels, high) >= 0: return np.inf, -np.inf
+    if not rank_one_slack(S, labels, high) >= 0:
+        return np.inf, -np.inf
     top = high
     for _ in range(steps):
         middle = (low + top) / 2
@@ -173,47 +223,75 @@ def rank_one_interval(
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #cb826d9b
 def solve_by_definition(
-    S,               # (n, n) symmetric, n ≤ 20 or so
-    lam,             # λ
+    S,  # (n, n) symmetric, n ≤ 20 or so
+    lam,  # λ
     objective=None,  # (n, n) to be minimised among nearly optimal X instead, or None
-    slack=1e-6,      # … within this of the optimal value
-):                   # (n, n) X
+    slack=1e-6,  # … within this of the optimal value
+):  # (n, n) X
     "SDP-λ by an interior-point method, exactly as it is written (N20, section 3)."
     import cvxpy as cp
+
     n = len(S)
     X = cp.Variable((n, n), PSD=True)
     value, feasible = cp.trace((S - lam * np.eye(n)) @ X), [X >= 0, cp.sum(X, axis=1) == 1]
     problem = cp.Problem(cp.Maximize(value), feasible)
     with catch_warnings():
-        simplefilter("ignore")                                                 # "may be inaccurate": how accurate it is, the checks measure
+        simplefilter("ignore")  # "may be inaccurate": how accurate it is, the checks measure
         problem.solve(solver=cp.CLARABEL)
-        if objective is not None: cp.Problem(cp.Minimize(cp.sum(cp.multiply(objective, X))), [*feasible, value >= problem.value - slack]).solve(solver=cp.CLARABEL)
+        if objective is not None:
+            cp.Problem(
+                cp.Minimize(cp.sum(cp.multiply(objective, X))), [*feasible, value >= problem.value - slack]
+            ).solve(solver=cp.CLARABEL)
     return X.value
+
 
 def sdp_objective(S, lam, X):
     "tr(SX) − λ tr(X)."
     return float(np.sum(S * X) - lam * np.trace(X))
 
-@check("N20", "Proposition 1", r"$X^*$ is the unique optimal solution of SDP-$\lambda$ for $\|S-\tilde S\|_2<\lambda<\min_\ell n_\ell\min\{\Delta_1/2,\Delta_1-6\Delta_2\}$; also in the wider intervals of its proof", "deterministic")
+
+@check(
+    "N20",
+    "Proposition 1",
+    r"$X^*$ is the unique optimal solution of SDP-$\lambda$ for $\|S-\tilde S\|_2<\lambda<\min_\ell n_\ell\min\{\Delta_1/2,\Delta_1-6\Delta_2\}$; also in the wider intervals of its proof",
+    "deterministic",
+)
 def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
     "Interior-point solution against X*: value, entries, and the smallest ⟨X*, X⟩ among nearly optimal X."
     rng, rows = as_rng(rng), []
-    for sizes, noise in (([4, 4], 0.01), ([4, 4], 0.3), ([3, 5], 0.05), ([3, 3, 3], 0.03)) if quick else product(([4, 4], [3, 5], [3, 3, 3], [2, 4, 6], [5, 1]), (0.0, 0.01, 0.03, 0.1, 0.3)):
+    for sizes, noise in (
+        (([4, 4], 0.01), ([4, 4], 0.3), ([3, 5], 0.05), ([3, 3, 3], 0.03))
+        if quick
+        else product(([4, 4], [3, 5], [3, 3, 3], [2, 4, 6], [5, 1]), (0.0, 0.01, 0.03, 0.1, 0.3))
+    ):
         S, labels, blocks = noisy_blocks(sizes, noise, rng)
         X = partition_matrix(labels)
         c = certify(S, labels)
-        proved = {**optimality_intervals(S, labels, blocks), "rank one": rank_one_interval(S, labels), "certify": (c.lam_low, c.lam_high)}
+        proved = {
+            **optimality_intervals(S, labels, blocks),
+            "rank one": rank_one_interval(S, labels),
+            "certify": (c.lam_low, c.lam_high),
+        }
         for name, (low, high) in proved.items():
-            if name == "necessary" or not low < high: continue
+            if name == "necessary" or not low < high:
+                continue
             lam = (low + high) / 2
             solved, farthest = solve_by_definition(S, lam), solve_by_definition(S, lam, X)
-            rows += [(str(sizes), noise, name, "value", abs(sdp_objective(S, lam, solved) - sdp_objective(S, lam, X)), 1e-5), (str(sizes), noise, name, "entries", np.abs(solved - X).max(), 1e-3),
-                     (str(sizes), noise, name, "k − ⟨X*, X⟩", len(sizes) - np.sum(X * farthest), 1e-3)]
+            rows += [
+                (str(sizes), noise, name, "value", abs(sdp_objective(S, lam, solved) - sdp_objective(S, lam, X)), 1e-5),
+                (str(sizes), noise, name, "entries", np.abs(solved - X).max(), 1e-3),
+                (str(sizes), noise, name, "k − ⟨X*, X⟩", len(sizes) - np.sum(X * farthest), 1e-3),
+            ]
     sizes, noise, name, what, left, right = zip(*rows)
     return compare(left, "<=", right, sizes=sizes, noise=noise, interval=name, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #10ecdc8a
-@check("N20", "Proposition 1, the certificate", r"Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it (and in the first form's); it never leaves the necessary interval", "deterministic")
+@check(
+    "N20",
+    "Proposition 1, the certificate",
+    r"Whenever the printed interval is not empty, `certify` proves $X^*$ optimal in all of it (and in the first form's); it never leaves the necessary interval",
+    "deterministic",
+)
 def certificate_covers_the_proposition(quick=True, rng=7):
     "Ends of the certified interval against those of the printed, the first and the necessary one."
     rows, n_open = [], 0
@@ -223,14 +301,24 @@ def certificate_covers_the_proposition(quick=True, rng=7):
         rows.append((sizes, noise, "upper limit = necessary", c.lam_limit, "=", ends["necessary"][1]))
         for name in ("printed", "first form"):
             low, high = ends[name]
-            if low < high: rows += [(sizes, noise, f"covers {name}: low", c.lam_low, "<=", low), (sizes, noise, f"covers {name}: high", c.lam_high, ">=", high)]
-        if c.holds: rows.append((sizes, noise, "inside necessary", c.lam_low, ">=", ends["necessary"][0]))
+            if low < high:
+                rows += [
+                    (sizes, noise, f"covers {name}: low", c.lam_low, "<=", low),
+                    (sizes, noise, f"covers {name}: high", c.lam_high, ">=", high),
+                ]
+        if c.holds:
+            rows.append((sizes, noise, "inside necessary", c.lam_low, ">=", ends["necessary"][0]))
     rows.append(("all", 0.0, "instances with an open printed interval", int(n_open), ">=", 10))
     sizes, noise, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-6, sizes=sizes, noise=noise, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #36391797
-@check("N20", "Proposition 1, condition broken", r"Outside the necessary interval $X^*$ is not optimal: the solver's value is larger", "deterministic")
+@check(
+    "N20",
+    "Proposition 1, condition broken",
+    r"Outside the necessary interval $X^*$ is not optimal: the solver's value is larger",
+    "deterministic",
+)
 def outside_it_fails(quick=True, rng=1):
     "Gain of the interior-point solution over X*, 5 % outside either end, on matrices whose necessary interval is not empty."
     rng, rows = as_rng(rng), []
@@ -239,46 +327,86 @@ def outside_it_fails(quick=True, rng=1):
         X, (low, high) = partition_matrix(labels), optimality_intervals(S, labels, blocks)["necessary"]
         for end, lam in (("below", low - 0.05 * abs(low)), ("above", high + 0.05 * abs(high))):
             solved = solve_by_definition(S, lam)
-            rows.append((str(sizes), noise, end, float(np.trace(solved)), sdp_objective(S, lam, solved) - sdp_objective(S, lam, X)))
+            rows.append(
+                (
+                    str(sizes),
+                    noise,
+                    end,
+                    float(np.trace(solved)),
+                    sdp_objective(S, lam, solved) - sdp_objective(S, lam, X),
+                )
+            )
     sizes, noise, end, trace, left = zip(*rows)
     return compare(left, ">", 1e-4, sizes=sizes, noise=noise, end=end, trace=trace)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #eadbde0d
 def ideal_upper_end(
     blocks,  # (k, k) Σ
-    sizes,   # (k,) block sizes
-):           # float
+    sizes,  # (k,) block sizes
+):  # float
     "The largest λ for which X* is optimal when S = S̃."
     own, sizes = np.diag(blocks), np.asarray(sizes)
     ends = 2 / (1 / sizes[:, None] + 1 / sizes) * ((own[:, None] + own) / 2 - blocks)
     return float(ends[~np.eye(len(sizes), dtype=bool)].min())
 
-@check("N20", "section 3, ideal case", r"For $S=\tilde S$, $X^*$ is the unique optimum exactly for $0<\lambda<\min_{\ell\ne m}\frac{2n_\ell n_m}{n_\ell+n_m}\big(\frac{\Sigma_{\ell\ell}+\Sigma_{mm}}2-\Sigma_{\ell m}\big)$", "deterministic")
+
+@check(
+    "N20",
+    "section 3, ideal case",
+    r"For $S=\tilde S$, $X^*$ is the unique optimum exactly for $0<\lambda<\min_{\ell\ne m}\frac{2n_\ell n_m}{n_\ell+n_m}\big(\frac{\Sigma_{\ell\ell}+\Sigma_{mm}}2-\Sigma_{\ell m}\big)$",
+    "deterministic",
+)
 def ideal_interval_is_exact(quick=True, rng=2):
     "The ends of both intervals against the formula; the objective of X* with two blocks joined, and with a block split, against that of X* on either side."
     rng, rows = as_rng(rng), []
     for sizes in ([4, 4], [2, 7], [3, 4, 5], [2, 2, 2, 6]) * (1 if quick else 10):
         k, labels = len(sizes), np.repeat(range(len(sizes)), sizes)
-        blocks = rng.normal(size=(k, k)); blocks = (blocks + blocks.T) / 4 + 2 * np.eye(k)
-        S, top, ends = blocks[labels][:, labels], ideal_upper_end(blocks, sizes), optimality_intervals(blocks[labels][:, labels], labels, blocks)
-        rows += [(str(sizes), f"{name}: {what}", value, "=", want) for name in ("first form", "necessary") for what, value, want in zip(("low", "high"), ends[name], (0, top))]
+        blocks = rng.normal(size=(k, k))
+        blocks = (blocks + blocks.T) / 4 + 2 * np.eye(k)
+        S, top, ends = (
+            blocks[labels][:, labels],
+            ideal_upper_end(blocks, sizes),
+            optimality_intervals(blocks[labels][:, labels], labels, blocks),
+        )
+        rows += [
+            (str(sizes), f"{name}: {what}", value, "=", want)
+            for name in ("first form", "necessary")
+            for what, value, want in zip(("low", "high"), ends[name], (0, top))
+        ]
         X = partition_matrix(labels)
-        joins = [partition_matrix(np.unique(np.where(labels == m, l, labels), return_inverse=True)[1]) for l in range(k) for m in range(l)]
+        joins = [
+            partition_matrix(np.unique(np.where(labels == m, l, labels), return_inverse=True)[1])
+            for l in range(k)
+            for m in range(l)
+        ]
         split = partition_matrix(np.r_[k, labels[1:]] if sizes[0] > 1 else labels)
-        for lam, what, others, relation in ((0.99 * top, "best join − X*, below", joins, "<"), (1.01 * top, "best join − X*, above", joins, ">"), (1e-3, "split − X*, λ > 0", [split], "<"), (-1e-3, "split − X*, λ < 0", [split], ">")):
-            rows.append((str(sizes), what, max(sdp_objective(S, lam, Y) for Y in others) - sdp_objective(S, lam, X), relation, 0))
+        for lam, what, others, relation in (
+            (0.99 * top, "best join − X*, below", joins, "<"),
+            (1.01 * top, "best join − X*, above", joins, ">"),
+            (1e-3, "split − X*, λ > 0", [split], "<"),
+            (-1e-3, "split − X*, λ < 0", [split], ">"),
+        ):
+            rows.append(
+                (
+                    str(sizes),
+                    what,
+                    max(sdp_objective(S, lam, Y) for Y in others) - sdp_objective(S, lam, X),
+                    relation,
+                    0,
+                )
+            )
     sizes, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=[1e-10 * (how == "=") for how in relation], sizes=sizes, what=what)
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #30596105
 def interval_shares(
-    sizes,     # (k,) cluster sizes
-    delta,     # δ, normal distributions
-    epsilon,   # ε
+    sizes,  # (k,) cluster sizes
+    delta,  # δ, normal distributions
+    epsilon,  # ε
     n_triplets,  # |T|
-    runs,      # independent instances
-    rng,       # int seed or `numpy.random.Generator`
-):             # dict: form -> share of instances with an interval that is not empty
+    runs,  # independent instances
+    rng,  # int seed or `numpy.random.Generator`
+):  # dict: form -> share of instances with an interval that is not empty
     "How often each form of N20's proposition 1 says something about AddS-3."
     rng, counts = as_rng(rng), {}
     p = n_triplets / n_questions(sum(sizes), "triplets")
@@ -287,20 +415,31 @@ def interval_shares(
         S = adds3(sample_comparisons(model, "triplets", n_triplets, epsilon, rng)).astype(float)
         ends = optimality_intervals(S, model.labels, expected_blocks(sizes, p, epsilon, delta, "triplets"))
         ends["rank one"] = (0.0, rank_one_slack(S, model.labels, ends["necessary"][1]))
-        for name, (low, high) in ends.items(): counts[name] = counts.get(name, 0) + (low < high)
+        for name, (low, high) in ends.items():
+            counts[name] = counts.get(name, 0) + (low < high)
     return {name: counts[name] / runs for name in ("printed", "without Δ1/2", "first form", "rank one", "necessary")}
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #3729d979
-@check("N20", "section 5, the trace falls", r"$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is at most 1, and 1 for $X^*$ and for $J/n$", "deterministic")
+@check(
+    "N20",
+    "section 5, the trace falls",
+    r"$\operatorname{tr}X_\lambda$ does not grow with λ; SPUR's objective is at most 1, and 1 for $X^*$ and for $J/n$",
+    "deterministic",
+)
 def trace_falls(quick=True, rng=5):
     "Interior-point traces on a grid of λ for random matrices; SPUR's objective of X*, of J/n and of a solution of rank above k."
     rng, rows = as_rng(rng), []
-    objective = lambda X: float(np.linalg.eigvalsh(X)[::-1][:max(1, round(np.trace(X)))].sum() / np.trace(X))
+    objective = lambda X: float(np.linalg.eigvalsh(X)[::-1][: max(1, round(np.trace(X)))].sum() / np.trace(X))
     for sizes, noise in (([4, 4], 0.5), ([3, 3, 3], 1.0))[: 2 if quick else None]:
         S, labels, _ = noisy_blocks(sizes, noise, rng)
         solved = [solve_by_definition(S, lam) for lam in np.linspace(0.05, 4, 7 if quick else 40)]
         traces = [float(np.trace(X)) for X in solved]
-        rows += [(str(sizes), "trace at the larger λ", b, "<=", a) for a, b in zip(traces, traces[1:])] + [(str(sizes), "objective", objective(X), "<=", 1) for X in solved]
-        rows += [(str(sizes), "objective of X*", objective(partition_matrix(labels)), "=", 1), (str(sizes), "objective of J/n", objective(partition_matrix(labels * 0)), "=", 1)]
+        rows += [(str(sizes), "trace at the larger λ", b, "<=", a) for a, b in zip(traces, traces[1:])] + [
+            (str(sizes), "objective", objective(X), "<=", 1) for X in solved
+        ]
+        rows += [
+            (str(sizes), "objective of X*", objective(partition_matrix(labels)), "=", 1),
+            (str(sizes), "objective of J/n", objective(partition_matrix(labels * 0)), "=", 1),
+        ]
     sizes, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-5, sizes=sizes, what=what)

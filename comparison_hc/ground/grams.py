@@ -18,32 +18,40 @@ from .validation import as_array, check_flag, check_pairwise, check_progress, re
 # %% ../../nbs/0_ground/06w_grams.ipynb #e4979866
 def vote_lists(
     quadruplets,  # `Quadruplets`, m answers
-):                # (beat, lost): (P, P) sparse int8, an entry 1 for every answer: row x beat, or lost to, column y
+):  # (beat, lost): (P, P) sparse int8, an entry 1 for every answer: row x beat, or lost to, column y
     "Who beat whom. Repeated answers are repeated entries: summed in 8 bits they could overflow."
     from scipy.sparse import coo_array
+
     n_pairs, ones = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2, np.ones(len(quadruplets), dtype=np.int8)
+
     def listed(row_and_column):
         entries = coo_array((ones, row_and_column), shape=(n_pairs, n_pairs))
-        entries.has_canonical_format = True                                   # so that SciPy does not sum them
+        entries.has_canonical_format = True  # so that SciPy does not sum them
         return entries.tocsr()
+
     winners, losers = quadruplets.winners_and_losers()
-    with ThreadPoolExecutor(2) as pool: return tuple(pool.map(listed, [(winners, losers), (losers, winners)]))
+    with ThreadPoolExecutor(2) as pool:
+        return tuple(pool.map(listed, [(winners, losers), (losers, winners)]))
+
 
 def summed_lists(
     lists,  # `vote_lists`
-):          # (beat, lost): the same, sorted, an entry the number of times that it was said
+):  # (beat, lost): the same, sorted, an entry the number of times that it was said
     "Repeated answers counted; lists without any are only put in order, or returned as they are."
     beat, lost = lists
-    if not (beat.has_sorted_indices and lost.has_sorted_indices): beat, lost = lost.T.tocsr(), beat.T.tocsr()     # what was transposed is sorted
-    if beat.has_canonical_format: return beat, lost
+    if not (beat.has_sorted_indices and lost.has_sorted_indices):
+        beat, lost = lost.T.tocsr(), beat.T.tocsr()  # what was transposed is sorted
+    if beat.has_canonical_format:
+        return beat, lost
     beat = beat.astype(np.int32)
     beat.sum_duplicates()
     return beat, beat.T.tocsr()
 
+
 def vote_table(
-    lists,      # `summed_lists` of P pairs
+    lists,  # `summed_lists` of P pairs
     rows=None,  # (c,) pairs; None for all
-):              # (c, P) sparse int8; antisymmetric, if it is the whole
+):  # (c, P) sparse int8; antisymmetric, if it is the whole
     "Entry (x, y): the majority's vote for pair x against pair y."
     beat, lost = lists if rows is None else (entries[rows] for entries in lists)
     table = beat - lost
@@ -52,17 +60,20 @@ def vote_table(
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #9177f04a
 def judge_table(
-    triplets,          # `Triplets`, m answers
+    triplets,  # `Triplets`, m answers
     self_pairs=False,  # whether i says that it is closer to itself than to anybody
-):                     # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody judged
+):  # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody judged
     "The majority's answers: +1 where the judge is closer to the object with the smaller number."
     from scipy.sparse import coo_array
+
     i, j, k = triplets.array.T
     if self_pairs:
         own, other = np.nonzero(~np.eye(triplets.n_objects, dtype=bool))
         i, j, k = np.concatenate([i, own]), np.concatenate([j, own]), np.concatenate([k, other])
     pairs, column = np.unique(pair_index(j, k), return_inverse=True)
-    A = coo_array((np.where(j < k, 1, -1).astype(np.int32), (i, column)), shape=(triplets.n_objects, len(pairs))).tocsr()
+    A = coo_array(
+        (np.where(j < k, 1, -1).astype(np.int32), (i, column)), shape=(triplets.n_objects, len(pairs))
+    ).tocsr()
     np.sign(A.data, out=A.data)
     A.eliminate_zeros()
     return A.astype(np.int8)
@@ -73,106 +84,141 @@ def sparse_gram(A):
     A = A.astype(np.int32)
     return (A @ A.T).toarray()
 
+
 def mixed_gram(A, cells=1 << 22):
     "A Aᵀ with one factor written out, by blocks of columns; exact, because a block has fewer than 2¹⁵ of them."
     from scipy.sparse import csr_array
+
     M = A.astype(np.int16).T.tocsr()
     total, step = np.zeros((A.shape[0],) * 2, dtype=np.int64), min(max(1, cells // A.shape[0]), 2**15 - 1)
     for start in range(0, len(M.indptr) - 1, step):
-        ends = M.indptr[start:start + step + 1]
-        block = csr_array((M.data[ends[0]:ends[-1]], M.indices[ends[0]:ends[-1]], ends - ends[0]), shape=(len(ends) - 1, A.shape[0]))
+        ends = M.indptr[start : start + step + 1]
+        block = csr_array(
+            (M.data[ends[0] : ends[-1]], M.indices[ends[0] : ends[-1]], ends - ends[0]),
+            shape=(len(ends) - 1, A.shape[0]),
+        )
         total += block.T @ block.toarray()
     return total
+
 
 def dense_gram(A, cells=1 << 23):
     "A Aᵀ by dense blocks of columns; exact, because a block has fewer than 2²⁴ of them."
     total, step = np.zeros((A.shape[0],) * 2), max(1, cells // A.shape[0])
     for start in range(0, A.shape[1], step):
-        block = (A if step >= A.shape[1] else A[:, start:start + step]).astype(np.float32).toarray()
+        block = (A if step >= A.shape[1] else A[:, start : start + step]).astype(np.float32).toarray()
         total += block @ block.T
     return total
 
+
 def gram_costs(
     A,  # (rows, columns) sparse table of votes
-):      # {function: nanoseconds}, cheapest first
+):  # {function: nanoseconds}, cheapest first
     "About what each way of computing A Aᵀ takes. The constants come from timing one landmark of 4K–AL at N = 64 and N = 240 on one machine; only their ratios matter."
     rows, columns, votes = *map(float, A.shape), float(A.nnz)
-    products = float((np.bincount(A.indices).astype(float)**2).sum())         # pairs of rows with a vote on the same reference
-    costs = {sparse_gram: 4.5 * products + 25 * votes, mixed_gram: (15 + 0.09 * rows) * votes + 0.1 * rows * columns, dense_gram: 3 * votes + 0.02 * rows**2 * columns}
+    products = float(
+        (np.bincount(A.indices).astype(float) ** 2).sum()
+    )  # pairs of rows with a vote on the same reference
+    costs = {
+        sparse_gram: 4.5 * products + 25 * votes,
+        mixed_gram: (15 + 0.09 * rows) * votes + 0.1 * rows * columns,
+        dense_gram: 3 * votes + 0.02 * rows**2 * columns,
+    }
     return dict(sorted(costs.items(), key=lambda item: item[1]))
+
 
 def gram(
     A,  # (rows, columns) sparse table of votes
-):      # (rows, rows) array of whole numbers
+):  # (rows, rows) array of whole numbers
     "A Aᵀ, whichever way is cheapest."
     return next(iter(gram_costs(A)))(A)
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #8e1bdb25
 def sum_on_all_cores(
-    part,           # function of a number 0..n_parts − 1 that gives an (N, N) array
-    n_parts,        # how many parts
-    n_objects,      # N
+    part,  # function of a number 0..n_parts − 1 that gives an (N, N) array
+    n_parts,  # how many parts
+    n_objects,  # N
     progress=None,  # called with (parts done, parts in all)
-):                  # (N, N) int64, zero diagonal
+):  # (N, N) int64, zero diagonal
     "The sum of the parts. Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine."
     from threadpoolctl import threadpool_limits
+
     total = np.zeros((n_objects, n_objects), dtype=np.int64)
+
     def add_up(values):
         for done, value in enumerate(values, 1):
             np.add(total, value, out=total, casting="unsafe")
-            if progress: progress(done, n_parts)
-    if n_objects <= 24: add_up(map(part, range(n_parts)))                     # not worth starting threads
+            if progress:
+                progress(done, n_parts)
+
+    if n_objects <= 24:
+        add_up(map(part, range(n_parts)))  # not worth starting threads
     else:
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool: add_up(pool.map(part, range(n_parts)))
+        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
+            add_up(pool.map(part, range(n_parts)))
     np.fill_diagonal(total, 0)
     return total
 
+
 def gram_of_votes(
     V,  # (votes, N) int8 in full, one column an object
-):      # (N, N) int64, zero diagonal
+):  # (N, N) int64, zero diagonal
     "VᵀV for small integers, exactly: 32-bit floats are exact up to 2²⁴, far above the votes in a block."
     V = as_array(V, "V", "(votes, N) small integers")
-    require(V.ndim == 2 and V.shape[1] and V.dtype.kind in "iub" and V.dtype.itemsize == 1, "V", "(votes, N) integers of 8 bits, N ≥ 1", V)
+    require(
+        V.ndim == 2 and V.shape[1] and V.dtype.kind in "iub" and V.dtype.itemsize == 1,
+        "V",
+        "(votes, N) integers of 8 bits, N ≥ 1",
+        V,
+    )
     step = max(1, (1 << 20) // V.shape[1])
+
     def part(block):
-        A = V[block * step:(block + 1) * step].astype(np.float32)
+        A = V[block * step : (block + 1) * step].astype(np.float32)
         return A.T @ A
+
     return sum_on_all_cores(part, -(-len(V) // step), V.shape[1])
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #94f3d901
 def landmark_kernel(
-    quadruplets,       # `Quadruplets`, m answers
+    quadruplets,  # `Quadruplets`, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference
-    progress=None,     # called with (landmarks done, N)
-    gram=gram,         # how to multiply
-    lists=None,        # the answers' `vote_lists`, if at hand
-):                     # (N, N) int64, zero diagonal
+    progress=None,  # called with (landmarks done, N)
+    gram=gram,  # how to multiply
+    lists=None,  # the answers' `vote_lists`, if at hand
+):  # (N, N) int64, zero diagonal
     "How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9). The majority counts. Memory about 20 bytes an answer beside the answers."
     quadruplets = as_quadruplets(quadruplets)
     n = check_pairwise(quadruplets.n_objects)
-    check_flag(self_pairs, "self_pairs"); check_progress(progress)
+    check_flag(self_pairs, "self_pairs")
+    check_progress(progress)
     lists = summed_lists(vote_lists(quadruplets) if lists is None else lists)
     adds = np.zeros((n, n), dtype=np.int64)
+
     def from_landmark(r):
         others = np.delete(np.arange(n), r)
         A, K = vote_table(lists, pair_index(others, r)), np.zeros((n, n), dtype=np.int64)
-        if self_pairs: adds[r, others] = A.astype(np.int64).sum(axis=1)
-        if A.nnz: K[np.ix_(others, others)] = gram(A)
+        if self_pairs:
+            adds[r, others] = A.astype(np.int64).sum(axis=1)
+        if A.nnz:
+            K[np.ix_(others, others)] = gram(A)
         return K
+
     return sum_on_all_cores(from_landmark, n, n, progress) + 2 * adds
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #dc99e920
 def judge_kernel(
-    triplets,          # `Triplets`, m answers
-    normalise=True,    # whether to divide by √(votes of i · votes of j); an object without votes has kernel 0 with all
+    triplets,  # `Triplets`, m answers
+    normalise=True,  # whether to divide by √(votes of i · votes of j); an object without votes has kernel 0 with all
     self_pairs=False,  # whether every i says that it is closer to itself than to any other object
-):                     # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
+):  # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017). The majority counts. Memory O(m + N²)."
     triplets = as_triplets(triplets)
-    check_pairwise(triplets.n_objects); check_flag(normalise, "normalise")
+    check_pairwise(triplets.n_objects)
+    check_flag(normalise, "normalise")
     A = judge_table(triplets, check_flag(self_pairs, "self_pairs"))
     K = gram(A).astype(np.int64)
     np.fill_diagonal(K, 0)
-    if not normalise: return K
+    if not normalise:
+        return K
     root = np.sqrt(np.maximum(np.diff(A.indptr), 1))
     return K / np.outer(root, root)

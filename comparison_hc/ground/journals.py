@@ -6,7 +6,10 @@
 __all__ = ['JournalError', 'journal_path', 'LockedFile', 'copy_aside', 'sealed_line', 'unsealed_line']
 
 # %% ../../nbs/0_ground/08w_journals.ipynb #9061fa93
-import json, os, time, zlib
+import json
+import os
+import time
+import zlib
 from pathlib import Path
 
 from .validation import InputError, require, shown
@@ -15,31 +18,51 @@ from .validation import InputError, require, shown
 class JournalError(InputError):
     "A journal that does not fit: another run, another format, another writer, or closed by hand."
 
+
 def journal_path(
-    path,                # what was received
+    path,  # what was received
     argument="journal",  # its name in the message
-):                       # `Path`
+):  # `Path`
     "The place of a file that exists, or can be made. Raises `InputError`."
-    require(isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str) and "\0" not in os.fspath(path), argument, "the name of a file", path)
+    require(
+        isinstance(path, (str, os.PathLike)) and isinstance(os.fspath(path), str) and "\0" not in os.fspath(path),
+        argument,
+        "the name of a file",
+        path,
+    )
     folder = os.path.dirname(os.path.abspath(path))
-    require(os.path.isdir(folder) and (os.path.isfile(path) or not os.path.exists(path)) and str(path), argument, "a file in an existing folder", str(path))
+    require(
+        os.path.isdir(folder) and (os.path.isfile(path) or not os.path.exists(path)) and str(path),
+        argument,
+        "a file in an existing folder",
+        str(path),
+    )
     return Path(path)
 
 # %% ../../nbs/0_ground/08w_journals.ipynb #1f6afb78
 class LockedFile:
     "A file that only this object writes, as long as it is open; a context. Made if it is not there. Raises `InputError`; `JournalError` if somebody else has it after `patience` seconds, or if it cannot be opened."
-    def __init__(self,
-        path,                # as for `journal_path`
+
+    def __init__(
+        self,
+        path,  # as for `journal_path`
         argument="journal",  # its name in messages
-        patience=0.0,        # seconds to wait for another writer
+        patience=0.0,  # seconds to wait for another writer
     ):
         self.path, self.argument, self._fd = journal_path(path, argument), argument, None
-        try: self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
-        except OSError as error: raise JournalError(f"{argument} must be a file that can be read and written; got {shown(str(path))}: {error.strerror}") from None
+        try:
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+        except OSError as error:
+            raise JournalError(
+                f"{argument} must be a file that can be read and written; got {shown(str(path))}: {error.strerror}"
+            ) from None
         until = time.monotonic() + patience
         try:
             while not self._lock():
-                if time.monotonic() >= until: raise JournalError(f"{argument} must be a journal that nobody else is writing; got {path}, which is open in this or another process (close() frees it)")
+                if time.monotonic() >= until:
+                    raise JournalError(
+                        f"{argument} must be a journal that nobody else is writing; got {path}, which is open in this or another process (close() frees it)"
+                    )
                 time.sleep(0.02)
         except BaseException:
             self.close()
@@ -47,20 +70,30 @@ class LockedFile:
 
     def _lock(self):
         "Whether this is the only writer now."
-        try: import fcntl
-        except ImportError: return True
-        try: fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError: return False
+        try:
+            import fcntl
+        except ImportError:
+            return True
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
         return True
 
     def close(self):
         "Let go of the file."
-        if self._fd is not None: self._fd = os.close(self._fd)
+        if self._fd is not None:
+            self._fd = os.close(self._fd)
 
-    def __enter__(self): return self
-    def __exit__(self, *_): self.close()
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def __del__(self):
-        if getattr(self, "_fd", None) is not None: self.close()
+        if getattr(self, "_fd", None) is not None:
+            self.close()
 
 # %% ../../nbs/0_ground/08w_journals.ipynb #5b83755f
 def _read(self):  # bytes
@@ -69,8 +102,10 @@ def _read(self):  # bytes
         file.seek(0)
         return file.read()
 
-def _append(self,
-    line,        # bytes
+
+def _append(
+    self,
+    line,  # bytes
     fsync=True,  # whether to wait until they are on the disk
 ):
     "Add bytes at the end, all or none. Raises `OSError`."
@@ -78,15 +113,20 @@ def _append(self,
     if os.write(self._fd, line) != len(line):
         os.ftruncate(self._fd, size)
         raise OSError("the journal could not be written: is the disk full?")
-    if fsync: os.fsync(self._fd)
+    if fsync:
+        os.fsync(self._fd)
 
-def _cut(self,
-    size,        # bytes that stay
+
+def _cut(
+    self,
+    size,  # bytes that stay
     fsync=True,  # whether to wait for the disk
 ):
     "Drop the end."
     os.ftruncate(self._fd, size)
-    if fsync: os.fsync(self._fd)
+    if fsync:
+        os.fsync(self._fd)
+
 
 LockedFile.read, LockedFile.append, LockedFile.cut = _read, _append, _cut
 LockedFile.size = property(lambda self: os.fstat(self._fd).st_size, doc="Bytes in the file now.")
@@ -95,37 +135,48 @@ LockedFile.size = property(lambda self: os.fstat(self._fd).st_size, doc="Bytes i
 def copy_aside(
     path,  # `Path`
     data,  # bytes
-):         # `Path` of the copy
+):  # `Path` of the copy
     "A new file beside `path` with these bytes, safely on the disk."
     number = 1
     while True:
         copy = path.with_name(f"{path.name}.damaged" + ("" if number == 1 else f"-{number}"))
-        try: file = open(copy, "xb")
-        except FileExistsError: number += 1
-        else: break
+        try:
+            file = open(copy, "xb")
+        except FileExistsError:
+            number += 1
+        else:
+            break
     with file:
-        file.write(data); file.flush(); os.fsync(file.fileno())
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
     return copy
 
 # %% ../../nbs/0_ground/08w_journals.ipynb #27a110aa
 def sealed_line(
     record,  # dict for JSON
-    crc,     # checksum of all lines before it
-):           # (bytes of the line with its end, checksum up to here)
+    crc,  # checksum of all lines before it
+):  # (bytes of the line with its end, checksum up to here)
     "A record as it stands in a journal whose lines are chained."
     start = json.dumps(record, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"crc":"'
     crc = zlib.crc32(start.encode(), crc)
     return f'{start}{crc:08x}"}}\n'.encode(), crc
 
+
 def unsealed_line(
     line,  # bytes, without the line end
-    crc,   # checksum of all lines before it
-):         # (record, checksum up to here), or None
+    crc,  # checksum of all lines before it
+):  # (record, checksum up to here), or None
     "What a line says, or None if this is not the line that was written after `crc`."
-    try: record = json.loads(line)
-    except (ValueError, RecursionError): return None
-    if not isinstance(record, dict) or "crc" not in record: return None
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict) or "crc" not in record:
+        return None
     record.pop("crc")
-    try: again, crc = sealed_line(record, crc)
-    except UnicodeEncodeError: return None                                      # half a character: JSON can hold it, a file cannot
+    try:
+        again, crc = sealed_line(record, crc)
+    except UnicodeEncodeError:
+        return None  # half a character: JSON can hold it, a file cannot
     return (record, crc) if again == line + b"\n" else None

@@ -6,41 +6,59 @@
 __all__ = ['Place', 'checksum', 'AnswerFile']
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #ff9a2a0d
-import csv, io, os
+import csv
+import io
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
-from ..comparisons import (Triplets, Quadruplets, MissingFileError, _assemble, _cell, _delimited_rows, _find_columns, _is_number, _looks_like_header,
-                                       _separator, _widths)
+from comparison_hc.comparisons import (
+    MissingFileError,
+    Quadruplets,
+    Triplets,
+    _assemble,
+    _cell,
+    _delimited_rows,
+    _find_columns,
+    _is_number,
+    _looks_like_header,
+    _separator,
+    _widths,
+)
 from .validation import InputError, check_integer, check_names, require, shown
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #a73b2b99
 @dataclass(frozen=True)
 class Place:
     "How far a file has been read."
-    offset: int = 0    # bytes of a text file, rows of a Parquet table
-    line: int = 1      # line (or row) where reading goes on, for messages
+
+    offset: int = 0  # bytes of a text file, rows of a Parquet table
+    line: int = 1  # line (or row) where reading goes on, for messages
     checksum: int = 0  # CRC-32 of the bytes before `offset`; of a whole Parquet file
 
+
 def checksum(
-    path,       # file
+    path,  # file
     size=None,  # how many bytes from its beginning; None for all
-):              # CRC-32
+):  # CRC-32
     "CRC-32 of the beginning of a file; None if it is shorter."
     value, left = 0, os.path.getsize(path) if size is None else size
     with open(path, "rb") as file:
-        while left and (data := file.read(min(left, 1 << 22))): value, left = crc32(data, value), left - len(data)
+        while left and (data := file.read(min(left, 1 << 22))):
+            value, left = crc32(data, value), left - len(data)
     return None if left else value
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #ed5618bd
 def _cut(block):
     "How many bytes of the block are whole lines: up to the last line end with an even number of quotes before it."
     end = block.rfind(b"\n") + 1
-    while end and block.count(b'"', 0, end) % 2: end = block.rfind(b"\n", 0, end - 1) + 1
+    while end and block.count(b'"', 0, end) % 2:
+        end = block.rfind(b"\n", 0, end - 1) + 1
     return end
+
 
 def _blocks(path, offset, size):
     "(bytes of whole lines, whether a line end closes them), from `offset` to the end of the file."
@@ -50,113 +68,204 @@ def _blocks(path, offset, size):
         while data := file.read(size):
             rest += data
             end = _cut(rest)
-            if end: yield rest[:end], True
+            if end:
+                yield rest[:end], True
             rest = rest[end:]
-            require(len(rest) <= 8 * size, str(path), f"made of lines of at most {8 * size:,} bytes", "a longer one, or a quote that is never closed")
-        if rest: yield rest, False
+            require(
+                len(rest) <= 8 * size,
+                str(path),
+                f"made of lines of at most {8 * size:,} bytes",
+                "a longer one, or a quote that is never closed",
+            )
+        if rest:
+            yield rest, False
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #d7d4e3ff
 def _fast_numbers(data, file):
     "(m, width) object numbers of a block of plain text; None if anything is unusual about it."
     import pandas as pd
-    if b'"' in data: return None
+
+    if b'"' in data:
+        return None
     kind = np.int64 if file.objects is None else "category"
     dtypes = {c: kind if c in file.columns else str for c in range(file.n_columns)}
-    try: frame = pd.read_csv(io.BytesIO(data), header=None, names=range(file.n_columns), index_col=False, sep=file.separator, dtype=dtypes, skipinitialspace=True,
-                             na_filter=False, quoting=csv.QUOTE_NONE, encoding=file.encoding)
-    except (ValueError, OverflowError): return None            # pandas' own parser errors are ValueErrors
-    if data.count(file.separator.encode()) != len(frame) * (file.n_columns - 1): return None
-    if any((frame[c] == "").any() for c in range(file.n_columns) if c not in file.columns): return None
-    if file.objects is None: return np.stack([frame[c].to_numpy() for c in file.columns], axis=1)
-    index = pd.Index(file.objects)                             # a name that is not in it gets −1, which the gate refuses
+    try:
+        frame = pd.read_csv(
+            io.BytesIO(data),
+            header=None,
+            names=range(file.n_columns),
+            index_col=False,
+            sep=file.separator,
+            dtype=dtypes,
+            skipinitialspace=True,
+            na_filter=False,
+            quoting=csv.QUOTE_NONE,
+            encoding=file.encoding,
+        )
+    except (ValueError, OverflowError):
+        return None  # pandas' own parser errors are ValueErrors
+    if data.count(file.separator.encode()) != len(frame) * (file.n_columns - 1):
+        return None
+    if any((frame[c] == "").any() for c in range(file.n_columns) if c not in file.columns):
+        return None
+    if file.objects is None:
+        return np.stack([frame[c].to_numpy() for c in file.columns], axis=1)
+    index = pd.Index(file.objects)  # a name that is not in it gets −1, which the gate refuses
     return np.stack([index.get_indexer(frame[c].cat.categories)[frame[c].cat.codes] for c in file.columns], axis=1)
+
 
 def _careful(data, file, line):
     "Comparisons of a block cell by cell, or an `InputError` that names the line."
-    try: text = data.decode(file.encoding)
-    except UnicodeDecodeError as error: raise InputError(f"{file.path} must be {file.encoding} text; after line {line} byte {error.object[error.start]:#04x} is not: say encoding=… if the file has another one") from None
+    try:
+        text = data.decode(file.encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{file.path} must be {file.encoding} text; after line {line} byte {error.object[error.start]:#04x} is not: say encoding=… if the file has another one"
+        ) from None
     rows, lines = _delimited_rows(text, file.separator, file.path, line)
-    if not rows: return None
+    if not rows:
+        return None
     where = lambda r: f"{file.path}, line {lines[r]},"
     short = next((r for r, row in enumerate(rows) if len(row) != file.n_columns), None)
-    if short is not None: require(False, where(short), f"{file.n_columns} cells, like the lines before it", f"{len(rows[short])} cells: {rows[short]}")
+    if short is not None:
+        require(
+            False,
+            where(short),
+            f"{file.n_columns} cells, like the lines before it",
+            f"{len(rows[short])} cells: {rows[short]}",
+        )
     return file._named([[row[c] for row in rows] for c in file.columns], where)
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #aa73bf6e
 class AnswerFile:
     "A .csv, .tsv, .txt or .parquet file of answers, read by the batch."
-    def __init__(self,
-        path,                  # file, one answer a row
-        kind="triplets",       # as in `read_comparisons`
-        n_objects=None,        # N, if objects are the whole numbers 0..N−1
-        objects=None,          # names of all objects, if they have names; exactly one of the two
-        header=None,           # whether the first line names the columns; None: guess from the first lines
-        columns=None,          # names or positions of the object columns; by default all but the respondent's
-        respondent=None,       # name or position of the column that says who answered; it is skipped
-        encoding="utf-8",      # of a text file; a byte order mark is skipped
-        batch=1 << 24,         # bytes of text at a time; a Parquet table has one row for every 16 of them
+
+    def __init__(
+        self,
+        path,  # file, one answer a row
+        kind="triplets",  # as in `read_comparisons`
+        n_objects=None,  # N, if objects are the whole numbers 0..N−1
+        objects=None,  # names of all objects, if they have names; exactly one of the two
+        header=None,  # whether the first line names the columns; None: guess from the first lines
+        columns=None,  # names or positions of the object columns; by default all but the respondent's
+        respondent=None,  # name or position of the column that says who answered; it is skipped
+        encoding="utf-8",  # of a text file; a byte order mark is skipped
+        batch=1 << 24,  # bytes of text at a time; a Parquet table has one row for every 16 of them
     ):
         require(isinstance(kind, str) and kind in _widths, "kind", f"one of {', '.join(_widths)}", kind)
         require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
-        require((n_objects is None) != (objects is None), "n_objects or objects", "given, and not both: a stream has to know the objects before it has read the file", (n_objects, objects))
-        require(columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind], "columns", f"a list of {_widths[kind]} columns", columns)
+        require(
+            (n_objects is None) != (objects is None),
+            "n_objects or objects",
+            "given, and not both: a stream has to know the objects before it has read the file",
+            (n_objects, objects),
+        )
+        require(
+            columns is None or isinstance(columns, (list, tuple)) and len(columns) == _widths[kind],
+            "columns",
+            f"a list of {_widths[kind]} columns",
+            columns,
+        )
         require(header in (None, True, False), "header", "True, False or None", header)
         self.path, self.kind, self.objects = Path(path), kind, check_names(objects, argument="objects")
         self.n_objects = check_integer(n_objects, "n_objects", 1, 2**31) if objects is None else len(self.objects)
         self.batch = check_integer(batch, "batch", 16)
-        if not self.path.exists() or self.path.is_dir(): raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
-        require(self.path.suffix.lower() not in (".jsonl", ".ndjson"), "path", "a delimited text file or a Parquet table", self.path.name)
+        if not self.path.exists() or self.path.is_dir():
+            raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
+        require(
+            self.path.suffix.lower() not in (".jsonl", ".ndjson"),
+            "path",
+            "a delimited text file or a Parquet table",
+            self.path.name,
+        )
         self.is_table = self.path.suffix.lower() in (".parquet", ".pq")
-        if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))): header = True
+        if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))):
+            header = True
         (self._open_table if self.is_table else self._open_text)(header, columns, respondent, encoding)
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #ae9a82a5
 def _made(self, rows):
     "Comparisons of object numbers, through the gate."
-    make = {"triplets": Triplets, "quadruplets": Quadruplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}[self.kind]
+    make = {
+        "triplets": Triplets,
+        "quadruplets": Quadruplets,
+        "central": Triplets.from_central,
+        "odd-one-out": Triplets.from_odd_one_out,
+    }[self.kind]
     return make(rows, self.n_objects, self.objects)
+
 
 def _named(self, cells, where):
     "Comparisons of columns of text, through the gate; `where(r)` says where row r stands."
-    if self.objects is not None: return _assemble(self.kind, cells, None, self.objects, where)
+    if self.objects is not None:
+        return _assemble(self.kind, cells, None, self.objects, where)
     numbers = [[str(int(cell)) if _is_number(cell) else cell for cell in column] for column in cells]
-    bad = next(((r, cell) for r, row in enumerate(zip(*numbers)) for cell in row if not _is_number(cell) or not 0 <= int(cell) < self.n_objects), None)
-    if bad: require(False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1])
+    bad = next(
+        (
+            (r, cell)
+            for r, row in enumerate(zip(*numbers))
+            for cell in row
+            if not _is_number(cell) or not 0 <= int(cell) < self.n_objects
+        ),
+        None,
+    )
+    if bad:
+        require(
+            False, where(bad[0]), f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says", bad[1]
+        )
     known = sorted(set().union(*numbers), key=int)
     found = _assemble(self.kind, numbers, None, known, where)
     return type(found)(np.array(list(map(int, known)))[found.array], self.n_objects)
+
 
 AnswerFile._made, AnswerFile._named = _made, _named
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #a7e80180
 def _open_text(self, header, columns, respondent, encoding):
     "Look at the first lines: separator, columns, header."
-    try: one_byte = "\n".encode(encoding).removeprefix(b"\xef\xbb\xbf") == b"\n"
-    except (LookupError, TypeError, ValueError) as error: raise InputError(f"encoding must be the name of a text encoding; got {shown(encoding)}: {error}") from None
+    try:
+        one_byte = "\n".encode(encoding).removeprefix(b"\xef\xbb\xbf") == b"\n"
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"encoding must be the name of a text encoding; got {shown(encoding)}: {error}") from None
     require(one_byte, "encoding", "one in which a line end is one byte", encoding)
     self.encoding = "utf-8" if encoding.lower().replace("_", "-") == "utf-8-sig" else encoding
-    with open(self.path, "rb") as file: mark = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
+    with open(self.path, "rb") as file:
+        mark = 3 if file.read(3) == b"\xef\xbb\xbf" else 0
     first, _ = next(_blocks(self.path, mark, 1 << 16), (b"", False))
-    try: text = first.decode(self.encoding)
-    except UnicodeDecodeError as error: raise InputError(f"{self.path} must be {self.encoding} text; byte {error.start + mark} is {error.object[error.start]:#04x}: say encoding=… if the file has another one") from None
+    try:
+        text = first.decode(self.encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{self.path} must be {self.encoding} text; byte {error.start + mark} is {error.object[error.start]:#04x}: say encoding=… if the file has another one"
+        ) from None
     self.separator = _separator(text, self.path)
     rows, lines = _delimited_rows(text, self.separator, self.path)
     require(rows, str(self.path), "a file with at least one answer", "an empty file")
     has_names = _looks_like_header(rows) if header is None else header
     self.n_columns, names = len(rows[0]), rows[0] if has_names else None
-    self.columns, _ = _find_columns(names, self.n_columns, _widths[self.kind], columns, respondent, f"{self.path}, line {lines[0]},")
+    self.columns, _ = _find_columns(
+        names, self.n_columns, _widths[self.kind], columns, respondent, f"{self.path}, line {lines[0]},"
+    )
     self.start = self._after_header(first, mark) if has_names else Place(mark, 1, checksum(self.path, mark))
+
 
 def _after_header(self, first, mark):
     "The place after the first row that is not blank."
     end = 0
     while True:
         stop = first.find(b"\n", end) + 1 or len(first)
-        while stop < len(first) and first.count(b'"', 0, stop) % 2: stop = first.find(b"\n", stop) + 1 or len(first)
-        blank = not any(cell.strip() for row in _delimited_rows(first[end:stop].decode(self.encoding), self.separator, self.path)[0] for cell in row)
+        while stop < len(first) and first.count(b'"', 0, stop) % 2:
+            stop = first.find(b"\n", stop) + 1 or len(first)
+        blank = not any(
+            cell.strip()
+            for row in _delimited_rows(first[end:stop].decode(self.encoding), self.separator, self.path)[0]
+            for cell in row
+        )
         end = stop
-        if not blank or stop == len(first): break
+        if not blank or stop == len(first):
+            break
     return Place(mark + end, 1 + first.count(b"\n", 0, end), checksum(self.path, mark + end))
+
 
 AnswerFile._open_text, AnswerFile._after_header = _open_text, _after_header
 
@@ -166,24 +275,34 @@ def _text_batches(self, place):
     offset, line, sum_ = place.offset, place.line, place.checksum
     for data, closed in _blocks(self.path, offset, self.batch):
         rows = _fast_numbers(data, self)
-        try: answers = _careful(data, self, line) if rows is None else self._made(rows) if len(rows) else None
+        try:
+            answers = _careful(data, self, line) if rows is None else self._made(rows) if len(rows) else None
         except InputError:
-            if rows is None: raise
-            answers = _careful(data, self, line)                  # says which line it is
+            if rows is None:
+                raise
+            answers = _careful(data, self, line)  # says which line it is
         offset, line, sum_ = offset + len(data), line + data.count(b"\n"), crc32(data, sum_)
         yield answers, Place(offset, line, sum_) if closed else None
+
 
 AnswerFile._text_batches = _text_batches
 
 # %% ../../nbs/0_ground/07w_streams.ipynb #69b80ff8
 def _parquet(path):
     "An open Parquet file, or an `InputError`."
-    try: from pyarrow.parquet import ParquetFile
-    except ImportError: raise InputError(f"{path} is a Parquet file, and reading those needs pyarrow: pip install 'comparison_hc[parquet]'") from None
-    try: return ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)   # or it keeps all the bytes of the file
-    except Exception as error:                             # pyarrow's own errors are no common type
-        if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError): raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
+    try:
+        from pyarrow.parquet import ParquetFile
+    except ImportError:
+        raise InputError(
+            f"{path} is a Parquet file, and reading those needs pyarrow: pip install 'comparison_hc[parquet]'"
+        ) from None
+    try:
+        return ParquetFile(path, pre_buffer=False, buffer_size=1 << 16)  # or it keeps all the bytes of the file
+    except Exception as error:  # pyarrow's own errors are no common type
+        if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError):
+            raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
         raise
+
 
 def _open_table(self, header, columns, respondent, encoding):
     "Look at the names of the columns."
@@ -191,24 +310,41 @@ def _open_table(self, header, columns, respondent, encoding):
     names = tuple(file.schema_arrow.names)
     require(file.metadata.num_rows > 0, str(self.path), "a file with at least one answer", "an empty table")
     positions, _ = _find_columns(names, len(names), _widths[self.kind], columns, respondent, f"{self.path},")
-    self.columns, self.n_rows, self.start = [names[c] for c in positions], file.metadata.num_rows, Place(0, 1, checksum(self.path))
+    self.columns, self.n_rows, self.start = (
+        [names[c] for c in positions],
+        file.metadata.num_rows,
+        Place(0, 1, checksum(self.path)),
+    )
+
 
 def _numbers_of(self, column, first_row):
     "Object numbers of one column of a batch."
     import pandas as pd
-    if self.objects is None and column.type in _integer_types() and not column.null_count: return column.to_numpy(zero_copy_only=False)
-    index = {name: number for number, name in enumerate(self.objects if self.objects is not None else map(str, range(self.n_objects)))}
+
+    if self.objects is None and column.type in _integer_types() and not column.null_count:
+        return column.to_numpy(zero_copy_only=False)
+    index = {
+        name: number
+        for number, name in enumerate(self.objects if self.objects is not None else map(str, range(self.n_objects)))
+    }
     codes, values = pd.factorize(column.to_pandas().astype(object), use_na_sentinel=True)
     numbers = np.array([index.get(_cell(value), -1) for value in values] + [-1], dtype=np.int64)[codes]
     if (numbers < 0).any():
         row = int(np.argmax(numbers < 0))
-        rule = "made of names given in objects" if self.objects is not None else f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says"
+        rule = (
+            "made of names given in objects"
+            if self.objects is not None
+            else f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says"
+        )
         require(False, f"{self.path}, row {first_row + row},", rule, column[row].as_py())
     return numbers
 
+
 def _integer_types():
     import pyarrow as pa
+
     return (pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32())
+
 
 AnswerFile._open_table, AnswerFile._numbers_of = _open_table, _numbers_of
 
@@ -219,25 +355,42 @@ def _table_batches(self, place):
     ends = np.cumsum([file.metadata.row_group(g).num_rows for g in range(file.metadata.num_row_groups)])
     group = int(np.searchsorted(ends, place.offset, "right"))
     row = int(ends[group - 1]) if group else 0
-    for batch in file.iter_batches(max(1, self.batch // 16), row_groups=list(range(group, len(ends))), columns=self.columns) if group < len(ends) else ():
+    for batch in (
+        file.iter_batches(max(1, self.batch // 16), row_groups=list(range(group, len(ends))), columns=self.columns)
+        if group < len(ends)
+        else ()
+    ):
         skipped = min(max(place.offset - row, 0), len(batch))
         row += len(batch)
-        if skipped == len(batch): continue
+        if skipped == len(batch):
+            continue
         first = row - len(batch) + skipped + 1
         rows = np.stack([self._numbers_of(batch.column(name).slice(skipped), first) for name in self.columns], axis=1)
-        try: answers = self._made(rows)
-        except InputError as error: raise InputError(f"{self.path}, rows from {first} on: {error}") from None
+        try:
+            answers = self._made(rows)
+        except InputError as error:
+            raise InputError(f"{self.path}, rows from {first} on: {error}") from None
         yield answers, Place(row, row + 1, place.checksum)
 
-def _batches(self,
+
+def _batches(
+    self,
     place=None,  # `Place` to continue from; None for the beginning
-):               # generator of (`Triplets` or `Quadruplets`, `Place` after them); the place is None for a last line of text that no line end closes yet
+):  # generator of (`Triplets` or `Quadruplets`, `Place` after them); the place is None for a last line of text that no line end closes yet
     "The answers from a place on. Raises `InputError` if the file before the place is not what it was."
-    if place is None: place = self.start
+    if place is None:
+        place = self.start
     else:
         same = place.checksum == (self.start.checksum if self.is_table else checksum(self.path, place.offset))
-        require(same, str(self.path), f"the file that was read before, up to {place.offset:,} {'rows' if self.is_table else 'bytes'}", "another one, or one that was changed there")
+        require(
+            same,
+            str(self.path),
+            f"the file that was read before, up to {place.offset:,} {'rows' if self.is_table else 'bytes'}",
+            "another one, or one that was changed there",
+        )
     for answers, place in (self._table_batches if self.is_table else self._text_batches)(place):
-        if answers is not None: yield answers, place
+        if answers is not None:
+            yield answers, place
+
 
 AnswerFile._table_batches, AnswerFile.batches = _table_batches, _batches

@@ -12,45 +12,49 @@ from numbers import Integral, Real
 
 import numpy as np
 
-MOST_OBJECTS = 20_000    # where a method keeps numbers for every two objects
+MOST_OBJECTS = 20_000  # where a method keeps numbers for every two objects
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #59b2625b
 class InputError(ValueError):
     "A value that breaks a stated rule. The message names the argument, the rule and the value received."
 
+
 class MissingFileError(InputError, FileNotFoundError):
     "A file that is not there: an `InputError` like all others, and what Python itself raises."
+
 
 class NotConvergedWarning(UserWarning):
     "An iteration stopped before its result was as exact as asked for. The message says how far it got and what helps."
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #7d5e9706
 def shown(
-    value,      # anything
-    width=60,   # longest text
-):              # one line that stands for the value in a message
+    value,  # anything
+    width=60,  # longest text
+):  # one line that stands for the value in a message
     "A value as one short line: arrays by shape and type, the rest by `repr`, cut in the middle where it is long."
-    if isinstance(value, np.ndarray): return f"an array of shape {value.shape} and type {value.dtype}"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape} and type {value.dtype}"
     text = " ".join(repr(value).split())
-    return text if len(text) <= width else f"{text[:width // 2]} … {text[-width // 4:]}"
+    return text if len(text) <= width else f"{text[: width // 2]} … {text[-width // 4 :]}"
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #b75ec061
 def require(
-    ok,        # the rule, evaluated
+    ok,  # the rule, evaluated
     argument,  # name of the argument, as the caller wrote it
-    rule,      # what it must be, to follow "must be"
-    value,     # what was received
+    rule,  # what it must be, to follow "must be"
+    value,  # what was received
 ):
     "Raise `InputError` with the argument, the rule and the value, unless `ok`."
-    if not ok: raise InputError(f"{argument} must be {rule}; got {shown(value)}")
+    if not ok:
+        raise InputError(f"{argument} must be {rule}; got {shown(value)}")
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #28529073
 def check_integer(
-    value,         # what was received
-    argument,      # its name in the message
-    low=1,         # smallest legal value
-    high=None,     # largest legal value; None for no bound
-):                 # the value as an `int`
+    value,  # what was received
+    argument,  # its name in the message
+    low=1,  # smallest legal value
+    high=None,  # largest legal value; None for no bound
+):  # the value as an `int`
     "An integer within its bounds."
     rule = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
     require(isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)), argument, rule, value)
@@ -59,102 +63,151 @@ def check_integer(
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #d6180842
 def check_number(
-    value,             # what was received
-    argument,          # its name in the message
-    low=-np.inf,       # lower end of the range
-    high=np.inf,       # upper end of the range
-    open_low=False,    # whether `low` itself is excluded
-    open_high=False,   # whether `high` itself is excluded
-):                     # the value as a `float`
+    value,  # what was received
+    argument,  # its name in the message
+    low=-np.inf,  # lower end of the range
+    high=np.inf,  # upper end of the range
+    open_low=False,  # whether `low` itself is excluded
+    open_high=False,  # whether `high` itself is excluded
+):  # the value as a `float`
     "A finite real number within its range."
-    if np.isfinite(high): rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
-    else: rule = "a finite number" + (f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else "")
-    try: number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
-    except OverflowError: number = np.inf                  # an integer with more than 308 digits
+    if np.isfinite(high):
+        rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    else:
+        rule = "a finite number" + (f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else "")
+    try:
+        number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
+    except OverflowError:
+        number = np.inf  # an integer with more than 308 digits
     require(np.isfinite(number), argument, rule, value)
-    require(low <= value <= high and not (open_low and value == low) and not (open_high and value == high), argument, rule, value)
+    require(
+        low <= value <= high and not (open_low and value == low) and not (open_high and value == high),
+        argument,
+        rule,
+        value,
+    )
     return float(value)
 
+
 def check_progress(
-    progress,                    # what was received
-    arguments="(done, total)",   # what it is called with, for the message
-):                               # the same
+    progress,  # what was received
+    arguments="(done, total)",  # what it is called with, for the message
+):  # the same
     "A function that is told how far long work is, or None."
     require(progress is None or callable(progress), "progress", f"a function of {arguments} or None", progress)
     return progress
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #95ff49ca
 def check_pairwise(
-    n_objects,             # how many there are
+    n_objects,  # how many there are
     argument="n_objects",  # its name in the message
-):                         # the same number
+):  # the same number
     "A number of objects for which something can be kept for every two of them: one mistyped object number must not eat the memory of the machine."
-    require(n_objects <= MOST_OBJECTS, argument, f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects", n_objects)
+    require(
+        n_objects <= MOST_OBJECTS,
+        argument,
+        f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects",
+        n_objects,
+    )
     return n_objects
 
+
 def check_flag(
-    value,     # what was received
+    value,  # what was received
     argument,  # its name in the message
-):             # the value as a `bool`
+):  # the value as a `bool`
     "True or False, and nothing that merely counts as one of them."
     require(isinstance(value, (bool, np.bool_)), argument, "True or False", value)
     return bool(value)
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #461d78e0
 def as_rng(
-    rng,   # int seed, `numpy.random.Generator`, or None for fresh entropy
-):         # `numpy.random.Generator`
+    rng,  # int seed, `numpy.random.Generator`, or None for fresh entropy
+):  # `numpy.random.Generator`
     "The generator that `rng` stands for. The same seed gives the same bits; a generator is used as it is and moves on."
-    require(rng is None or isinstance(rng, np.random.Generator) or (isinstance(rng, Integral) and not isinstance(rng, (bool, np.bool_)) and rng >= 0),
-            "rng", "a non-negative integer seed, a numpy.random.Generator or None", rng)
+    require(
+        rng is None
+        or isinstance(rng, np.random.Generator)
+        or (isinstance(rng, Integral) and not isinstance(rng, (bool, np.bool_)) and rng >= 0),
+        "rng",
+        "a non-negative integer seed, a numpy.random.Generator or None",
+        rng,
+    )
     return np.random.default_rng(rng)
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #6429d34f
 def as_array(
-    value,       # what was received
-    argument,    # its name in the message
-    rule,        # what it must be
+    value,  # what was received
+    argument,  # its name in the message
+    rule,  # what it must be
     dtype=None,  # type of the entries; None for what NumPy makes of them
-):               # array; the caller's own where it already was one
+):  # array; the caller's own where it already was one
     "The value as an array, if that is possible and hides nothing."
     require(not np.ma.is_masked(value), argument, f"{rule}, none of them masked", value)
-    try: return np.asarray(value, dtype)
-    except (TypeError, ValueError, OverflowError): require(False, argument, rule, value)
+    try:
+        return np.asarray(value, dtype)
+    except (TypeError, ValueError, OverflowError):
+        require(False, argument, rule, value)
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #r0undedcell5
 def _rounded(array, matrix):
     "(N, N) bool: integers that changed when they became floats."
-    if array.dtype.kind not in "iuO" or array.size == 0 or array.dtype.kind != "O" and array.max() <= 2**53 and array.min() >= -2**53: return np.zeros(matrix.shape, dtype=bool)
-    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(matrix.shape)
+    if (
+        array.dtype.kind not in "iuO"
+        or array.size == 0
+        or array.dtype.kind != "O"
+        and array.max() <= 2**53
+        and array.min() >= -(2**53)
+    ):
+        return np.zeros(matrix.shape, dtype=bool)
+    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(
+        matrix.shape
+    )
+
 
 def _check_rows_and_columns(table, argument):
     "The names of a DataFrame's rows and columns, if they are the same names, have to come in the same order."
     rows, columns = (getattr(table, side, None) for side in ("index", "columns"))
-    if columns is None or len(rows) != len(columns): return
+    if columns is None or len(rows) != len(columns):
+        return
     rows, columns = list(rows), list(columns)
-    try: same = rows != columns and set(rows) == set(columns)
-    except TypeError: return                                                    # names that cannot be told apart
+    try:
+        same = rows != columns and set(rows) == set(columns)
+    except TypeError:
+        return  # names that cannot be told apart
     require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #97a0eb8c
 def check_similarity(
-    similarity,              # (N, N) symmetric, finite off the diagonal
-    argument="similarity",   # its name in the message
-    n_objects=None,          # required N, where something else fixes it
-):                           # (N, N) float array; the caller's own where it already was one
+    similarity,  # (N, N) symmetric, finite off the diagonal
+    argument="similarity",  # its name in the message
+    n_objects=None,  # required N, where something else fixes it
+):  # (N, N) float array; the caller's own where it already was one
     "A symmetric matrix without NaN or infinity off the diagonal."
     array = as_array(similarity, argument, "a matrix of numbers")
     require(array.dtype.kind in "biufO", argument, "a matrix of numbers", array if array.ndim else similarity)
-    try: matrix = np.asarray(array, dtype=float)
-    except (TypeError, ValueError, OverflowError): require(False, argument, "a matrix of numbers", similarity)
-    require(matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and len(matrix) > 0, argument, "a square matrix (N, N) with N ≥ 1", matrix)
+    try:
+        matrix = np.asarray(array, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        require(False, argument, "a matrix of numbers", similarity)
+    require(
+        matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and len(matrix) > 0,
+        argument,
+        "a square matrix (N, N) with N ≥ 1",
+        matrix,
+    )
     require(n_objects is None or len(matrix) == n_objects, argument, f"of shape ({n_objects}, {n_objects})", matrix)
     off = ~np.eye(len(matrix), dtype=bool)
     _check_rows_and_columns(similarity, argument)
     rounded = _rounded(array, matrix) & off
     if rounded.any():
         i, j = np.argwhere(rounded)[0]
-        require(False, argument, f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not", array.tolist()[i][j])
+        require(
+            False,
+            argument,
+            f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not",
+            array.tolist()[i][j],
+        )
     finite = np.isfinite(matrix) | ~off
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
@@ -162,34 +215,52 @@ def check_similarity(
     same = (matrix == matrix.T) | ~off
     if not same.all():
         i, j = np.argwhere(~same)[0]
-        require(False, argument, f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ", (float(matrix[i, j]), float(matrix[j, i])))
+        require(
+            False,
+            argument,
+            f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ",
+            (float(matrix[i, j]), float(matrix[j, i])),
+        )
     return matrix
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #1aa48a1d
 def check_labels(
-    labels,              # (N,) one class a object, any hashable values
-    n_objects=None,      # required N
-    argument="labels",   # its name in the message
-):                       # (N,) integer codes 0..K-1, in order of first appearance
+    labels,  # (N,) one class a object, any hashable values
+    n_objects=None,  # required N
+    argument="labels",  # its name in the message
+):  # (N,) integer codes 0..K-1, in order of first appearance
     "One class for every object, as small integers."
     from pandas import factorize, isna
-    array = as_array(labels, argument, "a sequence of labels", None if hasattr(labels, "dtype") else object)     # NumPy would make one text of 1 and "1" and of nothing
+
+    array = as_array(
+        labels, argument, "a sequence of labels", None if hasattr(labels, "dtype") else object
+    )  # NumPy would make one text of 1 and "1" and of nothing
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
-    require(n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array)
+    require(
+        n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array
+    )
     require(not isna(array).any(), argument, "free of missing values", labels)
-    try: return factorize(array)[0].astype(np.intp)
-    except TypeError: require(False, argument, "hashable values (numbers, texts, …)", labels)
+    try:
+        return factorize(array)[0].astype(np.intp)
+    except TypeError:
+        require(False, argument, "hashable values (numbers, texts, …)", labels)
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #740377f6
 def check_names(
-    names,             # sequence of names, or None
-    n_objects=None,    # how many there must be, where something else fixes it
-    distinct=True,     # whether two objects may not share a name
+    names,  # sequence of names, or None
+    n_objects=None,  # how many there must be, where something else fixes it
+    distinct=True,  # whether two objects may not share a name
     argument="names",  # its name in a message
-):                     # tuple of str, or None
+):  # tuple of str, or None
     "One name for every object, as text."
-    if names is None: return None
-    require(np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1, argument, "a sequence of names", names)
+    if names is None:
+        return None
+    require(
+        np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1,
+        argument,
+        "a sequence of names",
+        names,
+    )
     values = list(names)
     n_objects = len(values) if n_objects is None else n_objects
     require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))

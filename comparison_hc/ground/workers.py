@@ -11,14 +11,21 @@ from .validation import require
 # %% ../../nbs/0_ground/09w_workers.ipynb #923d27b5
 def check_workers(
     n_jobs,  # what was received
-):           # the same
+):  # the same
     "A number of workers. Raises `InputError`."
-    require(type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1), "n_jobs", "a number of workers of at least 1, or -1 for one a core", n_jobs)
+    require(
+        type(n_jobs) is int and (n_jobs == -1 or n_jobs >= 1),
+        "n_jobs",
+        "a number of workers of at least 1, or -1 for one a core",
+        n_jobs,
+    )
     return n_jobs
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #77e4b1b4
 def end_workers():
     "End joblib's processes now."
-    try: from joblib.externals.loky import get_reusable_executor
-    except ImportError: return
+    try:
+        from joblib.externals.loky import get_reusable_executor
+    except ImportError:
+        return
     get_reusable_executor(reuse=True).shutdown(wait=True)

@@ -14,61 +14,90 @@ import numpy as np
 from ..comparisons import as_quadruplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..ground.grams import vote_lists
-from ..ground.validation import as_rng, check_labels, check_number, check_pairwise, check_progress, check_similarity, require
+from comparison_hc.ground.validation import (
+    as_rng,
+    check_labels,
+    check_number,
+    check_pairwise,
+    check_progress,
+    check_similarity,
+    require,
+)
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #943b87e5
 class ListedVotes:
     "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 10 bytes an answer."
-    def __init__(self,
+
+    def __init__(
+        self,
         quadruplets,  # `Quadruplets`, m answers
     ):
         self.beat, self.lost = vote_lists(quadruplets)
 
-    def response(self,
-        change,      # (P,) weights, or (c,) changes of the weights of `pairs`
+    def response(
+        self,
+        change,  # (P,) weights, or (c,) changes of the weights of `pairs`
         pairs=None,  # (c,) pair numbers; None for all
-    ):               # (pairs, values): what to add to T; pairs may repeat, and be a slice for all
+    ):  # (pairs, values): what to add to T; pairs may repeat, and be a slice for all
         "Σ_y c_xy Δu_y for every pair x."
-        if pairs is None and np.ptp(change) == 0: return slice(None), change[0] * (np.diff(self.beat.indptr) - np.diff(self.lost.indptr))
-        if pairs is None:                                       # in slices, because SciPy copies the entries as floats
-            return slice(None), np.concatenate([self.beat[s:s + 2048] @ change - self.lost[s:s + 2048] @ change for s in range(0, len(change), 2048)])
-        beat, lost = self.beat[pairs], self.lost[pairs]         # who lost to these pairs hears −Δu, who beat them +Δu
-        if beat.nnz + lost.nnz > self.beat.shape[0]: return slice(None), lost.T @ change - beat.T @ change
-        return (np.concatenate([lost.indices, beat.indices]),
-                np.concatenate([np.repeat(change, np.diff(lost.indptr)), np.repeat(-change, np.diff(beat.indptr))]))
+        if pairs is None and np.ptp(change) == 0:
+            return slice(None), change[0] * (np.diff(self.beat.indptr) - np.diff(self.lost.indptr))
+        if pairs is None:  # in slices, because SciPy copies the entries as floats
+            return slice(None), np.concatenate(
+                [
+                    self.beat[s : s + 2048] @ change - self.lost[s : s + 2048] @ change
+                    for s in range(0, len(change), 2048)
+                ]
+            )
+        beat, lost = self.beat[pairs], self.lost[pairs]  # who lost to these pairs hears −Δu, who beat them +Δu
+        if beat.nnz + lost.nnz > self.beat.shape[0]:
+            return slice(None), lost.T @ change - beat.T @ change
+        return (
+            np.concatenate([lost.indices, beat.indices]),
+            np.concatenate([np.repeat(change, np.diff(lost.indptr)), np.repeat(-change, np.diff(beat.indptr))]),
+        )
 
     @property
-    def n_answers(self): return self.beat.nnz
+    def n_answers(self):
+        return self.beat.nnz
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #0d24780e
-def _contracted_lists(self,
-    link,     # (P,) number of the link that each pair belongs to, −1 inside a cluster
+def _contracted_lists(
+    self,
+    link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
     n_links,  # how many links there are
-):            # `TabledVotes`
+):  # `TabledVotes`
     "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
     balance, step, ends = np.zeros((n_links, n_links), dtype=np.int64), 1 << 22, self.beat.indptr
     cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
     for start, stop in zip(cuts, cuts[1:]):
-        x = np.repeat(link[start:stop], np.diff(ends[start:stop + 1])).astype(np.int64)
-        y = link[self.beat.indices[ends[start]:ends[stop]]]
+        x = np.repeat(link[start:stop], np.diff(ends[start : stop + 1])).astype(np.int64)
+        y = link[self.beat.indices[ends[start] : ends[stop]]]
         counted = (x >= 0) & (y >= 0)
         balance += np.bincount(x[counted] * n_links + y[counted], minlength=n_links**2).reshape(n_links, n_links)
     return TabledVotes(balance - balance.T)
+
 
 ListedVotes.contracted = _contracted_lists
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #34bcde00
 class TabledVotes:
     "Votes as a table: entry (x, y) is the balance of link x against link y."
-    def __init__(self,
+
+    def __init__(
+        self,
         balance,  # (P, P) antisymmetric integers
-    ): self.balance = balance
+    ):
+        self.balance = balance
 
     def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every link x, as in `ListedVotes`."
         rows = np.arange(len(self.balance)) if pairs is None else pairs
         total = np.zeros(len(self.balance))
-        for s in range(0, len(rows), 64): total -= change[s:s + 64] @ self.balance[rows[s:s + 64]].astype(float)     # antisymmetric: rows for columns
+        for s in range(0, len(rows), 64):
+            total -= change[s : s + 64] @ self.balance[rows[s : s + 64]].astype(
+                float
+            )  # antisymmetric: rows for columns
         return slice(None), total
 
     def contracted(self, link, n_links):
@@ -76,12 +105,16 @@ class TabledVotes:
         kept = np.flatnonzero(link >= 0)
         kept = kept[np.argsort(link[kept], kind="stable")]
         starts = np.searchsorted(link[kept], np.arange(n_links))
-        return TabledVotes(np.add.reduceat(np.add.reduceat(self.balance[kept], starts, axis=0)[:, kept], starts, axis=1))
+        return TabledVotes(
+            np.add.reduceat(np.add.reduceat(self.balance[kept], starts, axis=0)[:, kept], starts, axis=1)
+        )
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #91ee0894
 class RankedVotes:
     "All votes, given by the order of the pairs: a pair beats every less similar one. Memory O(P)."
-    def __init__(self,
+
+    def __init__(
+        self,
         value,  # (P,) similarity of every pair; only the order matters
     ):
         self.order = np.argsort(value, kind="stable")
@@ -91,7 +124,8 @@ class RankedVotes:
     def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every pair x, as in `ListedVotes`."
         weight = np.zeros(len(self.order)) if pairs is not None else change
-        if pairs is not None: weight[pairs] = change
+        if pairs is not None:
+            weight[pairs] = change
         total = np.append(0, np.cumsum(weight[self.order]))
         return self.order, total[self.left] + total[self.right] - total[-1]
 
@@ -101,12 +135,14 @@ def _links(place, n_places):
     low, high = place[np.stack(pair_from_index(np.arange(len(place) * (len(place) - 1) // 2)))]
     return low * n_places + high
 
+
 def _link_sums(votes, link, size):
     "B from scratch: the sums of T over all links."
     low, high = np.divmod(link, len(size))
     B = np.zeros((len(size), len(size)))
     _add_by_link(B, link, votes.response(np.where(low == high, 0, 1 / (size[low] * size[high]))))
     return B
+
 
 def _add_by_link(B, link, response):
     "Add a response to the symmetric matrix B, each pair at its link."
@@ -117,12 +153,14 @@ def _add_by_link(B, link, response):
         np.add.at(B.reshape(-1), flat % len(B) * len(B) + flat // len(B), values)
     else:
         sums = np.bincount(flat, values, B.size).reshape(B.shape)
-        B += sums; B += sums.T
+        B += sums
+        B += sums.T
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #93c64987
 def _barrier(n_places):
     "0 where a < b, −∞ elsewhere: added to the scores, it leaves every link once."
     return np.where(np.triu(np.ones((n_places, n_places), bool), 1), 0, -np.inf)
+
 
 def _best_link(B, size, barrier, scale):
     "(first link of highest score as two places a < b, largest score so far); scores within rounding of the highest are tied with it."
@@ -131,51 +169,76 @@ def _best_link(B, size, barrier, scale):
     scale = max(scale, best)
     return divmod(int(np.argmax(score >= best - 1e-12 * scale)), len(size)), scale
 
+
 def _weight_changes(one, two, rest, size, place):
     "(pairs, change): what the merge of the units `one` with the units `two` does to the weights of reference pairs."
     a, b = size[place[one[0]]], size[place[two[0]]]
     r = size[place[rest]]
     pairs = [pair_index(one[:, None], rest), pair_index(two[:, None], rest), pair_index(one[:, None], two)]
-    change = [np.tile((1 / (a + b) - 1 / a) / r, len(one)), np.tile((1 / (a + b) - 1 / b) / r, len(two)), np.full(len(one) * len(two), -1 / (a * b))]
+    change = [
+        np.tile((1 / (a + b) - 1 / a) / r, len(one)),
+        np.tile((1 / (a + b) - 1 / b) / r, len(two)),
+        np.full(len(one) * len(two), -1 / (a * b)),
+    ]
     return np.concatenate([p.ravel() for p in pairs]), np.concatenate(change)
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #165106a3
 def _merge_all(
-    votes,          # object with `response`, perhaps `contracted`
-    place,          # (U,) initial cluster of every unit that the votes know, 0..K−1
+    votes,  # object with `response`, perhaps `contracted`
+    place,  # (U,) initial cluster of every unit that the votes know, 0..K−1
     progress=None,  # called with (merges done, merges in all)
-    sizes=None,     # (K,) objects in every initial cluster; None where the units are the objects
-):                  # (K − 1, 2) nodes merged, in SciPy's numbering
+    sizes=None,  # (K,) objects in every initial cluster; None where the units are the objects
+):  # (K − 1, 2) nodes merged, in SciPy's numbering
     "Algorithm 1 of F19 with the score of eq. 5, updated and never recomputed."
-    place, size = place.copy(), (np.bincount(place) if sizes is None else sizes).astype(float)               # where every unit is; how many objects every place holds
+    place, size = (
+        place.copy(),
+        (np.bincount(place) if sizes is None else sizes).astype(float),
+    )  # where every unit is; how many objects every place holds
     n_initial, node, n_places, merges = len(size), np.arange(len(size)), None, []
-    for K in range(n_initial, 1, -1):                                          # clusters before this merge
+    for K in range(n_initial, 1, -1):  # clusters before this merge
         contract = _worth_contracting(votes, K, len(place))
-        if contract or n_places is None or 2 * K <= n_places:                  # close up; from scratch where that is cheap, so that rounding cannot pile up
+        if (
+            contract or n_places is None or 2 * K <= n_places
+        ):  # close up; from scratch where that is cheap, so that rounding cannot pile up
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
-            if contract: votes, place = _contract(votes, place), np.arange(K)
+            if contract:
+                votes, place = _contract(votes, place), np.arange(K)
             cheap = contract or n_places is None or not isinstance(votes, ListedVotes)
             link, barrier, n_places = _links(place, K), _barrier(K), K
             B = _link_sums(votes, link, size) if cheap else B[np.ix_(live, live)]
             scale = max(0 if cheap else scale, np.abs(B / np.outer(size, size)).max())
         (a, b), scale = _best_link(B, size, barrier, scale)
         merges.append((node[a], node[b]))
-        one, two, rest = np.flatnonzero(place == a), np.flatnonzero(place == b), np.flatnonzero((place != a) & (place != b))
+        one, two, rest = (
+            np.flatnonzero(place == a),
+            np.flatnonzero(place == b),
+            np.flatnonzero((place != a) & (place != b)),
+        )
         pairs, change = _weight_changes(one, two, rest, size, place)
         link[pair_index(two[:, None], rest)] = a * n_places + place[rest]
         link[pair_index(one[:, None], two)] = a * n_places + a
-        place[two], size[a], node[a], barrier[b], barrier[:, b] = a, size[a] + size[b], 2 * n_initial - K, -np.inf, -np.inf
-        B[a] += B[b]; B[:, a] += B[:, b]
+        place[two], size[a], node[a], barrier[b], barrier[:, b] = (
+            a,
+            size[a] + size[b],
+            2 * n_initial - K,
+            -np.inf,
+            -np.inf,
+        )
+        B[a] += B[b]
+        B[:, a] += B[:, b]
         _add_by_link(B, link, votes.response(change, pairs))
-        if progress: progress(n_initial - K + 1, n_initial - 1)
+        if progress:
+            progress(n_initial - K + 1, n_initial - 1)
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #dc56eb3b
 def _worth_contracting(votes, K, n_units):
     "Tables are contracted when half of their clusters are gone; lists become a table when its entries are sixteen times fewer than the answers (measured)."
-    if isinstance(votes, TabledVotes): return 2 * K <= n_units
-    return isinstance(votes, ListedVotes) and 16 * (K * (K - 1) // 2)**2 <= votes.n_answers
+    if isinstance(votes, TabledVotes):
+        return 2 * K <= n_units
+    return isinstance(votes, ListedVotes) and 16 * (K * (K - 1) // 2) ** 2 <= votes.n_answers
+
 
 def _contract(votes, place):
     "The votes between the present clusters, which stand at places 0, 1, …"
@@ -187,13 +250,21 @@ def _contract(votes, place):
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #b0a2997b
 def check_partition(
-    initial,    # None, K lists of objects, or (N,) labels
+    initial,  # None, K lists of objects, or (N,) labels
     n_objects,  # N
-):              # tuple of K tuples of objects: single objects for None
+):  # tuple of K tuples of objects: single objects for None
     "A partition of the objects; as labels, clusters come in the order of their first objects."
-    if initial is None: return tuple((i,) for i in range(n_objects))
+    if initial is None:
+        return tuple((i,) for i in range(n_objects))
     rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
-    require(np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set)) and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    require(
+        np.iterable(initial)
+        and not isinstance(initial, (str, bytes, dict, set))
+        and np.ndim(getattr(initial, "columns", 0)) == 0,
+        "initial",
+        rule,
+        initial,
+    )
     require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)
     clusters = list(initial)
     if not any(map(_is_group, clusters)):
@@ -201,46 +272,56 @@ def check_partition(
         return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])))
     require(all(map(_is_group, clusters)), "initial", rule, initial)
     members = [i for cluster in clusters for i in cluster]
-    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members) and all(map(len, clusters := list(map(tuple, clusters))))
+    whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members) and all(
+        map(len, clusters := list(map(tuple, clusters)))
+    )
     require(whole and sorted(members) == list(range(n_objects)), "initial", rule, initial)
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
 
-def _is_group(cluster): return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
+
+def _is_group(cluster):
+    return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
+
 
 def _places(clusters, n_objects):
     "(N,) number of the cluster that every object is in."
     place = np.empty(n_objects, dtype=np.int64)
-    for number, cluster in enumerate(clusters): place[list(cluster)] = number
+    for number, cluster in enumerate(clusters):
+        place[list(cluster)] = number
     return place
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #60592d59
 def average_linkage_of_votes(
-    votes,          # `ListedVotes`, `TabledVotes` or `RankedVotes` on pairs of objects; not changed, so that several trees can be made of the same
-    clusters,       # initial clusters, as `check_partition` gives them
-    names=None,     # N names
+    votes,  # `ListedVotes`, `TabledVotes` or `RankedVotes` on pairs of objects; not changed, so that several trees can be made of the same
+    clusters,  # initial clusters, as `check_partition` gives them
+    names=None,  # N names
     progress=None,  # called with (merges done, merges in all)
-):                  # `Dendrogram` over the initial clusters, heights are the merge order
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL on votes in any form."
-    return Dendrogram.from_merges(_merge_all(votes, _places(clusters, sum(map(len, clusters))), check_progress(progress)), clusters, names)
+    return Dendrogram.from_merges(
+        _merge_all(votes, _places(clusters, sum(map(len, clusters))), check_progress(progress)), clusters, names
+    )
+
 
 def quadruplet_average_linkage(
-    quadruplets,     # `Quadruplets`, `Triplets` or an array of either, m answers
-    initial=None,    # initial clusters: lists of objects, or (N,) labels; by default every object on its own
+    quadruplets,  # `Quadruplets`, `Triplets` or an array of either, m answers
+    initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
     n_objects=None,  # N; by default as the answers say
-    progress=None,   # called with (merges done, merges in all)
-):                   # `Dendrogram` over the initial clusters, heights are the merge order
+    progress=None,  # called with (merges done, merges in all)
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL, quadruplets-based average linkage (F19, eqs. 4–5 and algorithm 1). Repeated and contradictory answers all vote. Time about O(m · depth of the tree), memory O(m)."
     quadruplets = as_quadruplets(quadruplets, n_objects)
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     return average_linkage_of_votes(ListedVotes(quadruplets), clusters, quadruplets.names, progress)
 
+
 def quadruplet_average_linkage_ranked(
-    similarity,     # (N, N) symmetric; only the order of its entries is used
-    initial=None,   # initial clusters: lists of objects, or (N,) labels; by default every object on its own
-    names=None,     # N names
+    similarity,  # (N, N) symmetric; only the order of its entries is used
+    initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
+    names=None,  # N names
     progress=None,  # called with (merges done, merges in all)
-):                  # `Dendrogram` over the initial clusters, heights are the merge order
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL when every comparison is known, p = 1: the tree of `quadruplet_average_linkage` on all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory."
     w = check_similarity(similarity)
     check_pairwise(len(w), "the number of objects in similarity")
@@ -250,17 +331,18 @@ def quadruplet_average_linkage_ranked(
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #d9491a13
 def _wins_between_links(
-    value,    # (m,) similarities of the pairs that lie across links
-    link,     # (m,) the link of each
+    value,  # (m,) similarities of the pairs that lie across links
+    link,  # (m,) the link of each
     n_links,  # L
-):            # (L, L) integers: how many comparisons of a pair of link x with a pair of link y are won by x
+):  # (L, L) integers: how many comparisons of a pair of link x with a pair of link y are won by x
     "n₊ for every two links, in O(m · L). Tied pairs win nothing."
     wins, met, waiting = np.zeros((n_links, n_links), dtype=np.int64), np.zeros(n_links, dtype=np.int64), []
     order = np.argsort(value, kind="stable")
-    fresh = np.diff(value[order], prepend=-np.inf) > 0                        # not tied with the one before
+    fresh = np.diff(value[order], prepend=-np.inf) > 0  # not tied with the one before
     for x, new in zip(link[order].tolist(), fresh.tolist()):
         if new:
-            for y in waiting: met[y] += 1
+            for y in waiting:
+                met[y] += 1
             waiting = []
         wins[x] += met
         waiting.append(x)
@@ -268,20 +350,27 @@ def _wins_between_links(
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #dd485439
 def quadruplet_average_linkage_sampled(
-    similarity,     # (N, N) symmetric; only the order of its entries is used
-    p,              # in (0, 1]: probability of every comparison to be seen
-    rng,            # int seed or `numpy.random.Generator`
-    initial,        # initial clusters, at most 160: lists of objects, or (N,) labels
+    similarity,  # (N, N) symmetric; only the order of its entries is used
+    p,  # in (0, 1]: probability of every comparison to be seen
+    rng,  # int seed or `numpy.random.Generator`
+    initial,  # initial clusters, at most 160: lists of objects, or (N,) labels
     progress=None,  # called with (merges done, merges in all)
-):                  # `Dendrogram` over the initial clusters, heights are the merge order
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL on a random sample of all comparisons at rate p, drawn as balances of links and never listed: the law of `quadruplet_average_linkage` on `sample_quadruplets`. Memory O(K⁴) for K clusters."
     w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
     clusters = check_partition(initial, len(w))
     K, place = len(clusters), _places(clusters, len(w))
-    require(K <= 160, "initial", "at most 160 clusters: the table of links has K⁴/4 entries; list a sample instead (sample_quadruplets)", f"{K} clusters")
+    require(
+        K <= 160,
+        "initial",
+        "at most 160 clusters: the table of links has K⁴/4 entries; list a sample instead (sample_quadruplets)",
+        f"{K} clusters",
+    )
     i, j = pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))
     across = place[i] != place[j]
     i, j = i[across], j[across]
     seen = rng.binomial(_wins_between_links(w[i, j], pair_index(place[i], place[j]), K * (K - 1) // 2), p)
     np.fill_diagonal(seen, 0)
-    return Dendrogram.from_merges(_merge_all(TabledVotes(seen - seen.T), np.arange(K), check_progress(progress), np.bincount(place)), clusters)
+    return Dendrogram.from_merges(
+        _merge_all(TabledVotes(seen - seen.T), np.arange(K), check_progress(progress), np.bincount(place)), clusters
+    )

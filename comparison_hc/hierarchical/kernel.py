@@ -11,27 +11,43 @@ from math import log
 
 import numpy as np
 
-from ..comparisons import as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index, _index_type
+from ..comparisons import _index_type, as_quadruplets, n_quadruplet_questions, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..ground.grams import gram_of_votes, landmark_kernel
+from comparison_hc.ground.validation import (
+    as_array,
+    as_rng,
+    check_flag,
+    check_integer,
+    check_number,
+    check_progress,
+    check_similarity,
+    require,
+)
 from .linkage import _objects
 from ..oracles import BudgetExhausted
-from ..ground.validation import as_array, as_rng, check_flag, check_integer, check_number, check_progress, check_similarity, require
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096
 def _cells(chosen):
     "Rows and columns where a table is True: `np.nonzero`, in a fraction of its time."
     return np.divmod(np.flatnonzero(chosen), chosen.shape[1])
 
+
 def _open_cells(
-    t, k,       # (b,) looks: number of the reference, landmark
-    y,          # (2, R) objects of the references
-    number,     # (N, N) number of the reference that is the pair {i, k}; −1 for none
-    landmark,   # (R, N) bool: which objects are landmarks for which reference
-):              # (open, mirrored): (b, N) bool; rows, columns and earlier references of votes that were answered the other way round
+    t,
+    k,  # (b,) looks: number of the reference, landmark
+    y,  # (2, R) objects of the references
+    number,  # (N, N) number of the reference that is the pair {i, k}; −1 for none
+    landmark,  # (R, N) bool: which objects are landmarks for which reference
+):  # (open, mirrored): (b, N) bool; rows, columns and earlier references of votes that were answered the other way round
     "Which votes have to be asked for."
-    i, u, t_, k_ = np.arange(landmark.shape[1], dtype=np.int32), number[k], t[:, None].astype(np.int32), k[:, None].astype(np.int32)
-    open_ = (u != t_) & (i != k_) & (~landmark[t] | (i > k_))                 # of two landmarks the smaller asks
+    i, u, t_, k_ = (
+        np.arange(landmark.shape[1], dtype=np.int32),
+        number[k],
+        t[:, None].astype(np.int32),
+        k[:, None].astype(np.int32),
+    )
+    open_ = (u != t_) & (i != k_) & (~landmark[t] | (i > k_))  # of two landmarks the smaller asks
     rows, columns = _cells((u >= 0) & (u < t_))
     u = u[rows, columns]
     met = landmark[u, y[0, t[rows]]] | landmark[u, y[1, t[rows]]]
@@ -40,15 +56,18 @@ def _open_cells(
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #a2e8d0ab
 def _asking(
-    y,           # (2, R) objects of the references
-    landmark,    # (R, N) bool: which objects are landmarks for which reference
+    y,  # (2, R) objects of the references
+    landmark,  # (R, N) bool: which objects are landmarks for which reference
     limit=None,  # ask no more than this
-    rng=None,    # chooses the questions of the last reference where not all of them may be asked
+    rng=None,  # chooses the questions of the last reference where not all of them may be asked
     batch=1 << 17,
-):               # generator of batches (b, 4); returns (N, N) int64
+):  # generator of batches (b, 4); returns (N, N) int64
     "The questions of the active kernel, and the kernel. If a budget ends between two batches: the kernel of the references done so far."
     (n_references, n), (t, k) = landmark.shape, np.nonzero(landmark)
-    upto, number = np.searchsorted(t, np.arange(n_references + 1)), np.full((n, n), -1, dtype=np.int32)     # looks before each reference
+    upto, number = (
+        np.searchsorted(t, np.arange(n_references + 1)),
+        np.full((n, n), -1, dtype=np.int32),
+    )  # looks before each reference
     number[y[0], y[1]] = number[y[1], y[0]] = np.arange(n_references)
     V, mirrored, asked, start = np.zeros((len(t), n), dtype=np.int8), [], 0, 0
     while start < n_references:
@@ -56,17 +75,20 @@ def _asking(
         here = slice(upto[start], upto[stop])
         open_, (rows, columns, u) = _open_cells(t[here], k[here], y, number, landmark)
         kept = stop - start if limit is None else _thin(open_, t[here] - start, stop - start, limit - asked, rng)
-        if start + kept < stop: n_references = stop = start + kept            # the limit is reached
+        if start + kept < stop:
+            n_references = stop = start + kept  # the limit is reached
         i, times = _cells(open_)[1], np.count_nonzero(open_, axis=1)
         if len(i):
-            try: answers = yield _as_questions(n, i, np.repeat(k[here], times), *np.repeat(y[:, t[here]], times, axis=1))
+            try:
+                answers = yield _as_questions(n, i, np.repeat(k[here], times), *np.repeat(y[:, t[here]], times, axis=1))
             except BudgetExhausted:
-                if asked == 0: raise
+                if asked == 0:
+                    raise
                 break
             V[here][open_] = np.where(answers, np.int8(1), np.int8(-1))
         mirrored.append((rows + upto[start], columns, u))
         asked, start = asked + len(i), stop
-    V, t, k = V[:upto[start]], t[:upto[start]], k[:upto[start]]
+    V, t, k = V[: upto[start]], t[: upto[start]], k[: upto[start]]
     _fill(V, t, k, y, landmark, mirrored)
     return gram_of_votes(V)
 
@@ -74,14 +96,17 @@ def _asking(
 def _as_questions(n_objects, *columns):
     "(m, 4) questions; columns are stored one after the other, which makes checking them fast."
     questions = np.empty((4, len(columns[0])), dtype=_index_type(n_objects))
-    for row, column in zip(questions, columns): row[:] = column
+    for row, column in zip(questions, columns):
+        row[:] = column
     return questions.T
+
 
 def _thin(open_, reference, n_references, left, rng):
     "Leave `left` open questions: all of the first references, then a random part of one. Returns how many references are left; those that need no question count."
     upto = np.cumsum(np.bincount(reference, open_.sum(axis=1), n_references)).astype(np.int64)
     full = int(np.searchsorted(upto, left, "right"))
-    if full == n_references: return full
+    if full == n_references:
+        return full
     open_[reference > full] = False
     rows, columns = _cells(open_ & (reference == full)[:, None])
     out = rng.choice(len(rows), upto[full] - left, replace=False)
@@ -91,59 +116,88 @@ def _thin(open_, reference, n_references, left, rng):
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #26802d75
 def _fill(V, t, k, y, landmark, mirrored):
     "Votes that need no question, in place."
-    if not len(V): return
+    if not len(V):
+        return
     look = np.full(landmark.shape, -1, dtype=np.int32)
     look[t, k] = np.arange(len(t))
-    for rows, columns, u in mirrored:                                         # seen from an end of this reference, at reference u
+    for rows, columns, u in mirrored:  # seen from an end of this reference, at reference u
         rows, columns, u = (column[rows < len(V)] for column in (rows, columns, u))
         a, b = np.sort(y[:, t[rows]], axis=0)
         low = landmark[u, a]
         V[rows, columns] = -V[look[u, np.where(low, a, b)], np.where(low, b, a)]
     for start in range(0, len(V), 4096):
-        ts, ks = t[start:start + 4096], k[start:start + 4096]
+        ts, ks = t[start : start + 4096], k[start : start + 4096]
         rows, columns = _cells(landmark[ts] & (np.arange(V.shape[1]) < ks[:, None]))
         V[rows + start, columns] = V[look[ts[rows], columns], ks[rows]]
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #bfbe0332
 def _expected_questions(n_objects, q, n_references, shared):
     "E[number of questions] of the active kernel."
-    pairs, a = n_objects * (n_objects - 1) // 2, 1 - (1 - q)**2
+    pairs, a = n_objects * (n_objects - 1) // 2, 1 - (1 - q) ** 2
     apart = (n_objects - 2) * (n_objects - 3) // 2
     both = (2 * (n_objects - 2) * (q + (1 - q) * q**2) + apart * a**2) / (pairs - 1) if shared else a**2
     return n_references * a * (pairs - 1) - n_references * (n_references - 1) / 2 * both
 
+
 def active_budget(
-    n_objects,               # N ≥ 3
-    n_comparisons,           # questions to spend, 1..C(C(N, 2), 2)
+    n_objects,  # N ≥ 3
+    n_comparisons,  # questions to spend, 1..C(C(N, 2), 2)
     shared_landmarks=False,  # as in `kernel_active`
-):                           # (q, number of references)
+):  # (q, number of references)
     "Probability of a landmark and number of references that spend `n_comparisons` questions on average: q = ln N / N (F19, section 4), or larger where all references would not be enough."
     n, shared = check_integer(n_objects, "n_objects", 3), check_flag(shared_landmarks, "shared_landmarks")
     m, pairs = check_integer(n_comparisons, "n_comparisons", 1, n_quadruplet_questions(n)), n * (n - 1) // 2
-    if m == n_quadruplet_questions(n): return 1.0, pairs
+    if m == n_quadruplet_questions(n):
+        return 1.0, pairs
     low, high = log(n) / n, 1.0
     enough = _enough_references(n, low, m, shared)
-    if enough <= pairs: return low, min(max(1, enough - 1), enough, key=lambda r: abs(_expected_questions(n, low, r, shared) - m))
-    for _ in range(60): low, high = ((low + high) / 2, high) if _expected_questions(n, (low + high) / 2, pairs, shared) < m else (low, (low + high) / 2)
+    if enough <= pairs:
+        return low, min(max(1, enough - 1), enough, key=lambda r: abs(_expected_questions(n, low, r, shared) - m))
+    for _ in range(60):
+        low, high = (
+            ((low + high) / 2, high)
+            if _expected_questions(n, (low + high) / 2, pairs, shared) < m
+            else (low, (low + high) / 2)
+        )
     return high, pairs
+
 
 def _enough_references(n, q, n_comparisons, shared):
     "The smallest number of references that spend as much on average; C(N, 2) + 1 if all do not."
-    return bisect_left(range(1, n * (n - 1) // 2 + 1), n_comparisons, key=lambda r: _expected_questions(n, q, r, shared)) + 1
+    return (
+        bisect_left(range(1, n * (n - 1) // 2 + 1), n_comparisons, key=lambda r: _expected_questions(n, q, r, shared))
+        + 1
+    )
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #acc495dc
 def _check_landmarks(landmarks, n):
     "(N,) bool."
     array = as_array(landmarks, "landmarks", "a sequence of object numbers")
-    require(array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"), "landmarks", "a sequence of object numbers", landmarks)
-    require(array.size == 0 or (array.min() >= 0 and array.max() < n), "landmarks", f"object numbers from 0 to {n - 1}", landmarks)
+    require(
+        array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu"),
+        "landmarks",
+        "a sequence of object numbers",
+        landmarks,
+    )
+    require(
+        array.size == 0 or (array.min() >= 0 and array.max() < n),
+        "landmarks",
+        f"object numbers from 0 to {n - 1}",
+        landmarks,
+    )
     require(len(np.unique(array)) == len(array), "landmarks", "different objects", landmarks)
     return np.isin(np.arange(n), array)
+
 
 def _check_references(references, n):
     "(2, R) objects of different pairs, in the given order."
     array = as_array(references, "references", "of shape (R, 2), one pair of objects a row")
-    require(array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu", "references", "of shape (R, 2) with R ≥ 1, one pair of objects a row", references)
+    require(
+        array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu",
+        "references",
+        "of shape (R, 2) with R ≥ 1, one pair of objects a row",
+        references,
+    )
     require(array.min() >= 0 and array.max() < n, "references", f"object numbers from 0 to {n - 1}", references)
     require((array[:, 0] != array[:, 1]).all(), "references", "pairs of two different objects", references)
     require(len(np.unique(pair_index(*array.T))) == len(array), "references", "different pairs", references)
@@ -151,64 +205,91 @@ def _check_references(references, n):
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #01f6e3e7
 def kernel_active(
-    n,                       # N, or a sequence of the N objects' names
-    q=None,                  # probability of each object to be a landmark; None for ln N / N
-    n_references=1,          # how many references, drawn uniformly without replacement; all pairs if there are fewer
-    rng=None,                # int seed or `numpy.random.Generator` that draws references and landmarks
-    references=None,         # (R, 2) the references themselves
-    landmarks=None,          # the landmarks themselves, for all references
-    n_comparisons=None,      # spend exactly this many questions (fewer if the draw does not allow for them); sets q and the number of references
+    n,  # N, or a sequence of the N objects' names
+    q=None,  # probability of each object to be a landmark; None for ln N / N
+    n_references=1,  # how many references, drawn uniformly without replacement; all pairs if there are fewer
+    rng=None,  # int seed or `numpy.random.Generator` that draws references and landmarks
+    references=None,  # (R, 2) the references themselves
+    landmarks=None,  # the landmarks themselves, for all references
+    n_comparisons=None,  # spend exactly this many questions (fewer if the draw does not allow for them); sets q and the number of references
     shared_landmarks=False,  # whether all references share one set of landmarks, as F19's eq. 2 is printed, or each draws its own
-):                           # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
+):  # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
     "4K–AL's active kernel (F19, eq. 1 with one reference, eq. 2 with many). No question is asked twice. Raises `InputError` at once."
     n, _ = _objects(n)
-    rng, shared, pairs = as_rng(rng), check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None, n * (n - 1) // 2
+    rng, shared, pairs = (
+        as_rng(rng),
+        check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None,
+        n * (n - 1) // 2,
+    )
     count, limit = min(check_integer(n_references, "n_references"), pairs), n_comparisons
     if limit is not None:
         limit = check_integer(limit, "n_comparisons", 1, max(1, n_quadruplet_questions(n)))
-        if q is None and n > 2: q = active_budget(n, limit, shared)[0]
+        if q is None and n > 2:
+            q = active_budget(n, limit, shared)[0]
     q = log(n) / n if q is None else check_number(q, "q", 0, 1)
-    if limit is not None and n > 2: count = pairs if shared else min(pairs, int(1.1 * _enough_references(n, q, limit, shared)) + 50)     # to spare: the draw varies
-    y = np.stack(pair_from_index(rng.permutation(pairs)[:count])) if references is None else _check_references(references, n)
-    landmark = rng.random((1 if shared else y.shape[1], n)) < q if landmarks is None else _check_landmarks(landmarks, n)[None]
-    if limit is not None and shared: y = y[:, :_n_affordable(y, landmark[0], limit)]
+    if limit is not None and n > 2:
+        count = (
+            pairs if shared else min(pairs, int(1.1 * _enough_references(n, q, limit, shared)) + 50)
+        )  # to spare: the draw varies
+    y = (
+        np.stack(pair_from_index(rng.permutation(pairs)[:count]))
+        if references is None
+        else _check_references(references, n)
+    )
+    landmark = (
+        rng.random((1 if shared else y.shape[1], n)) < q if landmarks is None else _check_landmarks(landmarks, n)[None]
+    )
+    if limit is not None and shared:
+        y = y[:, : _n_affordable(y, landmark[0], limit)]
     return _asking(y, np.broadcast_to(landmark, (y.shape[1], n)), limit, rng)
+
 
 def _n_affordable(y, shared, limit):
     "How many references with these landmarks it takes to ask `limit` questions; the last one perhaps in part."
     touched, s = shared[y[0]] | shared[y[1]], int(shared.sum())
-    new = s * (len(shared) - s) + s * (s - 1) // 2 - touched * np.cumsum(touched)        # less itself, less what earlier touched ones have asked
+    new = (
+        s * (len(shared) - s) + s * (s - 1) // 2 - touched * np.cumsum(touched)
+    )  # less itself, less what earlier touched ones have asked
     return int(np.searchsorted(np.cumsum(new), limit, "right")) + 1
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e9916fcb
 def kernel_passive(
-    quadruplets,       # `Quadruplets`, `Triplets` or an array of either, m answers
+    quadruplets,  # `Quadruplets`, `Triplets` or an array of either, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference: adds 2·AddS-4, see below
-    n_objects=None,    # N; by default as the answers say
-    progress=None,     # called with (landmarks done, N)
-):                     # (N, N) int64 kernel with zero diagonal
+    n_objects=None,  # N; by default as the answers say
+    progress=None,  # called with (landmarks done, N)
+):  # (N, N) int64 kernel with zero diagonal
     "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9). On a question answered more than once the majority counts. Memory about 20 bytes an answer beside the answers."
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects), check_flag(self_pairs, "self_pairs"), check_progress(progress))
+    return landmark_kernel(
+        as_quadruplets(quadruplets, n_objects), check_flag(self_pairs, "self_pairs"), check_progress(progress)
+    )
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #f63bfd1a
 def kernel_passive_ranked(
-    similarity,        # (N, N) symmetric; only the order of its entries is used, ties included
+    similarity,  # (N, N) symmetric; only the order of its entries is used, ties included
     self_pairs=False,  # as in `kernel_passive`
-):                     # (N, N) int64 kernel with zero diagonal
+):  # (N, N) int64 kernel with zero diagonal
     "4K–AL's kernel when every comparison is known, p = 1: `kernel_passive` of all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory. Tied pairs have no vote against each other."
     from scipy.spatial.distance import cdist, squareform
+
     w = check_similarity(similarity)
     check_flag(self_pairs, "self_pairs")
     n, value = len(w), w[np.triu_indices(len(w), 1)]
-    if n < 2: return np.zeros((n, n), dtype=np.int64)
+    if n < 2:
+        return np.zeros((n, n), dtype=np.int64)
     line = np.sort(value)
     left, upto = np.searchsorted(line, value, "left"), np.searchsorted(line, value, "right")
     m, tied = squareform(left + upto), squareform(upto - left)
-    K = (n - 2) * len(value) + 2 * m - cdist(m, m, "cityblock").astype(np.int64)          # with m_ii = 0, r = i and r = j give 2 m_ij
-    if tied.max() > 1: K -= _common_places(m, tied)
-    if self_pairs: K += 2 * (m - len(value))                                              # m_ij − P = references beaten − lost to
+    K = (
+        (n - 2) * len(value) + 2 * m - cdist(m, m, "cityblock").astype(np.int64)
+    )  # with m_ii = 0, r = i and r = j give 2 m_ij
+    if tied.max() > 1:
+        K -= _common_places(m, tied)
+    if self_pairs:
+        K += 2 * (m - len(value))  # m_ij − P = references beaten − lost to
     np.fill_diagonal(K, 0)
     return K
+
 
 def _common_places(m, tied):
     "Σ_r t(ir) over the r for which {i, r} and {j, r} stand at the same place."
@@ -216,14 +297,16 @@ def _common_places(m, tied):
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e83c051c
 def kernel_average_linkage(
-    kernel,      # (N, N) symmetric, N ≥ 1; larger is more alike, the diagonal is not used
+    kernel,  # (N, N) symmetric, N ≥ 1; larger is more alike, the diagonal is not used
     names=None,  # N names
-):               # `Dendrogram`; heights are the largest entry of K − average K between the merged clusters
+):  # `Dendrogram`; heights are the largest entry of K − average K between the merged clusters
     "Average linkage on a kernel (F19, section 3.2), by SciPy's `linkage`. Ties are merged in SciPy's order, which depends on the numbering of the objects."
     from scipy.cluster.hierarchy import linkage
+
     K = check_similarity(kernel, "kernel")
     Z = linkage(_distances(K), "average") if len(K) > 1 else np.empty((0, 4))
     return Dendrogram.from_linkage(Z, names=names, height_kind="kernel distance (largest K − average K)")
+
 
 def _distances(K):
     "Largest entry − entry of every pair, where floats can hold that."
@@ -232,6 +315,10 @@ def _distances(K):
     with np.errstate(over="ignore"):
         distances = top - entries
         lost = np.abs((top - distances) - entries).max()
-        require(np.isfinite(distances).all() and (len(rest) == 0 or np.ptp(rest) == 0 or lost <= 1e-9 * np.ptp(rest)), "kernel",
-                "made of entries so near to each other that no digits are lost where they are subtracted from the largest", (float(entries.min()), float(top)))
+        require(
+            np.isfinite(distances).all() and (len(rest) == 0 or np.ptp(rest) == 0 or lost <= 1e-9 * np.ptp(rest)),
+            "kernel",
+            "made of entries so near to each other that no digits are lost where they are subtracted from the largest",
+            (float(entries.min()), float(top)),
+        )
     return distances

@@ -16,32 +16,36 @@ from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, check_names
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #91e60e1d
 def _ask(
-    first,   # (m, 2) pairs of objects
+    first,  # (m, 2) pairs of objects
     second,  # (m, 2) pairs, row by row different from `first`
-    rng,     # decides which of the two is named first
-):           # generator of at most one batch; returns (m,) bool
+    rng,  # decides which of the two is named first
+):  # generator of at most one batch; returns (m,) bool
     "Is the first pair the more alike? A tie goes to whichever the oracle gives it to."
-    if len(first) == 0: return np.zeros(0, dtype=bool)
+    if len(first) == 0:
+        return np.zeros(0, dtype=bool)
     swap, questions = rng.random(len(first)) < 0.5, np.empty((len(first), 4), dtype=first.dtype)
     turned = swap[:, None]
     questions[:, :2], questions[:, 2:] = np.where(turned, second, first), np.where(turned, first, second)
     answers = yield questions
     return np.asarray(answers, dtype=bool) ^ swap
 
-def _all_pairs(n): return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
+
+def _all_pairs(n):
+    return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #369f8247
 def sort_pairs(
-    pairs,       # (m, 2) pairs, in random order
-    rng,         # see `_ask`
+    pairs,  # (m, 2) pairs, in random order
+    rng,  # see `_ask`
     start=None,  # (m,) how many are known to stand before one's group; by default all are one group
-):               # generator; returns (m,) positions, the most alike pair first
+):  # generator; returns (m,) positions, the most alike pair first
     "Quicksort with one batch a level."
     start = np.zeros(len(pairs), dtype=np.int64) if start is None else start.copy()
     while True:
         _, pivot, group = np.unique(start, return_index=True, return_inverse=True)
         others = np.flatnonzero(pivot[group] != np.arange(len(pairs)))
-        if len(others) == 0: return np.argsort(start)
+        if len(others) == 0:
+            return np.argsort(start)
         wins = yield from _ask(pairs[others], pairs[pivot[group[others]]], rng)
         before = np.bincount(group[others[wins]], minlength=len(pivot))
         losers = others[~wins]
@@ -51,21 +55,25 @@ def sort_pairs(
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #d328f95a
 def _kruskal(
     order,  # (m, 2) pairs, the most alike first
-    n,      # number of objects
-):          # (edges (e, 2) in order, merges (e, 2) as node numbers, (n, n) number of the edge that joins i and j, or -1)
+    n,  # number of objects
+):  # (edges (e, 2) in order, merges (e, 2) as node numbers, (n, n) number of the edge that joins i and j, or -1)
     "The maximum spanning forest of sorted pairs, which is their single-linkage tree."
     cluster, members, node = list(range(n)), [np.array([i]) for i in range(n)], list(range(n))
     kept, merges, meeting = [], [], np.full((n, n), -1, dtype=np.int64)
     for row, (i, j) in enumerate(order.tolist()):
         a, b = cluster[i], cluster[j]
-        if a == b: continue
-        if len(members[a]) < len(members[b]): a, b = b, a
+        if a == b:
+            continue
+        if len(members[a]) < len(members[b]):
+            a, b = b, a
         meeting[members[a][:, None], members[b]] = meeting[members[b][:, None], members[a]] = len(kept)
-        for k in members[b].tolist(): cluster[k] = a
+        for k in members[b].tolist():
+            cluster[k] = a
         merges.append(sorted((node[a], node[b])))
         members[a], node[a] = np.concatenate([members[a], members[b]]), n + len(kept)
         kept.append(row)
-        if len(kept) == n - 1: break
+        if len(kept) == n - 1:
+            break
     return order[kept], merges, meeting
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #a68707c6
@@ -73,8 +81,8 @@ def _insert(
     order,  # (e, 2) pairs, the most alike first
     pairs,  # (m, 2) new ones, in random order
     below,  # (m,) each is known to stand before this position, ≤ e
-    rng,    # see `_ask`
-):          # generator; returns (e + m, 2) pairs in order
+    rng,  # see `_ask`
+):  # generator; returns (e + m, 2) pairs in order
     "Sort new pairs into a sorted list."
     low, high = np.zeros(len(pairs), dtype=np.int64), below.copy()
     step, climbs = 1, np.ones(len(pairs), dtype=bool)
@@ -89,26 +97,31 @@ def _insert(
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #ecf94070
 def _objects(n):
     "(number of objects, names or None) from a number or a sequence of names."
-    if not np.iterable(n) or isinstance(n, (str, bytes)): return check_integer(n, "n", 1, MOST_OBJECTS), None     # a number for every two objects is kept
+    if not np.iterable(n) or isinstance(n, (str, bytes)):
+        return check_integer(n, "n", 1, MOST_OBJECTS), None  # a number for every two objects is kept
     require(getattr(n, "ndim", 1) == 1, "n", "a number of objects, or a sequence of their names", n)
     names = n if isinstance(n, (set, dict)) else list(n)
-    return check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS), check_names(names, len(names), argument="n")
+    return check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS), check_names(
+        names, len(names), argument="n"
+    )
+
 
 def single_linkage(
-    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
+    n,  # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: the order of the pairs, and which is named first in a question; a run that is to be resumed needs the same seed
-):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
+):  # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Single linkage by comparisons alone (F19, section 3.1): N²/2 + O(N log² N) questions on average, for any similarities. Drive it with `run`."
     n, names = _objects(n)
     return _single_linkage(n, names, as_rng(rng))
+
 
 def _single_linkage(n, names, rng):
     "The generator behind `single_linkage`."
     pairs, begin = rng.permutation(_all_pairs(n)), 0
     forest, merges, meeting = _kruskal(pairs[:0], n)
     while begin < len(pairs):
-        chunk = pairs[begin:max(n, 2 * begin)]
-        weakest = meeting[chunk[:, 0], chunk[:, 1]]                           # the weakest edge between the two; -1: they are not joined
+        chunk = pairs[begin : max(n, 2 * begin)]
+        weakest = meeting[chunk[:, 0], chunk[:, 1]]  # the weakest edge between the two; -1: they are not joined
         joined = weakest >= 0
         useful = ~joined
         useful[joined] = yield from _ask(chunk[joined], forest[weakest[joined]], rng)
@@ -116,20 +129,28 @@ def _single_linkage(n, names, rng):
         forest, merges, meeting = _kruskal(order, n)
         begin += len(chunk)
     forest = rng.permutation(forest)
-    order = yield from sort_pairs(forest, rng)                                     # true answers change nothing here, wrong ones are often put right
+    order = yield from sort_pairs(forest, rng)  # true answers change nothing here, wrong ones are often put right
     return Dendrogram.from_merges(_kruskal(forest[order], n)[1], names=names)
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #c46cd5bb
 class _Links:
     "The state of complete linkage: slots hold clusters, links are stood for by pairs, and every slot has a tournament among the others."
+
     def __init__(self, n, rng):
         self.n, self.rng, self.n_left, self.n_asked = n, rng, n, 0
-        self.pairs, self.stands = _all_pairs(n), np.zeros((n, n), dtype=np.int64)     # the pair that stands for the link of two slots
+        self.pairs, self.stands = (
+            _all_pairs(n),
+            np.zeros((n, n), dtype=np.int64),
+        )  # the pair that stands for the link of two slots
         self.stands[tuple(self.pairs.T)] = self.stands.T[tuple(self.pairs.T)] = np.arange(len(self.pairs))
-        self.alive, self.nearest = np.ones(n, dtype=bool), np.full(n, -1)              # -1: not known
+        self.alive, self.nearest = np.ones(n, dtype=bool), np.full(n, -1)  # -1: not known
         width = 1 << (n - 1).bit_length()
-        self.winner = [np.full((n, width >> h), -1) for h in range(width.bit_length())]           # [h][k, t]: slot, or -1 for nobody
-        self.weaker = [np.ones(winner.shape, dtype=bool) for winner in self.winner]               # since the match above it was played
+        self.winner = [
+            np.full((n, width >> h), -1) for h in range(width.bit_length())
+        ]  # [h][k, t]: slot, or -1 for nobody
+        self.weaker = [
+            np.ones(winner.shape, dtype=bool) for winner in self.winner
+        ]  # since the match above it was played
         self.winner[0][:, :n] = np.where(np.eye(n, dtype=bool), -1, np.arange(n))
         self.node, self.merges, self.merged_by = list(range(n)), [], []
 
@@ -142,7 +163,8 @@ class _Links:
         "From slot 0 to its nearest, to the nearest of that, …, until the next is not known or already in the chain."
         chain, seen = [0], {0}
         while (k := int(self.nearest[chain[-1]])) >= 0 and k not in seen:
-            chain.append(k); seen.add(k)
+            chain.append(k)
+            seen.add(k)
         return chain
 
     def mutual(self):
@@ -154,16 +176,21 @@ class _Links:
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #adec2cea
 def _find_nearest(
     links,  # `_Links`
-    rows,   # slots whose nearest is wanted
-):          # generator; fills in `links.nearest[rows]`
+    rows,  # slots whose nearest is wanted
+):  # generator; fills in `links.nearest[rows]`
     "Play what is undecided in the tournaments of these slots: at most n_left − 2 questions a slot, at most ⌈log₂ N⌉ batches."
-    at = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows                                # a view where it can be: there may be thousands of small batches
+    at = (
+        slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows
+    )  # a view where it can be: there may be thousands of small batches
     for h in range(1, len(links.winner)):
         below, weaker, old = links.winner[h - 1][at], links.weaker[h - 1][at], links.winner[h][at]
         one, two = below[:, 0::2], below[:, 1::2]
-        holds = ((one == old) & ~weaker[:, 0::2]) | ((two == old) & ~weaker[:, 1::2])          # who won then is still there, as strong as then
-        if holds.all(): break
-        new = np.where(holds, old, np.maximum(one, two))                                       # a walk-over where only one is there
+        holds = ((one == old) & ~weaker[:, 0::2]) | (
+            (two == old) & ~weaker[:, 1::2]
+        )  # who won then is still there, as strong as then
+        if holds.all():
+            break
+        new = np.where(holds, old, np.maximum(one, two))  # a walk-over where only one is there
         r, t = np.nonzero(~holds & (one >= 0) & (two >= 0))
         first, second = one[r, t], two[r, t]
         wins = yield from links.ask(rows[r], first, second)
@@ -179,10 +206,11 @@ def _keep_weaker(links, a, b, k):
     links.stands[a, k] = links.stands[k, a] = links.stands[k, b]
     links.weaker[0][a, k] = links.weaker[0][k, a] = True
 
+
 def _merge(
-    links,    # `_Links`
+    links,  # `_Links`
     couples,  # (r, 2) different slots
-):            # generator
+):  # generator
     "Merge couples of slots in at most two batches: for each merge one question a cluster that is left."
     a, b = couples.T
     turn = np.where(links.alive, len(a), -1)
@@ -193,7 +221,7 @@ def _merge(
     p, q = np.triu_indices(len(a), 1)
     yield from _keep_weaker(links, a[q], b[q], a[p])
     links.alive[b], links.winner[0][:, b] = False, -1
-    spoiled = np.zeros(links.n + 1, dtype=bool)                                # one more, for the unknown, -1
+    spoiled = np.zeros(links.n + 1, dtype=bool)  # one more, for the unknown, -1
     spoiled[couples] = True
     links.nearest[spoiled[links.nearest] | spoiled[:-1]] = -1
     for x, y in couples.tolist():
@@ -203,12 +231,13 @@ def _merge(
 
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #e751da1f
 def complete_linkage(
-    n,      # number of objects N, 1..20,000, or a sequence of N distinct names
+    n,  # number of objects N, 1..20,000, or a sequence of N distinct names
     rng=0,  # int seed or `numpy.random.Generator`: which pair is named first in a question, and how merges are sorted; a run that is to be resumed needs the same seed
-):          # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
+):  # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
     "Complete linkage by comparisons alone (F19, section 3.1), with mutual nearest neighbours: at most 3N² questions. Drive it with `run`."
     n, names = _objects(n)
     return _complete_linkage(n, names, as_rng(rng))
+
 
 def _complete_linkage(n, names, rng, bound=3):
     "The generator behind `complete_linkage`: as wide as `bound` · N² questions allow, and never more than the chain needs if that is above."
@@ -218,10 +247,12 @@ def _complete_linkage(n, names, rng, bound=3):
             unknown = np.flatnonzero(links.alive & (links.nearest < 0))
             rows = np.append(tip, unknown[unknown != tip])
             spare = total - links.n_asked - (m - 2) * (5 * m - 7) // 2
-            yield from _find_nearest(links, rows[:max(1, spare // max(m - 2, 1))])
+            yield from _find_nearest(links, rows[: max(1, spare // max(m - 2, 1))])
         couples = links.mutual()
-        if len(couples) == 0 and links.nearest[(chain := links.chain())[-1]] >= 0: couples = np.sort([chain[-2:]])     # a circle: ties, or wrong answers
-        if len(couples): yield from _merge(links, couples)
+        if len(couples) == 0 and links.nearest[(chain := links.chain())[-1]] >= 0:
+            couples = np.sort([chain[-2:]])  # a circle: ties, or wrong answers
+        if len(couples):
+            yield from _merge(links, couples)
     shuffled = rng.permutation(n - 1)
     order = yield from sort_pairs(links.pairs[np.array(links.merged_by, dtype=np.int64)[shuffled]], rng)
     return Dendrogram.from_merges(_in_order(links.merges, np.argsort(shuffled[order]), n), names=names)
@@ -229,9 +260,9 @@ def _complete_linkage(n, names, rng, bound=3):
 # %% ../../nbs/1_hierarchical/11_single_complete.ipynb #208cc769
 def _in_order(
     merges,  # n − 1 couples of nodes: merge t makes node n + t
-    rank,    # (n − 1,) place that every merge should have
-    n,       # number of objects
-):           # the same merges, by rank as far as children come before parents, with nodes numbered anew
+    rank,  # (n − 1,) place that every merge should have
+    n,  # number of objects
+):  # the same merges, by rank as far as children come before parents, with nodes numbered anew
     "Sort merges. Where ranks contradict the tree, by ties or wrong answers, a merge waits for its parts."
     parent = {child: t for t, couple in enumerate(merges) for child in couple}
     waits = [sum(child >= n for child in couple) for couple in merges]
@@ -243,7 +274,9 @@ def _in_order(
         number[n + t] = n + len(done)
         done.append(sorted(number[child] for child in merges[t]))
         above = parent.get(n + t)
-        if above is None: continue
+        if above is None:
+            continue
         waits[above] -= 1
-        if waits[above] == 0: heapq.heappush(ready, (rank[above], above))
+        if waits[above] == 0:
+            heapq.heappush(ready, (rank[above], above))
     return done

@@ -15,19 +15,19 @@ from ..ground.validation import as_rng, check_integer, check_number, check_pairw
 
 # %% ../../nbs/1_hierarchical/10_planted.ipynb #12ff388c
 def level_labels(
-    labels,    # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
+    labels,  # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
     n_levels,  # L
-):             # (L, N): row ℓ − 1 is the partition into 2^ℓ clusters
+):  # (L, N): row ℓ − 1 is the partition into 2^ℓ clusters
     "The partitions that a balanced planted hierarchy cuts into, from two clusters down to the pure ones."
     return np.asarray(labels) >> np.arange(n_levels - 1, -1, -1)[:, None]
 
 # %% ../../nbs/1_hierarchical/10_planted.ipynb #6e7f2eca
 def ideal_similarity(
-    labels,    # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
+    labels,  # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
     n_levels,  # L
-    mu,        # similarity inside a pure cluster
-    delta,     # how much is lost at every level between two objects
-):             # (N, N) matrix M of F19, section 2.2
+    mu,  # similarity inside a pure cluster
+    delta,  # how much is lost at every level between two objects
+):  # (N, N) matrix M of F19, section 2.2
     "μ_ij = μ − δ · (number of levels whose partition separates i and j)."
     apart = level_labels(labels, n_levels)
     return mu - delta * (apart[:, :, None] != apart[:, None, :]).sum(axis=0)
@@ -36,39 +36,59 @@ def ideal_similarity(
 @dataclass(frozen=True, eq=False)
 class PlantedHierarchy:
     "Similarities drawn from the planted hierarchical model, with the truth that they hide."
-    similarity: np.ndarray  # (N, N) symmetric; entry (i, j) ~ Normal(μ_ij, σ²)
-    ideal: np.ndarray       # (N, N) the means μ_ij
-    labels: np.ndarray      # (N,) pure cluster of every object, 0..2^L − 1
-    levels: np.ndarray      # (L, N) partition at level ℓ = 1..L in row ℓ − 1: 2^ℓ clusters
-    dendrogram: Dendrogram  # the planted tree; its initial clusters are the pure clusters
-    n_pure: int             # N0, objects a pure cluster
-    n_levels: int           # L
-    mu: float               # ideal similarity inside a pure cluster
-    delta: float            # loss of ideal similarity per level
-    sigma: float            # standard deviation of the noise
 
-    def __repr__(self): return f"PlantedHierarchy(N={len(self.labels)}, n_pure={self.n_pure}, n_levels={self.n_levels}, mu={self.mu:g}, delta={self.delta:g}, sigma={self.sigma:g})"
+    similarity: np.ndarray  # (N, N) symmetric; entry (i, j) ~ Normal(μ_ij, σ²)
+    ideal: np.ndarray  # (N, N) the means μ_ij
+    labels: np.ndarray  # (N,) pure cluster of every object, 0..2^L − 1
+    levels: np.ndarray  # (L, N) partition at level ℓ = 1..L in row ℓ − 1: 2^ℓ clusters
+    dendrogram: Dendrogram  # the planted tree; its initial clusters are the pure clusters
+    n_pure: int  # N0, objects a pure cluster
+    n_levels: int  # L
+    mu: float  # ideal similarity inside a pure cluster
+    delta: float  # loss of ideal similarity per level
+    sigma: float  # standard deviation of the noise
+
+    def __repr__(self):
+        return f"PlantedHierarchy(N={len(self.labels)}, n_pure={self.n_pure}, n_levels={self.n_levels}, mu={self.mu:g}, delta={self.delta:g}, sigma={self.sigma:g})"
 
 # %% ../../nbs/1_hierarchical/10_planted.ipynb #b973c699
 def planted_hierarchy(
-    n_pure,    # N0 ≥ 1, objects in each pure cluster
+    n_pure,  # N0 ≥ 1, objects in each pure cluster
     n_levels,  # L ≥ 1, levels of splits; there are 2^L pure clusters
-    mu,        # mean similarity inside a pure cluster
-    delta,     # δ ≥ 0, loss of mean similarity per level
-    sigma,     # σ ≥ 0, standard deviation of the noise
-    rng,       # int seed or `numpy.random.Generator`
-):             # `PlantedHierarchy` with N = N0 · 2^L objects, those of a pure cluster next to each other
+    mu,  # mean similarity inside a pure cluster
+    delta,  # δ ≥ 0, loss of mean similarity per level
+    sigma,  # σ ≥ 0, standard deviation of the noise
+    rng,  # int seed or `numpy.random.Generator`
+):  # `PlantedHierarchy` with N = N0 · 2^L objects, those of a pure cluster next to each other
     "Draw from the planted hierarchical model (F19, section 2.2)."
     n_pure, n_levels = check_integer(n_pure, "n_pure"), check_integer(n_levels, "n_levels", 1, 20)
     mu, delta, sigma = check_number(mu, "mu"), check_number(delta, "delta", 0), check_number(sigma, "sigma", 0)
     check_pairwise(n_pure << n_levels, "n_pure · 2^n_levels")
-    require(abs(mu) + n_levels * delta + 50 * sigma < 1e300, "mu, delta and sigma", "so small that all similarities are finite", (mu, delta, sigma))
+    require(
+        abs(mu) + n_levels * delta + 50 * sigma < 1e300,
+        "mu, delta and sigma",
+        "so small that all similarities are finite",
+        (mu, delta, sigma),
+    )
     labels = np.repeat(np.arange(2**n_levels), n_pure)
     ideal = ideal_similarity(labels, n_levels, mu, delta)
     noise = np.triu(as_rng(rng).normal(0, sigma, ideal.shape), 1)
     similarity = ideal + noise + noise.T
-    for array in (similarity, ideal, labels): array.flags.writeable = False
-    return PlantedHierarchy(similarity, ideal, labels, level_labels(labels, n_levels), _planted_tree(labels, n_levels), n_pure, n_levels, mu, delta, sigma)
+    for array in (similarity, ideal, labels):
+        array.flags.writeable = False
+    return PlantedHierarchy(
+        similarity,
+        ideal,
+        labels,
+        level_labels(labels, n_levels),
+        _planted_tree(labels, n_levels),
+        n_pure,
+        n_levels,
+        mu,
+        delta,
+        sigma,
+    )
+
 
 def _planted_tree(labels, n_levels):
     "The balanced tree over the pure clusters; the height of a merge is the number of levels below it."

@@ -15,18 +15,19 @@ from math import ceil, comb, log, log2, pi, sqrt
 import numpy as np
 
 from ..checks import check, compare, proportion_interval
+from ..ground.validation import as_rng
 from .planted import level_labels, planted_hierarchy
 from ..oracles import Counting, SimilarityOracle, run
-from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #868a1fe9
 def beta(
     level,  # ℓ = level of the first pair − level of the second, any real number or array
-    snr,    # s = δ/σ ≥ 0
-):          # float(s) in [−1, 1]
+    snr,  # s = δ/σ ≥ 0
+):  # float(s) in [−1, 1]
     "Mean score β_ℓ of an answer about two pairs whose levels differ by ℓ (F19, eq. 5)."
     from scipy.special import erf
-    return erf(np.asarray(level) * snr / 2)                                   # 2Φ(x/√2) − 1 = erf(x/2)
+
+    return erf(np.asarray(level) * snr / 2)  # 2Φ(x/√2) − 1 = erf(x/2)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #440e62c2
 def _answers_between_levels(model, rng):
@@ -34,9 +35,16 @@ def _answers_between_levels(model, rng):
     rows, columns = np.triu_indices(len(model.labels), 1)
     level = (model.levels[:, rows] == model.levels[:, columns]).sum(axis=0)
     w = {a: rng.permutation(model.similarity[rows, columns][level == a]) for a in range(model.n_levels + 1)}
-    return {(a, b): np.sign(w[b][:len(w[a])] - w[a][:len(w[b])]) for a in w for b in w if a < b}
+    return {(a, b): np.sign(w[b][: len(w[a])] - w[a][: len(w[b])]) for a in w for b in w if a < b}
 
-@check("F19", "eq. 5", r"$\beta_\ell=2\Phi(\ell\delta/(\sqrt2\sigma))-1$ is the mean score of an answer about pairs whose levels differ by $\ell$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "F19",
+    "eq. 5",
+    r"$\beta_\ell=2\Phi(\ell\delta/(\sqrt2\sigma))-1$ is the mean score of an answer about pairs whose levels differ by $\ell$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def mean_answer(quick=True, confidence=0.999, rng=0):
     "Drawn scores, from two normal variables and from planted models, against the formula."
     seed, rng, rows = rng, as_rng(rng), []
@@ -44,11 +52,24 @@ def mean_answer(quick=True, confidence=0.999, rng=0):
         z = rng.normal(size=(2, 5_000 if quick else 500_000))
         rows += [("Z and Z′", snr, l, np.sign(l * snr + z[0] - z[1])) for l in (-1, 0, 1, 2)]
         model = planted_hierarchy(12 if quick else 60, 3, 0.8, 0.1 * snr, 0.1, rng)
-        rows += [(f"levels {b} and {a}", snr, b - a, scores) for (a, b), scores in _answers_between_levels(model, rng).items()]
+        rows += [
+            (f"levels {b} and {a}", snr, b - a, scores)
+            for (a, b), scores in _answers_between_levels(model, rng).items()
+        ]
     about, snr, l, scores = zip(*rows)
-    low, high = proportion_interval([int((x > 0).sum()) for x in scores], [len(x) for x in scores], confidence, len(rows))
+    low, high = proportion_interval(
+        [int((x > 0).sum()) for x in scores], [len(x) for x in scores], confidence, len(rows)
+    )
     value = beta(np.array(l), np.array(snr))
-    return compare(np.r_[2 * low - 1, value], "<=", np.r_[value, 2 * high - 1], about=about * 2, snr=snr * 2, level=l * 2, random=dict(seed=seed, what="normal variables, and the noise of planted models"))
+    return compare(
+        np.r_[2 * low - 1, value],
+        "<=",
+        np.r_[value, 2 * high - 1],
+        about=about * 2,
+        snr=snr * 2,
+        level=l * 2,
+        random=dict(seed=seed, what="normal variables, and the noise of planted models"),
+    )
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #51d288a9
 def _together(partitions):
@@ -56,48 +77,72 @@ def _together(partitions):
     rows, columns = np.triu_indices(partitions.shape[1], 1)
     return (partitions[:, rows] == partitions[:, columns]).astype(int)
 
+
 def _rand_indices(A, B):
     "Adjusted Rand index of every row of A with every row of B: (n − rc/P) / ((r + c)/2 − rc/P), and 1 if both are trivial in the same way."
     a, b = _together(A), _together(B)
     both, r, c, P = a @ b.T, a.sum(1)[:, None], b.sum(1), a.shape[1]
-    below = P * (r + c) - 2 * r * c                                           # whole numbers, so 0 is 0
+    below = P * (r + c) - 2 * r * c  # whole numbers, so 0 is 0
     return np.where(below == 0, 1.0, 2 * (P * both - r * c) / np.where(below == 0, 1, below))
+
 
 def _partitions(n_objects):
     "All partitions of the objects, as labels numbered by first appearance."
     rows = [[0]]
-    for _ in range(n_objects - 1): rows = [row + [c] for row in rows for c in range(max(row) + 2)]
+    for _ in range(n_objects - 1):
+        rows = [row + [c] for row in rows for c in range(max(row) + 2)]
     return np.array(rows)
+
 
 def _all_averaged_indices(n_pure):
     "(AARI, is it the truth?) of every pair of cuts into 2 and 4 clusters that a tree over 4·n_pure objects can have, truth planted with L = 2."
     truth = level_labels(np.repeat(range(4), n_pure), 2)
     every = _partitions(4 * n_pure)
     four = every[every.max(1) == 3]
-    two = [four_to_two[four] for four_to_two in _partitions(4) if four_to_two.max() == 1]      # each way to merge four clusters into two
+    two = [
+        four_to_two[four] for four_to_two in _partitions(4) if four_to_two.max() == 1
+    ]  # each way to merge four clusters into two
     second = _rand_indices(truth[1:], four)[0]
     averages = np.concatenate([(_rand_indices(truth[:1], merged)[0] + second) / 2 for merged in two])
-    equal = np.concatenate([(_together(merged) == _together(truth[:1])).all(1) & (_together(four) == _together(truth[1:])).all(1) for merged in two])
+    equal = np.concatenate(
+        [
+            (_together(merged) == _together(truth[:1])).all(1) & (_together(four) == _together(truth[1:])).all(1)
+            for merged in two
+        ]
+    )
     return averages, equal
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #6f889249
-@check("F19", "appendix B.1", r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all permutations of the objects is exactly 0", "exact enumeration",
-       erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels 1..L only.")
+@check(
+    "F19",
+    "appendix B.1",
+    r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all permutations of the objects is exactly 0",
+    "exact enumeration",
+    erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels 1..L only.",
+)
 def averaged_index_range(quick=True):
     "ARI over all pairs of partitions of N objects, and AARI over all trees for L = 1 and L = 2."
     rows = []
     for n in range(2, 7 if quick else 9):
         every = _partitions(n)
         index = _rand_indices(every, every)
-        rows += [(n, "smallest ARI of two partitions", index.min(), ">=", -0.5), (n, "ARI = 1 for different partitions", int((index >= 1 - 1e-12).sum()) - len(every), "=", 0)]
+        rows += [
+            (n, "smallest ARI of two partitions", index.min(), ">=", -0.5),
+            (n, "ARI = 1 for different partitions", int((index >= 1 - 1e-12).sum()) - len(every), "=", 0),
+        ]
         shape = np.array(["".join(map(str, sorted(np.bincount(row)))) for row in every])
-        proper = [name for name in np.unique(shape) if 1 < len(name) < n]                      # neither one cluster nor N
+        proper = [name for name in np.unique(shape) if 1 < len(name) < n]  # neither one cluster nor N
         means = [index[np.flatnonzero(shape == one)[0], shape == two].mean() for one in proper for two in proper]
         rows += [(n, "mean ARI over permutations", float(np.abs(means).max(initial=0)), "<=", 1e-12)]
-    rows += [(4, "printed: smallest AARI, L = 1", _rand_indices(np.array([[0, 0, 1, 1]]), _partitions(4)).min(), "<", 0)]
+    rows += [
+        (4, "printed: smallest AARI, L = 1", _rand_indices(np.array([[0, 0, 1, 1]]), _partitions(4)).min(), "<", 0)
+    ]
     for n_pure in (1, 2):
         averages, truth = _all_averaged_indices(n_pure)
-        rows += [(4 * n_pure, "smallest AARI, L = 2", averages.min(), ">=", -0.5), (4 * n_pure, "largest AARI of a wrong tree, L = 2", averages[~truth].max(), "<", 1)]
+        rows += [
+            (4 * n_pure, "smallest AARI, L = 2", averages.min(), ">=", -0.5),
+            (4 * n_pure, "largest AARI of a wrong tree, L = 2", averages[~truth].max(), "<", 1),
+        ]
     n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, N=n, what=what)
 
@@ -105,114 +150,181 @@ def averaged_index_range(quick=True):
 def _tree_of_order(order, n_objects, method):
     "Clusters of the linkage tree when pairs (columns of triu_indices) come in this order, the most similar first."
     from scipy.cluster.hierarchy import linkage
-    distance = np.empty(len(order)); distance[list(order)] = range(1, len(order) + 1)
+
+    distance = np.empty(len(order))
+    distance[list(order)] = range(1, len(order) + 1)
     nodes = [frozenset([i]) for i in range(n_objects)]
-    for a, b in linkage(distance, method)[:, :2].astype(int): nodes.append(nodes[a] | nodes[b])
+    for a, b in linkage(distance, method)[:, :2].astype(int):
+        nodes.append(nodes[a] | nodes[b])
     return frozenset(nodes)
 
-@check("F19", "Proposition 1, lower bound", r"For every order of the similarities and every pair, moving that pair alone changes the tree: no pair can be left out of the questions, so at least $\tfrac12\binom N2$ are needed", "exact enumeration",
-       erratum=r"The proof says $\binom N2$ comparisons find the best pair; $\binom N2-1$ do. The order of growth is unaffected.")
+
+@check(
+    "F19",
+    "Proposition 1, lower bound",
+    r"For every order of the similarities and every pair, moving that pair alone changes the tree: no pair can be left out of the questions, so at least $\tfrac12\binom N2$ are needed",
+    "exact enumeration",
+    erratum=r"The proof says $\binom N2$ comparisons find the best pair; $\binom N2-1$ do. The order of growth is unaffected.",
+)
 def every_pair_is_needed(quick=True, rng=0):
     "Pairs whose place would not matter, counted over all orders for N ≤ 4 and random orders for N = 5."
     rng, left, about = as_rng(rng), [], []
     for n in (3, 4, 5):
         P = comb(n, 2)
-        orders = list(permutations(range(P))) if n < 5 else [tuple(rng.permutation(P)) for _ in range(20 if quick else 500)]
+        orders = (
+            list(permutations(range(P))) if n < 5 else [tuple(rng.permutation(P)) for _ in range(20 if quick else 500)]
+        )
         for method in ("single", "complete"):
             tree_of = cache(lambda order: _tree_of_order(order, n, method))
             unmoved = 0
             for order in orders:
                 rest = [tuple(x for x in order if x != pair) for pair in range(P)]
-                unmoved += sum(tree_of((pair, *rest[pair])) == tree_of((*rest[pair], pair)) == tree_of(order) for pair in range(P))
-            left.append(unmoved); about.append((n, method, len(orders) * P))
+                unmoved += sum(
+                    tree_of((pair, *rest[pair])) == tree_of((*rest[pair], pair)) == tree_of(order) for pair in range(P)
+                )
+            left.append(unmoved)
+            about.append((n, method, len(orders) * P))
     n, method, cases = zip(*about)
     return compare(left, "=", 0, N=n, linkage=method, cases=cases)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #b7d56ab1
 def sort_pairs(
     n_objects,  # N ≥ 2
-):              # yields questions (m, 4); returns (P, 2) pairs, the least similar first
+):  # yields questions (m, 4); returns (P, 2) pairs, the least similar first
     "Merge sort of all pairs by quadruplet questions: at most P⌈log₂P⌉ of them, P = C(N, 2) (F19, proposition 1)."
     lists = [[pair] for pair in combinations(range(n_objects), 2)]
     while len(lists) > 1:
         merges = [(one, two, []) for one, two in zip(lists[::2], lists[1::2])]
         while asked := [merge for merge in merges if merge[0] and merge[1]]:
             answers = yield np.array([one[0] + two[0] for one, two, _ in asked])
-            for (one, two, out), first_is_larger in zip(asked, answers): out.append((two if first_is_larger else one).pop(0))
-        lists = [out + one + two for one, two, out in merges] + lists[len(merges) * 2:]
+            for (one, two, out), first_is_larger in zip(asked, answers):
+                out.append((two if first_is_larger else one).pop(0))
+        lists = [out + one + two for one, two, out in merges] + lists[len(merges) * 2 :]
     return np.array(lists[0])
 
+
 def linkage_from_order(
-    order,   # (P, 2) all pairs, the least similar first
+    order,  # (P, 2) all pairs, the least similar first
     method,  # "single" or "complete"
-):           # SciPy's Z
+):  # SciPy's Z
     "The linkage tree of any similarities in this order."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
+
     n = int(order.max()) + 1
     distance = np.zeros((n, n))
     distance[order[:, 0], order[:, 1]] = np.arange(len(order), 0, -1)
     return linkage(squareform(distance + distance.T), method)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #bc23a2b6
-@check("F19", "Proposition 1, upper bound", r"Merge sort gives the trees of SL and CL with at most $P\lceil\log_2P\rceil\le\frac{1}{\ln2}N^2\ln N$ questions, $P=\binom N2$", "deterministic")
+@check(
+    "F19",
+    "Proposition 1, upper bound",
+    r"Merge sort gives the trees of SL and CL with at most $P\lceil\log_2P\rceil\le\frac{1}{\ln2}N^2\ln N$ questions, $P=\binom N2$",
+    "deterministic",
+)
 def sorting_is_enough(quick=True, rng=0):
     "Counted questions against the bound, trees against SciPy's on the similarities, and the constant 1/ln 2 for all N up to 10⁵."
     from scipy.cluster.hierarchy import linkage
+
     rng, rows = as_rng(rng), []
     for n in (3, 5, 8, 12) if quick else (3, 5, 8, 16, 32, 48):
-        w = np.triu(rng.normal(size=(n, n)), 1); w += w.T
+        w = np.triu(rng.normal(size=(n, n)), 1)
+        w += w.T
         oracle, P = Counting(SimilarityOracle(w)), comb(n, 2)
         order = run(sort_pairs(n), oracle)
-        wrong = sum((linkage_from_order(order, m)[:, :2] != linkage(w.max() - w[np.triu_indices(n, 1)], m)[:, :2]).sum() for m in ("single", "complete"))
+        wrong = sum(
+            (linkage_from_order(order, m)[:, :2] != linkage(w.max() - w[np.triu_indices(n, 1)], m)[:, :2]).sum()
+            for m in ("single", "complete")
+        )
         rows += [(n, "questions", oracle.n_queries, P * ceil(log2(P))), (n, "differing merges", int(wrong), 0)]
     n = np.unique(np.geomspace(3, 1e5, 200).astype(int))
     pairs = n * (n - 1) // 2
-    rows += [(int(a), "bound / (N² ln N)", b, 1 / log(2)) for a, b in zip(n, pairs * np.ceil(np.log2(pairs)) / (n**2 * np.log(n)))]
+    rows += [
+        (int(a), "bound / (N² ln N)", b, 1 / log(2))
+        for a, b in zip(n, pairs * np.ceil(np.log2(pairs)) / (n**2 * np.log(n)))
+    ]
     n, what, left, right = zip(*rows)
     return compare(left, "<=", right, N=n, what=what)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #9619e912
 def recovers(
-    merges,        # (K − 1, 2) nodes merged, in SciPy's numbering (or Z itself)
-    n_pure,        # N0; objects stand in planted order
-    n_levels,      # L
+    merges,  # (K − 1, 2) nodes merged, in SciPy's numbering (or Z itself)
+    n_pure,  # N0; objects stand in planted order
+    n_levels,  # L
     initial=None,  # K lists of objects, if the leaves are not single objects
-):                 # bool
+):  # bool
     "Exact recovery: is every cluster of the planted hierarchy, pure clusters included, a cluster of the tree?"
     merges = np.asarray(merges)[:, :2].astype(int).tolist()
     initial = [[i] for i in range(len(merges) + 1)] if initial is None else initial
     nodes = [(min(cluster), max(cluster), len(cluster)) for cluster in initial]
-    for a, b in merges: nodes.append((min(nodes[a][0], nodes[b][0]), max(nodes[a][1], nodes[b][1]), nodes[a][2] + nodes[b][2]))
-    planted = {(start, start + size - 1, size) for size in (n_pure << k for k in range(n_levels + 1)) for start in range(0, n_pure << n_levels, size)}
+    for a, b in merges:
+        nodes.append((min(nodes[a][0], nodes[b][0]), max(nodes[a][1], nodes[b][1]), nodes[a][2] + nodes[b][2]))
+    planted = {
+        (start, start + size - 1, size)
+        for size in (n_pure << k for k in range(n_levels + 1))
+        for start in range(0, n_pure << n_levels, size)
+    }
     return planted <= set(nodes)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #b40dd7b7
-@check("F19", "Theorem 1, eq. 2", r"$\frac{1}{\sqrt{2\pi}}\frac1{2x}e^{-x^2/2}<1-\Phi(x)<\frac{1}{\sqrt{2\pi}}\frac1xe^{-x^2/2}$ for $x\ge1$, and $\mathbf P(|Z|\ge t)\le e^{-t^2/2}$", "deterministic")
+@check(
+    "F19",
+    "Theorem 1, eq. 2",
+    r"$\frac{1}{\sqrt{2\pi}}\frac1{2x}e^{-x^2/2}<1-\Phi(x)<\frac{1}{\sqrt{2\pi}}\frac1xe^{-x^2/2}$ for $x\ge1$, and $\mathbf P(|Z|\ge t)\le e^{-t^2/2}$",
+    "deterministic",
+)
 def gaussian_tails(quick=True):
     "Logarithms of both sides on a grid."
     from scipy.special import log_ndtr
+
     x = np.linspace(1, 30, 300 if quick else 30_000)
     t = np.linspace(0, 30, len(x))
-    density, tail = -x**2 / 2 - log(2 * pi) / 2, log_ndtr(-x)
-    left, right = np.r_[density - np.log(2 * x), tail, log(2) + log_ndtr(-t)], np.r_[tail, density - np.log(x), -t**2 / 2]
-    return compare(left, ["<"] * (2 * len(x)) + ["<="] * len(t), right, tol=[0] * (2 * len(x)) + [1e-12] * len(t), x=np.r_[x, x, t], what=np.repeat(["lower", "upper", "two-sided"], len(x)))
+    density, tail = -(x**2) / 2 - log(2 * pi) / 2, log_ndtr(-x)
+    left, right = (
+        np.r_[density - np.log(2 * x), tail, log(2) + log_ndtr(-t)],
+        np.r_[tail, density - np.log(x), -(t**2) / 2],
+    )
+    return compare(
+        left,
+        ["<"] * (2 * len(x)) + ["<="] * len(t),
+        right,
+        tol=[0] * (2 * len(x)) + [1e-12] * len(t),
+        x=np.r_[x, x, t],
+        what=np.repeat(["lower", "upper", "two-sided"], len(x)),
+    )
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #7591b1e9
 def _far_off(n_objects, snr):
     "Probability that some similarity is off by δ/2 or more: exact, pairs are independent."
     from scipy.special import ndtr
+
     return -np.expm1(comb(n_objects, 2) * np.log1p(-2 * ndtr(-snr / 2)))
 
-@check("F19", "Theorem 1, union bound", r"$\mathbf P(\exists i<j:|w_{ij}-\mu_{ij}|\ge\delta/2)\le N^2e^{-\delta^2/8\sigma^2}$, which is $\eta^2\le\eta$ at $\delta/\sigma=4\sqrt{\ln(N/\eta)}$", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 1, union bound",
+    r"$\mathbf P(\exists i<j:|w_{ij}-\mu_{ij}|\ge\delta/2)\le N^2e^{-\delta^2/8\sigma^2}$, which is $\eta^2\le\eta$ at $\delta/\sigma=4\sqrt{\ln(N/\eta)}$",
+    "deterministic",
+)
 def all_similarities_close(quick=True):
     "The exact probability against the bound, and the bound at the threshold against η²."
-    cases = [(n, eta, 4 * sqrt(log(n / eta))) for n in (2, 4, 16, 64, 256, 1024, 10**6) for eta in (0.01, 0.1, 0.5, 0.99)]
+    cases = [
+        (n, eta, 4 * sqrt(log(n / eta))) for n in (2, 4, 16, 64, 256, 1024, 10**6) for eta in (0.01, 0.1, 0.5, 0.99)
+    ]
     n, eta, snr = map(np.array, zip(*cases))
-    bound = n.astype(float)**2 * np.exp(-snr**2 / 8)
+    bound = n.astype(float) ** 2 * np.exp(-(snr**2) / 8)
     exact = [float(_far_off(int(a), s)) for a, s in zip(n, snr)]
-    return compare(np.r_[exact, bound, bound], ["<="] * len(cases) + ["="] * len(cases) + ["<="] * len(cases), np.r_[bound, eta**2, eta], tol=1e-12,
-                   N=np.tile(n, 3), eta=np.tile(eta, 3), what=np.repeat(["probability ≤ bound", "bound = η²", "η² ≤ η"], len(cases)))
+    return compare(
+        np.r_[exact, bound, bound],
+        ["<="] * len(cases) + ["="] * len(cases) + ["<="] * len(cases),
+        np.r_[bound, eta**2, eta],
+        tol=1e-12,
+        N=np.tile(n, 3),
+        eta=np.tile(eta, 3),
+        what=np.repeat(["probability ≤ bound", "bound = η²", "η² ≤ η"], len(cases)),
+    )
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #fbbb06d2
 def _planted_distances(n_pure, n_levels, snr):
@@ -221,74 +333,122 @@ def _planted_distances(n_pure, n_levels, snr):
     rows, columns = np.triu_indices(len(labels), 1)
     return snr * (level_labels(labels, n_levels)[:, rows] != level_labels(labels, n_levels)[:, columns]).sum(axis=0)
 
-@check("F19", "Theorem 1, no overlap", r"If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 1, no overlap",
+    r"If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy",
+    "deterministic",
+)
 def close_similarities_suffice(quick=True, reach=0.499, rng=0):
     "Failures of SL and CL under noise of any sign and at most `reach`·δ."
     from scipy.cluster.hierarchy import linkage
+
     rng, rows = as_rng(rng), []
     for n_pure, n_levels in ((2, 1), (1, 3), (4, 2), (3, 3)):
         mean = _planted_distances(n_pure, n_levels, 1.0)
         failures = dict(single=0, complete=0)
         for _ in range(50 if quick else 2000):
-            noisy = mean + reach * np.sign(rng.normal(size=len(mean))) * rng.random(len(mean))**0.1
-            for method in failures: failures[method] += not recovers(linkage(noisy, method), n_pure, n_levels)
+            noisy = mean + reach * np.sign(rng.normal(size=len(mean))) * rng.random(len(mean)) ** 0.1
+            for method in failures:
+                failures[method] += not recovers(linkage(noisy, method), n_pure, n_levels)
         rows += [(n_pure, n_levels, method, count) for method, count in failures.items()]
     n_pure, n_levels, method, left = zip(*rows)
     return compare(left, "=", 0, N0=n_pure, L=n_levels, linkage=method)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #24ac0cb0
 def linkage_successes(
-    n_pure,    # N0
+    n_pure,  # N0
     n_levels,  # L
-    snr,       # δ/σ
-    runs,      # independent planted models
-    rng,       # int seed or `numpy.random.Generator`
+    snr,  # δ/σ
+    runs,  # independent planted models
+    rng,  # int seed or `numpy.random.Generator`
     methods=("single", "complete"),
-):             # list of counts, one a method
+):  # list of counts, one a method
     "How often linkage on the similarities recovers the planted hierarchy exactly."
     from scipy.cluster.hierarchy import linkage
+
     rng, mean = as_rng(rng), _planted_distances(n_pure, n_levels, snr)
     noisy = [mean + rng.normal(size=len(mean)) for _ in range(runs)]
     return [sum(recovers(linkage(d, method), n_pure, n_levels) for d in noisy) for method in methods]
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #3fa7ebea
-@check("F19", "Theorem 1, sufficient", r"At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 1, sufficient",
+    r"At $\delta/\sigma=4\sqrt{\ln(N/\eta)}$, SL and CL recover the planted hierarchy with probability $\ge1-\eta$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def linkage_recovers(quick=True, confidence=0.999, eta=0.1, constant=4, rng=0):
     "Lower end of the interval for the success rate against 1 − η, at δ/σ = `constant`·√ln(N/η)."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 2000
     cases = [(1, 2), (4, 1), (4, 3)] if quick else [(1, 2), (1, 4), (4, 1), (4, 3), (16, 3)]
     counts = [linkage_successes(n0, L, constant * sqrt(log((n0 << L) / eta)), runs, rng) for n0, L in cases]
     low, _ = proportion_interval(np.ravel(counts), runs, confidence, 2 * len(cases))
-    return compare(low, ">=", 1 - eta, N0=np.repeat([c[0] for c in cases], 2), L=np.repeat([c[1] for c in cases], 2), linkage=["single", "complete"] * len(cases), successes=np.ravel(counts),
-                   random=dict(seed=seed, what=f"noise of {runs} planted models a case"))
+    return compare(
+        low,
+        ">=",
+        1 - eta,
+        N0=np.repeat([c[0] for c in cases], 2),
+        L=np.repeat([c[1] for c in cases], 2),
+        linkage=["single", "complete"] * len(cases),
+        successes=np.ravel(counts),
+        random=dict(seed=seed, what=f"noise of {runs} planted models a case"),
+    )
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #4793e89f
 def converse_bound(
     n_pure,  # N0 ≥ 2
-):           # (p, q, lower bound on the probability that SL fails), at δ/σ = ¼√ln N0 and L = 1
+):  # (p, q, lower bound on the probability that SL fails), at δ/σ = ¼√ln N0 and L = 1
     "The quantities in the converse of F19's theorem 1, exact."
     from scipy.special import betainc, ndtr
+
     t, snr, n_edges = sqrt(2 * log(n_pure)), sqrt(log(n_pure)) / 4, comb(n_pure, 2)
     p, q = ndtr(-t), ndtr(-t - snr)
-    connected = betainc(n_pure - 1, n_edges - n_pure + 2, p)                  # P(Bin(n_edges, p) ≥ N0 − 1)
+    connected = betainc(n_pure - 1, n_edges - n_pure + 2, p)  # P(Bin(n_edges, p) ≥ N0 − 1)
     return p, q, -np.expm1(n_pure**2 * np.log1p(-q)) * (1 - connected**2)
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #448b115c
-@check("F19", "Theorem 1, converse: the proof", r"At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and both events together have probability $>\frac12$ from $N_0=15$ on", "deterministic")
+@check(
+    "F19",
+    "Theorem 1, converse: the proof",
+    r"At $t=\mu+\sigma\sqrt{2\ln N_0}$: $p<1/N_0$, $q>1/(10N_0\sqrt{N_0\ln N_0})$, and both events together have probability $>\frac12$ from $N_0=15$ on",
+    "deterministic",
+)
 def converse_events(quick=True):
     "Edge probabilities against their bounds, and the exact probability bound against ½; here 'large N₀' is N₀ ≥ 15."
     n = np.unique(np.geomspace(2, 1e5, 60 if quick else 600).astype(int))
     p, q, fails = np.array([converse_bound(int(a)) for a in n]).T
     late = n >= 15
-    return compare(np.r_[p * n, q * n * np.sqrt(n * np.log(n)), fails[late]], ["<"] * len(n) + [">"] * (len(n) + late.sum()), np.r_[np.ones(len(n)), np.full(len(n), 0.1), np.full(late.sum(), 0.5)],
-                   N0=np.r_[n, n, n[late]], what=["N₀ p < 1"] * len(n) + ["q N₀ √(N₀ ln N₀) > 1/10"] * len(n) + ["P(fails) > ½"] * int(late.sum()))
+    return compare(
+        np.r_[p * n, q * n * np.sqrt(n * np.log(n)), fails[late]],
+        ["<"] * len(n) + [">"] * (len(n) + late.sum()),
+        np.r_[np.ones(len(n)), np.full(len(n), 0.1), np.full(late.sum(), 0.5)],
+        N0=np.r_[n, n, n[late]],
+        what=["N₀ p < 1"] * len(n) + ["q N₀ √(N₀ ln N₀) > 1/10"] * len(n) + ["P(fails) > ½"] * int(late.sum()),
+    )
 
 # %% ../../nbs/1_hierarchical/14_theory.ipynb #ddeaa5ab
-@check("F19", "Theorem 1, converse", r"At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be read as $N_0\ge2$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 1, converse",
+    r"At $\delta/\sigma=\frac14\sqrt{\ln N_0}$, SL fails with probability $\ge\frac12$; 'large' can be read as $N_0\ge2$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def single_linkage_fails(quick=True, confidence=0.999, constant=0.25, rng=0):
     "Lower end of the interval for the failure rate against ½, at δ/σ = `constant`·√ln N₀."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 1500
     cases = [(n0, L) for L in (1, 2) for n0 in ((2, 3, 8, 32) if quick else (2, 3, 4, 8, 16, 32, 64))]
     failures = [runs - linkage_successes(n0, L, constant * sqrt(log(n0)), runs, rng, ["single"])[0] for n0, L in cases]
     low, _ = proportion_interval(failures, runs, confidence, len(cases))
-    return compare(low, ">=", 0.5, N0=[c[0] for c in cases], L=[c[1] for c in cases], failures=failures, random=dict(seed=seed, what=f"noise of {runs} planted models a case"))
+    return compare(
+        low,
+        ">=",
+        0.5,
+        N0=[c[0] for c in cases],
+        L=[c[1] for c in cases],
+        failures=failures,
+        random=dict(seed=seed, what=f"noise of {runs} planted models a case"),
+    )

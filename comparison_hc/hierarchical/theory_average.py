@@ -18,24 +18,29 @@ import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval, within
 from ..comparisons import as_quadruplets, pair_index
+from ..ground.validation import as_rng
 from .average import quadruplet_average_linkage
 from .planted import planted_hierarchy
 from .theory import beta, recovers
 from ..oracles import sample_quadruplets
-from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #6abe3751
 def preference(
     quadruplets,  # `Quadruplets` or an array
-    G1, G2,       # lists of objects without a common one
-    G3, G4,       # lists of objects without a common one
-):                # float in [−1, 1] if nothing was answered twice
+    G1,
+    G2,  # lists of objects without a common one
+    G3,
+    G4,  # lists of objects without a common one
+):  # float in [−1, 1] if nothing was answered twice
     "𝕎_Q(G1, G2 ‖ G3, G4), F19 eq. 4: votes for the link G1–G2 against the link G3–G4, per possible vote."
     quadruplets = as_quadruplets(quadruplets)
     i, j, k, l = quadruplets.array.T
     member = np.zeros((4, quadruplets.n_objects), dtype=bool)
-    for row, G in zip(member, (G1, G2, G3, G4)): row[list(G)] = True
-    across = lambda a, b, A, B: (member[A][a] & member[B][b]).astype(int) + (member[A][b] & member[B][a])   # which end of a pair comes first says nothing
+    for row, G in zip(member, (G1, G2, G3, G4)):
+        row[list(G)] = True
+    across = lambda a, b, A, B: (
+        (member[A][a] & member[B][b]).astype(int) + (member[A][b] & member[B][a])
+    )  # which end of a pair comes first says nothing
     balance = (across(i, j, 0, 1) * across(k, l, 2, 3) - across(k, l, 0, 1) * across(i, j, 2, 3)).sum()
     return balance / (len(G1) * len(G2) * len(G3) * len(G4))
 
@@ -47,6 +52,7 @@ def _random_answers_and_clusters(rng, n_objects=14, n_clusters=5):
     labels = rng.permutation(np.arange(n_objects) % n_clusters)
     return answers, [np.flatnonzero(labels == c).tolist() for c in range(n_clusters)]
 
+
 def _preference_from_table(answers, G1, G2, G3, G4):
     "𝕎_Q from wins of pairs over pairs: one block of the table less the opposite one."
     n = answers.n_objects
@@ -55,7 +61,13 @@ def _preference_from_table(answers, G1, G2, G3, G4):
     one, two = ([int(pair_index(i, j)) for i in A for j in B] for A, B in ((G1, G2), (G3, G4)))
     return (wins[np.ix_(one, two)].sum() - wins[np.ix_(two, one)].sum()) / (len(one) * len(two))
 
-@check("F19", "eq. 4, antisymmetry", r"$\mathbb{W}_Q(G_1,G_2\,\|\,G_3,G_4)=-\mathbb{W}_Q(G_3,G_4\,\|\,G_1,G_2)$ and $\mathbb{W}_Q(G_1,G_2\,\|\,G_1,G_2)=0$", "deterministic")
+
+@check(
+    "F19",
+    "eq. 4, antisymmetry",
+    r"$\mathbb{W}_Q(G_1,G_2\,\|\,G_3,G_4)=-\mathbb{W}_Q(G_3,G_4\,\|\,G_1,G_2)$ and $\mathbb{W}_Q(G_1,G_2\,\|\,G_1,G_2)=0$",
+    "deterministic",
+)
 def preference_is_antisymmetric(quick=True, rng=0):
     "One side answer by answer, the other from a table of pairs, or 0 where both links are one."
     rng, left, right = as_rng(rng), [], []
@@ -63,15 +75,23 @@ def preference_is_antisymmetric(quick=True, rng=0):
         answers, (A, B, C, D, _) = _random_answers_and_clusters(rng)
         for one, two in (((A, B), (C, D)), ((A, B), (A, C)), ((A, B), (A, B)), ((A, B), (B, A))):
             left.append(preference(answers, *one, *two))
-            right.append(0.0 if {*map(tuple, one)} == {*map(tuple, two)} else -_preference_from_table(answers, *two, *one))
+            right.append(
+                0.0 if {*map(tuple, one)} == {*map(tuple, two)} else -_preference_from_table(answers, *two, *one)
+            )
     return compare(left, "=", right, tol=1e-12)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #bccaa549
-@check("F19", "Theorem 4, mean preference", r"$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 4, mean preference",
+    r"$\mathbf{E}\,\mathbb{W}_Q=p\,\beta_{\ell-\ell'}$ for links of levels $\ell$ and $\ell'$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
     "Simulated mean preference of links at every pair of levels, against the formula."
     runs, rng, seed = 200 if quick else 2000, as_rng(rng), rng
-    links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}                # L = 3, pure clusters of two objects
+    links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}  # L = 3, pure clusters of two objects
     pairs = [(a, b) for a in links for b in links if a > b]
     seen = np.empty((runs, len(pairs)))
     for r in range(runs):
@@ -79,52 +99,81 @@ def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, si
         seen[r] = [preference(answers, *links[a], *links[b]) for a, b in pairs]
     low, high = mean_interval(seen, confidence, n_statements=len(pairs))
     expected = [p * beta(a - b, delta / sigma) for a, b in pairs]
-    return within(expected, low, high, random=dict(seed=seed, what=f"noise and observed comparisons of {runs} planted models"), level=[a for a, _ in pairs], other_level=[b for _, b in pairs])
+    return within(
+        expected,
+        low,
+        high,
+        random=dict(seed=seed, what=f"noise and observed comparisons of {runs} planted models"),
+        level=[a for a, _ in pairs],
+        other_level=[b for _, b in pairs],
+    )
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #c4e853a7
 def passive_gap(
-    snr,       # s = δ/σ > 0
+    snr,  # s = δ/σ > 0
     n_levels,  # L ≥ 1
-):             # float(s)
+):  # float(s)
     "Δ of F19's theorems 3 and 4: (s/2)·exp(−L²s²/4)."
-    return snr / 2 * np.exp(-(n_levels * np.asarray(snr))**2 / 4)
+    return snr / 2 * np.exp(-((n_levels * np.asarray(snr)) ** 2) / 4)
+
 
 def smallest_gap(
-    snr,       # s = δ/σ > 0
+    snr,  # s = δ/σ > 0
     n_levels,  # L ≥ 1
-):             # float(s)
+):  # float(s)
     "min β_{r+1} − β_r over r = −L..L−1, exact; it is the last one, at the flat end of the curve."
     from scipy.special import erfc
-    steps = np.arange(n_levels)
-    return np.min(erfc(np.multiply.outer(np.asarray(snr) / 2, steps)) - erfc(np.multiply.outer(np.asarray(snr) / 2, steps + 1)), axis=-1)
 
-@check("F19", "Theorems 3 and 4, smallest gap", r"$\min_r\beta_{r+1}-\beta_r>\frac{1}{\sqrt\pi}\frac\delta\sigma e^{-L^2\delta^2/4\sigma^2}>\Delta$", "deterministic")
+    steps = np.arange(n_levels)
+    return np.min(
+        erfc(np.multiply.outer(np.asarray(snr) / 2, steps)) - erfc(np.multiply.outer(np.asarray(snr) / 2, steps + 1)),
+        axis=-1,
+    )
+
+
+@check(
+    "F19",
+    "Theorems 3 and 4, smallest gap",
+    r"$\min_r\beta_{r+1}-\beta_r>\frac{1}{\sqrt\pi}\frac\delta\sigma e^{-L^2\delta^2/4\sigma^2}>\Delta$",
+    "deterministic",
+)
 def gaps_exceed_delta(quick=True):
     "Ratios of neighbours in the chain, on a grid of δ/σ and L."
     cases = [(s, L) for L in range(1, 7) for s in np.geomspace(0.01, 8 / L, 30 if quick else 1000)]
     snr, L = map(np.array, zip(*cases))
     exact = np.array([smallest_gap(s, l) for s, l in cases])
-    bound = snr / sqrt(np.pi) * np.exp(-(L * snr)**2 / 4)
-    return compare(np.r_[exact / bound, bound / passive_gap(snr, L)], ">", 1, snr=np.tile(snr, 2), L=np.tile(L, 2), what=np.repeat(["gap / bound", "bound / Δ"], len(snr)))
+    bound = snr / sqrt(np.pi) * np.exp(-((L * snr) ** 2) / 4)
+    return compare(
+        np.r_[exact / bound, bound / passive_gap(snr, L)],
+        ">",
+        1,
+        snr=np.tile(snr, 2),
+        L=np.tile(L, 2),
+        what=np.repeat(["gap / bound", "bound / Δ"], len(snr)),
+    )
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #1a05bab3
 def _stages(n_levels, n_parts):
     "Every stage on the planned way from `n_parts` parts of each pure cluster to the root, as first pure clusters."
-    for counts in product(range(1, n_parts + 1), repeat=2**n_levels): yield np.repeat(np.arange(2**n_levels), counts)
+    for counts in product(range(1, n_parts + 1), repeat=2**n_levels):
+        yield np.repeat(np.arange(2**n_levels), counts)
     for height in range(n_levels):
         nodes = np.arange(0, 2**n_levels, 2 << height)
         for done in product((False, True), repeat=len(nodes)):
-            if not all(done): yield np.sort(np.r_[nodes, nodes[~np.array(done)] + (1 << height)])
+            if not all(done):
+                yield np.sort(np.r_[nodes, nodes[~np.array(done)] + (1 << height)])
+
 
 def _link_levels(stage, n_levels):
     "(K, K) level of every link of a stage; the diagonal means nothing."
     return n_levels - np.ceil(np.log2((stage[:, None] ^ stage) + 1)).astype(int)
 
+
 def expected_scores(
-    stage,     # (K,) first pure cluster of every cluster
+    stage,  # (K,) first pure cluster of every cluster
     n_levels,  # L
-    snr,       # δ/σ
-):             # {level: E W / p of a link of that level}
+    snr,  # δ/σ
+):  # {level: E W / p of a link of that level}
     "Means of F19's eq. 5 at a stage of the planted tree, for p = 1."
     links = _link_levels(stage, n_levels)[~np.eye(len(stage), dtype=bool)]
     levels, counts = np.unique(links, return_counts=True)
@@ -134,13 +183,19 @@ def expected_scores(
 def _scores_from_definition(stage, n_levels, snr, sizes):
     "E W / p of every link, summing β over all objects i, j, k, l as eqs. 4 and 5 say."
     pure, cluster, K = np.repeat(stage, sizes), np.repeat(np.arange(len(stage)), sizes), len(stage)
-    B = beta(np.subtract.outer(*[_link_levels(pure, n_levels)] * 2), snr)     # (i, j, k, l)
+    B = beta(np.subtract.outer(*[_link_levels(pure, n_levels)] * 2), snr)  # (i, j, k, l)
     share = (cluster == np.arange(K)[:, None]) / np.array(sizes)[:, None]
     W = np.einsum("pi,qj,rk,sl,ijkl->pqrs", share, share, share, share, B, optimize=True)
     W[:, :, np.arange(K), np.arange(K)] = 0
     return W.sum((2, 3)) / (K * (K - 1))
 
-@check("F19", "Theorem 4, separation of scores", r"$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher", "exact enumeration")
+
+@check(
+    "F19",
+    "Theorem 4, separation of scores",
+    r"$\mathbf E\,W(G_p,G_q)-\mathbf E\,W(G_{p'},G_{q'})>p\Delta$ whenever the first link's level is higher",
+    "exact enumeration",
+)
 def scores_are_separated(quick=True):
     "All stages for L ≤ 3: smallest difference of mean scores per Δ; and the closed form against the definition on stages with uneven sizes."
     rows = []
@@ -149,24 +204,44 @@ def scores_are_separated(quick=True):
             scores = [expected_scores(stage, L, snr) for stage in _stages(L, parts)]
             gaps = [x[b] - x[a] for x in scores for a, b in zip(sorted(x), sorted(x)[1:])]
             rows.append((L, snr, f"gap / Δ over {len(scores)} stages", min(gaps) / passive_gap(snr, L), ">", 1))
-    for L, stage, sizes in ((1, [0, 0, 1], [1, 2, 3]), (2, [0, 1, 1, 2, 3], [2, 1, 1, 2, 2]), (2, [0, 2, 3], [3, 2, 1])):
+    for L, stage, sizes in (
+        (1, [0, 0, 1], [1, 2, 3]),
+        (2, [0, 1, 1, 2, 3], [2, 1, 1, 2, 2]),
+        (2, [0, 2, 3], [3, 2, 1]),
+    ):
         stage = np.array(stage)
         direct, formula = _scores_from_definition(stage, L, 1.0, sizes), expected_scores(stage, L, 1.0)
         off = ~np.eye(len(stage), dtype=bool)
-        rows.append((L, 1.0, "definition − closed form", np.abs(direct[off] - np.array([formula[a] for a in _link_levels(stage, L)[off]])).max(), "<=", 1e-12))
+        rows.append(
+            (
+                L,
+                1.0,
+                "definition − closed form",
+                np.abs(direct[off] - np.array([formula[a] for a in _link_levels(stage, L)[off]])).max(),
+                "<=",
+                1e-12,
+            )
+        )
     L, snr, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, what=what)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #c2f33bdd
-@check("F19", "Theorem 4, convex combination", r"$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and $\mathbb{W}_Q(G_1',\cdot)$, weighted by size", "deterministic")
+@check(
+    "F19",
+    "Theorem 4, convex combination",
+    r"$\mathbb{W}_Q(G_1\cup G_1',G_2\,\|\,G_3,G_4)$ is the average of $\mathbb{W}_Q(G_1,\cdot)$ and $\mathbb{W}_Q(G_1',\cdot)$, weighted by size",
+    "deterministic",
+)
 def merging_averages_preferences(quick=True, rng=0):
     "Preference of a union against the weighted average of its parts, in the first and in the last place."
     rng, left, right = as_rng(rng), [], []
     for _ in range(10 if quick else 200):
         answers, (A, A2, B, C, D) = _random_answers_and_clusters(rng)
         share = len(A) / (len(A) + len(A2))
-        left.append(preference(answers, A + A2, B, C, D)); right.append(share * preference(answers, A, B, C, D) + (1 - share) * preference(answers, A2, B, C, D))
-        left.append(preference(answers, C, D, B, A + A2)); right.append(share * preference(answers, C, D, B, A) + (1 - share) * preference(answers, C, D, B, A2))
+        left.append(preference(answers, A + A2, B, C, D))
+        right.append(share * preference(answers, A, B, C, D) + (1 - share) * preference(answers, A2, B, C, D))
+        left.append(preference(answers, C, D, B, A + A2))
+        right.append(share * preference(answers, C, D, B, A) + (1 - share) * preference(answers, C, D, B, A2))
     return compare(left, "=", right, tol=1e-12)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #26695f9b
@@ -179,7 +254,7 @@ def _merges_from_preferences(W, sizes):
         share /= share.sum(1, keepdims=True)
         score = np.einsum("pi,qj,ijkl,rk,sl->pqrs", share, share, W, share, share, optimize=True)
         n = len(parts)
-        score = score[:, :, ~np.eye(n, dtype=bool)].mean(-1)                               # eq. 5: over r ≠ s
+        score = score[:, :, ~np.eye(n, dtype=bool)].mean(-1)  # eq. 5: over r ≠ s
         rows, columns = np.triu_indices(n, 1)
         best = score[rows, columns].argmax()
         pair = tuple(list(parts)[place] for place in (rows[best], columns[best]))
@@ -187,21 +262,39 @@ def _merges_from_preferences(W, sizes):
         merges.append(pair)
     return merges
 
-@check("F19", "Theorem 4, eq. 13", r"If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers the planted hierarchy", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 4, eq. 13",
+    r"If all $|\mathbb W_Q-\mathbf E\,\mathbb W_Q|\le p\Delta/2$ for the initial clusters, 4–AL recovers the planted hierarchy",
+    "deterministic",
+)
 def close_preferences_suffice(quick=True, reach=0.5, rng=0):
     "Failures of 4–AL under antisymmetric deviations of at most `reach`·Δ."
     rng, rows = as_rng(rng), []
-    for sizes, L, snr in (([1, 2, 2, 1], 1, 1.0), ([1, 1, 2, 2, 1, 1], 1, 0.5), ([1] * 8, 2, 0.5), ([2, 1, 1, 2, 2, 1, 1, 2], 2, 1.0)):
+    for sizes, L, snr in (
+        ([1, 2, 2, 1], 1, 1.0),
+        ([1, 1, 2, 2, 1, 1], 1, 0.5),
+        ([1] * 8, 2, 0.5),
+        ([2, 1, 1, 2, 2, 1, 1, 2], 2, 1.0),
+    ):
         K, failures = len(sizes), 0
         level = _link_levels(np.repeat(np.arange(2**L), K >> L), L)
         i, j = np.triu_indices(K, 1)
         bounds = np.cumsum([0, *sizes])
-        initial = [list(range(*bounds[a:a + 2])) for a in range(K)]
+        initial = [list(range(*bounds[a : a + 2])) for a in range(K)]
         for _ in range(20 if quick else 500):
-            link = np.triu(np.sign(rng.normal(size=(len(i),) * 2)) * rng.random((len(i),) * 2)**0.1, 1)
-            if rng.random() < 0.5: link = np.triu(np.sign(np.subtract.outer(*[rng.integers(-1, 2, len(i))] * 2)), 1)    # some links favoured everywhere
-            number = np.zeros((K, K), int); number[i, j] = number[j, i] = np.arange(len(i))
-            W = beta(np.subtract.outer(level, level), snr) + reach * passive_gap(snr, L) * (link - link.T)[number][:, :, number]
+            link = np.triu(np.sign(rng.normal(size=(len(i),) * 2)) * rng.random((len(i),) * 2) ** 0.1, 1)
+            if rng.random() < 0.5:
+                link = np.triu(
+                    np.sign(np.subtract.outer(*[rng.integers(-1, 2, len(i))] * 2)), 1
+                )  # some links favoured everywhere
+            number = np.zeros((K, K), int)
+            number[i, j] = number[j, i] = np.arange(len(i))
+            W = (
+                beta(np.subtract.outer(level, level), snr)
+                + reach * passive_gap(snr, L) * (link - link.T)[number][:, :, number]
+            )
             own = np.eye(len(i), dtype=bool)[number][:, :, number]
             failures += not recovers(_merges_from_preferences(np.where(own, 0, W), sizes), sum(sizes) >> L, L, initial)
         rows.append((sum(sizes) >> L, L, snr, failures))
@@ -209,14 +302,19 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
     return compare(left, "=", 0, N0=n_pure, L=L, snr=snr)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #64cdf2e7
-@check("F19", "Theorem 4, terms of the deviation", r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$", "deterministic",
-       erratum="Printed without −(ξ − p): the displayed identity holds only at p = 1. Using the terms ξ(2·1 − 1) − pβ instead, in [−1−p, 1+p] with variance at most p, the threshold is spΔ/2 instead of spΔ/4, and C′ becomes smaller.")
+@check(
+    "F19",
+    "Theorem 4, terms of the deviation",
+    r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$",
+    "deterministic",
+    erratum="Printed without −(ξ − p): the displayed identity holds only at p = 1. Using the terms ξ(2·1 − 1) − pβ instead, in [−1−p, 1+p] with variance at most p, the threshold is spΔ/2 instead of spΔ/4, and C′ becomes smaller.",
+)
 def deviation_terms(quick=True, rng=0):
     "Both sides on drawn scores; the printed form, and how far it is off."
     rng, rows = as_rng(rng), []
     for p in (0.1, 0.5, 1.0):
         for level in (0, 1):
-            wins = rng.normal(level, 1, size=(36, 1)) > rng.normal(0, 1, size=36)            # w_ij > w_kl for 36 pairs against 36
+            wins = rng.normal(level, 1, size=(36, 1)) > rng.normal(0, 1, size=36)  # w_ij > w_kl for 36 pairs against 36
             seen = rng.random(wins.shape) < p
             deviation = (seen * np.where(wins, 1, -1)).mean() - p * beta(level, 1.0)
             printed = 2 * (seen * wins - p * (1 + beta(level, 1.0)) / 2).mean()
@@ -226,8 +324,13 @@ def deviation_terms(quick=True, rng=0):
     return compare(left, relation, right, p=p, level_difference=level, what=what)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #cbde80c0
-@check("F19", "Theorem 4, dependency graph", r"Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, each used $\min(a,b)\ge m^2$ times", "exact enumeration",
-       erratum="Printed: degrees |G1||G2| − 1 or |G3||G4| − 1. Each term has both kinds of neighbours, so greedy colouring with max degree + 1 would need a + b − 1 colours. A Latin rectangle needs max(a, b), so the printed number of colours is right.")
+@check(
+    "F19",
+    "Theorem 4, dependency graph",
+    r"Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, each used $\min(a,b)\ge m^2$ times",
+    "exact enumeration",
+    erratum="Printed: degrees |G1||G2| − 1 or |G3||G4| − 1. Each term has both kinds of neighbours, so greedy colouring with max degree + 1 would need a + b − 1 colours. A Latin rectangle needs max(a, b), so the printed number of colours is right.",
+)
 def colours_of_the_dependency_graph(quick=True):
     "Degrees counted in the graph, conflicts and class sizes of the shifted colouring."
     rows = []
@@ -242,11 +345,17 @@ def colours_of_the_dependency_graph(quick=True):
     return compare(left, relation, right, a=a, b=b, what=what)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #5c69ebc8
-LARGEST_GAP = exp(-0.5) / sqrt(2)                    # max of Δ over s and L: L = 1, s = √2
-C_PRIME = 8 * (1 + LARGEST_GAP / 3)                  # in eq. 14, from the corrected terms
-C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)         # in eq. 14, along the printed route
+LARGEST_GAP = exp(-0.5) / sqrt(2)  # max of Δ over s and L: L = 1, s = √2
+C_PRIME = 8 * (1 + LARGEST_GAP / 3)  # in eq. 14, from the corrected terms
+C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)  # in eq. 14, along the printed route
 
-@check("F19", "Theorem 4, eq. 14: the proof", r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or $66$ (printed route)", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 4, eq. 14: the proof",
+    r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected terms) or $66$ (printed route)",
+    "deterministic",
+)
 def bernstein_gives_eq14(quick=True):
     "Logarithms of both sides on a grid of sizes, p and δ/σ."
     rows = []
@@ -254,8 +363,8 @@ def bernstein_gives_eq14(quick=True):
         gap, N = passive_gap(snr, L), 2 * m * 2**L
         for a, b in ((m * m, m * m), (m * m, 4 * m * m), (2 * m * m, 4 * m * m)):
             n, colours = min(a, b), max(a, b)
-            ours = log(2 * colours) - (n * p * gap / 2)**2 / (2 * n * p + (2 / 3) * (1 + p) * n * p * gap / 2)
-            printed = log(2 * colours) - (n * p * gap / 4)**2 / (2 * p * 2 * n + (2 / 3) * n * p * gap / 4)
+            ours = log(2 * colours) - (n * p * gap / 2) ** 2 / (2 * n * p + (2 / 3) * (1 + p) * n * p * gap / 2)
+            printed = log(2 * colours) - (n * p * gap / 4) ** 2 / (2 * p * 2 * n + (2 / 3) * n * p * gap / 4)
             for route, value, constant in (("corrected", ours, C_PRIME), ("printed", printed, C_PRIME_PRINTED)):
                 rows.append((route, m, N, L, snr, p, value, log(2) + 2 * log(N) - p * gap**2 * m * m / constant))
     route, m, N, L, snr, p, left, right = zip(*rows)
@@ -263,13 +372,13 @@ def bernstein_gives_eq14(quick=True):
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #83ee10f1
 def preference_deviations(
-    m,        # all four clusters have m objects
-    p,        # probability that a comparison is observed
-    snr,      # δ/σ
-    level,    # level of the first link − level of the second
-    runs,     # number of independent draws
-    rng,      # int seed or `numpy.random.Generator`
-):            # (runs,) draws of 𝕎_Q − E 𝕎_Q
+    m,  # all four clusters have m objects
+    p,  # probability that a comparison is observed
+    snr,  # δ/σ
+    level,  # level of the first link − level of the second
+    runs,  # number of independent draws
+    rng,  # int seed or `numpy.random.Generator`
+):  # (runs,) draws of 𝕎_Q − E 𝕎_Q
     "Exact draws: similarities of the two links, then the observed votes for and against as binomial numbers."
     rng, n = as_rng(rng), m * m
     out = np.empty(runs)
@@ -278,21 +387,46 @@ def preference_deviations(
         out[r] = (rng.binomial(wins, p) - rng.binomial(n * n - wins, p)) / n**2
     return out - p * beta(level, snr)
 
-@check("F19", "Theorem 4, eq. 14", r"$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "F19",
+    "Theorem 4, eq. 14",
+    r"$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def preferences_concentrate(quick=True, confidence=0.999, rng=0):
     "Lower end of the interval for the probability against the bound, N = 4m; the bound says something (is below 1) in the last cases."
     seed, rng, runs = rng, as_rng(rng), 500 if quick else 20_000
     cases = [(2, 1.0, 1.0), (6, 0.3, 1.0), (6, 1.0, 1.4), (24, 1.0, 1.4), (32, 0.7, 1.4)]
-    seen = [int((np.abs(preference_deviations(m, p, s, 0, runs, rng)) > p * passive_gap(s, 1) / 2).sum()) for m, p, s in cases]
+    seen = [
+        int((np.abs(preference_deviations(m, p, s, 0, runs, rng)) > p * passive_gap(s, 1) / 2).sum())
+        for m, p, s in cases
+    ]
     low, _ = proportion_interval(seen, runs, confidence, len(cases))
-    bound = [2 * exp(2 * log(4 * m) - p * passive_gap(s, 1)**2 * m * m / C_PRIME) for m, p, s in cases]
-    return compare(low, "<=", bound, m=[c[0] for c in cases], p=[c[1] for c in cases], snr=[c[2] for c in cases], exceedances=seen, random=dict(seed=seed, what=f"similarities and observed votes, {runs} times"))
+    bound = [2 * exp(2 * log(4 * m) - p * passive_gap(s, 1) ** 2 * m * m / C_PRIME) for m, p, s in cases]
+    return compare(
+        low,
+        "<=",
+        bound,
+        m=[c[0] for c in cases],
+        p=[c[1] for c in cases],
+        snr=[c[2] for c in cases],
+        exceedances=seen,
+        random=dict(seed=seed, what=f"similarities and observed votes, {runs} times"),
+    )
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #2c165550
 C_DOUBLE_PRIME = 2 * e**8
 
-@check("F19", "Theorem 4, union bound", r"$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most $2e^8\exp(10m\ln N-p\Delta^2m^2/C')$", "exact enumeration",
-       erratum=r"Printed: $C''\exp(9m\ln N-\dots)$ with $C''=\sup2m^4(e/m)^{2m}\approx109$. The exponent of e/m is 8m, and 8m + 2 ≤ 9m fails at m = 1: there the printed bound is smaller than the sum for N > 900. C″ = 2e⁸ ≈ 5962 and 10m work.")
+
+@check(
+    "F19",
+    "Theorem 4, union bound",
+    r"$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most $2e^8\exp(10m\ln N-p\Delta^2m^2/C')$",
+    "exact enumeration",
+    erratum=r"Printed: $C''\exp(9m\ln N-\dots)$ with $C''=\sup2m^4(e/m)^{2m}\approx109$. The exponent of e/m is 8m, and 8m + 2 ≤ 9m fails at m = 1: there the printed bound is smaller than the sum for N > 900. C″ = 2e⁸ ≈ 5962 and 10m work.",
+)
 def number_of_clusters(quick=True):
     "The count exactly against its bound (logarithms), and the two final forms against it."
     rows, printed = [], max(log(2) + 4 * log(m) + 2 * m * (1 - log(m)) for m in range(1, 20))
@@ -301,45 +435,86 @@ def number_of_clusters(quick=True):
             count = log(sum(comb(N, i) for i in range(m, 2 * m + 1)))
             rows += [(m, N, "fourth root of the count", count, "<=", log(m) + 2 * m * (1 + log(N / m)))]
             rows += [(m, N, "corrected", log(2) + 4 * count + 2 * log(N), "<=", log(C_DOUBLE_PRIME) + 10 * m * log(N))]
-    rows += [(1, N, "printed is too small", log(2) + 4 * log(N + comb(N, 2)) + 2 * log(N), ">", printed + 9 * log(N)) for N in (1000, 10**6)]
+    rows += [
+        (1, N, "printed is too small", log(2) + 4 * log(N + comb(N, 2)) + 2 * log(N), ">", printed + 9 * log(N))
+        for N in (1000, 10**6)
+    ]
     m, N, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, m=m, N=N, what=what)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #fd2ca4fa
 C_THEOREM_4 = C_PRIME * (11 + log(4 * e**8) / log(4))
 
-@check("F19", "Theorem 4, threshold", r"$p>\frac{C}{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ with $C=163$ makes $2e^8\exp(10m\ln N-p\Delta^2m^2/C')\le\eta/2$", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 4, threshold",
+    r"$p>\frac{C}{m\Delta^2}\max\{\ln N,\frac1m\ln\frac1\eta\}$ with $C=163$ makes $2e^8\exp(10m\ln N-p\Delta^2m^2/C')\le\eta/2$",
+    "deterministic",
+)
 def threshold_closes_the_proof(quick=True):
     "Logarithms of both sides at the threshold (where p Δ² is all that enters)."
     cases = [(m, N, eta) for m in (1, 2, 5, 50) for N in (4 * m, 100 * m, 10**9) for eta in (0.99, 0.5, 0.01, 1e-30)]
     m, N, eta = map(np.array, zip(*cases))
     p_gap2 = C_THEOREM_4 / m * np.maximum(np.log(N), np.log(1 / eta) / m)
-    return compare(log(C_DOUBLE_PRIME) + 10 * m * np.log(N) - p_gap2 * m**2 / C_PRIME, "<=", np.log(eta / 2), tol=1e-9, m=m, N=N, eta=eta)
+    return compare(
+        log(C_DOUBLE_PRIME) + 10 * m * np.log(N) - p_gap2 * m**2 / C_PRIME,
+        "<=",
+        np.log(eta / 2),
+        tol=1e-9,
+        m=m,
+        N=N,
+        eta=eta,
+    )
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #705d9c77
 def average_successes(
-    n_pure, n_levels,  # N0, L
-    m,                 # size of the initial clusters, divides N0
-    snr,               # δ/σ
-    p,                 # probability that a comparison is observed
-    runs,              # independent planted models
-    rng,               # int seed or `numpy.random.Generator`
-):                     # count
+    n_pure,
+    n_levels,  # N0, L
+    m,  # size of the initial clusters, divides N0
+    snr,  # δ/σ
+    p,  # probability that a comparison is observed
+    runs,  # independent planted models
+    rng,  # int seed or `numpy.random.Generator`
+):  # count
     "How often 4–AL, started from pure clusters of m objects, recovers the planted hierarchy exactly."
     rng, N = as_rng(rng), n_pure << n_levels
     initial = [list(range(start, start + m)) for start in range(0, N, m)]
-    answers = (sample_quadruplets(planted_hierarchy(n_pure, n_levels, 0, snr, 1, rng).similarity, float(p), rng) for _ in range(runs))
+    answers = (
+        sample_quadruplets(planted_hierarchy(n_pure, n_levels, 0, snr, 1, rng).similarity, float(p), rng)
+        for _ in range(runs)
+    )
     return sum(recovers(quadruplet_average_linkage(Q, initial, N).children, n_pure, n_levels, initial) for Q in answers)
 
 # %% ../../nbs/1_hierarchical/14b_theory_average.ipynb #712ece0c
-@check("F19", "Theorem 4, threshold by simulation", r"At small sizes $p=\frac{C}{m\Delta^2}\ln N$ gives exact recovery with probability at least 0.8: with $C=0.05$ for $L=1$, $C=0.005$ for $L=2$, $C=0.002$ for $L=3$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 4, threshold by simulation",
+    r"At small sizes $p=\frac{C}{m\Delta^2}\ln N$ gives exact recovery with probability at least 0.8: with $C=0.05$ for $L=1$, $C=0.005$ for $L=2$, $C=0.002$ for $L=3$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def small_constant_suffices(quick=True, confidence=0.999, constant=0.05, rng=0):
     "Lower end of the interval for the success rate of 4–AL against 0.8; a tenth of the constant for L = 2, a twenty-fifth for L = 3."
     seed, rng, runs = rng, as_rng(rng), 80 if quick else 1000
-    cases = [(8, 1, 4, 1.0), (12, 1, 4, 1.0), (16, 1, 8, 0.5), (12, 2, 6, 1.0)] + ([] if quick else [(24, 1, 12, 0.5), (16, 2, 8, 0.5), (12, 3, 6, 1.0)])
+    cases = [(8, 1, 4, 1.0), (12, 1, 4, 1.0), (16, 1, 8, 0.5), (12, 2, 6, 1.0)] + (
+        [] if quick else [(24, 1, 12, 0.5), (16, 2, 8, 0.5), (12, 3, 6, 1.0)]
+    )
     n0, L, m, s = map(np.array, zip(*cases))
     C = constant / np.array([1, 10, 25])[L - 1]
-    p = C / (m * passive_gap(s, L)**2) * np.log(n0 << L)
+    p = C / (m * passive_gap(s, L) ** 2) * np.log(n0 << L)
     wins = [average_successes(*case, prob, runs, rng) for case, prob in zip(cases, p)]
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
-    return compare(low, ">=", 0.8, N0=n0, L=L, m=m, snr=s, C=C, p=p, successes=wins, random=dict(seed=seed, what=f"noise and observed comparisons, {runs} times a case"))
+    return compare(
+        low,
+        ">=",
+        0.8,
+        N0=n0,
+        L=L,
+        m=m,
+        snr=s,
+        C=C,
+        p=p,
+        successes=wins,
+        random=dict(seed=seed, what=f"noise and observed comparisons, {runs} times a case"),
+    )

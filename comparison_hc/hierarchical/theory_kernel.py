@@ -21,121 +21,168 @@ from math import ceil, comb, exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
+from ..ground.validation import as_rng
 from .planted import level_labels
 from .theory import beta, recovers
 from .theory_average import passive_gap
-from ..ground.validation import as_rng
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #7d68e59a
 def planted_levels(
-    n_pure,    # N0
+    n_pure,  # N0
     n_levels,  # L
-):             # (N, N) level of every two objects, in planted order; the diagonal holds L
+):  # (N, N) level of every two objects, in planted order; the diagonal holds L
     "The depth at which the planted tree parts two objects."
     apart = level_labels(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
     return (apart[:, :, None] == apart[:, None, :]).sum(axis=0)
 
+
 def clusters_at_level(
     n_levels,  # L
-):             # (L + 1,) n_0, …, n_L; their sum is 2^L
+):  # (L + 1,) n_0, …, n_L; their sum is 2^L
     "Number of pure clusters at every level, seen from one of them."
-    return np.r_[2**np.arange(n_levels)[::-1], 1]
+    return np.r_[2 ** np.arange(n_levels)[::-1], 1]
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #27af17db
-@check("F19", "Theorem 2, number of queries", r"$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks need $|S|(N-1)-\binom{|S|}2\le N|S|$ questions", "deterministic")
+@check(
+    "F19",
+    "Theorem 2, number of queries",
+    r"$\mathbf P(|S|>2qN)\le e^{-qN/3}\le\eta/2$ if $q\ge\frac3N\ln\frac2\eta$; $|S|$ landmarks need $|S|(N-1)-\binom{|S|}2\le N|S|$ questions",
+    "deterministic",
+)
 def few_landmarks(quick=True):
     "Exact binomial tail against the bound, and questions counted for every number of landmarks."
     from scipy.stats import binom
+
     rows = []
     for N, eta in product((2, 8, 40, 240, 5000), (0.9, 0.5, 0.1, 0.001)):
         for q in {min(1.0, factor * 3 / N * log(2 / eta)) for factor in (1, 2, 10)}:
-            if q >= 3 / N * log(2 / eta): rows += [(N, q, "tail ≤ Bernstein", binom.sf(2 * q * N, N, q), exp(-q * N / 3)), (N, q, "Bernstein ≤ η/2", exp(-q * N / 3), eta / 2 * (1 + 1e-12))]
+            if q >= 3 / N * log(2 / eta):
+                rows += [
+                    (N, q, "tail ≤ Bernstein", binom.sf(2 * q * N, N, q), exp(-q * N / 3)),
+                    (N, q, "Bernstein ≤ η/2", exp(-q * N / 3), eta / 2 * (1 + 1e-12)),
+                ]
     for n in range(2, 9 if quick else 40):
         for size in range(1, n + 1):
             questions = len({frozenset((i, k)) for k in range(size) for i in range(n) if i != k})
-            rows += [(n, size / n, "questions ≤ N|S|", questions, size * n), (n, size / n, "|S|(N−1) − C(|S|, 2) ≤ questions", size * (n - 1) - comb(size, 2), questions)]
+            rows += [
+                (n, size / n, "questions ≤ N|S|", questions, size * n),
+                (n, size / n, "|S|(N−1) − C(|S|, 2) ≤ questions", size * (n - 1) - comb(size, 2), questions),
+            ]
     N, q, what, left, right = zip(*rows)
     return compare(left, "<=", right, N=N, q=q, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #f43d3e8e
 def level_shares(
-    n_pure,    # N0
+    n_pure,  # N0
     n_levels,  # L
-):             # (L + 1,) share of pairs ℓ levels up: a_0, …, a_L
+):  # (L + 1,) share of pairs ℓ levels up: a_0, …, a_L
     "The weights of the mixture that w* is drawn from (F19, appendix A.3)."
     up = np.arange(1, n_levels + 1)
-    counts = np.r_[2**n_levels * comb(n_pure, 2), 2.0**(n_levels + up - 2) * n_pure**2]
+    counts = np.r_[2**n_levels * comb(n_pure, 2), 2.0 ** (n_levels + up - 2) * n_pure**2]
     return counts / comb(n_pure << n_levels, 2)
+
 
 def reference_range(snr, n_levels, eta):
     "(low, high) of eq. 4, in units of σ from μ."
     return -n_levels * snr - sqrt(2 * log(8 / eta)), sqrt(2 * log(8 / eta))
 
-@check("F19", "Theorem 2, eq. 4", r"The shares $a_\ell$ of pairs, and $\mathbf P(w^*$ outside its range$)\le\eta/4$", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 2, eq. 4",
+    r"The shares $a_\ell$ of pairs, and $\mathbf P(w^*$ outside its range$)\le\eta/4$",
+    "deterministic",
+)
 def reference_is_in_range(quick=True):
     "Pairs counted against the shares; exact probability of the mixture against η/4."
     from scipy.special import ndtr
+
     rows = []
     for n_pure, L in ((1, 1), (1, 3), (2, 2), (5, 1), (4, 3)):
         level = planted_levels(n_pure, L)[np.triu_indices(n_pure << L, 1)]
-        rows += [(L, up, 0.0, "share", float(np.mean(level == L - up)), "=", a) for up, a in enumerate(level_shares(n_pure, L))]
+        rows += [
+            (L, up, 0.0, "share", float(np.mean(level == L - up)), "=", a)
+            for up, a in enumerate(level_shares(n_pure, L))
+        ]
     for L, snr, eta in product((1, 2, 4), (0.1, 1.0, 3.0), (0.99, 0.5, 0.1, 0.001)):
         low, high = reference_range(snr, L, eta)
         up = np.arange(L + 1)
-        rows.append((L, 0, eta, "outside", float((level_shares(8, L) * (ndtr(low + up * snr) + ndtr(-high - up * snr))).sum()), "<=", eta / 4))
+        rows.append(
+            (
+                L,
+                0,
+                eta,
+                "outside",
+                float((level_shares(8, L) * (ndtr(low + up * snr) + ndtr(-high - up * snr))).sum()),
+                "<=",
+                eta / 4,
+            )
+        )
     L, up, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-15, L=L, up=up, eta=eta, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #fed81c10
 def reference_beta(
     reference,  # x = (w* − μ)/σ
-    snr,        # s = δ/σ
-    n_levels,   # L
-):              # (L + 1,) β_{ℓ,w*} for ℓ = 0..L
+    snr,  # s = δ/σ
+    n_levels,  # L
+):  # (L + 1,) β_{ℓ,w*} for ℓ = 0..L
     "Mean score of an answer about a pair of level ℓ against a reference of known value (F19, eq. 5)."
     from scipy.special import erf
+
     return erf((-(n_levels - np.arange(n_levels + 1)) * snr - reference) / sqrt(2))
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #1028d2c8
 def active_gap(
-    snr,       # s = δ/σ
+    snr,  # s = δ/σ
     n_levels,  # L
-    eta,       # η in (0, 1)
-):             # float
+    eta,  # η in (0, 1)
+):  # float
     "Δ of F19's theorem 2: (η²/100)·s·exp(−2L²s²)."
-    return eta**2 / 100 * snr * exp(-2 * (n_levels * snr)**2)
+    return eta**2 / 100 * snr * exp(-2 * (n_levels * snr) ** 2)
+
 
 def reference_gaps(reference, snr, n_levels):
     "(L,) differences β_{t+1,w*} − β_{t,w*}, computed in the nearer tail so that nothing cancels."
     from scipy.special import ndtr
+
     high = reference + (n_levels - np.arange(n_levels)) * snr
     low = high - snr
     return 2 * np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
 
-@check("F19", "Theorem 2, gap of the β's", r"$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ for all $t\le L-1$ and $w^*$ in the range of eq. 4", "deterministic",
-       erratum="The printed bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.")
+
+@check(
+    "F19",
+    "Theorem 2, gap of the β's",
+    r"$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ for all $t\le L-1$ and $w^*$ in the range of eq. 4",
+    "deterministic",
+    erratum="The printed bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.",
+)
 def reference_gaps_exceed_delta(quick=True):
     "Smallest gap over a grid of references against both bounds, as logarithms; the printed bound at two counterexamples."
     rows, n = [], 40 if quick else 400
     for L, snr, eta in product((1, 2, 3, 4), (0.05, 0.2, 0.5, 1.0, 1.5), (0.9, 0.5, 0.1, 0.01)):
         smallest = min(reference_gaps(x, snr, L).min() for x in np.linspace(*reference_range(snr, L, eta), n))
-        bound = log(eta**2 / 81 * snr) - (L * snr)**2
-        delta = log(eta**2 / 100 * snr) - 2 * (L * snr)**2
+        bound = log(eta**2 / 81 * snr) - (L * snr) ** 2
+        delta = log(eta**2 / 100 * snr) - 2 * (L * snr) ** 2
         rows += [(L, snr, eta, "gap", log(smallest), ">", bound), (L, snr, eta, "bound", bound, ">", delta)]
-    rows += [(L, snr, 0.1, "printed bound", log(0.01 / 80 * snr) - ((L + 1) * snr)**2, "<", log(active_gap(snr, L, 0.1))) for L, snr in ((1, 0.4), (2, 0.5))]
+    rows += [
+        (L, snr, 0.1, "printed bound", log(0.01 / 80 * snr) - ((L + 1) * snr) ** 2, "<", log(active_gap(snr, L, 0.1)))
+        for L, snr in ((1, 0.4), (2, 0.5))
+    ]
     L, snr, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, eta=eta, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #3205d641
 def kernel_levels(
-    M,       # (L + 1, L + 1) symmetric: mean product of the scores of k at levels t and t' from i and j
+    M,  # (L + 1, L + 1) symmetric: mean product of the scores of k at levels t and t' from i and j
     n_pure,  # N0; the clusters are counted whole if `whole`
     whole=False,
-):           # (L + 1,) κ_0, …, κ_L for landmarks chosen with q = 1
+):  # (L + 1,) κ_0, …, κ_L for landmarks chosen with q = 1
     "Mean kernel of two objects by level, with the exact counts (F19, eq. 6)."
     L = len(M) - 1
     n, own = clusters_at_level(L), np.diag(M)
-    sums = [(n[:l] * own[:l]).sum() + 2 * (n[l + 1:] * M[l + 1:, l]).sum() for l in range(L)] + [(n * own).sum()]
+    sums = [(n[:l] * own[:l]).sum() + 2 * (n[l + 1 :] * M[l + 1 :, l]).sum() for l in range(L)] + [(n * own).sum()]
     return n_pure * np.array(sums) - (0 if whole else 2 * M[L])
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #ab62388f
@@ -143,10 +190,18 @@ def _expected_active(n_pure, n_levels, snr, reference, pair=None):
     "(N, N) sum over k ∉ {i, j} of β β, straight from the definition; the reference pair scores 0."
     B = reference_beta(reference, snr, n_levels)[planted_levels(n_pure, n_levels)]
     np.fill_diagonal(B, 0)
-    if pair is not None: B[pair] = B[pair[::-1]] = 0
+    if pair is not None:
+        B[pair] = B[pair[::-1]] = 0
     return B @ B.T
 
-@check("F19", "Theorem 2, eq. 6: simulated", r"$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, terms with the reference pair left out", "Monte Carlo", confidence=0.999)
+
+@check(
+    "F19",
+    "Theorem 2, eq. 6: simulated",
+    r"$\mathbf E[K_{ij}\,|\,w^*]=q\sum_{k\ne i,j}\beta_{\ell_{ik},w^*}\beta_{\ell_{jk},w^*}$, terms with the reference pair left out",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, q=0.6, rng=0):
     "Drawn kernels given w*, all entries, against the formula."
     seed, rng, runs, N, rows = rng, as_rng(rng), 2000 if quick else 20_000, n_pure << n_levels, []
@@ -157,13 +212,31 @@ def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1
         scores[:, pair[0], pair[1]] = scores[:, pair[1], pair[0]] = 0
         K = (scores * (rng.random((runs, 1, N)) < q)) @ scores.transpose(0, 2, 1)
         low, high = mean_interval(K[:, i, j], confidence, n_statements=3 * len(i))
-        rows += zip([reference] * len(i), level[i, j], low, q * _expected_active(n_pure, n_levels, snr, reference, pair)[i, j], high)
+        rows += zip(
+            [reference] * len(i),
+            level[i, j],
+            low,
+            q * _expected_active(n_pure, n_levels, snr, reference, pair)[i, j],
+            high,
+        )
     reference, l, low, value, high = map(np.array, zip(*rows))
-    return compare(np.r_[low, value], "<=", np.r_[value, high], reference=np.tile(reference, 2), level=np.tile(l, 2), random=dict(seed=seed, what=f"similarities and landmarks of {runs} models a reference"))
+    return compare(
+        np.r_[low, value],
+        "<=",
+        np.r_[value, high],
+        reference=np.tile(reference, 2),
+        level=np.tile(l, 2),
+        random=dict(seed=seed, what=f"similarities and landmarks of {runs} models a reference"),
+    )
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #13049210
-@check("F19", "Theorem 2, eq. 6: closed form", r"$\kappa_\ell$ in closed form is the sum over $k$; the group-level formula is off by at most $3q$, whatever the reference pair", "deterministic",
-       erratum="Printed: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices where the proof asks for N₀ ≥ 2^(L+4)/Δ².")
+@check(
+    "F19",
+    "Theorem 2, eq. 6: closed form",
+    r"$\kappa_\ell$ in closed form is the sum over $k$; the group-level formula is off by at most $3q$, whatever the reference pair",
+    "deterministic",
+    erratum="Printed: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices where the proof asks for N₀ ≥ 2^(L+4)/Δ².",
+)
 def kernel_levels_are_exact(quick=True, rng=0):
     "Closed form against the sum, and the largest error of the group-level formula over all entries and many reference pairs."
     rng, rows = as_rng(rng), []
@@ -187,36 +260,58 @@ def kernel_levels_are_exact(quick=True, rng=0):
 def _level_gaps(b):
     "(L,) group-level differences κ_{ℓ+1} − κ_ℓ for q N0 = 1, by the formulas above."
     L, n = len(b) - 1, clusters_at_level(len(b) - 1)
-    return np.array([2 * (n[l + 2:] * (b[l + 2:] - b[l])).sum() * (b[l + 1] - b[l]) for l in range(L - 1)] + [(b[L] - b[L - 1])**2])
+    return np.array(
+        [2 * (n[l + 2 :] * (b[l + 2 :] - b[l])).sum() * (b[l + 1] - b[l]) for l in range(L - 1)]
+        + [(b[L] - b[L - 1]) ** 2]
+    )
 
-@check("F19", "Theorem 2, separation of levels", r"$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$, $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge\ell+2}n_t(\beta_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_\ell)^2$ at the group level", "deterministic",
-       erratum="Printed: qN₀(β²_L − β²_{L−1})² for the first. It is larger than the difference itself where |β_L + β_{L−1}| > 1 (w* far below μ), and 0 where β_L = −β_{L−1} (w* = μ − δ/2), so neither inequality of that line follows. (β_L − β_{L−1})² is meant.")
+
+@check(
+    "F19",
+    "Theorem 2, separation of levels",
+    r"$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$, $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge\ell+2}n_t(\beta_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_\ell)^2$ at the group level",
+    "deterministic",
+    erratum="Printed: qN₀(β²_L − β²_{L−1})² for the first. It is larger than the difference itself where |β_L + β_{L−1}| > 1 (w* far below μ), and 0 where β_L = −β_{L−1} (w* = μ − δ/2), so neither inequality of that line follows. (β_L − β_{L−1})² is meant.",
+)
 def kernel_levels_are_separated(quick=True):
     "Formulas against differences of the closed form; the printed reading where it exceeds the truth and where it vanishes."
     rows = []
     for L, snr, x in product((1, 2, 3, 5), (0.1, 0.5, 1.0, 2.0), np.linspace(-6, 3, 10 if quick else 200)):
         b = reference_beta(x, snr, L)
-        exact, power = np.diff(kernel_levels(np.outer(b, b), 1, whole=True)), 2.0**np.maximum(L - np.arange(L) - 1, 0)
-        rows += [(L, snr, x, "formula", np.abs(exact - _level_gaps(b)).max(), "<=", 1e-10), (L, snr, x, "lower bound", (power * np.diff(b)**2 - _level_gaps(b)).max(), "<=", 1e-10)]
-    for x, what, relation, share in ((-2.0, "printed exceeds the difference", ">", 1.0), (-0.5, "printed is below Δ²-like", "<", 1e-12)):
+        exact, power = np.diff(kernel_levels(np.outer(b, b), 1, whole=True)), 2.0 ** np.maximum(L - np.arange(L) - 1, 0)
+        rows += [
+            (L, snr, x, "formula", np.abs(exact - _level_gaps(b)).max(), "<=", 1e-10),
+            (L, snr, x, "lower bound", (power * np.diff(b) ** 2 - _level_gaps(b)).max(), "<=", 1e-10),
+        ]
+    for x, what, relation, share in (
+        (-2.0, "printed exceeds the difference", ">", 1.0),
+        (-0.5, "printed is below Δ²-like", "<", 1e-12),
+    ):
         b = reference_beta(x, 1.0, 1)
-        rows.append((1, 1.0, x, what, (b[1]**2 - b[0]**2)**2, relation, share * (b[1] - b[0])**2))
+        rows.append((1, 1.0, x, what, (b[1] ** 2 - b[0] ** 2) ** 2, relation, share * (b[1] - b[0]) ** 2))
     L, snr, x, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, reference=x, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #b7a5e61b
-@check("F19", "Theorem 2, eq. 7", r"$\kappa_{\ell+1}-\kappa_\ell>\frac12qN_0\Delta^2$ for $N_0\ge2^{L+4}/\Delta^2$, and already for $N_0\ge12/\Delta^2$", "deterministic")
+@check(
+    "F19",
+    "Theorem 2, eq. 7",
+    r"$\kappa_{\ell+1}-\kappa_\ell>\frac12qN_0\Delta^2$ for $N_0\ge2^{L+4}/\Delta^2$, and already for $N_0\ge12/\Delta^2$",
+    "deterministic",
+)
 def active_levels_are_separated(quick=True):
     "Smallest difference over references and levels per N0 Δ²/2, with exact counts."
     rows = []
     for L, snr, eta in product((1, 2, 3), (0.1, 0.3, 1.0), (0.5, 0.1)):
         gap, n = active_gap(snr, L, eta), clusters_at_level(L)
-        for rule, N0 in (("printed hypothesis", 2**(L + 4) / gap**2), ("12/Δ²", 12 / gap**2)):
+        for rule, N0 in (("printed hypothesis", 2 ** (L + 4) / gap**2), ("12/Δ²", 12 / gap**2)):
             smallest = np.inf
             for x in np.linspace(*reference_range(snr, L, eta), 30 if quick else 500):
                 d, top = reference_gaps(x, snr, L), reference_beta(x, snr, L)[L]
-                group = [2 * N0 * (n[l + 2:] * np.cumsum(d[l:])[1:]).sum() * d[l] for l in range(L - 1)] + [N0 * d[-1]**2]
-                smallest = min(smallest, *(group - 2 * top * d - 2))                       # k = i, j left out, and the reference pair
+                group = [2 * N0 * (n[l + 2 :] * np.cumsum(d[l:])[1:]).sum() * d[l] for l in range(L - 1)] + [
+                    N0 * d[-1] ** 2
+                ]
+                smallest = min(smallest, *(group - 2 * top * d - 2))  # k = i, j left out, and the reference pair
             rows.append((L, snr, eta, rule, f"{N0:.2g}", smallest / (N0 * gap**2 / 2)))
     L, snr, eta, rule, N0, left = zip(*rows)
     return compare(left, ">", 1, L=L, snr=snr, eta=eta, rule=rule, N0=N0)
@@ -224,14 +319,21 @@ def active_levels_are_separated(quick=True):
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #fd2713bc
 def entry_distribution(
     products,  # (N − 2,) mean products β β' of the landmarks' scores
-    q,         # probability of a landmark
-):             # (2(N − 2) + 1,) probabilities of K_ij = −(N − 2), …, N − 2
+    q,  # probability of a landmark
+):  # (2(N − 2) + 1,) probabilities of K_ij = −(N − 2), …, N − 2
     "Exact distribution of an entry of the active kernel, given the reference."
     pmf = np.ones(1)
-    for c in products: pmf = np.convolve(pmf, [q * (1 - c) / 2, 1 - q, q * (1 + c) / 2])
+    for c in products:
+        pmf = np.convolve(pmf, [q * (1 - c) / 2, 1 - q, q * (1 + c) / 2])
     return pmf
 
-@check("F19", "Theorem 2, eq. 8", r"$\mathbf P(|K_{ij}-\mathbf E[K_{ij}|w^*]|>\sqrt{3qN\ln(4N^2/\eta)}\vee3\ln(4N^2/\eta))\le\eta/(2N^2)$", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 2, eq. 8",
+    r"$\mathbf P(|K_{ij}-\mathbf E[K_{ij}|w^*]|>\sqrt{3qN\ln(4N^2/\eta)}\vee3\ln(4N^2/\eta))\le\eta/(2N^2)$",
+    "deterministic",
+)
 def active_entries_concentrate(quick=True):
     "Exact tail against the bound, for objects of every level."
     rows = []
@@ -248,19 +350,26 @@ def active_entries_concentrate(quick=True):
     return compare(left, "<=", right, N=N, level=l, q=q, reference=x, eta=eta)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #07ff452a
-@check("F19", "Theorems 2 and 3, no overlap", r"If all $|K_{ij}-\kappa_{\ell_{ij}}|<\frac12\min_\ell(\kappa_{\ell+1}-\kappa_\ell)$, average, single and complete linkage on $K$ recover the planted hierarchy", "deterministic")
+@check(
+    "F19",
+    "Theorems 2 and 3, no overlap",
+    r"If all $|K_{ij}-\kappa_{\ell_{ij}}|<\frac12\min_\ell(\kappa_{\ell+1}-\kappa_\ell)$, average, single and complete linkage on $K$ recover the planted hierarchy",
+    "deterministic",
+)
 def close_entries_suffice(quick=True, reach=0.499, rng=0):
     "Failures under deviations of any sign and at most `reach` of the smallest difference of levels."
     from scipy.cluster.hierarchy import linkage
+
     rng, rows = as_rng(rng), []
     for n_pure, L in ((2, 1), (1, 3), (4, 2), (3, 3)):
         level = planted_levels(n_pure, L)[np.triu_indices(n_pure << L, 1)]
         failures = dict(average=0, single=0, complete=0)
         for _ in range(50 if quick else 2000):
-            gaps = 1 + rng.exponential(size=L) * (rng.random(L) < 0.5)                       # about half of them the smallest
-            deviation = reach * gaps.min() * np.sign(rng.normal(size=len(level))) * rng.random(len(level))**0.1
+            gaps = 1 + rng.exponential(size=L) * (rng.random(L) < 0.5)  # about half of them the smallest
+            deviation = reach * gaps.min() * np.sign(rng.normal(size=len(level))) * rng.random(len(level)) ** 0.1
             K = np.r_[0, gaps.cumsum()][level] + deviation
-            for method in failures: failures[method] += not recovers(linkage(K.max() - K, method), n_pure, L)
+            for method in failures:
+                failures[method] += not recovers(linkage(K.max() - K, method), n_pure, L)
         rows += [(n_pure, L, method, count) for method, count in failures.items()]
     n_pure, L, method, left = zip(*rows)
     return compare(left, "=", 0, N0=n_pure, L=L, linkage=method)
@@ -268,12 +377,19 @@ def close_entries_suffice(quick=True, reach=0.499, rng=0):
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #bafd5b86
 C_THEOREM_2 = 192
 
-@check("F19", "Theorem 2, threshold", r"At $q=192\frac{2^{2L}}{N\Delta^4}\ln\frac N\eta$ the deviation of eq. 8 is at most $\frac14qN_0\Delta^2$", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 2, threshold",
+    r"At $q=192\frac{2^{2L}}{N\Delta^4}\ln\frac N\eta$ the deviation of eq. 8 is at most $\frac14qN_0\Delta^2$",
+    "deterministic",
+)
 def active_threshold(quick=True):
     "Ratio of the two sides, for any q (also above 1) and gaps up to 1."
     rows = []
     for L, gap, eta, N in product((1, 2, 4), (1.0, 0.1, 1e-6), (0.99, 0.1, 1e-6), (2, 8, 1000, 1e9, 1e40)):
-        if N < 2**L: continue
+        if N < 2**L:
+            continue
         q, A = C_THEOREM_2 * 4**L / (N * gap**4) * log(N / eta), log(4) + 2 * log(N) - log(eta)
         rows.append((L, gap, eta, N, max(sqrt(3 * q * N * A), 3 * A) / (q * N / 2**L * gap**2 / 4)))
     L, gap, eta, N, left = zip(*rows)
@@ -283,27 +399,33 @@ def active_threshold(quick=True):
 def _one_thread():
     "BLAS without threads: on small matrices they wait for each other longer than they work, worst on a busy machine."
     from threadpoolctl import threadpool_limits
+
     return threadpool_limits(1, user_api="blas")
+
 
 def _kernel_linkage(K):
     "Average linkage on a kernel: SciPy's Z."
     from scipy.cluster.hierarchy import linkage
+
     k = K[np.triu_indices(len(K), 1)]
     return linkage(k.max() - k, "average")
 
+
 def active_successes(
-    n_pure, n_levels,  # N0, L
-    snr,               # δ/σ
-    q,                 # probability of a landmark, capped at 1
-    runs,              # independent planted models
-    rng,               # int seed or `numpy.random.Generator`
-):                     # count
+    n_pure,
+    n_levels,  # N0, L
+    snr,  # δ/σ
+    q,  # probability of a landmark, capped at 1
+    runs,  # independent planted models
+    rng,  # int seed or `numpy.random.Generator`
+):  # count
     "How often active 4K–AL with one reference recovers the planted hierarchy exactly."
     rng, mean, count = as_rng(rng), (planted_levels(n_pure, n_levels) - n_levels) * snr, 0
     pairs = np.triu_indices(len(mean), 1)
     with _one_thread():
         for _ in range(runs):
-            w = np.triu(mean + rng.normal(size=mean.shape), 1); w += w.T
+            w = np.triu(mean + rng.normal(size=mean.shape), 1)
+            w += w.T
             scores = np.sign(w - rng.choice(w[pairs]))
             np.fill_diagonal(scores, 0)
             landmarks = rng.random(len(w)) < q
@@ -311,7 +433,13 @@ def active_successes(
     return count
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #4c266045
-@check("F19", "Theorem 2, threshold by simulation", r"At $\delta/\sigma=\frac32$: $q=\frac{20}N\ln\frac N\eta$ gives exact recovery with probability at least $1-\eta$, for $L=1$ at $\eta=\frac12$ and for $L=2$ at $\eta=\frac9{10}$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 2, threshold by simulation",
+    r"At $\delta/\sigma=\frac32$: $q=\frac{20}N\ln\frac N\eta$ gives exact recovery with probability at least $1-\eta$, for $L=1$ at $\eta=\frac12$ and for $L=2$ at $\eta=\frac9{10}$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def active_constant(quick=True, confidence=0.999, constant=20, rng=0):
     "Lower end of the interval for the success rate against 1 − η."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 400
@@ -320,17 +448,45 @@ def active_constant(quick=True, confidence=0.999, constant=20, rng=0):
     q = np.minimum(constant * np.log(N / eta) / N, 1)
     wins = [active_successes(n0, level, 1.5, prob, runs, rng) for (n0, level, _), prob in zip(cases, q)]
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
-    C = q * N * np.array([active_gap(1.5, level, e) for _, level, e in cases])**4 / 4.0**L / np.log(N / eta)
-    return compare(low, ">=", 1 - eta, N=N, L=L, q=q, successes=wins, C=[f"{c:.0e}" for c in C], random=dict(seed=seed, what=f"planted models, references and landmarks, {runs} times"))
+    C = q * N * np.array([active_gap(1.5, level, e) for _, level, e in cases]) ** 4 / 4.0**L / np.log(N / eta)
+    return compare(
+        low,
+        ">=",
+        1 - eta,
+        N=N,
+        L=L,
+        q=q,
+        successes=wins,
+        C=[f"{c:.0e}" for c in C],
+        random=dict(seed=seed, what=f"planted models, references and landmarks, {runs} times"),
+    )
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #5bbefa83
-@check("F19", "Theorem 3, number of comparisons", r"$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$", "deterministic")
+@check(
+    "F19",
+    "Theorem 3, number of comparisons",
+    r"$\mathbf P(|Q|>pN^4)\le\eta/2$ if $p\ge\frac2{N^4}\ln\frac2\eta$",
+    "deterministic",
+)
 def few_answers(quick=True):
     "Exact binomial tail over the C(C(N, 2), 2) possible comparisons."
     from scipy.stats import binom
-    cases = [(N, eta, min(1.0, f * 2 / N**4 * log(2 / eta))) for N in (3, 4, 8, 30, 240) for eta in (0.99, 0.5, 0.1, 1e-4) for f in (1, 3, 100)]
+
+    cases = [
+        (N, eta, min(1.0, f * 2 / N**4 * log(2 / eta)))
+        for N in (3, 4, 8, 30, 240)
+        for eta in (0.99, 0.5, 0.1, 1e-4)
+        for f in (1, 3, 100)
+    ]
     N, eta, p = zip(*cases)
-    return compare([float(binom.sf(prob * n**4, comb(comb(n, 2), 2), prob)) for n, _, prob in cases], "<=", np.array(eta) / 2, N=N, eta=eta, p=p)
+    return compare(
+        [float(binom.sf(prob * n**4, comb(comb(n, 2), 2), prob)) for n, _, prob in cases],
+        "<=",
+        np.array(eta) / 2,
+        N=N,
+        eta=eta,
+        p=p,
+    )
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #15079bc6
 @cache
@@ -339,55 +495,66 @@ def _normal_nodes():
     z, weight = np.polynomial.hermite_e.hermegauss(100)
     return z, weight / weight.sum()
 
+
 def shared_products(
-    snr,       # δ/σ
+    snr,  # δ/σ
     n_levels,  # L
-):             # (L + 1, L + 1, L + 1): entry (t, t', s)
+):  # (L + 1, L + 1, L + 1): entry (t, t', s)
     "Mean product of the scores of pairs of levels t and t' against the same pair of level s."
     from scipy.special import erf
+
     z, weight = _normal_nodes()
     d = np.subtract.outer(np.arange(n_levels + 1), np.arange(n_levels + 1))
-    b = erf((d[..., None] * snr - z) / sqrt(2))                                # (t, s, z)
+    b = erf((d[..., None] * snr - z) / sqrt(2))  # (t, s, z)
     return np.einsum("tsz,usz->tus", b * weight, b)
 
+
 def passive_products(
-    n_pure,    # N0
-    snr,       # δ/σ
+    n_pure,  # N0
+    snr,  # δ/σ
     n_levels,  # L
     printed=False,
-):             # (L + 1, L + 1) to be handed to `kernel_levels`; p = 1
+):  # (L + 1, L + 1) to be handed to `kernel_levels`; p = 1
     "Mean product of the scores of two pairs, summed over all references but the two themselves. `printed`: products of means instead."
     level = np.arange(n_levels + 1)
-    pairs = np.rint(level_shares(n_pure, n_levels)[::-1] * comb(n_pure << n_levels, 2))     # by level of the reference
+    pairs = np.rint(level_shares(n_pure, n_levels)[::-1] * comb(n_pure << n_levels, 2))  # by level of the reference
     B = beta(np.subtract.outer(level, level), snr)
-    if printed: return np.einsum("ts,us,s->tu", B, B, pairs)
+    if printed:
+        return np.einsum("ts,us,s->tu", B, B, pairs)
     m = shared_products(snr, n_levels)
-    own = m[level, :, level]                                                   # entry (t, t'): m(t, t', t)
+    own = m[level, :, level]  # entry (t, t'): m(t, t', t)
     return (m * pairs).sum(2) - own - own.T
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #ac5f7bd6
 def passive_kernel(
-    w,    # (N, N) symmetric
-    p,    # probability that a comparison is observed
+    w,  # (N, N) symmetric
+    p,  # probability that a comparison is observed
     rng,  # `numpy.random.Generator`
-):        # (N, N) kernel; the diagonal means nothing
+):  # (N, N) kernel; the diagonal means nothing
     "F19's eq. 9, dense and direct: O(N⁴) memory, for N up to about 50."
     N, pairs = len(w), np.triu_indices(len(w), 1)
     P = len(pairs[0])
-    number = np.full((N, N), P); number[pairs] = number[pairs[::-1]] = np.arange(P)
+    number = np.full((N, N), P)
+    number[pairs] = number[pairs[::-1]] = np.arange(P)
     v, seen = w[pairs], np.zeros((P, P), bool)
-    seen[~np.tri(P, dtype=bool)] = rng.random(P * (P - 1) // 2, dtype=np.float32) < p           # every comparison once, ...
-    answers = np.zeros((P + 1, P), np.float32)                                 # no pair has number P: the diagonal answers 0
-    answers[:P] = np.sign(v[:, None] - v) * (seen | seen.T)                    # ... from both sides
+    seen[~np.tri(P, dtype=bool)] = rng.random(P * (P - 1) // 2, dtype=np.float32) < p  # every comparison once, ...
+    answers = np.zeros((P + 1, P), np.float32)  # no pair has number P: the diagonal answers 0
+    answers[:P] = np.sign(v[:, None] - v) * (seen | seen.T)  # ... from both sides
     K = np.zeros((N, N), np.float32)
     for r in range(N):
-        about = answers[number[:, r]]                                          # row i: {i, r} against every {k, l}
+        about = answers[number[:, r]]  # row i: {i, r} against every {k, l}
         K += about @ about.T
     return K
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #000fcfbc
-@check("F19", "Theorem 3, mean kernel", r"$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair itself", "Monte Carlo", confidence=0.999,
-       erratum="Printed: p² Σ Σ β β, the product of the two means. The two answers share w_kl and are positively correlated; the printed value is far outside the interval (a factor of about two at N = 12, δ = σ). The levels stay separated: see the next check.")
+@check(
+    "F19",
+    "Theorem 3, mean kernel",
+    r"$\mathbf E[K_{ij}]=p^2\sum_{r\ne i,j}\sum_{k<l}\mathbf E_z[b_{\ell_{ir}-\ell_{kl}}(z)\,b_{\ell_{jr}-\ell_{kl}}(z)]$, the reference being neither pair itself",
+    "Monte Carlo",
+    confidence=0.999,
+    erratum="Printed: p² Σ Σ β β, the product of the two means. The two answers share w_kl and are positively correlated; the printed value is far outside the interval (a factor of about two at N = 12, δ = σ). The levels stay separated: see the next check.",
+)
 def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
     "Simulated means of the direct kernel, averaged over entries of a level, against the closed form; and the printed form outside the interval."
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
@@ -400,14 +567,27 @@ def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=
             K = passive_kernel(w + w.T, p, rng)[i, j]
             means[r] = [K[level[i, j] == l].mean() for l in range(n_levels + 1)]
     low, high = mean_interval(means, confidence, n_statements=n_levels + 1)
-    value, printed = (p**2 * kernel_levels(passive_products(n_pure, snr, n_levels, how), n_pure) for how in (False, True))
+    value, printed = (
+        p**2 * kernel_levels(passive_products(n_pure, snr, n_levels, how), n_pure) for how in (False, True)
+    )
     l = np.arange(n_levels + 1)
-    return compare(np.r_[low, value, printed], ["<="] * (2 * len(l)) + ["<"] * len(l), np.r_[value, high, low], level=np.tile(l, 3),
-                   what=np.repeat(["interval begins", "interval ends", "printed is below it"], len(l)), random=dict(seed=seed, what=f"noise and observed comparisons of {runs} models"))
+    return compare(
+        np.r_[low, value, printed],
+        ["<="] * (2 * len(l)) + ["<"] * len(l),
+        np.r_[value, high, low],
+        level=np.tile(l, 3),
+        what=np.repeat(["interval begins", "interval ends", "printed is below it"], len(l)),
+        random=dict(seed=seed, what=f"noise and observed comparisons of {runs} models"),
+    )
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #1421aa07
-@check("F19", "Theorem 3, separation of levels", r"For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with the correct mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$", "deterministic",
-       erratum=r"The last step for ℓ < L − 1 subtracts p²N²2^(L+3) from p²N³Δ²/2^(ℓ+2) and keeps p²N³Δ²/2^(ℓ+2). It should read 2^(ℓ+3); the conclusion with 2^(L+2) is unaffected.")
+@check(
+    "F19",
+    "Theorem 3, separation of levels",
+    r"For $N_0>\frac8\Delta\sqrt N$: $\kappa_{\ell+1}-\kappa_\ell>\frac1{2^{L+2}}p^2N^3\Delta^2$, with the correct mean kernel; and $\mathbf E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$",
+    "deterministic",
+    erratum=r"The last step for ℓ < L − 1 subtracts p²N²2^(L+3) from p²N³Δ²/2^(ℓ+2) and keeps p²N³Δ²/2^(ℓ+2). It should read 2^(ℓ+3); the conclusion with 2^(L+2) is unaffected.",
+)
 def passive_levels_are_separated(quick=True):
     "Exact differences per printed bound at the smallest N0; products over the shared reference against squared gaps; the slip at ℓ = 0."
     rows = []
@@ -415,69 +595,140 @@ def passive_levels_are_separated(quick=True):
         gap, m = passive_gap(snr, L), shared_products(snr, L)
         n_pure = int(64 * 2**L / gap**2) + 1
         N = n_pure << L
-        rows.append((L, snr, f"smallest gap / bound, N₀ = {n_pure:.2g}", np.diff(kernel_levels(passive_products(n_pure, snr, L), n_pure)).min() / (N**3 * gap**2 / 2**(L + 2)), ">", 1))
+        rows.append(
+            (
+                L,
+                snr,
+                f"smallest gap / bound, N₀ = {n_pure:.2g}",
+                np.diff(kernel_levels(passive_products(n_pure, snr, L), n_pure)).min() / (N**3 * gap**2 / 2 ** (L + 2)),
+                ">",
+                1,
+            )
+        )
         for l in range(L):
-            mixed = m[:, l + 1] - m[:, [l]][:, 0] - m[[l], l + 1] + m[[l], l]                      # (t, s): mean of (b_t − b_l)(b_{l+1} − b_l)
-            square = (beta(l + 1 - np.arange(L + 1), snr) - beta(l - np.arange(L + 1), snr))**2
-            rows.append((L, snr, f"products ≥ squares, ℓ = {l}", (mixed[l + 1:] / square).min(), ">=", 1))
-    N, gap = 64 * 4**3 / passive_gap(0.5, 3)**2, passive_gap(0.5, 3)
+            mixed = (
+                m[:, l + 1] - m[:, [l]][:, 0] - m[[l], l + 1] + m[[l], l]
+            )  # (t, s): mean of (b_t − b_l)(b_{l+1} − b_l)
+            square = (beta(l + 1 - np.arange(L + 1), snr) - beta(l - np.arange(L + 1), snr)) ** 2
+            rows.append((L, snr, f"products ≥ squares, ℓ = {l}", (mixed[l + 1 :] / square).min(), ">=", 1))
+    N, gap = 64 * 4**3 / passive_gap(0.5, 3) ** 2, passive_gap(0.5, 3)
     last = N**3 * gap**2 / 2**2 - N**2 * 2**6
-    rows += [(3, 0.5, "printed step at ℓ = 0", last / (N**3 * gap**2 / 2**2), "<", 1), (3, 0.5, "with 2^(ℓ+3)", last / (N**3 * gap**2 / 2**3), ">", 1)]
+    rows += [
+        (3, 0.5, "printed step at ℓ = 0", last / (N**3 * gap**2 / 2**2), "<", 1),
+        (3, 0.5, "with 2^(ℓ+3)", last / (N**3 * gap**2 / 2**3), ">", 1),
+    ]
     L, snr, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, snr=snr, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #ef4eddb5
-@check("F19", "Theorem 3, group-level error", r"The group-level sum $a$ differs from $\mathbf E[K_{ij}]$ by at most $2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and by at most $\epsilon|a|$, $\epsilon=8/N_0$", "deterministic")
+@check(
+    "F19",
+    "Theorem 3, group-level error",
+    r"The group-level sum $a$ differs from $\mathbf E[K_{ij}]$ by at most $2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and by at most $\epsilon|a|$, $\epsilon=8/N_0$",
+    "deterministic",
+)
 def passive_group_error(quick=True, factor=8):
     "Largest error over levels, per N² and relative per `factor`/N₀, with the group-level table of products."
     rows = []
-    for n_pure, L, snr in product((1, 2, 8, 100), (1, 2, 4), (0.2, 1.0, 3.0) if quick else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0)):
+    for n_pure, L, snr in product(
+        (1, 2, 8, 100), (1, 2, 4), (0.2, 1.0, 3.0) if quick else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0)
+    ):
         N, m = n_pure << L, shared_products(snr, L)
-        whole = kernel_levels((m * clusters_at_level(L)).sum(2) * 2**(L - 1) * n_pure**2, n_pure, whole=True)
+        whole = kernel_levels((m * clusters_at_level(L)).sum(2) * 2 ** (L - 1) * n_pure**2, n_pure, whole=True)
         error = np.abs(whole - kernel_levels(passive_products(n_pure, snr, L), n_pure))
-        rows += [(n_pure, L, snr, "error / N²", error.max(), 2 * N**2), (n_pure, L, snr, "relative error", (error / np.abs(whole)).max(), factor / n_pure)]
+        rows += [
+            (n_pure, L, snr, "error / N²", error.max(), 2 * N**2),
+            (n_pure, L, snr, "relative error", (error / np.abs(whole)).max(), factor / n_pure),
+        ]
     n_pure, L, snr, what, left, right = zip(*rows)
     return compare(left, "<=", right, N0=n_pure, L=L, snr=snr, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #dc34ef08
 def dependency_degrees(
     n_objects,  # N ≥ 4
-):              # (terms,) number of other terms that share a similarity
+):  # (terms,) number of other terms that share a similarity
     "Degrees in the dependency graph of the terms of K_ij (those that are 0 by definition left out)."
     number = {frozenset(pair): c for c, pair in enumerate(combinations(range(n_objects), 2))}
-    used = [(number[frozenset((0, r))], number[frozenset((1, r))], c) for r in range(2, n_objects) for c in number.values()]
+    used = [
+        (number[frozenset((0, r))], number[frozenset((1, r))], c) for r in range(2, n_objects) for c in number.values()
+    ]
     used = [u for u in used if len(set(u)) == 3]
     incidence = np.zeros((len(used), len(number)), dtype=np.float32)
     np.put_along_axis(incidence, np.array(used), 1, axis=1)
     return ((incidence @ incidence.T) > 0).sum(1) - 1
 
-@check("F19", "Theorem 3, dependency graph", r"The largest degree is $N^2+2N-17$; so $N^2+2N$ colours suffice, of fewer than $N/2$ terms each", "exact enumeration",
-       erratum="Printed: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.")
+
+@check(
+    "F19",
+    "Theorem 3, dependency graph",
+    r"The largest degree is $N^2+2N-17$; so $N^2+2N$ colours suffice, of fewer than $N/2$ terms each",
+    "exact enumeration",
+    erratum="Printed: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours are not enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.",
+)
 def colours_for_the_kernel(quick=True):
     "Degrees by enumeration, and sizes of equal colour classes."
     rows = []
     for N in range(4, 10 if quick else 15):
         degree, terms = dependency_degrees(N), (comb(N, 2) - 2) * (N - 2)
-        rows += [(N, "terms", len(degree), "=", terms), (N, "largest degree", int(degree.max()), "=", N * N + 2 * N - 17),
-                 (N, "smallest degree > printed − 2", int(degree.min()), ">", N + comb(N, 2) - 6), (N, "class size", ceil(terms / (N * N + 2 * N)), "<=", N / 2)]
-        if N >= 9: rows.append((N, "degree ≥ N²: printed is too small", int(degree.max()), ">=", N * N))
+        rows += [
+            (N, "terms", len(degree), "=", terms),
+            (N, "largest degree", int(degree.max()), "=", N * N + 2 * N - 17),
+            (N, "smallest degree > printed − 2", int(degree.min()), ">", N + comb(N, 2) - 6),
+            (N, "class size", ceil(terms / (N * N + 2 * N)), "<=", N / 2),
+        ]
+        if N >= 9:
+            rows.append((N, "degree ≥ N²: printed is too small", int(degree.max()), ">=", N * N))
     N, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, N=N, what=what)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #f4739da0
-@check("F19", "Theorem 3, eq. 10: the proof", r"The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ colours, and at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours", "deterministic",
-       erratum="Printed: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small τ.")
+@check(
+    "F19",
+    "Theorem 3, eq. 10: the proof",
+    r"The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ colours, and at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours",
+    "deterministic",
+    erratum="Printed: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small τ.",
+)
 def bernstein_gives_eq10(quick=True):
     "Logarithms along the chain on a grid of N, p, η; the printed maximum at two counterexamples."
     rows = []
-    exponent = lambda tau, N, p, colours, M: (tau / colours)**2 / (p * p * N + 2 / 3 * M * tau / colours)
+    exponent = lambda tau, N, p, colours, M: (tau / colours) ** 2 / (p * p * N + 2 / 3 * M * tau / colours)
     for N, p, eta in product((9, 30, 240, 10**4, 10**7), (1e-4, 0.03, 0.5, 1.0), (0.99, 0.1, 1e-4)):
         A = log(2 * N**4 / eta)
         tau, twice = max(sqrt(2 * p * p * N**5 * A), 2 * N * N * A), max(sqrt(4 * p * p * N**5 * A), 4 * N * N * A)
-        rows += [(N, p, eta, "smaller exponent", -exponent(tau, N, p, N * N, 1), "<=", -min(tau**2 / (2 * p * p * N**5), tau / (2 * N * N))),
-                 (N, p, eta, "union ≤ η/N²", log(2 * N * N) - exponent(tau, N, p, N * N, 1), "<=", log(eta / N**2)),
-                 (N, p, eta, "N² + 2N colours", log(2 * (N * N + 2 * N)) - exponent(twice, N, p, N * N + 2 * N, 1 + p * p), "<=", log(eta / N**2))]
-    for tau in (240**3.0, 240**4.0): rows.append((240, 0.1, 0.1, "printed maximum fails", -exponent(tau, 240, 0.1, 240**2, 1), ">", -max(tau**2 / (2 * 0.01 * 240**5), tau / (2 * 240**2))))
+        rows += [
+            (
+                N,
+                p,
+                eta,
+                "smaller exponent",
+                -exponent(tau, N, p, N * N, 1),
+                "<=",
+                -min(tau**2 / (2 * p * p * N**5), tau / (2 * N * N)),
+            ),
+            (N, p, eta, "union ≤ η/N²", log(2 * N * N) - exponent(tau, N, p, N * N, 1), "<=", log(eta / N**2)),
+            (
+                N,
+                p,
+                eta,
+                "N² + 2N colours",
+                log(2 * (N * N + 2 * N)) - exponent(twice, N, p, N * N + 2 * N, 1 + p * p),
+                "<=",
+                log(eta / N**2),
+            ),
+        ]
+    for tau in (240**3.0, 240**4.0):
+        rows.append(
+            (
+                240,
+                0.1,
+                0.1,
+                "printed maximum fails",
+                -exponent(tau, 240, 0.1, 240**2, 1),
+                ">",
+                -max(tau**2 / (2 * 0.01 * 240**5), tau / (2 * 240**2)),
+            )
+        )
     N, p, eta, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-9, N=N, p=p, eta=eta, what=what)
 
@@ -487,13 +738,15 @@ def _eq10_deviation(N, p, eta):
     A = log(2 * N**4 / eta)
     return max(sqrt(2 * p * p * N**5 * A), 2 * N * N * A)
 
+
 def kernel_deviations(
-    n_pure, n_levels,  # N0, L
-    snr,               # δ/σ
-    p,                 # probability that a comparison is observed
-    runs,              # independent planted models
-    rng,               # `numpy.random.Generator`
-):                     # (runs,) largest |K_ij − E K_ij| over all entries
+    n_pure,
+    n_levels,  # N0, L
+    snr,  # δ/σ
+    p,  # probability that a comparison is observed
+    runs,  # independent planted models
+    rng,  # `numpy.random.Generator`
+):  # (runs,) largest |K_ij − E K_ij| over all entries
     "Drawn kernels against the closed form of their means."
     level, (i, j) = planted_levels(n_pure, n_levels), np.triu_indices(n_pure << n_levels, 1)
     expected = p**2 * kernel_levels(passive_products(n_pure, snr, n_levels), n_pure)[level[i, j]]
@@ -501,40 +754,94 @@ def kernel_deviations(
         draws = ((np.triu((level - n_levels) * snr + rng.normal(size=level.shape), 1)) for _ in range(runs))
         return np.array([np.abs(passive_kernel(w + w.T, p, rng)[i, j] - expected).max() for w in draws])
 
-@check("F19", "Theorem 3, eq. 10: simulated", r"$\mathbf P(\exists i<j:|K_{ij}-\mathbf EK_{ij}|>\tau)\le\binom N2\frac\eta{N^2}$ at the printed $\tau$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "F19",
+    "Theorem 3, eq. 10: simulated",
+    r"$\mathbf P(\exists i<j:|K_{ij}-\mathbf EK_{ij}|>\tau)\le\binom N2\frac\eta{N^2}$ at the printed $\tau$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def passive_entries_concentrate(quick=True, confidence=0.999, factor=1.0, rng=0):
     "Lower end of the interval for the probability that some entry is off by more than `factor`·τ, for L = 1, 2, 3."
     seed, rng, runs, rows = rng, as_rng(rng), 40 if quick else 1000, []
-    cases = [(8, 1, 0.1), (8, 1, 1.0), (4, 2, 0.3), (2, 3, 0.3)] + ([] if quick else [(16, 1, 0.3), (8, 2, 0.3), (4, 3, 0.3)])
+    cases = [(8, 1, 0.1), (8, 1, 1.0), (4, 2, 0.3), (2, 3, 0.3)] + (
+        [] if quick else [(16, 1, 0.3), (8, 2, 0.3), (4, 3, 0.3)]
+    )
     for n_pure, L, p in cases:
         N, off = n_pure << L, kernel_deviations(n_pure, L, 1.0, p, runs, rng)
-        rows += [(N, L, p, eta, off.max() / _eq10_deviation(N, p, eta), int((off > factor * _eq10_deviation(N, p, eta)).sum()), comb(N, 2) * eta / N**2) for eta in (0.9, 0.1)]
+        rows += [
+            (
+                N,
+                L,
+                p,
+                eta,
+                off.max() / _eq10_deviation(N, p, eta),
+                int((off > factor * _eq10_deviation(N, p, eta)).sum()),
+                comb(N, 2) * eta / N**2,
+            )
+            for eta in (0.9, 0.1)
+        ]
     N, L, p, eta, largest, seen, bound = zip(*rows)
     low, _ = proportion_interval(seen, runs, confidence, len(rows))
-    return compare(low, "<=", bound, N=N, L=L, p=p, eta=eta, largest_per_tau=np.round(largest, 3), exceedances=seen, random=dict(seed=seed, what=f"noise and observed comparisons of {runs} models a case"))
+    return compare(
+        low,
+        "<=",
+        bound,
+        N=N,
+        L=L,
+        p=p,
+        eta=eta,
+        largest_per_tau=np.round(largest, 3),
+        exceedances=seen,
+        random=dict(seed=seed, what=f"noise and observed comparisons of {runs} models a case"),
+    )
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #d22fd380
-C_THEOREM_3 = 8 * sqrt(20)                            # corrected colours; 8√10 along the printed route
+C_THEOREM_3 = 8 * sqrt(20)  # corrected colours; 8√10 along the printed route
 
-@check("F19", "Theorem 3, threshold", r"At $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ the deviation of eq. 10 is at most $\frac1{2^{L+3}}p^2N^3\Delta^2$: $C=8\sqrt{10}$ for the printed $\tau$, $C=8\sqrt{20}$ for the corrected one", "deterministic")
+
+@check(
+    "F19",
+    "Theorem 3, threshold",
+    r"At $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ the deviation of eq. 10 is at most $\frac1{2^{L+3}}p^2N^3\Delta^2$: $C=8\sqrt{10}$ for the printed $\tau$, $C=8\sqrt{20}$ for the corrected one",
+    "deterministic",
+)
 def passive_threshold(quick=True):
     "Ratio of the two sides, for any p (also above 1) and gaps up to ½."
     rows = []
-    for L, gap, eta, N, (route, C, double) in product((1, 2, 4), (0.43, 0.05, 1e-4), (0.99, 0.1, 1e-6), (2, 16, 1000, 1e9, 1e20), (("printed", 8 * sqrt(10), 2), ("corrected", C_THEOREM_3, 4))):
-        if N < 2**L: continue
+    for L, gap, eta, N, (route, C, double) in product(
+        (1, 2, 4),
+        (0.43, 0.05, 1e-4),
+        (0.99, 0.1, 1e-6),
+        (2, 16, 1000, 1e9, 1e20),
+        (("printed", 8 * sqrt(10), 2), ("corrected", C_THEOREM_3, 4)),
+    ):
+        if N < 2**L:
+            continue
         p, A = C * 2**L / gap**2 * sqrt(log(N / eta) / N), log(2) + 4 * log(N) - log(eta)
-        rows.append((L, gap, eta, N, route, max(sqrt(double * p * p * N**5 * A), double * N * N * A) / (p * p * N**3 * gap**2 / 2**(L + 3))))
+        rows.append(
+            (
+                L,
+                gap,
+                eta,
+                N,
+                route,
+                max(sqrt(double * p * p * N**5 * A), double * N * N * A) / (p * p * N**3 * gap**2 / 2 ** (L + 3)),
+            )
+        )
     L, gap, eta, N, route, left = zip(*rows)
     return compare(left, "<=", 1, tol=1e-12, L=L, gap=gap, eta=eta, N=N, route=route)
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #ce67d962
 def passive_successes(
-    n_pure, n_levels,  # N0, L
-    snr,               # δ/σ
-    p,                 # probability that a comparison is observed
-    runs,              # independent planted models
-    rng,               # int seed or `numpy.random.Generator`
-):                     # count
+    n_pure,
+    n_levels,  # N0, L
+    snr,  # δ/σ
+    p,  # probability that a comparison is observed
+    runs,  # independent planted models
+    rng,  # int seed or `numpy.random.Generator`
+):  # count
     "How often passive 4K–AL recovers the planted hierarchy exactly."
     rng, mean, count = as_rng(rng), (planted_levels(n_pure, n_levels) - n_levels) * snr, 0
     with _one_thread():
@@ -544,14 +851,36 @@ def passive_successes(
     return count
 
 # %% ../../nbs/1_hierarchical/14a_theory_kernel.ipynb #3666b8fe
-@check("F19", "Theorem 3, threshold by simulation", r"At $\eta=\frac12$: $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ gives exact recovery with probability at least $1-\eta$, with $C=0.06$ for $L=1$ and $C=0.0001$ for $L=2$", "Monte Carlo", confidence=0.999)
+@check(
+    "F19",
+    "Theorem 3, threshold by simulation",
+    r"At $\eta=\frac12$: $p=C\frac{2^L}{\Delta^2}\sqrt{\frac1N\ln\frac N\eta}$ gives exact recovery with probability at least $1-\eta$, with $C=0.06$ for $L=1$ and $C=0.0001$ for $L=2$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def passive_constant(quick=True, confidence=0.999, constant=0.06, rng=0):
     "Lower end of the interval for the success rate against ½; a 600th of the constant for L = 2."
     seed, rng = rng, as_rng(rng)
-    cases = [(16, 1, 1.5, 120), (20, 1, 1.5, 120), (12, 2, 2.0, 40)] if quick else [(16, 1, 1.5, 600), (20, 1, 1.5, 600), (20, 1, 2.0, 600), (24, 1, 1.25, 600), (12, 2, 2.0, 300)]
+    cases = (
+        [(16, 1, 1.5, 120), (20, 1, 1.5, 120), (12, 2, 2.0, 40)]
+        if quick
+        else [(16, 1, 1.5, 600), (20, 1, 1.5, 600), (20, 1, 2.0, 600), (24, 1, 1.25, 600), (12, 2, 2.0, 300)]
+    )
     n0, L, s, runs = map(np.array, zip(*cases))
     N, C = n0 << L, np.where(L == 1, constant, constant / 600)
-    p = C * 2.0**L / passive_gap(s, L)**2 * np.sqrt(np.log(2 * N) / N)
+    p = C * 2.0**L / passive_gap(s, L) ** 2 * np.sqrt(np.log(2 * N) / N)
     wins = [passive_successes(*case[:3], prob, case[3], rng) for case, prob in zip(cases, p)]
     low, _ = proportion_interval(wins, runs, confidence, len(cases))
-    return compare(low, ">=", 0.5, N=N, L=L, snr=s, C=C, p=p, successes=wins, runs=runs, random=dict(seed=seed, what="noise and observed comparisons of every run"))
+    return compare(
+        low,
+        ">=",
+        0.5,
+        N=N,
+        L=L,
+        snr=s,
+        C=C,
+        p=p,
+        successes=wins,
+        runs=runs,
+        random=dict(seed=seed, what="noise and observed comparisons of every run"),
+    )

@@ -12,49 +12,69 @@ import numpy as np
 from ..comparisons import as_triplets, pair_from_index, pair_index
 from ..dendrogram import Dendrogram
 from ..ground.grams import gram_of_votes, judge_kernel
+from comparison_hc.ground.validation import (
+    as_rng,
+    check_flag,
+    check_integer,
+    check_pairwise,
+    check_progress,
+    check_similarity,
+)
 from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_references
 from .linkage import _in_order, _objects
 from ..oracles import BudgetExhausted
-from ..ground.validation import as_rng, check_flag, check_integer, check_pairwise, check_progress, check_similarity
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
 def triplet_kernel(
-    triplets,          # `Triplets` or (m, 3) integers, m answers
-    normalise=True,    # whether to divide by √(answers of i · answers of j); an object without answers has kernel 0 with all
+    triplets,  # `Triplets` or (m, 3) integers, m answers
+    normalise=True,  # whether to divide by √(answers of i · answers of j); an object without answers has kernel 0 with all
     self_pairs=False,  # whether every i says that it is closer to itself than to any other object
-    n_objects=None,    # N; by default as the answers say
-):                     # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
+    n_objects=None,  # N; by default as the answers say
+):  # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     "The triplet kernel (Kleindessner and von Luxburg, 2017; not in F19). The majority counts. Memory O(m + N²). Make a tree of it with `kernel_average_linkage`."
-    return judge_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs"))
+    return judge_kernel(
+        as_triplets(triplets, n_objects), check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs")
+    )
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #9a42d5fb
 def triplet_kernel_ranked(
-    similarity,        # (N, N) symmetric; only the order inside each row is used
-    normalise=True,    # as in `triplet_kernel`
+    similarity,  # (N, N) symmetric; only the order inside each row is used
+    normalise=True,  # as in `triplet_kernel`
     self_pairs=False,  # as in `triplet_kernel`
-):                     # (N, N) kernel with zero diagonal, as `triplet_kernel` gives it
+):  # (N, N) kernel with zero diagonal, as `triplet_kernel` gives it
     "The triplet kernel when every comparison is known: that of all N · C(N−1, 2) triplets but the tied ones. Time O(N⁴) as matrix products, memory O(N²)."
-    w, normalise, own = check_similarity(similarity).copy(), check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs")
+    w, normalise, own = (
+        check_similarity(similarity).copy(),
+        check_flag(normalise, "normalise"),
+        check_flag(self_pairs, "self_pairs"),
+    )
     np.fill_diagonal(w, np.inf)
-    n, n_pairs, K, known = len(w), len(w) * (len(w) - 1) // 2, np.zeros(w.shape, dtype=np.int64), np.zeros(len(w), dtype=np.int64)
+    n, n_pairs, K, known = (
+        len(w),
+        len(w) * (len(w) - 1) // 2,
+        np.zeros(w.shape, dtype=np.int64),
+        np.zeros(len(w), dtype=np.int64),
+    )
     step = max(1, (1 << 22) // n)
     for start in range(0, n_pairs, step):
         j, k = pair_from_index(np.arange(start, min(start + step, n_pairs)))
         V, t = (w[j] > w[k]).astype(np.int8) - (w[j] < w[k]), np.arange(len(j))
-        if not own: V[t, j] = V[t, k] = 0
-        K += gram_of_votes(V); known += np.abs(V).sum(axis=0)
+        if not own:
+            V[t, j] = V[t, k] = 0
+        K += gram_of_votes(V)
+        known += np.abs(V).sum(axis=0)
     return K / np.sqrt(np.outer(np.maximum(known, 1), np.maximum(known, 1))) if normalise else K
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #9d70f31d
 def _ask_everybody(
-    n,          # N
-    y,          # (2, R) objects of the reference pairs
-    limit=None, # ask no more than this; falls into the last reference pair
-    rng=None,   # chooses who is not asked about the last one
+    n,  # N
+    y,  # (2, R) objects of the reference pairs
+    limit=None,  # ask no more than this; falls into the last reference pair
+    rng=None,  # chooses who is not asked about the last one
     self_pairs=False,
     batch=1 << 16,
-):              # generator of batches (b, 4); returns (N, N) int64
+):  # generator of batches (b, 4); returns (N, N) int64
     "Every object judges every reference pair that it is not in."
     R, step = y.shape[1], max(1, batch // n)
     V = np.zeros((R, n), dtype=np.int8)
@@ -65,46 +85,59 @@ def _ask_everybody(
         if limit is not None and here.stop == R and R * (n - 2) > limit:
             asked[-1, rng.choice(np.flatnonzero(asked[-1]), R * (n - 2) - limit, replace=False)] = False
         row, i = np.nonzero(asked)
-        try: answers = yield _as_questions(n, i, y[0, here][row], i, y[1, here][row])
+        try:
+            answers = yield _as_questions(n, i, y[0, here][row], i, y[1, here][row])
         except BudgetExhausted:
-            if start == 0: raise
+            if start == 0:
+                raise
             y = y[:, :start]
             break
         V[here][asked] = np.where(answers, 1, -1)
     return _with_self_pairs(V, y) if self_pairs else gram_of_votes(V)
 
+
 def _with_self_pairs(V, y):
     "The kernel when j and k have said what is free about {j, k}, for all pairs, those nobody was asked about included."
     t = np.arange(y.shape[1])
     V[t, y[0]], V[t, y[1]] = 1, -1
-    K = gram_of_votes(V) - 1                                                  # i and j always disagree on {i, j},
-    K[y[0], y[1]] += 1; K[y[1], y[0]] += 1                                     # which was counted already if it is a reference pair
+    K = gram_of_votes(V) - 1  # i and j always disagree on {i, j},
+    K[y[0], y[1]] += 1
+    K[y[1], y[0]] += 1  # which was counted already if it is a reference pair
     np.fill_diagonal(K, 0)
     return K
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #e7780b82
 def triplet_kernel_active(
-    n,                   # N, or a sequence of the N objects' names
+    n,  # N, or a sequence of the N objects' names
     n_comparisons=None,  # how many questions to ask, 1..C(N, 2)·(N − 2); None for N², or as many as `references` need
-    rng=None,            # int seed or `numpy.random.Generator` that draws the reference pairs
-    references=None,     # (R, 2) the reference pairs themselves
-    self_pairs=False,    # as in `triplet_kernel`; costs no question
-):                       # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
+    rng=None,  # int seed or `numpy.random.Generator` that draws the reference pairs
+    references=None,  # (R, 2) the reference pairs themselves
+    self_pairs=False,  # as in `triplet_kernel`; costs no question
+):  # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
     "A triplet kernel that asks: every object judges the same random reference pairs (ours, not in F19). Raises `InputError` at once; if a budget ends, the kernel of the batches answered so far."
     n, _ = _objects(n)
     rng, self_pairs, pairs = as_rng(rng), check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
     y = None if references is None else _check_references(references, n)
     most = max(n - 2, 0) * (pairs if y is None else y.shape[1])
-    limit = check_integer(n_comparisons, "n_comparisons", 1, max(1, most)) if n_comparisons is not None else most if y is not None else n * n
+    limit = (
+        check_integer(n_comparisons, "n_comparisons", 1, max(1, most))
+        if n_comparisons is not None
+        else most
+        if y is not None
+        else n * n
+    )
     limit = min(limit, most)
     n_references = -(-limit // max(n - 2, 1))
-    if y is None: y = np.stack(pair_from_index(rng.permutation(pairs)))
+    if y is None:
+        y = np.stack(pair_from_index(rng.permutation(pairs)))
     return _ask_everybody(n, y[:, :n_references], limit, rng, self_pairs)
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #b42e0ffc
 class TripletVotes:
     "Every answer twice, sorted by its third object: for j against k, and against k's rival. Memory 18 bytes an answer."
-    def __init__(self,
+
+    def __init__(
+        self,
         triplets,  # `Triplets`, m answers
     ):
         i, j, k = triplets.array.T
@@ -114,27 +147,33 @@ class TripletVotes:
         self.sign = np.where(order < len(i), 1, -1).astype(np.int8)
         self.start = np.searchsorted(third[order], np.arange(triplets.n_objects + 1))
 
-    def balance(self,
+    def balance(
+        self,
         place,  # (N,) place of every object's cluster
-        K,      # number of places
-    ):          # (K, K) floats, whole numbers
+        K,  # number of places
+    ):  # (K, K) floats, whole numbers
         "Votes of the judges in p for the objects in q."
         return np.bincount(place[self.i] * K + place[self.j], self.sign, K * K).reshape(K, K)
 
-    def sums(self,
+    def sums(
+        self,
         place,  # (N,) place of every object's cluster
-        size,   # (K,) objects at every place
-    ):          # (K, K) array E
+        size,  # (K,) objects at every place
+    ):  # (K, K) array E
         "E from scratch."
         p, third = place[self.i], np.repeat(place, np.diff(self.start))
-        return np.bincount(p * len(size) + place[self.j], self.sign * (p != third) / size[third], len(size)**2).reshape(len(size), -1)
+        return np.bincount(
+            p * len(size) + place[self.j], self.sign * (p != third) / size[third], len(size) ** 2
+        ).reshape(len(size), -1)
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #fcec1b0a
-def _take_over(self,
-    E,      # (K, K) sums, rows and columns of a and b added already; changed in place
+def _take_over(
+    self,
+    E,  # (K, K) sums, rows and columns of a and b added already; changed in place
     place,  # (N,) places before the merge
-    size,   # sizes before the merge
-    a, b,   # places
+    size,  # sizes before the merge
+    a,
+    b,  # places
 ):
     "What the merge of b into a does to the weights of third objects in a or b."
     for own, other in ((a, b), (b, a)):
@@ -144,26 +183,34 @@ def _take_over(self,
         p[p == b], q[q == b] = a, a
         E += np.bincount(p * len(E) + q, self.sign[rows] * change, E.size).reshape(E.shape)
 
+
 TripletVotes.take_over = _take_over
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #9e03ccbe
 class RankedTripletVotes:
     "All votes, given by every judge's order of the others: of two the more similar one is voted for. Memory O(N²)."
-    def __init__(self,
+
+    def __init__(
+        self,
         similarity,  # (N, N) symmetric; only the order inside each row matters
     ):
         own = similarity.copy()
-        np.fill_diagonal(own, -np.inf)                                         # first in its row, with no weight
+        np.fill_diagonal(own, -np.inf)  # first in its row, with no weight
         self.order = np.argsort(own, axis=1, kind="stable")
         line = np.take_along_axis(own, self.order, axis=1)
-        self.left, self.right = (np.array([np.searchsorted(row, row, side) for row in line]).reshape(line.shape) for side in ("left", "right"))
+        self.left, self.right = (
+            np.array([np.searchsorted(row, row, side) for row in line]).reshape(line.shape)
+            for side in ("left", "right")
+        )
 
     def _by_link(self, weight, place, K):
         "(K, K): over judges i in p and objects j in q, the weights before j less those behind it; `weight`: (N, N), row i as seen by i."
         weight = weight * ~np.eye(len(place), dtype=bool)
         total = np.cumsum(np.pad(np.take_along_axis(weight, self.order, axis=1), ((0, 0), (1, 0))), axis=1)
-        value = np.take_along_axis(total, self.left, axis=1) + np.take_along_axis(total, self.right, axis=1) - total[:, -1:]
-        value[:, 0] = 0                                                        # the judge itself
+        value = (
+            np.take_along_axis(total, self.left, axis=1) + np.take_along_axis(total, self.right, axis=1) - total[:, -1:]
+        )
+        value[:, 0] = 0  # the judge itself
         return np.bincount((place[:, None] * K + place[self.order]).ravel(), value.ravel(), K * K).reshape(K, K)
 
     def balance(self, place, K):
@@ -182,14 +229,14 @@ class RankedTripletVotes:
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #a9d9f704
 def _merge_links(
-    votes,          # `TripletVotes` or `RankedTripletVotes`
-    place,          # (N,) initial cluster of every object, 0..K−1
+    votes,  # `TripletVotes` or `RankedTripletVotes`
+    place,  # (N,) initial cluster of every object, 0..K−1
     progress=None,  # called with (merges done, merges in all)
-):                  # (K − 1, 2) nodes merged, in SciPy's numbering
+):  # (K − 1, 2) nodes merged, in SciPy's numbering
     "Merge the link of highest score until one cluster is left. From scratch whenever half of the clusters are gone, so that rounding cannot pile up."
     place, size = place.copy(), np.bincount(place).astype(float)
     n_initial, node, E, merges = len(size), np.arange(len(size)), np.empty((0, 0)), []
-    for K in range(n_initial, 1, -1):                                          # clusters before this merge
+    for K in range(n_initial, 1, -1):  # clusters before this merge
         if not merges or 2 * K <= len(E):
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
@@ -197,18 +244,26 @@ def _merge_links(
             scale = np.abs((E + E.T) / np.outer(size, size)).max()
         (a, b), scale = _best_link(E + E.T, size, barrier, scale)
         merges.append((node[a], node[b]))
-        E[a] += E[b]; E[:, a] += E[:, b]
+        E[a] += E[b]
+        E[:, a] += E[:, b]
         votes.take_over(E, place, size, a, b)
-        place[place == b], size[a], node[a], barrier[b], barrier[:, b] = a, size[a] + size[b], 2 * n_initial - K, -np.inf, -np.inf
-        if progress: progress(n_initial - K + 1, n_initial - 1)
+        place[place == b], size[a], node[a], barrier[b], barrier[:, b] = (
+            a,
+            size[a] + size[b],
+            2 * n_initial - K,
+            -np.inf,
+            -np.inf,
+        )
+        if progress:
+            progress(n_initial - K + 1, n_initial - 1)
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #1c0b07c5
 def _by_nearness(
-    votes,   # `TripletVotes` or `RankedTripletVotes`
+    votes,  # `TripletVotes` or `RankedTripletVotes`
     merges,  # (K − 1, 2) nodes
-    place,   # (N,) initial cluster of every object
-):           # list of K − 1 pairs of nodes, numbered anew
+    place,  # (N,) initial cluster of every object
+):  # list of K − 1 pairs of nodes, numbered anew
     "The same merges, the nearest sides first as far as children come before parents. Nearness is a quotient of integers: equal ones are equal."
     size, row, near = np.bincount(place), list(range(place.max() + 1)), []
     S = votes.balance(place, len(size))
@@ -216,23 +271,33 @@ def _by_nearness(
     for left, right in merges.tolist():
         p, q = row[left], row[right]
         near.append(S[p, q] / (size[p] * size[q]))
-        S[p] += S[q]; S[:, p] += S[:, q]; size[p] += size[q]
+        S[p] += S[q]
+        S[:, p] += S[:, q]
+        size[p] += size[q]
         row.append(p)
     rank = np.argsort(np.argsort(-np.array(near), kind="stable"))
     return _in_order(merges.tolist(), rank.tolist(), len(size))
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #cb8c7121
 def triplet_average_linkage(
-    triplets,        # `Triplets` or (m, 3) integers, m answers
-    initial=None,    # initial clusters: lists of objects, or (N,) labels; by default every object on its own
-    sort=True,       # whether to sort the merges by nearness afterwards; the tree's clusters stay, its cuts improve
+    triplets,  # `Triplets` or (m, 3) integers, m answers
+    initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
+    sort=True,  # whether to sort the merges by nearness afterwards; the tree's clusters stay, its cuts improve
     n_objects=None,  # N; by default as the answers say
-    progress=None,   # called with (merges done, merges in all)
-):                   # `Dendrogram` over the initial clusters, heights are the merge order
+    progress=None,  # called with (merges done, merges in all)
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL, average linkage from triplets: a link is scored against the links that share an end with it (ours, not in F19). Repeated answers all vote. Time O(m · depth of the tree + N³), memory O(m + N²)."
     triplets, sort = as_triplets(triplets, n_objects), check_flag(sort, "sort")
     check_pairwise(triplets.n_objects)
-    return _tree_of_votes(TripletVotes(triplets), check_partition(initial, triplets.n_objects), triplets.n_objects, sort, triplets.names, progress)
+    return _tree_of_votes(
+        TripletVotes(triplets),
+        check_partition(initial, triplets.n_objects),
+        triplets.n_objects,
+        sort,
+        triplets.names,
+        progress,
+    )
+
 
 def _tree_of_votes(votes, clusters, n_objects, sort, names, progress):
     "The dendrogram that votes of either kind make."
@@ -240,13 +305,14 @@ def _tree_of_votes(votes, clusters, n_objects, sort, names, progress):
     merges = _merge_links(votes, place, check_progress(progress))
     return Dendrogram.from_merges(_by_nearness(votes, merges, place) if sort else merges, clusters, names)
 
+
 def triplet_average_linkage_ranked(
-    similarity,     # (N, N) symmetric; only the order inside each row is used
-    initial=None,   # as in `triplet_average_linkage`
-    sort=True,      # as in `triplet_average_linkage`
-    names=None,     # N names
+    similarity,  # (N, N) symmetric; only the order inside each row is used
+    initial=None,  # as in `triplet_average_linkage`
+    sort=True,  # as in `triplet_average_linkage`
+    names=None,  # N names
     progress=None,  # called with (merges done, merges in all)
-):                  # `Dendrogram` over the initial clusters, heights are the merge order
+):  # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL when every comparison is known: the tree of `triplet_average_linkage` on all N · C(N−1, 2) triplets but the tied ones, in O(N³) time and O(N²) memory (ours, not in F19)."
     w, sort = check_similarity(similarity), check_flag(sort, "sort")
     check_pairwise(len(w), "the number of objects in similarity")

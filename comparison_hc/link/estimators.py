@@ -9,35 +9,43 @@ __all__ = ['MixedLinkage', 'LinkageLearner']
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from ..ground.validation import check_integer, check_number, require
 from .execution import _problem
 from .learning import learn_linkage
 from .merge import alpha_linkage, beta_linkage
-from ..ground.validation import check_integer, check_number, require
 
 # %% ../../nbs/4_link/42a_estimators.ipynb #a78e0fbd
 class MixedLinkage(ClusterMixin, BaseEstimator):
     """Agglomerative clustering with one algorithm of a family: a mix of two merge functions, or of two metrics.
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((n−1, 4), SciPy's Z), `children_` ((n−1, 2)) and, with `n_clusters`, `labels_` ((n,), exactly that many clusters)."""
-    def __init__(self,
-        parameter=0.5,    # α or β, in [0, 1]
-        merges=None,      # two merge functions for one matrix (None: single, complete), one for two metrics (None: complete)
+
+    def __init__(
+        self,
+        parameter=0.5,  # α or β, in [0, 1]
+        merges=None,  # two merge functions for one matrix (None: single, complete), one for two metrics (None: complete)
         n_clusters=None,  # clusters in `labels_`; None for the hierarchy alone
     ):
         self.parameter, self.merges, self.n_clusters = parameter, merges, n_clusters
 
-    def fit(self,
-        X,       # (n, n) distances, or a pair of them for two metrics
+    def fit(
+        self,
+        X,  # (n, n) distances, or a pair of them for two metrics
         y=None,  # ignored, as in scikit-learn
-    ):           # the estimator
+    ):  # the estimator
         "Build the hierarchy. Raises `InputError`."
         x, problem = check_number(self.parameter, "parameter", 0, 1), _problem(X, self.merges)
-        if self.n_clusters is not None: check_integer(self.n_clusters, "n_clusters", 1, len(problem.D0))
-        if problem.is_metric: self.dendrogram_ = beta_linkage(problem.D0, problem.D1, x, problem.merges[0])
-        else: self.dendrogram_ = alpha_linkage(problem.D0, x, problem.merges)
+        if self.n_clusters is not None:
+            check_integer(self.n_clusters, "n_clusters", 1, len(problem.D0))
+        if problem.is_metric:
+            self.dendrogram_ = beta_linkage(problem.D0, problem.D1, x, problem.merges[0])
+        else:
+            self.dendrogram_ = alpha_linkage(problem.D0, x, problem.merges)
         self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children
-        if self.n_clusters is not None: self.labels_ = self.dendrogram_.cut(self.n_clusters)
-        elif hasattr(self, "labels_"): del self.labels_                 # of an earlier fit
+        if self.n_clusters is not None:
+            self.labels_ = self.dendrogram_.cut(self.n_clusters)
+        elif hasattr(self, "labels_"):
+            del self.labels_  # of an earlier fit
         return self
 
     def fit_predict(self, X, y=None):
@@ -51,35 +59,54 @@ class LinkageLearner(BaseEstimator):
 
     After `fit`: `alpha_` (between merge functions) or `beta_` (between metrics), the middle of `interval_` (low, high), on which the average loss is least; `loss_` there;
     `loss_curve_` (a `PiecewiseLoss`, the average over the tasks); `learned_` (a `LearnedLinkage`, with the curve of every task)."""
-    def __init__(self,
-        merges=None,      # the family, as in `learn_linkage`
-        loss="pruning",   # as in `learn_linkage`
-        n_clusters=None,  # clusters of the prunings; None: as many as a task has classes
-        n_jobs=1,         # workers; -1 for one a core
-        journal=None,     # file that keeps finished tasks
-        progress=None,    # called with (done, total)
-    ):
-        self.merges, self.loss, self.n_clusters, self.n_jobs, self.journal, self.progress = merges, loss, n_clusters, n_jobs, journal, progress
 
-    def fit(self,
-        X,       # sequence of tasks: pairs (distances, labels), or distances alone if y has the labels
+    def __init__(
+        self,
+        merges=None,  # the family, as in `learn_linkage`
+        loss="pruning",  # as in `learn_linkage`
+        n_clusters=None,  # clusters of the prunings; None: as many as a task has classes
+        n_jobs=1,  # workers; -1 for one a core
+        journal=None,  # file that keeps finished tasks
+        progress=None,  # called with (done, total)
+    ):
+        self.merges, self.loss, self.n_clusters, self.n_jobs, self.journal, self.progress = (
+            merges,
+            loss,
+            n_clusters,
+            n_jobs,
+            journal,
+            progress,
+        )
+
+    def fit(
+        self,
+        X,  # sequence of tasks: pairs (distances, labels), or distances alone if y has the labels
         y=None,  # sequence of the tasks' labels, or None
-    ):           # the estimator
+    ):  # the estimator
         "Learn the parameter. Raises `InputError`; Ctrl-C after the first task leaves `learned_.is_complete` False."
         require(isinstance(X, (list, tuple)), "X", "a sequence of tasks", X)
         if y is not None:
-            require(isinstance(y, (list, tuple)) and len(y) == len(X), "y", f"a sequence of {len(X)} sequences of labels, one a task", y)
+            require(
+                isinstance(y, (list, tuple)) and len(y) == len(X),
+                "y",
+                f"a sequence of {len(X)} sequences of labels, one a task",
+                y,
+            )
             X = list(zip(X, y))
-        self.learned_ = learn_linkage(X, self.merges, self.loss, self.n_clusters, self.n_jobs, self.journal, self.progress)
+        self.learned_ = learn_linkage(
+            X, self.merges, self.loss, self.n_clusters, self.n_jobs, self.journal, self.progress
+        )
         for stale in ("alpha_", "beta_"):
-            if hasattr(self, stale): delattr(self, stale)
+            if hasattr(self, stale):
+                delattr(self, stale)
         setattr(self, "alpha_" if self.learned_.curve.parameter == "α" else "beta_", self.learned_.parameter)
         self.interval_, self.loss_, self.loss_curve_ = self.learned_.interval, self.learned_.loss, self.learned_.curve
         return self
 
-    def clusterer(self,
+    def clusterer(
+        self,
         n_clusters=None,  # clusters in `labels_`; None for the hierarchy alone
-    ):                    # `MixedLinkage`
+    ):  # `MixedLinkage`
         "A clusterer with the learned parameter."
         require(hasattr(self, "learned_"), "the LinkageLearner", "fitted before it can give a clusterer", self)
         return MixedLinkage(self.learned_.parameter, self.merges, n_clusters)

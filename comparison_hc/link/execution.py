@@ -13,36 +13,60 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dendrogram import Dendrogram, _check_merges
-from .merge import (AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, as_metric_merge, beta_line, check_distances, closest_pair, first_of, line_ranks,
-                                      on_grid)
 from ..ground.validation import as_array, check_integer, check_labels, check_number, check_progress, require
+from comparison_hc.link.merge import (
+    AVERAGE,
+    COMPLETE,
+    NAMED,
+    SINGLE,
+    alpha_line,
+    as_merges,
+    as_metric_merge,
+    beta_line,
+    check_distances,
+    closest_pair,
+    first_of,
+    line_ranks,
+    on_grid,
+)
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #f643a1d0
 class _Problem(NamedTuple):
     "One instance of a family, checked."
-    D0: np.ndarray      # (n, n) distances; of the first metric
-    D1: np.ndarray      # the same matrix, or that of the second metric
-    merges: tuple       # two merge functions, or one between two metrics
-    kinds: tuple | None # for the compiled sweep; None where the mix is not known to be reducible
+
+    D0: np.ndarray  # (n, n) distances; of the first metric
+    D1: np.ndarray  # the same matrix, or that of the second metric
+    merges: tuple  # two merge functions, or one between two metrics
+    kinds: tuple | None  # for the compiled sweep; None where the mix is not known to be reducible
 
     @property
-    def is_metric(self): return len(self.merges) == 1
+    def is_metric(self):
+        return len(self.merges) == 1
 
     @property
-    def line(self): return beta_line(self.D0, self.D1, self.merges[0]) if self.is_metric else alpha_line(self.D0, self.merges)
+    def line(self):
+        return beta_line(self.D0, self.D1, self.merges[0]) if self.is_metric else alpha_line(self.D0, self.merges)
+
 
 _KINDS = {SINGLE.name: 0, COMPLETE.name: 1, AVERAGE.name: 2}
 
+
 def _problem(D, merges):
     "The family and the distances that are meant. Raises `InputError`."
-    if isinstance(D, (tuple, list)) and len(D) == 2 and all(as_array(one, "D", "a matrix of numbers, or a pair of them").ndim == 2 for one in D):
+    if (
+        isinstance(D, (tuple, list))
+        and len(D) == 2
+        and all(as_array(one, "D", "a matrix of numbers, or a pair of them").ndim == 2 for one in D)
+    ):
         merge = as_metric_merge("complete" if merges is None else merges, "merges")
         D0 = check_distances(D[0], "D, first metric,")
         D1 = check_distances(D[1], "D, second metric,", len(D0))
-        if merge is AVERAGE: D0, D1 = on_grid(D0, D1)
+        if merge is AVERAGE:
+            D0, D1 = on_grid(D0, D1)
         return _Problem(D0, D1, (merge,), (_KINDS[merge.name],) * 2 if merge in (COMPLETE, AVERAGE) else None)
     D, merges = check_distances(D), as_merges(("single", "complete") if merges is None else merges)
-    if AVERAGE in merges: D, = on_grid(D)
+    if AVERAGE in merges:
+        (D,) = on_grid(D)
     reducible = all(merge in NAMED.values() for merge in merges) and {SINGLE, AVERAGE} != set(merges)
     return _Problem(D, D, merges, tuple(_KINDS[merge.name] for merge in merges) if reducible else None)
 
@@ -50,64 +74,77 @@ def _problem(D, merges):
 def _crossings(f, g, x):
     "Where lines g, now above f, fall below it: values above x, infinite for never. Arrays of ends."
     d0, d1 = g[0] - f[0], g[1] - f[1]
-    with np.errstate(divide="ignore", invalid="ignore"): c = np.where((d0 > 0) & (d1 < 0), d0 / (d0 - d1), np.inf)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        c = np.where((d0 > 0) & (d1 < 0), d0 / (d0 - d1), np.inf)
     return np.where(c > x, c, np.inf)
+
 
 def _next_change(problem, clusters, ends, i, j, x):
     "Up to where the pair (i, j) is certainly the one that is merged."
-    if not problem.is_metric or problem.merges[0] is AVERAGE: return float(_crossings((ends[0][i, j], ends[1][i, j]), ends, x).min())
+    if not problem.is_metric or problem.merges[0] is AVERAGE:
+        return float(_crossings((ends[0][i, j], ends[1][i, j]), ends, x).min())
     where = np.empty(len(problem.D0), dtype=int)
-    for c, cluster in enumerate(clusters): where[list(cluster)] = c
+    for c, cluster in enumerate(clusters):
+        where[list(cluster)] = c
     a, b = np.nonzero(where[:, None] < where)
     lines = np.column_stack([problem.D0[a, b], problem.D1[a, b]])
     lines = lines[np.argsort(line_ranks(lines, x), kind="stable")].T
     return float(_crossings(lines[:, :-1], lines[:, 1:], x).min(initial=np.inf))
 
+
 def _ends(problem, clusters, x):
     "The lines of all pairs of clusters, from the definition."
     ends = np.full((2, len(clusters), len(clusters)), np.inf)
     for i, A in enumerate(clusters):
-        for j, B in enumerate(clusters[:i]): ends[:, i, j] = ends[:, j, i] = problem.line(A, B, x)
+        for j, B in enumerate(clusters[:i]):
+            ends[:, i, j] = ends[:, j, i] = problem.line(A, B, x)
     return ends
 
+
 def children(
-    problem,   # `_Problem`
+    problem,  # `_Problem`
     clusters,  # list of tuples of objects
-    low,       # the node's interval begins here …
-    high,      # … and ends here
-):             # list of (i, j, low, high)
+    low,  # the node's interval begins here …
+    high,  # … and ends here
+):  # list of (i, j, low, high)
     "All merges that are made next within an interval, each with its own (L20, algorithms 2 and 3)."
     found, x, ends = [], low, None
     while x < high:
-        if ends is None or problem.is_metric: ends = _ends(problem, clusters, x)
+        if ends is None or problem.is_metric:
+            ends = _ends(problem, clusters, x)
         i, j = closest_pair(ends, [max(A) for A in clusters], x)
         c = min(_next_change(problem, clusters, ends, i, j, x), high)
-        if found and found[-1][:2] == (i, j): found[-1] = (*found[-1][:3], c)
-        else: found.append((i, j, x, c))
+        if found and found[-1][:2] == (i, j):
+            found[-1] = (*found[-1][:3], c)
+        else:
+            found.append((i, j, x, c))
         x = c
     return found
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #c6570015
 class Leaf(NamedTuple):
     "One run of a family, and where it is made."
-    low: float           # the interval begins here, included
-    high: float          # and ends here, excluded; 1 is included
-    merges: np.ndarray   # (n-1, 2) node numbers as in SciPy: objects are 0..n-1, merge t makes node n + t
+
+    low: float  # the interval begins here, included
+    high: float  # and ends here, excluded; 1 is included
+    merges: np.ndarray  # (n-1, 2) node numbers as in SciPy: objects are 0..n-1, merge t makes node n + t
     heights: np.ndarray  # (n-1,) distances of the merged clusters at `low`
-    first_changed: int   # first merge that is not that of the leaf before; 0 for the first
-    only_order: bool     # True: it makes the same tree as the leaf before
+    first_changed: int  # first merge that is not that of the leaf before; 0 for the first
+    only_order: bool  # True: it makes the same tree as the leaf before
 
     @property
     def dendrogram(self):
         "The run as a `Dendrogram`."
         merges = _check_merges(self.merges, "merges")
-        sizes = Dendrogram.from_merges(merges).sizes[len(merges) + 1:]
-        return Dendrogram.from_linkage(np.column_stack([merges, self.heights, sizes]), height_kind="distance of the merged clusters")
+        sizes = Dendrogram.from_merges(merges).sizes[len(merges) + 1 :]
+        return Dendrogram.from_linkage(
+            np.column_stack([merges, self.heights, sizes]), height_kind="distance of the merged clusters"
+        )
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #1ee9aefe
 def _traverse(
     problem,  # `_Problem`
-):            # yields (low, merges as lists of two node numbers, heights)
+):  # yields (low, merges as lists of two node numbers, heights)
     "The leaves from left to right, by the definition (L20, algorithms 4 and 5). Works for every family."
     n = len(problem.D0)
     stack = [([(i,) for i in range(n)], list(range(n)), [], [], 0.0, 1.0)]
@@ -119,13 +156,22 @@ def _traverse(
             continue
         for i, j, a, b in reversed(children(problem, clusters, low, high)):
             rest = [k for k in range(len(clusters)) if k not in (i, j)]
-            stack.append(([clusters[k] for k in rest] + [tuple(sorted(clusters[i] + clusters[j]))], [nodes[k] for k in rest] + [2 * n - len(clusters)],
-                          merges + [sorted((nodes[i], nodes[j]))], pairs + [(clusters[i], clusters[j])], a, b))
+            stack.append(
+                (
+                    [clusters[k] for k in rest] + [tuple(sorted(clusters[i] + clusters[j]))],
+                    [nodes[k] for k in rest] + [2 * n - len(clusters)],
+                    merges + [sorted((nodes[i], nodes[j]))],
+                    pairs + [(clusters[i], clusters[j])],
+                    a,
+                    b,
+                )
+            )
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #0c0bccf9
 def _swept(problem):
     "What `_traverse` yields, by the compiled sweep; and whether only the order changed."
     from comparison_hc.link import sweep as compiled
+
     n = len(problem.D0)
     S, number = compiled.begin(*_begin(problem)), np.arange(3 * n)
     for low, what in compiled.sweep(S):
@@ -134,7 +180,10 @@ def _swept(problem):
         heights = (1 - low) * S.lines[0, left, right] + low * S.lines[1, left, right]
         yield low, np.sort(np.column_stack([number[left], number[right]]), axis=1), heights, what == "order"
 
-def _begin(problem): return problem.D0, problem.D1, problem.kinds, problem.is_metric and problem.merges[0] is COMPLETE
+
+def _begin(problem):
+    return problem.D0, problem.D1, problem.kinds, problem.is_metric and problem.merges[0] is COMPLETE
+
 
 def _traversed(problem):
     "What `_swept` yields, by the definition."
@@ -144,10 +193,12 @@ def _traversed(problem):
         yield low, np.array(merges), np.array(heights), clusters == last
         last = clusters
 
+
 def _clusters_of(merges):
     "The tree as a set of clusters."
     members = {i: frozenset([i]) for i in range(len(merges) + 1)}
-    for a, b in merges: members[len(members)] = members[a] | members[b]
+    for a, b in merges:
+        members[len(members)] = members[a] | members[b]
     return set(members.values())
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #b9a41af8
@@ -155,10 +206,12 @@ def _stream(runs):
     "`Leaf` values from what `_swept` or `_traversed` yields."
     before, waiting = None, None
     for low, merges, heights, only_order in runs:
-        if waiting is not None: yield Leaf(waiting[0], low, *waiting[1:])
+        if waiting is not None:
+            yield Leaf(waiting[0], low, *waiting[1:])
         first = 0 if before is None else _first_difference(before, merges)
         waiting, before = (low, merges, heights, first, bool(only_order)), merges
     yield Leaf(waiting[0], 1.0, *waiting[1:])
+
 
 def _first_difference(one, two):
     "The first row in which two runs differ."
@@ -168,13 +221,23 @@ def _first_difference(one, two):
 @dataclass(frozen=True, eq=False)
 class Leaves:
     "The leaves that were found, from left to right."
-    leaves: list       # of `Leaf`
+
+    leaves: list  # of `Leaf`
     is_complete: bool  # False if a limit or Ctrl-C ended the search: then the leaves end before 1
 
-    def __len__(self): return len(self.leaves)
-    def __iter__(self): return iter(self.leaves)
-    def __getitem__(self, i): return self.leaves[i]
-    def __repr__(self): return f"{len(self)} leaves" + ("" if self.is_complete else f", up to {self.leaves[-1].high if self.leaves else 0:.6g} only (partial)")
+    def __len__(self):
+        return len(self.leaves)
+
+    def __iter__(self):
+        return iter(self.leaves)
+
+    def __getitem__(self, i):
+        return self.leaves[i]
+
+    def __repr__(self):
+        return f"{len(self)} leaves" + (
+            "" if self.is_complete else f", up to {self.leaves[-1].high if self.leaves else 0:.6g} only (partial)"
+        )
 
     @cached_property
     def breakpoints(self):
@@ -189,45 +252,67 @@ class Leaves:
     def at(self, x):
         "The leaf whose interval holds x. Raises `InputError`."
         x = check_number(x, "x", 0, 1)
-        require(self.leaves and (x < self.leaves[-1].high or self.is_complete), "x", f"in the part that was searched, below {self.breakpoints[-1]:g}", x)
+        require(
+            self.leaves and (x < self.leaves[-1].high or self.is_complete),
+            "x",
+            f"in the part that was searched, below {self.breakpoints[-1]:g}",
+            x,
+        )
         return self.leaves[min(int(np.searchsorted(self.breakpoints, x, side="right")) - 1, len(self) - 1)]
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #e0033a3b
 class ExecutionTree:
     "All runs of a family on one instance, as a stream: iterate over it for leaves from left to right."
-    def __init__(self, problem, names=None, method=None): self._problem, self.names, self.method = problem, names, method
 
-    def __iter__(self): return _stream((_swept if self.method == "sweep" else _traversed)(self._problem))
-    def __repr__(self): return f"ExecutionTree({len(self._problem.D0)} objects, {'–'.join(merge.name for merge in self._problem.merges)}, by {self.method})"
+    def __init__(self, problem, names=None, method=None):
+        self._problem, self.names, self.method = problem, names, method
+
+    def __iter__(self):
+        return _stream((_swept if self.method == "sweep" else _traversed)(self._problem))
+
+    def __repr__(self):
+        return f"ExecutionTree({len(self._problem.D0)} objects, {'–'.join(merge.name for merge in self._problem.merges)}, by {self.method})"
 
     def leaves(
         self,
-        limit=None,     # stop after so many
+        limit=None,  # stop after so many
         progress=None,  # called with where the search is, from 0 to 1
-    ):                  # `Leaves`
+    ):  # `Leaves`
         "Collect leaves: all, the first `limit`, or those until Ctrl-C."
         limit, found = np.inf if limit is None else check_integer(limit, "limit"), []
         check_progress(progress, "a share from 0 to 1")
         try:
             for leaf in self:
                 found.append(leaf)
-                if progress is not None: progress(leaf.high)
-                if len(found) >= limit: break
-        except KeyboardInterrupt: pass
+                if progress is not None:
+                    progress(leaf.high)
+                if len(found) >= limit:
+                    break
+        except KeyboardInterrupt:
+            pass
         return Leaves(found, bool(found) and found[-1].high == 1)
 
+
 def execution_tree(
-    D,            # (n, n) distances, or a pair (D0, D1) of them: two metrics for the same points
+    D,  # (n, n) distances, or a pair (D0, D1) of them: two metrics for the same points
     merges=None,  # two merge functions for one matrix (default: single, complete); one for two metrics (default: complete)
-    names=None,   # n names for the picture; None: numbers
+    names=None,  # n names for the picture; None: numbers
     method=None,  # "sweep", "traversal" (the paper's, for any merge function), or None for the sweep where it is possible
-):                # `ExecutionTree`
+):  # `ExecutionTree`
     "Every run of a family between two merge functions or two metrics (L20, algorithms 2 to 5). Raises `InputError`."
     from comparison_hc.ground.validation import check_names
+
     problem = _problem(D, merges)
     require(method in (None, "sweep", "traversal"), "method", "None, 'sweep' or 'traversal'", method)
-    require(method != "sweep" or problem.kinds is not None, "method", "'traversal' or None for this family: the sweep needs a reducible mix of named merge functions", method)
-    return ExecutionTree(problem, check_names(names, len(problem.D0)), method or ("sweep" if problem.kinds else "traversal"))
+    require(
+        method != "sweep" or problem.kinds is not None,
+        "method",
+        "'traversal' or None for this family: the sweep needs a reducible mix of named merge functions",
+        method,
+    )
+    return ExecutionTree(
+        problem, check_names(names, len(problem.D0)), method or ("sweep" if problem.kinds else "traversal")
+    )
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #6e1dc8b5
 def _boxes(leaves, names):
@@ -240,13 +325,16 @@ def _boxes(leaves, names):
             if number and step < leaf.first_changed:
                 at = max(i for i, row in enumerate(rows) if row[0] == step + 1)
                 rows[at] = (step + 1, rows[at][1], leaf.high, rows[at][3])
-            else: rows.append((step + 1, leaf.low, leaf.high, f"{members[a]}+{members[b]}"))
+            else:
+                rows.append((step + 1, leaf.low, leaf.high, f"{members[a]}+{members[b]}"))
     return rows
+
 
 def _chart(self):
     "The execution tree as rows of intervals (L20, figure 1): an Altair chart. For at most 40 leaves; raises `InputError`."
     import altair as alt
     from pandas import DataFrame
+
     leaves = self.leaves(41)
     require(len(leaves) <= 40, "the execution tree", "one of at most 40 leaves for a picture", "more than 40")
     names = self.names or tuple(str(i) for i in range(len(self._problem.D0)))
@@ -254,33 +342,57 @@ def _chart(self):
     table["middle"], table["shade"] = (table.low + table.high) / 2, table.groupby("merge").cumcount() % 2
     letter = "β" if self._problem.is_metric else "α"
     x, y = alt.X("low:Q", title=letter, scale=alt.Scale(domain=[0, 1])), alt.Y("merge:O", title="merge")
-    boxes = alt.Chart(table).mark_rect(stroke="white").encode(x=x, x2="high:Q", y=y, color=alt.Color("shade:N", legend=None, scale=alt.Scale(range=["#56B4E9", "#E69F00"])))
-    text = alt.Chart(table[table.high - table.low > 0.02 * table.clusters.str.len()]).mark_text().encode(x=alt.X("middle:Q", title=letter), y=y, text="clusters:N")
+    boxes = (
+        alt.Chart(table)
+        .mark_rect(stroke="white")
+        .encode(
+            x=x,
+            x2="high:Q",
+            y=y,
+            color=alt.Color("shade:N", legend=None, scale=alt.Scale(range=["#56B4E9", "#E69F00"])),
+        )
+    )
+    text = (
+        alt.Chart(table[table.high - table.low > 0.02 * table.clusters.str.len()])
+        .mark_text()
+        .encode(x=alt.X("middle:Q", title=letter), y=y, text="clusters:N")
+    )
     return (boxes + text).properties(width=560, height=alt.Step(34))
+
 
 ExecutionTree.chart = _chart
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #6974b12d
-_MOST_SETS = 4096            # the compiled loss keeps a number for every set of classes
+_MOST_SETS = 4096  # the compiled loss keeps a number for every set of classes
+
 
 class _CompiledLoss:
     "`pruning_loss` or `majority_loss` on the state of a sweep."
+
     def __init__(self, name, codes, k, n_classes):
         from comparison_hc.link import sweep
+
         n = len(codes)
         self.codes, self.k, self.compiled, self.majority = codes, k, sweep, name == "majority"
-        self.before, self.top, self.depth = np.zeros((n + 1, n_classes), dtype=np.int32), np.zeros(2 * n, dtype=np.int64), np.zeros(2 * n, dtype=np.int64)
+        self.before, self.top, self.depth = (
+            np.zeros((n + 1, n_classes), dtype=np.int32),
+            np.zeros(2 * n, dtype=np.int64),
+            np.zeros(2 * n, dtype=np.int64),
+        )
         self.room = np.zeros((n + 1, k + 1 if self.majority else 2**n_classes), dtype=np.int32)
 
     def __call__(self, S):
-        if self.majority: right = self.compiled.majority_objects(S, self.codes, self.k, self.before, self.top, self.depth, self.room)
-        else: right = self.compiled.matched_objects(S, self.codes, self.before, self.top, self.depth, self.room)
+        if self.majority:
+            right = self.compiled.majority_objects(S, self.codes, self.k, self.before, self.top, self.depth, self.room)
+        else:
+            right = self.compiled.matched_objects(S, self.codes, self.before, self.top, self.depth, self.room)
         return (len(self.codes) - right) / len(self.codes)
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #32e7b3ad
 def _loss_function(loss):
     "The loss of a `Dendrogram`, and whether it depends on the tree alone. Raises `InputError`."
     from comparison_hc.metrics import majority_loss, pruning_loss
+
     named = {"pruning": pruning_loss, "majority": majority_loss}
     if isinstance(loss, str):
         require(loss in named, "loss", f"one of {', '.join(named)}, or a function of a Dendrogram and labels", loss)
@@ -288,40 +400,53 @@ def _loss_function(loss):
     require(callable(loss), "loss", f"one of {', '.join(named)}, or a function of a Dendrogram and labels", loss)
     return (lambda dendrogram, labels, n_clusters: loss(dendrogram, labels)), bool(getattr(loss, "tree_only", False))
 
+
 def _values(problem, labels, loss, n_clusters):
     "Yields (low, loss, whether the tree changed), piece by piece."
     function, tree_only = _loss_function(loss)
     codes = check_labels(labels, len(problem.D0))
     n_classes = int(codes.max()) + 1
     k = n_classes if n_clusters is None else check_integer(n_clusters, "n_clusters", 1, len(codes))
-    quick = isinstance(loss, str) and problem.kinds is not None and (loss == "majority" or k == n_classes and 2**k <= _MOST_SETS)
+    quick = (
+        isinstance(loss, str)
+        and problem.kinds is not None
+        and (loss == "majority" or k == n_classes and 2**k <= _MOST_SETS)
+    )
     value = None
     if quick:
         from comparison_hc.link import sweep as compiled
+
         S, quick = compiled.begin(*_begin(problem)), _CompiledLoss(loss, codes, k, n_classes)
         for low, what in compiled.sweep(S):
-            if what != "order": value = quick(S)
+            if what != "order":
+                value = quick(S)
             yield low, value, what != "order"
         return
     for low, merges, heights, only_order in (_traversed if problem.kinds is None else _swept)(problem):
         leaf = Leaf(low, 1.0, merges, heights, 0, only_order)
-        if value is None or not (only_order and tree_only): value = _checked_loss(function(leaf.dendrogram, labels, n_clusters))
+        if value is None or not (only_order and tree_only):
+            value = _checked_loss(function(leaf.dendrogram, labels, n_clusters))
         yield low, value, not only_order
+
 
 def _checked_loss(value):
     "A loss that a user's function returned, as a float."
-    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0: value = value.item()
+    if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     return check_number(value, "the value of loss")
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #5d0d8fa9
 @dataclass(frozen=True, eq=False)
 class PiecewiseLoss:
     "A piecewise constant function on [0, 1]: value i holds on [breakpoint i, breakpoint i+1), the last one at 1 too."
-    breakpoints: np.ndarray   # (M+1,) from 0 to 1, increasing; the last one is below 1 if the search was ended early
-    values: np.ndarray        # (M,)
-    n_trees: int              # 1 plus the number of breakpoints at which the tree changes; at the others it is the order of merges only
+
+    breakpoints: np.ndarray  # (M+1,) from 0 to 1, increasing; the last one is below 1 if the search was ended early
+    values: np.ndarray  # (M,)
+    n_trees: (
+        int  # 1 plus the number of breakpoints at which the tree changes; at the others it is the order of merges only
+    )
     is_complete: bool = True  # False: ended by a limit or Ctrl-C
-    parameter: str = "α"      # α between merge functions, β between metrics
+    parameter: str = "α"  # α between merge functions, β between metrics
 
     def __repr__(self):
         part = "" if self.is_complete else f", up to {self.breakpoints[-1]:.6g} only (partial)"
@@ -331,43 +456,65 @@ class PiecewiseLoss:
         "The loss at x, a number or an array. Raises `InputError`."
         x = as_array(x, "x", "a number or an array of them")
         require(x.dtype.kind in "biuf", "x", "a number or an array of them", x.tolist())
-        require((x >= 0).all() and (x <= self.breakpoints[-1]).all() and len(self.values), "x", f"in [0, {self.breakpoints[-1]:g}]", x.tolist())
+        require(
+            (x >= 0).all() and (x <= self.breakpoints[-1]).all() and len(self.values),
+            "x",
+            f"in [0, {self.breakpoints[-1]:g}]",
+            x.tolist(),
+        )
         return self.values[np.minimum(np.searchsorted(self.breakpoints, x, side="right") - 1, len(self.values) - 1)]
 
     def simplified(self):
         "The same function without breakpoints at which the value does not change."
         keep = np.flatnonzero(np.diff(self.values, prepend=np.nan))
-        return PiecewiseLoss(np.append(self.breakpoints[keep], self.breakpoints[-1:]), self.values[keep], self.n_trees, self.is_complete, self.parameter)
+        return PiecewiseLoss(
+            np.append(self.breakpoints[keep], self.breakpoints[-1:]),
+            self.values[keep],
+            self.n_trees,
+            self.is_complete,
+            self.parameter,
+        )
 
     def best(self):
         "The least loss and all intervals (low, high) where it is reached, from left to right."
         require(len(self.values), "the PiecewiseLoss", "of at least one piece", self)
         simple = self.simplified()
-        return float(simple.values.min()), [(float(simple.breakpoints[i]), float(simple.breakpoints[i + 1])) for i in np.flatnonzero(simple.values == simple.values.min())]
+        return float(simple.values.min()), [
+            (float(simple.breakpoints[i]), float(simple.breakpoints[i + 1]))
+            for i in np.flatnonzero(simple.values == simple.values.min())
+        ]
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #bb46fe08
 def piecewise_loss(
-    D,                # (n, n) distances, or a pair of them: two metrics
-    labels,           # (n,) the class of every object
-    merges=None,      # as in `execution_tree`
-    loss="pruning",   # "pruning" (L20, equation 1), "majority", or a function of a `Dendrogram` and labels; one that ignores the order of merges may say so by an attribute tree_only=True
+    D,  # (n, n) distances, or a pair of them: two metrics
+    labels,  # (n,) the class of every object
+    merges=None,  # as in `execution_tree`
+    loss="pruning",  # "pruning" (L20, equation 1), "majority", or a function of a `Dendrogram` and labels; one that ignores the order of merges may say so by an attribute tree_only=True
     n_clusters=None,  # clusters in the pruning, for the named losses; None: the number of classes
-    limit=None,       # stop after so many pieces
-    progress=None,    # called with where the search is, from 0 to 1
-):                    # `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search
+    limit=None,  # stop after so many pieces
+    progress=None,  # called with where the search is, from 0 to 1
+):  # `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search
     "The exact loss of every algorithm of a family on one instance (L20, section 3). Raises `InputError`."
     problem, limit = _problem(D, merges), np.inf if limit is None else check_integer(limit, "limit")
     check_progress(progress, "a share from 0 to 1")
     begins, values, changes, end = [], [], 0, None
     try:
         for low, value, changed in _values(problem, labels, loss, n_clusters):
-            if len(begins) == limit: end = low; break
-            begins.append(low); values.append(value); changes += changed
-            if progress is not None: progress(low)
-        else: end = 1.0
-    except KeyboardInterrupt: pass
-    if end is None: end, values = (begins[-1] if begins else 0.0), values[:len(begins) - 1]       # where the last one ends is not known
-    points = np.array(begins[:len(values)] + [end])
+            if len(begins) == limit:
+                end = low
+                break
+            begins.append(low)
+            values.append(value)
+            changes += changed
+            if progress is not None:
+                progress(low)
+        else:
+            end = 1.0
+    except KeyboardInterrupt:
+        pass
+    if end is None:
+        end, values = (begins[-1] if begins else 0.0), values[: len(begins) - 1]  # where the last one ends is not known
+    points = np.array(begins[: len(values)] + [end])
     return PiecewiseLoss(points, np.array(values), changes, end == 1.0, "β" if problem.is_metric else "α")
 
 # %% ../../nbs/4_link/41_execution_tree.ipynb #147258f9
@@ -375,9 +522,16 @@ def _loss_chart(self):
     "The loss over the parameter: an Altair chart."
     import altair as alt
     from pandas import DataFrame
+
     require(len(self.values), "the PiecewiseLoss", "of at least one piece", self)
     simple = self.simplified()
     table = DataFrame(dict(x=simple.breakpoints, loss=np.append(simple.values, simple.values[-1:])))
-    return alt.Chart(table).mark_line(interpolate="step-after", color="#0072B2").encode(x=alt.X("x:Q", title=self.parameter, scale=alt.Scale(domain=[0, 1])), y=alt.Y("loss:Q", title="loss")).properties(width=420, height=200)
+    return (
+        alt.Chart(table)
+        .mark_line(interpolate="step-after", color="#0072B2")
+        .encode(x=alt.X("x:Q", title=self.parameter, scale=alt.Scale(domain=[0, 1])), y=alt.Y("loss:Q", title="loss"))
+        .properties(width=420, height=200)
+    )
+
 
 PiecewiseLoss.chart = _loss_chart

@@ -6,26 +6,50 @@
 __all__ = ['average_loss', 'LearnedLinkage', 'learn_linkage', 'confidence_band', 'theorem_1_rate', 'split_instances']
 
 # %% ../../nbs/4_link/42_learning.ipynb #7bfc4525
-import hashlib, json, zlib
+import hashlib
+import json
+import zlib
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 import numpy as np
 
-from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
 from ..ground.journals import JournalError, LockedFile
-from ..ground.validation import InputError, check_integer, check_labels, check_number, check_progress, require
+from comparison_hc.ground.validation import (
+    InputError,
+    check_integer,
+    check_labels,
+    check_number,
+    check_progress,
+    require,
+)
 from ..ground.workers import check_workers, end_workers
+from .execution import PiecewiseLoss, _loss_function, _problem, piecewise_loss
 
 # %% ../../nbs/4_link/42_learning.ipynb #841701a2
 def average_loss(
     curves,  # sequence of `PiecewiseLoss`, all complete
-):           # `PiecewiseLoss`
+):  # `PiecewiseLoss`
     "The average of piecewise constant functions, by one sweep over all breakpoints (L20, section 3). Raises `InputError`."
     curves = list(curves) if np.iterable(curves) else []
-    require(curves and all(isinstance(curve, PiecewiseLoss) for curve in curves), "curves", "a sequence of at least one PiecewiseLoss", curves)
-    require(all(curve.is_complete for curve in curves), "curves", "complete, from 0 to 1", [curve for curve in curves if not curve.is_complete][:1])
-    require(len({curve.parameter for curve in curves}) == 1, "curves", "all over the same parameter", sorted({curve.parameter for curve in curves}))
+    require(
+        curves and all(isinstance(curve, PiecewiseLoss) for curve in curves),
+        "curves",
+        "a sequence of at least one PiecewiseLoss",
+        curves,
+    )
+    require(
+        all(curve.is_complete for curve in curves),
+        "curves",
+        "complete, from 0 to 1",
+        [curve for curve in curves if not curve.is_complete][:1],
+    )
+    require(
+        len({curve.parameter for curve in curves}) == 1,
+        "curves",
+        "all over the same parameter",
+        sorted({curve.parameter for curve in curves}),
+    )
     largest = max(float(np.abs(curve.values).max()) for curve in curves)
     unit = 2.0 ** (np.frexp(largest)[1] - 62 + np.frexp(len(curves))[1])
     whole = [np.round(curve.values / unit).astype(np.int64) for curve in curves]
@@ -33,16 +57,26 @@ def average_loss(
     points, place = np.unique(np.concatenate([curve.breakpoints[:-1] for curve in curves]), return_inverse=True)
     change = np.zeros(len(points), dtype=np.int64)
     np.add.at(change, place.reshape(-1), steps)
-    return PiecewiseLoss(np.append(points, 1.0), np.cumsum(change) / len(curves) * unit, sum(curve.n_trees for curve in curves), True, curves[0].parameter)
+    return PiecewiseLoss(
+        np.append(points, 1.0),
+        np.cumsum(change) / len(curves) * unit,
+        sum(curve.n_trees for curve in curves),
+        True,
+        curves[0].parameter,
+    )
 
 # %% ../../nbs/4_link/42_learning.ipynb #e7681e79
 def _digest(problem, codes, loss, n_clusters):
     "A name for one task of one family: the same for the same numbers."
-    loss = loss if isinstance(loss, str) else f"{loss.__module__}.{getattr(loss, '__qualname__', type(loss).__qualname__)}"
+    loss = (
+        loss if isinstance(loss, str) else f"{loss.__module__}.{getattr(loss, '__qualname__', type(loss).__qualname__)}"
+    )
     what = hashlib.sha256(repr((len(codes), [merge.name for merge in problem.merges], loss, n_clusters)).encode())
-    for array in {id(D): D for D in (problem.D0, problem.D1)}.values(): what.update(np.ascontiguousarray(array).tobytes())
+    for array in {id(D): D for D in (problem.D0, problem.D1)}.values():
+        what.update(np.ascontiguousarray(array).tobytes())
     what.update(np.ascontiguousarray(codes, dtype=np.int64).tobytes())
     return what.hexdigest()[:32]
+
 
 def _check_instance(instance, number):
     "(D, labels) with labels as integers. Raises `InputError` that says which instance it is."
@@ -50,50 +84,70 @@ def _check_instance(instance, number):
     require(isinstance(instance, (tuple, list)) and len(instance) == 2, where, "a pair (distances, labels)", instance)
     return instance
 
+
 def _one_curve(D, labels, merges, loss, n_clusters):
     "The simplified loss of one instance. Happens in a worker."
     curve = piecewise_loss(D, labels, merges, loss, n_clusters)
     simple = curve.simplified()
-    return dict(breakpoints=simple.breakpoints.tolist(), values=simple.values.tolist(), n_trees=curve.n_trees, n_pieces=len(curve.values), parameter=curve.parameter)
+    return dict(
+        breakpoints=simple.breakpoints.tolist(),
+        values=simple.values.tolist(),
+        n_trees=curve.n_trees,
+        n_pieces=len(curve.values),
+        parameter=curve.parameter,
+    )
 
 # %% ../../nbs/4_link/42_learning.ipynb #5cbbc022
-_FIELDS, _BEGIN = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}, b'{"digest": "'        # of a line
+_FIELDS, _BEGIN = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}, b'{"digest": "'  # of a line
 
-def _refuse(path, number): raise JournalError(f"journal must be a new file or one that learn_linkage wrote; got {path}, whose line {number} is not; nothing was changed")
+
+def _refuse(path, number):
+    raise JournalError(
+        f"journal must be a new file or one that learn_linkage wrote; got {path}, whose line {number} is not; nothing was changed"
+    )
 
 # %% ../../nbs/4_link/42_learning.ipynb #d4d997b9
 class _CurveJournal:
     "Curves by digest: kept in a `LockedFile` of one JSON object a line, each with its checksum, unless `file` is None."
+
     def __init__(self, file):
         self.file, self.curves = file, {}
-        if file is not None: self._read(file.read())
+        if file is not None:
+            self._read(file.read())
 
     def _read(self, data):
         "Take in the lines that are whole; a torn last one is dropped."
-        whole = data[:data.rfind(b"\n") + 1]
+        whole = data[: data.rfind(b"\n") + 1]
         *lines, torn = data.split(b"\n")
         for number, line in enumerate(lines, 1):
-            try: record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
-            except ValueError: record = None
-            if not isinstance(record, dict) or record.keys() != _FIELDS: _refuse(self.file.path, number)
+            try:
+                record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
+            except ValueError:
+                record = None
+            if not isinstance(record, dict) or record.keys() != _FIELDS:
+                _refuse(self.file.path, number)
             self.curves[record.pop("digest")] = record
-        if torn[:len(_BEGIN)] != _BEGIN[:len(torn)]: _refuse(self.file.path, len(lines) + 1)
-        if len(whole) < len(data): self.file.cut(len(whole))
+        if torn[: len(_BEGIN)] != _BEGIN[: len(torn)]:
+            _refuse(self.file.path, len(lines) + 1)
+        if len(whole) < len(data):
+            self.file.cut(len(whole))
 
     def add(self, digest, record):
         "Write a curve down, then count it."
         body = json.dumps({"digest": digest, **record}).encode()
-        if self.file is not None: self.file.append(body + b" %08x\n" % zlib.crc32(body))
+        if self.file is not None:
+            self.file.append(body + b" %08x\n" % zlib.crc32(body))
         self.curves[digest] = record
 
 # %% ../../nbs/4_link/42_learning.ipynb #8b29ea80
 @dataclass(frozen=True, eq=False)
 class LearnedLinkage:
     "The best parameter of a family on given instances."
-    curve: PiecewiseLoss   # average loss over the parameter
-    curves: list           # `PiecewiseLoss` of every instance, without breakpoints at which the loss stays
-    n_pieces: int          # leaves of all execution trees together
-    is_complete: bool      # False: Ctrl-C ended it, and only the instances in `curves` are in the average
+
+    curve: PiecewiseLoss  # average loss over the parameter
+    curves: list  # `PiecewiseLoss` of every instance, without breakpoints at which the loss stays
+    n_pieces: int  # leaves of all execution trees together
+    is_complete: bool  # False: Ctrl-C ended it, and only the instances in `curves` are in the average
 
     @property
     def loss(self):
@@ -124,29 +178,45 @@ def _compute(todo, merges, loss, n_clusters, n_jobs):
     "Yields (digest, curve) as they are done."
     from joblib import Parallel, delayed
     from threadpoolctl import threadpool_limits
+
     def work(digest, D, labels):
-        with threadpool_limits(1): return digest, _one_curve(D, labels, merges, loss, n_clusters)
-    if n_jobs == 1: yield from (work(digest, *instance) for digest, instance in todo.items())
+        with threadpool_limits(1):
+            return digest, _one_curve(D, labels, merges, loss, n_clusters)
+
+    if n_jobs == 1:
+        yield from (work(digest, *instance) for digest, instance in todo.items())
     else:
-        try: yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(delayed(work)(digest, *instance) for digest, instance in todo.items())
-        finally: end_workers()
+        try:
+            yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(
+                delayed(work)(digest, *instance) for digest, instance in todo.items()
+            )
+        finally:
+            end_workers()
 
 # %% ../../nbs/4_link/42_learning.ipynb #4bc7ac1c
 def learn_linkage(
-    instances,        # sequence of (D, labels); D as in `piecewise_loss`: (n, n) distances, or a pair (D0, D1) for two metrics; n may differ
-    merges=None,      # the family: two merge functions (default single, complete), or one between two metrics (default complete)
-    loss="pruning",   # as in `piecewise_loss`
+    instances,  # sequence of (D, labels); D as in `piecewise_loss`: (n, n) distances, or a pair (D0, D1) for two metrics; n may differ
+    merges=None,  # the family: two merge functions (default single, complete), or one between two metrics (default complete)
+    loss="pruning",  # as in `piecewise_loss`
     n_clusters=None,  # as in `piecewise_loss`
-    n_jobs=1,         # workers; -1 for one a core
-    journal=None,     # file that keeps finished instances; None to keep nothing
-    progress=None,    # called with (done, total)
-):                    # `LearnedLinkage`; partial if Ctrl-C ended it after at least one instance
+    n_jobs=1,  # workers; -1 for one a core
+    journal=None,  # file that keeps finished instances; None to keep nothing
+    progress=None,  # called with (done, total)
+):  # `LearnedLinkage`; partial if Ctrl-C ended it after at least one instance
     "The parameter with the least average loss, and the whole loss curve (L20, section 3). Raises `InputError` before anything is computed."
-    require(isinstance(instances, (list, tuple)) and len(instances), "instances", "a sequence of at least one pair (distances, labels)", instances)
+    require(
+        isinstance(instances, (list, tuple)) and len(instances),
+        "instances",
+        "a sequence of at least one pair (distances, labels)",
+        instances,
+    )
     check_progress(progress)
     check_workers(n_jobs)
     _loss_function(loss)
-    checked = [_instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number) for number, instance in enumerate(instances)]
+    checked = [
+        _instance_digest(*_check_instance(instance, number), merges, loss, n_clusters, number)
+        for number, instance in enumerate(instances)
+    ]
     digests, kinds = zip(*checked)
     require(len(set(kinds)) == 1, "instances", "all of one kind: one matrix each, or two each", instances)
     interrupted = False
@@ -155,13 +225,18 @@ def learn_linkage(
         todo = {digest: instance for digest, instance in zip(digests, instances) if digest not in book.curves}
         done = len(set(digests)) - len(todo)
         try:
-            if progress is not None: progress(done, done + len(todo))
-            for left, (digest, record) in zip(range(len(todo) - 1, -1, -1), _compute(todo, merges, loss, n_clusters, n_jobs)):
+            if progress is not None:
+                progress(done, done + len(todo))
+            for left, (digest, record) in zip(
+                range(len(todo) - 1, -1, -1), _compute(todo, merges, loss, n_clusters, n_jobs)
+            ):
                 book.add(digest, record)
-                if progress is not None: progress(done + len(todo) - left, done + len(todo))
+                if progress is not None:
+                    progress(done + len(todo) - left, done + len(todo))
         except KeyboardInterrupt:
             interrupted = True
-            if not book.curves.keys() & set(digests): raise
+            if not book.curves.keys() & set(digests):
+                raise
     return _learned([book.curves[digest] for digest in digests if digest in book.curves], not interrupted)
 
 # %% ../../nbs/4_link/42_learning.ipynb #148ed428
@@ -172,46 +247,76 @@ def _instance_digest(D, labels, merges, loss, n_clusters, number):
         codes = check_labels(labels, len(problem.D0))
         k = int(codes.max()) + 1 if n_clusters is None else n_clusters
         check_integer(k, "n_clusters", 1, len(codes))
-    except InputError as error: raise InputError(f"instances, entry {number}: {error}") from None
+    except InputError as error:
+        raise InputError(f"instances, entry {number}: {error}") from None
     return _digest(problem, codes, loss, n_clusters), problem.is_metric
+
 
 def _learned(records, is_complete):
     "Curves as they were kept, and their average."
-    curves = [PiecewiseLoss(np.array(r["breakpoints"]), np.array(r["values"]), r["n_trees"], True, r["parameter"]) for r in records]
+    curves = [
+        PiecewiseLoss(np.array(r["breakpoints"]), np.array(r["values"]), r["n_trees"], True, r["parameter"])
+        for r in records
+    ]
     return LearnedLinkage(average_loss(curves), curves, sum(r["n_pieces"] for r in records), is_complete)
 
 # %% ../../nbs/4_link/42_learning.ipynb #51558958
 def confidence_band(
-    learned,     # `LearnedLinkage` from independent instances, with losses in [0, 1]
+    learned,  # `LearnedLinkage` from independent instances, with losses in [0, 1]
     delta=0.05,  # the probability that the band is too narrow, in (0, 1)
-):               # float: with probability 1 − δ the expected loss is this close to the average, for all parameters at once
+):  # float: with probability 1 − δ the expected loss is this close to the average, for all parameters at once
     "A uniform bound from the number of pieces on the sample (the proof of L20's theorem 1, with constants). Raises `InputError`."
-    require(isinstance(learned, LearnedLinkage) and learned.is_complete, "learned", "a complete LearnedLinkage", learned)
-    delta, N, T = check_number(delta, "delta", 0, 1, open_low=True, open_high=True), len(learned.curves), len(learned.curve.values)
-    require(all((curve.values >= 0).all() and (curve.values <= 1).all() for curve in learned.curves), "learned", "of losses in [0, 1]", learned)
+    require(
+        isinstance(learned, LearnedLinkage) and learned.is_complete, "learned", "a complete LearnedLinkage", learned
+    )
+    delta, N, T = (
+        check_number(delta, "delta", 0, 1, open_low=True, open_high=True),
+        len(learned.curves),
+        len(learned.curve.values),
+    )
+    require(
+        all((curve.values >= 0).all() and (curve.values <= 1).all() for curve in learned.curves),
+        "learned",
+        "of losses in [0, 1]",
+        learned,
+    )
     return 2 * np.sqrt(np.log(T) / (2 * N)) + 3 * np.sqrt(np.log(4 / delta) / (2 * N))
 
+
 def theorem_1_rate(
-    n_instances,     # N
-    n_points,        # n, most points in an instance
-    delta=0.05,      # in (0, 1)
-    n_metrics=1,     # L
-    n_merges=2,      # L′
-):                   # float
+    n_instances,  # N
+    n_points,  # n, most points in an instance
+    delta=0.05,  # in (0, 1)
+    n_metrics=1,  # L
+    n_merges=2,  # L′
+):  # float
     "How L20's theorem 1 shrinks: √((L + L′)³ ln(n/δ) / N). A rate: its constant is not known, so it is no bound by itself."
     delta = check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
     size = check_integer(n_metrics, "n_metrics") + check_integer(n_merges, "n_merges")
-    return float(np.sqrt(size**3 * np.log(check_integer(n_points, "n_points", 2) / delta) / check_integer(n_instances, "n_instances")))
+    return float(
+        np.sqrt(
+            size**3 * np.log(check_integer(n_points, "n_points", 2) / delta) / check_integer(n_instances, "n_instances")
+        )
+    )
+
 
 def split_instances(
-    instances,     # sequence
-    test_share,    # share of the second part, in (0, 1)
-    rng,           # int seed or `numpy.random.Generator`
-):                 # (training, test), both with at least one instance
+    instances,  # sequence
+    test_share,  # share of the second part, in (0, 1)
+    rng,  # int seed or `numpy.random.Generator`
+):  # (training, test), both with at least one instance
     "Two random parts, each in the old order. Raises `InputError`."
     from comparison_hc.ground.validation import as_rng
-    require(isinstance(instances, (list, tuple)) and len(instances) >= 2, "instances", "a sequence of at least two", instances)
+
+    require(
+        isinstance(instances, (list, tuple)) and len(instances) >= 2,
+        "instances",
+        "a sequence of at least two",
+        instances,
+    )
     n_test = round(len(instances) * check_number(test_share, "test_share", 0, 1, open_low=True, open_high=True))
     n_test = min(max(n_test, 1), len(instances) - 1)
     test = set(as_rng(rng).permutation(len(instances))[:n_test].tolist())
-    return [one for i, one in enumerate(instances) if i not in test], [one for i, one in enumerate(instances) if i in test]
+    return [one for i, one in enumerate(instances) if i not in test], [
+        one for i, one in enumerate(instances) if i in test
+    ]

@@ -8,8 +8,8 @@ __all__ = ['SINGLE', 'COMPLETE', 'AVERAGE', 'NAMED', 'rings_and_disks', 'MergeFu
            'closest_pair', 'alpha_linkage', 'as_merges', 'as_metric_merge', 'beta_linkage', 'mixed_linkage']
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #77bb45ac
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Callable
 
 import numpy as np
 
@@ -18,14 +18,16 @@ from ..ground.validation import as_array, as_rng, check_integer, check_number, c
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #4ce71250
 def rings_and_disks(
-    n,    # number of points, a multiple of 4
+    n,  # number of points, a multiple of 4
     rng,  # int seed or `numpy.random.Generator`
-):        # ((n, 2) points, (n,) labels: 0 and 1 the rings, 2 and 3 the disks)
+):  # ((n, 2) points, (n,) labels: 0 and 1 the rings, 2 and 3 the disks)
     "One clustering task of L20's synthetic distribution. Raises `InputError`."
     n, rng = check_integer(n, "n", 4), as_rng(rng)
     require(n % 4 == 0, "n", "a multiple of 4", n)
     angle, labels = rng.uniform(0, 2 * np.pi, n), np.repeat(np.arange(4), n // 4)
-    radius = np.concatenate([np.repeat([0.4, 0.8], n // 4), 0.4 * np.sqrt(rng.random(n // 2))])     # the root makes a disk uniform
+    radius = np.concatenate(
+        [np.repeat([0.4, 0.8], n // 4), 0.4 * np.sqrt(rng.random(n // 2))]
+    )  # the root makes a disk uniform
     centre = np.array([[0, 0], [0, 0], [1.5, 0.4], [1.5, -0.4]])[labels]
     return centre + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]), labels
 
@@ -33,15 +35,25 @@ def rings_and_disks(
 @dataclass(frozen=True)
 class MergeFunction:
     "How far apart two clusters are, from the block of distances between their points."
-    name: str                        # what it is called
-    of_block: Callable               # (|A|, |B|) distances -> number
-    pick: Callable | None = None     # 2-point-based: (|A|, |B|) ranks of the distances -> flat place of the pair that counts; None: it is not
+
+    name: str  # what it is called
+    of_block: Callable  # (|A|, |B|) distances -> number
+    pick: Callable | None = (
+        None  # 2-point-based: (|A|, |B|) ranks of the distances -> flat place of the pair that counts; None: it is not
+    )
 
     def __post_init__(self):
         require(isinstance(self.name, str) and self.name, "name", "a text", self.name)
-        for field in ("of_block", "pick"): require(callable(getattr(self, field)) or field == "pick" and self.pick is None, field, "a function", getattr(self, field))
+        for field in ("of_block", "pick"):
+            require(
+                callable(getattr(self, field)) or field == "pick" and self.pick is None,
+                field,
+                "a function",
+                getattr(self, field),
+            )
 
-    def __call__(self, block): return self.of_block(block)
+    def __call__(self, block):
+        return self.of_block(block)
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #638e1c92
 SINGLE = MergeFunction("single", np.min, np.argmin)
@@ -49,51 +61,65 @@ COMPLETE = MergeFunction("complete", np.max, np.argmax)
 AVERAGE = MergeFunction("average", lambda block: block.sum() / block.size)
 NAMED = {merge.name: merge for merge in (SINGLE, COMPLETE, AVERAGE)}
 
+
 def as_merge(
-    merge,             # "single", "complete", "average", a `MergeFunction`, or a function of the block of distances
+    merge,  # "single", "complete", "average", a `MergeFunction`, or a function of the block of distances
     argument="merge",  # its name in a message
-):                     # `MergeFunction`
+):  # `MergeFunction`
     "The merge function that is meant. Raises `InputError`."
-    if isinstance(merge, str): require(merge in NAMED, argument, f"one of {', '.join(NAMED)}, or a function", merge)
-    require(isinstance(merge, (str, MergeFunction)) or callable(merge), argument, f"one of {', '.join(NAMED)}, or a function of the block of distances", merge)
-    if isinstance(merge, str): return NAMED[merge]
+    if isinstance(merge, str):
+        require(merge in NAMED, argument, f"one of {', '.join(NAMED)}, or a function", merge)
+    require(
+        isinstance(merge, (str, MergeFunction)) or callable(merge),
+        argument,
+        f"one of {', '.join(NAMED)}, or a function of the block of distances",
+        merge,
+    )
+    if isinstance(merge, str):
+        return NAMED[merge]
     return merge if isinstance(merge, MergeFunction) else MergeFunction(getattr(merge, "__name__", "user"), merge)
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #cff432e0
 def distance_of(
     merge,  # `MergeFunction`
     block,  # (|A|, |B|) distances
-):          # float
+):  # float
     "What a merge function says, if it is a distance. Raises `InputError`; what a user's function raises comes out as it is."
     value = merge(block)
-    if isinstance(value, np.ndarray) and value.ndim == 0: value = value.item()
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     return check_number(value, f"the value of the merge function {merge.name}", 0)
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #369d95e4
 def first_of(
-    f,      # (f0, f1) a line by its values at 0 and 1
-    g,      # (g0, g1) another
-    x,      # in [0, 1]
-):          # 1 if f is lower just right of x (at 1: just left), -1 if g is, 0 if they are one line
+    f,  # (f0, f1) a line by its values at 0 and 1
+    g,  # (g0, g1) another
+    x,  # in [0, 1]
+):  # 1 if f is lower just right of x (at 1: just left), -1 if g is, 0 if they are one line
     "Which of two lines is lower."
     d0, d1 = g[0] - f[0], g[1] - f[1]
-    if d0 == 0 and d1 == 0: return 0
-    if d0 >= 0 and d1 >= 0: return 1
-    if d0 <= 0 and d1 <= 0: return -1
+    if d0 == 0 and d1 == 0:
+        return 0
+    if d0 >= 0 and d1 >= 0:
+        return 1
+    if d0 <= 0 and d1 <= 0:
+        return -1
     return 1 if (min(x, _LAST) < d0 / (d0 - d1)) == (d0 > 0) else -1
 
-_LAST = np.nextafter(1.0, 0.0)     # "just left of 1" in floating point
+
+_LAST = np.nextafter(1.0, 0.0)  # "just left of 1" in floating point
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #d212d1d7
 def _key(A, B):
     "Part 2 of the rule for ties: highest object of both, then of the other."
     return max(max(A), max(B)), min(max(A), max(B))
 
+
 def merges_by_definition(
-    line,   # (A, B, x) -> (f0, f1), for tuples of objects
-    n,      # number of objects
-    x,      # the parameter, in [0, 1]
-):          # list of n − 1 merges (A, B, (f0, f1))
+    line,  # (A, B, x) -> (f0, f1), for tuples of objects
+    n,  # number of objects
+    x,  # the parameter, in [0, 1]
+):  # list of n − 1 merges (A, B, (f0, f1))
     "Merge the closest two clusters until one is left (L20, algorithm 1), looking at every pair at every step. For any merge functions."
     clusters, merges = [(i,) for i in range(n)], []
     while len(clusters) > 1:
@@ -102,7 +128,8 @@ def merges_by_definition(
             for B in clusters[:a]:
                 f, key = line(A, B, x), _key(A, B)
                 sign = 1 if best is None else first_of(f, best[0], x)
-                if sign > 0 or sign == 0 and key < best[1]: best = f, key, A, B
+                if sign > 0 or sign == 0 and key < best[1]:
+                    best = f, key, A, B
         f, _, A, B = best
         merges.append((A, B, f))
         clusters = [C for C in clusters if C not in (A, B)] + [tuple(sorted(A + B))]
@@ -113,46 +140,59 @@ def alpha_line(D, merges):
     "The lines of a mix of two merge functions."
     return lambda A, B, x: tuple(distance_of(merge, D[np.ix_(A, B)]) for merge in merges)
 
+
 def beta_line(D0, D1, merge):
     "The lines of a mix of two metrics."
+
     def line(A, B, x):
         blocks = D0[np.ix_(A, B)], D1[np.ix_(A, B)]
-        if merge is AVERAGE: return tuple(float(merge(block)) for block in blocks)
+        if merge is AVERAGE:
+            return tuple(float(merge(block)) for block in blocks)
         ranks = line_ranks(np.column_stack([block.ravel() for block in blocks]), x).reshape(blocks[0].shape)
-        at = check_integer(merge.pick(ranks), f"the place that pick of the merge function {merge.name} returns", 0, ranks.size - 1)
+        at = check_integer(
+            merge.pick(ranks), f"the place that pick of the merge function {merge.name} returns", 0, ranks.size - 1
+        )
         return float(blocks[0].flat[at]), float(blocks[1].flat[at])
+
     return line
+
 
 def line_ranks(
     lines,  # (m, 2) lines by their values at 0 and 1
-    x,      # in [0, 1]
-):          # (m,) rank of each just right of x, 0 for the lowest; equal lines have equal ranks
+    x,  # in [0, 1]
+):  # (m,) rank of each just right of x, 0 for the lowest; equal lines have equal ranks
     "Lines in the order in which they lie, lowest first."
     from functools import cmp_to_key
+
     order = sorted(range(len(lines)), key=cmp_to_key(lambda i, j: -first_of(lines[i], lines[j], x)))
     ranks = np.zeros(len(lines), dtype=int)
-    for before, after in zip(order, order[1:]): ranks[after] = ranks[before] + (first_of(lines[before], lines[after], x) != 0)
+    for before, after in zip(order, order[1:]):
+        ranks[after] = ranks[before] + (first_of(lines[before], lines[after], x) != 0)
     return ranks
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #7096db3b
 _LARGEST = 1e300
 
+
 def check_distances(
-    distances,               # (n, n) matrix
-    argument="D",            # its name in a message
-    n_objects=None,          # required n, where something else fixes it
-):                           # (n, n) float array; the caller's own where it already was one
+    distances,  # (n, n) matrix
+    argument="D",  # its name in a message
+    n_objects=None,  # required n, where something else fixes it
+):  # (n, n) float array; the caller's own where it already was one
     "Symmetric distances ≥ 0 with a zero diagonal, of at least two points. Raises `InputError`."
     D = check_similarity(distances, argument, n_objects)
     require(len(D) >= 2, argument, "about at least two points", D)
     require((D >= 0).all() or np.isnan(D.diagonal()).any(), argument, "free of negative distances", float(np.nanmin(D)))
     require((D.diagonal() == 0).all(), argument, "zero on the diagonal", D.diagonal()[D.diagonal() != 0][:1].tolist())
-    require(D.max() <= _LARGEST, argument, f"at most {_LARGEST:g}, so that sums of distances are finite", float(D.max()))
+    require(
+        D.max() <= _LARGEST, argument, f"at most {_LARGEST:g}, so that sums of distances are finite", float(D.max())
+    )
     return D
+
 
 def on_grid(
     *matrices,  # (n, n) distances
-):              # list of the same, rounded to one grid
+):  # list of the same, rounded to one grid
     "Distances rounded so that every sum over pairs of two clusters is exact: multiples of 2^(e − 53 + b), with 2^e above the largest and 2^b above n²/4."
     largest, n = max(float(D.max()) for D in matrices), len(matrices[0])
     unit = 2.0 ** (np.frexp(largest)[1] - 53 + np.frexp(n * n / 4)[1]) if largest > 0 else 1.0
@@ -161,24 +201,30 @@ def on_grid(
 # %% ../../nbs/4_link/40_merge_functions.ipynb #f644d048
 class _Lines:
     "The lines of all pairs of clusters, and the clusters. Slot j of a merge {i, j} holds the new cluster, slot i is closed."
+
     def __init__(self, ends, new_row):
         self.ends, self.new_row, n = [np.array(end, dtype=float) for end in ends], new_row, len(ends[0])
         self.members, self.high, self.node = [(i,) for i in range(n)], np.arange(n), list(range(n))
-        for end in self.ends: np.fill_diagonal(end, np.inf)
+        for end in self.ends:
+            np.fill_diagonal(end, np.inf)
+
 
 def closest_pair(
     ends,  # two (m, m) matrices: the lines of all pairs of clusters at 0 and at 1; infinite where there is none
     high,  # (m,) highest object number of every cluster
-    x,     # in [0, 1]
-):         # (i, j), i < j
+    x,  # in [0, 1]
+):  # (i, j), i < j
     "The pair that is merged at x."
     value = (1 - x) * ends[0] + x * ends[1] if 0 < x < 1 else ends[int(x)].copy()
     largest = max(float(end.max(where=np.isfinite(end), initial=0)) for end in ends)
     best = None
-    for i, j in np.argwhere(np.triu(value <= value.min() + 1e-12 * largest, 1)).tolist():          # within rounding of the least
+    for i, j in np.argwhere(
+        np.triu(value <= value.min() + 1e-12 * largest, 1)
+    ).tolist():  # within rounding of the least
         f, key = (ends[0][i, j], ends[1][i, j]), (max(high[i], high[j]), min(high[i], high[j]))
         sign = 1 if best is None else first_of(f, best[0], x)
-        if sign > 0 or sign == 0 and key < best[1]: best = f, key, i, j
+        if sign > 0 or sign == 0 and key < best[1]:
+            best = f, key, i, j
     return best[2:]
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #4c329f37
@@ -191,10 +237,11 @@ def _merge(lines, i, j, x):
         end[j, open_] = end[open_, j] = row
     lines.members[j], lines.high[j] = lines.members[i] + lines.members[j], max(lines.high[i], lines.high[j])
 
+
 def _run(
     lines,  # `_Lines`
-    x,      # in [0, 1]
-):          # `Dendrogram`; heights are the distances at which clusters were merged
+    x,  # in [0, 1]
+):  # `Dendrogram`; heights are the distances at which clusters were merged
     "All merges at one value of the parameter."
     n, Z = len(lines.high), []
     for step in range(n - 1):
@@ -210,33 +257,44 @@ def _run(
 def _alpha_rows(D, merges):
     "How the row of a new cluster comes about: from the two old rows where the merge function is a named one, from the points otherwise."
     sums = D.copy()
+
     def new_row(lines, i, j, others, x):
-        if AVERAGE in merges: sums[j] += sums[i]; sums[:, j] = sums[j]
+        if AVERAGE in merges:
+            sums[j] += sums[i]
+            sums[:, j] = sums[j]
         A = lines.members[i] + lines.members[j]
         sizes = np.array([len(lines.members[k]) for k in others])
         for merge, end in zip(merges, lines.ends):
-            if merge is SINGLE: yield np.minimum(end[i, others], end[j, others])
-            elif merge is COMPLETE: yield np.maximum(end[i, others], end[j, others])
-            elif merge is AVERAGE: yield sums[j, others] / (len(A) * sizes)
-            else: yield [distance_of(merge, D[np.ix_(A, lines.members[k])]) for k in others]
+            if merge is SINGLE:
+                yield np.minimum(end[i, others], end[j, others])
+            elif merge is COMPLETE:
+                yield np.maximum(end[i, others], end[j, others])
+            elif merge is AVERAGE:
+                yield sums[j, others] / (len(A) * sizes)
+            else:
+                yield [distance_of(merge, D[np.ix_(A, lines.members[k])]) for k in others]
+
     return new_row
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #3bec87a5
 def alpha_linkage(
-    D,                              # (n, n) distances, n ≥ 2
-    alpha,                          # in [0, 1]; 0 is the first merge function, 1 the second
+    D,  # (n, n) distances, n ≥ 2
+    alpha,  # in [0, 1]; 0 is the first merge function, 1 the second
     merges=("single", "complete"),  # two merge functions: names, `MergeFunction`s or functions of a block of distances
-):                                  # `Dendrogram`; heights are D_α of the merged clusters, which may decrease where the mix is not reducible
+):  # `Dendrogram`; heights are D_α of the merged clusters, which may decrease where the mix is not reducible
     "Agglomerative clustering with a mix of two merge functions (L20, section 3: A_merge). O(n²) a merge. Raises `InputError`."
     D, merges, alpha = check_distances(D), as_merges(merges), check_number(alpha, "alpha", 0, 1)
-    if AVERAGE in merges: D, = on_grid(D)
+    if AVERAGE in merges:
+        (D,) = on_grid(D)
     ends = [D if merge in NAMED.values() else _single_points(D, merge) for merge in merges]
     return _run(_Lines(ends, _alpha_rows(D, merges)), alpha)
+
 
 def as_merges(merges):
     "Two merge functions. Raises `InputError`."
     require(isinstance(merges, (tuple, list)) and len(merges) == 2, "merges", "a tuple of two merge functions", merges)
     return tuple(as_merge(merge, "merges") for merge in merges)
+
 
 def _single_points(D, merge):
     "A user's function on clusters of one point each."
@@ -247,36 +305,52 @@ def _single_points(D, merge):
 def _beta_rows(D0, D1, merge):
     "How the row of a new cluster comes about, between two metrics."
     sums = D0.copy(), D1.copy()
+
     def new_row(lines, i, j, others, x):
         A = lines.members[i] + lines.members[j]
         if merge is AVERAGE:
-            for S in sums: S[j] += S[i]; S[:, j] = S[j]
+            for S in sums:
+                S[j] += S[i]
+                S[:, j] = S[j]
             return [S[j, others] / (len(A) * np.array([len(lines.members[k]) for k in others])) for S in sums]
-        if merge in (SINGLE, COMPLETE):                                       # one of the two old lines
-            sign = np.array([first_of((lines.ends[0][i, k], lines.ends[1][i, k]), (lines.ends[0][j, k], lines.ends[1][j, k]), x) for k in others])
+        if merge in (SINGLE, COMPLETE):  # one of the two old lines
+            sign = np.array(
+                [
+                    first_of((lines.ends[0][i, k], lines.ends[1][i, k]), (lines.ends[0][j, k], lines.ends[1][j, k]), x)
+                    for k in others
+                ]
+            )
             first = (sign >= 0) == (merge is SINGLE)
             return [np.where(first, end[i, others], end[j, others]) for end in lines.ends]
         line = beta_line(D0, D1, merge)
         return np.array([line(A, lines.members[k], x) for k in others]).reshape(-1, 2).T
+
     return new_row
+
 
 def as_metric_merge(merge, argument="merge"):
     "A merge function that a mix of metrics can use: 2-point-based, or average. Raises `InputError`."
     merge = as_merge(merge, argument)
-    require(merge is AVERAGE or merge.pick is not None, argument, "2-point-based (a MergeFunction with pick) or average, between two metrics", merge.name)
+    require(
+        merge is AVERAGE or merge.pick is not None,
+        argument,
+        "2-point-based (a MergeFunction with pick) or average, between two metrics",
+        merge.name,
+    )
     return merge
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #51b21412
 def beta_linkage(
-    D0,                # (n, n) distances, n ≥ 2
-    D1,                # (n, n) distances of the same points by another metric
-    beta,              # in [0, 1]; 0 is D0, 1 is D1
+    D0,  # (n, n) distances, n ≥ 2
+    D1,  # (n, n) distances of the same points by another metric
+    beta,  # in [0, 1]; 0 is D0, 1 is D1
     merge="complete",  # a 2-point-based merge function, or average
-):                     # `Dendrogram`; heights are distances by d_β
+):  # `Dendrogram`; heights are distances by d_β
     "Agglomerative clustering with a mix of two metrics (L20, section 3: A_metric). O(n²) a merge. Raises `InputError`."
     D0, merge, beta = check_distances(D0, "D0"), as_metric_merge(merge), check_number(beta, "beta", 0, 1)
     D1 = check_distances(D1, "D1", len(D0))
-    if merge is AVERAGE: D0, D1 = on_grid(D0, D1)
+    if merge is AVERAGE:
+        D0, D1 = on_grid(D0, D1)
     return _run(_Lines((D0, D1), _beta_rows(D0, D1, merge)), beta)
 
 # %% ../../nbs/4_link/40_merge_functions.ipynb #304f2ce3
@@ -284,21 +358,31 @@ def _weights(values, argument, length):
     "Non-negative weights that sum to one. Raises `InputError`."
     w = as_array(values, argument, "a sequence of numbers")
     require(w.ndim == 1 and len(w) == length and w.dtype.kind in "biuf", argument, f"{length} numbers", values)
-    require(np.isfinite(w).all() and (w >= 0).all() and abs(w.sum() - 1) < 1e-9, argument, "weights: not negative, of sum 1", values)
+    require(
+        np.isfinite(w).all() and (w >= 0).all() and abs(w.sum() - 1) < 1e-9,
+        argument,
+        "weights: not negative, of sum 1",
+        values,
+    )
     return w.astype(float)
+
 
 def mixed_linkage(
     metrics,  # sequence of L (n, n) distance matrices
-    beta,     # (L,) weights of the metrics, of sum 1
-    merges,   # sequence of L′ merge functions
-    alpha,    # (L′,) weights of the merge functions, of sum 1
-):            # `Dendrogram`; heights are D_α(·, ·; d_β)
+    beta,  # (L,) weights of the metrics, of sum 1
+    merges,  # sequence of L′ merge functions
+    alpha,  # (L′,) weights of the merge functions, of sum 1
+):  # `Dendrogram`; heights are D_α(·, ·; d_β)
     "Linkage with any mix of metrics and merge functions (L20, algorithm 1). Raises `InputError`."
     require(isinstance(metrics, (tuple, list)) and len(metrics), "metrics", "a sequence of distance matrices", metrics)
     require(isinstance(merges, (tuple, list)) and len(merges), "merges", "a sequence of merge functions", merges)
     first = check_distances(metrics[0], "metrics, entry 0,")
     Ds = [check_distances(D, f"metrics, entry {i},", len(first)) for i, D in enumerate(metrics)]
-    beta, alpha, merges = _weights(beta, "beta", len(Ds)), _weights(alpha, "alpha", len(merges)), [as_merge(merge, "merges") for merge in merges]
+    beta, alpha, merges = (
+        _weights(beta, "beta", len(Ds)),
+        _weights(alpha, "alpha", len(merges)),
+        [as_merge(merge, "merges") for merge in merges],
+    )
     D = sum(w * D for w, D in zip(beta, Ds))
     mix = MergeFunction("mix", lambda block: sum(w * distance_of(merge, block) for w, merge in zip(alpha, merges)))
     return _run(_Lines([_single_points(D, mix)] * 2, _alpha_rows(D, (mix, mix))), 0)

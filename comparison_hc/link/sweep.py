@@ -16,64 +16,87 @@ from collections import namedtuple
 
 import numpy as np
 
-try: from numba import njit
-except ImportError: njit = None
+try:
+    from numba import njit
+except ImportError:
+    njit = None
+
 
 def compiled(function):
     "The function in machine code, kept on disk where that is possible; the function itself without numba."
-    if njit is None: return function
-    try: return njit(cache=True)(function)
-    except RuntimeError: return njit(function)                    # no folder to keep it in
+    if njit is None:
+        return function
+    try:
+        return njit(cache=True)(function)
+    except RuntimeError:
+        return njit(function)  # no folder to keep it in
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #9b277def
-SINGLE, COMPLETE, AVERAGE = range(3)                              # kinds of merge functions
+SINGLE, COMPLETE, AVERAGE = range(3)  # kinds of merge functions
 NEVER = 1 << 40
-SIZE, HIGH, BIRTH, DEATH, START, LAST, OLD_BIRTH, OLD_DEATH, SLOT, ALIVE, NEAREST, FREE, HEAD, TAIL, NEXT, LEAF = range(16)    # rows of `nodes`
-LEFT, RIGHT, NODE, OLD_NODE = range(4)                            # rows of `steps`
-LOCAL, ORDER, EXPIRY = range(3)                                   # rows of `until`
-KIND0, KIND1, METRIC, N_FREE = range(4)                           # places in `how`
+SIZE, HIGH, BIRTH, DEATH, START, LAST, OLD_BIRTH, OLD_DEATH, SLOT, ALIVE, NEAREST, FREE, HEAD, TAIL, NEXT, LEAF = range(
+    16
+)  # rows of `nodes`
+LEFT, RIGHT, NODE, OLD_NODE = range(4)  # rows of `steps`
+LOCAL, ORDER, EXPIRY = range(3)  # rows of `until`
+KIND0, KIND1, METRIC, N_FREE = range(4)  # places in `how`
 
-State = namedtuple("State", [
-    "lines",  # (2, 3n, 3n) lines of pairs of nodes, by their values at 0 and 1
-    "sums",   # (2, 3n, 3n) sums of distances, for averages
-    "nodes",  # (16, 3n) facts about nodes: objects are 0..n-1, a node is there at steps birth..death
-    "steps",  # (4, n-1) the run: two nodes are merged into a third
-    "until",  # (3, n-1) when the certificates of a step fail
-    "how",    # (4,) kinds of merge functions, whether two metrics are mixed, number of free slots
-])
+State = namedtuple(
+    "State",
+    [
+        "lines",  # (2, 3n, 3n) lines of pairs of nodes, by their values at 0 and 1
+        "sums",  # (2, 3n, 3n) sums of distances, for averages
+        "nodes",  # (16, 3n) facts about nodes: objects are 0..n-1, a node is there at steps birth..death
+        "steps",  # (4, n-1) the run: two nodes are merged into a third
+        "until",  # (3, n-1) when the certificates of a step fail
+        "how",  # (4,) kinds of merge functions, whether two metrics are mixed, number of free slots
+    ],
+)
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #0ae35d65
 @compiled
 def is_before(f0, f1, g0, g1, x):
     d0, d1 = g0 - f0, g1 - f1
-    if d0 >= 0 and d1 >= 0: return 1 if d0 > 0 or d1 > 0 else 0
-    if d0 <= 0 and d1 <= 0: return -1
+    if d0 >= 0 and d1 >= 0:
+        return 1 if d0 > 0 or d1 > 0 else 0
+    if d0 <= 0 and d1 <= 0:
+        return -1
     gap = d0 - x * (d0 - d1)
-    if abs(gap) > 1e-12 * abs(d0 - d1): return 1 if gap > 0 else -1
+    if abs(gap) > 1e-12 * abs(d0 - d1):
+        return 1 if gap > 0 else -1
     c = d0 / (d0 - d1)
     return 1 if (x < c) == (d0 > 0) else -1
+
 
 @compiled
 def crossing(f0, f1, g0, g1):
     d0, d1 = g0 - f0, g1 - f1
-    if d0 > 0 and d1 < 0: return d0 / (d0 - d1)
+    if d0 > 0 and d1 < 0:
+        return d0 / (d0 - d1)
     return np.inf
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #eef6afe0
 @compiled
 def pair_before(S, a, b, u, v, x):
     sign = is_before(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v], x)
-    if sign != 0: return sign > 0
+    if sign != 0:
+        return sign > 0
     high = S.nodes[HIGH]
     f, g = max(high[a], high[b]), max(high[u], high[v])
     return f < g or (f == g and min(high[a], high[b]) < min(high[u], high[v]))
 
+
 @compiled
-def cross(S, a, b, u, v): return crossing(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v])
+def cross(S, a, b, u, v):
+    return crossing(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v])
+
 
 @compiled
 def set_line(S, u, v, f0, f1):
-    S.lines[0, u, v] = f0; S.lines[0, v, u] = f0; S.lines[1, u, v] = f1; S.lines[1, v, u] = f1
+    S.lines[0, u, v] = f0
+    S.lines[0, v, u] = f0
+    S.lines[1, u, v] = f1
+    S.lines[1, v, u] = f1
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #edf72e60
 @compiled
@@ -84,20 +107,27 @@ def join(S, u, v, w, y, x):
         return set_line(S, w, y, S.lines[0, z, y], S.lines[1, z, y])
     for p in range(2):
         f, g, kind = S.lines[p, u, y], S.lines[p, v, y], S.how[p]
-        if kind == SINGLE: d = min(f, g)
-        elif kind == COMPLETE: d = max(f, g)
+        if kind == SINGLE:
+            d = min(f, g)
+        elif kind == COMPLETE:
+            d = max(f, g)
         else:
             total = S.sums[p, u, y] + S.sums[p, v, y]
-            S.sums[p, w, y] = total; S.sums[p, y, w] = total
+            S.sums[p, w, y] = total
+            S.sums[p, y, w] = total
             d = total / ((S.nodes[SIZE, u] + S.nodes[SIZE, v]) * S.nodes[SIZE, y])
-        S.lines[p, w, y] = d; S.lines[p, y, w] = d
+        S.lines[p, w, y] = d
+        S.lines[p, y, w] = d
+
 
 @compiled
 def active(S, s):
     m = 0
     birth, death, slot = S.nodes[BIRTH], S.nodes[DEATH], S.nodes[SLOT]
     for u in range(len(birth)):
-        if birth[u] <= s and s <= death[u]: slot[m] = u; m += 1
+        if birth[u] <= s and s <= death[u]:
+            slot[m] = u
+            m += 1
     return m
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #fa8f8085
@@ -108,39 +138,55 @@ def step_crossing(S, a, b, m, x):
     f0, f1 = S.lines[0, a, b], S.lines[1, a, b]
     for i in range(m):
         y = S.nodes[SLOT, i]
-        if y == a or y == b: continue
+        if y == a or y == b:
+            continue
         for u in (a, b):
             g0, g1 = S.lines[0, u, y], S.lines[1, u, y]
-            if g0 > f0 and g1 >= f1: continue
-            if not pair_before(S, a, b, u, y, x): return -1.0
+            if g0 > f0 and g1 >= f1:
+                continue
+            if not pair_before(S, a, b, u, y, x):
+                return -1.0
             c = min(c, crossing(f0, f1, g0, g1))
     return c
+
 
 @compiled
 def set_order(S, first, stop):
     n_steps = S.steps.shape[1]
     for s in range(max(first, 0), stop):
-        S.until[ORDER, s] = np.inf if s >= n_steps - 1 else cross(S, S.steps[LEFT, s], S.steps[RIGHT, s], S.steps[LEFT, s + 1], S.steps[RIGHT, s + 1])
+        S.until[ORDER, s] = (
+            np.inf
+            if s >= n_steps - 1
+            else cross(S, S.steps[LEFT, s], S.steps[RIGHT, s], S.steps[LEFT, s + 1], S.steps[RIGHT, s + 1])
+        )
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #5467b5dc
 @compiled
 def swap(S, t, x):
     left, right, node, birth, death = S.steps[LEFT], S.steps[RIGHT], S.steps[NODE], S.nodes[BIRTH], S.nodes[DEATH]
     a, b, v, c, e, w = left[t], right[t], node[t], left[t + 1], right[t + 1], node[t + 1]
-    if c == v or e == v or not pair_before(S, c, e, a, b, x): return False
-    if t > 0 and not pair_before(S, left[t - 1], right[t - 1], c, e, x): return False
-    if t + 2 < len(left) and not pair_before(S, a, b, left[t + 2], right[t + 2], x): return False
+    if c == v or e == v or not pair_before(S, c, e, a, b, x):
+        return False
+    if t > 0 and not pair_before(S, left[t - 1], right[t - 1], c, e, x):
+        return False
+    if t + 2 < len(left) and not pair_before(S, a, b, left[t + 2], right[t + 2], x):
+        return False
     m = active(S, t)
     first = step_crossing(S, c, e, m, x)
-    if first < 0: return False
-    join(S, c, e, w, a, x); join(S, c, e, w, b, x)
+    if first < 0:
+        return False
+    join(S, c, e, w, a, x)
+    join(S, c, e, w, b, x)
     k = 0
     for i in range(m):
         u = S.nodes[SLOT, i]
-        if u != c and u != e: S.nodes[SLOT, k] = u; k += 1
+        if u != c and u != e:
+            S.nodes[SLOT, k] = u
+            k += 1
     S.nodes[SLOT, k] = w
     second = step_crossing(S, a, b, k + 1, x)
-    if second < 0: return False
+    if second < 0:
+        return False
     left[t], right[t], node[t], left[t + 1], right[t + 1], node[t + 1] = c, e, w, a, b, v
     death[c], death[e], birth[w], death[a], death[b], birth[v] = t, t, t + 1, t + 1, t + 1, t + 2
     S.until[LOCAL, t], S.until[LOCAL, t + 1] = first, second
@@ -154,22 +200,29 @@ def find_nearest(S, i, m, x):
     slot, alive = S.nodes[SLOT], S.nodes[ALIVE]
     u, best, f0, f1 = slot[i], -1, np.inf, np.inf
     for j in range(i + 1, m):
-        if not alive[j]: continue
+        if not alive[j]:
+            continue
         g0, g1 = S.lines[0, u, slot[j]], S.lines[1, u, slot[j]]
-        if g0 > f0 and g1 > f1: continue
-        if best < 0 or pair_before(S, u, slot[j], u, slot[best], x): best, f0, f1 = j, g0, g1
+        if g0 > f0 and g1 > f1:
+            continue
+        if best < 0 or pair_before(S, u, slot[j], u, slot[best], x):
+            best, f0, f1 = j, g0, g1
     S.nodes[NEAREST, i] = best
+
 
 @compiled
 def closest(S, m, x):
     slot, alive, near = S.nodes[SLOT], S.nodes[ALIVE], S.nodes[NEAREST]
     b, f0, f1 = -1, np.inf, np.inf
     for i in range(m):
-        if not alive[i] or near[i] < 0: continue
+        if not alive[i] or near[i] < 0:
+            continue
         u, v = slot[i], slot[near[i]]
         g0, g1 = S.lines[0, u, v], S.lines[1, u, v]
-        if g0 > f0 and g1 > f1: continue
-        if b < 0 or pair_before(S, u, v, slot[b], slot[near[b]], x): b, f0, f1 = i, g0, g1
+        if g0 > f0 and g1 > f1:
+            continue
+        if b < 0 or pair_before(S, u, v, slot[b], slot[near[b]], x):
+            b, f0, f1 = i, g0, g1
     return b
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #a65540c6
@@ -179,10 +232,13 @@ def update_nearest(S, pu, pv, m, x):
     N = S.nodes
     find_nearest(S, pv, m, x)
     for i in range(pv):
-        if not N[ALIVE, i]: continue
+        if not N[ALIVE, i]:
+            continue
         k = N[NEAREST, i]
-        if k == pu or k == pv: find_nearest(S, i, m, x)
-        elif k < 0 or pair_before(S, N[SLOT, i], N[SLOT, pv], N[SLOT, i], N[SLOT, k], x): N[NEAREST, i] = pv
+        if k == pu or k == pv:
+            find_nearest(S, i, m, x)
+        elif k < 0 or pair_before(S, N[SLOT, i], N[SLOT, pv], N[SLOT, i], N[SLOT, k], x):
+            N[NEAREST, i] = pv
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #f2f74971
 @compiled
@@ -194,7 +250,10 @@ def make_node(S, u, v, t):
     if high - low + 1 == size:
         for s in range(t, S.steps.shape[1]):
             z = S.steps[OLD_NODE, s]
-            if z >= 0 and N[SIZE, z] == size and N[START, z] == low: w = z; S.steps[OLD_NODE, s] = -1; break
+            if z >= 0 and N[SIZE, z] == size and N[START, z] == low:
+                w = z
+                S.steps[OLD_NODE, s] = -1
+                break
     if w < 0:
         S.how[N_FREE] -= 1
         w = N[FREE, S.how[N_FREE]]
@@ -203,11 +262,13 @@ def make_node(S, u, v, t):
     N[HEAD, w], N[TAIL, w], N[NEXT, N[TAIL, u]] = N[HEAD, u], N[TAIL, v], N[HEAD, v]
     return w
 
+
 @compiled
 def rejoined(S, q, m):
     for i in range(m):
         u = S.nodes[SLOT, i]
-        if S.nodes[ALIVE, i] and (S.nodes[OLD_BIRTH, u] > q or S.nodes[OLD_DEATH, u] < q): return False
+        if S.nodes[ALIVE, i] and (S.nodes[OLD_BIRTH, u] > q or S.nodes[OLD_DEATH, u] < q):
+            return False
     return True
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #f177a0ae
@@ -218,10 +279,13 @@ def order_leaves(S):
     N[START, S.steps[NODE, n_steps - 1]] = 0
     for s in range(n_steps - 1, -1, -1):
         u, v, w = S.steps[LEFT, s], S.steps[RIGHT, s], S.steps[NODE, s]
-        N[START, u] = N[START, w]; N[START, v] = N[START, w] + N[SIZE, u]
+        N[START, u] = N[START, w]
+        N[START, v] = N[START, w] + N[SIZE, u]
     for s in range(n_steps):
-        for u in (S.steps[LEFT, s], S.steps[RIGHT, s], S.steps[NODE, s]): N[LAST, u] = N[START, u] + N[SIZE, u] - 1
-    for p in range(n_steps + 1): N[LEAF, N[START, p]] = p
+        for u in (S.steps[LEFT, s], S.steps[RIGHT, s], S.steps[NODE, s]):
+            N[LAST, u] = N[START, u] + N[SIZE, u] - 1
+    for p in range(n_steps + 1):
+        N[LEAF, N[START, p]] = p
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #198a07ad
 @compiled
@@ -229,15 +293,18 @@ def merge(S, q, pu, pv, m, t, x):
     "Step q of a repair: merge positions pu < pv; the new cluster takes pv."
     N = S.nodes
     u, v = N[SLOT, pu], N[SLOT, pv]
-    if S.how[METRIC]: S.until[EXPIRY, q] = expiry(S, u, v)
+    if S.how[METRIC]:
+        S.until[EXPIRY, q] = expiry(S, u, v)
     w = make_node(S, u, v, t)
     c = np.inf
     for i in range(m):
-        if not N[ALIVE, i] or i == pu or i == pv: continue
+        if not N[ALIVE, i] or i == pu or i == pv:
+            continue
         y = N[SLOT, i]
         for z in (u, v):
             found = cross(S, u, v, z, y)
-            if found > x: c = min(c, found)
+            if found > x:
+                c = min(c, found)
         join(S, u, v, w, y, x)
     S.until[LOCAL, q] = c
     S.steps[LEFT, q], S.steps[RIGHT, q], S.steps[NODE, q] = u, v, w
@@ -252,14 +319,20 @@ def start_repair(S, t, x):
         m = active(S, t)
         if S.how[METRIC]:
             for i in range(m):
-                for j in range(i): refresh(S, S.nodes[SLOT, i], S.nodes[SLOT, j], x)
-        for i in range(m): S.nodes[ALIVE, i] = 1
-        for i in range(m): find_nearest(S, i, m, x)
+                for j in range(i):
+                    refresh(S, S.nodes[SLOT, i], S.nodes[SLOT, j], x)
+        for i in range(m):
+            S.nodes[ALIVE, i] = 1
+        for i in range(m):
+            find_nearest(S, i, m, x)
         b = closest(S, m, x)
-        if t == 0: return t, m, b
+        if t == 0:
+            return t, m, b
         u, v = S.nodes[SLOT, b], S.nodes[SLOT, S.nodes[NEAREST, b]]
-        if S.nodes[BIRTH, u] == t or S.nodes[BIRTH, v] == t: return t, m, b
-        if not pair_before(S, u, v, S.steps[LEFT, t - 1], S.steps[RIGHT, t - 1], x): return t, m, b
+        if S.nodes[BIRTH, u] == t or S.nodes[BIRTH, v] == t:
+            return t, m, b
+        if not pair_before(S, u, v, S.steps[LEFT, t - 1], S.steps[RIGHT, t - 1], x):
+            return t, m, b
         t -= 1
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #1a4ab872
@@ -268,26 +341,34 @@ def repair(S, t, x):
     "Run the definition from step t until the clusters are those of the old run again. Returns how many clusters of the old run are gone."
     N, n_steps = S.nodes, S.steps.shape[1]
     t, m, b = start_repair(S, t, x)
-    for u in range(N.shape[1]): N[OLD_BIRTH, u] = N[BIRTH, u]; N[OLD_DEATH, u] = N[DEATH, u]
-    for s in range(n_steps): S.steps[OLD_NODE, s] = S.steps[NODE, s]
-    if S.how[METRIC]: lists_from_order(S, m)
+    for u in range(N.shape[1]):
+        N[OLD_BIRTH, u] = N[BIRTH, u]
+        N[OLD_DEATH, u] = N[DEATH, u]
+    for s in range(n_steps):
+        S.steps[OLD_NODE, s] = S.steps[NODE, s]
+    if S.how[METRIC]:
+        lists_from_order(S, m)
     q = t
     while True:
         pu, pv = b, N[NEAREST, b]
         merge(S, q, pu, pv, m, t, x)
         q += 1
-        if q == n_steps or rejoined(S, q, m): break
+        if q == n_steps or rejoined(S, q, m):
+            break
         update_nearest(S, pu, pv, m, x)
         b = closest(S, m, x)
     if q < n_steps:
         for i in range(m):
-            if N[ALIVE, i]: N[DEATH, N[SLOT, i]] = N[OLD_DEATH, N[SLOT, i]]
+            if N[ALIVE, i]:
+                N[DEATH, N[SLOT, i]] = N[OLD_DEATH, N[SLOT, i]]
     n_gone = 0
     for s in range(t, q):
         z = S.steps[OLD_NODE, s]
         if z >= 0:
             N[BIRTH, z], N[DEATH, z] = NEVER, -1
-            N[FREE, S.how[N_FREE]] = z; S.how[N_FREE] += 1; n_gone += 1
+            N[FREE, S.how[N_FREE]] = z
+            S.how[N_FREE] += 1
+            n_gone += 1
     set_order(S, t - 1, q)
     order_leaves(S)
     return n_gone
@@ -302,10 +383,14 @@ def refresh(S, u, v, x):
     for i in range(start[u], last[u] + 1):
         for j in range(start[v], last[v] + 1):
             g0, g1 = S.lines[0, leaf[i], leaf[j]], S.lines[1, leaf[i], leaf[j]]
-            if f0 < 0: f0, f1 = g0, g1; continue
+            if f0 < 0:
+                f0, f1 = g0, g1
+                continue
             sign = is_before(f0, f1, g0, g1, x)
-            if (sign > 0) if far else (sign < 0): f0, f1 = g0, g1
+            if (sign > 0) if far else (sign < 0):
+                f0, f1 = g0, g1
     set_line(S, u, v, f0, f1)
+
 
 @compiled
 def expiry(S, u, v):
@@ -319,9 +404,11 @@ def expiry(S, u, v):
         while True:
             g0, g1 = S.lines[0, a, b], S.lines[1, a, b]
             c = min(c, crossing(g0, g1, f0, f1) if far else crossing(f0, f1, g0, g1))
-            if b == tail[v]: break
+            if b == tail[v]:
+                break
             b = nxt[b]
-        if a == tail[u]: break
+        if a == tail[u]:
+            break
         a = nxt[a]
     return c
 
@@ -333,7 +420,9 @@ def lists_from_order(S, m):
     for i in range(m):
         u = S.nodes[SLOT, i]
         S.nodes[HEAD, u], S.nodes[TAIL, u] = leaf[start[u]], leaf[last[u]]
-        for p in range(start[u], last[u]): nxt[leaf[p]] = leaf[p + 1]
+        for p in range(start[u], last[u]):
+            nxt[leaf[p]] = leaf[p + 1]
+
 
 @compiled
 def renew(S, row, s, x):
@@ -344,11 +433,14 @@ def renew(S, row, s, x):
     refresh(S, a, b, x)
     for i in range(m):
         y = S.nodes[SLOT, i]
-        if y == a or y == b: continue
+        if y == a or y == b:
+            continue
         for u in (a, b):
-            if cross(S, a, b, u, y) <= x or not pair_before(S, a, b, u, y, x): refresh(S, u, y, x)
+            if cross(S, a, b, u, y) <= x or not pair_before(S, a, b, u, y, x):
+                refresh(S, u, y, x)
     S.until[LOCAL, s] = max(step_crossing(S, a, b, m, x), x)
-    if row == LOCAL and S.until[LOCAL, s] == x: return False
+    if row == LOCAL and S.until[LOCAL, s] == x:
+        return False
     lists_from_order(S, m)
     S.until[EXPIRY, s] = expiry(S, a, b)
     set_order(S, s - 1, s + 1)
@@ -356,20 +448,29 @@ def renew(S, row, s, x):
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #25161f0d
 def begin(
-    D0,            # (n, n) distances, or lines by their values at 0 …
-    D1,            # … and at 1
-    kinds,         # (kind, kind): SINGLE, COMPLETE or AVERAGE at 0 and at 1
+    D0,  # (n, n) distances, or lines by their values at 0 …
+    D1,  # … and at 1
+    kinds,  # (kind, kind): SINGLE, COMPLETE or AVERAGE at 0 and at 1
     metric=False,  # True: the lines of clusters are those of their farthest points (kinds are COMPLETE)
-    x=0.0,         # where the sweep begins, in [0, 1)
-):                 # `State`
+    x=0.0,  # where the sweep begins, in [0, 1)
+):  # `State`
     "Run the definition once, with all certificates."
-    n = len(D0); width = 3 * n
+    n = len(D0)
+    width = 3 * n
     lines, nodes = np.zeros((2, width, width)), np.zeros((16, width), dtype=np.int64)
     lines[0, :n, :n], lines[1, :n, :n] = D0, D1
-    nodes[SIZE, :n], nodes[HIGH, :n], nodes[BIRTH, n:], nodes[DEATH, :n], nodes[DEATH, n:] = 1, np.arange(n), NEVER, NEVER, -1
-    nodes[FREE, :2 * n], nodes[[START, LAST, LEAF], :n] = np.arange(3 * n - 1, n - 1, -1), np.arange(n)
+    nodes[SIZE, :n], nodes[HIGH, :n], nodes[BIRTH, n:], nodes[DEATH, :n], nodes[DEATH, n:] = (
+        1,
+        np.arange(n),
+        NEVER,
+        NEVER,
+        -1,
+    )
+    nodes[FREE, : 2 * n], nodes[[START, LAST, LEAF], :n] = np.arange(3 * n - 1, n - 1, -1), np.arange(n)
     sums = lines.copy() if AVERAGE in kinds and not metric else np.zeros((2, 1, 1))
-    S = State(lines, sums, nodes, np.full((4, n - 1), -1), np.full((3, n - 1), np.inf), np.array([*kinds, metric, 2 * n]))
+    S = State(
+        lines, sums, nodes, np.full((4, n - 1), -1), np.full((3, n - 1), np.inf), np.array([*kinds, metric, 2 * n])
+    )
     repair(S, 0, x)
     return S
 
@@ -377,54 +478,68 @@ def begin(
 def advance(
     S,  # `State` that holds at x
     c,  # where the next certificate fails, in [0, 1)
-):      # what came of it: "order" (of merges), "tree", or "renew" if the run is the same
+):  # what came of it: "order" (of merges), "tree", or "renew" if the run is the same
     "Mend what fails next."
     flat = S.until.ravel()
     at = int(flat.argmin())
     row, t = divmod(at, S.until.shape[1])
-    if S.how[METRIC] and row != ORDER and renew(S, row, t, c): return "renew"
-    if row == ORDER and np.count_nonzero(flat == flat[at]) == 1 and swap(S, t, c): return "order"
+    if S.how[METRIC] and row != ORDER and renew(S, row, t, c):
+        return "renew"
+    if row == ORDER and np.count_nonzero(flat == flat[at]) == 1 and swap(S, t, c):
+        return "order"
     return "tree" if repair(S, int(np.flatnonzero((S.until == flat[at]).any(axis=0))[0]), c) else "order"
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #ec4bac05
 def sweep(
-    S,      # `State` from `begin`; it is changed
+    S,  # `State` from `begin`; it is changed
     x=0.0,  # where it began
-):          # yields (x, what may have changed: "start", "order" (of merges only) or "tree"); the state holds from x to the next value, and must be read before that is asked for
+):  # yields (x, what may have changed: "start", "order" (of merges only) or "tree"); the state holds from x to the next value, and must be read before that is asked for
     "Walk through all runs of the family from left to right."
     what, at, stuck, limit = "start", x, 0, 8 * S.steps.shape[1]
     while True:
         c = max(float(S.until.min()), at)
-        if what and c > x: yield x, what; what = None             # all that happens at x has happened
-        if not c < 1.0: return
+        if what and c > x:
+            yield x, what
+            what = None  # all that happens at x has happened
+        if not c < 1.0:
+            return
         stuck = stuck + 1 if c == at else 0
-        if stuck > limit: S.until[S.until <= c] = np.inf; continue    # lines that meet within rounding contradict each other
+        if stuck > limit:
+            S.until[S.until <= c] = np.inf
+            continue  # lines that meet within rounding contradict each other
         at, event = c, advance(S, c)
-        if event == "tree" or event == "order" and not what: what = event
-        if event != "renew": x = c
+        if event == "tree" or event == "order" and not what:
+            what = event
+        if event != "renew":
+            x = c
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #8edab358
 @compiled
 def class_counts(S, codes, before):
     "Objects of each class before every place of the row, into before (n + 1, k)."
     for p in range(len(codes)):
-        for c in range(before.shape[1]): before[p + 1, c] = before[p, c]
+        for c in range(before.shape[1]):
+            before[p + 1, c] = before[p, c]
         before[p + 1, codes[S.nodes[LEAF, p]]] += 1
+
 
 @compiled
 def top_nodes(S, k, top, depth):
     "Nodes fewer than k steps below the root, by the place where they begin, into top; their number. depth is room to work in."
     n_objects, waiting, m = S.steps.shape[1] + 1, 1, 0
-    room = S.nodes[OLD_BIRTH]                                     # free between two events
+    room = S.nodes[OLD_BIRTH]  # free between two events
     room[0], depth[0] = S.steps[NODE, n_objects - 2], 0
     while waiting:
         waiting -= 1
         u, d = room[waiting], depth[waiting]
-        top[m] = u; m += 1
-        if u < n_objects or d == k - 1: continue
+        top[m] = u
+        m += 1
+        if u < n_objects or d == k - 1:
+            continue
         s = S.nodes[BIRTH, u] - 1
         a, b = S.steps[LEFT, s], S.steps[RIGHT, s]
-        if S.nodes[START, a] > S.nodes[START, b]: a, b = b, a
+        if S.nodes[START, a] > S.nodes[START, b]:
+            a, b = b, a
         room[waiting], depth[waiting], room[waiting + 1], depth[waiting + 1] = b, d + 1, a, d + 1
         waiting += 2
     return m
@@ -436,16 +551,21 @@ def matched_objects(S, codes, before, top, depth, G):
     k = before.shape[1]
     class_counts(S, codes, before)
     m = top_nodes(S, k, top, depth)
-    for i in range(m): G[S.nodes[LAST, top[i]] + 1] = -1
-    G[0] = -1; G[0, 0] = 0
+    for i in range(m):
+        G[S.nodes[LAST, top[i]] + 1] = -1
+    G[0] = -1
+    G[0, 0] = 0
     for i in range(m):
         start, end = S.nodes[START, top[i]], S.nodes[LAST, top[i]] + 1
         for used in range(G.shape[1]):
-            if G[start, used] < 0: continue
+            if G[start, used] < 0:
+                continue
             for c in range(k):
-                if used >> c & 1: continue
+                if used >> c & 1:
+                    continue
                 right = G[start, used] + before[end, c] - before[start, c]
-                if right > G[end, used | 1 << c]: G[end, used | 1 << c] = right
+                if right > G[end, used | 1 << c]:
+                    G[end, used | 1 << c] = right
     return G[len(codes), G.shape[1] - 1]
 
 # %% ../../nbs/4_link/41a_sweep.ipynb #022f4a84
@@ -454,12 +574,16 @@ def majority_objects(S, codes, k, before, top, depth, G):
     "Most objects that are in the commonest class of their cluster, in a pruning into k clusters. G: (n + 1, k + 1) room to work in."
     class_counts(S, codes, before)
     m = top_nodes(S, k, top, depth)
-    for i in range(m): G[S.nodes[LAST, top[i]] + 1] = -1
-    G[0] = -1; G[0, 0] = 0
+    for i in range(m):
+        G[S.nodes[LAST, top[i]] + 1] = -1
+    G[0] = -1
+    G[0, 0] = 0
     for i in range(m):
         start, end = S.nodes[START, top[i]], S.nodes[LAST, top[i]] + 1
         most = 0
-        for c in range(before.shape[1]): most = max(most, before[end, c] - before[start, c])
+        for c in range(before.shape[1]):
+            most = max(most, before[end, c] - before[start, c])
         for j in range(k):
-            if G[start, j] >= 0 and G[start, j] + most > G[end, j + 1]: G[end, j + 1] = G[start, j] + most
+            if G[start, j] >= 0 and G[start, j] + most > G[end, j + 1]:
+                G[end, j + 1] = G[start, j] + most
     return G[len(codes), k]

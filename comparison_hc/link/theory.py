@@ -16,26 +16,29 @@ from math import comb, exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
+from ..ground.validation import as_rng
 from .execution import piecewise_loss
 from .learning import LearnedLinkage, average_loss, confidence_band
 from .merge import rings_and_disks
-from ..ground.validation import as_rng
 
 # %% ../../nbs/4_link/44_theory.ipynb #b3a780c4
 def _along(roots):
     "The roots, a point between every two, and one on either side."
     roots = sorted(set(roots))
-    if not roots: return [Fraction(0)]
+    if not roots:
+        return [Fraction(0)]
     return [roots[0] - 1, *(x for a, b in zip(roots, roots[1:]) for x in (a, (a + b) / 2)), roots[-1], roots[-1] + 1]
+
 
 def points_of_regions(
     functions,  # sequence of M (w_1, …, w_p, r), whole numbers or fractions: w·ζ + r
-):              # list of points (p fractions): at least one from every region, those with zeros included
+):  # list of points (p fractions): at least one from every region, those with zeros included
     "A point from every region of linear functions, by eliminating the last variable."
-    *functions, = [tuple(map(Fraction, f)) for f in functions]
+    (*functions,) = [tuple(map(Fraction, f)) for f in functions]
     p = len(functions[0]) - 1
-    if p == 1: return [(x,) for x in _along([-r / w for w, r in functions if w])]
-    flat = [f[:p - 1] + f[p:] for f in functions if f[p - 1] == 0]
+    if p == 1:
+        return [(x,) for x in _along([-r / w for w, r in functions if w])]
+    flat = [f[: p - 1] + f[p:] for f in functions if f[p - 1] == 0]
     for f, g in combinations([f for f in functions if f[p - 1]], 2):
         flat.append(tuple(g[p - 1] * a - f[p - 1] * b for i, (a, b) in enumerate(zip(f, g)) if i != p - 1))
     found = []
@@ -44,10 +47,11 @@ def points_of_regions(
         found += [(*point, y) for y in _along(heights)]
     return found
 
+
 def signs_at(
     functions,  # as in `points_of_regions`
-    point,      # p numbers
-):              # tuple of M signs −1, 0, 1
+    point,  # p numbers
+):  # tuple of M signs −1, 0, 1
     "The sign pattern of linear functions at a point."
     values = (f[-1] + sum(w * x for w, x in zip(f, point)) for f in functions)
     return tuple((v > 0) - (v < 0) for v in values)
@@ -56,14 +60,28 @@ def signs_at(
 def _region_counts(functions, sign=lambda pattern: pattern):
     "(open regions, regions with zeros as they are, regions with zeros taken as +)."
     patterns = {sign(signs_at(functions, point)) for point in points_of_regions(functions)}
-    return sum(0 not in pattern for pattern in patterns), len(patterns), len({tuple(s if s else 1 for s in pattern) for pattern in patterns})
+    return (
+        sum(0 not in pattern for pattern in patterns),
+        len(patterns),
+        len({tuple(s if s else 1 for s in pattern) for pattern in patterns}),
+    )
 
-@check("L20", "Lemma 1, linear", r"$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, at most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached", "exact enumeration",
-       erratum=r"The proof says that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs $M\ge1$.")
+
+@check(
+    "L20",
+    "Lemma 1, linear",
+    r"$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, at most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached",
+    "exact enumeration",
+    erratum=r"The proof says that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs $M\ge1$.",
+)
 def linear_regions(quick=True, rng=0):
     "Enumerated patterns of random and of special hyperplanes against the sums and the bound."
     rng, rows = as_rng(rng), []
-    for p, M in [(1, 1), (1, 6), (2, 1), (2, 3), (2, 6), (3, 2), (3, 3)] if quick else [(1, 1), (1, 6), (1, 40), (2, 1), (2, 3), (2, 6), (2, 10), (3, 2), (3, 3), (3, 4), (4, 2), (4, 3)]:
+    for p, M in (
+        [(1, 1), (1, 6), (2, 1), (2, 3), (2, 6), (3, 2), (3, 3)]
+        if quick
+        else [(1, 1), (1, 6), (1, 40), (2, 1), (2, 3), (2, 6), (2, 10), (3, 2), (3, 3), (3, 4), (4, 2), (4, 3)]
+    ):
         general = [tuple(map(int, f)) for f in rng.integers(-1000, 1001, (M, p + 1))]
         parallel = [(*general[0][:p], i) for i in range(M)]
         through_zero = [(*f[:p], 0) for f in general]
@@ -71,7 +89,11 @@ def linear_regions(quick=True, rng=0):
         for what, functions in (("general", general), ("parallel", parallel), ("through 0", through_zero)):
             opened, every, _ = _region_counts(functions)
             how = "=" if what == "general" else "<="
-            rows += [(p, M, what, "open", opened, how, cells), (p, M, what, "all", every, how, faces), (p, M, what, "all", every, "<=", (3 * M)**p)]
+            rows += [
+                (p, M, what, "open", opened, how, cells),
+                (p, M, what, "all", every, how, faces),
+                (p, M, what, "all", every, "<=", (3 * M) ** p),
+            ]
     opened, _, taken = _region_counts([(1, 0), (-1, 0)])
     rows.append((1, 2, "x and −x", "patterns above components", taken, ">", opened))
     p, M, what, counted, left, relation, right = zip(*rows)
@@ -82,16 +104,26 @@ def _parabolas(M, rng):
     "M quadratics on a line, (coefficient of x², of x, constant), with whole-number zeros or none; and their zeros."
     u, v, a = rng.integers(-50, 51, M), rng.integers(-50, 51, M), rng.choice([-2, -1, 1, 2], M)
     none = rng.random(M) < 0.2
-    made = [(int(s), 0, int(s) * 7) if empty else (int(s), int(-s * (x + y)), int(s * x * y)) for s, x, y, empty in zip(a, u, v, none)]
+    made = [
+        (int(s), 0, int(s) * 7) if empty else (int(s), int(-s * (x + y)), int(s * x * y))
+        for s, x, y, empty in zip(a, u, v, none)
+    ]
     return made, [int(z) for x, y, empty in zip(u, v, none) for z in ((x, y) if not empty else ())]
+
 
 def _lifted(f, g):
     "The product of two linear functions on the plane as a linear function of (x x, x y, y x, y y, x, y)."
     (a, b, c), (d, e, h) = f, g
     return a * d, a * e, b * d, b * e, a * h + c * d, b * h + c * e, c * h
 
-@check("L20", "Lemma 1, quadratic", r"$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on $\mathbb R^{p^2+p}$", "exact enumeration",
-       erratum=r"The printed lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$; with it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries $p(p+3)/2$ are different, so less would do.)")
+
+@check(
+    "L20",
+    "Lemma 1, quadratic",
+    r"$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on $\mathbb R^{p^2+p}$",
+    "exact enumeration",
+    erratum=r"The printed lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$; with it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries $p(p+3)/2$ are different, so less would do.)",
+)
 def quadratic_regions(quick=True, rng=0):
     "Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2."
     rng, rows = as_rng(rng), []
@@ -99,21 +131,42 @@ def quadratic_regions(quick=True, rng=0):
         quadratics, zeros = _parabolas(M, rng)
         on_curve = len({signs_at(quadratics, (x * x, x)) for x in _along(map(Fraction, zeros))})
         lifted = _region_counts(quadratics)[1]
-        rows += [(1, M, "patterns and lifted patterns", on_curve, lifted), (1, M, "lifted patterns and bound", lifted, (3 * M)**2), (1, M, "patterns and zeros", on_curve, 4 * M + 1)]
+        rows += [
+            (1, M, "patterns and lifted patterns", on_curve, lifted),
+            (1, M, "lifted patterns and bound", lifted, (3 * M) ** 2),
+            (1, M, "patterns and zeros", on_curve, 4 * M + 1),
+        ]
     for M in (1, 2, 3) if quick else (1, 2, 3, 4, 5):
         lines = [tuple(map(int, f)) for f in rng.integers(-30, 31, (2 * M, 3))]
-        products, lifts = (lambda s: tuple(a * b for a, b in zip(s[::2], s[1::2]))), [_lifted(f, g) for f, g in zip(lines[::2], lines[1::2])]
+        products, lifts = (
+            (lambda s: tuple(a * b for a, b in zip(s[::2], s[1::2]))),
+            [_lifted(f, g) for f, g in zip(lines[::2], lines[1::2])],
+        )
         patterns = _region_counts(lines, products)[1]
-        differ = sum(products(signs_at(lines, (x, y))) != signs_at(lifts, (x * x, x * y, y * x, y * y, x, y)) for x, y in points_of_regions(lines))
-        rows += [(2, M, "patterns and bound", patterns, (3 * M)**6), (2, M, "points where the lift has other signs", differ, 0)]
+        differ = sum(
+            products(signs_at(lines, (x, y))) != signs_at(lifts, (x * x, x * y, y * x, y * y, x, y))
+            for x, y in points_of_regions(lines)
+        )
+        rows += [
+            (2, M, "patterns and bound", patterns, (3 * M) ** 6),
+            (2, M, "points where the lift has other signs", differ, 0),
+        ]
         if M <= 2:
             lifted = _region_counts(lifts)[1]
-            rows += [(2, M, "patterns and lifted patterns", patterns, lifted), (2, M, "lifted patterns and bound", lifted, (3 * M)**6)]
+            rows += [
+                (2, M, "patterns and lifted patterns", patterns, lifted),
+                (2, M, "lifted patterns and bound", lifted, (3 * M) ** 6),
+            ]
     p, M, what, left, right = zip(*rows)
     return compare(left, "<=", right, p=p, M=M, what=what)
 
 # %% ../../nbs/4_link/44_theory.ipynb #c8e9971d
-@check("L20", "Lemma 1, condition broken", r"$\sin(2^ix)$, $i<M$, have $2^M$ open regions on $\mathbb R$, more than $(3M)^{p^2+p}=(3M)^2$ from $M=10$ on", "exact enumeration")
+@check(
+    "L20",
+    "Lemma 1, condition broken",
+    r"$\sin(2^ix)$, $i<M$, have $2^M$ open regions on $\mathbb R$, more than $(3M)^{p^2+p}=(3M)^2$ from $M=10$ on",
+    "exact enumeration",
+)
 def waves_have_many_regions(quick=True):
     "Patterns at the middles of 2^M equal arcs, counted, against 2^M and both bounds of the lemma."
     rows = []
@@ -121,8 +174,10 @@ def waves_have_many_regions(quick=True):
         x = (np.arange(2**M) + 0.5) * 2 * np.pi / 2**M
         counted = len(np.unique(np.sin(2.0 ** np.arange(M)[:, None] * x) > 0, axis=1).T)
         rows.append((M, "2^M", counted, "=", 2**M))
-        if M >= 4: rows.append((M, "3M", counted, ">", 3 * M))
-        if M >= 10: rows.append((M, "(3M)²", counted, ">", (3 * M)**2))
+        if M >= 4:
+            rows.append((M, "3M", counted, ">", 3 * M))
+        if M >= 10:
+            rows.append((M, "(3M)²", counted, ">", (3 * M) ** 2))
     M, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, M=M, against=what)
 
@@ -132,13 +187,15 @@ def _whole_metrics(n, L, rng):
     made = [np.triu(rng.integers(10, 21, (n, n)), 1) for _ in range(L)]
     return [(D + D.T).tolist() for D in made]
 
+
 def _weights(point):
     "β from its free parameters."
     return (1 - sum(point), *point)
 
+
 def distance_functions(
     metrics,  # L matrices of whole numbers
-):            # list of M (w_1, …, w_(L−1), r): the functions of H in the free parameters, without doubles
+):  # list of M (w_1, …, w_(L−1), r): the functions of H in the free parameters, without doubles
     "H of lemma 2: a function for every two pairs of points."
     pairs = list(combinations(range(len(metrics[0])), 2))
     found = set()
@@ -147,9 +204,11 @@ def distance_functions(
         found.add((*(x - h[0] for x in h[1:]), h[0]))
     return sorted(found)
 
+
 def _mixed(metrics, beta):
     "Rows of d_β."
     return [[sum(w * x for w, x in zip(beta, xs)) for xs in zip(*rows)] for rows in zip(*metrics)]
+
 
 def _ranks(values):
     "Places of values in their order; equal values share one."
@@ -163,24 +222,44 @@ def _in_simplex(functions, rng, extra):
     sides = [*functions, *((*(int(i == j) for j in range(p)), 0) for i in range(p)), (*(-1,) * p, 1)]
     points = {point for point in points_of_regions(sides) if min(point) >= 0 and sum(point) <= 1}
     drawn = np.sort(rng.integers(0, 1001, (extra, p + 2)), axis=1)
-    return sorted(points) + [tuple(Fraction(int(b - a), max(1, int(row[-1] - row[0]))) for a, b in zip(row[1:-1], row[2:])) for row in drawn]
+    return sorted(points) + [
+        tuple(Fraction(int(b - a), max(1, int(row[-1] - row[0]))) for a, b in zip(row[1:-1], row[2:])) for row in drawn
+    ]
+
 
 def _looked_at(D, A, B, pick):
     "The two points that a 2-point-based merge function looks at: `pick` of the pairs, by distance; the first of equal ones."
     return pick([(D[a][b], i, a, b) for i, (a, b) in enumerate(product(A, B))])[2:]
 
-def _picks(): return {"single": min, "complete": lambda pairs: max(pairs, key=lambda pair: (pair[0], -pair[1])), "median": lambda pairs: sorted(pairs)[len(pairs) // 2]}
+
+def _picks():
+    return {
+        "single": min,
+        "complete": lambda pairs: max(pairs, key=lambda pair: (pair[0], -pair[1])),
+        "median": lambda pairs: sorted(pairs)[len(pairs) // 2],
+    }
+
 
 def _cluster_pairs(n):
     "All pairs of clusters of n points that share no point."
     clusters = [c for size in range(1, n) for c in combinations(range(n), size)]
     return [(A, B) for A, B in combinations(clusters, 2) if not set(A) & set(B)]
 
-@check("L20", "Lemma 2", r"$\boldsymbol\beta,\boldsymbol\beta'$ are in one region of $\mathcal H$ exactly if $d_{\boldsymbol\beta}$ and $d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function looks at the same two points; $|\mathcal H|\le n^4$", "exact enumeration")
+
+@check(
+    "L20",
+    "Lemma 2",
+    r"$\boldsymbol\beta,\boldsymbol\beta'$ are in one region of $\mathcal H$ exactly if $d_{\boldsymbol\beta}$ and $d_{\boldsymbol\beta'}$ order all pairs of points in the same way; then every 2-point-based merge function looks at the same two points; $|\mathcal H|\le n^4$",
+    "exact enumeration",
+)
 def one_region_one_order(quick=True, rng=0):
     "Regions with two orders, orders with two regions, regions with two choices of points; every region of every instance, and random weights."
     rng, rows = as_rng(rng), []
-    for L, n in [(2, 3), (2, 4), (2, 5), (3, 3), (3, 4)] if quick else [(2, 3), (2, 4), (2, 5), (2, 6), (2, 7), (3, 3), (3, 4), (3, 4), (4, 3)]:
+    for L, n in (
+        [(2, 3), (2, 4), (2, 5), (3, 3), (3, 4)]
+        if quick
+        else [(2, 3), (2, 4), (2, 5), (2, 6), (2, 7), (3, 3), (3, 4), (3, 4), (4, 3)]
+    ):
         metrics = _whole_metrics(n, L, rng)
         H, pairs = distance_functions(metrics), list(combinations(range(n), 2))
         points = _in_simplex(H, rng, 60)
@@ -188,11 +267,19 @@ def one_region_one_order(quick=True, rng=0):
         for point in points:
             D = _mixed(metrics, _weights(point))
             region, order = signs_at(H, point), _ranks([D[a][b] for a, b in pairs])
-            orders.setdefault(region, set()).add(order); regions.setdefault(order, set()).add(region)
-            choices.setdefault(region, set()).add(tuple(_looked_at(D, A, B, pick) for pick in _picks().values() for A, B in _cluster_pairs(n)[:40]))
+            orders.setdefault(region, set()).add(order)
+            regions.setdefault(order, set()).add(region)
+            choices.setdefault(region, set()).add(
+                tuple(_looked_at(D, A, B, pick) for pick in _picks().values() for A, B in _cluster_pairs(n)[:40])
+            )
         two = lambda groups: sum(len(group) > 1 for group in groups.values())
-        rows += [(L, n, len(points), "regions with two orders", two(orders), "=", 0), (L, n, len(points), "orders with two regions", two(regions), "=", 0),
-                 (L, n, len(points), "regions with two choices", two(choices), "=", 0), (L, n, len(points), "functions", len(H), "<=", n**4), (L, n, len(points), "regions", len(orders), "<=", (3 * len(H))**(L - 1))]
+        rows += [
+            (L, n, len(points), "regions with two orders", two(orders), "=", 0),
+            (L, n, len(points), "orders with two regions", two(regions), "=", 0),
+            (L, n, len(points), "regions with two choices", two(choices), "=", 0),
+            (L, n, len(points), "functions", len(H), "<=", n**4),
+            (L, n, len(points), "regions", len(orders), "<=", (3 * len(H)) ** (L - 1)),
+        ]
     L, n, cases, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, L=L, n=n, weights_tried=cases, what=what)
 
@@ -200,6 +287,7 @@ def one_region_one_order(quick=True, rng=0):
 def _distance(D, A, B, picks, alpha):
     "D_α(A, B; d), straight from the definition."
     return sum(a * D[x][y] for a, pick in zip((1 - alpha, alpha), picks) for x, y in [_looked_at(D, A, B, pick)])
+
 
 def _algorithm_1(n, distance):
     "Merges of L20's algorithm 1; of equal pairs the first in a fixed order of all pairs."
@@ -210,17 +298,25 @@ def _algorithm_1(n, distance):
         merges.append((A, B))
     return tuple(merges)
 
+
 def _cluster_functions(metrics, D, pairs, picks):
     "The (4,) coefficients of (1−α)(1−β), (1−α)β, α(1−β), αβ in D_α(A, B; d_β) for every pair, when the points looked at are those of D."
-    return [tuple(metric[x][y] for pick in picks for x, y in [_looked_at(D, A, B, pick)] for metric in metrics) for A, B in pairs]
+    return [
+        tuple(metric[x][y] for pick in picks for x, y in [_looked_at(D, A, B, pick)] for metric in metrics)
+        for A, B in pairs
+    ]
+
 
 def _value(f, alpha, beta):
     "A function of `_cluster_functions` at (α, β)."
     return (1 - alpha) * ((1 - beta) * f[0] + beta * f[1]) + alpha * ((1 - beta) * f[2] + beta * f[3])
 
+
 def _parameters(H, rng, per_side):
     "For every region Z of H on [0, 1], open ones and points: (representative, list of (α, β) with β in Z)."
-    ends = sorted({Fraction(0), Fraction(1), *(b for (b,) in points_of_regions(H) if 0 <= b <= 1 and 0 in signs_at(H, (b,)))})
+    ends = sorted(
+        {Fraction(0), Fraction(1), *(b for (b,) in points_of_regions(H) if 0 <= b <= 1 and 0 in signs_at(H, (b,)))}
+    )
     alphas = [Fraction(int(i), 97) for i in rng.integers(0, 98, per_side)]
     for low, high in zip(ends, ends[1:]):
         inside = [low + (high - low) * Fraction(int(i), 101) for i in rng.integers(1, 101, per_side)]
@@ -228,11 +324,18 @@ def _parameters(H, rng, per_side):
         yield low, list(product(alphas, [low]))
 
 # %% ../../nbs/4_link/44_theory.ipynb #4b73a226
-@check("L20", "Lemma 3", r"In a region of $\mathcal H$ the difference of two merge distances is the quadratic $q_{A,B,A',B'}(\alpha,\beta)$; equal signs of all $q$ mean one order of all pairs of clusters and one run of Algorithm 1; at most $n^{4L'}$ different $q$ a region", "exact enumeration")
+@check(
+    "L20",
+    "Lemma 3",
+    r"In a region of $\mathcal H$ the difference of two merge distances is the quadratic $q_{A,B,A',B'}(\alpha,\beta)$; equal signs of all $q$ mean one order of all pairs of clusters and one run of Algorithm 1; at most $n^{4L'}$ different $q$ a region",
+    "exact enumeration",
+)
 def one_region_one_run(quick=True, rng=0):
     "Two metrics, single or median and complete linkage: differences against q; groups of parameters with equal signs that have two orders or two runs."
     rng, rows = as_rng(rng), []
-    for n, names in [(3, ("single", "complete")), (4, ("single", "complete")), (4, ("median", "complete"))] * (1 if quick else 4):
+    for n, names in [(3, ("single", "complete")), (4, ("single", "complete")), (4, ("median", "complete"))] * (
+        1 if quick else 4
+    ):
         metrics, picks = _whole_metrics(n, 2, rng), [_picks()[name] for name in names]
         pairs, H = _cluster_pairs(n), distance_functions(metrics)
         wrong, orders, runs, met, most = 0, {}, {}, 0, 0
@@ -241,28 +344,47 @@ def one_region_one_run(quick=True, rng=0):
             most = max(most, len({tuple(x - y for x, y in zip(f, g)) for f, g in combinations(functions, 2)}))
             for alpha, beta in parameters:
                 D = _mixed(metrics, _weights((beta,)))
-                direct, by_q = [_distance(D, A, B, picks, alpha) for A, B in pairs], [_value(f, alpha, beta) for f in functions]
+                direct, by_q = (
+                    [_distance(D, A, B, picks, alpha) for A, B in pairs],
+                    [_value(f, alpha, beta) for f in functions],
+                )
                 wrong += sum((x - y) != (u - v) for (x, u), (y, v) in combinations(zip(direct, by_q), 2))
                 signs = tuple((x > y) - (x < y) for x, y in combinations(by_q, 2))
                 met += (number, signs) in orders
                 orders.setdefault((number, signs), set()).add(_ranks(direct))
-                runs.setdefault((number, signs), set()).add(_algorithm_1(n, lambda A, B: _distance(D, A, B, picks, alpha)))
-        rows += [(n, names, met, "differences that are not q", wrong, "=", 0), (n, names, met, "regions with two orders", sum(len(g) > 1 for g in orders.values()), "=", 0),
-                 (n, names, met, "regions with two runs", sum(len(g) > 1 for g in runs.values()), "=", 0), (n, names, met, "met again", met, ">", 0), (n, names, met, "functions q", most, "<=", n**8)]
+                runs.setdefault((number, signs), set()).add(
+                    _algorithm_1(n, lambda A, B: _distance(D, A, B, picks, alpha))
+                )
+        rows += [
+            (n, names, met, "differences that are not q", wrong, "=", 0),
+            (n, names, met, "regions with two orders", sum(len(g) > 1 for g in orders.values()), "=", 0),
+            (n, names, met, "regions with two runs", sum(len(g) > 1 for g in runs.values()), "=", 0),
+            (n, names, met, "met again", met, ">", 0),
+            (n, names, met, "functions q", most, "<=", n**8),
+        ]
     n, names, met, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, n=n, merges=["–".join(x) for x in names], same_region=met, what=what)
 
 # %% ../../nbs/4_link/44_theory.ipynb #e6c7d32c
-def _average(D, A, B): return Fraction(sum(D[a][b] for a in A for b in B), len(A) * len(B))
+def _average(D, A, B):
+    return Fraction(sum(D[a][b] for a in A for b in B), len(A) * len(B))
 
-@check("L20", "Lemma 3, condition broken", r"Average linkage is not 2-point-based: inside a region of $\mathcal H$ the order of pairs of clusters changes; single and complete linkage keep it", "exact enumeration")
+
+@check(
+    "L20",
+    "Lemma 3, condition broken",
+    r"Average linkage is not 2-point-based: inside a region of $\mathcal H$ the order of pairs of clusters changes; single and complete linkage keep it",
+    "exact enumeration",
+)
 def averages_change_inside(quick=True, rng=0):
     "Open regions of H in which pairs of clusters have two orders, for average linkage and for the others."
     rng, counts = as_rng(rng), dict(average=0, single=0, complete=0)
     for _ in range(3 if quick else 20):
         metrics = _whole_metrics(4, 2, rng)
         H, pairs = distance_functions(metrics), _cluster_pairs(4)
-        ends = sorted({Fraction(0), Fraction(1), *(b for (b,) in points_of_regions(H) if 0 < b < 1 and 0 in signs_at(H, (b,)))})
+        ends = sorted(
+            {Fraction(0), Fraction(1), *(b for (b,) in points_of_regions(H) if 0 < b < 1 and 0 in signs_at(H, (b,)))}
+        )
         for low, high in zip(ends, ends[1:]):
             Ds = [_mixed(metrics, _weights((low + (high - low) * Fraction(i, 20),))) for i in range(1, 20)]
             for name in counts:
@@ -273,9 +395,9 @@ def averages_change_inside(quick=True, rng=0):
 # %% ../../nbs/4_link/44_theory.ipynb #31723eaf
 def pool_of_losses(
     n_tasks,  # how many tasks of rings and disks
-    n,        # points in each
-    rng,      # int seed or `numpy.random.Generator`
-):            # ((m,) where pieces begin, (n_tasks, m) loss of every task on every piece, list of `PiecewiseLoss`)
+    n,  # points in each
+    rng,  # int seed or `numpy.random.Generator`
+):  # ((m,) where pieces begin, (n_tasks, m) loss of every task on every piece, list of `PiecewiseLoss`)
     "Exact losses of single–complete linkage on many tasks, on all their pieces together."
     rng, curves = as_rng(rng), []
     for _ in range(n_tasks):
@@ -284,16 +406,23 @@ def pool_of_losses(
     begins = np.unique(np.concatenate([curve.breakpoints[:-1] for curve in curves]))
     return begins, np.array([curve(begins) for curve in curves]), curves
 
+
 def rademacher(
     losses,  # (N, T), N small
-):           # float
+):  # float
     "The empirical Rademacher complexity of T vectors, over all 2^N choices of signs."
     N = len(losses)
     signs = 1 - 2.0 * (np.arange(2**N)[:, None] >> np.arange(N) & 1)
     return float((signs @ losses).max(axis=1).mean() / N)
 
-@check("L20", "Theorem 1, step 3", r"$\hat R\le\sqrt{2\ln T/N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones", "exact enumeration",
-       erratum=r"The last display drops $1/N$: printed is $\sqrt{\log(T)/N}=O(\sqrt{p^2\log N+p^3\log n})$, which grows with $N$ and is above 1, where every $\hat R$ of losses in $[0,1]$ is anyway. With it, $O(\sqrt{(p^2\log N+p^3\log n)/N})$, it falls.")
+
+@check(
+    "L20",
+    "Theorem 1, step 3",
+    r"$\hat R\le\sqrt{2\ln T/N}$ for $T$ vectors in $[0,1]^N$ (Massart), on real losses and on the worst ones",
+    "exact enumeration",
+    erratum=r"The last display drops $1/N$: printed is $\sqrt{\log(T)/N}=O(\sqrt{p^2\log N+p^3\log n})$, which grows with $N$ and is above 1, where every $\hat R$ of losses in $[0,1]$ is anyway. With it, $O(\sqrt{(p^2\log N+p^3\log n)/N})$, it falls.",
+)
 def noise_is_hard_to_follow(quick=True, rng=0):
     "R̂ over all signs against Massart's bound; the printed right-hand side against 1, and the corrected one."
     rng, rows = as_rng(rng), []
@@ -303,71 +432,102 @@ def noise_is_hard_to_follow(quick=True, rng=0):
             some = np.unique(losses[rng.choice(len(losses), N, replace=False)], axis=1)
             rows.append((N, some.shape[1], "rings and disks", rademacher(some), "<=", sqrt(2 * log(some.shape[1]) / N)))
         every = 1.0 * (np.arange(2**N)[:, None] >> np.arange(N) & 1).T
-        rows += [(N, 2**N, "all of {0, 1}^N", rademacher(every), "<=", sqrt(2 * log(2**N) / N)), (N, 2**N, "all of {0, 1}^N", rademacher(every), "=", 0.5)]
+        rows += [
+            (N, 2**N, "all of {0, 1}^N", rademacher(every), "<=", sqrt(2 * log(2**N) / N)),
+            (N, 2**N, "all of {0, 1}^N", rademacher(every), "=", 0.5),
+        ]
     for N in (2, 10**3, 10**6):
-        printed = 9 * log(N) + 27 * log(100)                                    # p = 3: one metric, two merge functions; n = 100
+        printed = 9 * log(N) + 27 * log(100)  # p = 3: one metric, two merge functions; n = 100
         rows.append((N, 0, "printed right-hand side above 1", sqrt(printed), ">", 1))
-        if N == 10**6: rows.append((N, 0, "corrected right-hand side", sqrt(printed / N), "<", 0.02))
+        if N == 10**6:
+            rows.append((N, 0, "corrected right-hand side", sqrt(printed / N), "<", 0.02))
     N, T, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, tol=1e-12, N=N, T=T, losses=what)
 
 # %% ../../nbs/4_link/44_theory.ipynb #bf90febc
 def log_regions(
-    N,        # tasks, > 0
-    n,        # points
-    L,        # metrics
+    N,  # tasks, > 0
+    n,  # points
+    L,  # metrics
     L_prime,  # merge functions
-):            # float
+):  # float
     "ln T of theorem 1's proof: ((L+L′)² + L+L′) · ln(3 · N · 3^L · n^(4(L+L′)))."
     return _log_regions(log(N), n, L, L_prime)
+
 
 def _log_regions(log_N, n, L, L_prime):
     "The same from ln N, for N beyond any float."
     p = L + L_prime
     return (p * p + p) * (log(3) + log_N + L * log(3) + 4 * p * log(n))
 
+
 def pseudo_dimension_bound(
-    n,        # points
-    L,        # metrics
+    n,  # points
+    L,  # metrics
     L_prime,  # merge functions
-):            # int
+):  # int
     "The largest d with 2^d ≤ T(d)."
     low, high = 1, 2
-    while high * log(2) <= log_regions(high, n, L, L_prime): low, high = high, 2 * high
+    while high * log(2) <= log_regions(high, n, L, L_prime):
+        low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if middle * log(2) <= log_regions(middle, n, L, L_prime) else (low, middle)
     return low
 
 # %% ../../nbs/4_link/44_theory.ipynb #c36c02eb
-@check("L20", "Theorem 1, how many tasks", r"$\ln T\le 16p^3\ln(Nn)$; the printed steps need $N\ge C\,p^3\ln(Nn)/\epsilon^2$; and $2^d\le T(d)$ only for $d\le96\,p^3\ln n$, which gives the printed $N$ by chaining", "deterministic",
-       erratum=r"$N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ does not follow from $\hat R=O(\sqrt{p^3\log(Nn)/N})$: solving for $N$ adds $\ln\frac1\epsilon$. The statement is true by a bound through the pseudo-dimension.")
+@check(
+    "L20",
+    "Theorem 1, how many tasks",
+    r"$\ln T\le 16p^3\ln(Nn)$; the printed steps need $N\ge C\,p^3\ln(Nn)/\epsilon^2$; and $2^d\le T(d)$ only for $d\le96\,p^3\ln n$, which gives the printed $N$ by chaining",
+    "deterministic",
+    erratum=r"$N=O(\frac{p^3}{\epsilon^2}\log\frac n\delta)$ does not follow from $\hat R=O(\sqrt{p^3\log(Nn)/N})$: solving for $N$ adds $\ln\frac1\epsilon$. The statement is true by a bound through the pseudo-dimension.",
+)
 def how_many_tasks(quick=True):
     "ln T against its bound on a grid; for constants C, an ε at which the printed N is too small for the printed steps; the pseudo-dimension."
     rows, n_values = [], (2, 10, 1000, 10**6)
     for (L, L_prime), n in product(((1, 1), (1, 2), (2, 1), (3, 3), (1, 10), (10, 1)), n_values):
         p = L + L_prime
-        rows += [(p, n, f"ln T, N = {N}", log_regions(N, n, L, L_prime), "<=", 16 * p**3 * log(N * n)) for N in (1, 100, 10**9)]
+        rows += [
+            (p, n, f"ln T, N = {N}", log_regions(N, n, L, L_prime), "<=", 16 * p**3 * log(N * n))
+            for N in (1, 100, 10**9)
+        ]
         rows.append((p, n, "pseudo-dimension", pseudo_dimension_bound(n, L, L_prime), "<=", 96 * p**3 * log(n)))
     for C, n in product((1, 100, 10**4), (10, 1000)):
-        p, target = 3, C * 27 * log(n / 0.05)                                   # N ε² of the printed N, δ = 0.05
-        log_inverse_epsilon = target                                            # ε = exp(−C p³ ln(n/δ)): small enough
-        rows.append((p, n, f"C = {C}: 8 ln T at the printed N, and N ε²", 8 * _log_regions(log(target) + 2 * log_inverse_epsilon, n, 1, 2), ">", target))
+        p, target = 3, C * 27 * log(n / 0.05)  # N ε² of the printed N, δ = 0.05
+        log_inverse_epsilon = target  # ε = exp(−C p³ ln(n/δ)): small enough
+        rows.append(
+            (
+                p,
+                n,
+                f"C = {C}: 8 ln T at the printed N, and N ε²",
+                8 * _log_regions(log(target) + 2 * log_inverse_epsilon, n, 1, 2),
+                ">",
+                target,
+            )
+        )
     p, n, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, p=p, n=n, what=what)
 
 # %% ../../nbs/4_link/44_theory.ipynb #b105ff06
 def sup_deviations(
     losses,  # (M, T) loss of every task of the pool on every piece
-    N,       # tasks in a sample
-    runs,    # how many samples
-    rng,     # int seed or `numpy.random.Generator`
-):           # (runs,) largest distance over all parameters between the average on a sample and on the pool
+    N,  # tasks in a sample
+    runs,  # how many samples
+    rng,  # int seed or `numpy.random.Generator`
+):  # (runs,) largest distance over all parameters between the average on a sample and on the pool
     "How far samples of N tasks stray from the pool they are drawn from."
     counts = as_rng(rng).multinomial(N, np.full(len(losses), 1 / len(losses)), runs)
     return np.abs(counts @ losses / N - losses.mean(axis=0)).max(axis=1)
 
-@check("L20", "Theorem 1", r"$\mathbf P\big(\sup_\alpha|\text{average}-\text{expected loss}|>\sqrt{\ln(2T/\delta)/2N}\big)\le\delta$, and $\max_\alpha\mathrm{Var}\le N\,\mathbf E\sup^2\le\frac12(1+\ln2T)$ for every $N$: the rate is $1/\sqrt N$", "Monte Carlo", confidence=0.999)
+
+@check(
+    "L20",
+    "Theorem 1",
+    r"$\mathbf P\big(\sup_\alpha|\text{average}-\text{expected loss}|>\sqrt{\ln(2T/\delta)/2N}\big)\le\delta$, and $\max_\alpha\mathrm{Var}\le N\,\mathbf E\sup^2\le\frac12(1+\ln2T)$ for every $N$: the rate is $1/\sqrt N$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
     "Rings and disks, single–complete: intervals for the probability and for N·E sup² against both bounds."
     seed, rng, runs = rng, as_rng(rng), 400 if quick else 20_000
@@ -379,12 +539,29 @@ def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
         outside = int((sup > sqrt(log(2 * T / delta) / (2 * N))).sum())
         rare, _ = proportion_interval(outside, runs, confidence, 3 * len(sizes))
         low, high = mean_interval(N * sup**2, confidence, n_statements=3 * len(sizes))
-        rows += [(N, "probability", rare, "<=", delta), (N, "N·E sup², above", low, "<=", (1 + log(2 * T)) / 2), (N, "N·E sup², below", high, ">=", variance)]
+        rows += [
+            (N, "probability", rare, "<=", delta),
+            (N, "N·E sup², above", low, "<=", (1 + log(2 * T)) / 2),
+            (N, "N·E sup², below", high, ">=", variance),
+        ]
     N, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, N=N, what=what, random=dict(seed=seed, what=f"a pool of {len(losses)} tasks, and {runs} samples a size"))
+    return compare(
+        left,
+        relation,
+        right,
+        N=N,
+        what=what,
+        random=dict(seed=seed, what=f"a pool of {len(losses)} tasks, and {runs} samples a size"),
+    )
 
 # %% ../../nbs/4_link/44_theory.ipynb #9818fa87
-@check("L20", "Theorem 1, the band", r"`confidence_band`, from the sample alone, contains the expected loss for all $\alpha$ at once with probability $\ge1-\delta$", "Monte Carlo", confidence=0.999)
+@check(
+    "L20",
+    "Theorem 1, the band",
+    r"`confidence_band`, from the sample alone, contains the expected loss for all $\alpha$ at once with probability $\ge1-\delta$",
+    "Monte Carlo",
+    confidence=0.999,
+)
 def bands_hold(quick=True, confidence=0.999, delta=0.2, rng=0):
     "Share of samples whose band is left by the pool's average at some α, against δ."
     seed, rng, runs, rows = rng, as_rng(rng), 30 if quick else 400, []
@@ -398,4 +575,11 @@ def bands_hold(quick=True, confidence=0.999, delta=0.2, rng=0):
         rows.append((N, int(outside)))
     N, outside = zip(*rows)
     low, _ = proportion_interval(outside, runs, confidence, len(rows))
-    return compare(low, "<=", delta, N=N, outside=outside, random=dict(seed=seed, what=f"a pool of {len(losses)} tasks, and {runs} samples a size"))
+    return compare(
+        low,
+        "<=",
+        delta,
+        N=N,
+        outside=outside,
+        random=dict(seed=seed, what=f"a pool of {len(losses)} tasks, and {runs} samples a size"),
+    )

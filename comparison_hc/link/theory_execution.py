@@ -15,36 +15,42 @@ from itertools import combinations
 import numpy as np
 
 from ..checks import check, compare
+from ..ground.validation import MissingFileError, as_rng, require
 from .execution import execution_tree, piecewise_loss
 from .merge import rings_and_disks
-from ..ground.validation import MissingFileError, as_rng, require
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #22abc099
 def exact_lines(
-    A, B,    # clusters: tuples of objects
-    Ds,      # one matrix of whole numbers, or two
+    A,
+    B,  # clusters: tuples of objects
+    Ds,  # one matrix of whole numbers, or two
     merges,  # two merge functions for one matrix, one for two: "single", "complete" or "average"
-    x,       # the parameter, a fraction: where it matters which points are farthest
-):           # (f0, f1): values at 0 and at 1 of the line that the distance follows right of x (left of it at 1)
+    x,  # the parameter, a fraction: where it matters which points are farthest
+):  # (f0, f1): values at 0 and at 1 of the line that the distance follows right of x (left of it at 1)
     "The distance of two clusters as a line, from the definition, in fractions."
     pairs = [(a, b) for a in A for b in B]
     if len(Ds) == 1:
         values = [Ds[0][a][b] for a, b in pairs]
-        return tuple(dict(single=min, complete=max, average=lambda v: Fraction(sum(v), len(v)))[name](values) for name in merges)
-    if merges == ("average",): return tuple(Fraction(sum(D[a][b] for a, b in pairs), len(pairs)) for D in Ds)
+        return tuple(
+            dict(single=min, complete=max, average=lambda v: Fraction(sum(v), len(v)))[name](values) for name in merges
+        )
+    if merges == ("average",):
+        return tuple(Fraction(sum(D[a][b] for a, b in pairs), len(pairs)) for D in Ds)
     lines = [tuple(D[a][b] for D in Ds) for a, b in pairs]
     return dict(complete=max, single=min)[merges[0]](lines, key=lambda f: _place(f, x))
+
 
 def _place(f, x):
     "Sorts lines by their height just right of x; just left at 1."
     return (1 - x) * f[0] + x * f[1], (f[1] - f[0]) * (1 if x < 1 else -1)
 
+
 def exact_run(
-    n,       # objects
-    Ds,      # as in `exact_lines`
+    n,  # objects
+    Ds,  # as in `exact_lines`
     merges,  # as in `exact_lines`
-    x,       # in [0, 1], a fraction
-):           # list of n − 1 frozensets {A, B}
+    x,  # in [0, 1], a fraction
+):  # list of n − 1 frozensets {A, B}
     "Algorithm 1 at one parameter, without rounding."
     clusters, made = [(i,) for i in range(n)], []
     while len(clusters) > 1:
@@ -55,24 +61,34 @@ def exact_run(
     return made
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #6838b13d
-FAMILIES = {"single–complete": ("single", "complete"), "average–complete": ("average", "complete"), "single–average": ("single", "average"), "two metrics, complete": ("complete",),
-            "two metrics, average": ("average",), "two metrics, single": ("single",)}
+FAMILIES = {
+    "single–complete": ("single", "complete"),
+    "average–complete": ("average", "complete"),
+    "single–average": ("single", "average"),
+    "two metrics, complete": ("complete",),
+    "two metrics, average": ("average",),
+    "two metrics, single": ("single",),
+}
+
 
 def whole_distances(
-    n,        # objects
+    n,  # objects
     n_times,  # how many matrices
-    rng,      # int seed or `numpy.random.Generator`
+    rng,  # int seed or `numpy.random.Generator`
     top=10**4,  # distances are top, …, 2·top: any such numbers are a metric
-):            # list of (n, n) arrays of whole numbers
+):  # list of (n, n) arrays of whole numbers
     "Random metrics without rounding. A small `top` makes ties."
     rng = as_rng(rng)
     made = [np.triu(rng.integers(top, 2 * top + 1, (n, n)), 1) for _ in range(n_times)]
     return [D + D.T for D in made]
 
+
 def _euclidean(X):
     "Distances of rows, rounding and all."
     from scipy.spatial.distance import pdist, squareform
+
     return squareform(pdist(np.asarray(X, dtype=float)))
+
 
 def _made(leaf):
     "A leaf's merges as `exact_run` gives them."
@@ -82,10 +98,14 @@ def _made(leaf):
         members[len(members)] = tuple(sorted(members[a] + members[b]))
     return made
 
+
 def _tree(Ds, merges, method=None):
     "The leaves that the package finds."
     given = [D.astype(float) for D in Ds]
-    return execution_tree(given[0] if len(Ds) == 1 else tuple(given), merges if len(Ds) == 1 else merges[0], method=method).leaves()
+    return execution_tree(
+        given[0] if len(Ds) == 1 else tuple(given), merges if len(Ds) == 1 else merges[0], method=method
+    ).leaves()
+
 
 def _near(x):
     "The fraction that a floating-point breakpoint stands for: at most 4·10⁴ times 60 for the averages in its denominator."
@@ -97,74 +117,118 @@ def _parameters(leaves, rng, n_random):
     points = [_near(x) for x in leaves.breakpoints]
     for i, (low, high) in enumerate(zip(points, points[1:])):
         aside = min(Fraction(1, 10**9), (high - low) / 3)
-        yield from (("at a breakpoint", low, i), ("just right of it", low + aside, i), ("just left of the next", high - aside, i), ("middle", (low + high) / 2, i))
+        yield from (
+            ("at a breakpoint", low, i),
+            ("just right of it", low + aside, i),
+            ("just left of the next", high - aside, i),
+            ("middle", (low + high) / 2, i),
+        )
     yield "at 1", Fraction(1), len(leaves) - 1
     for x in rng.integers(0, 10**6, n_random).tolist():
         x = Fraction(x, 10**6)
         yield "random", x, max(i for i, low in enumerate(points[:-1]) if low <= x)
+
 
 def _leaves_are_runs(families, quick, rng):
     "Rows for `compare`: holes and overlaps of the leaves, and exact runs that are not the leaf's."
     rng, rows = as_rng(rng), []
     for family in families:
         merges, wrong, tried, seams, n_leaves = FAMILIES[family], Counter(), Counter(), 0, 0
-        for n, top in [(4, 3), (5, 10**4), (6, 10**4)] if quick else [(4, 3), (5, 3), (5, 10**4), (6, 10**4), (7, 10**4)] * 6:
+        for n, top in (
+            [(4, 3), (5, 10**4), (6, 10**4)] if quick else [(4, 3), (5, 3), (5, 10**4), (6, 10**4), (7, 10**4)] * 6
+        ):
             Ds = whole_distances(n, 3 - len(merges), rng, top)
             leaves = _tree(Ds, merges)
             n_leaves += len(leaves)
-            seams += sum(one.high != two.low for one, two in zip(leaves, list(leaves)[1:])) + (leaves[0].low != 0) + (leaves[-1].high != 1) + sum(leaf.low >= leaf.high for leaf in leaves)
+            seams += (
+                sum(one.high != two.low for one, two in zip(leaves, list(leaves)[1:]))
+                + (leaves[0].low != 0)
+                + (leaves[-1].high != 1)
+                + sum(leaf.low >= leaf.high for leaf in leaves)
+            )
             for where, x, i in _parameters(leaves, rng, 10):
                 tried[where] += 1
                 wrong[where] += exact_run(n, [D.tolist() for D in Ds], merges, x) != _made(leaves[i])
-        rows += [(family, "holes and overlaps", n_leaves, seams)] + [(family, where, tried[where], wrong[where]) for where in tried]
+        rows += [(family, "holes and overlaps", n_leaves, seams)] + [
+            (family, where, tried[where], wrong[where]) for where in tried
+        ]
     family, what, cases, left = zip(*rows)
     return compare(left, "=", 0, family=family, what=what, cases=cases)
 
-@check("L20", "Lemma 4", r"The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included, makes the merges of the leaf that holds it", "exact enumeration",
-       erratum=r"The proof defines children by strict $D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$ (printed once with $C_j,C_k$). Two pairs with one line shut each other out, and the children do not cover the interval; single parameters are left out always. With a rule for ties, and half-open intervals, they tile.")
-def merge_leaves_tile(quick=True, rng=0): return _leaves_are_runs(list(FAMILIES)[:3], quick, rng)
 
-@check("L20", "Lemma 6", r"The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included, makes the merges of the leaf that holds it", "exact enumeration")
-def metric_leaves_tile(quick=True, rng=1): return _leaves_are_runs(list(FAMILIES)[3:], quick, rng)
+@check(
+    "L20",
+    "Lemma 4",
+    r"The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included, makes the merges of the leaf that holds it",
+    "exact enumeration",
+    erratum=r"The proof defines children by strict $D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$ (printed once with $C_j,C_k$). Two pairs with one line shut each other out, and the children do not cover the interval; single parameters are left out always. With a rule for ties, and half-open intervals, they tile.",
+)
+def merge_leaves_tile(quick=True, rng=0):
+    return _leaves_are_runs(list(FAMILIES)[:3], quick, rng)
+
+
+@check(
+    "L20",
+    "Lemma 6",
+    r"The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included, makes the merges of the leaf that holds it",
+    "exact enumeration",
+)
+def metric_leaves_tile(quick=True, rng=1):
+    return _leaves_are_runs(list(FAMILIES)[3:], quick, rng)
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #284a7271
 def algorithm_2(
-    lines,          # {pair: (f0, f1)} whole numbers or fractions
-    low,            # the interval begins here …
-    high,           # … and ends here
+    lines,  # {pair: (f0, f1)} whole numbers or fractions
+    low,  # the interval begins here …
+    high,  # … and ends here
     by_slope=True,  # of equal pairs, the one with the smaller slope; False: the first, as a reader of the printed step may do
-):                  # (list of (pair, low, high), lines evaluated, equations solved)
+):  # (list of (pair, low, high), lines evaluated, equations solved)
     "L20's algorithm 2, step by step, with its operations counted."
     found, evaluations, equations, x = [], 0, 0, low
     while x < high:
-        best = min(lines, key=lambda pair: _place(lines[pair], x)[:2 if by_slope else 1])
+        best = min(lines, key=lambda pair: _place(lines[pair], x)[: 2 if by_slope else 1])
         f, c = lines[best], high
         for g in lines.values():
             d0, d1 = f[0] - g[0], f[1] - g[1]
-            if d0 != d1 and x < (crossing := Fraction(d0) / (d0 - d1)) < c: c = crossing
+            if d0 != d1 and x < (crossing := Fraction(d0) / (d0 - d1)) < c:
+                c = crossing
         evaluations, equations = evaluations + 2 * len(lines), equations + len(lines)
         found.append((best, x, c))
         x = c
     return found, evaluations, equations
+
 
 def _wrong_stretches(lines, found):
     "How many of the found intervals have, in their middle, a lower line than their own."
     middle = lambda f, a, b: _place(f, (a + b) / 2)[0]
     return sum(min(middle(f, a, b) for f in lines.values()) < middle(lines[pair], a, b) for pair, a, b in found)
 
-@check("L20", "Lemma 4, condition broken", r"Of two pairs that are equal at $\alpha$, Algorithm 2 must take the one with the smaller slope; equal lines need a rule of their own", "exact enumeration",
-       erratum=r"Algorithm 2, 4(a) does not say which of two equal pairs is taken, and at every $\alpha=c$ after the first two are equal. Taking the old pair again gives it an interval in which it is not the minimum. (Printed in 4(c) as well: $\beta_{hi}$ for $\alpha_{hi}$; in Algorithm 3, $\alpha$ for $\beta$.)")
+
+@check(
+    "L20",
+    "Lemma 4, condition broken",
+    r"Of two pairs that are equal at $\alpha$, Algorithm 2 must take the one with the smaller slope; equal lines need a rule of their own",
+    "exact enumeration",
+    erratum=r"Algorithm 2, 4(a) does not say which of two equal pairs is taken, and at every $\alpha=c$ after the first two are equal. Taking the old pair again gives it an interval in which it is not the minimum. (Printed in 4(c) as well: $\beta_{hi}$ for $\alpha_{hi}$; in Algorithm 3, $\alpha$ for $\beta$.)",
+)
 def ties_need_a_rule(quick=True, rng=0):
     "Wrong intervals of Algorithm 2 with and without the rule; what strict inequalities cover when all lines are one."
     rng, rows = as_rng(rng), []
     wrong = Counter()
     for _ in range(50 if quick else 1000):
         lines = {i: tuple(map(int, f)) for i, f in enumerate(rng.integers(0, 30, (6, 2)))}
-        for by_slope in (True, False): wrong[by_slope] += _wrong_stretches(lines, algorithm_2(lines, Fraction(0), Fraction(1), by_slope)[0])
-    rows += [("random lines, smaller slope first", wrong[True], "=", 0), ("random lines, first in the list", wrong[False], ">", 0)]
+        for by_slope in (True, False):
+            wrong[by_slope] += _wrong_stretches(lines, algorithm_2(lines, Fraction(0), Fraction(1), by_slope)[0])
+    rows += [
+        ("random lines, smaller slope first", wrong[True], "=", 0),
+        ("random lines, first in the list", wrong[False], ">", 0),
+    ]
     one = {pair: (1, 1) for pair in combinations(range(3), 2)}
     strictly = sum(all(f < g for other, g in one.items() if other != pair) for pair, f in one.items())
-    rows += [("three equal lines: children by strict inequalities", strictly, "=", 0), ("three equal lines: children with the rule", len(algorithm_2(one, Fraction(0), Fraction(1))[0]), "=", 1)]
+    rows += [
+        ("three equal lines: children by strict inequalities", strictly, "=", 0),
+        ("three equal lines: children with the rule", len(algorithm_2(one, Fraction(0), Fraction(1))[0]), "=", 1),
+    ]
     what, left, relation, right = zip(*rows)
     return compare(left, relation, right, what=what)
 
@@ -173,27 +237,34 @@ def _lowest_lines(lines, low, high):
     "Different pairs that are lowest somewhere in the interval, by asking between all crossings."
     ends = {low, high}
     for (f0, f1), (g0, g1) in combinations(lines.values(), 2):
-        if (d0 := f0 - g0) != (d1 := f1 - g1): ends.add(Fraction(d0) / (d0 - d1))
+        if (d0 := f0 - g0) != (d1 := f1 - g1):
+            ends.add(Fraction(d0) / (d0 - d1))
     ends = sorted(x for x in ends if low <= x <= high)
     return len({min(lines, key=lambda pair: _place(lines[pair], (a + b) / 2)) for a, b in zip(ends, ends[1:])})
 
+
 def walk(
-    n,           # objects
-    step,        # (clusters, low, high) -> (list of (pair of clusters, low, high), evaluations, equations)
-):               # list of (m, rounds, low, high, clusters, evaluations, equations), one a node with children
+    n,  # objects
+    step,  # (clusters, low, high) -> (list of (pair of clusters, low, high), evaluations, equations)
+):  # list of (m, rounds, low, high, clusters, evaluations, equations), one a node with children
     "L20's algorithms 4 and 5: depth first over the execution tree; rounds that repeat the merge before are one child."
     stack, nodes = [(tuple((i,) for i in range(n)), Fraction(0), Fraction(1))], []
     while stack:
         clusters, low, high = stack.pop()
-        if len(clusters) == 1: continue
+        if len(clusters) == 1:
+            continue
         found, evaluations, equations = step(clusters, low, high)
         nodes.append((len(clusters), len(found), low, high, clusters, evaluations, equations))
         children = []
         for pair, a, b in found:
-            if children and children[-1][0] == pair: children[-1] = (pair, children[-1][1], b)
-            else: children.append((pair, a, b))
-        for (A, B), a, b in children: stack.append((tuple(C for C in clusters if C not in (A, B)) + (tuple(sorted(A + B)),), a, b))
+            if children and children[-1][0] == pair:
+                children[-1] = (pair, children[-1][1], b)
+            else:
+                children.append((pair, a, b))
+        for (A, B), a, b in children:
+            stack.append((tuple(C for C in clusters if C not in (A, B)) + (tuple(sorted(A + B)),), a, b))
     return nodes
+
 
 def _pair_lines(clusters, Ds, merges):
     "{pair: line}, pairs in the order of the rule for equal lines."
@@ -201,8 +272,13 @@ def _pair_lines(clusters, Ds, merges):
     return {pair: exact_lines(*pair, Ds, merges, Fraction(0)) for pair in pairs}
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #1d7843ac
-@check("L20", "Lemma 5 and Theorem 2", r"Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2$ equations; Algorithm 4 at most $En^2$ evaluations and $\frac12En^2$ equations in all", "exact enumeration",
-       erratum=r"After Theorem 2: 'one leaf of the execution tree for each constant interval of $\alpha\mapsto A_\alpha(S)$'. There is at least one: where only the order of two merges changes, a leaf ends and the cluster tree stays.")
+@check(
+    "L20",
+    "Lemma 5 and Theorem 2",
+    r"Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2$ equations; Algorithm 4 at most $En^2$ evaluations and $\frac12En^2$ equations in all",
+    "exact enumeration",
+    erratum=r"After Theorem 2: 'one leaf of the execution tree for each constant interval of $\alpha\mapsto A_\alpha(S)$'. There is at least one: where only the order of two merges changes, a leaf ends and the cluster tree stays.",
+)
 def merging_costs_edges(quick=True, rng=0):
     "Rounds against M, operations against E n² with E from the package's sweep; trees against leaves."
     rng, rows = as_rng(rng), []
@@ -214,21 +290,54 @@ def merging_costs_edges(quick=True, rng=0):
             nodes = walk(n, lambda clusters, low, high: algorithm_2(_pair_lines(clusters, exact, merges), low, high))
             leaves = _tree(Ds, merges)
             E = leaves.n_edges
-            rows += [(family, n, E, "rounds and M", sum(node[1] for node in nodes), "=", sum(_lowest_lines(_pair_lines(clusters, exact, merges), low, high) for _, _, low, high, clusters, _, _ in nodes)),
-                     (family, n, E, "rounds and edges", sum(node[1] for node in nodes), "=", E), (family, n, E, "evaluations", sum(node[5] for node in nodes), "<=", E * n * n),
-                     (family, n, E, "evaluations, node by node", sum(node[5] for node in nodes), "=", sum(m * (m - 1) * rounds for m, rounds, *_ in nodes)), (family, n, E, "equations", 2 * sum(node[6] for node in nodes), "<=", E * n * n)]
+            rows += [
+                (
+                    family,
+                    n,
+                    E,
+                    "rounds and M",
+                    sum(node[1] for node in nodes),
+                    "=",
+                    sum(
+                        _lowest_lines(_pair_lines(clusters, exact, merges), low, high)
+                        for _, _, low, high, clusters, _, _ in nodes
+                    ),
+                ),
+                (family, n, E, "rounds and edges", sum(node[1] for node in nodes), "=", E),
+                (family, n, E, "evaluations", sum(node[5] for node in nodes), "<=", E * n * n),
+                (
+                    family,
+                    n,
+                    E,
+                    "evaluations, node by node",
+                    sum(node[5] for node in nodes),
+                    "=",
+                    sum(m * (m - 1) * rounds for m, rounds, *_ in nodes),
+                ),
+                (family, n, E, "equations", 2 * sum(node[6] for node in nodes), "<=", E * n * n),
+            ]
     points = execution_tree(_euclidean(rings_and_disks(24, rng)[0])).leaves()
-    rows.append(("single–complete", 24, points.n_edges, "leaves that change only the order", sum(leaf.only_order for leaf in points), ">", 0))
+    rows.append(
+        (
+            "single–complete",
+            24,
+            points.n_edges,
+            "leaves that change only the order",
+            sum(leaf.only_order for leaf in points),
+            ">",
+            0,
+        )
+    )
     family, n, E, what, left, relation, right = zip(*rows)
     return compare(left, relation, right, family=family, n=n, E=E, what=what)
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #834c7d26
 def algorithm_3(
-    clusters,   # tuple of tuples of objects
-    Ds,         # two matrices of whole numbers
-    low,        # the interval begins here …
-    high,       # … and ends here
-):              # (list of (pair, low, high), distances evaluated, equations solved)
+    clusters,  # tuple of tuples of objects
+    Ds,  # two matrices of whole numbers
+    low,  # the interval begins here …
+    high,  # … and ends here
+):  # (list of (pair, low, high), distances evaluated, equations solved)
     "L20's algorithm 3 (complete linkage between two metrics), step by step, with its operations counted."
     pairs = sorted(combinations(clusters, 2), key=lambda pair: sorted(map(max, pair))[::-1])
     points = [(a, b) for A, B in pairs for a in A for b in B]
@@ -239,41 +348,63 @@ def algorithm_3(
         f, c = farthest[best], high
         for a, b in points:
             d0, d1 = Ds[0][a][b] - f[0], Ds[1][a][b] - f[1]
-            if d0 != d1 and x < (crossing := Fraction(d0) / (d0 - d1)) < c: c = crossing
+            if d0 != d1 and x < (crossing := Fraction(d0) / (d0 - d1)) < c:
+                c = crossing
         evaluations, equations = evaluations + 2 * len(points), equations + len(points)
         found.append((best, x, c))
         x = c
     return found, evaluations, equations
 
+
 def tangent_metrics(
     s,  # points in each of two groups
-):      # two matrices of whole numbers: metrics
+):  # two matrices of whole numbers: metrics
     "s² distances across two groups that are tangents of one parabola, seen as lines in β; the same small distances inside."
     q, n = s * s, 2 * s
     D0, D1 = np.zeros((n, n), dtype=int), np.zeros((n, n), dtype=int)
     for k, (a, b) in enumerate((a, b) for a in range(s) for b in range(s, n)):
-        u = 2 * k + 1                                                            # the tangent of β² at u/2q, times 4q²: 4q u β − u²
+        u = 2 * k + 1  # the tangent of β² at u/2q, times 4q²: 4q u β − u²
         D0[a, b], D1[a, b] = -u * u + 8 * q * q, 4 * q * u - u * u + 8 * q * q
-    for number, (a, b) in enumerate((a, b) for low in (0, s) for a in range(low, low + s) for b in range(a + 1, low + s)): D0[a, b] = D1[a, b] = 4 * q * q + number
+    for number, (a, b) in enumerate(
+        (a, b) for low in (0, s) for a in range(low, low + s) for b in range(a + 1, low + s)
+    ):
+        D0[a, b] = D1[a, b] = 4 * q * q + number
     return [(D + D.T).tolist() for D in (D0, D1)]
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #56b7ed9b
-@check("L20", "Lemma 7 and Theorem 3", r"Algorithm 3 makes $R\ge M$ rounds of at most $n^2$ evaluations and $\frac12n^2$ equations; Algorithm 5 takes $O(Rn^2)$, $R$ its rounds in all. There are metrics with $M=1$ and $R=n^2/4$ at a node, and $E=n-1$ for the tree", "exact enumeration",
-       erratum=r"Lemma 7: 'the loop runs once for each possible merge, giving a total of $M$ iterations' is not so. A round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$ and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree. Theorem 3 holds with the rounds in place of $E$. (It also says 'any two merge functions'; metrics are meant.)")
+@check(
+    "L20",
+    "Lemma 7 and Theorem 3",
+    r"Algorithm 3 makes $R\ge M$ rounds of at most $n^2$ evaluations and $\frac12n^2$ equations; Algorithm 5 takes $O(Rn^2)$, $R$ its rounds in all. There are metrics with $M=1$ and $R=n^2/4$ at a node, and $E=n-1$ for the tree",
+    "exact enumeration",
+    erratum=r"Lemma 7: 'the loop runs once for each possible merge, giving a total of $M$ iterations' is not so. A round also ends where another pair of points of the same two clusters becomes the farthest. $O(Mn^2)$ and, for the coarsest tree, $O(En^2)$ are wrong by a factor up to $n^2/4$ at a node and about $n/4$ for the tree. Theorem 3 holds with the rounds in place of $E$. (It also says 'any two merge functions'; metrics are meant.)",
+)
 def metrics_cost_rounds(quick=True, rng=0):
     "Rounds against edges, operations against rounds, on random metrics and on tangents."
     rng, rows = as_rng(rng), []
     cases = [("random", n, whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]
-    cases += [("tangents", 2 * s, [np.array(D) for D in tangent_metrics(s)]) for s in ((2, 3, 4) if quick else (2, 3, 4, 5, 6, 8))]
+    cases += [
+        ("tangents", 2 * s, [np.array(D) for D in tangent_metrics(s)])
+        for s in ((2, 3, 4) if quick else (2, 3, 4, 5, 6, 8))
+    ]
     for what, n, Ds in cases:
         exact = [D.tolist() for D in Ds]
         nodes = walk(n, lambda clusters, low, high: algorithm_3(clusters, exact, low, high))
         E, R = _tree(Ds, ("complete",)).n_edges, sum(node[1] for node in nodes)
-        rows += [(what, n, E, "evaluations and R n²", sum(node[5] for node in nodes), "<=", R * n * n), (what, n, E, "twice the equations and R n²", 2 * sum(node[6] for node in nodes), "<=", R * n * n), (what, n, E, "rounds and edges", R, ">=", E)]
-        if what == "random": continue
+        rows += [
+            (what, n, E, "evaluations and R n²", sum(node[5] for node in nodes), "<=", R * n * n),
+            (what, n, E, "twice the equations and R n²", 2 * sum(node[6] for node in nodes), "<=", R * n * n),
+            (what, n, E, "rounds and edges", R, ">=", E),
+        ]
+        if what == "random":
+            continue
         d0, d1 = Ds
         triangle = min(int((D[:, None, :] + D[None, :, :] - D[:, :, None]).min()) for D in Ds)
-        rows += [(what, n, E, "edges", E, "=", n - 1), (what, n, E, "rounds at the last node, M = 1", nodes[-1][1], "=", n * n // 4), (what, n, E, "triangle inequality", triangle, ">=", 0)]
+        rows += [
+            (what, n, E, "edges", E, "=", n - 1),
+            (what, n, E, "rounds at the last node, M = 1", nodes[-1][1], "=", n * n // 4),
+            (what, n, E, "triangle inequality", triangle, ">=", 0),
+        ]
     what, n, E, about, left, relation, right = zip(*rows)
     return compare(left, relation, right, metrics=what, n=n, E=E, what=about)
 
@@ -282,50 +413,101 @@ def _rings(n, rng):
     points, labels = rings_and_disks(n, rng)
     return _euclidean(points), labels
 
+
 def _digits(n, rng):
     "n of scikit-learn's digits, of five classes, by pixels."
     from sklearn.datasets import load_digits
+
     digits = load_digits()
-    chosen = np.concatenate([rng.choice(np.flatnonzero(digits.target == c), n // 5, replace=False) for c in rng.choice(10, 5, replace=False)])
+    chosen = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(digits.target == c), n // 5, replace=False)
+            for c in rng.choice(10, 5, replace=False)
+        ]
+    )
     return _euclidean(digits.data[chosen]), digits.target[chosen]
 
+
 # name: (a function of n and a generator that draws a task; sizes, quick and full). The data of the others come from outside: see `bring_pictures` in `reproduce_2020_link`
-DISTRIBUTIONS = {"rings and disks": (_rings, (24, 48, 96), (24, 48, 96, 192, 384)), "digits": (_digits, (25, 50, 100), (25, 50, 100, 200, 400))}
+DISTRIBUTIONS = {
+    "rings and disks": (_rings, (24, 48, 96), (24, 48, 96, 192, 384)),
+    "digits": (_digits, (25, 50, 100), (25, 50, 100, 200, 400)),
+}
 BROUGHT = ("MNIST", "CIFAR-10", "Omniglot")
+
 
 def count_pieces(
     distribution,  # a name in `DISTRIBUTIONS`
-    n,             # points
-    rng,           # int seed or `numpy.random.Generator`
-):                 # {family: pieces}
+    n,  # points
+    rng,  # int seed or `numpy.random.Generator`
+):  # {family: pieces}
     "Pieces of one task: single–complete and average–complete; for two metrics complete linkage too. Raises `InputError`, and `MissingFileError` where the data are not here."
-    require(isinstance(distribution, str) and distribution in DISTRIBUTIONS, "distribution", f"one of {', '.join(DISTRIBUTIONS)}", distribution)
+    require(
+        isinstance(distribution, str) and distribution in DISTRIBUTIONS,
+        "distribution",
+        f"one of {', '.join(DISTRIBUTIONS)}",
+        distribution,
+    )
     D, labels = DISTRIBUTIONS[distribution][0](n, as_rng(rng))
     found, one = {}, D[1] if isinstance(D, tuple) else D
-    for name in ("single–complete", "average–complete"): found[name] = len(piecewise_loss(one, labels, FAMILIES[name]).values)
-    if isinstance(D, tuple): found["two metrics, complete"] = len(piecewise_loss(D, labels).values)
+    for name in ("single–complete", "average–complete"):
+        found[name] = len(piecewise_loss(one, labels, FAMILIES[name]).values)
+    if isinstance(D, tuple):
+        found["two metrics, complete"] = len(piecewise_loss(D, labels).values)
     return found
 
 # %% ../../nbs/4_link/44a_theory_execution.ipynb #33246d00
 def pieces_table(
     quick=True,  # small sizes
-    rng=0,       # int seed
-):               # (rows (distribution, n, family, pieces), names of distributions whose data are not here)
+    rng=0,  # int seed
+):  # (rows (distribution, n, family, pieces), names of distributions whose data are not here)
     "Pieces of one task of every distribution and size."
     rows, missing = [], [name for name in BROUGHT if name not in DISTRIBUTIONS]
     for number, (name, (_, small, large)) in enumerate(DISTRIBUTIONS.items()):
-        try: rows += [(name, n, family, pieces) for n in (small if quick else large) for family, pieces in count_pieces(name, n, np.random.default_rng((rng, number, n))).items()]
-        except MissingFileError: missing.append(name)
+        try:
+            rows += [
+                (name, n, family, pieces)
+                for n in (small if quick else large)
+                for family, pieces in count_pieces(name, n, np.random.default_rng((rng, number, n))).items()
+            ]
+        except MissingFileError:
+            missing.append(name)
     return rows, missing
 
-@check("L20", "section 3, pieces", r"The number of pieces is more than a thousand times smaller than $n^8$, and its growth from the smallest to the largest $n$ is below $n^3$, for every distribution", "deterministic")
+
+@check(
+    "L20",
+    "section 3, pieces",
+    r"The number of pieces is more than a thousand times smaller than $n^8$, and its growth from the smallest to the largest $n$ is below $n^3$, for every distribution",
+    "deterministic",
+)
 def pieces_are_few(quick=True, rng=0):
     "Pieces × 1000 against n⁸, and the power of n by which they grow; one task a size."
     rows, missing = pieces_table(quick, rng)
-    sides = [(name, n, family, pieces, "1000 × pieces, and n⁸", 1000 * pieces, "<", n**8) for name, n, family, pieces in rows]
+    sides = [
+        (name, n, family, pieces, "1000 × pieces, and n⁸", 1000 * pieces, "<", n**8) for name, n, family, pieces in rows
+    ]
     for name, family in dict.fromkeys((name, family) for name, _, family, _ in rows):
-        (small, few), *_, (large, many) = [(n, pieces) for one, n, other, pieces in rows if (one, other) == (name, family)]
-        sides.append((name, large, family, many, "power of n", float(np.log(many / few) / np.log(large / small)), "<", 3))
+        (small, few), *_, (large, many) = [
+            (n, pieces) for one, n, other, pieces in rows if (one, other) == (name, family)
+        ]
+        sides.append(
+            (name, large, family, many, "power of n", float(np.log(many / few) / np.log(large / small)), "<", 3)
+        )
     name, n, family, pieces, what, left, relation, right = zip(*sides)
-    left_out = f"; left out, as the data are not here (or `bring_pictures` was not called): {', '.join(missing)}" if missing else "; nothing left out"
-    return compare(left, relation, right, distribution=name, n=n, family=family, pieces=pieces, what=what, random=dict(seed=rng, what="one task for every distribution and size" + left_out))
+    left_out = (
+        f"; left out, as the data are not here (or `bring_pictures` was not called): {', '.join(missing)}"
+        if missing
+        else "; nothing left out"
+    )
+    return compare(
+        left,
+        relation,
+        right,
+        distribution=name,
+        n=n,
+        family=family,
+        pieces=pieces,
+        what=what,
+        random=dict(seed=rng, what="one task for every distribution and size" + left_out),
+    )

@@ -14,36 +14,58 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from .execution import _checked_loss, _clusters_of, _crossings, _loss_function
-from .merge import AVERAGE, COMPLETE, NAMED, SINGLE, alpha_line, as_merges, check_distances, closest_pair, merges_by_definition, on_grid
 from ..ground.validation import check_integer, check_labels, check_number, check_progress, require
+from .execution import _checked_loss, _clusters_of, _crossings, _loss_function
+from comparison_hc.link.merge import (
+    AVERAGE,
+    COMPLETE,
+    NAMED,
+    SINGLE,
+    alpha_line,
+    as_merges,
+    check_distances,
+    closest_pair,
+    merges_by_definition,
+    on_grid,
+)
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #ef81f69f
 class _Square(NamedTuple):
     "One instance, checked."
-    D0: np.ndarray   # (n, n) distances of the first metric
-    D1: np.ndarray   # of the second
-    merges: tuple    # two named merge functions
+
+    D0: np.ndarray  # (n, n) distances of the first metric
+    D1: np.ndarray  # of the second
+    merges: tuple  # two named merge functions
 
     @property
-    def is_reducible(self): return {SINGLE, AVERAGE} != set(self.merges)
+    def is_reducible(self):
+        return {SINGLE, AVERAGE} != set(self.merges)
+
 
 def _square(D0, D1, merges):
     "Two metrics and two merge functions. Raises `InputError`."
     D0, merges = check_distances(D0, "D0"), as_merges(merges)
     D1 = check_distances(D1, "D1", len(D0))
-    require(all(merge in NAMED.values() for merge in merges), "merges", f"two of {', '.join(NAMED)}", [merge.name for merge in merges])
-    unit = 2.0 ** np.frexp(max(D0.max(), D1.max()))[1]                          # a power of two: nothing but the scale changes, and products of distances stay finite
+    require(
+        all(merge in NAMED.values() for merge in merges),
+        "merges",
+        f"two of {', '.join(NAMED)}",
+        [merge.name for merge in merges],
+    )
+    unit = (
+        2.0 ** np.frexp(max(D0.max(), D1.max()))[1]
+    )  # a power of two: nothing but the scale changes, and products of distances stay finite
     D0, D1 = (on_grid if AVERAGE in merges else lambda *Ds: Ds)(D0 / unit, D1 / unit)
     return _Square(D0, D1, merges)
 
+
 def run_at(
-    D0,                             # (n, n) distances
-    D1,                             # (n, n) distances of the same points by another metric
-    alpha,                          # in [0, 1]; 0 is the first merge function
-    beta,                           # in [0, 1]; 0 is D0
+    D0,  # (n, n) distances
+    D1,  # (n, n) distances of the same points by another metric
+    alpha,  # in [0, 1]; 0 is the first merge function
+    beta,  # in [0, 1]; 0 is D0
     merges=("single", "complete"),  # two of "single", "complete", "average"
-):                                  # list of n − 1 merges (A, B): tuples of objects
+):  # list of n − 1 merges (A, B): tuples of objects
     "The run at one pair of parameters, by the definition. Raises `InputError`."
     problem, alpha, beta = _square(D0, D1, merges), check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
     D = (1 - beta) * problem.D0 + beta * problem.D1
@@ -53,23 +75,28 @@ def run_at(
 def _envelope(
     lines,  # (k, 2) lines by their values at 0 and 1
     merge,  # SINGLE, COMPLETE or AVERAGE
-):          # (list of m + 1 numbers: where pieces begin and the last one ends; (m, 2) their lines)
+):  # (list of m + 1 numbers: where pieces begin and the last one ends; (m, 2) their lines)
     "What a merge function says about a block of lines, on [0, 1]."
-    if merge is AVERAGE: return [0.0, 1.0], lines.sum(axis=0, keepdims=True) / len(lines)
+    if merge is AVERAGE:
+        return [0.0, 1.0], lines.sum(axis=0, keepdims=True) / len(lines)
     sign = 1.0 if merge is SINGLE else -1.0
-    lines = np.unique(sign * lines, axis=0)                                     # sorted by value at 0, then at 1
+    lines = np.unique(sign * lines, axis=0)  # sorted by value at 0, then at 1
     begins, pieces, x = [0.0], [lines[0]], 0.0
     while True:
         at = _crossings(pieces[-1], lines.T, x)
         x = float(at.min())
-        if not x < 1: return [*begins, 1.0], sign * np.array(pieces)
+        if not x < 1:
+            return [*begins, 1.0], sign * np.array(pieces)
         below = lines[at == x]
-        begins.append(x); pieces.append(below[below[:, 1].argmin()])
+        begins.append(x)
+        pieces.append(below[below[:, 1].argmin()])
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #a50d2739
 class _Lines:
     "Envelopes of pairs of clusters, made when asked for."
-    def __init__(self, problem): self.problem, self.known = problem, {}
+
+    def __init__(self, problem):
+        self.problem, self.known = problem, {}
 
     def of(self, A, B):
         "Two envelopes, one a merge function."
@@ -89,14 +116,17 @@ class _Lines:
             for k, (i, (begins, pieces), merge) in enumerate(zip(places, envelopes, self.problem.merges)):
                 polynomials = np.column_stack([pieces[:, 0], pieces[:, 1] - pieces[:, 0]])
                 line[k], low, high = polynomials[i], max(low, begins[i]), min(high, begins[i + 1])
-                below.append(polynomials if merge is SINGLE else polynomials[i:i + 1])
+                below.append(polynomials if merge is SINGLE else polynomials[i : i + 1])
             self.known[A, B, places] = line, np.array([(p, q) for p in below[0] for q in below[1]]), low, high
         return self.known[A, B, places]
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #281e5e1e
-_LEFT, _RIGHT = np.array([0.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])         # α = 0 and α = 1 as knots
+_LEFT, _RIGHT = np.array([0.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])  # α = 0 and α = 1 as knots
 
-def _knot_at(knot, beta): return (knot[..., 0] + knot[..., 1] * beta) / (knot[..., 2] + knot[..., 3] * beta)
+
+def _knot_at(knot, beta):
+    return (knot[..., 0] + knot[..., 1] * beta) / (knot[..., 2] + knot[..., 3] * beta)
+
 
 def _knot(e, g, beta):
     "Where lines e and g meet, Q made positive at β."
@@ -104,30 +134,35 @@ def _knot(e, g, beta):
     knot = np.concatenate([P, P - D])
     return knot if knot[2] + knot[3] * beta > 0 else -knot
 
+
 def _times(a, b):
     "Products of linear polynomials, (…, 2) each."
-    return np.stack([a[..., 0] * b[..., 0], a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0], a[..., 1] * b[..., 1]], axis=-1)
+    return np.stack(
+        [a[..., 0] * b[..., 0], a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0], a[..., 1] * b[..., 1]], axis=-1
+    )
+
 
 def _conditions(
-    rows,   # (r, 2, 2) lines that must stay above
-    e,      # (2, 2) the line that is lowest at the knot
-    knot,   # (4,)
+    rows,  # (r, 2, 2) lines that must stay above
+    e,  # (2, 2) the line that is lowest at the knot
+    knot,  # (4,)
     sides,  # -1: e is lowest to the left of the knot, 1: to the right
     scale,  # of distances: below 1e-13 of it a coefficient is rounding
-):          # (s, 3) polynomials that must stay positive
+):  # (s, 3) polynomials that must stay positive
     "Line above line, at a knot; where they touch there for every β, by their slopes."
     gap, tilt = rows[:, 0] - e[0], rows[:, 1] - rows[:, 0] - (e[1] - e[0])
     found = _times(gap, knot[2:]) + _times(tilt, knot[:2])
     touching = (np.abs(found) <= 1e-13 * scale * np.abs(knot).sum()).all(axis=1)
-    if not touching.any(): return found
+    if not touching.any():
+        return found
     slopes = np.column_stack([sides * tilt[touching], np.zeros(touching.sum())])
     return np.concatenate([found[~touching], slopes[(np.abs(slopes) > 1e-13 * scale).any(axis=1)]])
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #f78781fe
 def _nearest_roots(
     polynomials,  # (s, 3) constant, β, β²; positive at beta
-    beta,         # a number
-):                # (low, high): the nearest roots on either side; infinite for none
+    beta,  # a number
+):  # (low, high): the nearest roots on either side; infinite for none
     "How far β may move."
     c, b, a = polynomials.T
     with np.errstate(all="ignore"):
@@ -137,7 +172,9 @@ def _nearest_roots(
     return roots[roots <= beta].max(initial=-np.inf), roots[roots > beta].min(initial=np.inf)
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #67f6a998
-class _Degenerate(Exception): "At this β a condition is as good as zero."
+class _Degenerate(Exception):
+    "At this β a condition is as good as zero."
+
 
 def _stretches(lines, high, x, end):
     "[(i, j)]: the lowest lines from x to end. Three lines that meet in one point, for every β, leave a stretch of the width of rounding: it is none."
@@ -145,7 +182,8 @@ def _stretches(lines, high, x, end):
     while x < end:
         i, j = closest_pair(lines, high, x)
         begin, x = x, min(float(_crossings((lines[0][i, j], lines[1][i, j]), lines, x).min()), end)
-        if x - begin > 1e-12 and (not found or found[-1] != (i, j)): found.append((i, j))
+        if x - begin > 1e-12 and (not found or found[-1] != (i, j)):
+            found.append((i, j))
     return found
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #36e787f1
@@ -160,17 +198,22 @@ def _node(known, clusters, low, high, beta, scale):
     owner, rows = np.repeat(np.arange(len(here)), [len(r) for r in above]), np.concatenate(above)
     number = {pair: k for k, pair in enumerate(here)}
     found = _stretches(ends, [max(A) for A in clusters], _knot_at(low, beta), _knot_at(high, beta))
-    if not found: raise _Degenerate
+    if not found:
+        raise _Degenerate
     knots = [low, *(_knot(here[one][0], here[two][0], beta) for one, two in zip(found, found[1:])), high]
     wanted = []
     for place, pair in enumerate(found):
         e, _, first, last = here[pair]
         reach = [max(reach[0], first), min(reach[1], last)]
-        for knot, side, other in ((knots[place], 1, found[place - 1] if place else pair), (knots[place + 1], -1, found[min(place + 1, len(found) - 1)])):
+        for knot, side, other in (
+            (knots[place], 1, found[place - 1] if place else pair),
+            (knots[place + 1], -1, found[min(place + 1, len(found) - 1)]),
+        ):
             free = (owner != number[pair]) & (owner != number[other])
             wanted.append(_conditions(rows[free], e, knot, side, scale))
     wanted = np.concatenate(wanted)
-    if (wanted @ (1.0, beta, beta**2) <= 1e-15 * np.abs(wanted).sum(axis=1)).any(): raise _Degenerate
+    if (wanted @ (1.0, beta, beta**2) <= 1e-15 * np.abs(wanted).sum(axis=1)).any():
+        raise _Degenerate
     first, last = _nearest_roots(wanted, beta)
     return found, knots, max(reach[0], first), min(reach[1], last)
 
@@ -188,12 +231,26 @@ def _slab(problem, known, beta):
         low, high = max(low, first), min(high, last)
         for (i, j), a, b in reversed(list(zip(found, knots, knots[1:]))):
             rest = [k for k in range(len(clusters)) if k not in (i, j)]
-            stack.append(([clusters[k] for k in rest] + [tuple(sorted(clusters[i] + clusters[j]))], [nodes[k] for k in rest] + [2 * n - len(clusters)],
-                          (*merges, tuple(sorted((nodes[i], nodes[j])))), a, b))
+            stack.append(
+                (
+                    [clusters[k] for k in rest] + [tuple(sorted(clusters[i] + clusters[j]))],
+                    [nodes[k] for k in rest] + [2 * n - len(clusters)],
+                    (*merges, tuple(sorted((nodes[i], nodes[j])))),
+                    a,
+                    b,
+                )
+            )
     return low, high, cells
 
-_FRACTIONS = (0.6180339887498949, 0.4142135623730951, 0.7320508075688772, 0.2360679774997898)   # generic places inside a range
-_SLIVER = 1e-12                                                                               # ranges of β narrower than this are not looked into
+
+_FRACTIONS = (
+    0.6180339887498949,
+    0.4142135623730951,
+    0.7320508075688772,
+    0.2360679774997898,
+)  # generic places inside a range
+_SLIVER = 1e-12  # ranges of β narrower than this are not looked into
+
 
 def _slabs(problem):
     "Yields (low, high, cells); cells is None where β was not looked into."
@@ -202,9 +259,14 @@ def _slabs(problem):
         low, high = stack.pop()
         slab = None
         for fraction in _FRACTIONS if high - low > _SLIVER else ():
-            try: slab = _slab(problem, known, low + fraction * (high - low)); break
-            except _Degenerate: continue
-        if slab is None: yield low, high, None; continue
+            try:
+                slab = _slab(problem, known, low + fraction * (high - low))
+                break
+            except _Degenerate:
+                continue
+        if slab is None:
+            yield low, high, None
+            continue
         a, b = max(low, slab[0]), min(high, slab[1])
         yield a, b, slab[2]
         stack += [(c, d) for c, d in ((low, a), (b, high)) if d > c]
@@ -213,9 +275,10 @@ def _slabs(problem):
 @dataclass(frozen=True, eq=False)
 class Slab:
     "A range of β in which the runs along α are the same ones in the same order."
-    low: float         # β from here …
-    high: float        # … to here
-    runs: tuple        # numbers of runs, from α = 0 to α = 1
+
+    low: float  # β from here …
+    high: float  # … to here
+    runs: tuple  # numbers of runs, from α = 0 to α = 1
     knots: np.ndarray  # (len(runs) + 1, 4) ends of the runs: α = (P0 + P1 β) / (Q0 + Q1 β)
 
     def ends(self, beta):
@@ -226,10 +289,11 @@ class Slab:
 @dataclass(frozen=True, eq=False)
 class TwoParameterPartition:
     "The square of α and β, cut into the runs of the family."
-    slabs: list           # of `Slab`, by β
-    runs: list            # (n − 1, 2) arrays of node numbers as in SciPy, one a run
-    n_objects: int        # n
-    uncertified: float    # total height of ranges of β that were not looked into: slivers, where rounding left doubt, and all that Ctrl-C left
+
+    slabs: list  # of `Slab`, by β
+    runs: list  # (n − 1, 2) arrays of node numbers as in SciPy, one a run
+    n_objects: int  # n
+    uncertified: float  # total height of ranges of β that were not looked into: slivers, where rounding left doubt, and all that Ctrl-C left
 
     @property
     def is_complete(self):
@@ -244,7 +308,12 @@ class TwoParameterPartition:
         "The number of the run at (α, β); on a border, of the one to the right and above. Raises `InputError`."
         alpha, beta = check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
         i = int(np.searchsorted([slab.low for slab in self.slabs], beta, side="right")) - 1
-        require(i >= 0 and beta <= self.slabs[i].high + _SLIVER, "beta", "in a part of the square that was looked into", beta)
+        require(
+            i >= 0 and beta <= self.slabs[i].high + _SLIVER,
+            "beta",
+            "in a part of the square that was looked into",
+            beta,
+        )
         slab = self.slabs[i]
         return slab.runs[min(int(np.searchsorted(slab.ends(beta)[1:], alpha, side="right")), len(slab.runs) - 1)]
 
@@ -270,9 +339,13 @@ def _areas(self):
         np.add.at(total, list(slab.runs), weights @ widths * (slab.high - slab.low) / 2)
     return total
 
+
 def _run_losses(self, labels, loss="pruning", n_clusters=None):
     "(number of runs,) loss of each run: as in `piecewise_loss`. Raises `InputError`."
-    return _losses([Dendrogram.from_merges(run) for run in self.runs], self.tree_numbers, labels, loss, n_clusters, self.n_objects)
+    return _losses(
+        [Dendrogram.from_merges(run) for run in self.runs], self.tree_numbers, labels, loss, n_clusters, self.n_objects
+    )
+
 
 TwoParameterPartition.areas, TwoParameterPartition.losses = property(_areas), _run_losses
 
@@ -281,57 +354,80 @@ def _losses(trees, numbers, labels, loss, n_clusters, n):
     "The loss of every tree; of those with one number once, if it depends on the tree alone."
     function, tree_only = _loss_function(loss)
     codes, known = check_labels(labels, n), {}
-    if n_clusters is not None: check_integer(n_clusters, "n_clusters", 1, n)
+    if n_clusters is not None:
+        check_integer(n_clusters, "n_clusters", 1, n)
     values = []
     for i, (tree, number) in enumerate(zip(trees, numbers)):
         key = number if tree_only else i
-        if key not in known: known[key] = _checked_loss(function(tree, codes if isinstance(loss, str) else labels, n_clusters))
+        if key not in known:
+            known[key] = _checked_loss(function(tree, codes if isinstance(loss, str) else labels, n_clusters))
         values.append(known[key])
     return np.array(values)
+
 
 def _n_connected(slabs):
     "Cells of one run that touch across the border of two slabs are one region."
     parent = {(s, c): (s, c) for s, slab in enumerate(slabs) for c in range(len(slab.runs))}
+
     def root(x):
-        while parent[x] != x: parent[x] = x = parent[parent[x]]
+        while parent[x] != x:
+            parent[x] = x = parent[parent[x]]
         return x
+
     for s, (one, two) in enumerate(zip(slabs, slabs[1:])):
-        if two.low - one.high > _SLIVER * 10: continue
+        if two.low - one.high > _SLIVER * 10:
+            continue
         a, b = one.ends(one.high), two.ends(two.low)
         for c, run in enumerate(one.runs):
             for d, other in enumerate(two.runs):
-                if run == other and min(a[c + 1], b[d + 1]) - max(a[c], b[d]) > 1e-9: parent[root((s, c))] = root((s + 1, d))
+                if run == other and min(a[c + 1], b[d + 1]) - max(a[c], b[d]) > 1e-9:
+                    parent[root((s, c))] = root((s + 1, d))
     return len({root(x) for x in parent})
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #48c6ff21
 def two_parameter_partition(
-    D0,                             # (n, n) distances, n ≥ 2
-    D1,                             # (n, n) distances of the same points by another metric
+    D0,  # (n, n) distances, n ≥ 2
+    D1,  # (n, n) distances of the same points by another metric
     merges=("single", "complete"),  # two of "single", "complete", "average": α = 0 and α = 1
-    progress=None,                  # called with the share of [0, 1] that is done
-):                                  # `TwoParameterPartition`; partial if Ctrl-C ended it
+    progress=None,  # called with the share of [0, 1] that is done
+):  # `TwoParameterPartition`; partial if Ctrl-C ended it
     "Every run of linkage with D_α(·, ·; d_β), and where in the square it is made. Ours. For about a dozen points. Raises `InputError`."
     problem, found, done = _square(D0, D1, merges), [], 0.0
     check_progress(progress, "a share from 0 to 1")
     try:
         for low, high, cells in _slabs(problem):
-            if cells is not None: found.append((low, high, cells)); done += high - low
-            if progress is not None: progress(min(done, 1.0))
-    except KeyboardInterrupt: pass
+            if cells is not None:
+                found.append((low, high, cells))
+                done += high - low
+            if progress is not None:
+                progress(min(done, 1.0))
+    except KeyboardInterrupt:
+        pass
     numbers, slabs = {}, []
     for low, high, cells in sorted(found, key=lambda slab: slab[0]):
         runs = tuple(numbers.setdefault(merges, len(numbers)) for merges, _, _ in cells)
         slabs.append(Slab(low, high, runs, np.array([left for _, left, _ in cells] + [cells[-1][2]])))
-    return TwoParameterPartition(slabs, [np.array(run) for run in numbers], len(problem.D0), max(0.0, 1.0 - sum(slab.high - slab.low for slab in slabs)))
+    return TwoParameterPartition(
+        slabs,
+        [np.array(run) for run in numbers],
+        len(problem.D0),
+        max(0.0, 1.0 - sum(slab.high - slab.low for slab in slabs)),
+    )
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #a5cb761f
-_STEPS = ("#0072B2", "#56B4E9", "#F0E442", "#E69F00", "#D55E00")                  # low loss to high; colour-blind safe
+_STEPS = ("#0072B2", "#56B4E9", "#F0E442", "#E69F00", "#D55E00")  # low loss to high; colour-blind safe
+
 
 def _colour(title, values):
     "A scale from the least loss to the largest."
     import altair as alt
+
     low, high = float(np.min(values)), float(np.max(values))
-    return alt.Color("loss:Q", title=title, scale=alt.Scale(domain=[low, high if high > low else low + 1], range=list(_STEPS), interpolate="rgb"))
+    return alt.Color(
+        "loss:Q",
+        title=title,
+        scale=alt.Scale(domain=[low, high if high > low else low + 1], range=list(_STEPS), interpolate="rgb"),
+    )
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #386bbd31
 def _outlines(slabs, trees, values):
@@ -341,51 +437,95 @@ def _outlines(slabs, trees, values):
         tree, value = np.array(trees)[list(slab.runs)], values[list(slab.runs)]
         new_value, new_tree = (np.flatnonzero(np.r_[True, x[1:] != x[:-1]]) for x in (value, tree))
         key = (*tree[new_tree], *value[new_value])
-        number, before = number + (key != before), key                            # neighbours that look the same are drawn as one
+        number, before = number + (key != before), key  # neighbours that look the same are drawn as one
         for beta in np.linspace(slab.low, slab.high, 3 if slab.high - slab.low > 0.01 else 2):
             ends = slab.ends(beta)
-            areas += [dict(cell=f"{number}/{k}", beta=beta, low=ends[c], high=ends[d], loss=value[c]) for k, (c, d) in enumerate(zip(new_value, [*new_value[1:], -1]))]
+            areas += [
+                dict(cell=f"{number}/{k}", beta=beta, low=ends[c], high=ends[d], loss=value[c])
+                for k, (c, d) in enumerate(zip(new_value, [*new_value[1:], -1]))
+            ]
             curves += [dict(cell=f"{number}/{k}", beta=beta, alpha=ends[c]) for k, c in enumerate(new_tree[1:])]
-        if s: flat += _flat_borders(slabs[s - 1], slab, trees)
+        if s:
+            flat += _flat_borders(slabs[s - 1], slab, trees)
     return areas, curves, flat
+
 
 def _flat_borders(one, two, trees):
     "Where the tree changes from one slab to the next."
     a, b = one.ends(one.high), two.ends(two.low)
     at = np.unique(np.clip(np.r_[a, b], 0, 1))
     middle = (at[1:] + at[:-1]) / 2
-    below, above = (np.array(trees)[[slab.runs[min(int(np.searchsorted(ends[1:], x, side="right")), len(slab.runs) - 1)] for x in middle]] for slab, ends in ((one, a), (two, b)))
-    return [dict(beta=two.low, low=low, high=high) for low, high in zip(at[:-1][below != above], at[1:][below != above]) if high - low > 1e-6]
+    below, above = (
+        np.array(trees)[
+            [slab.runs[min(int(np.searchsorted(ends[1:], x, side="right")), len(slab.runs) - 1)] for x in middle]
+        ]
+        for slab, ends in ((one, a), (two, b))
+    )
+    return [
+        dict(beta=two.low, low=low, high=high)
+        for low, high in zip(at[:-1][below != above], at[1:][below != above])
+        if high - low > 1e-6
+    ]
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #b5c68f37
 def _partition_chart(self, labels, loss="pruning", n_clusters=None):
     "The square, coloured by the loss of the run, with white lines where the tree changes: an Altair chart. Raises `InputError`."
     import altair as alt
+
     values = self.losses(labels, loss, n_clusters)
-    areas, curves, flat = ([{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows] for rows in _outlines(self.slabs, self.tree_numbers, values))
+    areas, curves, flat = (
+        [{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
+        for rows in _outlines(self.slabs, self.tree_numbers, values)
+    )
     x, y = (dict(title=title, scale=alt.Scale(domain=[0, 1])) for title in "αβ")
-    chart = alt.Chart(alt.InlineData(areas)).mark_area(orient="horizontal", line=False, strokeWidth=0.6, aria=False).encode(
-        y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q", detail="cell:N", color=_colour("loss", values), stroke=_colour("loss", values))
+    chart = (
+        alt.Chart(alt.InlineData(areas))
+        .mark_area(orient="horizontal", line=False, strokeWidth=0.6, aria=False)
+        .encode(
+            y=alt.Y("beta:Q", **y),
+            x=alt.X("low:Q", **x),
+            x2="high:Q",
+            detail="cell:N",
+            color=_colour("loss", values),
+            stroke=_colour("loss", values),
+        )
+    )
     white = dict(color="white", strokeWidth=0.9, aria=False)
-    if curves: chart += alt.Chart(alt.InlineData(curves)).mark_line(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("alpha:Q", **x), detail="cell:N", order="beta:Q")
-    if flat: chart += alt.Chart(alt.InlineData(flat)).mark_rule(**white).encode(y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q")
+    if curves:
+        chart += (
+            alt.Chart(alt.InlineData(curves))
+            .mark_line(**white)
+            .encode(y=alt.Y("beta:Q", **y), x=alt.X("alpha:Q", **x), detail="cell:N", order="beta:Q")
+        )
+    if flat:
+        chart += (
+            alt.Chart(alt.InlineData(flat))
+            .mark_rule(**white)
+            .encode(y=alt.Y("beta:Q", **y), x=alt.X("low:Q", **x), x2="high:Q")
+        )
     return chart.properties(width=320, height=320)
+
 
 TwoParameterPartition.chart = _partition_chart
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #07f9cc29
 class _Bounds:
     "Distances of clusters over a rectangle: in its middle, and bounds at β0 and β1."
+
     def __init__(self, problem, low, high):
         middle = (low + high) / 2
         at = [(1 - beta) * problem.D0 + beta * problem.D1 for beta in (low, high)]
         self.merges, self.size = problem.merges, np.ones(len(problem.D0))
         self.middle = [(1 - middle) * problem.D0 + middle * problem.D1 for _ in problem.merges]
         self.true, self.seen = [np.array(at) for _ in problem.merges], [np.array(at) for _ in problem.merges]
-        for matrix in self.middle: np.fill_diagonal(matrix, np.inf)
+        for matrix in self.middle:
+            np.fill_diagonal(matrix, np.inf)
 
-    def upper(self, k): return self.true[k] if self.merges[k] is COMPLETE else self.seen[k]
-    def lower(self, k): return self.true[k] if self.merges[k] is SINGLE else self.seen[k]
+    def upper(self, k):
+        return self.true[k] if self.merges[k] is COMPLETE else self.seen[k]
+
+    def lower(self, k):
+        return self.true[k] if self.merges[k] is SINGLE else self.seen[k]
 
     def join(self, i, j, others):
         "Merge i into j: `true` by minima or maxima, `seen` by the points that count in the middle."
@@ -410,8 +550,12 @@ def _is_nearest(bounds, i, j, rows, columns, alphas, slack):
     gap, same = [], np.ones(len(rows), dtype=bool)
     for k in range(2):
         U, L = bounds.upper(k), bounds.lower(k)
-        gap.append(U[:, i, j][:, None] - L[:, rows, columns])                    # (β corner, pair)
-        same &= ((U[:, i, j] == L[:, i, j]).all() & (U[:, rows, columns] == L[:, rows, columns]).all(axis=0) & (U[:, i, j][:, None] == U[:, rows, columns]).all(axis=0))
+        gap.append(U[:, i, j][:, None] - L[:, rows, columns])  # (β corner, pair)
+        same &= (
+            (U[:, i, j] == L[:, i, j]).all()
+            & (U[:, rows, columns] == L[:, rows, columns]).all(axis=0)
+            & (U[:, i, j][:, None] == U[:, rows, columns]).all(axis=0)
+        )
     worst = np.max([(1 - a) * gap[0] + a * gap[1] for a in alphas], axis=(0, 1))
     return bool(((worst < -slack) | same).all())
 
@@ -426,30 +570,35 @@ def _certified_tree(problem, rectangle, to_the_end):
         alive[i] = False
         others = np.flatnonzero(alive & (np.arange(n) != j))
         if sure and len(others):
-            if problem.is_reducible: rows, columns = np.repeat([i, j], len(others)), np.tile(others, 2)
-            else: rows, columns = _all_pairs(others, i, j)
+            if problem.is_reducible:
+                rows, columns = np.repeat([i, j], len(others)), np.tile(others, 2)
+            else:
+                rows, columns = _all_pairs(others, i, j)
             sure = _is_nearest(bounds, i, j, rows, columns, (a0, a1), slack)
-            if not sure and not to_the_end: return None, False
+            if not sure and not to_the_end:
+                return None, False
         bounds.join(i, j, others)
         merges.append(tuple(sorted((node[i], node[j]))))
         node[j], high[j] = n + step, max(high[i], high[j])
     return merges, sure
 
+
 def _all_pairs(others, i, j):
     "All pairs of others, i and j, but {i, j} itself."
     every = np.array([*others, i, j])
     a, b = np.triu_indices(len(every), 1)
-    return every[a][:-1], every[b][:-1]                                          # the last pair is {i, j}
+    return every[a][:-1], every[b][:-1]  # the last pair is {i, j}
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #31cfc2e4
 @dataclass(frozen=True, eq=False)
 class TwoParameterGrid:
     "The square in rectangles: certified ones have one tree each; the others are known in their middle only."
-    cells: np.ndarray       # (m, 4) α from, α to, β from, β to
-    trees: list             # `Dendrogram`s
-    tree_of: np.ndarray     # (m,) number of the tree in the middle of each cell
-    certified: np.ndarray   # (m,) whether it is the tree of the whole cell
-    n_objects: int          # n
+
+    cells: np.ndarray  # (m, 4) α from, α to, β from, β to
+    trees: list  # `Dendrogram`s
+    tree_of: np.ndarray  # (m,) number of the tree in the middle of each cell
+    certified: np.ndarray  # (m,) whether it is the tree of the whole cell
+    n_objects: int  # n
 
     @property
     def areas(self):
@@ -461,7 +610,8 @@ class TwoParameterGrid:
         "Share of the square in which the tree is certain."
         return float(self.areas[self.certified].sum())
 
-    def __repr__(self): return f"TwoParameterGrid({self.n_objects} objects, {len(self.cells)} cells, {len(self.trees)} trees seen; certified on {self.certified_area:.1%} of the square)"
+    def __repr__(self):
+        return f"TwoParameterGrid({self.n_objects} objects, {len(self.cells)} cells, {len(self.trees)} trees seen; certified on {self.certified_area:.1%} of the square)"
 
     def at(self, alpha, beta):
         "(number of the tree, whether it is certain) at (α, β). Raises `InputError`."
@@ -476,12 +626,12 @@ class TwoParameterGrid:
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #2ce708fd
 def two_parameter_grid(
-    D0,                             # (n, n) distances, n ≥ 2
-    D1,                             # (n, n) distances of the same points by another metric
+    D0,  # (n, n) distances, n ≥ 2
+    D1,  # (n, n) distances of the same points by another metric
     merges=("single", "complete"),  # two of "single", "complete", "average"
-    depth=5,                        # a cell that is not certain is cut in four, at most so many times
-    progress=None,                  # called with the share of the square that is done
-):                                  # `TwoParameterGrid`
+    depth=5,  # a cell that is not certain is cut in four, at most so many times
+    progress=None,  # called with the share of the square that is done
+):  # `TwoParameterGrid`
     "Trees of linkage with D_α(·, ·; d_β) on a grid that refines itself, each cell with a proof or without. Ours. O(n³) a cell. Raises `InputError`."
     problem, depth = _square(D0, D1, merges), check_integer(depth, "depth", 0, 12)
     check_progress(progress, "a share from 0 to 1")
@@ -495,10 +645,15 @@ def two_parameter_grid(
             stack += [(*x, *y, level + 1) for x in ((a0, a), (a, a1)) for y in ((b0, b), (b, b1))]
             continue
         key = frozenset(_clusters_of(made))
-        if key not in numbers: numbers[key] = len(trees); trees.append(Dendrogram.from_merges(np.array(made)))
-        cells.append(rectangle); tree_of.append(numbers[key]); certified.append(sure)
+        if key not in numbers:
+            numbers[key] = len(trees)
+            trees.append(Dendrogram.from_merges(np.array(made)))
+        cells.append(rectangle)
+        tree_of.append(numbers[key])
+        certified.append(sure)
         done += (a1 - a0) * (b1 - b0)
-        if progress is not None: progress(done)
+        if progress is not None:
+            progress(done)
     return TwoParameterGrid(np.array(cells), trees, np.array(tree_of), np.array(certified), len(problem.D0))
 
 # %% ../../nbs/4_link/43_two_parameters.ipynb #a144d5b4
@@ -506,10 +661,25 @@ def _grid_chart(self, labels, loss="pruning", n_clusters=None):
     "The square, coloured by loss; paler where the tree is not certain: an Altair chart. Raises `InputError`."
     import altair as alt
     from pandas import DataFrame
+
     values = self.losses(labels, loss, n_clusters)
-    table = DataFrame(self.cells, columns=["from", "to", "low", "high"]).assign(loss=values[self.tree_of], certain=np.where(self.certified, 1.0, 0.35))
+    table = DataFrame(self.cells, columns=["from", "to", "low", "high"]).assign(
+        loss=values[self.tree_of], certain=np.where(self.certified, 1.0, 0.35)
+    )
     square = alt.Scale(domain=[0, 1])
-    return alt.Chart(table).mark_rect(stroke="white", strokeWidth=0.3, aria=False).encode(x=alt.X("from:Q", title="α", scale=square), x2="to:Q", y=alt.Y("low:Q", title="β", scale=square), y2="high:Q",
-        color=_colour("loss", values), opacity=alt.Opacity("certain:Q", scale=None, legend=None)).properties(width=320, height=320)
+    return (
+        alt.Chart(table)
+        .mark_rect(stroke="white", strokeWidth=0.3, aria=False)
+        .encode(
+            x=alt.X("from:Q", title="α", scale=square),
+            x2="to:Q",
+            y=alt.Y("low:Q", title="β", scale=square),
+            y2="high:Q",
+            color=_colour("loss", values),
+            opacity=alt.Opacity("certain:Q", scale=None, legend=None),
+        )
+        .properties(width=320, height=320)
+    )
+
 
 TwoParameterGrid.chart = _grid_chart

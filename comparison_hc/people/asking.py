@@ -11,7 +11,10 @@ __all__ = ['ANIMALS', 'ITEM_SETS', 'PICTURE_ENDINGS', 'MOST_PICTURE_BYTES', 'WHY
            'state_of', 'parse_journal', 'read_journal', 'Session']
 
 # %% ../../nbs/8_people/80_asking.ipynb #dad47b13
-import os, re, warnings, zlib
+import os
+import re
+import warnings
+import zlib
 from collections import Counter, deque
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -26,69 +29,127 @@ from ..adaptive.insertion import allowance, insertion_clustering
 from ..adaptive.queries import Contradiction, GrowingTree, random_hierarchy
 from ..comparisons import Triplets
 from ..ground.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from comparison_hc.ground.validation import (
+    InputError,
+    MissingFileError,
+    check_integer,
+    check_names,
+    check_number,
+    require,
+    shown,
+)
 from ..oracles import HierarchyOracle, Noisy
-from ..ground.validation import InputError, MissingFileError, check_integer, check_names, check_number, require, shown
 
 # %% ../../nbs/8_people/80_asking.ipynb #09fcd900
 @dataclass(frozen=True)
 class Item:
     "Something to ask about."
-    name: str          # different for every item of a set
+
+    name: str  # different for every item of a set
     picture: str = ""  # an emoji, a data URI of an image, or nothing
 
     @property
-    def is_image(self): return self.picture.startswith("data:")
+    def is_image(self):
+        return self.picture.startswith("data:")
 
-ANIMALS = tuple(Item(name, picture) for name, picture in dict(
-    dog="🐶", wolf="🐺", cat="🐱", lion="🦁", horse="🐴", cow="🐮", hen="🐔", penguin="🐧", frog="🐸", fish="🐟", bee="🐝", spider="🕷️").items())
+
+ANIMALS = tuple(
+    Item(name, picture)
+    for name, picture in dict(
+        dog="🐶",
+        wolf="🐺",
+        cat="🐱",
+        lion="🦁",
+        horse="🐴",
+        cow="🐮",
+        hen="🐔",
+        penguin="🐧",
+        frog="🐸",
+        fish="🐟",
+        bee="🐝",
+        spider="🕷️",
+    ).items()
+)
+
 
 def digit_items():  # tuple of 20 `Item`
     "Two handwritten pictures of every digit."
     from comparison_hc.datasets import load_dataset, png_bytes
     from comparison_hc.dendrogram import data_uri
+
     digits = load_dataset("digits")
     places = np.concatenate([np.flatnonzero(digits.labels == digit)[:2] for digit in range(10)])
-    return tuple(Item(f"{digits.labels[at]}{'ab'[which % 2]}", data_uri(png_bytes(16 - digits.images[at]))) for which, at in enumerate(places))
+    return tuple(
+        Item(f"{digits.labels[at]}{'ab'[which % 2]}", data_uri(png_bytes(16 - digits.images[at])))
+        for which, at in enumerate(places)
+    )
+
 
 ITEM_SETS = {"animals": lambda: ANIMALS, "digits": digit_items}
 
 # %% ../../nbs/8_people/80_asking.ipynb #d16c110b
 PICTURE_ENDINGS, MOST_PICTURE_BYTES = (".png", ".jpg", ".jpeg", ".gif"), 40_000_000
 
+
 def _from_folder(folder):
     "An item a picture, named after its file."
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() in PICTURE_ENDINGS)
     require(files, "items", f"a folder with pictures ({', '.join(PICTURE_ENDINGS)})", str(folder))
     size = sum(path.stat().st_size for path in files if path.is_file())
-    require(size <= MOST_PICTURE_BYTES, "items", f"a folder with at most {MOST_PICTURE_BYTES:,} bytes of pictures, which all go to the page (make them smaller)", size)
+    require(
+        size <= MOST_PICTURE_BYTES,
+        "items",
+        f"a folder with at most {MOST_PICTURE_BYTES:,} bytes of pictures, which all go to the page (make them smaller)",
+        size,
+    )
     return tuple(Item(path.stem, _picture(path)) for path in files)
+
 
 def _picture(path):
     "The data URI of a file; a file that is no picture is named."
     from comparison_hc.dendrogram import data_uri
-    try: return data_uri(path)
-    except InputError: raise InputError(f"items must be a folder whose {', '.join(PICTURE_ENDINGS)} are PNG, JPEG or GIF pictures; got {str(path)!r}, which is none") from None
+
+    try:
+        return data_uri(path)
+    except InputError:
+        raise InputError(
+            f"items must be a folder whose {', '.join(PICTURE_ENDINGS)} are PNG, JPEG or GIF pictures; got {str(path)!r}, which is none"
+        ) from None
+
 
 def _from_lines(path):
     "An item a line; empty lines are skipped."
     require(path.is_file(), "items", "a folder or a text file", str(path))
-    try: lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error: raise InputError(f"items must be a file that can be read; got {path}: {error.strerror}") from None
-    except UnicodeDecodeError as error: raise InputError(f"{path} must be utf-8 text, one item a line; byte {error.start} is not") from None
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"items must be a file that can be read; got {path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} must be utf-8 text, one item a line; byte {error.start} is not") from None
     return tuple(Item(line.strip()) for line in lines if line.strip())
 
 # %% ../../nbs/8_people/80_asking.ipynb #ec3b2087
 def read_items(
     source="animals",  # "animals", "digits", a folder of pictures, a text file with one item a line, or a sequence of names or of `Item`
-):                     # tuple of `Item`
+):  # tuple of `Item`
     "What will be asked about. Raises `InputError` for fewer than two items, two of one name, and names that no file of answers could hold."
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        if not os.path.exists(source) and source in ITEM_SETS: items = ITEM_SETS[source]()
-        elif not os.path.exists(source): raise MissingFileError(f"items must be {', '.join(ITEM_SETS)}, an existing folder of pictures or an existing text file; got {shown(str(source))}")
-        else: items = _from_folder(path) if path.is_dir() else _from_lines(path)
+        if not os.path.exists(source) and source in ITEM_SETS:
+            items = ITEM_SETS[source]()
+        elif not os.path.exists(source):
+            raise MissingFileError(
+                f"items must be {', '.join(ITEM_SETS)}, an existing folder of pictures or an existing text file; got {shown(str(source))}"
+            )
+        else:
+            items = _from_folder(path) if path.is_dir() else _from_lines(path)
     else:
-        require(np.iterable(source) and not isinstance(source, (bytes, dict, set)) and getattr(source, "ndim", 1) == 1, "items", "a sequence of names", source)
+        require(
+            np.iterable(source) and not isinstance(source, (bytes, dict, set)) and getattr(source, "ndim", 1) == 1,
+            "items",
+            "a sequence of names",
+            source,
+        )
         items = tuple(item if isinstance(item, Item) else Item(item) for item in source)
     names = check_names([item.name for item in items], argument="items")
     require(all(isinstance(item.picture, str) for item in items), "items", "with texts as pictures", items)
@@ -102,22 +163,31 @@ def read_items(
 @dataclass(frozen=True)
 class Question:
     "What to ask next."
+
     shown: tuple  # three items, as they stand on the screen
-    why: str      # "new"; "other": the same about other items; "again": asked before; "settle": which of two different answers counts; "careful": see the careful stage
+    why: str  # "new"; "other": the same about other items; "again": asked before; "settle": which of two different answers counts; "careful": see the careful stage
+
 
 @dataclass(frozen=True)
 class Vote:
     "One answer of a person."
+
     shown: tuple  # as asked
-    answer: int   # 1, 2 or 3: the place of the one left out; 0: cannot say
-    why: str      # as asked
+    answer: int  # 1, 2 or 3: the place of the one left out; 0: cannot say
+    why: str  # as asked
 
     @property
-    def items(self): return frozenset(self.shown)
+    def items(self):
+        return frozenset(self.shown)
+
     @property
-    def left_out(self): return self.shown[self.answer - 1] if self.answer else None
+    def left_out(self):
+        return self.shown[self.answer - 1] if self.answer else None
+
     @property
-    def row(self): return (*sorted(self.items - {self.left_out}), self.left_out)      # only if something was said
+    def row(self):
+        return (*sorted(self.items - {self.left_out}), self.left_out)  # only if something was said
+
 
 WHY = ("new", "other", "again", "settle", "careful")
 SAID = {1: "1, 2 or 3: the place of the one left out", 0: "0: cannot say"}
@@ -126,219 +196,286 @@ SAID = {1: "1, 2 or 3: the place of the one left out", 0: "0: cannot say"}
 @dataclass(frozen=True)
 class Settings:
     "What a session is about: fixed when it begins."
-    names: tuple           # of the items
-    person: str            # who answers
-    seed: int              # decides the order of the items, of the three on the screen, and which questions are repeated
+
+    names: tuple  # of the items
+    person: str  # who answers
+    seed: int  # decides the order of the items, of the three on the screen, and which questions are repeated
     repeat_every: int = 6  # an old question is asked again after so many new answers; 0: never
 
     def __post_init__(self):
         object.__setattr__(self, "names", check_names(self.names, argument="items"))
-        require(isinstance(self.person, str) and self.person.strip() and self.person.isprintable(), "person", "a name of printable characters", self.person)
-        check_integer(self.seed, "seed", 0, 2**32 - 1); check_integer(self.repeat_every, "repeat_every", 0)
+        require(
+            isinstance(self.person, str) and self.person.strip() and self.person.isprintable(),
+            "person",
+            "a name of printable characters",
+            self.person,
+        )
+        check_integer(self.seed, "seed", 0, 2**32 - 1)
+        check_integer(self.repeat_every, "repeat_every", 0)
 
     @property
-    def n(self): return len(self.names)
+    def n(self):
+        return len(self.names)
+
     @cached_property
-    def order(self): return np.random.default_rng(self.seed).permutation(self.n).tolist()     # in which items are inserted
+    def order(self):
+        return np.random.default_rng(self.seed).permutation(self.n).tolist()  # in which items are inserted
+
 
 def default_journal(
     source,  # as for `read_items`
     person,  # a name
     folder=".",  # where
-):           # the `Path`
+):  # the `Path`
     "Where the answers go if nobody says otherwise: one file for every set and person."
     stem = Path(source).stem if isinstance(source, (str, os.PathLike)) else "items"
     return Path(folder) / (re.sub(r"[^\w-]+", "_", f"{stem}-{person}") + ".jsonl")
 
+
 def seed_of(
     person,  # a name
-):           # int
+):  # int
     "By default people get different questions: together they then cover more."
     return zlib.crc32(person.encode(errors="replace"))
 
 # %% ../../nbs/8_people/80_asking.ipynb #078d2b5d
 MOST_WAYS = 3
 
+
 def ways_to_ask(
-    tree,            # `GrowingTree`
-    l,               # an item, left of the pivot
-    r,               # an item, right of it
+    tree,  # `GrowingTree`
+    l,  # an item, left of the pivot
+    r,  # an item, right of it
     most=MOST_WAYS,  # at most so many
-):                   # list of pairs of items, (l, r) first
+):  # list of pairs of items, (l, r) first
     "Pairs that ask for the same pivot (A18, Proposition 2.4)."
     above, v = {l}, l
-    while tree.parent[v] >= 0: above.add(v := tree.parent[v])
+    while tree.parent[v] >= 0:
+        above.add(v := tree.parent[v])
     a, b = l, r
-    while tree.parent[b] not in above: b = tree.parent[b]
+    while tree.parent[b] not in above:
+        b = tree.parent[b]
     pivot = tree.parent[b]
-    while tree.parent[a] != pivot: a = tree.parent[a]
-    left, right = ([first] + [item for item in tree.below(part) if item < tree.n_items and item != first] for part, first in ((a, l), (b, r)))
-    return [(left[min(t, len(left) - 1)], right[min(t, len(right) - 1)]) for t in range(min(most, max(len(left), len(right))))]
+    while tree.parent[a] != pivot:
+        a = tree.parent[a]
+    left, right = (
+        [first] + [item for item in tree.below(part) if item < tree.n_items and item != first]
+        for part, first in ((a, l), (b, r))
+    )
+    return [
+        (left[min(t, len(left) - 1)], right[min(t, len(right) - 1)])
+        for t in range(min(most, max(len(left), len(right))))
+    ]
 
 # %% ../../nbs/8_people/80_asking.ipynb #86c9a7dd
 def what_counts(
     votes,  # the votes about three items, in order
-):          # the item left out, or None for "cannot say"
+):  # the item left out, or None for "cannot say"
     "The last word, or else the first one."
     final = [vote for vote in votes if vote.why == "settle"]
     return (final[-1] if final else votes[0]).left_out
 
+
 @dataclass(frozen=True)
 class Insertion:
     "How far the insertion comes with the votes there are."
-    missing: object   # (three items, "new" or "other") that must be asked next, or None at the end
-    rows: tuple       # (i, j, k) for every answer used: i and j belong together, k is left out
-    n_placed: int     # items in the tree: the first ones of the order
-    n_asked: int      # pivots answered for the next item
-    n_open: int       # pivots about which nothing could be said
+
+    missing: object  # (three items, "new" or "other") that must be asked next, or None at the end
+    rows: tuple  # (i, j, k) for every answer used: i and j belong together, k is left out
+    n_placed: int  # items in the tree: the first ones of the order
+    n_asked: int  # pivots answered for the next item
+    n_open: int  # pivots about which nothing could be said
 
 # %% ../../nbs/8_people/80_asking.ipynb #306c2397
 def follow_votes(
     settings,  # `Settings`
-    votes,     # sequence of `Vote`
-):             # `Insertion`
+    votes,  # sequence of `Vote`
+):  # `Insertion`
     "Run the insertion on what was said, until something has not been said."
     book, order, tree = {}, settings.order, GrowingTree(settings.n)
-    for vote in votes: book.setdefault(vote.items, []).append(vote)
+    for vote in votes:
+        book.setdefault(vote.items, []).append(vote)
     algorithm, answer, rows, x, asked, n_open = insertion_clustering(settings.n, tree), None, [], 1, 0, 0
     while True:
-        try: l, r, item = algorithm.send(answer)[0].tolist()
-        except StopIteration: return Insertion(None, tuple(rows), settings.n, 0, n_open)
-        if item != x: x, asked = item, 0
+        try:
+            l, r, item = algorithm.send(answer)[0].tolist()
+        except StopIteration:
+            return Insertion(None, tuple(rows), settings.n, 0, n_open)
+        if item != x:
+            x, asked = item, 0
         place, row, missing = _look_up(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
-        if missing: return Insertion(missing, tuple(rows), x, asked, n_open)
+        if missing:
+            return Insertion(missing, tuple(rows), x, asked, n_open)
         rows, n_open = rows + [row] * (row is not None), n_open + (row is None)
         answer, asked = np.array([place], dtype=np.int8), asked + 1
 
+
 def _look_up(book, ways):
-    "(place of the one left out, row, None), or (…, (three items, why)) if a person has to be asked. Nothing said in any way: 2, \"neither\", without a row."
+    '(place of the one left out, row, None), or (…, (three items, why)) if a person has to be asked. Nothing said in any way: 2, "neither", without a row.'
     for at, three in enumerate(ways):
         votes = book.get(frozenset(three))
-        if votes is None: return None, None, (three, "other" if at else "new")
+        if votes is None:
+            return None, None, (three, "other" if at else "new")
         out = what_counts(votes)
-        if out is not None: return three.index(out), (*sorted(set(three) - {out}), out), None
+        if out is not None:
+            return three.index(out), (*sorted(set(three) - {out}), out), None
     return 2, None, None
 
 # %% ../../nbs/8_people/80_asking.ipynb #3e671d00
 def tree_of_rows(
-    rows,   # (i, j, k): i and j belong together, k is left out; they do not clash
+    rows,  # (i, j, k): i and j belong together, k is left out; they do not clash
     items,  # items that the tree is about, at least one
     names,  # names of all items
-):          # `Hierarchy` over `items`, in this order
+):  # `Hierarchy` over `items`, in this order
     "BUILD's tree; rows about other items are left out."
     number = {item: at for at, item in enumerate(items)}
     inside = [[number[item] for item in row] for row in rows if all(item in number for item in row)]
     names = tuple(names[item] for item in items)
-    if not inside: return Hierarchy((tuple(range(len(items))),) if len(items) > 1 else (), names)
+    if not inside:
+        return Hierarchy((tuple(range(len(items))),) if len(items) > 1 else (), names)
     return consistent_hierarchy(Triplets(inside, names=names))
 
 # %% ../../nbs/8_people/80_asking.ipynb #52635532
 def right_answer_probability(
     agreement,  # probability that two answers to one question are the same
-):              # p
+):  # p
     "The p at which two answers agree so often, if wrong answers are random."
     return (1 + sqrt(max(6 * agreement - 2, 0))) / 3
+
 
 @dataclass(frozen=True)
 class Consistency:
     "What repeated questions say about a person."
+
     n_repeated: int  # questions answered twice
-    n_same: int      # of those, answered the same
+    n_same: int  # of those, answered the same
     level: float = 0.9  # of the interval
 
     @property
-    def p(self): return right_answer_probability(self.n_same / self.n_repeated) if self.n_repeated else None
+    def p(self):
+        return right_answer_probability(self.n_same / self.n_repeated) if self.n_repeated else None
 
     @cached_property
     def interval(self):
         "(low, high) for p, from Clopper and Pearson's interval; (1/3, 1) before any question was repeated."
         from scipy.special import betaincinv
+
         k, m, tail = self.n_same, self.n_repeated, (1 - self.level) / 2
         low = betaincinv(k, m - k + 1, tail) if k else 0.0
         high = betaincinv(k + 1, m - k, 1 - tail) if k < m else 1.0
         return right_answer_probability(low), right_answer_probability(high)
 
     def __str__(self):
-        if not self.n_repeated: return "no question was repeated yet"
+        if not self.n_repeated:
+            return "no question was repeated yet"
         low, high = self.interval
         return f"{self.n_same} of {self.n_repeated} repeated questions answered the same: p ≈ {self.p:.2f} ({self.level:.0%} interval {low:.2f} to {high:.2f})"
 
+
 def consistency(
     votes,  # sequence of `Vote`
-):          # `Consistency`
+):  # `Consistency`
     "First answers against repeated ones. The last word in a doubt is not counted: it was given with both answers in view."
     first = {}
-    for vote in votes: first.setdefault(vote.items, vote)
-    pairs = [(first[vote.items], vote) for vote in votes if vote.why == "again" and vote.answer and first[vote.items].answer]
+    for vote in votes:
+        first.setdefault(vote.items, vote)
+    pairs = [
+        (first[vote.items], vote) for vote in votes if vote.why == "again" and vote.answer and first[vote.items].answer
+    ]
     return Consistency(len(pairs), sum(a.left_out == b.left_out for a, b in pairs))
 
 # %% ../../nbs/8_people/80_asking.ipynb #57303b74
 @dataclass(frozen=True)
 class State:
     "A session at one moment: a function of the settings and the votes."
+
     settings: Settings
     votes: tuple = ()  # of `Vote`; those taken back are gone
     careful: object = None  # p of the careful stage, or None
 
     @cached_property
-    def insertion(self): return follow_votes(self.settings, self.votes) if self.careful is None else follow_carefully(self.settings, self.votes, self.careful)
+    def insertion(self):
+        return (
+            follow_votes(self.settings, self.votes)
+            if self.careful is None
+            else follow_carefully(self.settings, self.votes, self.careful)
+        )
 
     @cached_property
     def question(self):
         "The next `Question`; None at the end."
         repeated = self._repeated()
-        if self.doubt: return Question(self._mixed(self.doubt[0].items), "settle")
-        if self.insertion.missing is None: return None
-        if repeated is not None: return Question(self._mixed(repeated), "again")
+        if self.doubt:
+            return Question(self._mixed(self.doubt[0].items), "settle")
+        if self.insertion.missing is None:
+            return None
+        if repeated is not None:
+            return Question(self._mixed(repeated), "again")
         three, why = self.insertion.missing
         return Question(self._mixed(three), why)
 
-    def _rng(self, *more): return np.random.default_rng([self.settings.seed, len(self.votes), *more])
-    def _mixed(self, items): return tuple(self._rng().permutation(sorted(items)).tolist())
+    def _rng(self, *more):
+        return np.random.default_rng([self.settings.seed, len(self.votes), *more])
+
+    def _mixed(self, items):
+        return tuple(self._rng().permutation(sorted(items)).tolist())
 
 # %% ../../nbs/8_people/80_asking.ipynb #7eeff1d1
 @property
 def _doubt(self):  # (first vote, last vote) about the same items, or None
     "The last vote, if it differs from an earlier one: a doubt is settled at once, but for the careful stage."
-    if self.careful or not self.votes or self.votes[-1].why != "again" or not self.votes[-1].answer: return None
+    if self.careful or not self.votes or self.votes[-1].why != "again" or not self.votes[-1].answer:
+        return None
     first = next(vote for vote in self.votes if vote.items == self.votes[-1].items)
     return (first, self.votes[-1]) if first.left_out != self.votes[-1].left_out else None
 
+
 def _since_repeated(votes):
-    "How many new answers there were since the last repetition; \"cannot say\" is none."
+    'How many new answers there were since the last repetition; "cannot say" is none.'
     last = max((at for at, vote in enumerate(votes) if vote.why == "again"), default=-1)
-    return sum(vote.why in ("new", "other") and vote.answer > 0 for vote in votes[last + 1:])
+    return sum(vote.why in ("new", "other") and vote.answer > 0 for vote in votes[last + 1 :])
+
 
 def _repeated(self):
     "Three items to ask about again, or None. Not the last three questions: they are still in mind. Not in the careful stage, which repeats enough."
-    if self.careful or not self.settings.repeat_every or _since_repeated(self.votes) < self.settings.repeat_every: return None
+    if self.careful or not self.settings.repeat_every or _since_repeated(self.votes) < self.settings.repeat_every:
+        return None
     times, recent = Counter(vote.items for vote in self.votes), {vote.items for vote in self.votes[-3:]}
     old = [vote.items for vote in self.votes if vote.answer and times[vote.items] == 1 and vote.items not in recent]
     return old[int(self._rng(1).integers(len(old)))] if old else None
+
 
 State.doubt, State._repeated = _doubt, _repeated
 
 # %% ../../nbs/8_people/80_asking.ipynb #7a5affc6
 def most_questions(
     m,  # items in the tree, at least 1
-):      # int
+):  # int
     "How many questions the next item needs at most."
     return min(allowance(m), m - 1)
 
+
 @lru_cache(maxsize=64)
 def expected_questions(
-    n,       # number of items, at least 2
+    n,  # number of items, at least 2
     p=None,  # of the careful stage and of the simulated answers; None: the plain session, no errors
-):           # tuple of n floats: place m has the average for the item that joins m others; place 0 has 0
+):  # tuple of n floats: place m has the average for the item that joins m others; place 0 has 0
     "Averages over uniformly random binary trees, whose items come in order."
     runs, totals = max(4, int((5_000 if p is None else 2_000) / (n * log2(n)))), np.zeros(n)
     for seed in range(runs):
-        oracle, algorithm, answer = HierarchyOracle(random_hierarchy(n, "uniform", seed)), insertion_clustering(n) if p is None else careful_algorithm(n, p, seed), None
-        if p is not None: oracle = Noisy(oracle, p, seed)
+        oracle, algorithm, answer = (
+            HierarchyOracle(random_hierarchy(n, "uniform", seed)),
+            insertion_clustering(n) if p is None else careful_algorithm(n, p, seed),
+            None,
+        )
+        if p is not None:
+            oracle = Noisy(oracle, p, seed)
         while True:
-            try: question = algorithm.send(answer)
-            except StopIteration: break
-            totals[question[0].max()] += 1                                      # items come in order: the last one is being placed
+            try:
+                question = algorithm.send(answer)
+            except StopIteration:
+                break
+            totals[question[0].max()] += 1  # items come in order: the last one is being placed
             answer = oracle(question)
     return tuple((totals / runs).tolist())
 
@@ -346,48 +483,68 @@ def expected_questions(
 def _left(self, per_item):
     "New questions left, by what each further item needs."
     done, n = self.insertion, self.settings.n
-    if done.missing is None: return 0
-    return max(1, per_item[done.n_placed] - done.n_asked) + sum(per_item[done.n_placed + 1:n])
+    if done.missing is None:
+        return 0
+    return max(1, per_item[done.n_placed] - done.n_asked) + sum(per_item[done.n_placed + 1 : n])
+
 
 @property
 def _at_most(self):  # int, or None in the careful stage, which ends when it is sure
-    "How many questions are left at most, if none of the answers is \"cannot say\" and none is taken back."
-    if self.careful: return None if self.question else 0
-    new, every, doubt = self._left([0, *map(most_questions, range(1, self.settings.n))]), self.settings.repeat_every, self.doubt is not None
+    'How many questions are left at most, if none of the answers is "cannot say" and none is taken back.'
+    if self.careful:
+        return None if self.question else 0
+    new, every, doubt = (
+        self._left([0, *map(most_questions, range(1, self.settings.n))]),
+        self.settings.repeat_every,
+        self.doubt is not None,
+    )
     return int(new + doubt + (2 * ((_since_repeated(self.votes) + new) // every) if every and new else 0))
+
 
 @property
 def _expected(self):  # float, at most `at_most`
     "How many questions are left on average over random trees."
-    if self.question is None: return 0.0
-    if self.careful: return self._left(expected_questions(self.settings.n, self.careful))
+    if self.question is None:
+        return 0.0
+    if self.careful:
+        return self._left(expected_questions(self.settings.n, self.careful))
     new, every = self._left(expected_questions(self.settings.n)), self.settings.repeat_every
-    return min(self.at_most, new + (self.doubt is not None) + ((_since_repeated(self.votes) + new) / every if every else 0))
+    return min(
+        self.at_most, new + (self.doubt is not None) + ((_since_repeated(self.votes) + new) / every if every else 0)
+    )
+
 
 @property
 def _left_text(self):  # text
     "Both numbers in words."
-    if self.question is None: return "nothing left"
-    return ("no limit: it ends when it is sure" if self.at_most is None else f"at most {self.at_most} left") + f", about {self.expected:.0f} expected"
+    if self.question is None:
+        return "nothing left"
+    return (
+        "no limit: it ends when it is sure" if self.at_most is None else f"at most {self.at_most} left"
+    ) + f", about {self.expected:.0f} expected"
+
 
 State._left, State.at_most, State.expected, State.left_text = _left, _at_most, _expected, _left_text
 
 # %% ../../nbs/8_people/80_asking.ipynb #e7663dfd
 CAREFUL_DELTA, LEAST_P, MOST_P = 0.05, 0.6, 0.95
 
+
 def careful_algorithm(
-    n,          # number of items
-    p,          # probability that an answer is right
-    seed,       # draws the items that stand for a side of a pivot
+    n,  # number of items
+    p,  # probability that an answer is right
+    seed,  # draws the items that stand for a side of a pivot
     tree=None,  # `GrowingTree` to grow
-):              # query generator
+):  # query generator
     "Bayesian insertion for random errors, right with probability at least 0.95."
     from comparison_hc.adaptive.noisy import bayesian_insertion_clustering
+
     return bayesian_insertion_clustering(n, p, CAREFUL_DELTA, seed, adversary=False, tree=tree)
+
 
 def rows_of_tree(
     tree,  # `GrowingTree`
-):         # list of (i, j, k), from which BUILD makes the tree of item 0
+):  # list of (i, j, k), from which BUILD makes the tree of item 0
     "One row for every inner vertex but the root."
     rows = []
     for v in tree.below():
@@ -399,50 +556,74 @@ def rows_of_tree(
 # %% ../../nbs/8_people/80_asking.ipynb #05dd9357
 def follow_carefully(
     settings,  # `Settings`
-    votes,     # sequence of `Vote`
-    p,         # probability that an answer is right
-):             # `Insertion`
+    votes,  # sequence of `Vote`
+    p,  # probability that an answer is right
+):  # `Insertion`
     "Run the careful algorithm on what was said, until an answer is missing."
     book, order, tree = {}, settings.order, GrowingTree(settings.n)
     for vote in votes:
-        if vote.why != "settle": book.setdefault(vote.items, deque()).append(vote)
-    algorithm, answer, missing, x, asked, n_open = careful_algorithm(settings.n, p, settings.seed, tree), None, None, 1, 0, 0
+        if vote.why != "settle":
+            book.setdefault(vote.items, deque()).append(vote)
+    algorithm, answer, missing, x, asked, n_open = (
+        careful_algorithm(settings.n, p, settings.seed, tree),
+        None,
+        None,
+        1,
+        0,
+        0,
+    )
     while missing is None:
-        try: l, r, item = algorithm.send(answer)[0].tolist()
-        except StopIteration: x = settings.n; break
-        if item != x: x, asked = item, 0
+        try:
+            l, r, item = algorithm.send(answer)[0].tolist()
+        except StopIteration:
+            x = settings.n
+            break
+        if item != x:
+            x, asked = item, 0
         place, missing = _next_vote(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
-        if missing is None: answer, asked, n_open = np.array([2 if place is None else place], dtype=np.int8), asked + 1, n_open + (place is None)
+        if missing is None:
+            answer, asked, n_open = (
+                np.array([2 if place is None else place], dtype=np.int8),
+                asked + 1,
+                n_open + (place is None),
+            )
     rows = [tuple(order[item] for item in row) for row in rows_of_tree(tree)]
     return Insertion(missing, tuple((*sorted(row[:2]), row[2]) for row in rows), x, asked, n_open)
+
 
 def _next_vote(book, ways):
     "(place of the one left out, None), (None, None) if nothing can be said in any way, or (None, what to ask). A vote is used once."
     for at, three in enumerate(ways):
         votes = book.get(frozenset(three))
-        if not votes: return None, (three, "other" if at else "careful")
+        if not votes:
+            return None, (three, "other" if at else "careful")
         vote = votes.popleft()
-        if vote.answer: return three.index(vote.left_out), None
+        if vote.answer:
+            return three.index(vote.left_out), None
     return None, None
 
 # %% ../../nbs/8_people/80_asking.ipynb #2b4f038e
-def _in_words(self,
+def _in_words(
+    self,
     row,  # (i, j, k)
-):        # text
+):  # text
     "An answer as it is said."
     i, j, k = (self.settings.names[item] for item in row)
     return f"{i} and {j} belong together, without {k}"
+
 
 @property
 def _items(self):  # list of items
     "Items that have come up so far, by number."
     order, done = self.settings.order, self.insertion
-    return sorted(order[:done.n_placed + (done.missing is not None)])
+    return sorted(order[: done.n_placed + (done.missing is not None)])
+
 
 @cached_property
 def _hierarchy(self):  # `Hierarchy` over `items`
     "The tree of what was said."
     return tree_of_rows(self.insertion.rows, self.items, self.settings.names)
+
 
 State.in_words, State.items, State.hierarchy = _in_words, _items, _hierarchy
 _hierarchy.__set_name__(State, "hierarchy")
@@ -453,22 +634,30 @@ def _consistency(self):  # `Consistency`
     "What repeated questions say."
     return consistency(self.votes)
 
+
 @property
 def _clashes(self):  # list of `Contradiction`
     "For every answer that the tree contradicts: which answers clash with it. None in the careful stage, which expects slips and outvotes them."
-    if self.careful: return []
+    if self.careful:
+        return []
     used, found = set(self.insertion.rows), []
-    asked = self.doubt[1].row if self.doubt else None                          # is being settled now
-    for row in dict.fromkeys(vote.row for vote in self.votes if vote.answer and vote.row not in used and vote.row != asked):
-        try: consistent_hierarchy(Triplets([row, *used], names=self.settings.names)) if used else None
-        except Contradiction as error: found.append(error)
+    asked = self.doubt[1].row if self.doubt else None  # is being settled now
+    for row in dict.fromkeys(
+        vote.row for vote in self.votes if vote.answer and vote.row not in used and vote.row != asked
+    ):
+        try:
+            consistent_hierarchy(Triplets([row, *used], names=self.settings.names)) if used else None
+        except Contradiction as error:
+            found.append(error)
     return found
+
 
 @property
 def _n_against(self):  # int
     "How many answers the tree contradicts."
     said = [vote for vote in self.votes if vote.answer and vote.items <= set(self.items)]
-    if not said: return 0
+    if not said:
+        return 0
     number = {item: at for at, item in enumerate(self.items)}
     found = OrdinalOracle(self.hierarchy)(np.array([[number[item] for item in vote.shown] for vote in said]))
     return int(((found >= 0) & (found != np.array([vote.answer - 1 for vote in said]))).sum())
@@ -481,123 +670,184 @@ def _clash_texts(self):  # list of texts
     for clash in self.clashes:
         rows = [(*sorted(set(three) - {three[out]}), three[out]) for *three, out in clash.answers.tolist()]
         rows.sort(key=used.__contains__)
-        texts.append(f"You said that {self.in_words(rows[0])}; but also that {', and that '.join(map(self.in_words, rows[1:]))}.")
+        texts.append(
+            f"You said that {self.in_words(rows[0])}; but also that {', and that '.join(map(self.in_words, rows[1:]))}."
+        )
     return texts
+
 
 @property
 def _triplets(self):  # `Triplets` about all items, two for every answer but "cannot say"; None before the first
     "Everything that was said, repeated answers included."
     return triplets_of(self.settings.names, [self.votes], None)
 
-State.consistency, State.clashes, State.n_against, State.clash_texts, State.triplets = _consistency, _clashes, _n_against, _clash_texts, _triplets
+
+State.consistency, State.clashes, State.n_against, State.clash_texts, State.triplets = (
+    _consistency,
+    _clashes,
+    _n_against,
+    _clash_texts,
+    _triplets,
+)
 
 # %% ../../nbs/8_people/80_asking.ipynb #2aa5e923
 def triplets_of(
-    names,   # of the items
-    ballots, # sequence of sequences of `Vote`, one a person
+    names,  # of the items
+    ballots,  # sequence of sequences of `Vote`, one a person
     people,  # their names; None to leave them out
-):           # `Triplets`, two for every answer but "cannot say"; None if there is none
+):  # `Triplets`, two for every answer but "cannot say"; None if there is none
     "Votes as comparisons that every method takes."
     rows = [(at, vote) for at, votes in enumerate(ballots) for vote in votes if vote.answer]
-    if not rows: return None
+    if not rows:
+        return None
     odd = [(vote.row[2], vote.row[0], vote.row[1]) for _, vote in rows]
-    return Triplets.from_odd_one_out(odd, names=names, respondents=None if people is None else [people[at] for at, _ in rows])
+    return Triplets.from_odd_one_out(
+        odd, names=names, respondents=None if people is None else [people[at] for at, _ in rows]
+    )
 
 # %% ../../nbs/8_people/80_asking.ipynb #d0b3b902
 def answer_from(
-    oracle,    # oracle for questions of three
+    oracle,  # oracle for questions of three
     question,  # `Question`
-):             # 1, 2 or 3, or 0 if the oracle says "none"
+):  # 1, 2 or 3, or 0 if the oracle says "none"
     "What somebody who thinks as this oracle would press."
     return int(oracle(np.array([question.shown])).item()) + 1
 
 # %% ../../nbs/8_people/80_asking.ipynb #34de4b02
 _FORMAT = "comparison_hc asking 1"
 
-def _header(settings): return dict(format=_FORMAT, items=list(settings.names), person=settings.person, seed=settings.seed, repeat_every=settings.repeat_every)
+
+def _header(settings):
+    return dict(
+        format=_FORMAT,
+        items=list(settings.names),
+        person=settings.person,
+        seed=settings.seed,
+        repeat_every=settings.repeat_every,
+    )
+
 
 def _event(record, n):
-    "The vote in a record, the p of \"careful\" as a float, True for undo, None for none of them."
-    if record == {"undo": True}: return True
-    if record.keys() == {"careful"}: return record["careful"] if isinstance(record["careful"], float) and 0.5 < record["careful"] < 1 else None
-    if record.keys() != {"q", "a", "why"} or not isinstance(record["q"], list) or type(record["a"]) is not int: return None
-    legal = len(record["q"]) == 3 == len(set(map(str, record["q"]))) and all(type(item) is int and 0 <= item < n for item in record["q"])
-    return Vote(tuple(record["q"]), record["a"], record["why"]) if legal and record["a"] in range(4) and record["why"] in WHY else None
+    'The vote in a record, the p of "careful" as a float, True for undo, None for none of them.'
+    if record == {"undo": True}:
+        return True
+    if record.keys() == {"careful"}:
+        return record["careful"] if isinstance(record["careful"], float) and 0.5 < record["careful"] < 1 else None
+    if record.keys() != {"q", "a", "why"} or not isinstance(record["q"], list) or type(record["a"]) is not int:
+        return None
+    legal = len(record["q"]) == 3 == len(set(map(str, record["q"]))) and all(
+        type(item) is int and 0 <= item < n for item in record["q"]
+    )
+    return (
+        Vote(tuple(record["q"]), record["a"], record["why"])
+        if legal and record["a"] in range(4) and record["why"] in WHY
+        else None
+    )
 
 # %% ../../nbs/8_people/80_asking.ipynb #3eb9c28b
 @dataclass(frozen=True)
 class JournalText:
     "What a journal holds."
+
     settings: Settings
-    events: tuple      # votes and, where the careful stage begins, its p; those taken back are gone
-    n_records: int     # events and undos
-    good: int          # bytes of the intact part
-    crc: int           # checksum there
+    events: tuple  # votes and, where the careful stage begins, its p; those taken back are gone
+    n_records: int  # events and undos
+    good: int  # bytes of the intact part
+    crc: int  # checksum there
     rest: bytes = b""  # what follows it
 
     @property
-    def is_torn(self): return b"\n" not in self.rest and self.rest.startswith(b"{")       # only the last line can be half written
+    def is_torn(self):
+        return b"\n" not in self.rest and self.rest.startswith(b"{")  # only the last line can be half written
+
     @property
-    def state(self): return state_of(self.settings, self.events)
+    def state(self):
+        return state_of(self.settings, self.events)
+
     @property
-    def votes(self): return self.state.votes
+    def votes(self):
+        return self.state.votes
+
 
 def state_of(
     settings,  # `Settings`
-    events,    # sequence of `Vote` and, where the careful stage begins, its p
-):             # `State`
+    events,  # sequence of `Vote` and, where the careful stage begins, its p
+):  # `State`
     "The session after these events."
     careful = [event for event in events if isinstance(event, float)]
-    return State(settings, tuple(event for event in events if isinstance(event, Vote)), careful[-1] if careful else None)
+    return State(
+        settings, tuple(event for event in events if isinstance(event, Vote)), careful[-1] if careful else None
+    )
 
 # %% ../../nbs/8_people/80_asking.ipynb #24694aae
 def parse_journal(
     data,  # bytes of the whole file
     path,  # its name, for messages
-):         # `JournalText`
+):  # `JournalText`
     "The intact beginning of a journal. Raises `JournalError` if not even the first line is intact."
     first, *lines = data.split(b"\n")
     head = unsealed_line(first, 0)
-    if not lines or head is None or head[0].get("format") != _FORMAT: raise JournalError(f"journal must be a new file or one that a session wrote; got {path}, which begins with {data[:60]!r}; nothing was changed")
+    if not lines or head is None or head[0].get("format") != _FORMAT:
+        raise JournalError(
+            f"journal must be a new file or one that a session wrote; got {path}, which begins with {data[:60]!r}; nothing was changed"
+        )
     (record, crc), events, good, count = head, [], len(first) + 1, 0
-    try: settings = Settings(tuple(record["items"]), record["person"], record["seed"], record["repeat_every"])
-    except (KeyError, TypeError, InputError) as error: raise JournalError(f"journal must begin with the settings of a session; got {path}, where they are wrong: {error}; nothing was changed") from None
+    try:
+        settings = Settings(tuple(record["items"]), record["person"], record["seed"], record["repeat_every"])
+    except (KeyError, TypeError, InputError) as error:
+        raise JournalError(
+            f"journal must begin with the settings of a session; got {path}, where they are wrong: {error}; nothing was changed"
+        ) from None
     for line in lines[:-1]:
         found = unsealed_line(line, crc)
         event = None if found is None else _event(found[0], settings.n)
-        if event is None: break
-        if event is not True: events.append(event)
-        elif events: events.pop()
+        if event is None:
+            break
+        if event is not True:
+            events.append(event)
+        elif events:
+            events.pop()
         good, crc, count = good + len(line) + 1, found[1], count + 1
     return JournalText(settings, tuple(events), count, good, crc, data[good:])
 
 # %% ../../nbs/8_people/80_asking.ipynb #e4bf74db
 def read_journal(
     path,  # of a journal
-):         # `JournalText`
+):  # `JournalText`
     "Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`."
     require(isinstance(path, (str, os.PathLike)), "journal", "the name of a file", path)
     path = Path(path)
-    if not os.path.isfile(path): raise MissingFileError(f"journal must be an existing file; got {shown(str(path))}")
-    try: data = path.read_bytes()
-    except OSError as error: raise JournalError(f"journal must be readable; got {path}: {error.strerror}") from None
+    if not os.path.isfile(path):
+        raise MissingFileError(f"journal must be an existing file; got {shown(str(path))}")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"journal must be readable; got {path}: {error.strerror}") from None
     found = parse_journal(data, path)
-    if found.rest: warnings.warn(f"{path}: {_damage(found)}; it was left as it is", stacklevel=2)
+    if found.rest:
+        warnings.warn(f"{path}: {_damage(found)}; it was left as it is", stacklevel=2)
     return found
+
 
 def _damage(found):
     "What is wrong with the end of a journal, and what is right with its beginning."
     intact = f"the {found.n_records} records before it are intact"
-    return f"its last line is torn ({len(found.rest)} bytes); {intact}" if found.is_torn else f"line {found.n_records + 2} is damaged; {intact}"
+    return (
+        f"its last line is torn ({len(found.rest)} bytes); {intact}"
+        if found.is_torn
+        else f"line {found.n_records + 2} is damaged; {intact}"
+    )
 
 # %% ../../nbs/8_people/80_asking.ipynb #9b963234
 class Session:
     "A person answers questions about a set of items. Raises `InputError` for bad items, `JournalError` for a journal that does not fit."
-    def __init__(self,
-        items="animals",    # as for `read_items`
-        journal=None,       # file for the answers, continued if it is there; None: nothing is kept
-        person=None,        # who answers; None: as the journal says, "somebody" in a new one
-        seed=None,          # 0..2³²−1; None: as the journal says, from the person's name in a new one
+
+    def __init__(
+        self,
+        items="animals",  # as for `read_items`
+        journal=None,  # file for the answers, continued if it is there; None: nothing is kept
+        person=None,  # who answers; None: as the journal says, "somebody" in a new one
+        seed=None,  # 0..2³²−1; None: as the journal says, from the person's name in a new one
         repeat_every=None,  # as in `Settings`; None: as the journal says, 6 in a new one
     ):
         self.items, self.path, self.report = read_items(items), None if journal is None else journal_path(journal), ""
@@ -606,96 +856,134 @@ class Session:
         who = asked.get("person", "somebody")
         new = Settings(tuple(item.name for item in self.items), **{"person": who, "seed": seed_of(str(who)), **asked})
         self.n_records, self.events, self.state, self._end = 0, (), State(new), None
-        if self.path is not None: self._open(asked)
+        if self.path is not None:
+            self._open(asked)
 
-    def __repr__(self): return f"Session({self.state.settings.n} items, {self.state.settings.person}, {len(self.state.votes)} answers)"
+    def __repr__(self):
+        return f"Session({self.state.settings.n} items, {self.state.settings.person}, {len(self.state.votes)} answers)"
 
     @property
-    def question(self): return self.state.question
+    def question(self):
+        return self.state.question
 
-    def picture(self,
+    def picture(
+        self,
         item,  # number of an item
-    ):         # `Item`
+    ):  # `Item`
         "The item with this number; numbers are the journal's."
         return self._by_name[self.state.settings.names[item]]
 
     @cached_property
-    def _by_name(self): return {item.name: item for item in self.items}
+    def _by_name(self):
+        return {item.name: item for item in self.items}
 
 # %% ../../nbs/8_people/80_asking.ipynb #2116f62c
 def _open(self, asked):
     "Read the journal, or begin it; put a damaged end aside."
     with LockedFile(self.path, patience=_PATIENCE) as file:
         data, first = file.read(), sealed_line(_header(self.state.settings), 0)
-        if b"\n" not in data and first[0].startswith(data):                    # new, or killed while the first line was written
-            file.cut(0); file.append(first[0])
+        if b"\n" not in data and first[0].startswith(data):  # new, or killed while the first line was written
+            file.cut(0)
+            file.append(first[0])
             self._end = len(first[0]), first[1]
             return
         found = parse_journal(data, self.path)
         self._check(found.settings, asked)
-        if found.rest: self.report = _repair(file, data, found)
+        if found.rest:
+            self.report = _repair(file, data, found)
         self._take(found)
+
 
 def _take(self, found):
     "Go on from what a journal holds."
-    self.events, self.state, self.n_records, self._end = found.events, found.state, found.n_records, (found.good, found.crc)
+    self.events, self.state, self.n_records, self._end = (
+        found.events,
+        found.state,
+        found.n_records,
+        (found.good, found.crc),
+    )
+
 
 def _check(self, settings, asked):
     "The journal must be about the same: items by name, and whatever else was asked for."
     mine = {item.name for item in self.items}
     if mine != set(settings.names):
         odd = sorted(mine ^ set(settings.names))
-        raise JournalError(f"journal must be about the same items; got {self.path}, where {odd[0]!r} {'is missing' if odd[0] in mine else 'is one more'} ({len(odd)} differ); nothing was changed")
+        raise JournalError(
+            f"journal must be about the same items; got {self.path}, where {odd[0]!r} {'is missing' if odd[0] in mine else 'is one more'} ({len(odd)} differ); nothing was changed"
+        )
     for name, value in asked.items():
-        if value != getattr(settings, name): raise JournalError(f"journal must be one with {name} = {value!r}; got {self.path} with {getattr(settings, name)!r}; nothing was changed")
+        if value != getattr(settings, name):
+            raise JournalError(
+                f"journal must be one with {name} = {value!r}; got {self.path} with {getattr(settings, name)!r}; nothing was changed"
+            )
+
 
 Session._open, Session._take, Session._check = _open, _take, _check
 
 # %% ../../nbs/8_people/80_asking.ipynb #8b96d9ee
-_PATIENCE = 2.0                                                                # seconds to wait for another page that writes
+_PATIENCE = 2.0  # seconds to wait for another page that writes
+
 
 def _repair(file, data, found):
     "Cut the file after its intact part; whatever is more than a torn last line is first copied aside. Returns what happened."
     said = _damage(found)
-    said += ": that answer will be asked for again" if found.is_torn else f"; the whole file was copied to {copy_aside(file.path, data)}"
+    said += (
+        ": that answer will be asked for again"
+        if found.is_torn
+        else f"; the whole file was copied to {copy_aside(file.path, data)}"
+    )
     file.cut(found.good)
     return f"{file.path}: {said}"
 
 # %% ../../nbs/8_people/80_asking.ipynb #81a86158
-def _answer(self,
-    answer,   # 1, 2 or 3: the place of the one left out; 0: cannot say
+def _answer(
+    self,
+    answer,  # 1, 2 or 3: the place of the one left out; 0: cannot say
     at=None,  # `n_records` when the question was shown; None: now
-):            # whether it was recorded: not if the session went on elsewhere meanwhile
+):  # whether it was recorded: not if the session went on elsewhere meanwhile
     "Answer the present question. It is on the disk when this returns. Raises `InputError` at the end, and for another answer."
     check_integer(answer, "answer", 0, 3)
-    if not self._is_now(at): return False
+    if not self._is_now(at):
+        return False
     question = self.question
     require(question is not None, "answer", "left out at the end: every question is answered", answer)
-    self._write(dict(q=list(question.shown), a=int(answer), why=question.why), (*self.events, Vote(question.shown, int(answer), question.why)))
+    self._write(
+        dict(q=list(question.shown), a=int(answer), why=question.why),
+        (*self.events, Vote(question.shown, int(answer), question.why)),
+    )
     return True
 
-def _undo(self,
+
+def _undo(
+    self,
     at=None,  # as in `answer`
-):            # whether it was recorded
+):  # whether it was recorded
     "Take the last answer (or the beginning of the careful stage) back; its question comes again. The journal keeps both. Raises `InputError` where there is none."
-    if not self._is_now(at): return False
+    if not self._is_now(at):
+        return False
     require(self.events, "undo", "called after an answer", "no answer")
     self._write({"undo": True}, self.events[:-1])
     return True
 
 # %% ../../nbs/8_people/80_asking.ipynb #624885b0
-def _be_careful(self,
-    p=None,   # probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95]
+def _be_careful(
+    self,
+    p=None,  # probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95]
     at=None,  # as in `answer`
-):            # whether it was recorded
+):  # whether it was recorded
     "Begin the careful stage, or begin it anew with another p. Raises `InputError` where p is not given and no question was repeated."
     if p is None:
-        require(self.state.consistency.n_repeated, "p", "given, or some questions repeated before", "no repeated question")
+        require(
+            self.state.consistency.n_repeated, "p", "given, or some questions repeated before", "no repeated question"
+        )
         p = min(max(self.state.consistency.p, LEAST_P), MOST_P)
     p = check_number(p, "p", 0.501, 0.999)
-    if not self._is_now(at): return False
+    if not self._is_now(at):
+        return False
     self._write({"careful": p}, (*self.events, p))
     return True
+
 
 def _is_now(self, at):
     "Whether the page that asks saw the journal as it is."
@@ -703,31 +991,49 @@ def _is_now(self, at):
     self.reload()
     return here == self.n_records
 
+
 def _write(self, record, events):
     "One more line, then the state that follows from it."
     if self.path is not None:
         with LockedFile(self.path, patience=_PATIENCE) as file:
-            if file.size != self._end[0]: raise JournalError(f"journal must not be written by two at once; got {self.path}; nothing was recorded, answer again")
+            if file.size != self._end[0]:
+                raise JournalError(
+                    f"journal must not be written by two at once; got {self.path}; nothing was recorded, answer again"
+                )
             line, crc = sealed_line(record, self._end[1])
             file.append(line)
             self._end = self._end[0] + len(line), crc
     self.n_records, self.events, self.state = self.n_records + 1, events, state_of(self.state.settings, events)
 
-Session.answer, Session.undo, Session.be_careful, Session._is_now, Session._write = _answer, _undo, _be_careful, _is_now, _write
+
+Session.answer, Session.undo, Session.be_careful, Session._is_now, Session._write = (
+    _answer,
+    _undo,
+    _be_careful,
+    _is_now,
+    _write,
+)
 
 # %% ../../nbs/8_people/80_asking.ipynb #34e4e5b8
 def _reload(self):  # whether there was anything new
     "Read what others added to the journal. Raises `JournalError` if it got shorter."
-    if self.path is None: return False
+    if self.path is None:
+        return False
     size = self.path.stat().st_size if self.path.is_file() else 0
-    if size == self._end[0]: return False
-    if size < self._end[0]: raise JournalError(f"journal must hold the {self.n_records} records of this session; got {self.path} with {size} bytes: somebody shortened or removed it. Export now what is here")
+    if size == self._end[0]:
+        return False
+    if size < self._end[0]:
+        raise JournalError(
+            f"journal must hold the {self.n_records} records of this session; got {self.path} with {size} bytes: somebody shortened or removed it. Export now what is here"
+        )
     with LockedFile(self.path, patience=_PATIENCE) as file:
         data = file.read()
         found = parse_journal(data, self.path)
         self._check(found.settings, {})
-        if found.rest: self.report = _repair(file, data, found)
+        if found.rest:
+            self.report = _repair(file, data, found)
         self._take(found)
     return True
+
 
 Session.reload = _reload

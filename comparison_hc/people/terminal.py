@@ -17,23 +17,28 @@ import numpy as np
 from ..adaptive.consistency import consistent_hierarchy
 from ..adaptive.degree import OrdinalOracle
 from ..adaptive.queries import Contradiction
-from .asking import State, Vote, read_journal, tree_of_rows, triplets_of
 from ..comparisons import Triplets
-from ..methods import build_hierarchy, methods
-from ..practice.page import Result, writers
 from ..ground.validation import InputError, require
+from ..methods import build_hierarchy, methods
+from .asking import State, Vote, read_journal, tree_of_rows, triplets_of
+from ..practice.page import Result, writers
 
 # %% ../../nbs/8_people/81_people.ipynb #1f9c41fc
 _PROMPT = "Which two belong together? Type the number of the one left out (0 cannot say, u undo, t tree, q stop): "
 
+
 def question_text(
     session,  # `Session` with a question
-):            # text of several lines
+):  # text of several lines
     "What the terminal shows before it waits."
     state, question, lines = session.state, session.question, []
     lines.append(f"\n[{len(state.votes)} answered; {state.left_text}]")
-    if question.why == "settle": lines += [f"You said that {state.in_words(state.doubt[0].row)}, and now that {state.in_words(state.doubt[1].row)}. Which is it?"]
-    if question.why == "other": lines.append("The same about others:")
+    if question.why == "settle":
+        lines += [
+            f"You said that {state.in_words(state.doubt[0].row)}, and now that {state.in_words(state.doubt[1].row)}. Which is it?"
+        ]
+    if question.why == "other":
+        lines.append("The same about others:")
     for place, number in enumerate(question.shown, 1):
         item = session.picture(number)
         lines.append(f"  {place}  " + (f"{item.picture} " if item.picture and not item.is_image else "") + item.name)
@@ -42,61 +47,96 @@ def question_text(
 # %% ../../nbs/8_people/81_people.ipynb #94d92347
 def terminal_session(
     session,  # `Session`
-    lines,    # iterator of lines: 0, 1, 2, 3, u, t or q
-    say,      # function of (text, end="\n")
-):            # whether every question is answered
+    lines,  # iterator of lines: 0, 1, 2, 3, u, t or q
+    say,  # function of (text, end="\n")
+):  # whether every question is answered
     "Ask until everything is answered, or there are no more lines."
     while session.question:
-        say(question_text(session)); say(_PROMPT, end="")
+        say(question_text(session))
+        say(_PROMPT, end="")
         word = next(lines, "q").strip().lower()
-        if word == "q": say(""); return False
-        try: _obey(session, word, say)
-        except InputError as error: say(f"  {error}")
+        if word == "q":
+            say("")
+            return False
+        try:
+            _obey(session, word, say)
+        except InputError as error:
+            say(f"  {error}")
     return True
+
 
 def _obey(session, word, say):
     "One line of the person."
-    if word in ("0", "1", "2", "3"): done = session.answer(int(word))
-    elif word == "u": done = session.undo()
-    elif word == "t": return say("\n" + session.state.hierarchy.to_dendrogram().to_text())
-    else: return say("  Please type 1, 2, 3, 0, u, t or q.")
-    if not done: say("  This session went on elsewhere; here is where it stands.")
+    if word in ("0", "1", "2", "3"):
+        done = session.answer(int(word))
+    elif word == "u":
+        done = session.undo()
+    elif word == "t":
+        return say("\n" + session.state.hierarchy.to_dendrogram().to_text())
+    else:
+        return say("  Please type 1, 2, 3, 0, u, t or q.")
+    if not done:
+        say("  This session went on elsewhere; here is where it stands.")
+
 
 def closing_text(
     session,  # `Session`
-):            # text
+):  # text
     "What is said at the end of a sitting."
     state, lines = session.state, []
-    if session.question is None: lines += ["", state.hierarchy.to_dendrogram().to_text(), "", str(state.consistency)]
+    if session.question is None:
+        lines += ["", state.hierarchy.to_dendrogram().to_text(), "", str(state.consistency)]
     lines += [f"Does not fit the tree: {text}" for text in state.clash_texts]
-    if state.careful: lines.append(f"Asked carefully, with p = {state.careful:.2f}: {state.n_against} answers are against the tree")
+    if state.careful:
+        lines.append(f"Asked carefully, with p = {state.careful:.2f}: {state.n_against} answers are against the tree")
     where = f" are in {session.path}" if session.path else ""
-    lines.append(f"{len(state.votes)} answers{where}" + ("" if session.question is None else f"; {state.left_text}. The same command continues"))
+    lines.append(
+        f"{len(state.votes)} answers{where}"
+        + ("" if session.question is None else f"; {state.left_text}. The same command continues")
+    )
     return "\n".join(lines)
 
 # %% ../../nbs/8_people/81_people.ipynb #9d0f5d19
 @dataclass(frozen=True, eq=False)
 class PictureResult(Result):
     "A hierarchy whose leaves may have pictures."
+
     images: object = None  # data URIs, one a leaf, or None
 
-    def chart(self): return super().chart() if self.images is None else self.dendrogram.chart(names=self.names, images=self.images)
+    def chart(self):
+        return super().chart() if self.images is None else self.dendrogram.chart(names=self.names, images=self.images)
+
 
 def session_result(
     session,  # `Session`
-):            # `PictureResult`
+):  # `PictureResult`
     "The tree so far with its evidence."
     state, items = session.state, session.state.items
     shown = [session.picture(item) for item in items]
     images = [item.picture for item in shown] if all(item.is_image for item in shown) else None
-    notes = {"person": state.settings.person, "answers": f"{len(state.votes)}, {sum(not vote.answer for vote in state.votes)} of them \"cannot say\"", "consistency": str(state.consistency)}
-    if state.careful: notes["careful stage"] = f"with p = {state.careful:.2f}"
-    if state.question: notes["questions"] = state.left_text
-    return PictureResult(state.hierarchy.to_dendrogram(), _about(state.triplets, items), f"What {state.settings.person} thinks", "Bayesian insertion, asking a person" if state.careful else "insertion clustering, asking a person", notes=notes, images=images)
+    notes = {
+        "person": state.settings.person,
+        "answers": f'{len(state.votes)}, {sum(not vote.answer for vote in state.votes)} of them "cannot say"',
+        "consistency": str(state.consistency),
+    }
+    if state.careful:
+        notes["careful stage"] = f"with p = {state.careful:.2f}"
+    if state.question:
+        notes["questions"] = state.left_text
+    return PictureResult(
+        state.hierarchy.to_dendrogram(),
+        _about(state.triplets, items),
+        f"What {state.settings.person} thinks",
+        "Bayesian insertion, asking a person" if state.careful else "insertion clustering, asking a person",
+        notes=notes,
+        images=images,
+    )
+
 
 def _about(triplets, items):
     "Triplets about some of the items only, renumbered; None if there are none."
-    if triplets is None: return None
+    if triplets is None:
+        return None
     number = np.full(triplets.n_objects, -1)
     number[items] = np.arange(len(items))
     rows = number[triplets.array]
@@ -106,44 +146,56 @@ def _about(triplets, items):
 # %% ../../nbs/8_people/81_people.ipynb #14be8cde
 EXPORTS = (*writers, "answers.csv")
 
+
 def answers_text(
     triplets,  # `Triplets` or None
-):             # CSV
+):  # CSV
     "Answers as `comparison-hc cluster` and `read_comparisons` read them."
-    require(triplets is not None, "answers", "written after the first one that is not \"cannot say\"", "none")
+    require(triplets is not None, "answers", 'written after the first one that is not "cannot say"', "none")
     return triplets.to_frame().to_csv(index=False, lineterminator="\n")
+
 
 def export_session(
     session,  # `Session`
-    form,     # one of `EXPORTS`
-):            # text, or bytes for ".png"
+    form,  # one of `EXPORTS`
+):  # text, or bytes for ".png"
     "A session in one of the forms. Raises `InputError` for another form, and for answers where there are none."
     require(form in EXPORTS, "form", f"one of {', '.join(EXPORTS)}", form)
-    if form == "answers.csv": return answers_text(session.state.triplets)
-    if form == ".nwk": return session.state.hierarchy.to_newick() + "\n"
+    if form == "answers.csv":
+        return answers_text(session.state.triplets)
+    if form == ".nwk":
+        return session.state.hierarchy.to_newick() + "\n"
     return writers[form](session_result(session))
 
 # %% ../../nbs/8_people/81_people.ipynb #5fe736dd
 @dataclass(frozen=True)
 class Pool:
     "Sessions of several people about one set of items."
-    names: tuple   # of the items
+
+    names: tuple  # of the items
     states: tuple  # one `State` a person; each in the numbering of its own journal
 
-    def __repr__(self): return f"Pool({len(self.names)} items, {len(self.states)} people, {sum(len(state.votes) for state in self.states)} answers)"
+    def __repr__(self):
+        return f"Pool({len(self.names)} items, {len(self.states)} people, {sum(len(state.votes) for state in self.states)} answers)"
 
     @property
-    def people(self): return tuple(state.settings.person for state in self.states)
+    def people(self):
+        return tuple(state.settings.person for state in self.states)
 
-    def _renumbered(self, state, items): return tuple(self._number[state.settings.names[item]] for item in items)
+    def _renumbered(self, state, items):
+        return tuple(self._number[state.settings.names[item]] for item in items)
 
     @cached_property
-    def _number(self): return {name: at for at, name in enumerate(self.names)}
+    def _number(self):
+        return {name: at for at, name in enumerate(self.names)}
 
     @cached_property
     def triplets(self):
         "Everything that was said, as `Triplets` with respondents; None if nothing was."
-        ballots = [[Vote(self._renumbered(state, vote.shown), vote.answer, vote.why) for vote in state.votes] for state in self.states]
+        ballots = [
+            [Vote(self._renumbered(state, vote.shown), vote.answer, vote.why) for vote in state.votes]
+            for state in self.states
+        ]
         return triplets_of(self.names, ballots, self.people)
 
     @cached_property
@@ -155,66 +207,103 @@ class Pool:
 # %% ../../nbs/8_people/81_people.ipynb #7b97372a
 def pool_journals(
     paths,  # of journals
-):          # `Pool`
+):  # `Pool`
     "Journals of different people about the same items. A damaged end is left out with a warning. Raises `InputError`, `JournalError`."
-    require(np.iterable(paths) and not isinstance(paths, (str, bytes)) and len(paths := list(paths)), "paths", "a sequence of journals, at least one", paths)
+    require(
+        np.iterable(paths) and not isinstance(paths, (str, bytes)) and len(paths := list(paths)),
+        "paths",
+        "a sequence of journals, at least one",
+        paths,
+    )
     read = [read_journal(path) for path in paths]
     people = [found.settings.person for found in read]
     for path, found in zip(paths, read):
         odd = sorted(set(read[0].settings.names) ^ set(found.settings.names))
         require(not odd, f"{path}", f"about the same items as {paths[0]} ({len(odd)} differ)", odd[0] if odd else None)
-        require(people.count(found.settings.person) == 1, f"{path}", "the only journal of its person", found.settings.person)
+        require(
+            people.count(found.settings.person) == 1, f"{path}", "the only journal of its person", found.settings.person
+        )
     return Pool(read[0].settings.names, tuple(State(found.settings, found.votes) for found in read))
 
 # %% ../../nbs/8_people/81_people.ipynb #c5d93196
 def _clash(self):  # `Contradiction`, or None
     "A few answers that no tree agrees with, none of which can be spared."
     rows = sorted(set().union(*self.rows))
-    if not rows: return None
-    try: consistent_hierarchy(Triplets(rows, names=self.names))
-    except Contradiction as error: return error
+    if not rows:
+        return None
+    try:
+        consistent_hierarchy(Triplets(rows, names=self.names))
+    except Contradiction as error:
+        return error
+
 
 def _who_said(self):  # list of texts
     "The clashing answers, each with the people who gave it."
-    if (clash := self.clash()) is None: return []
+    if (clash := self.clash()) is None:
+        return []
     rows = [(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()]
     said = [", ".join(person for person, own in zip(self.people, self.rows) if row in own) for row in rows]
-    return [f"{self.names[i]} and {self.names[j]}, without {self.names[k]} ({who})" for (i, j, k), who in zip(rows, said)]
+    return [
+        f"{self.names[i]} and {self.names[j]}, without {self.names[k]} ({who})" for (i, j, k), who in zip(rows, said)
+    ]
+
 
 def _pooled_hierarchy(self):  # (`Dendrogram`, what made it)
     "BUILD's tree if nobody contradicts another, else triplets-based average linkage. Raises `InputError` before the first answer."
-    require(self.triplets is not None, "journals", "with at least one answer that is not \"cannot say\"", "none")
-    if self.clash() is None: return tree_of_rows(set().union(*self.rows), range(len(self.names)), self.names).to_dendrogram(), "BUILD: all answers agree"
+    require(self.triplets is not None, "journals", 'with at least one answer that is not "cannot say"', "none")
+    if self.clash() is None:
+        return tree_of_rows(
+            set().union(*self.rows), range(len(self.names)), self.names
+        ).to_dendrogram(), "BUILD: all answers agree"
     return build_hierarchy("3-al", self.triplets)[0], methods["3-al"].title
+
 
 Pool.clash, Pool.who_said, Pool.hierarchy = _clash, _who_said, _pooled_hierarchy
 
 # %% ../../nbs/8_people/81_people.ipynb #4b50723e
 MOST_TRIPLES = 200_000
 
+
 def _some_triples(n):
     "All three items of n, or many of them at random."
-    if comb(n, 3) <= MOST_TRIPLES: return np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
+    if comb(n, 3) <= MOST_TRIPLES:
+        return np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
     drawn = np.sort(np.random.default_rng(0).integers(n, size=(MOST_TRIPLES, 3)), axis=1)
     return drawn[(drawn[:, 0] < drawn[:, 1]) & (drawn[:, 1] < drawn[:, 2])]
+
 
 def _agreement(self):  # DataFrame, a row for every two people
     "How far people agree: on the questions that both answered, and where both trees answer about three items (beyond 200,000 triples a random part of them)."
     import pandas as pd
+
     triples, rows = _some_triples(len(self.names)), []
     said = [OrdinalOracle(tree_of_rows(own, range(len(self.names)), self.names))(triples) for own in self.rows]
     for a, b in combinations(range(len(self.people)), 2):
         first, second = ({frozenset(row): row for row in self.rows[who]} for who in (a, b))
         common, both = first.keys() & second.keys(), (said[a] >= 0) & (said[b] >= 0)
-        rows.append(dict(first=self.people[a], second=self.people[b], common_questions=len(common), same_answers=sum(first[key] == second[key] for key in common),
-                         triples=int(both.sum()), tree_agreement=float((said[a] == said[b])[both].mean()) if both.any() else float("nan")))
-    return pd.DataFrame(rows, columns=["first", "second", "common_questions", "same_answers", "triples", "tree_agreement"])
+        rows.append(
+            dict(
+                first=self.people[a],
+                second=self.people[b],
+                common_questions=len(common),
+                same_answers=sum(first[key] == second[key] for key in common),
+                triples=int(both.sum()),
+                tree_agreement=float((said[a] == said[b])[both].mean()) if both.any() else float("nan"),
+            )
+        )
+    return pd.DataFrame(
+        rows, columns=["first", "second", "common_questions", "same_answers", "triples", "tree_agreement"]
+    )
+
 
 def pool_result(
     pool,  # `Pool`
-):         # `Result`
+):  # `Result`
     "The pooled hierarchy with its evidence."
     tree, how = pool.hierarchy()
-    return Result(tree, pool.triplets, f"What {', '.join(pool.people)} think", how, notes={"people": str(len(pool.people))})
+    return Result(
+        tree, pool.triplets, f"What {', '.join(pool.people)} think", how, notes={"people": str(len(pool.people))}
+    )
+
 
 Pool.agreement = _agreement

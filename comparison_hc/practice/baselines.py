@@ -18,30 +18,39 @@ from ..ground.validation import NotConvergedWarning, as_array, as_rng, check_int
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #ac279d84
 def t_ste_loss_by_definition(
-    points,    # (N, d)
+    points,  # (N, d)
     triplets,  # rows (i, j, k)
-    alpha,     # degrees of freedom
-):             # float: the mean of −ln P
+    alpha,  # degrees of freedom
+):  # float: the mean of −ln P
     "t-STE's loss (van der Maaten and Weinberger 2012, eq. 4 with the kernel of section 3), straight from its formula."
-    def kernel(a, b): return (1 + sum((x - y)**2 for x, y in zip(points[a], points[b])) / alpha) ** (-(alpha + 1) / 2)
+
+    def kernel(a, b):
+        return (1 + sum((x - y) ** 2 for x, y in zip(points[a], points[b])) / alpha) ** (-(alpha + 1) / 2)
+
     return float(np.mean([-np.log(kernel(i, j) / (kernel(i, j) + kernel(i, k))) for i, j, k in triplets]))
 
+
 def forte_loss_by_definition(
-    gram,      # (N, N) inner products of the points
+    gram,  # (N, N) inner products of the points
     triplets,  # rows (i, j, k)
-):             # float: the mean of ln(1 + e^−margin)
+):  # float: the mean of ln(1 + e^−margin)
     "FORTE's loss (Jain, Jamieson and Nowak 2016, the logistic loss of section 2), straight from its formula."
-    def D(a, b): return gram[a][a] + gram[b][b] - gram[a][b] - gram[b][a]
+
+    def D(a, b):
+        return gram[a][a] + gram[b][b] - gram[a][b] - gram[b][a]
+
     return float(np.mean([np.log(1 + np.exp(D(i, j) - D(i, k))) for i, j, k in triplets]))
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #0cb26b43
 @dataclass(frozen=True)
 class _Pairs:
     "The pairs that triplets speak of, and which two of them each triplet compares."
-    low: np.ndarray   # (P,) the objects of each pair
+
+    low: np.ndarray  # (P,) the objects of each pair
     high: np.ndarray
     near: np.ndarray  # (m,) number of the pair that is closer
-    far: np.ndarray   # (m,) number of the other
+    far: np.ndarray  # (m,) number of the other
+
 
 def _pairs(triplets):
     "The pairs of `Triplets`, numbered 0..P−1."
@@ -52,17 +61,18 @@ def _pairs(triplets):
     return _Pairs(*pair_from_index(np.flatnonzero(seen)), number[near], number[far])
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #5c29af8d
-_SLICE = 1 << 18   # triplets at a time: what is computed about them fits into the cache
+_SLICE = 1 << 18  # triplets at a time: what is computed about them fits into the cache
+
 
 def _logistic_loss(score, near, far):
     "(mean of ln(1 + e^−margin), its derivative by each pair's score)."
     loss, slope, size = 0.0, np.zeros(len(score)), max(_SLICE, len(score))
     for start in range(0, len(near), size):
-        a, b = near[start:start + size], far[start:start + size]
+        a, b = near[start : start + size], far[start : start + size]
         margin = score[a] - score[b]
-        small = np.exp(-np.abs(margin))                                    # never overflows
+        small = np.exp(-np.abs(margin))  # never overflows
         loss += np.log1p(small).sum() - np.minimum(margin, 0).sum()
-        pull = np.where(margin > 0, small, 1) / (1 + small)                # 1 − P
+        pull = np.where(margin > 0, small, 1) / (1 + small)  # 1 − P
         slope += np.bincount(b, pull, len(score)) - np.bincount(a, pull, len(score))
     return loss / len(near), slope / len(near)
 
@@ -72,17 +82,22 @@ def _t_ste_loss(points, pairs, alpha):
     apart = points[pairs.low] - points[pairs.high]
     D = np.einsum("pd,pd->p", apart, apart)
     loss, slope = _logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far)
-    push = -(alpha + 1) * slope / (alpha + D)                              # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
+    push = -(alpha + 1) * slope / (alpha + D)  # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
     n = len(points)
-    return loss, np.stack([np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in apart.T], axis=1)
+    return loss, np.stack(
+        [np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in apart.T], axis=1
+    )
+
 
 def _forte_loss(gram, pairs):
     "(loss, (N, N) symmetric gradient) of FORTE."
     own = np.diag(gram)
-    loss, slope = _logistic_loss(2 * gram[pairs.low, pairs.high] - own[pairs.low] - own[pairs.high], pairs.near, pairs.far)
+    loss, slope = _logistic_loss(
+        2 * gram[pairs.low, pairs.high] - own[pairs.low] - own[pairs.high], pairs.near, pairs.far
+    )
     G = np.zeros_like(gram)
     G[pairs.low, pairs.high] = slope
-    G += G.T                                                               # D_ij = K_ii + K_jj − K_ij − K_ji
+    G += G.T  # D_ij = K_ii + K_jj − K_ij − K_ji
     np.fill_diagonal(G, -G.sum(axis=1))
     return loss, G
 
@@ -90,18 +105,24 @@ def _forte_loss(gram, pairs):
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
     "Points for objects, and how they were found."
-    points: np.ndarray         # (N, d), read-only, centred
-    loss: float                # mean of −ln P(answer); a coin toss has ln 2
+
+    points: np.ndarray  # (N, d), read-only, centred
+    loss: float  # mean of −ln P(answer); a coin toss has ln 2
     n_iterations: int
     converged: bool
-    reason: str                # why the optimiser stopped
-    method: str                # "t-STE" or "FORTE"
-    start_losses: tuple        # the loss that each start ended with; the best is kept
-    names: tuple | None = None # N names of the objects
+    reason: str  # why the optimiser stopped
+    method: str  # "t-STE" or "FORTE"
+    start_losses: tuple  # the loss that each start ended with; the best is kept
+    names: tuple | None = None  # N names of the objects
 
     def __post_init__(self):
         self.points.setflags(write=False)
-        if not self.converged: warnings.warn(f"{self.method} did not converge: {self.reason}; loss {self.loss:.6g}", NotConvergedWarning, stacklevel=4)
+        if not self.converged:
+            warnings.warn(
+                f"{self.method} did not converge: {self.reason}; loss {self.loss:.6g}",
+                NotConvergedWarning,
+                stacklevel=4,
+            )
 
     def __repr__(self):
         how = "converged" if self.converged else "NOT CONVERGED"
@@ -112,47 +133,69 @@ def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     "The gate of both methods: (`Triplets`, d)."
     triplets = as_triplets(triplets, n_objects)
     unseen = np.flatnonzero(np.bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
-    require(len(unseen) == 0, "triplets", "about every object at least once (nothing would place the others)", f"none about {unseen[:5].tolist()}" + (" …" if len(unseen) > 5 else ""))
-    for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")): check_integer(value, name)
+    require(
+        len(unseen) == 0,
+        "triplets",
+        "about every object at least once (nothing would place the others)",
+        f"none about {unseen[:5].tolist()}" + (" …" if len(unseen) > 5 else ""),
+    )
+    for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):
+        check_integer(value, name)
     return triplets, check_integer(n_components, "n_components", 1, triplets.n_objects - 1)
+
 
 def _best(starts, method, names):
     "The `Embedding` of the start with the smallest loss; each start is (points, loss, iterations, converged, reason)."
     points, loss, *how = min(starts, key=lambda start: start[1])
-    return Embedding(points - points.mean(axis=0), float(loss), *how, method, tuple(float(start[1]) for start in starts), names)
+    return Embedding(
+        points - points.mean(axis=0), float(loss), *how, method, tuple(float(start[1]) for start in starts), names
+    )
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #b2dfc81f
 def t_ste(
-    triplets,        # `Triplets` or (m, 3) integers
+    triplets,  # `Triplets` or (m, 3) integers
     n_components=2,  # d, 1 to N − 1
-    alpha=None,      # degrees of freedom, above 0; None for max(d − 1, 1)
-    n_starts=3,      # random starts
-    max_iter=1000,   # iterations of L-BFGS a start
-    rng=0,           # int seed or `numpy.random.Generator`
+    alpha=None,  # degrees of freedom, above 0; None for max(d − 1, 1)
+    n_starts=3,  # random starts
+    max_iter=1000,  # iterations of L-BFGS a start
+    rng=0,  # int seed or `numpy.random.Generator`
     n_objects=None,  # N; by default as the triplets say
-):                   # `Embedding`
+):  # `Embedding`
     "t-STE (van der Maaten and Weinberger 2012). Time per iteration and memory O(m + N²). Raises `InputError`; warns with `NotConvergedWarning`."
     from scipy.optimize import minimize
+
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
     alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 0, open_low=True)
     pairs, shape, starts = _pairs(triplets), (triplets.n_objects, d), []
+
     def loss(x):
         value, gradient = _t_ste_loss(x.reshape(shape), pairs, alpha)
         return value, gradient.ravel()
+
     for own in as_rng(rng).spawn(n_starts):
-        found = minimize(loss, 0.1 * own.normal(size=shape).ravel(), jac=True, method="L-BFGS-B", options=dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0]))
-        starts.append((found.x.reshape(shape), found.fun, int(found.nit), bool(found.status == 0), str(found.message).lower()))
+        found = minimize(
+            loss,
+            0.1 * own.normal(size=shape).ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options=dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0]),
+        )
+        starts.append(
+            (found.x.reshape(shape), found.fun, int(found.nit), bool(found.status == 0), str(found.message).lower())
+        )
     return _best(starts, "t-STE", triplets.names)
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #724aeabb
 def _nearest_points(
     gram,  # (N, N) symmetric
-    d,     # rank
-):         # (N, d) points
+    d,  # rank
+):  # (N, d) points
     "Points whose matrix of inner products is the nearest of rank d to the given one."
     from scipy.linalg import eigh
+
     values, vectors = eigh(gram, subset_by_index=[len(gram) - d, len(gram) - 1])
     return vectors * np.sqrt(np.maximum(values, 0))
+
 
 def _descend(gram, gradient, loss, step, pairs, d):
     "One projected step that lowers the loss: (points, gram, loss, gradient), or None if no length of step does."
@@ -160,7 +203,8 @@ def _descend(gram, gradient, loss, step, pairs, d):
         points = _nearest_points(gram - step * gradient, d)
         new = points @ points.T
         new_loss, new_gradient = _forte_loss(new, pairs)
-        if new_loss <= loss - 1e-4 * np.sum((new - gram)**2) / (2 * step) and new_loss < loss: return points, new, new_loss, new_gradient
+        if new_loss <= loss - 1e-4 * np.sum((new - gram) ** 2) / (2 * step) and new_loss < loss:
+            return points, new, new_loss, new_gradient
         step /= 4
     return None
 
@@ -172,23 +216,26 @@ def _forte_from(points, pairs, max_iter, tol):
     losses, step = [loss], 1 / np.abs(gradient).max()
     for iteration in range(max_iter):
         moved = _descend(gram, gradient, loss, step, pairs, d)
-        if moved is None: return points, loss, iteration, True, "no step lowers the loss any more"
+        if moved is None:
+            return points, loss, iteration, True, "no step lowers the loss any more"
         points, new, loss, new_gradient = moved
         change, turn = new - gram, np.sum((new - gram) * (new_gradient - gradient))
-        step = np.sum(change**2) / turn if turn > 0 else 4 * step               # Barzilai and Borwein's guess
+        step = np.sum(change**2) / turn if turn > 0 else 4 * step  # Barzilai and Borwein's guess
         gram, gradient, losses = new, new_gradient, losses + [loss]
-        if len(losses) > 10 and losses[-11] - loss <= tol: return points, loss, iteration + 1, True, f"ten iterations gained less than {tol:g}"
+        if len(losses) > 10 and losses[-11] - loss <= tol:
+            return points, loss, iteration + 1, True, f"ten iterations gained less than {tol:g}"
     return points, loss, max_iter, False, f"all {max_iter} iterations were used up"
 
+
 def forte(
-    triplets,        # `Triplets` or (m, 3) integers
+    triplets,  # `Triplets` or (m, 3) integers
     n_components=2,  # d, 1 to N − 1
-    n_starts=1,      # random starts
-    max_iter=1000,   # projected gradient steps a start
-    tol=1e-3,        # ≥ 0; done when ten steps together lower the loss by no more than this
-    rng=0,           # int seed or `numpy.random.Generator`
+    n_starts=1,  # random starts
+    max_iter=1000,  # projected gradient steps a start
+    tol=1e-3,  # ≥ 0; done when ten steps together lower the loss by no more than this
+    rng=0,  # int seed or `numpy.random.Generator`
     n_objects=None,  # N; by default as the triplets say
-):                   # `Embedding`
+):  # `Embedding`
     "FORTE (Jain, Jamieson and Nowak 2016), projected gradient at rank d. A step takes O(m + d N²) and an eigendecomposition. Raises `InputError`; warns with `NotConvergedWarning`."
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
     tol, pairs, starts = check_number(tol, "tol", 0), _pairs(triplets), []
@@ -199,45 +246,58 @@ def forte(
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #fdeb2b9e
 def triplet_error(
-    points,    # (N, d), or an `Embedding`
+    points,  # (N, d), or an `Embedding`
     triplets,  # `Triplets` or (m, 3) integers
-):             # float in [0, 1]
+):  # float in [0, 1]
     "Share of the triplets (i, j, k) with x_i no closer to x_j than to x_k."
     X = _as_points(points)
     i, j, k = as_triplets(triplets, len(X)).array.T
-    def D(a, b): return np.sum((X[a] - X[b])**2, axis=1)
+
+    def D(a, b):
+        return np.sum((X[a] - X[b]) ** 2, axis=1)
+
     return float(np.mean(D(i, j) >= D(i, k)))
+
 
 def _as_points(points):
     "The (N, d) points of an `Embedding` or an array."
     rule = "an Embedding or an (N, d) array of finite numbers, N ≥ 2"
     X = points.points if isinstance(points, Embedding) else as_array(points, "points", rule)
-    require(X.dtype.kind in "biuf" and X.ndim == 2 and len(X) > 1 and X.shape[1] > 0 and np.isfinite(X).all(), "points", rule, X)
+    require(
+        X.dtype.kind in "biuf" and X.ndim == 2 and len(X) > 1 and X.shape[1] > 0 and np.isfinite(X).all(),
+        "points",
+        rule,
+        X,
+    )
     return X.astype(float)
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #b15d53c5
 def cosine_similarity(
     points,  # (N, d) array, or an `Embedding`
-):           # (N, N) in [−1, 1], symmetric
+):  # (N, N) in [−1, 1], symmetric
     "Cosines, as F19 (appendix B.2) writes them. Rounded to 12 digits, so that equal objects get equal similarities; rows of zeros have cosine 0 with all."
     X = _as_points(points)
-    X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)      # no overflow in the norm
+    X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow in the norm
     length = np.linalg.norm(X, axis=1, keepdims=True)
     X = np.divide(X, length, out=np.zeros_like(X), where=length > 0)
     w = np.round(X @ X.T, 12).clip(-1, 1)
     return np.minimum(w, w.T)
 
+
 def embedding_average_linkage(
-    points,           # (N, d) array, or an `Embedding`
+    points,  # (N, d) array, or an `Embedding`
     metric="cosine",  # "cosine", as in F19, or "euclidean"
-    names=None,       # N names; by default those of the `Embedding`
-):                    # `Dendrogram`; heights are 1 − mean cosine, or mean distance
+    names=None,  # N names; by default those of the `Embedding`
+):  # `Dendrogram`; heights are 1 − mean cosine, or mean distance
     "Average linkage on points (F19, section 4.2: t-STE–AL and FORTE–AL). The points are centred first."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import pdist
+
     require(metric in ("cosine", "euclidean"), "metric", "'cosine' or 'euclidean'", metric)
     X, cosine = _as_points(points), metric == "cosine"
     X = X - X.mean(axis=0)
     apart = 1 - cosine_similarity(X)[np.triu_indices(len(X), 1)] if cosine else pdist(X)
     names = points.names if names is None and isinstance(points, Embedding) else names
-    return Dendrogram.from_linkage(linkage(apart, "average"), names=names, height_kind="1 − mean cosine" if cosine else "mean distance")
+    return Dendrogram.from_linkage(
+        linkage(apart, "average"), names=names, height_kind="1 − mean cosine" if cosine else "mean distance"
+    )

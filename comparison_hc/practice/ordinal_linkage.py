@@ -13,14 +13,14 @@ import numpy as np
 
 from ..comparisons import pair_from_index
 from ..dendrogram import Dendrogram
+from ..ground.validation import as_rng, check_integer, check_number, check_similarity, require
 from ..hierarchical.linkage import sort_pairs
 from ..link.merge import alpha_linkage, check_distances
-from ..ground.validation import as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #de6a3a0e
 def distance_ranks(
     D,  # (n, n) distances, n ≥ 2
-):      # (n, n) integers: 1 for the closest pair, and one more for every larger value; zero on the diagonal
+):  # (n, n) integers: 1 for the closest pair, and one more for every larger value; zero on the diagonal
     "The order of the distances, as numbers. Raises `InputError`."
     above = np.triu_indices(len(check_distances(D)), 1)
     R = np.zeros(np.shape(D), dtype=np.int64)
@@ -29,9 +29,9 @@ def distance_ranks(
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #2d0973c7
 def _near_far(
-    D,         # (n, n)
+    D,  # (n, n)
     clusters,  # m tuples of objects
-):             # two (m, m) matrices: smallest and largest distance between clusters; zero on the diagonal
+):  # two (m, m) matrices: smallest and largest distance between clusters; zero on the diagonal
     "The values that decide, of every link."
     values = np.zeros((2, len(clusters), len(clusters)))
     for a, b in zip(*np.triu_indices(len(clusters), 1)):
@@ -39,26 +39,36 @@ def _near_far(
         values[:, a, b] = values[:, b, a] = block.min(), block.max()
     return values
 
+
 def possible_merges(
-    D,              # (n, n) distances, n ≥ 2; only their order matters
+    D,  # (n, n) distances, n ≥ 2; only their order matters
     clusters=None,  # partition of the objects into at least 2 clusters; None for single objects
-):                  # list of (cluster, cluster), tuples of objects
+):  # list of (cluster, cluster), tuples of objects
     "The links that α-linkage merges next under some increasing transformation of the distances; the same for all 0 < α < 1. Raises `InputError`."
     D = check_distances(D)
     clusters = [(i,) for i in range(len(D))] if clusters is None else _check_partition(clusters, len(D))
     a, b = np.triu_indices(len(clusters), 1)
     near, far = (value[a, b] for value in _near_far(D, clusters))
     possible, least = [], np.inf
-    for t in np.lexsort((far, near)):                                        # from left to right in the plane: a link must be lower than all before it
+    for t in np.lexsort((far, near)):  # from left to right in the plane: a link must be lower than all before it
         tied = bool(possible) and (near[t], far[t]) == (near[possible[-1]], far[possible[-1]])
-        if far[t] < least or tied: possible.append(t)
+        if far[t] < least or tied:
+            possible.append(t)
         least = min(least, far[t])
     return [(clusters[a[t]], clusters[b[t]]) for t in possible]
+
 
 def _check_partition(clusters, n):
     "Sorted tuples. Raises `InputError`."
     rule = f"a partition of the objects 0 to {n - 1} into at least two clusters"
-    require(isinstance(clusters, (list, tuple)) and len(clusters) >= 2 and all(isinstance(C, (list, tuple, np.ndarray)) and len(C) for C in clusters), "clusters", rule, clusters)
+    require(
+        isinstance(clusters, (list, tuple))
+        and len(clusters) >= 2
+        and all(isinstance(C, (list, tuple, np.ndarray)) and len(C) for C in clusters),
+        "clusters",
+        rule,
+        clusters,
+    )
     members = [check_integer(i, "an object of clusters", 0, n - 1) for C in clusters for i in C]
     require(sorted(members) == list(range(n)), "clusters", rule, clusters)
     return [tuple(sorted(int(i) for i in C)) for C in clusters]
@@ -66,28 +76,34 @@ def _check_partition(clusters, n):
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #611f67e4
 def possible_trees(
     D,  # (n, n) distances, 2 ≤ n ≤ 7; only their order matters
-):      # set of trees, each a frozenset of its clusters of at least two objects (tuples)
+):  # set of trees, each a frozenset of its clusters of at least two objects (tuples)
     "Every tree in which each merge is possible (`possible_merges`): the slow, certain way. Raises `InputError`."
     D = check_distances(D)
     require(len(D) <= 7, "D", "about at most 7 objects: the number of trees explodes", len(D))
     trees = {frozenset()}
     for _ in range(len(D) - 1):
-        trees = {made | {tuple(sorted(A + B))} for made in trees for A, B in possible_merges(D, _partition_of(made, len(D)))}
+        trees = {
+            made | {tuple(sorted(A + B))} for made in trees for A, B in possible_merges(D, _partition_of(made, len(D)))
+        }
     return trees
+
 
 def _partition_of(made, n):
     "The largest clusters made so far, and the objects in none."
     free, clusters = set(range(n)), []
     for C in sorted(made, key=len, reverse=True):
-        if free >= set(C): clusters.append(C); free -= set(C)
+        if free >= set(C):
+            clusters.append(C)
+            free -= set(C)
     return clusters + [(i,) for i in sorted(free)]
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #deeead76
 def certain_clusters(
     D,  # (n, n) distances, n ≥ 2; only their order matters
-):      # list of tuples of objects, at least two each, smallest first; the last one holds all
+):  # list of tuples of objects, at least two each, smallest first; the last one holds all
     "Clusters of every α-linkage tree, for every α in [0, 1] and every increasing transformation of the distances, by proposition 3: sound, not always all. Raises `InputError`."
     from scipy.cluster.hierarchy import linkage
+
     R = distance_ranks(D)
     tree = Dendrogram.from_linkage(linkage(R[np.triu_indices(len(R), 1)], "single"))
     order, n = tree.leaf_order(), len(R)
@@ -99,17 +115,22 @@ def certain_clusters(
         cuts = np.array([c for c in cuts.tolist() if not any(a < c < b for a, b in new)])
     return sorted((tuple(sorted(order[a:b].tolist())) for a, b in found), key=lambda cluster: (len(cluster), cluster))
 
+
 def _strict_nodes(tree):
     "Intervals of leaves of the nodes that are merged below their parents, smallest first: proposition 3, condition 1."
     n, above = tree.n_leaves, np.full(2 * tree.n_leaves - 1, np.inf)
     above[tree.children.ravel()] = np.repeat(tree.heights, 2)
     nodes = [node for node in range(n, 2 * n - 1) if tree.heights[node - n] < above[node]]
-    return sorted(((int(tree.starts[node]), int(tree.starts[node] + tree.sizes[node])) for node in nodes), key=lambda ends: ends[1] - ends[0])
+    return sorted(
+        ((int(tree.starts[node]), int(tree.starts[node] + tree.sizes[node])) for node in nodes),
+        key=lambda ends: ends[1] - ends[0],
+    )
+
 
 def _newly_certain(left, cuts, R):
     "Candidates that are certain by now (proposition 3, condition 2). One with a new one inside waits until nothing inside is open."
     far = np.maximum.reduceat(np.maximum.reduceat(R, cuts, axis=0), cuts, axis=1)
-    np.fill_diagonal(far, 0)                                                 # not between two blocks
+    np.fill_diagonal(far, 0)  # not between two blocks
     new, open_ = [], []
     for ends in left:
         a, b = np.searchsorted(cuts, ends)
@@ -118,16 +139,19 @@ def _newly_certain(left, cuts, R):
         (new if is_certain else open_).append(ends)
     return new
 
-def _holds_any(ends, others): return any(ends[0] <= low and high <= ends[1] for low, high in others)
+
+def _holds_any(ends, others):
+    return any(ends[0] <= low and high <= ends[1] for low, high in others)
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #466f4d26
 @dataclass(frozen=True, eq=False)
 class OrdinalLinkage:
     "α-linkage of ranks, and which of its clusters do not depend on taking ranks for distances."
-    ranks: np.ndarray        # (n, n) order of the distances
-    alpha: float             # 0 is single linkage, 1 complete
-    dendrogram: Dendrogram   # heights are D_α of ranks
-    certain: tuple           # clusters that every α and every scale would give; tuples of objects, at least two each
+
+    ranks: np.ndarray  # (n, n) order of the distances
+    alpha: float  # 0 is single linkage, 1 complete
+    dendrogram: Dendrogram  # heights are D_α of ranks
+    certain: tuple  # clusters that every α and every scale would give; tuples of objects, at least two each
 
     @property
     def undecided(self):
@@ -135,15 +159,18 @@ class OrdinalLinkage:
         made = [tuple(sorted(members.tolist())) for _, members in self.dendrogram.clusters() if len(members) > 1]
         return [cluster for cluster in made if cluster not in set(self.certain)]
 
-    def __repr__(self): return f"OrdinalLinkage(n = {len(self.ranks)}, α = {self.alpha:g}: {len(self.certain)} of {len(self.ranks) - 1} clusters certain, {len(self.undecided)} need a scale)"
+    def __repr__(self):
+        return f"OrdinalLinkage(n = {len(self.ranks)}, α = {self.alpha:g}: {len(self.certain)} of {len(self.ranks) - 1} clusters certain, {len(self.undecided)} need a scale)"
+
 
 def ordinal_linkage(
-    n,          # number of objects, 2 to 2,000
+    n,  # number of objects, 2 to 2,000
     alpha=0.5,  # in [0, 1]; 0 is single linkage, 1 complete
-    rng=0,      # int seed or `numpy.random.Generator`: the order of the questions
-):              # generator of batches (b, 4); returns an `OrdinalLinkage`
+    rng=0,  # int seed or `numpy.random.Generator`: the order of the questions
+):  # generator of batches (b, 4); returns an `OrdinalLinkage`
     "α-linkage by comparisons alone, with ranks as distances: about 1.4 P log₂ P questions for P = n(n − 1)/2 pairs. Drive it with `run`. Raises `InputError` at once."
     return _ordinal_linkage(check_integer(n, "n", 2, 2000), check_number(alpha, "alpha", 0, 1), as_rng(rng))
+
 
 def _ordinal_linkage(n, alpha, rng):
     "The generator behind `ordinal_linkage`."
@@ -157,10 +184,11 @@ def _ordinal_linkage(n, alpha, rng):
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #d3ce815d
 _SCALES = {"linear": lambda D: D, "root": np.sqrt, "ranks": distance_ranks}
 
+
 def as_distances(
-    similarity,      # (n, n) symmetric, n ≥ 2; the diagonal is not used
+    similarity,  # (n, n) symmetric, n ≥ 2; the diagonal is not used
     scale="linear",  # "linear": max S − S_ij; "root": its square root; "ranks": its order only
-):                   # (n, n) distances ≥ 0 with a zero diagonal; 0 for the most similar pair, 1 with ranks
+):  # (n, n) distances ≥ 0 with a zero diagonal; 0 for the most similar pair, 1 with ranks
     "Distances from similarities. Single and complete linkage do not depend on the scale, everything between does. Raises `InputError`."
     S = check_similarity(similarity)
     require(len(S) >= 2, "similarity", "about at least two objects", S)

@@ -7,7 +7,9 @@ __all__ = ['writers', 'flat_writers', 'Result', 'result_lines', 'check_destinati
            'labels_text']
 
 # %% ../../nbs/5_practice/54_page.ipynb #3a519b28
-import json, os, tempfile
+import json
+import os
+import tempfile
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -15,57 +17,78 @@ from pathlib import Path
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..metrics import agreement, most_agreement
 from ..ground.validation import InputError, require
+from ..metrics import agreement, most_agreement
 
 # %% ../../nbs/5_practice/54_page.ipynb #1513b420
 @dataclass(frozen=True, eq=False)
 class Result:
     "A hierarchy with the answers it was built from."
+
     dendrogram: Dendrogram
-    comparisons: object                          # the answers, `Triplets` or `Quadruplets`; None where a similarity was given
+    comparisons: object  # the answers, `Triplets` or `Quadruplets`; None where a similarity was given
     title: str = "Hierarchy"
-    method: str = ""                             # how it was computed, in words
-    n_clusters: object = None                    # number of clusters shown, or None
-    classes: object = None                       # (N,) true class names, or None; they colour the leaves
-    notes: dict = field(default_factory=dict)    # further lines (what → text) for the table
+    method: str = ""  # how it was computed, in words
+    n_clusters: object = None  # number of clusters shown, or None
+    classes: object = None  # (N,) true class names, or None; they colour the leaves
+    notes: dict = field(default_factory=dict)  # further lines (what → text) for the table
 
     @property
-    def names(self): return list(self.dendrogram.names or map(str, range(self.dendrogram.n_objects)))
+    def names(self):
+        return list(self.dendrogram.names or map(str, range(self.dendrogram.n_objects)))
+
     @property
-    def labels(self): return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
+    def labels(self):
+        return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
 
     def clusters(self):
         "Lists of names, one a cluster, the largest first; empty where no number of clusters was asked for."
-        if self.labels is None: return []
+        if self.labels is None:
+            return []
         members = [[self.names[i] for i in np.flatnonzero(self.labels == label)] for label in range(self.n_clusters)]
         return sorted(members, key=len, reverse=True)
 
     def chart(self):
         "The dendrogram, coloured by class or, without classes, by cluster."
-        if self.classes is not None: return self.dendrogram.chart(labels=list(self.classes), names=self.names, label_title="class")
-        if self.labels is not None: return self.dendrogram.chart(labels=[f"cluster {label + 1}" for label in self.labels], names=self.names, label_title="cluster")
+        if self.classes is not None:
+            return self.dendrogram.chart(labels=list(self.classes), names=self.names, label_title="class")
+        if self.labels is not None:
+            return self.dendrogram.chart(
+                labels=[f"cluster {label + 1}" for label in self.labels], names=self.names, label_title="cluster"
+            )
         return self.dendrogram.chart(names=self.names)
 
 # %% ../../nbs/5_practice/54_page.ipynb #e653b22b
 def result_lines(
     result,  # `Result` or `FlatResult`
-):           # list of (what, text)
+):  # list of (what, text)
     "What the answers are and how well a hierarchy fits them, a line each."
     lines = [("method", result.method)] if result.method else []
     lines += [(what, str(text)) for what, text in result.notes.items()]
-    if result.comparisons is not None: lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])
+    if result.comparisons is not None:
+        lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])
     if result.classes is not None and result.labels is not None:
         from comparison_hc.metrics import adjusted_rand_index
-        lines.append(("adjusted Rand index with the classes", f"{adjusted_rand_index(list(result.classes), result.labels):.3f}"))
+
+        lines.append(
+            ("adjusted Rand index with the classes", f"{adjusted_rand_index(list(result.classes), result.labels):.3f}")
+        )
     return lines
+
 
 def _fit_lines(result):
     "How well the hierarchy fits the answers."
     found = agreement(result.dendrogram, result.comparisons)
     share = lambda n: f"{n:,} ({n / found.total:.1%})"
-    lines = [("the hierarchy agrees with", f"{share(found.agree)} of the answers"), ("contradicts", share(found.disagree)), ("leaves open", share(found.undecided))]
-    if result.comparisons.kind == "triplets": lines.append(("no hierarchy agrees with more than", f"{share(most_agreement(result.comparisons))} of the answers"))
+    lines = [
+        ("the hierarchy agrees with", f"{share(found.agree)} of the answers"),
+        ("contradicts", share(found.disagree)),
+        ("leaves open", share(found.undecided)),
+    ]
+    if result.comparisons.kind == "triplets":
+        lines.append(
+            ("no hierarchy agrees with more than", f"{share(most_agreement(result.comparisons))} of the answers")
+        )
     return lines
 
 # %% ../../nbs/5_practice/54_page.ipynb #7ba2beb4
@@ -73,9 +96,12 @@ _STYLE = """body{font:16px/1.5 system-ui,sans-serif;color:#1a1a1a;background:#ff
 table{border-collapse:collapse;margin:1rem 0}th,td{text-align:left;padding:.2rem 1rem .2rem 0;border-bottom:1px solid #ddd;vertical-align:top;font-variant-numeric:tabular-nums}
 th{font-weight:400;color:#555}figure{margin:1.5rem 0;overflow-x:auto}figcaption{color:#555;max-width:45rem}svg{max-width:none;height:auto}"""
 
+
 def _page(result):
     "One self-contained HTML page."
-    rows = "\n".join(f"<tr><th scope='row'>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in result_lines(result))
+    rows = "\n".join(
+        f"<tr><th scope='row'>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in result_lines(result)
+    )
     clusters = "".join(f"<li>{escape(', '.join(names))} ({len(names)})</li>" for names in result.clusters())
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>{escape(result.title)}</title><style>{_STYLE}</style></head>
@@ -87,78 +113,123 @@ def _page(result):
 {f"<h2>{result.n_clusters} clusters</h2><ol>{clusters}</ol>" if clusters else ""}</body></html>
 """
 
+
 def _figure(result):
     "The dendrogram with its caption."
     colour = "class" if result.classes is not None else "cluster" if result.labels is not None else None
-    places = "Positions show the order of the merges; comparisons give no distances." if result.dendrogram.height_kind == "merge order" else f"Positions show the {result.dendrogram.height_kind}."
+    places = (
+        "Positions show the order of the merges; comparisons give no distances."
+        if result.dendrogram.height_kind == "merge order"
+        else f"Positions show the {result.dendrogram.height_kind}."
+    )
     caption = f"Read from right to left: the first merges are at the leaves. {places}{f' Colours show the {colour} of each leaf.' if colour else ''}"
     return f"<figure>{_svg(result)}<figcaption>{escape(caption)}</figcaption></figure>"
+
 
 def _svg(result):
     "The dendrogram as SVG text."
     import vl_convert
+
     return vl_convert.vegalite_to_svg(result.chart().to_json())
+
 
 def _png(result):
     "The dendrogram as PNG bytes, two pixels a point."
     import vl_convert
+
     return vl_convert.vegalite_to_png(result.chart().to_json(), scale=2)
 
 # %% ../../nbs/5_practice/54_page.ipynb #bfd6e652
 def _csv(result):
     "SciPy's linkage matrix, one merge a row."
     Z = result.dendrogram.linkage_matrix
-    return "left,right,height,n_leaves\n" + "".join(f"{int(a)},{int(b)},{height:g},{int(size)}\n" for a, b, height, size in Z)
+    return "left,right,height,n_leaves\n" + "".join(
+        f"{int(a)},{int(b)},{height:g},{int(size)}\n" for a, b, height, size in Z
+    )
+
 
 def _json(result):
     "Everything, as JSON."
     found = None if result.comparisons is None else agreement(result.dendrogram, result.comparisons)
-    return json.dumps(dict(
-        title=result.title, method=result.method, names=result.names, linkage=result.dendrogram.linkage_matrix.tolist(), heights=result.dendrogram.height_kind,
-        initial_clusters=[list(cluster) for cluster in result.dendrogram.initial_clusters], newick=result.dendrogram.to_newick(),
-        n_clusters=result.n_clusters, labels=None if result.labels is None else result.labels.tolist(), classes=None if result.classes is None else list(result.classes),
-        agreement=found and dict(agree=found.agree, disagree=found.disagree, undecided=found.undecided), summary=dict(result_lines(result))), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(
+            dict(
+                title=result.title,
+                method=result.method,
+                names=result.names,
+                linkage=result.dendrogram.linkage_matrix.tolist(),
+                heights=result.dendrogram.height_kind,
+                initial_clusters=[list(cluster) for cluster in result.dendrogram.initial_clusters],
+                newick=result.dendrogram.to_newick(),
+                n_clusters=result.n_clusters,
+                labels=None if result.labels is None else result.labels.tolist(),
+                classes=None if result.classes is None else list(result.classes),
+                agreement=found and dict(agree=found.agree, disagree=found.disagree, undecided=found.undecided),
+                summary=dict(result_lines(result)),
+            ),
+            ensure_ascii=False,
+            indent=1,
+        )
+        + "\n"
+    )
 
-writers = {".html": _page, ".svg": _svg, ".png": _png, ".nwk": lambda result: result.dendrogram.to_newick() + "\n", ".csv": _csv, ".json": _json}
+
+writers = {
+    ".html": _page,
+    ".svg": _svg,
+    ".png": _png,
+    ".nwk": lambda result: result.dendrogram.to_newick() + "\n",
+    ".csv": _csv,
+    ".json": _json,
+}
 
 # %% ../../nbs/5_practice/54_page.ipynb #dbce31f5
 def check_destination(
-    path,     # file to write
+    path,  # file to write
     argument="path",  # its name in a message
     endings=tuple(writers),  # legal endings
-):            # the `Path`
+):  # the `Path`
     "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
     require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
     require(path.parent.is_dir(), argument, "in an existing folder", str(path))
-    require(not path.is_dir() and os.access(path if path.exists() else path.parent, os.W_OK), argument, "a file that may be written", str(path))
+    require(
+        not path.is_dir() and os.access(path if path.exists() else path.parent, os.W_OK),
+        argument,
+        "a file that may be written",
+        str(path),
+    )
     return path
 
 # %% ../../nbs/5_practice/54_page.ipynb #9b43fda1
 def write_whole(
-    path,     # file to write
+    path,  # file to write
     content,  # text or bytes
 ):
     "Write a file all at once: whoever looks sees the old one or the new one, never half of it."
     path = Path(path)
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "wb") as file: file.write(content.encode() if isinstance(content, str) else content)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
         os.chmod(draft, 0o666 & ~_umask())
         os.replace(draft, path)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
 
+
 def _umask():
     "The process's file mode mask, which can only be read by setting it."
-    mask = os.umask(0); os.umask(mask)
+    mask = os.umask(0)
+    os.umask(mask)
     return mask
+
 
 def save_result(
     result,  # `Result` or `FlatResult`
-    path,    # file to write; its ending chooses the form: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json; of a partition .html, .csv (labels) or .json
+    path,  # file to write; its ending chooses the form: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json; of a partition .html, .csv (labels) or .json
 ):
     "Write a result in the form that the file's ending names."
     forms = writers if isinstance(result, Result) else flat_writers
@@ -169,43 +240,72 @@ def save_result(
 @dataclass(frozen=True, eq=False)
 class FlatResult:
     "A partition with the answers it was found from."
-    labels: np.ndarray                           # (N,) cluster of every object, 0..k−1
-    comparisons: object                          # the answers, `Triplets` or `Quadruplets`
+
+    labels: np.ndarray  # (N,) cluster of every object, 0..k−1
+    comparisons: object  # the answers, `Triplets` or `Quadruplets`
     title: str = "Clusters"
-    method: str = ""                             # how it was computed, in words
-    classes: object = None                       # (N,) true class names, or None
-    notes: dict = field(default_factory=dict)    # further lines (what → text) for the table
-    certificate: object = None                   # `Certificate`, if the partition was proved to be the best one
-    steps: tuple = ()                            # `SpurStep` for every number of clusters considered
+    method: str = ""  # how it was computed, in words
+    classes: object = None  # (N,) true class names, or None
+    notes: dict = field(default_factory=dict)  # further lines (what → text) for the table
+    certificate: object = None  # `Certificate`, if the partition was proved to be the best one
+    steps: tuple = ()  # `SpurStep` for every number of clusters considered
 
     @property
-    def n_clusters(self): return int(self.labels.max()) + 1
+    def n_clusters(self):
+        return int(self.labels.max()) + 1
+
     @property
-    def names(self): return list(self.comparisons.object_names)
+    def names(self):
+        return list(self.comparisons.object_names)
 
     def clusters(self):
         "Lists of names, one a cluster, the largest first."
-        return sorted(([self.names[i] for i in np.flatnonzero(self.labels == label)] for label in range(self.n_clusters)), key=len, reverse=True)
+        return sorted(
+            ([self.names[i] for i in np.flatnonzero(self.labels == label)] for label in range(self.n_clusters)),
+            key=len,
+            reverse=True,
+        )
 
 # %% ../../nbs/5_practice/54_page.ipynb #244e3bd8
 def labels_text(
-    names,   # N names
+    names,  # N names
     labels,  # (N,) cluster of every object
-):           # text of a CSV file
+):  # text of a CSV file
     "The cluster of every object, one a line."
-    import csv, io
+    import csv
+    import io
+
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows([("object", "cluster"), *zip(names, np.asarray(labels).tolist())])
     return text.getvalue()
 
-def _finite(x): return float(x) if np.isfinite(x) else None                # JSON has no infinity
+
+def _finite(x):
+    return float(x) if np.isfinite(x) else None  # JSON has no infinity
+
 
 def _flat_json(result):
     "Everything about a partition, as JSON."
     proof = result.certificate
-    return json.dumps(dict(
-        title=result.title, method=result.method, names=result.names, n_clusters=result.n_clusters, labels=result.labels.tolist(), classes=None if result.classes is None else list(result.classes),
-        certificate=proof and dict(dual=proof.form, lam_low=_finite(proof.lam_low), lam_high=_finite(proof.lam_high)),
-        tried=[dict(k=s.k, objective=_finite(s.objective), how=s.how) for s in result.steps], summary=dict(result_lines(result))), ensure_ascii=False, indent=1) + "\n"
+    return (
+        json.dumps(
+            dict(
+                title=result.title,
+                method=result.method,
+                names=result.names,
+                n_clusters=result.n_clusters,
+                labels=result.labels.tolist(),
+                classes=None if result.classes is None else list(result.classes),
+                certificate=proof
+                and dict(dual=proof.form, lam_low=_finite(proof.lam_low), lam_high=_finite(proof.lam_high)),
+                tried=[dict(k=s.k, objective=_finite(s.objective), how=s.how) for s in result.steps],
+                summary=dict(result_lines(result)),
+            ),
+            ensure_ascii=False,
+            indent=1,
+        )
+        + "\n"
+    )
+
 
 flat_writers = {".html": _page, ".csv": lambda result: labels_text(result.names, result.labels), ".json": _flat_json}

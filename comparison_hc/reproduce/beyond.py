@@ -10,7 +10,7 @@ __all__ = ['OWN', 'asking_methods', 'adds_average_linkage', 'given_methods', 'eq
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #1e15212e
 import numpy as np
 
-from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
+from ..ground.validation import as_rng, check_integer, check_number
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive
 from ..hierarchical.linkage import complete_linkage, single_linkage
@@ -18,60 +18,92 @@ from ..hierarchical.planted import planted_hierarchy
 from ..hierarchical.triplets import triplet_average_linkage, triplet_kernel, triplet_kernel_active
 from ..metrics import adjusted_rand_index, average_ari, dasgupta_cost
 from ..oracles import Counting, Noisy, SimilarityOracle, run, sample_quadruplets, sample_triplets
-from ..ground.validation import as_rng, check_integer, check_number
+from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 
-OWN = ", self-pairs"                                                          # behind the name of a kernel method that counts them
+OWN = ", self-pairs"  # behind the name of a kernel method that counts them
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #8cd0e0e0
 def adds_average_linkage(
     triplets,  # `Triplets`
-):             # `Dendrogram`
+):  # `Dendrogram`
     "Average linkage on AddS-3 (N20): answers that say i and j are near, less those that say they are far."
     n, (i, j, k) = triplets.n_objects, triplets.array.T
     S = (np.bincount(i * n + j, minlength=n * n) - np.bincount(i * n + k, minlength=n * n)).reshape(n, n)
     return kernel_average_linkage(S + S.T)
 
+
 def given_methods(
     kind,  # "triplets" or "quadruplets"
-):         # {name: function of the answers that returns a `Dendrogram`}
+):  # {name: function of the answers that returns a `Dendrogram`}
     "The passive methods for answers of this kind."
-    def by_kernel(kernel, own): return lambda answers: kernel_average_linkage(kernel(answers, self_pairs=own))
-    methods = {"4–AL": quadruplet_average_linkage, "4K–AL": by_kernel(kernel_passive, False), "4K–AL" + OWN: by_kernel(kernel_passive, True)}
-    if kind == "quadruplets": return methods
-    return {"3K–AL": by_kernel(triplet_kernel, False), "3K–AL" + OWN: by_kernel(triplet_kernel, True), "3–AL": triplet_average_linkage, "AddS-3–AL": adds_average_linkage, **methods}
+
+    def by_kernel(kernel, own):
+        return lambda answers: kernel_average_linkage(kernel(answers, self_pairs=own))
+
+    methods = {
+        "4–AL": quadruplet_average_linkage,
+        "4K–AL": by_kernel(kernel_passive, False),
+        "4K–AL" + OWN: by_kernel(kernel_passive, True),
+    }
+    if kind == "quadruplets":
+        return methods
+    return {
+        "3K–AL": by_kernel(triplet_kernel, False),
+        "3K–AL" + OWN: by_kernel(triplet_kernel, True),
+        "3–AL": triplet_average_linkage,
+        "AddS-3–AL": adds_average_linkage,
+        **methods,
+    }
+
 
 def _tree_of(kernel):
     "A generator of a kernel, made into one of a tree."
     return kernel_average_linkage((yield from kernel))
 
-asking_methods = {                                                            # name → function of (N, number of questions, rng) that returns a query generator
+
+asking_methods = {  # name → function of (N, number of questions, rng) that returns a query generator
     "3K–AL–act": lambda n, m, rng: _tree_of(triplet_kernel_active(n, m, rng)),
     "3K–AL–act" + OWN: lambda n, m, rng: _tree_of(triplet_kernel_active(n, m, rng, self_pairs=True)),
-    "4K–AL–act": lambda n, m, rng: _tree_of(kernel_active(n, n_comparisons=m, rng=rng))}
+    "4K–AL–act": lambda n, m, rng: _tree_of(kernel_active(n, n_comparisons=m, rng=rng)),
+}
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #13147681
 def equal_budget_run(
-    factor,      # budget in units of N²
-    n_pure,      # N0, objects in each of the eight pure clusters
+    factor,  # budget in units of N²
+    n_pure,  # N0, objects in each of the eight pure clusters
     repetition,  # which repetition this is
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method: known, method, aari, lowest
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method: known, method, aari, lowest
     "All methods on one planted hierarchy (μ = 0.8, δ = σ = 0.1, L = 3) with as many comparisons for each."
     for_model, for_triplets, for_quadruplets, *for_asking = as_rng(rng).spawn(6)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
     w, n = planted.similarity, len(planted.labels)
     m, rows = check_integer(factor, "factor") * n**2, []
-    for kind, answers in (("triplets", sample_triplets(w, m, for_triplets)), ("quadruplets", sample_quadruplets(w, m, for_quadruplets))):
+    for kind, answers in (
+        ("triplets", sample_triplets(w, m, for_triplets)),
+        ("quadruplets", sample_quadruplets(w, m, for_quadruplets)),
+    ):
         rows += [(kind, name, method(answers)) for name, method in given_methods(kind).items()]
-    rows += [("asked", name, run(method(n, m, own), SimilarityOracle(w))) for (name, method), own in zip(asking_methods.items(), for_asking)]
+    rows += [
+        ("asked", name, run(method(n, m, own), SimilarityOracle(w)))
+        for (name, method), own in zip(asking_methods.items(), for_asking)
+    ]
     lowest = planted.levels[-1]
-    return [dict(known=kind, method=name, aari=average_ari(planted.levels, tree), lowest=adjusted_rand_index(lowest, tree.cut(int(lowest.max()) + 1))) for kind, name, tree in rows]
+    return [
+        dict(
+            known=kind,
+            method=name,
+            aari=average_ari(planted.levels, tree),
+            lowest=adjusted_rand_index(lowest, tree.cut(int(lowest.max()) + 1)),
+        )
+        for kind, name, tree in rows
+    ]
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #dbbf90a6
 def excess_cost(
     planted,  # `PlantedHierarchy`
-    tree,     # `Dendrogram` of its objects
-):            # float
+    tree,  # `Dendrogram` of its objects
+):  # float
     "Dasgupta's cost: 0 for the planted tree, 1 for the planted tree over shuffled objects (the mean of all shuffles)."
     upper = np.triu_indices(len(planted.labels), 1)
     best = dasgupta_cost(planted.dendrogram, planted.similarity)
@@ -80,29 +112,41 @@ def excess_cost(
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #2faea7bf
 def wrong_answers_run(
-    epsilon,     # probability that an answer is turned round
-    n_pure,      # N0, objects in each of the eight pure clusters
+    epsilon,  # probability that an answer is turned round
+    n_pure,  # N0, objects in each of the eight pure clusters
     repetition,  # which repetition this is
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method: method, aari, excess, comparisons (in N²)
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method: method, aari, excess, comparisons (in N²)
     "All methods on one planted hierarchy (μ = 0.8, δ = σ = 0.1, L = 3), 8 N² comparisons, some of them wrong."
     for_model, *rngs = as_rng(rng).spawn(15)
     planted, epsilon = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model), check_number(epsilon, "epsilon", 0, 1)
     w, n, rows = planted.similarity, len(planted.labels), []
-    for kind, sample, names, (draw, flip) in (("triplets", sample_triplets, ("3K–AL", "3K–AL" + OWN, "3–AL"), rngs[0:2]), ("quadruplets", sample_quadruplets, ("4–AL", "4K–AL", "4K–AL" + OWN), rngs[2:4])):
+    for kind, sample, names, (draw, flip) in (
+        ("triplets", sample_triplets, ("3K–AL", "3K–AL" + OWN, "3–AL"), rngs[0:2]),
+        ("quadruplets", sample_quadruplets, ("4–AL", "4K–AL", "4K–AL" + OWN), rngs[2:4]),
+    ):
         answers, methods = sample(w, 8 * n * n, draw).flip(epsilon, flip), given_methods(kind)
         rows += [(name, methods[name](answers), 8 * n * n) for name in names]
-    asking = {**asking_methods, "SL": lambda n, m, rng: single_linkage(n, rng), "CL": lambda n, m, rng: complete_linkage(n, rng)}
+    asking = {
+        **asking_methods,
+        "SL": lambda n, m, rng: single_linkage(n, rng),
+        "CL": lambda n, m, rng: complete_linkage(n, rng),
+    }
     for (name, method), flip, own in zip(asking.items(), rngs[4::2], rngs[5::2]):
         oracle = Counting(Noisy(SimilarityOracle(w), 1 - epsilon, flip))
         rows.append((name, run(method(n, 8 * n * n, own), oracle), oracle.n_queries))
-    return [dict(method=name, aari=average_ari(planted.levels, tree), excess=excess_cost(planted, tree), comparisons=m / n**2) for name, tree, m in rows]
+    return [
+        dict(
+            method=name, aari=average_ari(planted.levels, tree), excess=excess_cost(planted, tree), comparisons=m / n**2
+        )
+        for name, tree, m in rows
+    ]
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #4a3287f1
 def one_row_a_run(
-    table,     # `pandas.DataFrame` of all runs, one row a run and method
+    table,  # `pandas.DataFrame` of all runs, one row a run and method
     measures,  # names of what was measured
-):             # `pandas.DataFrame`: a row a run and measure, a column a method
+):  # `pandas.DataFrame`: a row a run and measure, a column a method
     "Runs side by side."
     table = table.assign(method=table["method"] + " (" + table["known"] + ")") if "known" in table else table
     own = [name for name in ("factor", "epsilon", "n_pure", "repetition") if name in table]
@@ -110,17 +154,19 @@ def one_row_a_run(
     wide = tall.pivot(index=[*own, "measure"], columns="method", values="value")[list(dict.fromkeys(table["method"]))]
     return wide.reset_index().rename_axis(columns=None)
 
+
 def _measure(kept, name):
     "Rows (x, repetition), a column a method, for one of the measures."
     x = "factor" if "factor" in kept else "epsilon"
     return kept[kept["measure"] == name].drop(columns=["measure", "n_pure"]).set_index([x, "repetition"])
 
+
 def differences(
-    kept,           # `pandas.DataFrame` from `one_row_a_run`
-    one,            # method
-    other,          # method
-    measure="aari", # which measure
-):                  # `pandas.DataFrame` by budget or ε: mean, and standard error of the mean
+    kept,  # `pandas.DataFrame` from `one_row_a_run`
+    one,  # method
+    other,  # method
+    measure="aari",  # which measure
+):  # `pandas.DataFrame` by budget or ε: mean, and standard error of the mean
     "The difference of two methods, run by run."
     table = _measure(kept, measure)
     by = (table[one] - table[other]).groupby(level=0)
@@ -129,16 +175,24 @@ def differences(
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #3043f6cc
 _SOURCE = "ours"
 
+
 def _ahead(kept, one, other, where, measure="aari"):
     "(words, whether `one` is ahead of `other` at all these budgets or ε)."
     d = differences(kept, one, other, measure).loc[list(where)]
-    return ", ".join(f"{row.mean_:+.2f} ({row.error:.2f}) at {x:g}" for x, row in d.rename(columns={"mean": "mean_"}).iterrows()), bool((d["mean"] > 2 * d["error"]).all())
+    return ", ".join(
+        f"{row.mean_:+.2f} ({row.error:.2f}) at {x:g}" for x, row in d.rename(columns={"mean": "mean_"}).iterrows()
+    ), bool((d["mean"] > 2 * d["error"]).all())
+
 
 def _alike(kept, one, other):
     "(words, whether they never differ)."
     d = differences(kept, one, other)
     worst = (d["mean"].abs() / d["error"].clip(lower=1e-3)).idxmax()
-    return f"largest difference in standard errors: {d.loc[worst, 'mean']:+.3f} ({d.loc[worst, 'error']:.3f}) at {worst:g}", bool((d["mean"].abs() <= 2 * d["error"].clip(lower=1e-3)).all())
+    return (
+        f"largest difference in standard errors: {d.loc[worst, 'mean']:+.3f} ({d.loc[worst, 'error']:.3f}) at {worst:g}",
+        bool((d["mean"].abs() <= 2 * d["error"].clip(lower=1e-3)).all()),
+    )
+
 
 def _best(kept, where):
     "The method with the highest mean AARI there, and the runner-up, in words."
@@ -148,89 +202,216 @@ def _best(kept, where):
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #e0337edc
 def equal_budget_claims(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
-):         # list of `Claim`
+):  # list of `Claim`
     "What we say about the first experiment."
     T, Q, A = " (triplets)", " (quadruplets)", " (asked)"
     few, most = sorted(set(kept["factor"]) & {1, 2}), int(kept["factor"].max())
     best = {x: _best(kept, x) for x in [*few, most]}
-    claims = [Claim("With N² or 2 N² comparisons the best is 3K–AL–act with self-pairs.", "; ".join(best[x][1] for x in few), all(best[x][0] == "3K–AL–act" + OWN + A for x in few), _SOURCE),
-              Claim("With the largest budget the best is 3–AL.", best[most][1], best[most][0] == "3–AL" + T, _SOURCE)]
+    claims = [
+        Claim(
+            "With N² or 2 N² comparisons the best is 3K–AL–act with self-pairs.",
+            "; ".join(best[x][1] for x in few),
+            all(best[x][0] == "3K–AL–act" + OWN + A for x in few),
+            _SOURCE,
+        ),
+        Claim("With the largest budget the best is 3–AL.", best[most][1], best[most][0] == "3–AL" + T, _SOURCE),
+    ]
     for sentence, (words, holds) in (
         ("On the same triplets, 3K–AL and 4K–AL do not differ.", _alike(kept, "3K–AL" + T, "4K–AL" + T)),
-        ("3K–AL is ahead of 4K–AL on as many quadruplets, up to 4 N².", _ahead(kept, "3K–AL" + T, "4K–AL" + Q, [1, 2, 4])),
-        ("With N² and 2 N² triplets, self-pairs put 3K–AL ahead of 3–AL.", _ahead(kept, "3K–AL" + OWN + T, "3–AL" + T, few)),
-        ("With N² triplets 3–AL does not reach the yardstick: AddS-3–AL is ahead.", _ahead(kept, "AddS-3–AL" + T, "3–AL" + T, [1])),
-        ("With the largest budget 3–AL is ahead of 3K–AL at the lowest level.", _ahead(kept, "3–AL" + T, "3K–AL" + T, [most], "lowest"))):
+        (
+            "3K–AL is ahead of 4K–AL on as many quadruplets, up to 4 N².",
+            _ahead(kept, "3K–AL" + T, "4K–AL" + Q, [1, 2, 4]),
+        ),
+        (
+            "With N² and 2 N² triplets, self-pairs put 3K–AL ahead of 3–AL.",
+            _ahead(kept, "3K–AL" + OWN + T, "3–AL" + T, few),
+        ),
+        (
+            "With N² triplets 3–AL does not reach the yardstick: AddS-3–AL is ahead.",
+            _ahead(kept, "AddS-3–AL" + T, "3–AL" + T, [1]),
+        ),
+        (
+            "With the largest budget 3–AL is ahead of 3K–AL at the lowest level.",
+            _ahead(kept, "3–AL" + T, "3K–AL" + T, [most], "lowest"),
+        ),
+    ):
         claims.append(Claim(sentence, words, holds, _SOURCE))
     return claims
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #52dba948
 def wrong_answers_claims(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
-):         # list of `Claim`
+):  # list of `Claim`
     "What we say about the second experiment."
     mean = _measure(kept, "aari").groupby(level=0).mean()
     best = {x: _best(kept, x) for x in (0.1, 0.2)}
     loss = mean.loc[0.0] - mean.loc[0.1]
     last = mean.loc[0.4].sort_values(ascending=False)
-    claims = [Claim("Nobody loses as much by one wrong answer in ten as SL and CL.", ", ".join(f"{name} {loss[name]:.2f}" for name in loss.sort_values(ascending=False).index[:3]), set(loss.nlargest(2).index) == {"SL", "CL"}, _SOURCE),
-              Claim("At ε = 0.1 and 0.2 the best is 3K–AL–act with self-pairs.", "; ".join(words for _, words in best.values()), all(name == "3K–AL–act" + OWN for name, _ in best.values()), _SOURCE),
-              Claim("At ε = 0.4 the best three are 3–AL, 4–AL and 4K–AL with self-pairs.", ", ".join(f"{name} {value:.2f}" for name, value in last.iloc[:4].items()), set(last.index[:3]) == {"3–AL", "4–AL", "4K–AL" + OWN}, _SOURCE)]
+    claims = [
+        Claim(
+            "Nobody loses as much by one wrong answer in ten as SL and CL.",
+            ", ".join(f"{name} {loss[name]:.2f}" for name in loss.sort_values(ascending=False).index[:3]),
+            set(loss.nlargest(2).index) == {"SL", "CL"},
+            _SOURCE,
+        ),
+        Claim(
+            "At ε = 0.1 and 0.2 the best is 3K–AL–act with self-pairs.",
+            "; ".join(words for _, words in best.values()),
+            all(name == "3K–AL–act" + OWN for name, _ in best.values()),
+            _SOURCE,
+        ),
+        Claim(
+            "At ε = 0.4 the best three are 3–AL, 4–AL and 4K–AL with self-pairs.",
+            ", ".join(f"{name} {value:.2f}" for name, value in last.iloc[:4].items()),
+            set(last.index[:3]) == {"3–AL", "4–AL", "4K–AL" + OWN},
+            _SOURCE,
+        ),
+    ]
     words, holds = _alike(kept, "3–AL", "4–AL")
     claims.append(Claim("3–AL on triplets and 4–AL on as many quadruplets do not differ.", words, holds, _SOURCE))
     aari, cost = differences(kept, "SL", "4K–AL").loc[0.0], differences(kept, "SL", "4K–AL", "excess").loc[0.0]
-    claims.append(Claim("Without errors SL is behind 4K–AL in AARI, and yet its tree costs no more.", f"SL − 4K–AL: AARI {aari['mean']:+.2f} ({aari['error']:.2f}), excess {cost['mean']:+.2f} ({cost['error']:.2f})",
-                        aari["mean"] < -2 * aari["error"] and cost["mean"] <= 2 * cost["error"], _SOURCE))
+    claims.append(
+        Claim(
+            "Without errors SL is behind 4K–AL in AARI, and yet its tree costs no more.",
+            f"SL − 4K–AL: AARI {aari['mean']:+.2f} ({aari['error']:.2f}), excess {cost['mean']:+.2f} ({cost['error']:.2f})",
+            aari["mean"] < -2 * aari["error"] and cost["mean"] <= 2 * cost["error"],
+            _SOURCE,
+        )
+    )
     return claims
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #e29f394e
 _NAMES = ("3K–AL", "3–AL", "AddS-3–AL", "4–AL", "4K–AL", "3K–AL–act", "4K–AL–act", "SL", "CL")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A6D00", "#000000", "#999999")
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-left", "triangle-right", "M-1,-0.35L1,-0.35L1,0.35L-1,0.35Z")
+_SHAPES = (
+    "circle",
+    "square",
+    "triangle-up",
+    "diamond",
+    "cross",
+    "triangle-down",
+    "triangle-left",
+    "triangle-right",
+    "M-1,-0.35L1,-0.35L1,0.35L-1,0.35Z",
+)
+
 
 def _lines(means, x, y, shown):
     "A panel of means: rows with a method, x and y; `shown`: the methods of all panels, which share one legend."
     import altair as alt
+
     frame = means.assign(own=means["method"].str.endswith(OWN), method=means["method"].str.replace(OWN, ""))
-    kept, title = [k for k, name in enumerate(_NAMES) if name in {name.replace(OWN, "") for name in shown}], ["method", "(dashed: with self-pairs)"]
-    def pick(values): return alt.Scale(domain=[_NAMES[k] for k in kept], range=[values[k] for k in kept])
-    base = alt.Chart(frame).encode(x=x, y=y, detail="own:N", color=alt.Color("method:N", scale=pick(_COLOURS), title=title))
+    kept, title = (
+        [k for k, name in enumerate(_NAMES) if name in {name.replace(OWN, "") for name in shown}],
+        ["method", "(dashed: with self-pairs)"],
+    )
+
+    def pick(values):
+        return alt.Scale(domain=[_NAMES[k] for k in kept], range=[values[k] for k in kept])
+
+    base = alt.Chart(frame).encode(
+        x=x, y=y, detail="own:N", color=alt.Color("method:N", scale=pick(_COLOURS), title=title)
+    )
     dash = alt.StrokeDash("own:N", scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 3]]), legend=None)
-    return base.mark_line(strokeWidth=1.5).encode(strokeDash=dash) + base.mark_point(filled=True, size=45, opacity=1).encode(shape=alt.Shape("method:N", scale=pick(_SHAPES), title=title))
+    return base.mark_line(strokeWidth=1.5).encode(strokeDash=dash) + base.mark_point(
+        filled=True, size=45, opacity=1
+    ).encode(shape=alt.Shape("method:N", scale=pick(_SHAPES), title=title))
+
 
 def _means(kept, measure):
     "Mean of a measure by budget or ε and method, one row each."
-    return _measure(kept, measure).groupby(level=0).mean().reset_index().melt(id_vars="factor" if "factor" in kept else "epsilon", var_name="method")
+    return (
+        _measure(kept, measure)
+        .groupby(level=0)
+        .mean()
+        .reset_index()
+        .melt(id_vars="factor" if "factor" in kept else "epsilon", var_name="method")
+    )
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #df3fc4c1
 def equal_budget_chart(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
-):         # Altair chart
+):  # Altair chart
     "Mean AARI against the budget, a panel for triplets, for quadruplets and for questions."
     import altair as alt
+
     means = _means(kept, "aari")
     parts = means["method"].str.extract(r"^(?P<method>.*) \((?P<known>\w+)\)$")
     means = means.assign(method=parts["method"], known=parts["known"])
-    x = alt.X("factor:Q", title="comparisons / N²", scale=alt.Scale(type="log", base=2), axis=alt.Axis(values=sorted(set(kept["factor"]))))
+    x = alt.X(
+        "factor:Q",
+        title="comparisons / N²",
+        scale=alt.Scale(type="log", base=2),
+        axis=alt.Axis(values=sorted(set(kept["factor"]))),
+    )
     y = alt.Y("value:Q", title=f"AARI, mean of {kept['repetition'].nunique()}", scale=alt.Scale(domain=[0, 1]))
-    return alt.hconcat(*(_lines(means[means["known"] == known], x, y, set(means["method"])).properties(width=185, height=210, title=title)
-                         for known, title in (("triplets", "given triplets"), ("quadruplets", "given quadruplets"), ("asked", "asking"))))
+    return alt.hconcat(
+        *(
+            _lines(means[means["known"] == known], x, y, set(means["method"])).properties(
+                width=185, height=210, title=title
+            )
+            for known, title in (
+                ("triplets", "given triplets"),
+                ("quadruplets", "given quadruplets"),
+                ("asked", "asking"),
+            )
+        )
+    )
+
 
 def wrong_answers_chart(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
-):         # Altair chart
+):  # Altair chart
     "Mean AARI and mean excess of Dasgupta's cost against ε."
     import altair as alt
+
     x = alt.X("epsilon:Q", title="probability ε of a wrong answer", axis=alt.Axis(values=sorted(set(kept["epsilon"]))))
     n, means = kept["repetition"].nunique(), {measure: _means(kept, measure) for measure in ("aari", "excess")}
     shown = set(means["aari"]["method"])
-    return alt.hconcat(_lines(means["aari"], x, alt.Y("value:Q", title=f"AARI, mean of {n} (high is good)", scale=alt.Scale(domain=[0, 1])), shown).properties(width=260, height=240),
-                       _lines(means["excess"], x, alt.Y("value:Q", title=f"excess cost, mean of {n} (low is good)"), shown).properties(width=260, height=240))
+    return alt.hconcat(
+        _lines(
+            means["aari"],
+            x,
+            alt.Y("value:Q", title=f"AARI, mean of {n} (high is good)", scale=alt.Scale(domain=[0, 1])),
+            shown,
+        ).properties(width=260, height=240),
+        _lines(means["excess"], x, alt.Y("value:Q", title=f"excess cost, mean of {n} (low is good)"), shown).properties(
+            width=260, height=240
+        ),
+    )
 
 # %% ../../nbs/9_reproduce/93_beyond.ipynb #7e054d38
-def _grid(name, values, n_pure, repetitions): return parameter_grid(**{name: values}, n_pure=n_pure, repetition=range(repetitions))
+def _grid(name, values, n_pure, repetitions):
+    return parameter_grid(**{name: values}, n_pure=n_pure, repetition=range(repetitions))
 
-register_reproduction(Reproduction("beyond-triplets", "triplets against quadruplets at equal numbers of comparisons", equal_budget_run, _grid("factor", [1, 2, 4, 8, 16], 6, 4), _grid("factor", [1, 2, 4, 8, 16, 32], 12, 20),
-                                   lambda table: one_row_a_run(table, ("aari", "lowest")), equal_budget_chart, paper="F19", figure="beyond the paper", claims=equal_budget_claims, paired=("factor",)))
-register_reproduction(Reproduction("beyond-noise", "all methods when some answers are wrong", wrong_answers_run, _grid("epsilon", [0.0, 0.1, 0.2, 0.3, 0.4], 6, 4), _grid("epsilon", [0.0, 0.1, 0.2, 0.3, 0.4], 12, 20),
-                                   lambda table: one_row_a_run(table, ("aari", "excess", "comparisons")), wrong_answers_chart, paper="F19", figure="beyond the paper", claims=wrong_answers_claims, paired=("epsilon",)))
+
+register_reproduction(
+    Reproduction(
+        "beyond-triplets",
+        "triplets against quadruplets at equal numbers of comparisons",
+        equal_budget_run,
+        _grid("factor", [1, 2, 4, 8, 16], 6, 4),
+        _grid("factor", [1, 2, 4, 8, 16, 32], 12, 20),
+        lambda table: one_row_a_run(table, ("aari", "lowest")),
+        equal_budget_chart,
+        paper="F19",
+        figure="beyond the paper",
+        claims=equal_budget_claims,
+        paired=("factor",),
+    )
+)
+register_reproduction(
+    Reproduction(
+        "beyond-noise",
+        "all methods when some answers are wrong",
+        wrong_answers_run,
+        _grid("epsilon", [0.0, 0.1, 0.2, 0.3, 0.4], 6, 4),
+        _grid("epsilon", [0.0, 0.1, 0.2, 0.3, 0.4], 12, 20),
+        lambda table: one_row_a_run(table, ("aari", "excess", "comparisons")),
+        wrong_answers_chart,
+        paper="F19",
+        figure="beyond the paper",
+        claims=wrong_answers_claims,
+        paired=("epsilon",),
+    )
+)

@@ -9,7 +9,14 @@ __all__ = ['parameter_grid', 'canonical', 'run_seed', 'run_by_definition', 'Expe
            'load_results', 'save_time']
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #6b01a0a4
-import hashlib, inspect, itertools, json, os, re, warnings, zlib
+import hashlib
+import inspect
+import itertools
+import json
+import os
+import re
+import warnings
+import zlib
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass
 from importlib import import_module
@@ -26,108 +33,193 @@ from ..ground.workers import check_workers, end_workers
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #3e3ef2f3
 def _scalar(value, argument):
     "A single value; NumPy's numbers become Python's."
-    if isinstance(value, np.generic): value = value.item()
-    require(type(value) in (type(None), bool, int, float, str), argument, "None, a bool, int, float or str, or a tuple of these", value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    require(
+        type(value) in (type(None), bool, int, float, str),
+        argument,
+        "None, a bool, int, float or str, or a tuple of these",
+        value,
+    )
     return value
+
 
 def _plain(value, argument):
     "A value that JSON can hold and give back."
-    return tuple(_scalar(part, argument) for part in value) if isinstance(value, (list, tuple)) else _scalar(value, argument)
+    return (
+        tuple(_scalar(part, argument) for part in value)
+        if isinstance(value, (list, tuple))
+        else _scalar(value, argument)
+    )
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #7f32094c
 def parameter_grid(
     **values,  # for every parameter a list, tuple, range or array of values, or a single one
-):             # list of dicts; the last parameter moves fastest
+):  # list of dicts; the last parameter moves fastest
     "Every combination of the values. Raises `InputError`."
-    choices = {name: list(v) if isinstance(v, (list, tuple, range)) or (isinstance(v, np.ndarray) and v.ndim) else [v] for name, v in values.items()}
-    for name, v in choices.items(): require(v, name, "at least one value", v)
+    choices = {
+        name: list(v) if isinstance(v, (list, tuple, range)) or (isinstance(v, np.ndarray) and v.ndim) else [v]
+        for name, v in values.items()
+    }
+    for name, v in choices.items():
+        require(v, name, "at least one value", v)
     choices = {name: [_plain(value, name) for value in v] for name, v in choices.items()}
     return [dict(zip(choices, choice)) for choice in itertools.product(*choices.values())]
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #f9f01d8e
 def canonical(
     parameters,  # dict of plain values
-):               # text
+):  # text
     "Parameters as JSON in exactly one way. The key of a run in its journal."
     return json.dumps(parameters, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
+
 def run_seed(
     parameters,  # dict: those of the run
-    seed=0,      # that of the experiment
-    paired=(),   # names of parameters that shall not matter
-):               # int below 2⁴⁸: `numpy.random.default_rng` makes the run's generator of it
+    seed=0,  # that of the experiment
+    paired=(),  # names of parameters that shall not matter
+):  # int below 2⁴⁸: `numpy.random.default_rng` makes the run's generator of it
     "The seed of a run, a function of its own parameters and nothing else."
     own = {name: value for name, value in parameters.items() if name not in paired}
     return int.from_bytes(hashlib.sha256(canonical({"parameters": own, "seed": seed}).encode()).digest()[:6], "big")
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #cdc93c80
 def run_by_definition(
-    function,   # as in `run_experiment`; returns one dict
-    grid,       # list of dicts of parameters
-    seed=0,     # that of the experiment
-):              # `pandas.DataFrame`, without seconds
+    function,  # as in `run_experiment`; returns one dict
+    grid,  # list of dicts of parameters
+    seed=0,  # that of the experiment
+):  # `pandas.DataFrame`, without seconds
     "The reference for `run_experiment`: one run after the other, each with its own generator."
     from pandas import DataFrame
-    return DataFrame([{**run, "run_seed": (s := run_seed(run, seed)), **function(**run, rng=np.random.default_rng(s))} for run in grid])
+
+    return DataFrame(
+        [
+            {**run, "run_seed": (s := run_seed(run, seed)), **function(**run, rng=np.random.default_rng(s))}
+            for run in grid
+        ]
+    )
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #aa02520d
 _RESERVED = ("rng", "run_seed", "seconds")
 
+
 def _check_grid(function, grid):
     "{key: parameters} in the order of the grid. Raises `InputError`."
-    require(callable(function) and isinstance(getattr(function, "__qualname__", None), str), "function", "a function with a name (what a partial binds belongs into the grid)", function)
-    require(isinstance(grid, (list, tuple)) and grid, "grid", "a list of at least one dict of parameters (see parameter_grid)", grid)
+    require(
+        callable(function) and isinstance(getattr(function, "__qualname__", None), str),
+        "function",
+        "a function with a name (what a partial binds belongs into the grid)",
+        function,
+    )
+    require(
+        isinstance(grid, (list, tuple)) and grid,
+        "grid",
+        "a list of at least one dict of parameters (see parameter_grid)",
+        grid,
+    )
     signature, runs = inspect.signature(function), {}
     for number, given in enumerate(grid):
         where = f"grid, entry {number},"
-        require(isinstance(given, dict) and all(isinstance(name, str) for name in given), where, "a dict of parameters by name", given)
-        for name in given: require(name not in _RESERVED, where, f"free of the names {', '.join(_RESERVED)}", name)
+        require(
+            isinstance(given, dict) and all(isinstance(name, str) for name in given),
+            where,
+            "a dict of parameters by name",
+            given,
+        )
+        for name in given:
+            require(name not in _RESERVED, where, f"free of the names {', '.join(_RESERVED)}", name)
         run = {name: _plain(value, f"{where} {name}") for name, value in given.items()}
-        for name, value in run.items(): require(_finite(value), f"{where} {name}", "finite (None stands for no bound)", value)
-        try: signature.bind(**run, rng=None)
-        except TypeError as error: raise InputError(f"{where} must fit {function.__qualname__}{signature}: {error}; got {shown(given)}") from None
-        require(canonical(run) not in runs, where, "different from all before it (count repetitions with a parameter)", given)
+        for name, value in run.items():
+            require(_finite(value), f"{where} {name}", "finite (None stands for no bound)", value)
+        try:
+            signature.bind(**run, rng=None)
+        except TypeError as error:
+            raise InputError(
+                f"{where} must fit {function.__qualname__}{signature}: {error}; got {shown(given)}"
+            ) from None
+        require(
+            canonical(run) not in runs,
+            where,
+            "different from all before it (count repetitions with a parameter)",
+            given,
+        )
         runs[canonical(run)] = run
     return runs
 
-def _finite(value): return all(not isinstance(part, float) or np.isfinite(part) for part in (value if isinstance(value, tuple) else (value,)))
+
+def _finite(value):
+    return all(
+        not isinstance(part, float) or np.isfinite(part) for part in (value if isinstance(value, tuple) else (value,))
+    )
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #87badafa
 def _rows(measured, taken):
     "What a function handed back, as a list of dicts of plain values."
     rows = [measured] if isinstance(measured, dict) else measured
-    require(isinstance(rows, (list, tuple)) and rows and all(isinstance(row, dict) for row in rows), "the result of a run", "a dict of measured values, or a list of at least one", measured)
-    for name in itertools.chain(*rows): require(isinstance(name, str) and name not in taken, "the name of a measured value", "a text that no parameter and no other column has", name)
+    require(
+        isinstance(rows, (list, tuple)) and rows and all(isinstance(row, dict) for row in rows),
+        "the result of a run",
+        "a dict of measured values, or a list of at least one",
+        measured,
+    )
+    for name in itertools.chain(*rows):
+        require(
+            isinstance(name, str) and name not in taken,
+            "the name of a measured value",
+            "a text that no parameter and no other column has",
+            name,
+        )
     return [{name: _plain(value, f"the measured value {name}") for name, value in row.items()} for row in rows]
+
 
 def _one_run(function, run, seed, taken):
     "What came of one run: {run, rows, seconds}, or {run, error, trace}. Happens in a worker."
     import traceback
+
     from threadpoolctl import threadpool_limits
+
     try:
         with threadpool_limits(1):
             rng, start = np.random.default_rng(seed), perf_counter()
             measured = function(**run, rng=rng)
             seconds = perf_counter() - start
         return {"run": run, "rows": _rows(measured, taken), "seconds": round(seconds, 6)}
-    except Exception as error: return {"run": run, "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
+    except Exception as error:
+        return {"run": run, "error": f"{type(error).__name__}: {error}", "trace": traceback.format_exc()}
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #8dd9c388
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "VECLIB_MAXIMUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_WORKER = dict.fromkeys(_THREADS, "1") | {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": str(2**33), "MALLOC_TOP_PAD_": str(2**28)}
+_THREADS = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_WORKER = dict.fromkeys(_THREADS, "1") | {
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(2**33),
+    "MALLOC_TOP_PAD_": str(2**28),
+}
+
 
 @contextmanager
 def _for_workers():
     "Settings for new workers, and one thread for libraries that are loaded here before the end of the block."
     from threadpoolctl import threadpool_limits
+
     before = {name: os.environ.get(name) for name in _WORKER}
     os.environ.update(_WORKER)
     try:
-        with threadpool_limits(1): yield                                      # for backends whose workers are threads of this process
+        with threadpool_limits(1):
+            yield  # for backends whose workers are threads of this process
     finally:
         for name, value in before.items():
-            if value is None: os.environ.pop(name, None)
-            else: os.environ[name] = value
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #83f41b62
 def _line(record):
@@ -135,58 +227,89 @@ def _line(record):
     body = json.dumps(record, separators=(",", ":"))
     return f'{body[:-1]},"crc":"{zlib.crc32(body.encode()):08x}"}}\n'.encode()
 
+
 def _record(line):
     "The record of a line without its end, or None if this is not what was written."
-    try: record = json.loads(line)
-    except ValueError: return None
-    if not isinstance(record, dict) or not isinstance(record.get("run"), dict): return None
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(record, dict) or not isinstance(record.get("run"), dict):
+        return None
     record.pop("crc", None)
     return record if _line(record) == line + b"\n" else None
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #bc26fd22
 class _RunJournal:
     "What came of the runs so far: `records` by key, kept in a `LockedFile` unless `file` is None."
+
     def __init__(self, file, header):
         self.file, self.header, self.records = file, {"format": "comparison_hc experiment", **header}, {}
-        if file is not None: self._read(file.read())
+        if file is not None:
+            self._read(file.read())
 
     def add(self, record):
         "Write a record down, then count it. What is counted is what the line says, so that a resumed run sees the same."
         line = _line(record)
-        if self.file is not None: self.file.append(line)
+        if self.file is not None:
+            self.file.append(line)
         self._count(_record(line[:-1]))
 
-    def _count(self, record): self.records[canonical(record["run"])] = record
+    def _count(self, record):
+        self.records[canonical(record["run"])] = record
 
-    def is_done(self, key): return "rows" in self.records.get(key, {})
+    def is_done(self, key):
+        return "rows" in self.records.get(key, {})
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #669eec19
 def _read(self, data):
     "Take in the bytes of the file, and put its end in order."
     header = json.dumps(self.header).encode() + b"\n"
-    if b"\n" not in data and header.startswith(data):                          # new, or killed while the header was written
+    if b"\n" not in data and header.startswith(data):  # new, or killed while the header was written
         self.file.cut(0)
         return self.file.append(header)
     first, *lines = data.split(b"\n")
-    if first + b"\n" != header: self._refuse(first)
+    if first + b"\n" != header:
+        self._refuse(first)
     records, tail = [_record(line) for line in lines], lines[-1] if lines else b""
     for record in records:
-        if record is not None: self._count(record)
+        if record is not None:
+            self._count(record)
     damaged = [str(number) for number, record in enumerate(records[:-1], 2) if record is None]
-    if damaged: warnings.warn(f"{self.file.path}: damaged and left out: line {', '.join(damaged)}; what was there is run again", stacklevel=4)
-    if tail and records[-1] is not None or not lines: self.file.append(b"\n")       # only the last line end was missing
+    if damaged:
+        warnings.warn(
+            f"{self.file.path}: damaged and left out: line {', '.join(damaged)}; what was there is run again",
+            stacklevel=4,
+        )
+    if tail and records[-1] is not None or not lines:
+        self.file.append(b"\n")  # only the last line end was missing
     elif tail:
         self.file.cut(len(data) - len(tail))
-        warnings.warn(f"{self.file.path}: its last line was torn ({len(tail)} bytes) and was dropped; that run is done again", stacklevel=4)
+        warnings.warn(
+            f"{self.file.path}: its last line was torn ({len(tail)} bytes) and was dropped; that run is done again",
+            stacklevel=4,
+        )
+
 
 def _refuse(self, first):
     "Say why this file is not the journal of this experiment."
-    try: found = json.loads(first)
-    except ValueError: found = None
+    try:
+        found = json.loads(first)
+    except ValueError:
+        found = None
     if not isinstance(found, dict) or found.get("format") != self.header["format"]:
-        raise JournalError(f"journal must be a new file or one that run_experiment wrote; got {self.file.path}, which begins with {first[:60]!r}; nothing was changed")
-    wrong = [f"{name} {found.get(name)!r} instead of {value!r}" for name, value in self.header.items() if found.get(name) != value]
-    raise JournalError(f"journal must be one of this experiment; got {self.file.path}, written for {', '.join(wrong) or 'another format'}; nothing was changed")
+        raise JournalError(
+            f"journal must be a new file or one that run_experiment wrote; got {self.file.path}, which begins with {first[:60]!r}; nothing was changed"
+        )
+    wrong = [
+        f"{name} {found.get(name)!r} instead of {value!r}"
+        for name, value in self.header.items()
+        if found.get(name) != value
+    ]
+    raise JournalError(
+        f"journal must be one of this experiment; got {self.file.path}, written for {', '.join(wrong) or 'another format'}; nothing was changed"
+    )
+
 
 _RunJournal._read, _RunJournal._refuse = _read, _refuse
 
@@ -194,119 +317,179 @@ _RunJournal._read, _RunJournal._refuse = _read, _refuse
 def _workers(function, n_jobs, backend):
     "The joblib object that spreads the runs. Raises `InputError`."
     from joblib import Parallel
+
     if check_workers(n_jobs) != 1 and backend in (None, "loky"):
         import pickle
+
         from joblib import wrap_non_picklable_objects
-        try: pickle.dumps(wrap_non_picklable_objects(function))
-        except Exception as error: raise InputError(f"function must be picklable, to be sent to workers; got {shown(function)}: {error}") from None
-    try: return Parallel(n_jobs=n_jobs, backend=backend, batch_size=1, return_as="generator_unordered")
-    except ValueError as error: raise InputError(f"backend must be one that hands back results as they finish; got {shown(backend)}: {error}") from None
+
+        try:
+            pickle.dumps(wrap_non_picklable_objects(function))
+        except Exception as error:
+            raise InputError(
+                f"function must be picklable, to be sent to workers; got {shown(function)}: {error}"
+            ) from None
+    try:
+        return Parallel(n_jobs=n_jobs, backend=backend, batch_size=1, return_as="generator_unordered")
+    except ValueError as error:
+        raise InputError(
+            f"backend must be one that hands back results as they finish; got {shown(backend)}: {error}"
+        ) from None
+
 
 def _finished(workers, function, todo, seeds, taken):
     "What came of the runs, in the order in which they finish. Closing this generator stops the workers."
     from joblib import delayed
-    if not todo: return
+
+    if not todo:
+        return
     with _for_workers():
         results = workers(delayed(_one_run)(function, run, seeds[key], taken) for key, run in todo.items())
-        try: yield from results
+        try:
+            yield from results
         finally:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")                               # that results were left unused: somebody has said stop
+                warnings.simplefilter("ignore")  # that results were left unused: somebody has said stop
                 results.close()
-            if workers.n_jobs != 1: end_workers()
+            if workers.n_jobs != 1:
+                end_workers()
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #e638d12b
 class ExperimentError(RuntimeError):
     "Some runs failed; all others are done. `failures`: list of {run, error, trace}; `table`: the runs that did not fail."
+
     def __init__(self, failures, table, total):
-        lines = [f"  {canonical(f['run'])}: {f['error']}" for f in failures[:20]] + [f"  … and {len(failures) - 20} more"] * (len(failures) > 20)
-        super().__init__(f"{len(failures)} of {total} runs failed; the others are done, and with a journal the next start tries only these again:\n" + "\n".join(lines))
+        lines = [f"  {canonical(f['run'])}: {f['error']}" for f in failures[:20]] + [
+            f"  … and {len(failures) - 20} more"
+        ] * (len(failures) > 20)
+        super().__init__(
+            f"{len(failures)} of {total} runs failed; the others are done, and with a journal the next start tries only these again:\n"
+            + "\n".join(lines)
+        )
         self.failures, self.table, self.total = failures, table, total
 
-    def __reduce__(self): return ExperimentError, (self.failures, self.table, self.total)
+    def __reduce__(self):
+        return ExperimentError, (self.failures, self.table, self.total)
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #d572b72c
 class ProgressBar:
     "A bar with the time left, on stderr: call it with (done, total). A context, or closed with `close`. What was done before the first call does not count as fast work."
-    def __init__(self,
+
+    def __init__(
+        self,
         what="runs",  # what is counted
-        **options,    # of `tqdm`
+        **options,  # of `tqdm`
     ):
         self.what, self.options, self.bar = what, options, None
 
     def __call__(self, done, total):
         from tqdm import tqdm
-        if self.bar is None: self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
+
+        if self.bar is None:
+            self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
         self.bar.update(done - self.bar.n)
 
     def close(self):
         "Leave the bar as it is."
-        if self.bar is not None: self.bar.close()
+        if self.bar is not None:
+            self.bar.close()
 
-    def __enter__(self): return self
-    def __exit__(self, *_): self.close()
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #0433f743
 def _table(runs, records, seeds):
     "The rows of all finished runs, in the order of the grid: parameters, run_seed, what was measured, seconds."
     from pandas import DataFrame
+
     names = dict.fromkeys(name for run in runs.values() for name in run)
     done = [(runs[key], seeds[key], records[key]) for key in runs if "rows" in records.get(key, {})]
     measured = dict.fromkeys(name for _, _, record in done for row in record["rows"] for name in row)
-    for name in measured: require(name not in names, "grid", "free of names that its journal holds as measured values", name)
+    for name in measured:
+        require(name not in names, "grid", "free of names that its journal holds as measured values", name)
     tuples = lambda row: {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
-    rows = [{**run, "run_seed": seed, **tuples(row), "seconds": record["seconds"]} for run, seed, record in done for row in record["rows"]]
+    rows = [
+        {**run, "run_seed": seed, **tuples(row), "seconds": record["seconds"]}
+        for run, seed, record in done
+        for row in record["rows"]
+    ]
     return DataFrame(rows, columns=[*names, "run_seed", *measured, "seconds"])
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #248af0f9
 def run_experiment(
-    function,       # called as function(**parameters, rng=generator); returns a dict of measured values, or a list of such dicts
-    grid,           # list of dicts of parameters, one a run
-    journal=None,   # file that keeps finished runs, made if it is not there; None to keep nothing
-    n_jobs=1,       # workers; -1 for one a core
-    seed=0,         # seed of the experiment, an int ≥ 0
+    function,  # called as function(**parameters, rng=generator); returns a dict of measured values, or a list of such dicts
+    grid,  # list of dicts of parameters, one a run
+    journal=None,  # file that keeps finished runs, made if it is not there; None to keep nothing
+    n_jobs=1,  # workers; -1 for one a core
+    seed=0,  # seed of the experiment, an int ≥ 0
     progress=None,  # called with (done, total), first with what the journal has; True for a `ProgressBar`
-    backend=None,   # of joblib; None for processes on this machine, or what a surrounding `joblib.parallel_config` says
-    paired=(),      # names of parameters that shall not change the randomness
-    version=1,      # raise it when the function changes: its old journals are then refused
-):                  # `pandas.DataFrame`: a row a run and dict, in the order of the grid; all parameters, run_seed, measured values, seconds
+    backend=None,  # of joblib; None for processes on this machine, or what a surrounding `joblib.parallel_config` says
+    paired=(),  # names of parameters that shall not change the randomness
+    version=1,  # raise it when the function changes: its old journals are then refused
+):  # `pandas.DataFrame`: a row a run and dict, in the order of the grid; all parameters, run_seed, measured values, seconds
     "Run the function on the whole grid. Raises `InputError` before any run, `ExperimentError` after all others are done if some raised."
     runs, seed, version = _check_grid(function, grid), check_integer(seed, "seed", 0), check_integer(version, "version")
     names = sorted({name for run in runs.values() for name in run})
-    require(isinstance(paired, (list, tuple)) and set(paired) <= set(names), "paired", f"a tuple of names of parameters: {', '.join(names)}", paired)
-    require(progress in (None, True) or callable(progress), "progress", "a function of (done, total), True or None", progress)
-    workers, seeds = _workers(function, n_jobs, backend), {key: run_seed(run, seed, paired) for key, run in runs.items()}
-    header = dict(function=f"{function.__module__}.{function.__qualname__}", version=version, seed=seed, paired=sorted(paired))
+    require(
+        isinstance(paired, (list, tuple)) and set(paired) <= set(names),
+        "paired",
+        f"a tuple of names of parameters: {', '.join(names)}",
+        paired,
+    )
+    require(
+        progress in (None, True) or callable(progress),
+        "progress",
+        "a function of (done, total), True or None",
+        progress,
+    )
+    workers, seeds = (
+        _workers(function, n_jobs, backend),
+        {key: run_seed(run, seed, paired) for key, run in runs.items()},
+    )
+    header = dict(
+        function=f"{function.__module__}.{function.__qualname__}", version=version, seed=seed, paired=sorted(paired)
+    )
     report = ProgressBar(function.__qualname__) if progress is True else progress or (lambda done, total: None)
     with nullcontext() if journal is None else LockedFile(journal) as file:
         book = _RunJournal(file, header)
         todo = {key: run for key, run in runs.items() if not book.is_done(key)}
         try:
             report(len(runs) - len(todo), len(runs))
-            with closing(_finished(workers, function, todo, seeds, {*names, *_RESERVED})) as finished, warnings.catch_warnings():
-                warnings.filterwarnings("ignore", "A worker stopped while some jobs")     # joblib renews a worker that has grown; nothing is lost
+            with (
+                closing(_finished(workers, function, todo, seeds, {*names, *_RESERVED})) as finished,
+                warnings.catch_warnings(),
+            ):
+                warnings.filterwarnings(
+                    "ignore", "A worker stopped while some jobs"
+                )  # joblib renews a worker that has grown; nothing is lost
                 for left, record in zip(range(len(todo) - 1, -1, -1), finished):
                     book.add(record)
                     report(len(runs) - left, len(runs))
         finally:
-            if progress is True: report.close()
+            if progress is True:
+                report.close()
     table, failures = _table(runs, book.records, seeds), [book.records[key] for key in runs if not book.is_done(key)]
-    if failures: raise ExperimentError(failures, table, len(runs))
+    if failures:
+        raise ExperimentError(failures, table, len(runs))
     return table
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #9daa5f31
 def example_run(
-    ratio,       # δ/σ
-    p,           # probability of each question
-    n_pure,      # objects in each of the eight pure clusters
+    ratio,  # δ/σ
+    p,  # probability of each question
+    n_pure,  # objects in each of the eight pure clusters
     repetition,  # which repetition this is
-    rng,         # `numpy.random.Generator`
-):               # dict: number of answers, AARI
+    rng,  # `numpy.random.Generator`
+):  # dict: number of answers, AARI
     "4–AL on a planted hierarchy with three levels (a small piece of F19, figure 2)."
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
     from comparison_hc.hierarchical.planted import planted_hierarchy
     from comparison_hc.metrics import average_ari
     from comparison_hc.oracles import sample_quadruplets
+
     planted = planted_hierarchy(n_pure, 3, mu=0.8, delta=0.1 * ratio, sigma=0.1, rng=rng)
     answers = sample_quadruplets(planted.similarity, p, rng)
     return {"answers": len(answers), "aari": average_ari(planted.levels, quadruplet_average_linkage(answers))}
@@ -315,102 +498,147 @@ def example_run(
 @dataclass(frozen=True)
 class Claim:
     "A sentence of a paper, what was measured about it, and whether it holds."
-    sentence: str     # what the paper says
+
+    sentence: str  # what the paper says
     measured: object  # text or number, computed from the results
-    holds: bool       # the verdict, computed as well
+    holds: bool  # the verdict, computed as well
     source: str = ""  # where the paper says it
 
     def __post_init__(self):
         require(isinstance(self.sentence, str) and self.sentence.strip(), "sentence", "a text", self.sentence)
         object.__setattr__(self, "measured", _scalar(self.measured, "measured"))
-        require(isinstance(self.measured, (str, int, float)) and not isinstance(self.measured, bool) and self.measured != "", "measured", "a text or a number", self.measured)
+        require(
+            isinstance(self.measured, (str, int, float))
+            and not isinstance(self.measured, bool)
+            and self.measured != "",
+            "measured",
+            "a text or a number",
+            self.measured,
+        )
         require(isinstance(self.holds, (bool, np.bool_)), "holds", "True or False", self.holds)
         require(isinstance(self.source, str), "source", "a text", self.source)
         object.__setattr__(self, "holds", bool(self.holds))
 
-    def __bool__(self): return self.holds
+    def __bool__(self):
+        return self.holds
 
     @property
     def verdict(self):
         "The verdict in words."
         return "✓ holds" if self.holds else "✗ does not hold"
 
-    def __str__(self): return f"{self.verdict}: {self.sentence} — {number_text(self.measured)}" + (f" ({self.source})" if self.source else "")
+    def __str__(self):
+        return f"{self.verdict}: {self.sentence} — {number_text(self.measured)}" + (
+            f" ({self.source})" if self.source else ""
+        )
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #84308aef
 class ClaimsTable:
     "Claims that show themselves as a table; `frame` is the same as a DataFrame, `n_hold` how many hold."
-    def __init__(self, claims, heading): self.claims, self.heading, self.n_hold = claims, heading, sum(claim.holds for claim in claims)
 
-    def __len__(self): return len(self.claims)
-    def __iter__(self): return iter(self.claims)
+    def __init__(self, claims, heading):
+        self.claims, self.heading, self.n_hold = claims, heading, sum(claim.holds for claim in claims)
+
+    def __len__(self):
+        return len(self.claims)
+
+    def __iter__(self):
+        return iter(self.claims)
 
     @property
     def frame(self):
         from pandas import DataFrame
-        return DataFrame([(c.sentence, c.source, c.measured, c.holds) for c in self.claims], columns=["sentence", "source", "measured", "holds"])
 
-    def __repr__(self): return "\n".join([*map(str, self.claims), f"{self.n_hold} of {len(self)} claims hold"])
+        return DataFrame(
+            [(c.sentence, c.source, c.measured, c.holds) for c in self.claims],
+            columns=["sentence", "source", "measured", "holds"],
+        )
+
+    def __repr__(self):
+        return "\n".join([*map(str, self.claims), f"{self.n_hold} of {len(self)} claims hold"])
 
     def _repr_markdown_(self):
         from pandas import DataFrame
+
         rows = [(c.sentence, c.source, number_text(c.measured), c.verdict) for c in self.claims]
         table = DataFrame(rows, columns=[self.heading, "where", "measured here", "verdict"])
-        if not any(c.source for c in self.claims): table = table.drop(columns="where")
+        if not any(c.source for c in self.claims):
+            table = table.drop(columns="where")
         return markdown_table(table) + f"\n\n**{self.n_hold} of {len(self)} claims hold.**"
 
+
 def claims_table(
-    claims,                   # sequence of `Claim`
-    heading="the paper says", # of the column of sentences
-):                            # `ClaimsTable`
+    claims,  # sequence of `Claim`
+    heading="the paper says",  # of the column of sentences
+):  # `ClaimsTable`
     "Sentences, measurements and verdicts, one claim a row."
     claims = tuple(claims)
-    for claim in claims: require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
+    for claim in claims:
+        require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
     return ClaimsTable(claims, heading)
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #597eacd2
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduction:
     "A figure of a paper, and all it takes to redo it. The quick grid should take less than two minutes."
-    name: str                  # as on the command line, such as "f19-fig2"
-    title: str                 # what the figure is about
-    function: object           # as in `run_experiment`
-    quick_grid: list           # a small grid; runs that are in both grids are done once
-    full_grid: list            # the paper's
-    summarise: object = None   # function: table of all runs -> the small table to keep; None: all runs, without seconds
-    chart: object = None       # function: summary -> Altair chart
+
+    name: str  # as on the command line, such as "f19-fig2"
+    title: str  # what the figure is about
+    function: object  # as in `run_experiment`
+    quick_grid: list  # a small grid; runs that are in both grids are done once
+    full_grid: list  # the paper's
+    summarise: object = None  # function: table of all runs -> the small table to keep; None: all runs, without seconds
+    chart: object = None  # function: summary -> Altair chart
     _: KW_ONLY
-    paper: str                 # "F19", "N20", "A18" or "L20"
-    figure: str                # where the paper has it, such as "Figure 2"
-    claims: object = None      # function: summary -> list of `Claim`
-    seed: int = 0              # seed of the experiment
-    paired: tuple = ()         # as in `run_experiment`
-    version: int = 1           # as in `run_experiment`
+    paper: str  # "F19", "N20", "A18" or "L20"
+    figure: str  # where the paper has it, such as "Figure 2"
+    claims: object = None  # function: summary -> list of `Claim`
+    seed: int = 0  # seed of the experiment
+    paired: tuple = ()  # as in `run_experiment`
+    version: int = 1  # as in `run_experiment`
 
     def __post_init__(self):
-        require(_check_name(self.name).lower() != _TIMES, "name", "another word (times.csv says how long the full runs took)", self.name)
+        require(
+            _check_name(self.name).lower() != _TIMES,
+            "name",
+            "another word (times.csv says how long the full runs took)",
+            self.name,
+        )
         require(self.paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", self.paper)
-        for text, what in ((self.title, "title"), (self.figure, "figure")): require(isinstance(text, str) and text.strip(), what, "a text", text)
-        for step, what in ((self.summarise, "summarise"), (self.chart, "chart"), (self.claims, "claims")): require(step is None or callable(step), what, "a function or None", step)
-        for grid in (self.quick_grid, self.full_grid): _check_grid(self.function, grid)
+        for text, what in ((self.title, "title"), (self.figure, "figure")):
+            require(isinstance(text, str) and text.strip(), what, "a text", text)
+        for step, what in ((self.summarise, "summarise"), (self.chart, "chart"), (self.claims, "claims")):
+            require(step is None or callable(step), what, "a function or None", step)
+        for grid in (self.quick_grid, self.full_grid):
+            _check_grid(self.function, grid)
 
-    def __repr__(self): return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {len(self.quick_grid)} runs quick, {len(self.full_grid)} full)"
+    def __repr__(self):
+        return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {len(self.quick_grid)} runs quick, {len(self.full_grid)} full)"
 
-    def _grid(self, quick): return self.quick_grid if quick else self.full_grid
+    def _grid(self, quick):
+        return self.quick_grid if quick else self.full_grid
+
 
 def _check_name(name):
     "A name that is also the name of a file, and no path."
-    require(isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name), "name", "made of letters, digits, - and _", name)
+    require(
+        isinstance(name, str) and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name),
+        "name",
+        "made of letters, digits, - and _",
+        name,
+    )
     return name
 
-_TIMES = "times"    # the file beside the results that says what they took; no figure is called so
+
+_TIMES = "times"  # the file beside the results that says what they took; no figure is called so
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #4768c50c
-_reproductions = {}   # name -> Reproduction
+_reproductions = {}  # name -> Reproduction
+
 
 def register_reproduction(
     reproduction,  # `Reproduction`
-):                 # the same
+):  # the same
     "Make a reproduction known by its name. A second one of the same name, from another module, is refused."
     require(isinstance(reproduction, Reproduction), "reproduction", "a Reproduction", reproduction)
     known = _reproductions.get(reproduction.name, reproduction)
@@ -419,24 +647,30 @@ def register_reproduction(
     _reproductions[reproduction.name] = reproduction
     return reproduction
 
+
 def find_reproductions():  # {name: `Reproduction`}, by name
     "All reproductions, those of this package's `reproduce_…` modules included."
     from pkgutil import iter_modules
+
     import comparison_hc
+
     for module in iter_modules(comparison_hc.__path__):
-        if module.name.startswith("reproduce_"): import_module(f"comparison_hc.{module.name}")
+        if module.name.startswith("reproduce_"):
+            import_module(f"comparison_hc.{module.name}")
     return dict(sorted(_reproductions.items()))
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #792a8639
 @dataclass(frozen=True, eq=False, repr=False)
 class Reproduced:
     "One time that a reproduction was run."
+
     reproduction: Reproduction
     quick: bool
-    table: object    # `pandas.DataFrame` of all runs
+    table: object  # `pandas.DataFrame` of all runs
     summary: object  # `pandas.DataFrame`: what is kept
 
-    def __repr__(self): return f"Reproduced({self.reproduction.name!r}, {'quick' if self.quick else 'full'}: {len(self.table)} rows, {len(self.summary)} of them kept)"
+    def __repr__(self):
+        return f"Reproduced({self.reproduction.name!r}, {'quick' if self.quick else 'full'}: {len(self.table)} rows, {len(self.summary)} of them kept)"
 
     @property
     def hours(self):
@@ -454,77 +688,113 @@ class Reproduced:
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #830e1b8d
 def reproduce(
-    name,                 # of a registered reproduction
-    quick=True,           # the small grid; False: the paper's
+    name,  # of a registered reproduction
+    quick=True,  # the small grid; False: the paper's
     journal_folder=None,  # folder, made if it is not there, for the journal NAME.jsonl; None to keep nothing
-    n_jobs=1,             # workers; -1 for one a core
-    progress=None,        # as in `run_experiment`
-    backend=None,         # as in `run_experiment`
-):                        # `Reproduced`
+    n_jobs=1,  # workers; -1 for one a core
+    progress=None,  # as in `run_experiment`
+    backend=None,  # as in `run_experiment`
+):  # `Reproduced`
     "Redo a figure. Raises `InputError` for an unknown name, and what `run_experiment` raises."
     known = find_reproductions()
-    require(isinstance(name, str) and name in known, "name", f"a known reproduction: {', '.join(known) or 'there is none yet'}", name)
+    require(
+        isinstance(name, str) and name in known,
+        "name",
+        f"a known reproduction: {', '.join(known) or 'there is none yet'}",
+        name,
+    )
     r = known[name]
-    if journal_folder is not None: Path(journal_folder).mkdir(parents=True, exist_ok=True)
-    table = run_experiment(r.function, r._grid(quick), None if journal_folder is None else Path(journal_folder) / f"{name}.jsonl",
-                           n_jobs, r.seed, progress, backend, r.paired, r.version)
+    if journal_folder is not None:
+        Path(journal_folder).mkdir(parents=True, exist_ok=True)
+    table = run_experiment(
+        r.function,
+        r._grid(quick),
+        None if journal_folder is None else Path(journal_folder) / f"{name}.jsonl",
+        n_jobs,
+        r.seed,
+        progress,
+        backend,
+        r.paired,
+        r.version,
+    )
     return Reproduced(r, quick, table, table.drop(columns="seconds") if r.summarise is None else r.summarise(table))
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #6251137d
 def results_folder():  # path
     "Where a checkout keeps the results."
     import comparison_hc
+
     return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / "9_reproduce" / "results"
 
+
 def save_results(
-    name,         # of the reproduction
-    table,        # `pandas.DataFrame`, such as `Reproduced.summary`; a column seconds is left out
+    name,  # of the reproduction
+    table,  # `pandas.DataFrame`, such as `Reproduced.summary`; a column seconds is left out
     folder=None,  # where; None: nbs/9_reproduce/results of the checkout that this package runs from
-):                # path of the file
+):  # path of the file
     "Write results as NAME.csv: floats with six digits, whole numbers whole."
     from comparison_hc.practice.page import write_whole
+
     folder = results_folder() if folder is None else Path(folder)
     require(folder.parent.is_dir(), "folder", "given where the package does not run from a checkout", str(folder))
     folder.mkdir(exist_ok=True)
     path = folder / f"{_check_name(name)}.csv"
-    write_whole(path, table.drop(columns="seconds", errors="ignore").to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    write_whole(
+        path,
+        table.drop(columns="seconds", errors="ignore").to_csv(index=False, float_format="%.6g", lineterminator="\n"),
+    )
     return path
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #185f71c0
 class ResultsNotFoundError(FileNotFoundError):
     "There is no file of results; the message says what to run."
 
+
 def load_results(
-    name,         # of the reproduction
+    name,  # of the reproduction
     folder=None,  # where; None: nbs/9_reproduce/results of the checkout that this package runs from
-):                # `pandas.DataFrame`
+):  # `pandas.DataFrame`
     "The kept results of a full run. Raises `ResultsNotFoundError`."
     from pandas import DataFrame, read_csv
+
     path = (results_folder() if folder is None else Path(folder)) / f"{_check_name(name)}.csv"
     if not path.is_file():
-        why = "" if folder is not None or path.parents[1].is_dir() else " (this package does not run from a checkout of its repository, which is where the results are)"
-        raise ResultsNotFoundError(f"no results of {name!r} at {path}{why}. Make them with: comparison-hc reproduce {name}; "
-                                   f"in Python: save_results({name!r}, reproduce({name!r}, quick=False, n_jobs=-1).summary)")
+        why = (
+            ""
+            if folder is not None or path.parents[1].is_dir()
+            else " (this package does not run from a checkout of its repository, which is where the results are)"
+        )
+        raise ResultsNotFoundError(
+            f"no results of {name!r} at {path}{why}. Make them with: comparison-hc reproduce {name}; "
+            f"in Python: save_results({name!r}, reproduce({name!r}, quick=False, n_jobs=-1).summary)"
+        )
     texts = read_csv(path, dtype=str, keep_default_na=False)
     return DataFrame({name: _typed(texts[name].tolist()) for name in texts})
 
+
 def _typed(texts):
     "A column of a CSV file as truth values, whole numbers, floats (nothing is NaN) or texts: the first that fits all of it, exactly."
-    if set(texts) <= {"True", "False"}: return [text == "True" for text in texts]
+    if set(texts) <= {"True", "False"}:
+        return [text == "True" for text in texts]
     for convert in (int, lambda text: float(text or "nan")):
-        try: return [convert(text) for text in texts]
-        except ValueError: pass
+        try:
+            return [convert(text) for text in texts]
+        except ValueError:
+            pass
     return [text or None for text in texts]
 
 # %% ../../nbs/9_reproduce/90_experiments.ipynb #a5408e02
 def save_time(
-    done,         # `Reproduced`, of the full grid
+    done,  # `Reproduced`, of the full grid
     folder=None,  # as in `save_results`
-):                # path of the file
+):  # path of the file
     "Write how many runs the reproduction has and the hours they took into times.csv, in place of what it says of that name. Raises `InputError`."
     from pandas import DataFrame, concat
+
     require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)
     row = DataFrame([dict(name=done.reproduction.name, runs=len(done.reproduction.full_grid), hours=done.hours)])
-    try: others = load_results(_TIMES, folder).loc[lambda times: times["name"].astype(str) != done.reproduction.name]
-    except ResultsNotFoundError: others = row[:0]
+    try:
+        others = load_results(_TIMES, folder).loc[lambda times: times["name"].astype(str) != done.reproduction.name]
+    except ResultsNotFoundError:
+        others = row[:0]
     return save_results(_TIMES, concat([others, row] if len(others) else [row]).sort_values("name"), folder)

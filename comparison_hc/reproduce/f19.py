@@ -13,37 +13,42 @@ from itertools import groupby
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
-from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 from ..ground.grams import landmark_kernel, vote_lists
-from ..hierarchical.average import ListedVotes, average_linkage_of_votes, check_partition, quadruplet_average_linkage_ranked
+from ..ground.validation import as_rng, check_integer, check_labels, check_number
+from comparison_hc.hierarchical.average import (
+    ListedVotes,
+    average_linkage_of_votes,
+    check_partition,
+    quadruplet_average_linkage_ranked,
+)
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
 from ..hierarchical.linkage import complete_linkage, single_linkage
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import Counting, SimilarityOracle, run, sample_quadruplets
-from ..ground.validation import as_rng, check_integer, check_labels, check_number
+from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 
 planted_methods = ("SL", "CL", "4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL", "4–AL–I3", "4–AL–I5")
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #4758cc8d
 def pure_groups(
     labels,  # (N,) pure cluster of every object
-    size,    # objects a group, ≥ 1
-    rng,     # int seed or `numpy.random.Generator`
-):           # list of lists of objects
+    size,  # objects a group, ≥ 1
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of lists of objects
     "Every pure cluster split uniformly at random into groups of `size` objects; what is left over makes one smaller group (F19, section 4.1)."
     labels, size, rng = check_labels(labels), check_integer(size, "size"), as_rng(rng)
     groups = []
     for label in np.unique(labels):
         members = rng.permutation(np.flatnonzero(labels == label)).tolist()
-        groups += [members[start:start + size] for start in range(0, len(members), size)]
+        groups += [members[start : start + size] for start in range(0, len(members), size)]
     return groups
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #ee16880f
 def both_kernels(
-    answers,     # `Quadruplets`, no question twice
+    answers,  # `Quadruplets`, no question twice
     lists=None,  # their `vote_lists`, if at hand
-):               # {name: (N, N) kernel}
+):  # {name: (N, N) kernel}
     "`kernel_passive` without and with self-pairs, for the price of one."
     lists = vote_lists(answers) if lists is None else lists
     K, balance = landmark_kernel(answers, lists=lists), np.diff(lists[0].indptr) - np.diff(lists[1].indptr)
@@ -53,43 +58,56 @@ def both_kernels(
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #9f398476
 def _average_trees(
-    votes,      # `ListedVotes`
+    votes,  # `ListedVotes`
     n_objects,  # N
-    starts,     # {name: initial clusters, or None}
-):              # {name: `Dendrogram`}
+    starts,  # {name: initial clusters, or None}
+):  # {name: `Dendrogram`}
     "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
-    return {name: average_linkage_of_votes(votes, check_partition(initial, n_objects)) for name, initial in starts.items()}
+    return {
+        name: average_linkage_of_votes(votes, check_partition(initial, n_objects)) for name, initial in starts.items()
+    }
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #e4803742
 def _passive_trees(
     similarity,  # (N, N)
-    p,           # probability of each answer
-    groups,      # {3: groups, 5: groups}
-    rng,         # `numpy.random.Generator`
-):               # ({method: `Dendrogram`}, number of answers)
+    p,  # probability of each answer
+    groups,  # {3: groups, 5: groups}
+    rng,  # `numpy.random.Generator`
+):  # ({method: `Dendrogram`}, number of answers)
     "What the passive methods make of one sample."
     starts = {"4–AL": None, **{f"4–AL–I{size}": initial for size, initial in groups.items()}}
     if p == 1:
-        n_answers, trees = n_quadruplet_questions(len(similarity)), {name: quadruplet_average_linkage_ranked(similarity, initial) for name, initial in starts.items()}
-        kernels = {"4K–AL": kernel_passive_ranked(similarity), "4K–AL, self-pairs": kernel_passive_ranked(similarity, self_pairs=True)}
+        n_answers, trees = (
+            n_quadruplet_questions(len(similarity)),
+            {name: quadruplet_average_linkage_ranked(similarity, initial) for name, initial in starts.items()},
+        )
+        kernels = {
+            "4K–AL": kernel_passive_ranked(similarity),
+            "4K–AL, self-pairs": kernel_passive_ranked(similarity, self_pairs=True),
+        }
     else:
         answers = sample_quadruplets(similarity, p, rng)
         votes = ListedVotes(answers)
-        n_answers, trees, kernels = len(answers), _average_trees(votes, len(similarity), starts), both_kernels(answers, (votes.beat, votes.lost))
+        n_answers, trees, kernels = (
+            len(answers),
+            _average_trees(votes, len(similarity), starts),
+            both_kernels(answers, (votes.beat, votes.lost)),
+        )
     return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #6bdb7a74
 def _active_trees(
     similarity,  # (N, N)
-    budget,      # questions for the active kernel
-    rngs,        # three `numpy.random.Generator`
-):               # {method: (`Dendrogram`, number of questions)}
+    budget,  # questions for the active kernel
+    rngs,  # three `numpy.random.Generator`
+):  # {method: (`Dendrogram`, number of questions)}
     "What the methods that ask make of it."
     trees, n = {}, len(similarity)
     for name, algorithm, rng in (("SL", single_linkage, rngs[0]), ("CL", complete_linkage, rngs[1])):
         oracle = Counting(SimilarityOracle(similarity))
         trees[name] = run(algorithm(n, rng), oracle), oracle.n_queries
-    if budget == n_quadruplet_questions(n): kernel, asked = kernel_passive_ranked(similarity), budget
+    if budget == n_quadruplet_questions(n):
+        kernel, asked = kernel_passive_ranked(similarity), budget
     else:
         oracle = Counting(SimilarityOracle(similarity))
         kernel = run(kernel_active(n, rng=rngs[2], n_comparisons=budget), oracle)
@@ -99,42 +117,58 @@ def _active_trees(
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #37cba28f
 def planted_run(
-    delta,       # δ, loss of mean similarity per level
-    p,           # probability of each answer, in (0, 1]
-    n_pure,      # N0, objects in each of the eight pure clusters
+    delta,  # δ, loss of mean similarity per level
+    p,  # probability of each answer, in (0, 1]
+    n_pure,  # N0, objects in each of the eight pure clusters
     repetition,  # which repetition this is
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method: method, number of answers or questions, AARI
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method: method, number of answers or questions, AARI
     "All methods on one instance of the planted model with μ = 0.8, σ = 0.1, L = 3 (F19, figures 2 and S.1)."
     p = check_number(p, "p", 0, 1)
     for_model, for_sample, for_threes, for_fives, *for_active = as_rng(rng).spawn(7)
     planted = planted_hierarchy(n_pure, 3, mu=0.8, delta=delta, sigma=0.1, rng=for_model)
     groups = {3: pure_groups(planted.labels, 3, for_threes), 5: pure_groups(planted.labels, 5, for_fives)}
     trees, n_answers = _passive_trees(planted.similarity, p, groups, for_sample)
-    trees = {name: (tree, n_answers) for name, tree in trees.items()} | _active_trees(planted.similarity, n_answers, for_active)
-    return [{"method": name, "comparisons": trees[name][1], "aari": average_ari(planted.levels, trees[name][0])} for name in planted_methods]
+    trees = {name: (tree, n_answers) for name, tree in trees.items()} | _active_trees(
+        planted.similarity, n_answers, for_active
+    )
+    return [
+        {"method": name, "comparisons": trees[name][1], "aari": average_ari(planted.levels, trees[name][0])}
+        for name in planted_methods
+    ]
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #9cada1a8
 DELTAS = [round(0.02 * step, 2) for step in range(1, 11)]
 PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)] + [1.0]
 
+
 def planted_grid(
     proportions,  # values of p
-    quick=True,   # small; False: the paper's
-):                # list of dicts of parameters
+    quick=True,  # small; False: the paper's
+):  # list of dicts of parameters
     "The runs of figures 2 and S.1."
-    return parameter_grid(p=proportions, delta=DELTAS[1::2] if quick else DELTAS, n_pure=8 if quick else 30, repetition=range(5 if quick else 10))
+    return parameter_grid(
+        p=proportions,
+        delta=DELTAS[1::2] if quick else DELTAS,
+        n_pure=8 if quick else 30,
+        repetition=range(5 if quick else 10),
+    )
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #adbfeb07
 def planted_summary(
     table,  # `pandas.DataFrame` of all runs, a row a run and method
-):          # `pandas.DataFrame`: one row a point and method
+):  # `pandas.DataFrame`: one row a point and method
     "Mean and standard deviation (division by the number of runs) of AARI over the repetitions."
     from pandas import Categorical
+
     table = table.assign(method=Categorical(table["method"], planted_methods), exact=table["aari"] > 1 - 1e-9)
     summary = table.groupby(["n_pure", "p", "delta", "method"], observed=True, as_index=False).agg(
-        aari=("aari", "mean"), sd=("aari", lambda values: values.std(ddof=0)), exact=("exact", "mean"),
-        comparisons=("comparisons", "mean"), repetitions=("aari", "size"))
+        aari=("aari", "mean"),
+        sd=("aari", lambda values: values.std(ddof=0)),
+        exact=("exact", "mean"),
+        comparisons=("comparisons", "mean"),
+        repetitions=("aari", "size"),
+    )
     return summary.assign(method=summary["method"].astype(object), snr=(summary["delta"] / 0.1).round(6))
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #2dae2185
@@ -142,45 +176,71 @@ _COLOURS = ("#000000", "#999999", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#
 _SHAPES = ("cross", "square", "circle", "triangle-left", "diamond", "triangle-up", "triangle-down", "triangle-right")
 _DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 
+
 def planted_chart(
-    summary,    # `pandas.DataFrame` from `planted_summary`
+    summary,  # `pandas.DataFrame` from `planted_summary`
     columns=3,  # panels a row
-):              # Altair chart
+):  # Altair chart
     "F19, figures 2 and S.1: mean AARI against δ/σ with a band of one standard deviation, one panel a value of p."
     import altair as alt
-    data = summary.assign(low=(summary["aari"] - summary["sd"]).clip(lower=-0.05), high=(summary["aari"] + summary["sd"]).clip(upper=1), panel=summary["p"].map("p = {:g}".format))
+
+    data = summary.assign(
+        low=(summary["aari"] - summary["sd"]).clip(lower=-0.05),
+        high=(summary["aari"] + summary["sd"]).clip(upper=1),
+        panel=summary["p"].map("p = {:g}".format),
+    )
     methods = [name for name in planted_methods if name in set(data["method"])]
-    pick = {name: (_COLOURS[k], _SHAPES[k], [4, 2] if name in _DASHED else [1, 0]) for k, name in enumerate(planted_methods)}
-    def scale(part): return alt.Scale(domain=methods, range=[pick[name][part] for name in methods])
-    x = alt.X("snr:Q", title="δ/σ", scale=alt.Scale(zero=False, nice=False, padding=8), axis=alt.Axis(values=[0.4, 0.8, 1.2, 1.6, 2]))
+    pick = {
+        name: (_COLOURS[k], _SHAPES[k], [4, 2] if name in _DASHED else [1, 0]) for k, name in enumerate(planted_methods)
+    }
+
+    def scale(part):
+        return alt.Scale(domain=methods, range=[pick[name][part] for name in methods])
+
+    x = alt.X(
+        "snr:Q",
+        title="δ/σ",
+        scale=alt.Scale(zero=False, nice=False, padding=8),
+        axis=alt.Axis(values=[0.4, 0.8, 1.2, 1.6, 2]),
+    )
     y = alt.Y("aari:Q", title="AARI, mean ± sd", scale=alt.Scale(domain=[-0.05, 1.02], nice=False))
-    legend = alt.Legend(title="method", symbolOpacity=1)                       # that of the band would fade it
+    legend = alt.Legend(title="method", symbolOpacity=1)  # that of the band would fade it
     base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=scale(0), legend=legend))
     band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title="AARI, mean ± sd"), y2="high:Q")
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=scale(2), legend=legend))
-    point = base.mark_point(size=38, filled=True, opacity=1).encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
+    line = base.mark_line(strokeWidth=1.3).encode(
+        y=y, strokeDash=alt.StrokeDash("method:N", scale=scale(2), legend=legend)
+    )
+    point = base.mark_point(size=38, filled=True, opacity=1).encode(
+        y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend)
+    )
     panels = list(dict.fromkeys(data.sort_values("p")["panel"]))
     size = 210 if len(panels) <= 3 else 180
-    return (alt.layer(band, line, point, data=data).properties(width=size, height=size)
-            .facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns))
+    return (
+        alt.layer(band, line, point, data=data)
+        .properties(width=size, height=size)
+        .facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns)
+    )
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #ff14246b
 def _curve(summary, method, p):
     "The points of one curve, by δ/σ."
     return summary[(summary["method"] == method) & (summary["p"] == p)].sort_values("snr").set_index("snr")
 
+
 def recovers_from(
-    summary,       # `pandas.DataFrame` from `planted_summary`
-    method,        # one of `planted_methods`
-    p,             # which panel
-    enough=0.99,   # mean AARI that counts as recovered
-):                 # δ/σ; infinity for never
+    summary,  # `pandas.DataFrame` from `planted_summary`
+    method,  # one of `planted_methods`
+    p,  # which panel
+    enough=0.99,  # mean AARI that counts as recovered
+):  # δ/σ; infinity for never
     "The smallest δ/σ of the figure from which on the mean AARI is high enough."
     found = float("inf")
     for snr, aari in _curve(summary, method, p)["aari"][::-1].items():
-        if aari < enough: break
+        if aari < enough:
+            break
         found = float(snr)
     return found
+
 
 def _starts(summary, method):
     "(δ/σ from which on the method recovers in each panel, the same in words)."
@@ -188,7 +248,10 @@ def _starts(summary, method):
     starts, words = [recovers_from(summary, method, p) for p in proportions], []
     for start, group in groupby(zip(starts, proportions), key=lambda pair: pair[0]):
         p = [f"{p:g}" for _, p in group]
-        words.append(("never" if start == float("inf") else f"from {start:g}") + (f" (p = {p[0]})" if len(p) == 1 else f" (p = {p[0]} to {p[-1]})"))
+        words.append(
+            ("never" if start == float("inf") else f"from {start:g}")
+            + (f" (p = {p[0]})" if len(p) == 1 else f" (p = {p[0]} to {p[-1]})")
+        )
     return starts, ", ".join(words) if len(words) > 1 else words[0].split(" (")[0]
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #909ff0ef
@@ -196,9 +259,17 @@ def _compared(summary, better, worse):
     "(mean difference, whether it is positive and nowhere negative by more than two standard errors, where it is worst in words)."
     keys = ["p", "snr"]
     one, two = (summary[summary["method"] == name].set_index(keys).sort_index() for name in (better, worse))
-    gap, error = one["aari"] - two["aari"], np.sqrt(one["sd"]**2 / one["repetitions"] + two["sd"]**2 / two["repetitions"])
+    gap, error = (
+        one["aari"] - two["aari"],
+        np.sqrt(one["sd"] ** 2 / one["repetitions"] + two["sd"] ** 2 / two["repetitions"]),
+    )
     p, snr = gap.idxmin()
-    return gap.mean(), bool(gap.mean() > 0 and (gap >= -2 * error - 1e-12).all()), f"smallest difference {gap.min():+.3f} (p = {p:g}, δ/σ = {snr:g})"
+    return (
+        gap.mean(),
+        bool(gap.mean() > 0 and (gap >= -2 * error - 1e-12).all()),
+        f"smallest difference {gap.min():+.3f} (p = {p:g}, δ/σ = {snr:g})",
+    )
+
 
 def _loss(summary, method):
     "(mean loss of AARI from the largest to the smallest p, the largest loss in words)."
@@ -209,14 +280,35 @@ def _loss(summary, method):
 # %% ../../nbs/9_reproduce/91_f19.ipynb #e1159989
 _PLAIN = ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")
 
+
 def _claims_about_linkage(summary, source):
     "What the paper says of SL and CL."
     sl = summary[summary["method"] == "SL"]
     mean, better, worst = _compared(summary, "CL", "SL")
-    same = summary[summary["method"].isin(["SL", "CL"])].groupby(["method", "snr"])[["aari", "comparisons"]].nunique().max().max() == 1
-    return [Claim("SL and CL are not impacted by p.", "the same AARI and number of questions in all panels" if same else "differs between panels", same, source),
-            Claim("SL can hardly recover the planted hierarchy, even for large values of δ/σ.", f"exact in at most {sl['exact'].max():.0%} of the runs of a point; AARI {sl.sort_values('snr')['aari'].iloc[-1]:.3f} at δ/σ = {sl['snr'].max():g}", sl["exact"].max() <= 0.5, source),
-            Claim("CL performs better than SL.", f"{mean:+.3f} on average; {worst}", better, source)]
+    same = (
+        summary[summary["method"].isin(["SL", "CL"])]
+        .groupby(["method", "snr"])[["aari", "comparisons"]]
+        .nunique()
+        .max()
+        .max()
+        == 1
+    )
+    return [
+        Claim(
+            "SL and CL are not impacted by p.",
+            "the same AARI and number of questions in all panels" if same else "differs between panels",
+            same,
+            source,
+        ),
+        Claim(
+            "SL can hardly recover the planted hierarchy, even for large values of δ/σ.",
+            f"exact in at most {sl['exact'].max():.0%} of the runs of a point; AARI {sl.sort_values('snr')['aari'].iloc[-1]:.3f} at δ/σ = {sl['snr'].max():g}",
+            sl["exact"].max() <= 0.5,
+            source,
+        ),
+        Claim("CL performs better than SL.", f"{mean:+.3f} on average; {worst}", better, source),
+    ]
+
 
 def _claims_about_average(summary, source):
     "What the paper says of the methods without initial clusters."
@@ -224,10 +316,24 @@ def _claims_about_average(summary, source):
     claims = []
     for name in _PLAIN:
         starts, words = _starts(summary, name)
-        claims.append(Claim(f"{name} is able to exactly recover the true hierarchy for smaller δ/σ.", f"recovers from δ/σ: {words}; CL: {cl_words}; SL: {sl_words}", all(a < min(b, c) for a, b, c in zip(starts, sl, cl)), source))
+        claims.append(
+            Claim(
+                f"{name} is able to exactly recover the true hierarchy for smaller δ/σ.",
+                f"recovers from δ/σ: {words}; CL: {cl_words}; SL: {sl_words}",
+                all(a < min(b, c) for a, b, c in zip(starts, sl, cl)),
+                source,
+            )
+        )
     for name in _PLAIN:
         mean, words = _loss(summary, name)
-        claims.append(Claim(f"The performance of {name} does not degrade much when the number of sampled comparisons is reduced.", f"loss {words}", mean <= 0.1, source))
+        claims.append(
+            Claim(
+                f"The performance of {name} does not degrade much when the number of sampled comparisons is reduced.",
+                f"loss {words}",
+                mean <= 0.1,
+                source,
+            )
+        )
     return claims
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #05dc1f84
@@ -238,56 +344,115 @@ def _claims_about_initial(summary, source, best):
         rivals = [other for other in planted_methods if other not in best]
         compared = [_compared(summary, name, other) for other in rivals]
         closest = min(range(len(rivals)), key=lambda k: compared[k][0])
-        claims.append(Claim(f"{name} is {'the best method' if len(best) == 1 else 'among the best methods'}.", f"closest rival {rivals[closest]}: {compared[closest][0]:+.3f} on average, {compared[closest][2]}", all(c[1] for c in compared), source))
+        claims.append(
+            Claim(
+                f"{name} is {'the best method' if len(best) == 1 else 'among the best methods'}.",
+                f"closest rival {rivals[closest]}: {compared[closest][0]:+.3f} on average, {compared[closest][2]}",
+                all(c[1] for c in compared),
+                source,
+            )
+        )
         starts, words = _starts(summary, name)
-        claims.append(Claim(f"{name} recovers the true hierarchy even for very small values of δ/σ.", f"recovers from δ/σ: {words}", max(starts) <= 0.6, source))
+        claims.append(
+            Claim(
+                f"{name} recovers the true hierarchy even for very small values of δ/σ.",
+                f"recovers from δ/σ: {words}",
+                max(starts) <= 0.6,
+                source,
+            )
+        )
     return claims
+
 
 def figure_2_claims(summary):
     "The sentences of section 4.1 about figure 2, with verdicts."
     source = "section 4.1"
-    return _claims_about_linkage(summary, source) + _claims_about_average(summary, source) + _claims_about_initial(summary, source, ("4–AL–I5",))
+    return (
+        _claims_about_linkage(summary, source)
+        + _claims_about_average(summary, source)
+        + _claims_about_initial(summary, source, ("4–AL–I5",))
+    )
+
 
 def figure_s1_claims(summary):
     "The sentences of appendix B.1 about figure S.1, with verdicts."
     source = "appendix B.1"
-    return _claims_about_linkage(summary, source) + _claims_about_average(summary, source) + _claims_about_initial(summary, source, ("4–AL–I3", "4–AL–I5"))
+    return (
+        _claims_about_linkage(summary, source)
+        + _claims_about_average(summary, source)
+        + _claims_about_initial(summary, source, ("4–AL–I3", "4–AL–I5"))
+    )
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #c48b2c54
 for _name, _figure, _title, _proportions, _claims in (
-    ("f19-fig2", "Figure 2", "AARI on the planted hierarchy against δ/σ, for three sampling proportions", [0.01, 0.1, 1.0], figure_2_claims),
-    ("f19-figS1", "Figure S.1", "AARI on the planted hierarchy against δ/σ, for all eleven sampling proportions", PROPORTIONS, figure_s1_claims)):
-    register_reproduction(Reproduction(_name, _title, planted_run, planted_grid(_proportions), planted_grid(_proportions, quick=False), planted_summary, planted_chart,
-                                       paper="F19", figure=_figure, claims=_claims, paired=("p",)))
+    (
+        "f19-fig2",
+        "Figure 2",
+        "AARI on the planted hierarchy against δ/σ, for three sampling proportions",
+        [0.01, 0.1, 1.0],
+        figure_2_claims,
+    ),
+    (
+        "f19-figS1",
+        "Figure S.1",
+        "AARI on the planted hierarchy against δ/σ, for all eleven sampling proportions",
+        PROPORTIONS,
+        figure_s1_claims,
+    ),
+):
+    register_reproduction(
+        Reproduction(
+            _name,
+            _title,
+            planted_run,
+            planted_grid(_proportions),
+            planted_grid(_proportions, quick=False),
+            planted_summary,
+            planted_chart,
+            paper="F19",
+            figure=_figure,
+            claims=_claims,
+            paired=("p",),
+        )
+    )
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #7f3cb21e
 def kept_results(
-    name,         # of the reproduction
+    name,  # of the reproduction
     folder=None,  # as in `experiments.load_results`
-):                # (`pandas.DataFrame`, "full" or "quick")
+):  # (`pandas.DataFrame`, "full" or "quick")
     "The kept results of the full run, or, if there are none, of the quick one. Raises `ResultsNotFoundError`."
     from comparison_hc.reproduce.experiments import ResultsNotFoundError, load_results
-    try: return load_results(name, folder), "full"
+
+    try:
+        return load_results(name, folder), "full"
     except ResultsNotFoundError as error:
-        try: return load_results(f"{name}-quick", folder), "quick"
-        except ResultsNotFoundError: raise error from None
+        try:
+            return load_results(f"{name}-quick", folder), "quick"
+        except ResultsNotFoundError:
+            raise error from None
+
 
 def describe_setting(
     summary,  # `pandas.DataFrame` from `planted_summary`
-    kind,     # "full" or "quick"
-):            # text
+    kind,  # "full" or "quick"
+):  # text
     "Which setting results come from, in one sentence."
-    n, text = int(summary["n_pure"].iloc[0]), "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
+    n, text = (
+        int(summary["n_pure"].iloc[0]),
+        "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's",
+    )
     return f"{text}: N0 = {n} (N = {8 * n}), {summary['snr'].nunique()} values of δ/σ, {summary['p'].nunique()} of p, {int(summary['repetitions'].iloc[0])} repetitions"
 
 # %% ../../nbs/9_reproduce/91_f19.ipynb #246297fd
 def rerun_point(
     summary,  # `pandas.DataFrame` of kept results, with the columns of `planted_summary`
-    p,        # which panel
-    delta,    # which δ
-):            # `pandas.DataFrame`: the same rows, computed now
+    p,  # which panel
+    delta,  # which δ
+):  # `pandas.DataFrame`: the same rows, computed now
     "Run one point of kept results again."
     from comparison_hc.reproduce.experiments import run_experiment
+
     row = summary[(summary["p"] == p) & (summary["delta"] == delta)].iloc[0]
     grid = parameter_grid(p=p, delta=delta, n_pure=int(row["n_pure"]), repetition=range(int(row["repetitions"])))
     return planted_summary(run_experiment(planted_run, grid, paired=("p",)))

@@ -10,20 +10,26 @@ __all__ = ['PROPORTIONS', 'DIMENSIONS', 'OURS', 'EMBEDDED', 'REFERENCES', 'datas
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #28ec2ed3
 import warnings
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from ..practice.baselines import NotConvergedWarning, cosine_similarity, embedding_average_linkage, forte, t_ste
 from ..datasets import load_dataset
 from ..dendrogram import Dendrogram
-from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
+from ..ground.validation import as_rng, check_integer, check_number, require
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_average_linkage
 from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from ..oracles import sample_quadruplets, sample_triplets
+from comparison_hc.practice.baselines import (
+    NotConvergedWarning,
+    cosine_similarity,
+    embedding_average_linkage,
+    forte,
+    t_ste,
+)
+from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 from .f19 import both_kernels
-from ..ground.validation import as_rng, check_integer, check_number, require
 
 PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)]
 DIMENSIONS = [2, 5, 10]
@@ -32,34 +38,42 @@ EMBEDDED = ("t-STE–AL", "FORTE–AL")
 REFERENCES = ("AL, similarities known", "random tree")
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #6222cefb
-@lru_cache(maxsize=None)
+@cache
 def dataset_similarity(
     name,  # "zoo", "glass" or "newsgroups"
-):         # (N, N) cosines, read-only
+):  # (N, N) cosines, read-only
     "The similarities of F19, appendix B.2. Raises `DatasetNotFoundError` where the data is not at hand."
-    require(isinstance(name, str) and name in ("zoo", "glass", "newsgroups"), "dataset", "'zoo', 'glass' or 'newsgroups'", name)
+    require(
+        isinstance(name, str) and name in ("zoo", "glass", "newsgroups"),
+        "dataset",
+        "'zoo', 'glass' or 'newsgroups'",
+        name,
+    )
     features = load_dataset(name).features
     w = cosine_similarity(_sampled_articles(features) if name == "newsgroups" else features)
     w.setflags(write=False)
     return w
 
+
 def _sampled_articles(counts, n_articles=200, n_components=100, rng=0):
     "(200, 100): PCA of all articles' word counts, then some of the articles."
     from sklearn.decomposition import PCA
+
     points = PCA(n_components, svd_solver="arpack", random_state=0).fit_transform(counts.astype(float))
     return points[np.sort(as_rng(rng).choice(len(points), n_articles, replace=False))]
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #5904b826
 def random_tree(
     n_objects,  # N ≥ 1
-    rng,        # int seed or `numpy.random.Generator`
-):              # `Dendrogram`, heights are the merge order
+    rng,  # int seed or `numpy.random.Generator`
+):  # `Dendrogram`, heights are the merge order
     "Merge two clusters chosen uniformly at random, until one is left."
     n, rng = check_integer(n_objects, "n_objects"), as_rng(rng)
     alive, merges = list(range(n)), []
     for step in range(n - 1):
         a, b = (alive.pop(int(rng.integers(len(alive)))) for _ in range(2))
-        merges.append((a, b)); alive.append(n + step)
+        merges.append((a, b))
+        alive.append(n + step)
     return Dendrogram.from_merges(merges)
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #de1f51c5
@@ -68,84 +82,157 @@ def _direct_trees(answers):
     trees = {name: kernel_average_linkage(K, names=answers.names) for name, K in both_kernels(answers).items()}
     return trees | {"4–AL": quadruplet_average_linkage(answers)}
 
+
 def _embeddings(triplets, dimension, for_t_ste, for_forte):
     "{method: `Embedding`}. What did not converge says so in its field."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
-        return {"t-STE–AL": t_ste(triplets, dimension, rng=for_t_ste), "FORTE–AL": forte(triplets, dimension, rng=for_forte)}
+        return {
+            "t-STE–AL": t_ste(triplets, dimension, rng=for_t_ste),
+            "FORTE–AL": forte(triplets, dimension, rng=for_forte),
+        }
+
 
 def dataset_run(
-    dataset,     # "zoo", "glass" or "newsgroups"
-    p,           # share of all questions whose answers are known, in (0, 1]
+    dataset,  # "zoo", "glass" or "newsgroups"
+    p,  # share of all questions whose answers are known, in (0, 1]
     repetition,  # which repetition this is
-    dimension,   # of the embeddings; 0 for the methods without one, and for the ruler
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method: method, number of comparisons, Dasgupta's cost, whether an embedding converged
+    dimension,  # of the embeddings; 0 for the methods without one, and for the ruler
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method: method, number of comparisons, Dasgupta's cost, whether an embedding converged
     "One point of F19's figures 3 and S.2 to S.4, once."
     w, p, dimension = dataset_similarity(dataset), check_number(p, "p", 0, 1), check_integer(dimension, "dimension", 0)
     for_quadruplets, for_tree, for_triplets, for_t_ste, for_forte = as_rng(rng).spawn(5)
     if dimension == 0:
         answers, converged = sample_quadruplets(w, p, for_quadruplets), {}
-        trees = _direct_trees(answers) | dict(zip(REFERENCES, (kernel_average_linkage(w), random_tree(len(w), for_tree))))
+        trees = _direct_trees(answers) | dict(
+            zip(REFERENCES, (kernel_average_linkage(w), random_tree(len(w), for_tree)))
+        )
     else:
         answers = sample_triplets(w, p, for_triplets)
         embeddings = _embeddings(answers, dimension, for_t_ste, for_forte)
-        trees, converged = {name: embedding_average_linkage(e) for name, e in embeddings.items()}, {name: e.converged for name, e in embeddings.items()}
-    return [{"method": name, "comparisons": len(answers), "cost": dasgupta_cost(tree, w), "converged": converged.get(name, True)} for name, tree in trees.items()]
+        trees, converged = (
+            {name: embedding_average_linkage(e) for name, e in embeddings.items()},
+            {name: e.converged for name, e in embeddings.items()},
+        )
+    return [
+        {
+            "method": name,
+            "comparisons": len(answers),
+            "cost": dasgupta_cost(tree, w),
+            "converged": converged.get(name, True),
+        }
+        for name, tree in trees.items()
+    ]
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #5d9d754c
 def data_grid(
-    datasets,    # names
+    datasets,  # names
     dimensions,  # of the embeddings; the methods without one are added
     quick=True,  # small; False: the paper's
-):               # list of dicts of parameters
+):  # list of dicts of parameters
     "The runs of figures 3 and S.2 to S.4."
-    return parameter_grid(dataset=list(datasets), p=[0.01, 0.02, 0.04] if quick else PROPORTIONS, repetition=range(2 if quick else 10), dimension=[0, *dimensions])
+    return parameter_grid(
+        dataset=list(datasets),
+        p=[0.01, 0.02, 0.04] if quick else PROPORTIONS,
+        repetition=range(2 if quick else 10),
+        dimension=[0, *dimensions],
+    )
+
 
 def data_summary(
     table,  # `pandas.DataFrame` of all runs, a row a run and method
-):          # `pandas.DataFrame`: one row a point and method
+):  # `pandas.DataFrame`: one row a point and method
     "Mean and standard deviation (division by the number of runs) of the cost, and its place between the two rulers: 0 is average linkage on the similarities, 1 a random tree."
     summary = table.groupby(["dataset", "dimension", "p", "method"], sort=False, as_index=False).agg(
-        cost=("cost", "mean"), sd=("cost", lambda values: values.std(ddof=0)), comparisons=("comparisons", "mean"), converged=("converged", "mean"), repetitions=("cost", "size"))
+        cost=("cost", "mean"),
+        sd=("cost", lambda values: values.std(ddof=0)),
+        comparisons=("comparisons", "mean"),
+        converged=("converged", "mean"),
+        repetitions=("cost", "size"),
+    )
     known, random = (summary[summary["method"] == name].groupby("dataset")["cost"].mean() for name in REFERENCES)
     excess = (summary["cost"] - summary["dataset"].map(known)) / summary["dataset"].map(random - known)
     return summary.assign(excess=excess)
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #3b89286e
-_LOOKS = {"4K–AL": ("#0072B2", "circle"), "4K–AL, self-pairs": ("#56B4E9", "triangle-left"), "4–AL": ("#E69F00", "triangle-up"),
-          "t-STE–AL": ("#CC79A7", "square"), "FORTE–AL": ("#009E73", "diamond"), "AL, similarities known": ("#000000", "cross")}
+_LOOKS = {
+    "4K–AL": ("#0072B2", "circle"),
+    "4K–AL, self-pairs": ("#56B4E9", "triangle-left"),
+    "4–AL": ("#E69F00", "triangle-up"),
+    "t-STE–AL": ("#CC79A7", "square"),
+    "FORTE–AL": ("#009E73", "diamond"),
+    "AL, similarities known": ("#000000", "cross"),
+}
+
 
 def _panels(summary):
     "The rows of every panel: a data set and a dimension, the methods without one in each."
     from pandas import concat
+
     direct, dimensions = summary[summary["dimension"] == 0], sorted(set(summary["dimension"]) - {0})
-    data = concat([rows.assign(panel=f"{dataset}, d = {d}") for dataset in summary["dataset"].unique() for d in dimensions
-                   for rows in (direct[direct["dataset"] == dataset], summary[(summary["dataset"] == dataset) & (summary["dimension"] == d)])], ignore_index=True)
+    data = concat(
+        [
+            rows.assign(panel=f"{dataset}, d = {d}")
+            for dataset in summary["dataset"].unique()
+            for d in dimensions
+            for rows in (
+                direct[direct["dataset"] == dataset],
+                summary[(summary["dataset"] == dataset) & (summary["dimension"] == d)],
+            )
+        ],
+        ignore_index=True,
+    )
     return data[data["method"] != "random tree"].assign(low=data["cost"] - data["sd"], high=data["cost"] + data["sd"])
+
 
 def data_chart(
     summary,  # `pandas.DataFrame` from `data_summary`
-):            # Altair chart
+):  # Altair chart
     "F19, figures 3 and S.2 to S.4: mean cost against p with a band of one standard deviation."
     import altair as alt
+
     data, proportions = _panels(summary), sorted(summary["p"].unique().tolist())
-    def scale(part): return alt.Scale(domain=list(_LOOKS), range=[look[part] for look in _LOOKS.values()])
-    legend = alt.Legend(title="method", symbolOpacity=1)                       # that of the band would fade it
-    x = alt.X("p:Q", title="p, share of all comparisons", axis=alt.Axis(format="~g", values=proportions if len(proportions) < 5 else proportions[1::2]))
+
+    def scale(part):
+        return alt.Scale(domain=list(_LOOKS), range=[look[part] for look in _LOOKS.values()])
+
+    legend = alt.Legend(title="method", symbolOpacity=1)  # that of the band would fade it
+    x = alt.X(
+        "p:Q",
+        title="p, share of all comparisons",
+        axis=alt.Axis(format="~g", values=proportions if len(proportions) < 5 else proportions[1::2]),
+    )
     y = alt.Y("cost:Q", title="Dasgupta's cost, mean ± sd", scale=alt.Scale(zero=False), axis=alt.Axis(format="~s"))
     base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=scale(0), legend=legend))
-    band = base.mark_area(opacity=0.15, aria=False).encode(y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q")
-    line = base.mark_line(strokeWidth=1.3, aria=False).encode(y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0])))
-    point = base.transform_filter(f"datum.method != '{REFERENCES[0]}'").mark_point(size=36, filled=True, opacity=1, aria=False).encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
+    band = base.mark_area(opacity=0.15, aria=False).encode(
+        y=alt.Y("low:Q", title="Dasgupta's cost, mean ± sd"), y2="high:Q"
+    )
+    line = base.mark_line(strokeWidth=1.3, aria=False).encode(
+        y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0]))
+    )
+    point = (
+        base.transform_filter(f"datum.method != '{REFERENCES[0]}'")
+        .mark_point(size=36, filled=True, opacity=1, aria=False)
+        .encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
+    )
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
-    return (alt.layer(band, line, point, data=data).properties(width=200, height=200)
-            .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3).resolve_scale(y=free))
+    return (
+        alt.layer(band, line, point, data=data)
+        .properties(width=200, height=200)
+        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
+        .resolve_scale(y=free)
+    )
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #ca6332ae
 def _excess(summary, dataset, method, dimension=0):
     "Mean excess by p."
-    return summary[(summary["dataset"] == dataset) & (summary["method"] == method) & (summary["dimension"] == dimension)].sort_values("p").set_index("p")["excess"]
+    return (
+        summary[(summary["dataset"] == dataset) & (summary["method"] == method) & (summary["dimension"] == dimension)]
+        .sort_values("p")
+        .set_index("p")["excess"]
+    )
+
 
 def _curves(summary, dataset):
     "{(method, dimension): mean excess by p} on one data set."
@@ -153,7 +240,10 @@ def _curves(summary, dataset):
     keys = [(name, 0) for name in OURS] + [(name, d) for name in EMBEDDED for d in dimensions]
     return {key: _excess(summary, dataset, *key) for key in keys}
 
-def _named(key): return key[0] if key[1] == 0 else f"{key[0]} (d = {key[1]})"
+
+def _named(key):
+    return key[0] if key[1] == 0 else f"{key[0]} (d = {key[1]})"
+
 
 def _claims_for_all(summary, source):
     "The two sentences about all data sets of a figure."
@@ -162,11 +252,25 @@ def _claims_for_all(summary, source):
         curves = _curves(summary, dataset)
         ranges = {key: float(np.ptp(curve)) for key, curve in curves.items()}
         worst = max(ranges, key=ranges.get)
-        claims.append(Claim(f"{dataset}: the proportion of comparisons does not have a large impact; the results are stable.", f"excess varies most with p for {_named(worst)}, by {ranges[worst]:.3f}", ranges[worst] <= 0.1, source))
+        claims.append(
+            Claim(
+                f"{dataset}: the proportion of comparisons does not have a large impact; the results are stable.",
+                f"excess varies most with p for {_named(worst)}, by {ranges[worst]:.3f}",
+                ranges[worst] <= 0.1,
+                source,
+            )
+        )
         for name in OURS:
             gaps = {key: float(curves[name, 0].mean() - curve.mean()) for key, curve in curves.items() if key[1]}
             rival = max(gaps, key=gaps.get)
-            claims.append(Claim(f"{dataset}: {name} is either comparable or better than the embedding-based methods.", f"excess {curves[name, 0].mean():.3f}; best of the others {_named(rival)} {curves[rival].mean():.3f}", gaps[rival] <= 0.05, source))
+            claims.append(
+                Claim(
+                    f"{dataset}: {name} is either comparable or better than the embedding-based methods.",
+                    f"excess {curves[name, 0].mean():.3f}; best of the others {_named(rival)} {curves[rival].mean():.3f}",
+                    gaps[rival] <= 0.05,
+                    source,
+                )
+            )
     return claims
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #eb18bfcb
@@ -175,9 +279,11 @@ def _by_dimension(summary, dataset, method):
     means = {d: float(_excess(summary, dataset, method, d).mean()) for d in sorted(set(summary["dimension"]) - {0})}
     return list(means.values()), ", ".join(f"{value:.3f} (d = {d})" for d, value in means.items())
 
+
 def figure_3_claims(summary):
     "The sentences of section 4.2 about figure 3, with verdicts."
     return _claims_for_all(summary, "section 4.2")
+
 
 def dimension_claims(summary):
     "The sentences of appendix B.2 about figures S.2, S.3 and S.4, with verdicts; `summary` is about one data set."
@@ -185,138 +291,264 @@ def dimension_claims(summary):
     claims = _claims_for_all(summary, source)
     for name in EMBEDDED:
         values, words = _by_dimension(summary, dataset, name)
-        claims.append(Claim(f"{dataset}: a poor choice of embedding dimension can drastically worsen the results of {name}.", f"excess {words}", max(values) - min(values) >= 0.1, "section 4.2, " + source))
+        claims.append(
+            Claim(
+                f"{dataset}: a poor choice of embedding dimension can drastically worsen the results of {name}.",
+                f"excess {words}",
+                max(values) - min(values) >= 0.1,
+                "section 4.2, " + source,
+            )
+        )
     if dataset == "zoo":
         values, words = _by_dimension(summary, dataset, "t-STE–AL")
-        claims.append(Claim("zoo: the performance of t-STE–AL drops with increasing dimension.", f"excess {words}", bool(np.all(np.diff(values) > 0)), source))
+        claims.append(
+            Claim(
+                "zoo: the performance of t-STE–AL drops with increasing dimension.",
+                f"excess {words}",
+                bool(np.all(np.diff(values) > 0)),
+                source,
+            )
+        )
     if dataset == "glass":
         values, words = _by_dimension(summary, dataset, "FORTE–AL")
-        claims.append(Claim("glass: FORTE–AL seems to perform slightly better for larger dimensions.", f"excess {words}", values[-1] < values[0], source))
+        claims.append(
+            Claim(
+                "glass: FORTE–AL seems to perform slightly better for larger dimensions.",
+                f"excess {words}",
+                values[-1] < values[0],
+                source,
+            )
+        )
     return claims
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #7834ea1e
-for _name, _figure, _datasets, _dimensions, _claims in (("f19-fig3", "Figure 3", ("zoo", "glass", "newsgroups"), [2], figure_3_claims), ("f19-figS2", "Figure S.2", ("zoo",), DIMENSIONS, dimension_claims),
-                                                        ("f19-figS3", "Figure S.3", ("glass",), DIMENSIONS, dimension_claims), ("f19-figS4", "Figure S.4", ("newsgroups",), DIMENSIONS, dimension_claims)):
-    register_reproduction(Reproduction(_name, f"Dasgupta's cost on {', '.join(_datasets)} against p, embeddings in {', '.join(map(str, _dimensions))} dimensions", dataset_run, data_grid(_datasets, _dimensions),
-                                       data_grid(_datasets, _dimensions, quick=False), data_summary, data_chart, paper="F19", figure=_figure, claims=_claims, paired=("p", "dimension")))
+for _name, _figure, _datasets, _dimensions, _claims in (
+    ("f19-fig3", "Figure 3", ("zoo", "glass", "newsgroups"), [2], figure_3_claims),
+    ("f19-figS2", "Figure S.2", ("zoo",), DIMENSIONS, dimension_claims),
+    ("f19-figS3", "Figure S.3", ("glass",), DIMENSIONS, dimension_claims),
+    ("f19-figS4", "Figure S.4", ("newsgroups",), DIMENSIONS, dimension_claims),
+):
+    register_reproduction(
+        Reproduction(
+            _name,
+            f"Dasgupta's cost on {', '.join(_datasets)} against p, embeddings in {', '.join(map(str, _dimensions))} dimensions",
+            dataset_run,
+            data_grid(_datasets, _dimensions),
+            data_grid(_datasets, _dimensions, quick=False),
+            data_summary,
+            data_chart,
+            paper="F19",
+            figure=_figure,
+            claims=_claims,
+            paired=("p", "dimension"),
+        )
+    )
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #254aeea5
 def describe_data_setting(
     summary,  # `pandas.DataFrame` from `data_summary`
-    kind,     # "full" or "quick"
-):            # text
+    kind,  # "full" or "quick"
+):  # text
     "Which setting results come from, in one sentence."
     text = "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
     dimensions = sorted(set(summary["dimension"].tolist()) - {0})
     lost = int((summary["converged"] < 1).sum())
-    return (f"{text}: {', '.join(summary['dataset'].unique())}; {summary['p'].nunique()} values of p up to {summary['p'].max():g}, {int(summary['repetitions'].min())} repetitions, "
-            f"d = {', '.join(map(str, dimensions))}; points where an embedding did not converge: {lost}")
+    return (
+        f"{text}: {', '.join(summary['dataset'].unique())}; {summary['p'].nunique()} values of p up to {summary['p'].max():g}, {int(summary['repetitions'].min())} repetitions, "
+        f"d = {', '.join(map(str, dimensions))}; points where an embedding did not converge: {lost}"
+    )
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #5f7bfdd2
 def purity(
-    labels,    # (N,) classes
+    labels,  # (N,) classes
     clusters,  # (N,) clusters
-):             # float in (0, 1]
+):  # float in (0, 1]
     "Share of the objects that belong to the most frequent class of their cluster."
     from comparison_hc.ground.validation import check_labels
+
     classes = check_labels(labels)
     clusters = check_labels(clusters, len(classes), "clusters")
     counts = np.zeros((clusters.max() + 1, classes.max() + 1), dtype=int)
     np.add.at(counts, (clusters, classes), 1)
     return float(counts.max(axis=1).sum() / len(classes))
 
+
 def car_trees(
     dimension,  # of the embeddings; 0 for the methods without one
-    rng,        # int seed or `numpy.random.Generator`
-):              # ({method: `Dendrogram`}, {method: whether an embedding converged})
+    rng,  # int seed or `numpy.random.Generator`
+):  # ({method: `Dendrogram`}, {method: whether an embedding converged})
     "The trees of F19's Car experiment (appendix B.3). Raises `DatasetNotFoundError`."
     triplets, dimension = load_dataset("car").triplets, check_integer(dimension, "dimension", 0)
     if dimension == 0:
         trees = _direct_trees(triplets.to_quadruplets()) | {"random tree": random_tree(triplets.n_objects, rng)}
         return trees, dict.fromkeys(trees, True)
     embeddings = _embeddings(triplets, dimension, *as_rng(rng).spawn(2))
-    return {name: embedding_average_linkage(e) for name, e in embeddings.items()}, {name: e.converged for name, e in embeddings.items()}
+    return {name: embedding_average_linkage(e) for name, e in embeddings.items()}, {
+        name: e.converged for name, e in embeddings.items()
+    }
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #7376674d
 def car_run(
-    dimension,   # as in `car_trees`
+    dimension,  # as in `car_trees`
     repetition,  # which repetition this is: another random start
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method
     "The trees of one dimension, measured against the collectors' classes and against the answers."
     car, (trees, converged) = load_dataset("car"), car_trees(dimension, rng)
     cuts = {name: [tree.cut(k) for k in range(2, 13)] for name, tree in trees.items()}
-    return [{"method": name, "comparisons": len(car.triplets), "purity": purity(car.labels, tree.cut(8)), "ari": max(adjusted_rand_index(car.labels, cut) for cut in cuts[name]),
-             "agreement": triplet_agreement(tree, car.triplets), "converged": converged[name]} for name, tree in trees.items()]
+    return [
+        {
+            "method": name,
+            "comparisons": len(car.triplets),
+            "purity": purity(car.labels, tree.cut(8)),
+            "ari": max(adjusted_rand_index(car.labels, cut) for cut in cuts[name]),
+            "agreement": triplet_agreement(tree, car.triplets),
+            "converged": converged[name],
+        }
+        for name, tree in trees.items()
+    ]
+
 
 def car_summary(
     table,  # `pandas.DataFrame` of all runs
-):          # `pandas.DataFrame`: one row a method and dimension
+):  # `pandas.DataFrame`: one row a method and dimension
     "Means over the random starts, and the standard deviation of the ARI."
-    return table.groupby(["method", "dimension"], sort=False, as_index=False).agg(comparisons=("comparisons", "max"), purity=("purity", "mean"), ari=("ari", "mean"), ari_sd=("ari", lambda v: v.std(ddof=0)),
-                                                                                  agreement=("agreement", "mean"), converged=("converged", "mean"), repetitions=("ari", "size"))
+    return table.groupby(["method", "dimension"], sort=False, as_index=False).agg(
+        comparisons=("comparisons", "max"),
+        purity=("purity", "mean"),
+        ari=("ari", "mean"),
+        ari_sd=("ari", lambda v: v.std(ddof=0)),
+        agreement=("agreement", "mean"),
+        converged=("converged", "mean"),
+        repetitions=("ari", "size"),
+    )
+
 
 def car_claims(summary):
     "The one sentence of appendix B.3 that can be checked."
     found = sorted(set(summary["comparisons"]))
-    return [Claim("Overall we obtained 12112 comparisons that we used to learn a hierarchy among the cars.", f"{', '.join(map(str, found))} triplets for every method", found == [12112], "appendix B.3")]
+    return [
+        Claim(
+            "Overall we obtained 12112 comparisons that we used to learn a hierarchy among the cars.",
+            f"{', '.join(map(str, found))} triplets for every method",
+            found == [12112],
+            "appendix B.3",
+        )
+    ]
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #de59bba1
 def car_chart(
     summary,  # `pandas.DataFrame` from `car_summary`
-):            # Altair chart
+):  # Altair chart
     "The three measures, one dot a method and dimension."
     import altair as alt
-    shown = summary.assign(tree=[name if d == 0 else f"{name}, d = {d}" for name, d in zip(summary["method"], summary["dimension"])])
+
+    shown = summary.assign(
+        tree=[name if d == 0 else f"{name}, d = {d}" for name, d in zip(summary["method"], summary["dimension"])]
+    )
     data = shown.melt(["tree", "method"], ["purity", "ari", "agreement"], var_name="measure")
-    colour = alt.Color("method:N", scale=alt.Scale(domain=[*OURS, *EMBEDDED, "random tree"], range=[_LOOKS[name][0] for name in (*OURS, *EMBEDDED)] + ["#888888"]), legend=None)
-    return (alt.Chart(data).mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("value:Q", title="share, or adjusted Rand index", scale=alt.Scale(domain=[0, 1])), y=alt.Y("tree:N", sort=list(shown["tree"]), title=None), color=colour)
-            .properties(width=190).facet(alt.Facet("measure:N", sort=["purity", "ari", "agreement"], title=None), columns=3))
+    colour = alt.Color(
+        "method:N",
+        scale=alt.Scale(
+            domain=[*OURS, *EMBEDDED, "random tree"],
+            range=[_LOOKS[name][0] for name in (*OURS, *EMBEDDED)] + ["#888888"],
+        ),
+        legend=None,
+    )
+    return (
+        alt.Chart(data)
+        .mark_point(filled=True, size=70, opacity=1)
+        .encode(
+            x=alt.X("value:Q", title="share, or adjusted Rand index", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("tree:N", sort=list(shown["tree"]), title=None),
+            color=colour,
+        )
+        .properties(width=190)
+        .facet(alt.Facet("measure:N", sort=["purity", "ari", "agreement"], title=None), columns=3)
+    )
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #58c7371c
 def _bare(chart):
     "A chart without its configuration, which only the outermost chart may have."
     import altair as alt
+
     chart = chart.copy(deep=False)
     chart.config = alt.Undefined
     return chart
 
+
 def car_picture(
-    trees,           # {title: `Dendrogram` of the sixty cars}
-    pictures=True,   # whether the cars are at the leaves, and not only their numbers
-    height=1200,     # pixels
-):                   # Altair chart
+    trees,  # {title: `Dendrogram` of the sixty cars}
+    pictures=True,  # whether the cars are at the leaves, and not only their numbers
+    height=1200,  # pixels
+):  # Altair chart
     "Trees of the cars side by side, coloured by the collectors' classes. The pictures travel inside the chart."
     import altair as alt
+
     car = load_dataset("car")
-    require(not pictures or car.images is not None, "pictures", "False where the folder car/images is not complete", pictures)
+    require(
+        not pictures or car.images is not None,
+        "pictures",
+        "False where the folder car/images is not complete",
+        pictures,
+    )
     classes = [car.label_names[label] for label in car.labels]
-    charts = [tree.chart(classes, names=car.objects, width=230, height=height, label_title=title, images=car.images if pictures else None) for title, tree in trees.items()]
-    return alt.hconcat(*map(_bare, charts), config=charts[0].config).resolve_scale(color="independent", shape="independent")
+    charts = [
+        tree.chart(
+            classes,
+            names=car.objects,
+            width=230,
+            height=height,
+            label_title=title,
+            images=car.images if pictures else None,
+        )
+        for title, tree in trees.items()
+    ]
+    return alt.hconcat(*map(_bare, charts), config=charts[0].config).resolve_scale(
+        color="independent", shape="independent"
+    )
+
 
 def car_figure(
     summary,  # `pandas.DataFrame` from `car_summary`
-):            # Altair chart
+):  # Altair chart
     "The measures, and below them the four trees of appendix B.3 with the cars, embeddings in 2 dimensions. Raises `DatasetNotFoundError`."
     import altair as alt
+
     trees = car_trees(0, 0)[0] | car_trees(2, 0)[0]
     four = {f"{name}{', d = 2' if name in EMBEDDED else ''}": trees[name] for name in ("4K–AL", "4–AL", *EMBEDDED)}
     trees = car_picture(four, pictures=load_dataset("car").images is not None)
-    return alt.vconcat(car_chart(summary), _bare(trees), config=trees.config).resolve_scale(color="independent", shape="independent")
+    return alt.vconcat(car_chart(summary), _bare(trees), config=trees.config).resolve_scale(
+        color="independent", shape="independent"
+    )
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #ca3755a7
-register_reproduction(Reproduction("f19-car", "Trees of sixty cars from 12,112 answers of people, against the collectors' four classes", car_run, parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
-                                   parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)), car_summary, car_figure, paper="F19", figure="Appendix B.3 (pictures in the supplement)", claims=car_claims, paired=("dimension",)))
+register_reproduction(
+    Reproduction(
+        "f19-car",
+        "Trees of sixty cars from 12,112 answers of people, against the collectors' four classes",
+        car_run,
+        parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(2)),
+        parameter_grid(dimension=[0, *DIMENSIONS], repetition=range(10)),
+        car_summary,
+        car_figure,
+        paper="F19",
+        figure="Appendix B.3 (pictures in the supplement)",
+        claims=car_claims,
+        paired=("dimension",),
+    )
+)
 
 # %% ../../nbs/9_reproduce/92_f19_data.ipynb #9947f359
 def rerun_data_point(
-    summary,    # `pandas.DataFrame` of kept results, with the columns of `data_summary`
-    dataset,    # which panel
-    p,          # which p
+    summary,  # `pandas.DataFrame` of kept results, with the columns of `data_summary`
+    dataset,  # which panel
+    p,  # which p
     dimension,  # which dimension; 0 for the methods without an embedding
-):              # `pandas.DataFrame`: the runs of that point, computed now, a row a run and method
+):  # `pandas.DataFrame`: the runs of that point, computed now, a row a run and method
     "Run one point of kept results again."
     from comparison_hc.reproduce.experiments import run_experiment
+
     row = summary[(summary["dataset"] == dataset) & (summary["p"] == p) & (summary["dimension"] == dimension)].iloc[0]
     grid = parameter_grid(dataset=dataset, p=p, repetition=range(int(row["repetitions"])), dimension=dimension)
     return run_experiment(dataset_run, grid, paired=("p", "dimension"))

@@ -9,29 +9,38 @@ __all__ = ['TASKS', 'FAMILIES', 'COLOURS', 'PAPER_ALPHA', 'edge_histograms', 'st
            'figure_2_grid', 'figure_3_grid', 'setting_2020_link']
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #f0d82025
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
 from ..datasets import load_dataset
-from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
+from ..ground.validation import as_array, as_rng, check_integer, require
 from ..link.execution import PiecewiseLoss, piecewise_loss
 from ..link.learning import average_loss
 from ..link.merge import rings_and_disks
-from ..ground.validation import as_array, as_rng, check_integer, require
+from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #52220849
 def edge_histograms(
-    images,        # (m, H, W) grey values
-    cells,         # cells along each side; divides H and W
+    images,  # (m, H, W) grey values
+    cells,  # cells along each side; divides H and W
     directions=9,  # bins of the direction, over a half turn
-):                 # (m, cells · cells · directions) rows of length 1, or 0 for an image without edges
+):  # (m, cells · cells · directions) rows of length 1, or 0 for an image without edges
     "How strong the edges of every direction are in every cell of an image. Raises `InputError`."
     images = as_array(images, "images", "numbers")
     require(images.ndim == 3 and images.dtype.kind in "biuf", "images", "an (m, H, W) array of numbers", images)
     require(np.isfinite(images).all(), "images", "finite", "NaN or infinity")
-    cells, directions, (m, height, width) = check_integer(cells, "cells"), check_integer(directions, "directions"), images.shape
-    require(height % cells == 0 and width % cells == 0 and min(height, width) >= 2, "images", f"at least 2 × 2, of sides that {cells} cells divide", images.shape)
+    cells, directions, (m, height, width) = (
+        check_integer(cells, "cells"),
+        check_integer(directions, "directions"),
+        images.shape,
+    )
+    require(
+        height % cells == 0 and width % cells == 0 and min(height, width) >= 2,
+        "images",
+        f"at least 2 × 2, of sides that {cells} cells divide",
+        images.shape,
+    )
     down, right = np.gradient(images.astype(float), axis=(1, 2))
     place = (np.arctan2(down, right) % np.pi * directions / np.pi).astype(int) % directions
     bins = np.stack([np.where(place == d, np.hypot(down, right), 0) for d in range(directions)], axis=-1)
@@ -42,46 +51,70 @@ def edge_histograms(
 # %% ../../nbs/9_reproduce/96_l20.ipynb #7faf3f97
 def stroke_distances(
     paths,  # sequence of n ≥ 2 (T, 2) arrays: where the pen was
-):          # (n, n) symmetric, zero diagonal, in the unit of the points
+):  # (n, n) symmetric, zero diagonal, in the unit of the points
     "Average distance from a point of either path to the nearest point of the other (L20, section 4). Raises `InputError`."
     from scipy.spatial.distance import cdist
+
     require(np.iterable(paths), "paths", "a sequence of arrays of numbers", paths)
     paths = [as_array(path, "paths", "arrays of numbers") for path in paths]
     require(len(paths) >= 2, "paths", "at least two", len(paths))
-    for path in paths: require(path.ndim == 2 and path.shape[1] == 2 and len(path) and path.dtype.kind in "biuf" and np.isfinite(path).all(), "paths", "of (T, 2) arrays with T ≥ 1 finite points", path)
-    sizes, points, sums = np.array([len(path) for path in paths]), np.concatenate(paths).astype(float), np.zeros((len(paths),) * 2)
+    for path in paths:
+        require(
+            path.ndim == 2
+            and path.shape[1] == 2
+            and len(path)
+            and path.dtype.kind in "biuf"
+            and np.isfinite(path).all(),
+            "paths",
+            "of (T, 2) arrays with T ≥ 1 finite points",
+            path,
+        )
+    sizes, points, sums = (
+        np.array([len(path) for path in paths]),
+        np.concatenate(paths).astype(float),
+        np.zeros((len(paths),) * 2),
+    )
     starts = np.cumsum(sizes) - sizes
     for i in range(len(paths) - 1):
-        others, begin = starts[i + 1:] - starts[i + 1], starts[i + 1]
-        squares = cdist(points[starts[i]:begin], points[begin:], "sqeuclidean")
+        others, begin = starts[i + 1 :] - starts[i + 1], starts[i + 1]
+        squares = cdist(points[starts[i] : begin], points[begin:], "sqeuclidean")
         there = np.sqrt(np.minimum.reduceat(squares, others, axis=1)).sum(axis=0)
-        sums[i, i + 1:] = there + np.add.reduceat(np.sqrt(squares.min(axis=0)), others)
+        sums[i, i + 1 :] = there + np.add.reduceat(np.sqrt(squares.min(axis=0)), others)
     upper = sums / (sizes[:, None] + sizes)
     return upper + upper.T
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #707a0f6d
 _loaded = lru_cache(maxsize=None)(load_dataset)
 
+
 def _draw(labels, classes, per_class, rng):
     "Objects of these classes, equally many of each, drawn without replacement."
     return np.concatenate([rng.choice(np.flatnonzero(labels == c), per_class, replace=False) for c in classes])
 
+
 def _rings(per_class, rng):
     from scipy.spatial.distance import cdist
+
     points, labels = rings_and_disks(4 * per_class, rng)
     return {"Euclidean": cdist(points, points)}, labels
 
+
 def _mnist(per_class, rng):
     from scipy.spatial.distance import cdist
+
     mnist = _loaded("mnist")
     chosen = _draw(mnist.labels, rng.choice(10, 5, replace=False), per_class, rng)
     return {"pixels": cdist(mnist.features[chosen], mnist.features[chosen])}, mnist.labels[chosen]
 
-@lru_cache(maxsize=None)
-def _cifar_features(): return edge_histograms(np.asarray(_loaded("cifar10").images).mean(axis=3), cells=4)
+
+@cache
+def _cifar_features():
+    return edge_histograms(np.asarray(_loaded("cifar10").images).mean(axis=3), cells=4)
+
 
 def _cifar(per_class, rng):
     from scipy.spatial.distance import cdist
+
     labels = _loaded("cifar10").labels
     chosen = _draw(labels, rng.choice(10, 5, replace=False), per_class, rng)
     return {"edges": cdist(_cifar_features()[chosen], _cifar_features()[chosen])}, labels[chosen]
@@ -89,19 +122,27 @@ def _cifar(per_class, rng):
 # %% ../../nbs/9_reproduce/96_l20.ipynb #f484bf70
 def cosine_distances(
     rows,  # (n, d) of length 1, or 0
-):         # (n, n) symmetric, in [0, 2], exactly zero on the diagonal
+):  # (n, n) symmetric, in [0, 2], exactly zero on the diagonal
     "1 − cosine of the angle between rows. Raises `InputError`."
     rows = as_array(rows, "rows", "an (n, d) array of numbers")
     require(rows.ndim == 2 and rows.dtype.kind in "biuf", "rows", "an (n, d) array of numbers", rows)
     length = (rows**2).sum(axis=1)
-    require((np.minimum(np.abs(length - 1), length) < 1e-6).all(), "rows", "each of length 1, or 0", np.sqrt(length).round(6).tolist())
+    require(
+        (np.minimum(np.abs(length - 1), length) < 1e-6).all(),
+        "rows",
+        "each of length 1, or 0",
+        np.sqrt(length).round(6).tolist(),
+    )
     D = np.clip(1 - rows @ rows.T, 0, 2)
     np.fill_diagonal(D, 0)
     return (D + D.T) / 2
 
+
 def _omniglot(per_class, rng):
     omniglot = _loaded("omniglot")
-    letters = np.unique(omniglot.labels[omniglot.extra["alphabet"] == rng.integers(len(omniglot.extra["alphabet_names"]))])
+    letters = np.unique(
+        omniglot.labels[omniglot.extra["alphabet"] == rng.integers(len(omniglot.extra["alphabet_names"]))]
+    )
     chosen = _draw(omniglot.labels, rng.choice(letters, rng.integers(5, 11), replace=False), per_class, rng)
     paths = [np.concatenate(omniglot.extra["strokes"][i])[:, :2] for i in chosen.tolist()]
     images = np.array([omniglot.images[i] for i in chosen.tolist()], dtype=float)
@@ -109,33 +150,46 @@ def _omniglot(per_class, rng):
     return {name: D / D.mean() for name, D in both.items()}, omniglot.labels[chosen]
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #76610280
-TASKS = {"rings and disks": (_rings, None), "MNIST": (_mnist, 892), "CIFAR-10": (_cifar, 200), "Omniglot": (_omniglot, 20)}     # and how many points a class has
+TASKS = {
+    "rings and disks": (_rings, None),
+    "MNIST": (_mnist, 892),
+    "CIFAR-10": (_cifar, 200),
+    "Omniglot": (_omniglot, 20),
+}  # and how many points a class has
+
 
 def linkage_task(
-    dataset,    # one of `TASKS`
+    dataset,  # one of `TASKS`
     per_class,  # points a class, ≥ 2; at most 892 of MNIST, 200 of CIFAR-10, 20 of Omniglot
-    rng,        # int seed or `numpy.random.Generator`
-):              # ({metric: (n, n) distances}, (n,) labels)
+    rng,  # int seed or `numpy.random.Generator`
+):  # ({metric: (n, n) distances}, (n,) labels)
     "One random task of L20's experiments. Raises `InputError`, and `DatasetNotFoundError` where the data is not at hand."
     require(isinstance(dataset, str) and dataset in TASKS, "dataset", f"one of {', '.join(TASKS)}", dataset)
     draw, most = TASKS[dataset]
     return draw(check_integer(per_class, "per_class", 2, most), as_rng(rng))
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #a87558cd
-def _five_classes(labels, n, rng): return _draw(labels, rng.choice(np.unique(labels), 5, replace=False), n // 5, rng)
+def _five_classes(labels, n, rng):
+    return _draw(labels, rng.choice(np.unique(labels), 5, replace=False), n // 5, rng)
+
 
 def _pixel_distances(images):
     from scipy.spatial.distance import cdist
+
     rows = np.array([np.asarray(image, dtype=float).ravel() for image in images])
     return cdist(rows, rows)
 
+
 def _pictures(name):
     "A task of n pictures of five classes."
+
     def task(n, rng):
         found = load_dataset(name, download=False)
         chosen = _five_classes(found.labels, n, rng)
         return _pixel_distances(np.asarray(found.images)[chosen]), found.labels[chosen]
+
     return task
+
 
 def _drawings(n, rng):
     "A task of n drawings of five letters of one alphabet: two metrics."
@@ -145,47 +199,71 @@ def _drawings(n, rng):
     paths = [np.concatenate(found.extra["strokes"][i])[:, :2] for i in chosen.tolist()]
     return (stroke_distances(paths), _pixel_distances(found.images[i] for i in chosen.tolist())), found.labels[chosen]
 
+
 def bring_pictures():
     "Give the theory's count of pieces the tasks that need data. Nothing is downloaded."
     from comparison_hc.link.theory_execution import DISTRIBUTIONS
-    DISTRIBUTIONS.update({"MNIST": (_pictures("mnist"), (25, 50, 100), (25, 50, 100, 200, 400)), "CIFAR-10": (_pictures("cifar10"), (25, 50, 100), (25, 50, 100, 200)), "Omniglot": (_drawings, (25, 50), (25, 50, 100))})
+
+    DISTRIBUTIONS.update(
+        {
+            "MNIST": (_pictures("mnist"), (25, 50, 100), (25, 50, 100, 200, 400)),
+            "CIFAR-10": (_pictures("cifar10"), (25, 50, 100), (25, 50, 100, 200)),
+            "Omniglot": (_drawings, (25, 50), (25, 50, 100)),
+        }
+    )
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #dc847f78
 FAMILIES = {"single–complete": ("single", "complete"), "average–complete": ("average", "complete")}
 
+
 def _row(curve, n, k):
     "An exact loss curve as plain values."
     simple = curve.simplified()
-    return dict(n=n, k=k, pieces=len(curve.values), begins=tuple(simple.breakpoints[:-1].tolist()), losses=tuple(simple.values.tolist()))
+    return dict(
+        n=n,
+        k=k,
+        pieces=len(curve.values),
+        begins=tuple(simple.breakpoints[:-1].tolist()),
+        losses=tuple(simple.values.tolist()),
+    )
+
 
 def merge_family_run(
-    dataset,    # one of `TASKS`
+    dataset,  # one of `TASKS`
     per_class,  # points a class
-    instance,   # which task this is
-    rng,        # int seed or `numpy.random.Generator`
-):              # list of dicts, one a metric and family
+    instance,  # which task this is
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a metric and family
     "One task of L20's figure 2."
     distances, labels = linkage_task(dataset, per_class, rng)
     size = len(labels), len(np.unique(labels))
-    return [dict(metric=metric, family=family, **_row(piecewise_loss(D, labels, merges), *size)) for metric, D in distances.items() for family, merges in FAMILIES.items()]
+    return [
+        dict(metric=metric, family=family, **_row(piecewise_loss(D, labels, merges), *size))
+        for metric, D in distances.items()
+        for family, merges in FAMILIES.items()
+    ]
+
 
 def metric_family_run(
     per_class,  # drawings a letter, at most 20
-    instance,   # which task this is
-    rng,        # int seed or `numpy.random.Generator`
-):              # dict
+    instance,  # which task this is
+    rng,  # int seed or `numpy.random.Generator`
+):  # dict
     "One task of L20's figure 3: complete linkage between strokes (β = 0) and edges (β = 1)."
     distances, labels = linkage_task("Omniglot", per_class, rng)
-    return dict(family="strokes–edges", **_row(piecewise_loss((distances["strokes"], distances["edges"]), labels), len(labels), len(np.unique(labels))))
+    return dict(
+        family="strokes–edges",
+        **_row(piecewise_loss((distances["strokes"], distances["edges"]), labels), len(labels), len(np.unique(labels))),
+    )
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #330583f0
 def held_out(
     curves,  # sequence of at least two `PiecewiseLoss`
-):           # ((low, high) the two learned parameters, (N,) loss of every task at the parameter learned without it)
+):  # ((low, high) the two learned parameters, (N,) loss of every task at the parameter learned without it)
     "Learn on every other task, judge on the rest, and the other way round."
     losses, learned = np.empty(len(curves)), []
     for part in (0, 1):
-        intervals = average_loss(curves[1 - part::2]).best()[1]
+        intervals = average_loss(curves[1 - part :: 2]).best()[1]
         learned.append(sum(max(intervals, key=lambda each: (each[1] - each[0], -each[0]))) / 2)
         losses[part::2] = [float(curve(learned[-1])) for curve in curves[part::2]]
     return (min(learned), max(learned)), losses
@@ -193,85 +271,154 @@ def held_out(
 # %% ../../nbs/9_reproduce/96_l20.ipynb #cc6dbef9
 _GRID = np.arange(101) / 100
 
-def _curves(group): return [PiecewiseLoss(np.append(begins, 1.0), np.array(losses, dtype=float), 1) for begins, losses in zip(group["begins"], group["losses"])]
+
+def _curves(group):
+    return [
+        PiecewiseLoss(np.append(begins, 1.0), np.array(losses, dtype=float), 1)
+        for begins, losses in zip(group["begins"], group["losses"])
+    ]
+
 
 def _best_end(families):
     "(N,) losses of the end, of any family, with the least average."
     return min((np.array([float(curve(x)) for curve in curves]) for curves in families for x in (0, 1)), key=np.mean)
+
 
 def _summary_rows(curves, base):
     "Rows (point, low, high, loss, se, gain, gain_se) of one family; base as from `_best_end`."
     curve = average_loss(curves)
     interval = max(curve.best()[1], key=lambda each: (each[1] - each[0], -each[0]))
     learned, losses = held_out(curves)
-    on_grid, best = np.array([curve(_GRID) for curve in curves]), np.array([float(curve(sum(interval) / 2)) for curve in curves])
-    points = [("curve", x, x, on_grid[:, i]) for i, x in enumerate(_GRID)] + [("best", *interval, best), ("held out", *learned, losses)]
+    on_grid, best = (
+        np.array([curve(_GRID) for curve in curves]),
+        np.array([float(curve(sum(interval) / 2)) for curve in curves]),
+    )
+    points = [("curve", x, x, on_grid[:, i]) for i, x in enumerate(_GRID)] + [
+        ("best", *interval, best),
+        ("held out", *learned, losses),
+    ]
     error = lambda values: float(values.std(ddof=1) / np.sqrt(len(values)))
-    return [dict(point=point, low=low, high=high, loss=v.mean(), se=error(v), gain=(base - v).mean(), gain_se=error(base - v)) for point, low, high, v in points]
+    return [
+        dict(
+            point=point, low=low, high=high, loss=v.mean(), se=error(v), gain=(base - v).mean(), gain_se=error(base - v)
+        )
+        for point, low, high, v in points
+    ]
+
 
 def loss_summary(
     table,  # `pandas.DataFrame` of all runs, at least two tasks of each kind
-):          # `pandas.DataFrame`: rows as described above, for every kind of task and family
+):  # `pandas.DataFrame`: rows as described above, for every kind of task and family
     "The average loss curve, its best interval, and what was learned on held-out tasks."
     from pandas import DataFrame
+
     names, rows = [name for name in ("dataset", "per_class", "metric") if name in table], []
     for key, kind in table.groupby(names, sort=False):
-        require(kind["instance"].nunique() >= 2, "table", "about at least two tasks of each kind", dict(zip(names, key)))
+        require(
+            kind["instance"].nunique() >= 2, "table", "about at least two tasks of each kind", dict(zip(names, key))
+        )
         curves = {family: _curves(group) for family, group in kind.groupby("family", sort=False)}
         for family, group in kind.groupby("family", sort=False):
-            about = {**dict(zip(names, key)), "family": family, "instances": len(group), "n": group["n"].mean(), "pieces": group["pieces"].mean()}
+            about = {
+                **dict(zip(names, key)),
+                "family": family,
+                "instances": len(group),
+                "n": group["n"].mean(),
+                "pieces": group["pieces"].mean(),
+            }
             rows += [{**about, **row} for row in _summary_rows(curves[family], _best_end(curves.values()))]
     return DataFrame(rows)
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #a92d9954
 COLOURS = {"single–complete": "#0072B2", "average–complete": "#D55E00", "strokes–edges": "#009E73"}
 
+
 def _with_panel(summary):
     "What a panel is called, and half the height of the band."
-    if "dataset" not in summary: return summary.assign(panel=[f"Omniglot, {n} drawings a letter" for n in summary["per_class"]])
+    if "dataset" not in summary:
+        return summary.assign(panel=[f"Omniglot, {n} drawings a letter" for n in summary["per_class"]])
     many = summary.groupby("dataset")["metric"].transform("nunique") > 1
-    return summary.assign(panel=[f"{d}{', ' + m if more else ''}, {n} a class" for d, m, n, more in zip(summary["dataset"], summary["metric"], summary["per_class"], many)])
+    return summary.assign(
+        panel=[
+            f"{d}{', ' + m if more else ''}, {n} a class"
+            for d, m, n, more in zip(summary["dataset"], summary["metric"], summary["per_class"], many)
+        ]
+    )
+
 
 def describe_losses(
     summary,  # `pandas.DataFrame` from `loss_summary`
-):            # list of lines
+):  # list of lines
     "The header of a figure: how many tasks there were, and how large."
     each = _with_panel(summary).drop_duplicates("panel")
     return [f"{row.panel}: {row.instances} tasks, n = {row.n:.0f} on average" for row in each.itertuples()]
 
+
 def loss_chart(
     summary,  # `pandas.DataFrame` from `loss_summary`
-):            # Altair chart
+):  # Altair chart
     "L20, figures 2 and 3: average loss with a band of two standard errors; a dot where it is least, a ring for what was learned on other tasks."
     import altair as alt
+
     data = _with_panel(summary)
-    data = data.assign(lower=data["loss"] - 2 * data["se"], upper=data["loss"] + 2 * data["se"], x=(data["low"] + data["high"]) / 2, title=[f"{p} ({i} tasks)" for p, i in zip(data["panel"], data["instances"])])
+    data = data.assign(
+        lower=data["loss"] - 2 * data["se"],
+        upper=data["loss"] + 2 * data["se"],
+        x=(data["low"] + data["high"]) / 2,
+        title=[f"{p} ({i} tasks)" for p, i in zip(data["panel"], data["instances"])],
+    )
     families = list(dict.fromkeys(data["family"]))
     letter = "α: 1 is complete linkage" if len(families) > 1 else "β: 0 is strokes, 1 is edges"
-    color = alt.Color("family:N", title="family", scale=alt.Scale(domain=families, range=[COLOURS[f] for f in families]), legend=alt.Legend(orient="top", symbolOpacity=1) if len(families) > 1 else None)
-    x, y = alt.X("x:Q", title=letter, scale=alt.Scale(domain=[0, 1])), alt.Y("loss:Q", title="average loss", scale=alt.Scale(zero=False))
+    color = alt.Color(
+        "family:N",
+        title="family",
+        scale=alt.Scale(domain=families, range=[COLOURS[f] for f in families]),
+        legend=alt.Legend(orient="top", symbolOpacity=1) if len(families) > 1 else None,
+    )
+    x, y = (
+        alt.X("x:Q", title=letter, scale=alt.Scale(domain=[0, 1])),
+        alt.Y("loss:Q", title="average loss", scale=alt.Scale(zero=False)),
+    )
     base = alt.Chart().encode(color=color)
     curve = base.transform_filter("datum.point == 'curve'")
-    layers = [curve.mark_area(opacity=0.15).encode(x=x, y=alt.Y("lower:Q", title="average loss"), y2="upper:Q"), curve.mark_line(strokeWidth=1.4).encode(x=x, y=y),
-              base.transform_filter("datum.point == 'best'").mark_point(filled=True, opacity=1, size=55).encode(x=x, y=y), base.transform_filter("datum.point == 'held out'").mark_point(size=70, strokeWidth=1.6, opacity=1).encode(x=x, y=y)]
+    layers = [
+        curve.mark_area(opacity=0.15).encode(x=x, y=alt.Y("lower:Q", title="average loss"), y2="upper:Q"),
+        curve.mark_line(strokeWidth=1.4).encode(x=x, y=y),
+        base.transform_filter("datum.point == 'best'").mark_point(filled=True, opacity=1, size=55).encode(x=x, y=y),
+        base.transform_filter("datum.point == 'held out'")
+        .mark_point(size=70, strokeWidth=1.6, opacity=1)
+        .encode(x=x, y=y),
+    ]
     panels = list(dict.fromkeys(data["title"]))
-    return alt.layer(*layers, data=data).properties(width=270, height=170).facet(alt.Facet("title:N", sort=panels, title=None), columns=min(2, len(panels))).resolve_scale(y="independent")
+    return (
+        alt.layer(*layers, data=data)
+        .properties(width=270, height=170)
+        .facet(alt.Facet("title:N", sort=panels, title=None), columns=min(2, len(panels)))
+        .resolve_scale(y="independent")
+    )
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #bd9d9e25
 PAPER_ALPHA = {"MNIST": 0.874, "CIFAR-10": 0.98, "rings and disks": 0.179, "Omniglot": 0.931}
 
-def _part(summary, point): return summary[summary["point"] == point]
+
+def _part(summary, point):
+    return summary[summary["point"] == point]
+
 
 def _panels(summary):
     "{panel: frame} of the kinds of tasks that are judged."
     return dict(tuple(_with_panel(summary[summary["instances"] >= 5]).groupby("panel", sort=False)))
+
 
 def _curve_at(frame, x):
     "(loss, its standard error) at the nearest hundredth."
     row = _part(frame, "curve").iloc[round(100 * x)]
     return float(row["loss"]), float(row["se"])
 
-def _middle(frame): return float((_part(frame, "best")[["low", "high"]].sum(axis=1) / 2).iloc[0])
+
+def _middle(frame):
+    return float((_part(frame, "best")[["low", "high"]].sum(axis=1) / 2).iloc[0])
+
 
 def optimum_claims(summary):
     "Where figure 2's single–complete curves are lowest."
@@ -279,8 +426,14 @@ def optimum_claims(summary):
     for panel, both in _panels(summary).items():
         frame = both[both["family"] == "single–complete"]
         alpha, paper, best = _middle(frame), PAPER_ALPHA[frame["dataset"].iloc[0]], _part(frame, "best").iloc[0]
-        claims.append(Claim(f"{panel}: the optimal parameter between single and complete is {paper}.",
-                            f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']} tasks; at {paper} it is {_curve_at(frame, paper)[0]:.3f}", abs(alpha - paper) <= 0.05, "section 4, figure 2"))
+        claims.append(
+            Claim(
+                f"{panel}: the optimal parameter between single and complete is {paper}.",
+                f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']} tasks; at {paper} it is {_curve_at(frame, paper)[0]:.3f}",
+                abs(alpha - paper) <= 0.05,
+                "section 4, figure 2",
+            )
+        )
     return claims
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #ae2f35e9
@@ -292,28 +445,63 @@ def transfer_claims(summary):
         best = _part(frame, "best").iloc[0]
         for other, alpha in alphas.items():
             loss, se = _curve_at(frame, alpha)
-            if frames[other]["dataset"].iloc[0] != frame["dataset"].iloc[0]: costs[panel, other] = loss - best["loss"], np.hypot(se, best["se"])
-    worse, (dearest, cost) = sum(gap > 2 * error for gap, error in costs.values()), max(((pair, gap) for pair, (gap, _) in costs.items()), key=lambda each: each[1])
+            if frames[other]["dataset"].iloc[0] != frame["dataset"].iloc[0]:
+                costs[panel, other] = loss - best["loss"], np.hypot(se, best["se"])
+    worse, (dearest, cost) = (
+        sum(gap > 2 * error for gap, error in costs.values()),
+        max(((pair, gap) for pair, (gap, _) in costs.items()), key=lambda each: each[1]),
+    )
     spread = max(alphas.values()) - min(alphas.values())
-    return [Claim("The optimal parameters vary across different clustering instances.", f"α from {min(alphas.values()):.3f} to {max(alphas.values()):.3f}", spread > 0.1, "section 4, figure 2"),
-            Claim("Using the parameter that is optimal for one distribution on another would lead to significantly worse clustering performance.",
-                  f"{worse} of {len(costs)} pairs; dearest: +{cost:.3f} on {dearest[0]} with the α of {dearest[1]}", 2 * worse >= len(costs), "section 4, figure 2")]
+    return [
+        Claim(
+            "The optimal parameters vary across different clustering instances.",
+            f"α from {min(alphas.values()):.3f} to {max(alphas.values()):.3f}",
+            spread > 0.1,
+            "section 4, figure 2",
+        ),
+        Claim(
+            "Using the parameter that is optimal for one distribution on another would lead to significantly worse clustering performance.",
+            f"{worse} of {len(costs)} pairs; dearest: +{cost:.3f} on {dearest[0]} with the α of {dearest[1]}",
+            2 * worse >= len(costs),
+            "section 4, figure 2",
+        ),
+    ]
+
 
 def _improvement(panel, both):
     "Whether some mix beats single, average and complete linkage."
-    ends = {name.split("–")[i]: _curve_at(frame, i) for name, frame in both.groupby("family", sort=False) for i in (0, 1)}
+    ends = {
+        name.split("–")[i]: _curve_at(frame, i) for name, frame in both.groupby("family", sort=False) for i in (0, 1)
+    }
     base, mixed = min(ends, key=lambda name: ends[name][0]), _part(both, "held out").sort_values("loss").iloc[0]
-    return Claim(f"{panel}: a non-trivial improvement over single, complete and average linkage by interpolating between them.",
-                 f"{ends[base][0]:.3f} by {base} linkage, {mixed['loss']:.3f} by {mixed['family']} on held-out tasks: {mixed['gain']:+.3f} ± {2 * mixed['gain_se']:.3f}", mixed["gain"] > 2 * mixed["gain_se"], "section 4, figure 2")
+    return Claim(
+        f"{panel}: a non-trivial improvement over single, complete and average linkage by interpolating between them.",
+        f"{ends[base][0]:.3f} by {base} linkage, {mixed['loss']:.3f} by {mixed['family']} on held-out tasks: {mixed['gain']:+.3f} ± {2 * mixed['gain_se']:.3f}",
+        mixed["gain"] > 2 * mixed["gain_se"],
+        "section 4, figure 2",
+    )
+
 
 def figure_2_claims(summary):
     "The sentences of section 4 about figure 2, with verdicts."
     panels = _panels(summary)
-    claims = optimum_claims(summary) + transfer_claims(summary) + [_improvement(panel, both) for panel, both in panels.items()]
+    claims = (
+        optimum_claims(summary)
+        + transfer_claims(summary)
+        + [_improvement(panel, both) for panel, both in panels.items()]
+    )
     for panel, both in panels.items():
-        if both["dataset"].iloc[0] != "rings and disks": continue
+        if both["dataset"].iloc[0] != "rings and disks":
+            continue
         best, held = (_part(both[both["family"] == "single–complete"], point).iloc[0] for point in ("best", "held out"))
-        claims.append(Claim("On the Rings and Disks distribution we see an improvement of almost 0.2 error.", f"{best['gain']:.3f} over the best of single, average and complete ({held['gain']:.3f} held out)", 0.15 <= best["gain"] <= 0.25, "section 4, figure 2"))
+        claims.append(
+            Claim(
+                "On the Rings and Disks distribution we see an improvement of almost 0.2 error.",
+                f"{best['gain']:.3f} over the best of single, average and complete ({held['gain']:.3f} held out)",
+                0.15 <= best["gain"] <= 0.25,
+                "section 4, figure 2",
+            )
+        )
     return claims
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #72eb9ad5
@@ -321,38 +509,104 @@ def figure_3_claims(summary):
     "The sentences of section 4 about figure 3, with verdicts. The paper's numbers are about a network's features, ours about edges."
     source, best, held = "section 4, figure 3", _part(summary, "best").iloc[0], _part(summary, "held out").iloc[0]
     (strokes, _), (edges, _), beta = _curve_at(summary, 0), _curve_at(summary, 1), _middle(summary)
-    return [Claim("The best base metric is the feature embedding of the images.", f"edges {edges:.3f}, strokes {strokes:.3f}", edges < strokes, source),
-            Claim("It results in an average loss of 0.421.", f"{edges:.3f}", abs(edges - 0.421) <= 0.03, source),
-            Claim("The optimal parameter value occurs at β = 0.514.", f"{beta:.3f}; at 0.514 the loss is {_curve_at(summary, 0.514)[0]:.3f}", abs(beta - 0.514) <= 0.05, source),
-            Claim("The optimal average loss is 0.330.", f"{best['loss']:.3f} ({held['loss']:.3f} held out)", abs(best["loss"] - 0.330) <= 0.03, source),
-            Claim("It is an improvement of 0.091: complete linkage with the mixed metric correctly clusters almost an extra 10% of the data.",
-                  f"{best['gain']:.3f} ({held['gain']:.3f} ± {2 * held['gain_se']:.3f} held out)", abs(best["gain"] - 0.091) <= 0.03, source)]
+    return [
+        Claim(
+            "The best base metric is the feature embedding of the images.",
+            f"edges {edges:.3f}, strokes {strokes:.3f}",
+            edges < strokes,
+            source,
+        ),
+        Claim("It results in an average loss of 0.421.", f"{edges:.3f}", abs(edges - 0.421) <= 0.03, source),
+        Claim(
+            "The optimal parameter value occurs at β = 0.514.",
+            f"{beta:.3f}; at 0.514 the loss is {_curve_at(summary, 0.514)[0]:.3f}",
+            abs(beta - 0.514) <= 0.05,
+            source,
+        ),
+        Claim(
+            "The optimal average loss is 0.330.",
+            f"{best['loss']:.3f} ({held['loss']:.3f} held out)",
+            abs(best["loss"] - 0.330) <= 0.03,
+            source,
+        ),
+        Claim(
+            "It is an improvement of 0.091: complete linkage with the mixed metric correctly clusters almost an extra 10% of the data.",
+            f"{best['gain']:.3f} ({held['gain']:.3f} ± {2 * held['gain_se']:.3f} held out)",
+            abs(best["gain"] - 0.091) <= 0.03,
+            source,
+        ),
+    ]
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #aee3c7f4
 def figure_2_grid(
     quick=True,  # small; False: the paper's sizes of tasks
-):               # list of dicts of parameters
+):  # list of dicts of parameters
     "The tasks of figure 2."
     quick_sizes = [("rings and disks", 100, 20), ("MNIST", 20, 60), ("CIFAR-10", 20, 60), ("Omniglot", 10, 30)]
-    full_sizes = [("rings and disks", 100, 1000), ("MNIST", 20, 1000), ("MNIST", 50, 1000), ("CIFAR-10", 50, 1000), ("Omniglot", 20, 1000), ("MNIST", 200, 60)]
-    return [run for dataset, per_class, instances in (quick_sizes if quick else full_sizes) for run in parameter_grid(dataset=dataset, per_class=per_class, instance=range(instances))]
+    full_sizes = [
+        ("rings and disks", 100, 1000),
+        ("MNIST", 20, 1000),
+        ("MNIST", 50, 1000),
+        ("CIFAR-10", 50, 1000),
+        ("Omniglot", 20, 1000),
+        ("MNIST", 200, 60),
+    ]
+    return [
+        run
+        for dataset, per_class, instances in (quick_sizes if quick else full_sizes)
+        for run in parameter_grid(dataset=dataset, per_class=per_class, instance=range(instances))
+    ]
+
 
 def figure_3_grid(
     quick=True,  # small; False: the paper's sizes of tasks
-):               # list of dicts of parameters
+):  # list of dicts of parameters
     "The tasks of figure 3."
-    return parameter_grid(per_class=10, instance=range(40)) if quick else parameter_grid(per_class=20, instance=range(1500))
+    return (
+        parameter_grid(per_class=10, instance=range(40))
+        if quick
+        else parameter_grid(per_class=20, instance=range(1500))
+    )
 
-register_reproduction(Reproduction("l20-fig2", "Average loss between single and complete, and between average and complete linkage", merge_family_run, figure_2_grid(), figure_2_grid(False),
-                                   loss_summary, loss_chart, paper="L20", figure="Figure 2", claims=figure_2_claims))
-register_reproduction(Reproduction("l20-fig3", "Average loss between two metrics for letters", metric_family_run, figure_3_grid(), figure_3_grid(False),
-                                   loss_summary, loss_chart, paper="L20", figure="Figure 3", claims=figure_3_claims));
+
+register_reproduction(
+    Reproduction(
+        "l20-fig2",
+        "Average loss between single and complete, and between average and complete linkage",
+        merge_family_run,
+        figure_2_grid(),
+        figure_2_grid(False),
+        loss_summary,
+        loss_chart,
+        paper="L20",
+        figure="Figure 2",
+        claims=figure_2_claims,
+    )
+)
+register_reproduction(
+    Reproduction(
+        "l20-fig3",
+        "Average loss between two metrics for letters",
+        metric_family_run,
+        figure_3_grid(),
+        figure_3_grid(False),
+        loss_summary,
+        loss_chart,
+        paper="L20",
+        figure="Figure 3",
+        claims=figure_3_claims,
+    )
+);
 
 # %% ../../nbs/9_reproduce/96_l20.ipynb #3013ff83
 def setting_2020_link(
     summary,  # `pandas.DataFrame` of kept results
-    kind,     # "full" or "quick"
-):            # text
+    kind,  # "full" or "quick"
+):  # text
     "Which setting results come from, in front of the header of the figure."
-    first = "FULL SETTING: the paper's sizes of tasks (and smaller ones of MNIST), as many tasks as an hour of two cores does" if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
+    first = (
+        "FULL SETTING: the paper's sizes of tasks (and smaller ones of MNIST), as many tasks as an hour of two cores does"
+        if kind == "full"
+        else "QUICK SETTING: smaller and fewer tasks than the paper's"
+    )
     return "\n".join([first, *describe_losses(summary)])

@@ -12,22 +12,29 @@ __all__ = ['TOL', 'MAX_ITER', 'FAMILIES', 'MNIST_METHODS', 'OUTLIERS', 'publishe
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #dece05ae
 import warnings
-from functools import lru_cache
+from functools import cache, lru_cache
 
 import numpy as np
 
-from ..practice import baselines
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..datasets import load_dataset
-from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 from ..flat import sdp
-from ..flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons, uniform_beta, uniform_normal
+from comparison_hc.flat.planted import (
+    gaussians,
+    n_comparisons,
+    planted_partition,
+    sample_comparisons,
+    uniform_beta,
+    uniform_normal,
+)
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import round_solution, spur
-from ..metrics import adjusted_rand_index
 from ..ground.validation import NotConvergedWarning, as_rng, check_integer, require
+from ..metrics import adjusted_rand_index
+from ..practice import baselines
+from .experiments import Claim, Reproduction, parameter_grid, register_reproduction
 
-TOL, MAX_ITER = 1e-2, 300   # of every SDP: relative duality gap, and iterations before it gives up
+TOL, MAX_ITER = 1e-2, 300  # of every SDP: relative duality gap, and iterations before it gives up
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #77df9c56
 def _watched(call):
@@ -37,12 +44,15 @@ def _watched(call):
         result = call()
     lost = [w for w in seen if issubclass(w.category, NotConvergedWarning)]
     for w in seen:
-        if w not in lost: warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
+        if w not in lost:
+            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno)
     return result, not lost
+
 
 def _spur(S, n_comparisons, rng):
     "(`SpurResult`, whether all its SDPs converged)."
     return _watched(lambda: spur(S, n_comparisons, tol=TOL, max_iter=MAX_ITER, rng=rng))
+
 
 def _sdp_labels(S, k, rng):
     "(labels from SDP-k, whether it converged)."
@@ -52,35 +62,46 @@ def _sdp_labels(S, k, rng):
 # %% ../../nbs/9_reproduce/94_n20.ipynb #84a431c6
 def published_uniform_normal(
     delta,  # the δ that is meant, in (0, 1)
-):          # (f_in, f_out)
+):  # (f_in, f_out)
     "N((1+δ)/2, 1) over uniform on [0, 1], as N20's published code has it. Its true δ is much smaller."
     from scipy.stats import norm, uniform
+
     return norm((1 + delta) / 2, 1), uniform(0, 1)
 
-FAMILIES = {"normal": gaussians, "uniform + beta": uniform_beta, "uniform + normal": uniform_normal, "uniform + normal, as published": published_uniform_normal}
+
+FAMILIES = {
+    "normal": gaussians,
+    "uniform + beta": uniform_beta,
+    "uniform + normal": uniform_normal,
+    "uniform + normal, as published": published_uniform_normal,
+}
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #4b80b308
 _KINDS = {"triplets": (n_triplet_questions, adds3, mulk3, 3), "quadruplets": (n_quadruplet_questions, adds4, mulk4, 4)}
+
 
 def _how_many(n, a, exist):
     "(n(ln n)^a but not more than exist, whether that was a cut)."
     wanted = n_comparisons(n, a)
     return min(wanted, exist), wanted > exist
 
+
 def planted_partition_run(
-    kind,        # "triplets" or "quadruplets"
-    family,      # one of `FAMILIES`
-    delta,       # δ in (0, 1)
-    epsilon,     # ε in (0, 1]: an answer is right with probability (1 + ε)/2
-    a,           # n(ln n)^a comparisons, or all, if that is more than there are
-    n,           # objects
-    k,           # clusters, sizes equal up to one
+    kind,  # "triplets" or "quadruplets"
+    family,  # one of `FAMILIES`
+    delta,  # δ in (0, 1)
+    epsilon,  # ε in (0, 1]: an answer is right with probability (1 + ε)/2
+    a,  # n(ln n)^a comparisons, or all, if that is more than there are
+    n,  # objects
+    k,  # clusters, sizes equal up to one
     repetition,  # which repetition this is
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of two dicts, AddS with SPUR and MulK with SDP-k for SPUR's k
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of two dicts, AddS with SPUR and MulK with SDP-k for SPUR's k
     "One point of N20's figure 1, once. Raises `InputError`."
     require(isinstance(kind, str) and kind in _KINDS, "kind", "'triplets' or 'quadruplets'", kind)
-    require(isinstance(family, str) and family in FAMILIES, "family", f"one of {', '.join(map(repr, FAMILIES))}", family)
+    require(
+        isinstance(family, str) and family in FAMILIES, "family", f"one of {', '.join(map(repr, FAMILIES))}", family
+    )
     exist, add, mul, order = _KINDS[kind]
     k = check_integer(k, "k", 2)
     n = check_integer(n, "n", k)
@@ -91,46 +112,61 @@ def planted_partition_run(
     found, converged = _spur(add(answers, n), len(answers), for_spur)
     labels, also = _sdp_labels(mul(answers, n), found.n_clusters, for_mulk)
     common = dict(comparisons=len(answers), exhausted=exhausted, true_delta=planted.delta, n_clusters=found.n_clusters)
-    return [{"method": f"AddS-{order}", **common, "ari": adjusted_rand_index(planted.labels, found.labels), "converged": converged},
-            {"method": f"MulK-{order}", **common, "ari": adjusted_rand_index(planted.labels, labels), "converged": also}]
+    return [
+        {
+            "method": f"AddS-{order}",
+            **common,
+            "ari": adjusted_rand_index(planted.labels, found.labels),
+            "converged": converged,
+        },
+        {"method": f"MulK-{order}", **common, "ari": adjusted_rand_index(planted.labels, labels), "converged": also},
+    ]
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #97fae860
 _DIGITS = {"1 vs. 7": (1, 7), "10 digits": tuple(range(10))}
 MNIST_METHODS = ("k-means", "t-STE", "MulK-3", "AddS-3, k known", "AddS-3, SPUR")
 
-@lru_cache(maxsize=None)
+
+@cache
 def mnist_plane(
     dataset,  # "1 vs. 7" or "10 digits"
-):            # ((N, 2) points in [−1, 1]², (N,) digits), read-only
+):  # ((N, 2) points in [−1, 1]², (N,) digits), read-only
     "The t-SNE embedding of N20's figures 2a and 2b. Raises `DatasetNotFoundError` where the data is not at hand."
-    require(isinstance(dataset, str) and dataset in _DIGITS, "dataset", f"one of {', '.join(map(repr, _DIGITS))}", dataset)
+    require(
+        isinstance(dataset, str) and dataset in _DIGITS, "dataset", f"one of {', '.join(map(repr, _DIGITS))}", dataset
+    )
     mnist = load_dataset("mnist-tsne")
     low, high = mnist.features.min(axis=0), mnist.features.max(axis=0)
     kept = np.isin(mnist.labels, _DIGITS[dataset])
     points, digits = (2 * (mnist.features - low) / (high - low) - 1)[kept], mnist.labels[kept]
-    for array in (points, digits): array.setflags(write=False)
+    for array in (points, digits):
+        array.setflags(write=False)
     return points, digits
+
 
 def gaussian_similarity(
     points,  # (N, d)
-):           # (N, N) in (0, 1]
+):  # (N, N) in (0, 1]
     "exp(−‖x − y‖²); any other width gives the same comparisons."
     from scipy.spatial.distance import cdist
+
     return np.exp(-cdist(points, points, "sqeuclidean"))
+
 
 def _k_means(points, k, rng):
     "(N,) labels."
     from sklearn.cluster import KMeans
+
     return KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #fbf0edc6
 def mnist_run(
-    dataset,     # "1 vs. 7" or "10 digits"
-    n,           # images, drawn without replacement
-    a,           # n(ln n)^a triplets, or all, if that is more than there are
+    dataset,  # "1 vs. 7" or "10 digits"
+    n,  # images, drawn without replacement
+    a,  # n(ln n)^a triplets, or all, if that is more than there are
     repetition,  # which repetition this is
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one a method
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one a method
     "One point of N20's figure 2a or 2b, once."
     points, digits = mnist_plane(dataset)
     k, n = len(_DIGITS[dataset]), check_integer(n, "n", 20, len(points))
@@ -141,21 +177,38 @@ def mnist_run(
     triplets = sample_comparisons(gaussian_similarity(points), "triplets", m, 1.0, for_sample)
     S = adds3(triplets, n)
     found, converged = _spur(S, len(triplets), for_spur)
-    embedding, embedded = _watched(lambda: baselines.t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
-    results = {"k-means": (_k_means(points, k, others[1]), True), "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
-               "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]), "AddS-3, k known": _sdp_labels(S, k, others[4]), "AddS-3, SPUR": (found.labels, converged)}
-    return [{"method": name, "comparisons": len(triplets), "exhausted": exhausted, "n_clusters": found.n_clusters if name == "AddS-3, SPUR" else k,
-             "ari": adjusted_rand_index(digits, labels), "converged": ok} for name, (labels, ok) in results.items()]
+    embedding, embedded = _watched(
+        lambda: baselines.t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n)
+    )
+    results = {
+        "k-means": (_k_means(points, k, others[1]), True),
+        "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
+        "MulK-3": _sdp_labels(mulk3(triplets, n), k, others[3]),
+        "AddS-3, k known": _sdp_labels(S, k, others[4]),
+        "AddS-3, SPUR": (found.labels, converged),
+    }
+    return [
+        {
+            "method": name,
+            "comparisons": len(triplets),
+            "exhausted": exhausted,
+            "n_clusters": found.n_clusters if name == "AddS-3, SPUR" else k,
+            "ari": adjusted_rand_index(digits, labels),
+            "converged": ok,
+        }
+        for name, (labels, ok) in results.items()
+    ]
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #2c237321
 OUTLIERS = ("in", "not judged", "left out")
 
+
 def answer_partitions(
-    triplets,      # (m, 3) integers
-    n_objects,     # n
+    triplets,  # (m, 3) integers
+    n_objects,  # n
     numbers=None,  # numbers of clusters; None for the one that SPUR finds
-    rng=0,         # int seed or `numpy.random.Generator`
-):                 # {method: ((n,) labels, whether it converged)}
+    rng=0,  # int seed or `numpy.random.Generator`
+):  # {method: ((n,) labels, whether it converged)}
     "What N20's methods and t-STE with k-means make of people's answers."
     for_spur, for_t_ste, *others = as_rng(rng).spawn(5)
     S, M = adds3(triplets, n_objects), mulk3(triplets, n_objects)
@@ -163,96 +216,148 @@ def answer_partitions(
     embedding, embedded = _watched(lambda: baselines.t_ste(triplets, 2, rng=for_t_ste, n_objects=n_objects))
     results = {"AddS-3, SPUR": (found.labels, converged)}
     for k in (found.n_clusters,) if numbers is None else numbers:
-        results |= {f"AddS-3, k = {k}": _sdp_labels(S, k, others[0]), f"MulK-3, k = {k}": _sdp_labels(M, k, others[1]), f"t-STE, k = {k}": (_k_means(embedding.points, k, others[2]), embedded)}
+        results |= {
+            f"AddS-3, k = {k}": _sdp_labels(S, k, others[0]),
+            f"MulK-3, k = {k}": _sdp_labels(M, k, others[1]),
+            f"t-STE, k = {k}": (_k_means(embedding.points, k, others[2]), embedded),
+        }
     return results
+
 
 def _agreements(results, judged, comparisons):
     "A row for every ordered pair of partitions, measured on the judged objects."
-    return [{"one": one, "other": other, "ari": adjusted_rand_index(a[judged], b[judged]), "n_clusters": len(set(a)), "comparisons": comparisons, "converged": ok}
-            for one, (a, ok) in results.items() for other, (b, _) in results.items()]
+    return [
+        {
+            "one": one,
+            "other": other,
+            "ari": adjusted_rand_index(a[judged], b[judged]),
+            "n_clusters": len(set(a)),
+            "comparisons": comparisons,
+            "converged": ok,
+        }
+        for one, (a, ok) in results.items()
+        for other, (b, _) in results.items()
+    ]
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #ba67fcfe
 def car_partitions_run(
-    outliers,    # "in", "not judged" or "left out"
+    outliers,  # "in", "not judged" or "left out"
     repetition,  # which repetition this is: other random starts
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one an ordered pair of partitions
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one an ordered pair of partitions
     "N20's figure 2c, once: agreement of the methods with each other and with the classes. Raises `DatasetNotFoundError`."
-    require(isinstance(outliers, str) and outliers in OUTLIERS, "outliers", f"one of {', '.join(map(repr, OUTLIERS))}", outliers)
+    require(
+        isinstance(outliers, str) and outliers in OUTLIERS,
+        "outliers",
+        f"one of {', '.join(map(repr, OUTLIERS))}",
+        outliers,
+    )
     car = load_dataset("car")
     rows, classes, ordinary = car.triplets.array, car.labels, car.labels != car.label_names.index("outlier")
     if outliers == "left out":
         rows, classes = (np.cumsum(ordinary) - 1)[rows[ordinary[rows].all(axis=1)]], classes[ordinary]
     judged = ordinary if outliers == "not judged" else np.ones(len(classes), dtype=bool)
-    return _agreements({"classes": (classes, True), **answer_partitions(rows, len(classes), (2, 3), rng)}, judged, len(rows))
+    return _agreements(
+        {"classes": (classes, True), **answer_partitions(rows, len(classes), (2, 3), rng)}, judged, len(rows)
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #0e5ccd6a
 def food_answers(
     answers="unique",  # "unique", or "all" with repeated ones
-):                     # (m, 3) integers
+):  # (m, 3) integers
     "The triplets about a hundred dishes. Raises `DatasetNotFoundError`."
     require(isinstance(answers, str) and answers in ("unique", "all"), "answers", "'unique' or 'all'", answers)
     rows = load_dataset("food").triplets.array
     return np.unique(rows, axis=0) if answers == "unique" else rows
 
+
 def food_run(
-    answers,     # "unique" or "all"
+    answers,  # "unique" or "all"
     repetition,  # which repetition this is: other random starts
-    rng,         # int seed or `numpy.random.Generator`
-):               # list of dicts, one an ordered pair of partitions
+    rng,  # int seed or `numpy.random.Generator`
+):  # list of dicts, one an ordered pair of partitions
     "N20's Food experiment, once: agreement of the methods with each other."
     rows = food_answers(answers)
     return _agreements(answer_partitions(rows, 100, None, rng), np.ones(100, dtype=bool), len(rows))
 
+
 def food_partition(
     rng=0,  # int seed or `numpy.random.Generator`
-):          # `pandas.DataFrame`: dish, cluster
+):  # `pandas.DataFrame`: dish, cluster
     "The dishes by the cluster that AddS-3 with SPUR puts them in, from the unique answers."
     from pandas import DataFrame
+
     rows = food_answers()
     found, _ = _spur(adds3(rows, 100), len(rows), as_rng(rng))
-    return DataFrame({"dish": load_dataset("food").objects, "cluster": found.labels + 1}).sort_values(["cluster", "dish"], ignore_index=True)
+    return DataFrame({"dish": load_dataset("food").objects, "cluster": found.labels + 1}).sort_values(
+        ["cluster", "dish"], ignore_index=True
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #e72bc353
 def figure_1_grid(
     quick=True,  # small; False: the paper's
-    **vary,      # parameters of `planted_partition_run` that are not the default
-):               # list of dicts of parameters
+    **vary,  # parameters of `planted_partition_run` that are not the default
+):  # list of dicts of parameters
     "The runs of one part of figure 1."
     default = dict(kind="triplets", family="normal", delta=0.5, epsilon=0.75, a=4, n=100 if quick else 1000, k=4)
     return parameter_grid(**{**default, **vary}, repetition=range(2 if quick else 10))
 
+
 def figure_2_grid(
-    dataset,     # "1 vs. 7" or "10 digits"
+    dataset,  # "1 vs. 7" or "10 digits"
     quick=True,  # small; False: the paper's
-):               # list of dicts of parameters
+):  # list of dicts of parameters
     "The runs of figure 2a or 2b."
     sizes = {"1 vs. 7": (120, 2163), "10 digits": (200, 2000)}
-    return parameter_grid(dataset=dataset, n=sizes[dataset][not quick], a=[2, 3, 4] if quick else [2, 2.5, 3, 3.5, 4], repetition=range(2 if quick else 10))
+    return parameter_grid(
+        dataset=dataset,
+        n=sizes[dataset][not quick],
+        a=[2, 3, 4] if quick else [2, 2.5, 3, 3.5, 4],
+        repetition=range(2 if quick else 10),
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #f8416e67
 def ari_summary(
     table,  # `pandas.DataFrame` of all runs, a row a run and method
-):          # `pandas.DataFrame`: one row a point and method
+):  # `pandas.DataFrame`: one row a point and method
     "Mean and standard deviation (division by the number of runs) of the ARI, mean k̂, shares of exact and of converged runs."
     point = [name for name in ("kind", "family", "dataset", "delta", "epsilon", "n", "k", "a") if name in table]
     more = {"true_delta": ("true_delta", "mean")} if "true_delta" in table else {}
-    return table.assign(exact=table["ari"] > 1 - 1e-9).groupby([*point, "method"], sort=False, as_index=False).agg(
-        ari=("ari", "mean"), sd=("ari", lambda values: values.std(ddof=0)), exact=("exact", "mean"), n_clusters=("n_clusters", "mean"), comparisons=("comparisons", "mean"),
-        exhausted=("exhausted", "max"), converged=("converged", "mean"), repetitions=("ari", "size"), **more)
+    return (
+        table.assign(exact=table["ari"] > 1 - 1e-9)
+        .groupby([*point, "method"], sort=False, as_index=False)
+        .agg(
+            ari=("ari", "mean"),
+            sd=("ari", lambda values: values.std(ddof=0)),
+            exact=("exact", "mean"),
+            n_clusters=("n_clusters", "mean"),
+            comparisons=("comparisons", "mean"),
+            exhausted=("exhausted", "max"),
+            converged=("converged", "mean"),
+            repetitions=("ari", "size"),
+            **more,
+        )
+    )
+
 
 def agreement_summary(
     table,  # `pandas.DataFrame` of all runs, a row a run and pair
-):          # `pandas.DataFrame`: one row a pair
+):  # `pandas.DataFrame`: one row a pair
     "Mean and standard deviation of the ARI of every pair, mean number of clusters and share of converged runs of the first."
     variant = "outliers" if "outliers" in table else "answers"
-    return table.groupby([variant, "one", "other"], sort=False, as_index=False).agg(ari=("ari", "mean"), sd=("ari", lambda values: values.std(ddof=0)), n_clusters=("n_clusters", "mean"),
-                                                                                     comparisons=("comparisons", "max"), converged=("converged", "mean"), repetitions=("ari", "size"))
+    return table.groupby([variant, "one", "other"], sort=False, as_index=False).agg(
+        ari=("ari", "mean"),
+        sd=("ari", lambda values: values.std(ddof=0)),
+        n_clusters=("n_clusters", "mean"),
+        comparisons=("comparisons", "max"),
+        converged=("converged", "mean"),
+        repetitions=("ari", "size"),
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #6d8d0a96
 def describe_ari(
     summary,  # `pandas.DataFrame` from `ari_summary` or `agreement_summary`
-):            # list of lines
+):  # list of lines
     "The header of a figure: setting, cuts, and what did not converge."
     pairs = "one" in summary
     points = summary.drop_duplicates(["one", summary.columns[0]]) if pairs else summary
@@ -261,41 +366,74 @@ def describe_ari(
     runs = round(float((lost["repetitions"] * (1 - lost["converged"])).sum()))
     names = sorted(set(lost["one" if pairs else "method"]))
     times = int(summary["repetitions"].min())
-    lines = [f"{size}; {times} repetition{'s' if times != 1 else ''}; SDPs to a relative gap of {TOL:g} or {MAX_ITER} iterations",
-             f"not converged: {runs} of {int(points['repetitions'].sum())} results" + (f" ({', '.join(names)})" if names else "")]
+    lines = [
+        f"{size}; {times} repetition{'s' if times != 1 else ''}; SDPs to a relative gap of {TOL:g} or {MAX_ITER} iterations",
+        f"not converged: {runs} of {int(points['repetitions'].sum())} results"
+        + (f" ({', '.join(names)})" if names else ""),
+    ]
     if not pairs and summary["exhausted"].any():
-        lines.append(f"all comparisons that exist are fewer than n(ln n)^a at a = {', '.join(f'{a:g}' for a in sorted(set(summary.loc[summary['exhausted'], 'a'])))}; all were used there")
+        lines.append(
+            f"all comparisons that exist are fewer than n(ln n)^a at a = {', '.join(f'{a:g}' for a in sorted(set(summary.loc[summary['exhausted'], 'a'])))}; all were used there"
+        )
     return lines
+
 
 def _title(summary):
     "The header as Altair wants it."
     import altair as alt
+
     return alt.TitleParams(describe_ari(summary), anchor="start", fontSize=11, fontWeight="normal")
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #d4080351
-_LOOKS = {"AddS-3": ("#0072B2", "circle"), "AddS-4": ("#56B4E9", "diamond"), "MulK-3": ("#D55E00", "square"), "MulK-4": ("#E69F00", "triangle-up"),
-          "AddS-3, SPUR": ("#0072B2", "circle"), "AddS-3, k known": ("#56B4E9", "diamond"), "t-STE": ("#009E73", "triangle-down"), "k-means": ("#000000", "cross")}
+_LOOKS = {
+    "AddS-3": ("#0072B2", "circle"),
+    "AddS-4": ("#56B4E9", "diamond"),
+    "MulK-3": ("#D55E00", "square"),
+    "MulK-4": ("#E69F00", "triangle-up"),
+    "AddS-3, SPUR": ("#0072B2", "circle"),
+    "AddS-3, k known": ("#56B4E9", "diamond"),
+    "t-STE": ("#009E73", "triangle-down"),
+    "k-means": ("#000000", "cross"),
+}
+
 
 def _method_scale(methods, part):
     import altair as alt
+
     return alt.Scale(domain=methods, range=[_LOOKS[name][part] for name in methods])
 
+
 def ari_chart(
-    summary,                                             # `pandas.DataFrame` from `ari_summary`
-    over="a",                                            # column to the right
+    summary,  # `pandas.DataFrame` from `ari_summary`
+    over="a",  # column to the right
     title="a, where the number of comparisons is n(ln n)^a",  # of that axis
-):                                                       # Altair chart
+):  # Altair chart
     "Mean ARI with a band of one standard deviation, one line a method."
     import altair as alt
-    data = summary.assign(low=(summary["ari"] - summary["sd"]).clip(lower=-0.1), high=(summary["ari"] + summary["sd"]).clip(upper=1))
+
+    data = summary.assign(
+        low=(summary["ari"] - summary["sd"]).clip(lower=-0.1), high=(summary["ari"] + summary["sd"]).clip(upper=1)
+    )
     methods = [name for name in _LOOKS if name in set(data["method"])]
     legend = alt.Legend(title="method", symbolOpacity=1)
-    base = alt.Chart(data).encode(x=alt.X(f"{over}:Q", title=title, scale=alt.Scale(zero=False, nice=False, padding=8), axis=alt.Axis(format="~g", values=sorted(set(data[over].tolist())), labelOverlap=True)),
-                                  color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=legend))
+    base = alt.Chart(data).encode(
+        x=alt.X(
+            f"{over}:Q",
+            title=title,
+            scale=alt.Scale(zero=False, nice=False, padding=8),
+            axis=alt.Axis(format="~g", values=sorted(set(data[over].tolist())), labelOverlap=True),
+        ),
+        color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=legend),
+    )
     y = alt.Y("ari:Q", title="ARI, mean ± sd", scale=alt.Scale(domain=[-0.1, 1.03], nice=False))
     band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title="ARI, mean ± sd"), y2="high:Q")
-    point = base.mark_point(size=45, filled=True, opacity=1).encode(y=y, shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=legend))
-    return (band + base.mark_line(strokeWidth=1.4).encode(y=y) + point).properties(width=420, height=250, title=_title(summary))
+    point = base.mark_point(size=45, filled=True, opacity=1).encode(
+        y=y, shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=legend)
+    )
+    return (band + base.mark_line(strokeWidth=1.4).encode(y=y) + point).properties(
+        width=420, height=250, title=_title(summary)
+    )
+
 
 def noise_chart(summary):  # Altair chart
     "N20, figure 1b: mean ARI against ε."
@@ -304,94 +442,196 @@ def noise_chart(summary):  # Altair chart
 # %% ../../nbs/9_reproduce/94_n20.ipynb #570a922f
 def family_chart(
     summary,  # `pandas.DataFrame` from `ari_summary`
-):            # Altair chart
+):  # Altair chart
     "N20, figure 1c: mean ARI and one standard deviation for each pair of distributions, one panel a number of comparisons."
     import altair as alt
-    data = summary.assign(low=summary["ari"] - summary["sd"], high=(summary["ari"] + summary["sd"]).clip(upper=1), panel=summary["a"].map("n(ln n)^{:g} triplets".format),
-                          pair=[f"{f} (δ = {d:.2f})" for f, d in zip(summary["family"], summary["true_delta"])])
+
+    data = summary.assign(
+        low=summary["ari"] - summary["sd"],
+        high=(summary["ari"] + summary["sd"]).clip(upper=1),
+        panel=summary["a"].map("n(ln n)^{:g} triplets".format),
+        pair=[f"{f} (δ = {d:.2f})" for f, d in zip(summary["family"], summary["true_delta"])],
+    )
     methods = [name for name in _LOOKS if name in set(data["method"])]
-    base = alt.Chart().encode(y=alt.Y("pair:N", sort=list(dict.fromkeys(data["pair"])), title="F_in and F_out", axis=alt.Axis(labelLimit=300)), yOffset=alt.YOffset("method:N", sort=methods),
-                              color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=alt.Legend(title="method")))
-    bar = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", title="ARI, mean ± sd", scale=alt.Scale(domain=[-0.1, 1.03], nice=False)), x2="high:Q")
-    point = base.mark_point(size=60, filled=True, opacity=1).encode(x="ari:Q", shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=alt.Legend(title="method")))
-    return alt.layer(bar, point, data=data).properties(width=260, height=150).facet(alt.Facet("panel:N", title=None), columns=2).properties(title=_title(summary))
+    base = alt.Chart().encode(
+        y=alt.Y(
+            "pair:N", sort=list(dict.fromkeys(data["pair"])), title="F_in and F_out", axis=alt.Axis(labelLimit=300)
+        ),
+        yOffset=alt.YOffset("method:N", sort=methods),
+        color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=alt.Legend(title="method")),
+    )
+    bar = base.mark_rule(strokeWidth=1.5).encode(
+        x=alt.X("low:Q", title="ARI, mean ± sd", scale=alt.Scale(domain=[-0.1, 1.03], nice=False)), x2="high:Q"
+    )
+    point = base.mark_point(size=60, filled=True, opacity=1).encode(
+        x="ari:Q", shape=alt.Shape("method:N", scale=_method_scale(methods, 1), legend=alt.Legend(title="method"))
+    )
+    return (
+        alt.layer(bar, point, data=data)
+        .properties(width=260, height=150)
+        .facet(alt.Facet("panel:N", title=None), columns=2)
+        .properties(title=_title(summary))
+    )
+
 
 def agreement_chart(
     summary,  # `pandas.DataFrame` from `agreement_summary`
-):            # Altair chart
+):  # Altair chart
     "N20, figure 2c: mean ARI of every pair of partitions, darker for more."
     import altair as alt
+
     variant, order = summary.columns[0], list(dict.fromkeys(summary["one"]))
-    data = summary.assign(panel=[f"{'outliers ' if variant == 'outliers' else ''}{v}{' answers' if variant == 'answers' else ''}, |T| = {m:,}" for v, m in zip(summary[variant], summary["comparisons"])])
-    base = alt.Chart().encode(x=alt.X("other:N", sort=order, title="partition", axis=alt.Axis(labelAngle=-45, labelLimit=200)), y=alt.Y("one:N", sort=order, title="partition", axis=alt.Axis(labelLimit=200)))
-    cell = base.mark_rect().encode(color=alt.Color("ari:Q", title="ARI", scale=alt.Scale(scheme="blues", domain=[0, 1], clamp=True)))
-    text = base.mark_text(fontSize=9).encode(text=alt.Text("ari:Q", format=".2f"), color=alt.condition("datum.ari > 0.6", alt.value("white"), alt.value("black")))
+    data = summary.assign(
+        panel=[
+            f"{'outliers ' if variant == 'outliers' else ''}{v}{' answers' if variant == 'answers' else ''}, |T| = {m:,}"
+            for v, m in zip(summary[variant], summary["comparisons"])
+        ]
+    )
+    base = alt.Chart().encode(
+        x=alt.X("other:N", sort=order, title="partition", axis=alt.Axis(labelAngle=-45, labelLimit=200)),
+        y=alt.Y("one:N", sort=order, title="partition", axis=alt.Axis(labelLimit=200)),
+    )
+    cell = base.mark_rect().encode(
+        color=alt.Color("ari:Q", title="ARI", scale=alt.Scale(scheme="blues", domain=[0, 1], clamp=True))
+    )
+    text = base.mark_text(fontSize=9).encode(
+        text=alt.Text("ari:Q", format=".2f"),
+        color=alt.condition("datum.ari > 0.6", alt.value("white"), alt.value("black")),
+    )
     size = 30 * len(order)
-    return alt.layer(cell, text, data=data).properties(width=size, height=size).facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=2).properties(title=_title(summary))
+    return (
+        alt.layer(cell, text, data=data)
+        .properties(width=size, height=size)
+        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=2)
+        .properties(title=_title(summary))
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #680d35e4
 def food_figure(
     summary,  # `pandas.DataFrame` from `agreement_summary`
-):            # Altair chart
+):  # Altair chart
     "The agreement of the methods, and under it the dishes in their clusters. Raises `DatasetNotFoundError`."
     import altair as alt
+
     dishes = food_partition()
     dishes = dishes.assign(row=dishes.groupby("cluster").cumcount(), panel=dishes["cluster"].map("cluster {}".format))
     rows, clusters = int(dishes["row"].max()) + 1, int(dishes["cluster"].max())
-    text = alt.Chart(dishes).mark_text(align="left", fontSize=9).encode(x=alt.value(0), y=alt.Y("row:O", axis=None), text="dish:N").properties(width=470, height=12 * rows)
-    return alt.vconcat(agreement_chart(summary), text.facet(alt.Facet("panel:N", title=None), columns=min(clusters, 3))).resolve_scale(color="independent")
+    text = (
+        alt.Chart(dishes)
+        .mark_text(align="left", fontSize=9)
+        .encode(x=alt.value(0), y=alt.Y("row:O", axis=None), text="dish:N")
+        .properties(width=470, height=12 * rows)
+    )
+    return alt.vconcat(
+        agreement_chart(summary), text.facet(alt.Facet("panel:N", title=None), columns=min(clusters, 3))
+    ).resolve_scale(color="independent")
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #2a468cca
 def _curve(summary, method, over="a"):
     "Points of a method, by the column to the right."
     return summary[summary["method"] == method].sort_values(over).set_index(over)
 
+
 def recovers_from(
-    summary,       # `pandas.DataFrame` from `ari_summary`, one setting a value of `over`
-    method,        # which method
-    over="a",      # column to the right
-    enough=0.99,   # mean ARI that counts as recovered
-):                 # value of that column; infinity for never
+    summary,  # `pandas.DataFrame` from `ari_summary`, one setting a value of `over`
+    method,  # which method
+    over="a",  # column to the right
+    enough=0.99,  # mean ARI that counts as recovered
+):  # value of that column; infinity for never
     "The smallest value from which on the mean ARI is high enough."
     found = float("inf")
     for value, ari in _curve(summary, method, over)["ari"][::-1].items():
-        if ari < enough: break
+        if ari < enough:
+            break
         found = float(value)
     return found
 
-def _said(start, name="a"): return "never" if start == float("inf") else f"from {name} = {start:g} on"
+
+def _said(start, name="a"):
+    return "never" if start == float("inf") else f"from {name} = {start:g} on"
+
 
 def _said_with_ari(summary, method, start, over="a", name="a"):
     "The same, with the mean ARI and the share of exact runs there, because a mean of 0.99 is not every time."
-    if start == float("inf"): return "never"
+    if start == float("inf"):
+        return "never"
     there = _curve(summary, method, over).loc[start]
     return f"{_said(start, name)} (there mean ARI {there['ari']:.3f}, exact in {there['exact']:.0%} of the runs)"
 
+
 def _better(one, two):
     "(whether one is better, in words) for two frames with the same index, or two with one row."
-    gap, error = one["ari"] - two["ari"], np.sqrt(one["sd"]**2 / one["repetitions"] + two["sd"]**2 / two["repetitions"])
-    return bool(gap.mean() > 1e-12 and (gap >= -np.maximum(2 * error, 0.02)).all()), f"{gap.mean():+.3f} on average, smallest difference {gap.min():+.3f}"
+    gap, error = (
+        one["ari"] - two["ari"],
+        np.sqrt(one["sd"] ** 2 / one["repetitions"] + two["sd"] ** 2 / two["repetitions"]),
+    )
+    return bool(
+        gap.mean() > 1e-12 and (gap >= -np.maximum(2 * error, 0.02)).all()
+    ), f"{gap.mean():+.3f} on average, smallest difference {gap.min():+.3f}"
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #d9aef11c
 def figure_1a_claims(summary):
     "The sentences of section 5 about figure 1a, with verdicts."
     source, n = "section 5, figure 1a", int(summary["n"].iloc[0])
     starts = {name: recovers_from(summary, name) for name in ("AddS-3", "AddS-4", "MulK-3", "MulK-4")}
-    claims = [Claim(f"{name} is able to exactly recover the planted clusters using as few as n(ln n)^3 comparisons.", f"recovers {_said_with_ari(summary, name, starts[name])}", starts[name] <= 3, source) for name in ("AddS-3", "AddS-4")]
+    claims = [
+        Claim(
+            f"{name} is able to exactly recover the planted clusters using as few as n(ln n)^3 comparisons.",
+            f"recovers {_said_with_ari(summary, name, starts[name])}",
+            starts[name] <= 3,
+            source,
+        )
+        for name in ("AddS-3", "AddS-4")
+    ]
     for name, a in (("MulK-3", 4.5), ("MulK-4", 5.5)):
-        claims.append(Claim(f"{name} needs n(ln n)^{a} comparisons.", f"recovers {_said_with_ari(summary, name, starts[name])}", abs(starts[name] - a) <= 0.5, source))
-        claims.append(Claim(f"n(ln n)^{a} exceeds n².", f"{n_comparisons(n, a):,} against {n**2:,} at n = {n}", n_comparisons(n, a) > n**2, source))
+        claims.append(
+            Claim(
+                f"{name} needs n(ln n)^{a} comparisons.",
+                f"recovers {_said_with_ari(summary, name, starts[name])}",
+                abs(starts[name] - a) <= 0.5,
+                source,
+            )
+        )
+        claims.append(
+            Claim(
+                f"n(ln n)^{a} exceeds n².",
+                f"{n_comparisons(n, a):,} against {n**2:,} at n = {n}",
+                n_comparisons(n, a) > n**2,
+                source,
+            )
+        )
     apart = (_curve(summary, "AddS-3")["ari"] - _curve(summary, "AddS-4")["ari"]).abs()
     better, words = _better(_curve(summary, "MulK-3"), _curve(summary, "MulK-4"))
-    return claims + [Claim("AddS-3 and AddS-4 have comparable performance.", f"mean ARI apart by {apart.mean():.3f} on average, at most {apart.max():.3f} (a = {apart.idxmax():g})", apart.mean() <= 0.05, source),
-                     Claim("MulK-3 is significantly better than MulK-4.", words, better, source)]
+    return claims + [
+        Claim(
+            "AddS-3 and AddS-4 have comparable performance.",
+            f"mean ARI apart by {apart.mean():.3f} on average, at most {apart.max():.3f} (a = {apart.idxmax():g})",
+            apart.mean() <= 0.05,
+            source,
+        ),
+        Claim("MulK-3 is significantly better than MulK-4.", words, better, source),
+    ]
+
 
 def figure_1b_claims(summary):
     "The sentences about figure 1b, with verdicts."
     source = "section 5, figure 1b"
     ours, theirs = (recovers_from(summary, name, "epsilon") for name in ("AddS-3", "MulK-3"))
-    return [Claim("AddS-3 exactly recovers the planted clusters for ε as small as 0.25.", f"recovers {_said_with_ari(summary, 'AddS-3', ours, 'epsilon', 'ε')}", ours <= 0.25, source),
-            Claim("MulK-3 only recovers the planted clusters for ε > 0.9.", f"recovers {_said_with_ari(summary, 'MulK-3', theirs, 'epsilon', 'ε')}", 0.9 < theirs < float("inf"), source)]
+    return [
+        Claim(
+            "AddS-3 exactly recovers the planted clusters for ε as small as 0.25.",
+            f"recovers {_said_with_ari(summary, 'AddS-3', ours, 'epsilon', 'ε')}",
+            ours <= 0.25,
+            source,
+        ),
+        Claim(
+            "MulK-3 only recovers the planted clusters for ε > 0.9.",
+            f"recovers {_said_with_ari(summary, 'MulK-3', theirs, 'epsilon', 'ε')}",
+            0.9 < theirs < float("inf"),
+            source,
+        ),
+    ]
+
 
 def figure_1c_claims(summary):
     "The sentences about figure 1c, with verdicts."
@@ -403,28 +643,68 @@ def figure_1c_claims(summary):
     for name, why in ((families[1], "both with δ = 0.5"), (families[-1], "as the published code has them")):
         pair = [_curve(summary[summary["family"] == family], "AddS-3")["ari"] for family in (families[0], name)]
         apart = (pair[0] - pair[1]).abs()
-        claims.append(Claim(f"{families[0]} against {name}: the distributions affect the performances.", f"{why}: AddS-3's mean ARI differs by up to {apart.max():.3f} (a = {apart.idxmax():g})", apart.max() >= 0.1, source))
+        claims.append(
+            Claim(
+                f"{families[0]} against {name}: the distributions affect the performances.",
+                f"{why}: AddS-3's mean ARI differs by up to {apart.max():.3f} (a = {apart.idxmax():g})",
+                apart.max() >= 0.1,
+                source,
+            )
+        )
     return claims
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #f0ed8e6a
-def _at(summary, method, a): return _curve(summary, method).loc[[a]]
+def _at(summary, method, a):
+    return _curve(summary, method).loc[[a]]
+
 
 def figure_2a_claims(summary):
     "The sentences about figure 2a, with verdicts."
     source, known, found = "section 5, figure 2a", _curve(summary, "AddS-3, k known"), _curve(summary, "AddS-3, SPUR")
-    rivals, ours = {name: float(_at(summary, name, 2)["ari"].iloc[0]) for name in ("k-means", "t-STE")}, float(known["ari"].loc[2])
+    rivals, ours = (
+        {name: float(_at(summary, name, 2)["ari"].iloc[0]) for name in ("k-means", "t-STE")},
+        float(known["ari"].loc[2]),
+    )
     target = _curve(summary, "k-means")["ari"] - 0.05
     reached = float("inf")
     for a in sorted(target.index, reverse=True):
-        if _curve(summary, "MulK-3")["ari"].loc[a] < target.loc[a]: break
+        if _curve(summary, "MulK-3")["ari"].loc[a] < target.loc[a]:
+            break
         reached = float(a)
     apart = (known["ari"] - found["ari"]).abs()
-    return [Claim(f"n(ln n)^2 triplets are sufficient for AddS-3 to reach the performance of {name}.", f"{ours:.3f} against {value:.3f}", ours >= value - 0.05, source) for name, value in rivals.items()] + [
-        Claim("MulK-3 requires n(ln n)^3 triplets to reach it.", f"reaches k-means {_said(reached)}", abs(reached - 3) <= 0.5, source),
-        Claim("AddS-3 with known number of clusters performs similarly to AddS-3 using SPUR.", f"mean ARI apart by at most {apart.max():.3f}", apart.max() <= 0.05, source),
-        Claim("SPUR estimates the number of clusters correctly.", f"mean k̂: {_numbers(found)}", bool((found["n_clusters"] == 2).all()), source)]
+    return [
+        Claim(
+            f"n(ln n)^2 triplets are sufficient for AddS-3 to reach the performance of {name}.",
+            f"{ours:.3f} against {value:.3f}",
+            ours >= value - 0.05,
+            source,
+        )
+        for name, value in rivals.items()
+    ] + [
+        Claim(
+            "MulK-3 requires n(ln n)^3 triplets to reach it.",
+            f"reaches k-means {_said(reached)}",
+            abs(reached - 3) <= 0.5,
+            source,
+        ),
+        Claim(
+            "AddS-3 with known number of clusters performs similarly to AddS-3 using SPUR.",
+            f"mean ARI apart by at most {apart.max():.3f}",
+            apart.max() <= 0.05,
+            source,
+        ),
+        Claim(
+            "SPUR estimates the number of clusters correctly.",
+            f"mean k̂: {_numbers(found)}",
+            bool((found["n_clusters"] == 2).all()),
+            source,
+        ),
+    ]
 
-def _numbers(found): return ", ".join(f"{k:.1f} (a = {a:g})" for a, k in found["n_clusters"].items())
+
+def _numbers(found):
+    return ", ".join(f"{k:.1f} (a = {a:g})" for a, k in found["n_clusters"].items())
+
 
 def figure_2b_claims(summary):
     "The sentences about figure 2b, with verdicts."
@@ -433,51 +713,197 @@ def figure_2b_claims(summary):
     better, over = _better(known, _curve(summary, "MulK-3"))
     close = (known["ari"] - _curve(summary, "t-STE")["ari"]).abs()
     last = {name: float(_at(summary, name, 4)["ari"].iloc[0]) for name in MNIST_METHODS}
-    return [Claim("At n(ln n)^2 triplets, AddS-3 with known k outperforms AddS-3 using SPUR.", words, early, source),
-            Claim("AddS-3 with known k outperforms MulK-3.", over, better, source),
-            Claim("AddS-3 with known k is close to the performance of t-STE.", f"apart by {close.mean():.3f} on average, at most {close.max():.3f}", close.max() <= 0.1, source),
-            Claim("For n(ln n)^4 triplets, all ordinal methods converge to the baseline of k-means with access to the original data.", ", ".join(f"{name} {value:.3f}" for name, value in last.items()), all(abs(value - last["k-means"]) <= 0.05 for value in last.values()), source),
-            Claim("The ARI of AddS-3 with SPUR improves when the number of comparisons increases.", ", ".join(f"{value:.3f} (a = {a:g})" for a, value in found["ari"].items()), found["ari"].iloc[-1] > found["ari"].iloc[0], source),
-            Claim("SPUR's k increases from 3 at n(ln n)^2 up to 9 at n(ln n)^4.", f"mean k̂: {_numbers(found)}", [round(found["n_clusters"].loc[a]) for a in (2, 4)] == [3, 9], source)]
+    return [
+        Claim("At n(ln n)^2 triplets, AddS-3 with known k outperforms AddS-3 using SPUR.", words, early, source),
+        Claim("AddS-3 with known k outperforms MulK-3.", over, better, source),
+        Claim(
+            "AddS-3 with known k is close to the performance of t-STE.",
+            f"apart by {close.mean():.3f} on average, at most {close.max():.3f}",
+            close.max() <= 0.1,
+            source,
+        ),
+        Claim(
+            "For n(ln n)^4 triplets, all ordinal methods converge to the baseline of k-means with access to the original data.",
+            ", ".join(f"{name} {value:.3f}" for name, value in last.items()),
+            all(abs(value - last["k-means"]) <= 0.05 for value in last.values()),
+            source,
+        ),
+        Claim(
+            "The ARI of AddS-3 with SPUR improves when the number of comparisons increases.",
+            ", ".join(f"{value:.3f} (a = {a:g})" for a, value in found["ari"].items()),
+            found["ari"].iloc[-1] > found["ari"].iloc[0],
+            source,
+        ),
+        Claim(
+            "SPUR's k increases from 3 at n(ln n)^2 up to 9 at n(ln n)^4.",
+            f"mean k̂: {_numbers(found)}",
+            [round(found["n_clusters"].loc[a]) for a in (2, 4)] == [3, 9],
+            source,
+        ),
+    ]
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #35b6336d
 def figure_2c_claims(summary):
     "The sentences about figure 2c, with verdicts, for every treatment of the outliers."
-    source, claims = "section 5, figure 2c", [Claim("The Car dataset exhibits 12112 triplet comparisons.", f"{summary['comparisons'].max()}", summary["comparisons"].max() == 12112, "section 5")]
+    source, claims = (
+        "section 5, figure 2c",
+        [
+            Claim(
+                "The Car dataset exhibits 12112 triplet comparisons.",
+                f"{summary['comparisons'].max()}",
+                summary["comparisons"].max() == 12112,
+                "section 5",
+            )
+        ],
+    )
     for outliers in dict.fromkeys(summary["outliers"]):
         own = summary[summary["outliers"] == outliers].set_index(["one", "other"])
         k = float(own.loc[("AddS-3, SPUR", "classes"), "n_clusters"])
-        claims.append(Claim(f"Outliers {outliers}: AddS-3 with SPUR estimates k = 2.", f"mean k̂ = {k:g}", k == 2, source))
+        claims.append(
+            Claim(f"Outliers {outliers}: AddS-3 with SPUR estimates k = 2.", f"mean k̂ = {k:g}", k == 2, source)
+        )
         ruler = own.xs("classes", level="other")["ari"].drop("classes").sort_values(ascending=False)
-        claims.append(Claim(f"Outliers {outliers}: MulK-3 with k = 3 agrees the most with the true labels.", ", ".join(f"{name} {value:.2f}" for name, value in ruler.head(3).items()), ruler.index[0] == "MulK-3, k = 3", source))
-        pairs = {(a, b): own.loc[(f"{a}, k = 2", f"{b}, k = 2"), "ari"] for a, b in (("AddS-3", "MulK-3"), ("AddS-3", "t-STE"), ("MulK-3", "t-STE"))}
-        claims.append(Claim(f"Outliers {outliers}: all the clustering methods agree well for k = 2.", ", ".join(f"{a} and {b} {value:.2f}" for (a, b), value in pairs.items()), min(pairs.values()) >= 0.6, source))
+        claims.append(
+            Claim(
+                f"Outliers {outliers}: MulK-3 with k = 3 agrees the most with the true labels.",
+                ", ".join(f"{name} {value:.2f}" for name, value in ruler.head(3).items()),
+                ruler.index[0] == "MulK-3, k = 3",
+                source,
+            )
+        )
+        pairs = {
+            (a, b): own.loc[(f"{a}, k = 2", f"{b}, k = 2"), "ari"]
+            for a, b in (("AddS-3", "MulK-3"), ("AddS-3", "t-STE"), ("MulK-3", "t-STE"))
+        }
+        claims.append(
+            Claim(
+                f"Outliers {outliers}: all the clustering methods agree well for k = 2.",
+                ", ".join(f"{a} and {b} {value:.2f}" for (a, b), value in pairs.items()),
+                min(pairs.values()) >= 0.6,
+                source,
+            )
+        )
     return claims
+
 
 def food_claims(summary):
     "What section 5 says of Food; the comparison of the methods is in an appendix that shows pictures only."
     m = int(summary.loc[summary["answers"] == "unique", "comparisons"].iloc[0])
-    return [Claim("The Food dataset contains 190376 triplet comparisons.", f"{m} different ones", m == 190376, "section 5")]
+    return [
+        Claim("The Food dataset contains 190376 triplet comparisons.", f"{m} different ones", m == 190376, "section 5")
+    ]
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #1e16355c
 _ARI = dict(summarise=ari_summary, paper="N20")
 _STEPS, _NOISE = [1 + s / 2 for s in range(11)], [round(s / 20, 2) for s in range(1, 21)]
 for _name, _figure, _title_, _quick, _full, _chart, _claims, _paired in (
-    ("n20-fig1a", "Figure 1a", "ARI on planted clusters against the number of comparisons", dict(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]), dict(kind=["triplets", "quadruplets"], a=_STEPS), ari_chart, figure_1a_claims, ("a", "kind")),
-    ("n20-fig1b", "Figure 1b", "ARI on planted clusters against the external noise", dict(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]), dict(epsilon=_NOISE), noise_chart, figure_1b_claims, ("epsilon",)),
-    ("n20-fig1c", "Figure 1c", "ARI on planted clusters with other distributions", dict(family=list(FAMILIES)[1:], a=[3, 4]), dict(family=list(FAMILIES)[1:], a=[3, 4]), family_chart, figure_1c_claims, ("a",))):
-    register_reproduction(Reproduction(_name, _title_, planted_partition_run, figure_1_grid(True, **_quick), figure_1_grid(False, **_full), chart=_chart, figure=_figure, claims=_claims, paired=_paired, version=2, **_ARI))
-for _name, _figure, _dataset, _claims in (("n20-fig2a", "Figure 2a", "1 vs. 7", figure_2a_claims), ("n20-fig2b", "Figure 2b", "10 digits", figure_2b_claims)):
-    register_reproduction(Reproduction(_name, f"ARI on MNIST, {_dataset}, against the number of triplets", mnist_run, figure_2_grid(_dataset), figure_2_grid(_dataset, False), chart=ari_chart, figure=_figure, claims=_claims, paired=("a",), version=2, **_ARI))
+    (
+        "n20-fig1a",
+        "Figure 1a",
+        "ARI on planted clusters against the number of comparisons",
+        dict(kind=["triplets", "quadruplets"], a=[1, 2, 3, 4, 5, 6]),
+        dict(kind=["triplets", "quadruplets"], a=_STEPS),
+        ari_chart,
+        figure_1a_claims,
+        ("a", "kind"),
+    ),
+    (
+        "n20-fig1b",
+        "Figure 1b",
+        "ARI on planted clusters against the external noise",
+        dict(epsilon=[0.1, 0.25, 0.5, 0.75, 0.9, 1.0]),
+        dict(epsilon=_NOISE),
+        noise_chart,
+        figure_1b_claims,
+        ("epsilon",),
+    ),
+    (
+        "n20-fig1c",
+        "Figure 1c",
+        "ARI on planted clusters with other distributions",
+        dict(family=list(FAMILIES)[1:], a=[3, 4]),
+        dict(family=list(FAMILIES)[1:], a=[3, 4]),
+        family_chart,
+        figure_1c_claims,
+        ("a",),
+    ),
+):
+    register_reproduction(
+        Reproduction(
+            _name,
+            _title_,
+            planted_partition_run,
+            figure_1_grid(True, **_quick),
+            figure_1_grid(False, **_full),
+            chart=_chart,
+            figure=_figure,
+            claims=_claims,
+            paired=_paired,
+            version=2,
+            **_ARI,
+        )
+    )
+for _name, _figure, _dataset, _claims in (
+    ("n20-fig2a", "Figure 2a", "1 vs. 7", figure_2a_claims),
+    ("n20-fig2b", "Figure 2b", "10 digits", figure_2b_claims),
+):
+    register_reproduction(
+        Reproduction(
+            _name,
+            f"ARI on MNIST, {_dataset}, against the number of triplets",
+            mnist_run,
+            figure_2_grid(_dataset),
+            figure_2_grid(_dataset, False),
+            chart=ari_chart,
+            figure=_figure,
+            claims=_claims,
+            paired=("a",),
+            version=2,
+            **_ARI,
+        )
+    )
 for _name, _figure, _title_, _function, _vary, _chart, _claims in (
-    ("n20-fig2c", "Figure 2c", "Agreement of partitions of sixty cars, and with the collectors' classes", car_partitions_run, dict(outliers=list(OUTLIERS)), agreement_chart, figure_2c_claims),
-    ("n20-food", "Appendix F (Food)", "Agreement of partitions of a hundred dishes, and the dishes by cluster", food_run, dict(answers=["unique", "all"]), food_figure, food_claims)):
-    register_reproduction(Reproduction(_name, _title_, _function, parameter_grid(**_vary, repetition=range(2)), parameter_grid(**_vary, repetition=range(10)), agreement_summary, _chart, paper="N20", figure=_figure, claims=_claims, paired=tuple(_vary)))
+    (
+        "n20-fig2c",
+        "Figure 2c",
+        "Agreement of partitions of sixty cars, and with the collectors' classes",
+        car_partitions_run,
+        dict(outliers=list(OUTLIERS)),
+        agreement_chart,
+        figure_2c_claims,
+    ),
+    (
+        "n20-food",
+        "Appendix F (Food)",
+        "Agreement of partitions of a hundred dishes, and the dishes by cluster",
+        food_run,
+        dict(answers=["unique", "all"]),
+        food_figure,
+        food_claims,
+    ),
+):
+    register_reproduction(
+        Reproduction(
+            _name,
+            _title_,
+            _function,
+            parameter_grid(**_vary, repetition=range(2)),
+            parameter_grid(**_vary, repetition=range(10)),
+            agreement_summary,
+            _chart,
+            paper="N20",
+            figure=_figure,
+            claims=_claims,
+            paired=tuple(_vary),
+        )
+    )
 
 # %% ../../nbs/9_reproduce/94_n20.ipynb #f53aaf3f
 def setting_2020(
     summary,  # `pandas.DataFrame` of kept results
-    kind,     # "full" or "quick"
-):            # text
+    kind,  # "full" or "quick"
+):  # text
     "Which setting results come from, in a line before the header of the figure."
-    return "; ".join(["THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)])
+    return "; ".join(
+        ["THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's", *describe_ari(summary)]
+    )

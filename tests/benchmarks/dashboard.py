@@ -3,7 +3,11 @@
 Serves `planted` on this machine, moves a slider twenty times in headless Chromium, and prints the median and the slowest time from the slider's event
 to the frame that shows the new heat map and tree, and to the one in which every chosen method has its value. `--picture` writes the picture for the notebook.
 """
-import argparse, os, shutil, statistics
+
+import argparse
+import os
+import shutil
+import statistics
 
 from comparison_hc.dashboards.planted import LIVE_VALUES
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
@@ -23,14 +27,18 @@ MOVE = """([name, places]) => new Promise(resolve => {
     move();
 })"""
 
+
 def measure(page, name, values):
     "Milliseconds (to the new tree, to all values) of every move."
     places = [LIVE_VALUES[name].index(value) for value in values]
     return page.evaluate(MOVE, [name, places])
 
+
 def put(page, **values):
     "Move sliders and wait for the answer."
-    for name, value in values.items(): measure(page, name, [value])
+    for name, value in values.items():
+        measure(page, name, [value])
+
 
 def report(what, rounds):
     "The best round's medians."
@@ -38,33 +46,56 @@ def report(what, rounds):
     slowest = max(done for took in rounds for _, done in took)
     print(f"{what:58} {tree:8.0f} {all_:8.0f} {slowest:8.0f}", flush=True)
 
+
 def main():
     "Serve, move, print."
     from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3); parser.add_argument("--picture")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--picture")
     args = parser.parse_args()
     with serve_dashboard(find_dashboard("planted")) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page(viewport=dict(width=1280, height=800), device_scale_factor=1)
-        page.set_default_timeout(120_000); page.goto(address); page.wait_for_selector(".chc[data-done]")
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}")
-        moves = dict(snr=[round(0.1 * step, 1) for step in range(1, 21)], p=[0.01, 0.1, 1.0, 0.001] * 5, seed=list(range(19, -1, -1)))
-        for name, values in moves.items(): report(f"N = 64, {name}", [measure(page, name, values) for _ in range(args.rounds)]); put(page, snr=1.0, p=0.1, seed=0)
-        for method in ("4K–AL", "4K–AL–act", "4–AL–I5"): page.locator(f"input[aria-label='run {method}']").check()
+        page.set_default_timeout(120_000)
+        page.goto(address)
+        page.wait_for_selector(".chc[data-done]")
+        print(
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}"
+        )
+        moves = dict(
+            snr=[round(0.1 * step, 1) for step in range(1, 21)],
+            p=[0.01, 0.1, 1.0, 0.001] * 5,
+            seed=list(range(19, -1, -1)),
+        )
+        for name, values in moves.items():
+            report(f"N = 64, {name}", [measure(page, name, values) for _ in range(args.rounds)])
+            put(page, snr=1.0, p=0.1, seed=0)
+        for method in ("4K–AL", "4K–AL–act", "4–AL–I5"):
+            page.locator(f"input[aria-label='run {method}']").check()
         report("N = 64, snr, all eight methods", [measure(page, "snr", moves["snr"]) for _ in range(args.rounds)])
         put(page, p=0.001, n_pure=30)
         report("N = 240, p = 0.001 (0.4 million answers), all eight, snr", [measure(page, "snr", moves["snr"][::4])])
-        if args.picture: _picture(chromium, address, args.picture)
+        if args.picture:
+            _picture(chromium, address, args.picture)
         chromium.close()
+
 
 def _picture(chromium, address, path):
     "The dashboard after a short visit."
-    page = chromium.new_page(viewport=dict(width=1280, height=1180))         # all of it: an inner part of Voila's page scrolls, not the page
-    page.set_default_timeout(120_000); page.goto(address); page.wait_for_selector(".chc[data-done]")
-    for snr in [round(0.2 * step, 1) for step in range(1, 11)] + [0.8]: put(page, snr=snr)
+    page = chromium.new_page(
+        viewport=dict(width=1280, height=1180)
+    )  # all of it: an inner part of Voila's page scrolls, not the page
+    page.set_default_timeout(120_000)
+    page.goto(address)
+    page.wait_for_selector(".chc[data-done]")
+    for snr in [round(0.2 * step, 1) for step in range(1, 11)] + [0.8]:
+        put(page, snr=snr)
     page.locator(".chc-history select").select_option("snr")
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")                   # a time, different every time
+    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
     page.locator(".chc").screenshot(path=path)
 
-if __name__ == "__main__": main()
+
+if __name__ == "__main__":
+    main()

@@ -3,15 +3,22 @@
 Serves `flat` on this machine, moves a slider twenty times in headless Chromium at n = 200 where the certificate applies, and prints the median and the slowest time from the slider's event
 to the frame that shows the result. Then the same where it does not apply. `--picture` writes the picture for the notebook.
 """
-import argparse, os, shutil, statistics
+
+import argparse
+import os
+import shutil
+import statistics
+
+from dashboard import MOVE
 
 from comparison_hc.dashboards.flat import LIVE_VALUES
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from dashboard import MOVE
+
 
 def measure(page, name, values):
     "Milliseconds to the result of every move."
     return [drawn for drawn, _ in page.evaluate(MOVE, [name, [LIVE_VALUES[name].index(value) for value in values]])]
+
 
 def report(page, what, name, values, rounds):
     "The best round's median."
@@ -19,35 +26,66 @@ def report(page, what, name, values, rounds):
     for _ in range(rounds):
         took.append(measure(page, name, values))
         proofs.add(page.inner_text("[data-fact=proof]").split(",")[0])
-    print(f"{what:58} {min(map(statistics.median, took)):8.0f} {max(map(max, took)):8.0f}  last: {', '.join(proofs)}", flush=True)
+    print(
+        f"{what:58} {min(map(statistics.median, took)):8.0f} {max(map(max, took)):8.0f}  last: {', '.join(proofs)}",
+        flush=True,
+    )
+
 
 def main():
     "Serve, move, print."
     from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3); parser.add_argument("--picture")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--picture")
     args = parser.parse_args()
     with serve_dashboard(find_dashboard("flat")) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page(viewport=dict(width=1280, height=1140), device_scale_factor=1)
-        page.set_default_timeout(600_000); page.goto(address); page.wait_for_selector(".chc[data-done]")
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}")
-        report(page, "a from 4 to 4.9 and back", "a", [round(4 + 0.1 * step, 1) for step in (*range(10), *range(9, -1, -1))], args.rounds)
+        page.set_default_timeout(600_000)
+        page.goto(address)
+        page.wait_for_selector(".chc[data-done]")
+        print(
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}"
+        )
+        report(
+            page,
+            "a from 4 to 4.9 and back",
+            "a",
+            [round(4 + 0.1 * step, 1) for step in (*range(10), *range(9, -1, -1))],
+            args.rounds,
+        )
         measure(page, "a", [4.5])
-        report(page, "ε from 0.75 to 1 and back", "epsilon", [0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 0.95, 0.9, 0.85, 0.8] * 2, args.rounds)
+        report(
+            page,
+            "ε from 0.75 to 1 and back",
+            "epsilon",
+            [0.75, 0.8, 0.85, 0.9, 0.95, 1.0, 0.95, 0.9, 0.85, 0.8] * 2,
+            args.rounds,
+        )
         report(page, "seed", "seed", list(range(19, -1, -1)), args.rounds)
-        if args.picture: _picture(page, args.picture)
-        measure(page, "n", [200]); measure(page, "a", [2.5])
+        if args.picture:
+            _picture(page, args.picture)
+        measure(page, "n", [200])
+        measure(page, "a", [2.5])
         report(page, "without a certificate: n = 200, k = 2, a = 2.5, three seeds", "seed", [1, 2, 3], 1)
         chromium.close()
 
+
 def _picture(page, path):
     "The dashboard after a short visit."
-    page.reload(); page.wait_for_selector(".chc[data-done]")
-    for name, values in dict(n=[100], k=[2], a=[1.5, 2, 2.5, 3, 3.5, 4.0]).items(): measure(page, name, values)
+    page.reload()
+    page.wait_for_selector(".chc[data-done]")
+    for name, values in dict(n=[100], k=[2], a=[1.5, 2, 2.5, 3, 3.5, 4.0]).items():
+        measure(page, name, values)
     page.locator(".chc-history select").select_option("a")
-    page.wait_for_function("() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }")
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")                   # a time, different every time
+    page.wait_for_function(
+        "() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }"
+    )
+    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
     page.locator(".chc").screenshot(path=path)
 
-if __name__ == "__main__": main()
+
+if __name__ == "__main__":
+    main()

@@ -3,11 +3,16 @@
 Serves `link` on this machine, moves α a hundred times in headless Chromium at the sizes below, and prints how many pieces and trees there are, the median and the slowest time from the slider's event
 to the next frame, which shows the new picture. `--picture` writes the picture for the notebook.
 """
-import argparse, os, shutil, statistics
+
+import argparse
+import os
+import shutil
+import statistics
+
+from dashboard import MOVE
 
 from comparison_hc.dashboards.link import LIVE_VALUES
 from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from dashboard import MOVE
 
 SWEEP = """() => new Promise(resolve => {
     const input = document.querySelector('.chc-slider[data-name=parameter] input'), took = []; let turn = 0;
@@ -19,37 +24,63 @@ SWEEP = """() => new Promise(resolve => {
     move();
 })"""
 
+
 def put(page, **values):
     "Set sliders and lists, and wait for the whole answer."
     for name, value in values.items():
-        if name in ("kind", "family"): page.locator(f".chc-choice[data-name={name}] select").select_option(value)
-        else: page.evaluate(MOVE, [name, [LIVE_VALUES[name].index(value)]])
-        page.wait_for_function("() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }")
+        if name in ("kind", "family"):
+            page.locator(f".chc-choice[data-name={name}] select").select_option(value)
+        else:
+            page.evaluate(MOVE, [name, [LIVE_VALUES[name].index(value)]])
+        page.wait_for_function(
+            "() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }"
+        )
+
 
 def main():
     "Serve, move, print."
     from playwright.sync_api import sync_playwright
+
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--picture")
     args = parser.parse_args()
     with serve_dashboard(find_dashboard("link")) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page(viewport=dict(width=1280, height=1000), device_scale_factor=1)
-        page.set_default_timeout(600_000); page.goto(address); page.wait_for_selector(".chc[data-done]")
+        page.set_default_timeout(600_000)
+        page.goto(address)
+        page.wait_for_selector(".chc[data-done]")
         put(page)
-        if args.picture: picture(page, args.picture)
-        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}")
+        if args.picture:
+            picture(page, args.picture)
+        print(
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}"
+        )
         put(page, tasks=1)
-        for kind, family, per_class in (("rings and disks", "single–complete", 20), ("rings and disks", "single–complete", 50), ("digits", "single–complete", 50), ("iris", "two metrics", 50)):
+        for kind, family, per_class in (
+            ("rings and disks", "single–complete", 20),
+            ("rings and disks", "single–complete", 50),
+            ("digits", "single–complete", 50),
+            ("iris", "two metrics", 50),
+        ):
             put(page, kind=kind, family=family, per_class=per_class)
-            took, pieces, trees = page.evaluate(SWEEP), *(page.inner_text(f"[data-fact={name}]").split(" of ")[1].split(", ")[0] for name in ("piece", "tree"))
-            print(f"{kind + ', ' + family + ', ' + str(per_class) + ' a class':44} {pieces:>7} {trees:>6} {statistics.median(took):7.0f} {max(took):8.0f}", flush=True)
+            took, pieces, trees = (
+                page.evaluate(SWEEP),
+                *(page.inner_text(f"[data-fact={name}]").split(" of ")[1].split(", ")[0] for name in ("piece", "tree")),
+            )
+            print(
+                f"{kind + ', ' + family + ', ' + str(per_class) + ' a class':44} {pieces:>7} {trees:>6} {statistics.median(took):7.0f} {max(took):8.0f}",
+                flush=True,
+            )
         chromium.close()
+
 
 def picture(page, path):
     "The dashboard at the best place on average."
     page.locator("[data-go=mean]").click()
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")                   # a time, different every time
+    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
     page.locator(".chc").screenshot(path=path)
 
-if __name__ == "__main__": main()
+
+if __name__ == "__main__":
+    main()

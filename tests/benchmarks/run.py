@@ -3,280 +3,433 @@
 Prints one line a benchmark as it is measured: seconds after import (best and median), peak memory of the whole process.
 WORDS select benchmarks by name. Nothing here is asserted: machines differ.
 """
-import json, os, resource, statistics, subprocess, sys, time
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 BENCHMARKS = {}  # name → (function that prepares and returns a function to time, repetitions)
 
+
 def benchmark(name, repetitions=5):
     "Register a function that prepares its data and returns the call to time."
+
     def register(prepare):
         BENCHMARKS[name] = prepare, repetitions
         return prepare
+
     return register
+
 
 def planted(n_pure=30, n_levels=3):
     "The planted hierarchy of F19's experiments: N = 240 unless told otherwise."
     from comparison_hc.hierarchical import planted_hierarchy
+
     return planted_hierarchy(n_pure, n_levels, 0.8, 0.1, 0.1, rng=0).similarity
+
 
 def four_al(p, n_pure=30):
     "Sampling at rate p and 4–AL, together."
+
     def prepare():
         from comparison_hc.hierarchical import quadruplet_average_linkage
         from comparison_hc.oracles import sample_quadruplets
+
         similarity = planted(n_pure)
+
         def call():
             answers = sample_quadruplets(similarity, p, rng=1)
             return f"{len(answers):,} answers, {quadruplet_average_linkage(answers).n_leaves} leaves"
+
         return call
+
     return prepare
 
-for p in (0.001, 0.01, 0.1): benchmark(f"4-AL, N = 240, p = {p:g}, sampling included", 3)(four_al(p))
-for n_pure, p in ((60, 0.001), (125, 0.0001)): benchmark(f"4-AL, N = {8 * n_pure}, p = {p:g}, sampling included", 3)(four_al(p, n_pure))
+
+for p in (0.001, 0.01, 0.1):
+    benchmark(f"4-AL, N = 240, p = {p:g}, sampling included", 3)(four_al(p))
+for n_pure, p in ((60, 0.001), (125, 0.0001)):
+    benchmark(f"4-AL, N = {8 * n_pure}, p = {p:g}, sampling included", 3)(four_al(p, n_pure))
+
 
 @benchmark("4-AL, N = 240, p = 1 by ranks")
 def ranked():
     from comparison_hc.hierarchical import quadruplet_average_linkage_ranked
+
     similarity = planted()
     return lambda: f"{quadruplet_average_linkage_ranked(similarity).n_leaves} leaves"
 
+
 def four_k_al_passive(p, sampled=True):
     "The passive kernel with self-pairs, and its tree; with or without sampling the answers."
+
     def prepare():
         from comparison_hc.hierarchical import kernel_average_linkage, kernel_passive
         from comparison_hc.oracles import sample_quadruplets
+
         similarity = planted()
         given = None if sampled else sample_quadruplets(similarity, p, rng=1)
+
         def call():
             answers = given or sample_quadruplets(similarity, p, rng=1)
             return f"{len(answers):,} answers, {kernel_average_linkage(kernel_passive(answers, self_pairs=True)).n_leaves} leaves"
+
         return call
+
     return prepare
 
-for p in (0.001, 0.01): benchmark(f"4K-AL passive, N = 240, p = {p:g}, sampling included", 3)(four_k_al_passive(p))
+
+for p in (0.001, 0.01):
+    benchmark(f"4K-AL passive, N = 240, p = {p:g}, sampling included", 3)(four_k_al_passive(p))
 benchmark("4K-AL passive, N = 240, p = 0.1, sampling included", 2)(four_k_al_passive(0.1))
 benchmark("4K-AL passive, N = 240, p = 0.1, answers given", 2)(four_k_al_passive(0.1, sampled=False))
+
 
 @benchmark("4K-AL passive, N = 240, p = 1 by ranks")
 def four_k_al_ranked():
     from comparison_hc.hierarchical import kernel_average_linkage, kernel_passive_ranked
+
     similarity = planted()
     return lambda: f"{kernel_average_linkage(kernel_passive_ranked(similarity)).n_leaves} leaves"
+
 
 @benchmark("4K-AL active, N = 240, budget of p = 0.01")
 def four_k_al_active():
     from comparison_hc.comparisons import n_quadruplet_questions
     from comparison_hc.hierarchical import kernel_active, kernel_average_linkage
     from comparison_hc.oracles import Counting, SimilarityOracle, run
+
     similarity, budget = planted(), round(0.01 * n_quadruplet_questions(240))
+
     def call():
         oracle = Counting(SimilarityOracle(similarity))
         tree = kernel_average_linkage(run(kernel_active(240, rng=1, n_comparisons=budget), oracle))
         return f"{oracle.n_queries:,} questions, {tree.n_leaves} leaves"
+
     return call
+
 
 def by_questions(linkage):
     "Single or complete linkage, the oracle included."
+
     def prepare():
         from comparison_hc import hierarchical
         from comparison_hc.oracles import Counting, SimilarityOracle, run
+
         similarity = planted()
+
         def call():
             oracle = Counting(SimilarityOracle(similarity))
             return f"{run(getattr(hierarchical, linkage)(240), oracle).n_leaves} leaves, {oracle.n_queries:,} questions"
+
         return call
+
     return prepare
 
-for linkage in ("single_linkage", "complete_linkage"): benchmark(f"{linkage.replace('_', ' ')} by questions, N = 240")(by_questions(linkage))
+
+for linkage in ("single_linkage", "complete_linkage"):
+    benchmark(f"{linkage.replace('_', ' ')} by questions, N = 240")(by_questions(linkage))
+
 
 def hidden_tree(n, shape):
     "The tree of a shape; the caterpillar also with its items in the order of their leaves, from the root down or from the bottom up."
     from comparison_hc.adaptive import random_hierarchy
+
     tree = random_hierarchy(n, shape.split(",")[0], 0)
-    return tree.relabel(tree.leaf_order()[::1 if shape.endswith("down") else -1]) if "," in shape else tree
+    return tree.relabel(tree.leaf_order()[:: 1 if shape.endswith("down") else -1]) if "," in shape else tree
+
 
 def adaptive(name, n, shape):
     "An adaptive learner with the simulated oracle; the number of questions against n log₂ n."
+
     def prepare():
         from math import log2
+
         from comparison_hc import adaptive
         from comparison_hc.oracles import Counting, HierarchyOracle, run
+
         truth = hidden_tree(n, shape)
         inner = HierarchyOracle(truth)
+
         def call():
             oracle = Counting(inner)
-            learned = run(adaptive.insertion_clustering(n) if name == "insertion" else adaptive.quick_clustering(n, 0), oracle)
+            learned = run(
+                adaptive.insertion_clustering(n) if name == "insertion" else adaptive.quick_clustering(n, 0), oracle
+            )
             assert learned.same_tree(truth) and (name == "quick" or oracle.n_queries <= n * log2(n))
             return f"{oracle.n_queries:,} questions in {oracle.n_batches:,} batches, {oracle.n_queries / (n * log2(n)):.3f} n log2 n"
+
         return call
+
     return prepare
+
 
 for n in (10_000, 100_000):
     for shape in ("balanced", "split", "uniform", "caterpillar", "caterpillar, down", "caterpillar, up"):
         benchmark(f"insertion, n = {n:,}, {shape}", 1)(adaptive("insertion", n, shape))
-        if "," not in shape: benchmark(f"quick clustering, n = {n:,}, {shape}", 1)(adaptive("quick", n, shape))
+        if "," not in shape:
+            benchmark(f"quick clustering, n = {n:,}, {shape}", 1)(adaptive("quick", n, shape))
+
 
 def noisy_insertion(name, shape, n=1000, p=0.8, delta=0.05, **options):
     "Insertion with wrong answers, always the same ones to the same three items; questions against n log₂ n + n log₂(1/δ)."
+
     def prepare():
         from math import log2
+
         from comparison_hc import adaptive
         from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, run
+
         truth = hidden_tree(n, shape)
+
         def call():
             oracle = Counting(Noisy(HierarchyOracle(truth), p, 1, wrong="same"))
             learned = run(getattr(adaptive, f"{name}_insertion_clustering")(n, p, delta, 0, **options), oracle)
             return f"{oracle.n_queries:,} questions, {oracle.n_queries / (n * log2(n) + n * log2(1 / delta)):.1f} (n log2 n + n log2 1/δ), {'right' if learned.same_tree(truth) else 'WRONG'} tree"
+
         return call
+
     return prepare
 
+
 for shape in ("balanced", "uniform", "caterpillar"):
-    for name in ("robust", "bayesian"): benchmark(f"noisy insertion, {name}, n = 1,000, {shape}", 1)(noisy_insertion(name, shape))
+    for name in ("robust", "bayesian"):
+        benchmark(f"noisy insertion, {name}, n = 1,000, {shape}", 1)(noisy_insertion(name, shape))
+
 
 @benchmark("4-AL on the Car triplets", 20)
 def car():
     from comparison_hc.datasets import load_dataset
     from comparison_hc.hierarchical import quadruplet_average_linkage
+
     triplets = load_dataset("car").triplets
     return lambda: f"{len(triplets):,} triplets, {quadruplet_average_linkage(triplets).n_leaves} leaves"
+
 
 @benchmark("sample 20 million quadruplets, N = 1000", 3)
 def sample_quadruplets_20_million():
     from comparison_hc.oracles import sample_quadruplets
+
     similarity = planted(125)
     return lambda: f"{len(sample_quadruplets(similarity, 20_000_000, rng=0)):,} answers"
+
 
 @benchmark("sample 20 million triplets, N = 1000", 3)
 def sample_triplets_20_million():
     from comparison_hc.oracles import sample_triplets
+
     similarity = planted(125)
     return lambda: f"{len(sample_triplets(similarity, 20_000_000, rng=0)):,} answers"
 
+
 def pieces(n, merges, data="digits"):
     "All pieces of a family with their exact losses (L20), after a first call that compiles."
+
     def prepare():
         import numpy as np
         from scipy.spatial.distance import pdist, squareform
+
         from comparison_hc.link import piecewise_loss, rings_and_disks
+
         if data == "digits":
             from comparison_hc.datasets import load_dataset
+
             digits, rng = load_dataset("mnist"), np.random.default_rng(0)
             classes = rng.choice(10, 5, replace=False)
-            rows = np.concatenate([rng.choice(np.flatnonzero(digits.labels == c), n // 5, replace=False) for c in classes])
-            points, labels = np.asarray(digits.features)[rows].reshape(n, -1).astype(float), np.asarray(digits.labels)[rows]
-        else: points, labels = rings_and_disks(n, 0)
+            rows = np.concatenate(
+                [rng.choice(np.flatnonzero(digits.labels == c), n // 5, replace=False) for c in classes]
+            )
+            points, labels = (
+                np.asarray(digits.features)[rows].reshape(n, -1).astype(float),
+                np.asarray(digits.labels)[rows],
+            )
+        else:
+            points, labels = rings_and_disks(n, 0)
         D = squareform(pdist(points))
-        if isinstance(merges, str):                                               # two metrics: the data, and one that knows nothing of them
+        if isinstance(merges, str):  # two metrics: the data, and one that knows nothing of them
             other = squareform(pdist(np.random.default_rng(1).random((n, 5))))
             D = D, other * (D.max() / other.max())
-        piecewise_loss(np.ones((4, 4)) - np.eye(4) if not isinstance(merges, str) else (np.ones((4, 4)) - np.eye(4),) * 2, [0, 0, 1, 1], merges)
+        piecewise_loss(
+            np.ones((4, 4)) - np.eye(4) if not isinstance(merges, str) else (np.ones((4, 4)) - np.eye(4),) * 2,
+            [0, 0, 1, 1],
+            merges,
+        )
         return lambda: str(piecewise_loss(D, labels, merges)).removeprefix("PiecewiseLoss")
+
     return prepare
+
 
 for linkages in (("single", "complete"), ("average", "complete")):
     benchmark(f"pieces, {'-'.join(linkages)}, rings and disks, n = 400", 3)(pieces(400, linkages, "rings"))
-    for n in (100, 250, 500): benchmark(f"pieces, {'-'.join(linkages)}, digits, n = {n}", 3)(pieces(n, linkages))
-for n in (100, 200): benchmark(f"pieces, two metrics, complete, n = {n}", 3)(pieces(n, "complete"))
+    for n in (100, 250, 500):
+        benchmark(f"pieces, {'-'.join(linkages)}, digits, n = {n}", 3)(pieces(n, linkages))
+for n in (100, 200):
+    benchmark(f"pieces, two metrics, complete, n = {n}", 3)(pieces(n, "complete"))
+
+
 def random_triplets(m, n_objects):
     "Valid triplets about objects chosen uniformly, 32 bits an index; made in place."
     import numpy as np
+
     rng, rows = np.random.default_rng(0), np.empty((m, 3), dtype=np.int32)
     for start in range(0, m, 1 << 22):
-        part = rows[start:start + (1 << 22)]
-        i, a, b = rng.integers(n_objects, size=len(part)), rng.integers(1, n_objects, size=len(part)), rng.integers(1, n_objects - 1, size=len(part))
+        part = rows[start : start + (1 << 22)]
+        i, a, b = (
+            rng.integers(n_objects, size=len(part)),
+            rng.integers(1, n_objects, size=len(part)),
+            rng.integers(1, n_objects - 1, size=len(part)),
+        )
         b += b >= a
-        for column, objects in enumerate((i, (i + a) % n_objects, (i + b) % n_objects)): part[:, column] = objects
+        for column, objects in enumerate((i, (i + a) % n_objects, (i + b) % n_objects)):
+            part[:, column] = objects
     return rows
+
 
 @benchmark("AddS-3 of 100 million triplets, N = 10,000, input 1.12 GiB", 3)
 def adds3_100_million():
     from comparison_hc.flat import adds3
+
     rows = random_triplets(100_000_000, 10_000)
+
     def call():
         before = time.process_time()
         adds3(rows, 10_000)
         return f"{len(rows) / (time.process_time() - before) / 1e6:.1f} million a second of processor time, checks included"
+
     return call
+
 
 @benchmark("AddS-3 of a CSV file of 5 million triplets, N = 1000", 2)
 def adds_from_csv():
     import tempfile
+
     import pandas as pd
+
     from comparison_hc.flat import adds_from_file
+
     path = Path(tempfile.mkdtemp()) / "answers.csv"
     pd.DataFrame(random_triplets(5_000_000, 1000)).to_csv(path, index=False, header=False)
-    return lambda: f"{adds_from_file(path, n_objects=1000).n_comparisons:,} answers, {path.stat().st_size / 2**20:.0f} MiB"
+    return lambda: (
+        f"{adds_from_file(path, n_objects=1000).n_comparisons:,} answers, {path.stat().st_size / 2**20:.0f} MiB"
+    )
+
 
 for similarity in ("adds3", "mulk3"):
+
     @benchmark(f"{similarity} on N20's default, n = 1000, 2,276,920 triplets", 3)
     def default_instance(similarity=similarity):
         from comparison_hc import flat
-        answers = flat.sample_comparisons(flat.planted_partition([250] * 4, *flat.gaussians(0.5), rng=0), "triplets", flat.n_comparisons(1000, 4), 0.75, rng=1)
+
+        answers = flat.sample_comparisons(
+            flat.planted_partition([250] * 4, *flat.gaussians(0.5), rng=0),
+            "triplets",
+            flat.n_comparisons(1000, 4),
+            0.75,
+            rng=1,
+        )
         return lambda: f"{getattr(flat, similarity)(answers).dtype}"
+
 
 def planted_adds3(n, a, k=4, delta=0.5):
     "AddS-3 of n(ln n)^a triplets about k planted clusters, N20's defaults otherwise, and how many triplets that is."
     from comparison_hc.flat import adds3, gaussians, n_comparisons, planted_partition, sample_comparisons
+
     model = planted_partition([n // k] * k, *gaussians(delta), rng=0)
     answers = sample_comparisons(model, "triplets", n_comparisons(n, a), 0.75, rng=0)
     return adds3(answers, n), len(answers)
 
+
 @benchmark("SDP-k by iteration, n = 200, gap 1e-4", 3)
 def sdp_by_iteration():
     from comparison_hc.flat import sdp_k, sdp_reference
+
     S, _ = planted_adds3(200, 3)
     value = sdp_reference(S, 4, first_order=True)[1]
+
     def call():
         solution = sdp_k(S, 4, tol=1e-4, certificate=False)
         return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}; {abs(solution.objective / value - 1):.1e} from cvxpy's value"
+
     return call
+
 
 def certified(n):
     "Spectral candidate and certificate."
+
     def prepare():
         from comparison_hc.flat import sdp_k
+
         S, _ = planted_adds3(n, 4)
+
         def call():
             solution = sdp_k(S, 4)
             return f"{solution.how}, {solution.certificate}"
+
         return call
+
     return prepare
 
-for n in (1000, 4000, 10_000): benchmark(f"certified recovery, n = {n}", 1)(certified(n))
+
+for n in (1000, 4000, 10_000):
+    benchmark(f"certified recovery, n = {n}", 1)(certified(n))
+
 
 def by_spur(a):
     "The number of clusters and the clusters."
+
     def prepare():
         from comparison_hc.flat.spur import spur
+
         S, n_answers = planted_adds3(1000, a)
+
         def call():
             found = spur(S, n_answers)
             return f"k = {found.n_clusters}, {'proved' if found.certificate else 'not proved'}, objective {found.objective:.4f}"
+
         return call
+
     return prepare
 
-for a in (4, 3.25, 3): benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(by_spur(a))
+
+for a in (4, 3.25, 3):
+    benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(by_spur(a))
+
 
 def measure(name):
     "Run one benchmark here and print its measurements as JSON."
     prepare, repetitions = BENCHMARKS[name]
     call, seconds, said = prepare(), [], ""
     for _ in range(repetitions):
-        start = time.perf_counter(); said = call(); seconds.append(time.perf_counter() - start)
+        start = time.perf_counter()
+        said = call()
+        seconds.append(time.perf_counter() - start)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     print(json.dumps(dict(best=min(seconds), median=statistics.median(seconds), peak=peak / 2**30, said=said)))
+
 
 def main(words):
     "Measure every benchmark whose name contains all words, each in a fresh process."
     chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in words)]
-    if not chosen: sys.exit(f"no benchmark's name contains {' and '.join(words)}")
-    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result")
+    if not chosen:
+        sys.exit(f"no benchmark's name contains {' and '.join(words)}")
+    print(
+        f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result"
+    )
     for name in chosen:
-        done = subprocess.run([sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2])
-        if done.returncode: print(f"{name:52}failed: {done.stderr.strip().splitlines()[-1]}", flush=True); continue
+        done = subprocess.run(
+            [sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2]
+        )
+        if done.returncode:
+            print(f"{name:52}failed: {done.stderr.strip().splitlines()[-1]}", flush=True)
+            continue
         m = json.loads(done.stdout)
         print(f"{name:52}{m['best']:8.3f}{m['median']:10.3f}{m['peak']:10.2f}  {m['said']}", flush=True)
+
 
 if __name__ == "__main__":
     measure(sys.argv[2]) if sys.argv[1:2] == ["--measure"] else main(sys.argv[1:])

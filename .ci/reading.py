@@ -1,0 +1,83 @@
+"""How long notebooks take to read, and what one of them states about itself.
+
+A minute is 180 words of prose or twelve lines of visible code. What a reader meets on the reading path takes at most
+`PATH_LIMIT` minutes, a workshop (a `w` behind the number in its name) at most `WORKSHOP_LIMIT`.
+`python .ci/reading.py` prints every notebook.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+
+NOTEBOOKS = Path(__file__).resolve().parents[1] / "nbs"
+PATH_LIMIT, WORKSHOP_LIMIT = 20, 35
+HIDDEN = re.compile(r"^#\|\s*(hide|hide_input|echo:\s*false|include:\s*false)\b")
+HIDDEN_TAGS = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
+STATED = re.compile(r"^\*(\d+) minutes? to read, (.+) to run\.\*$", re.MULTILINE)
+
+
+def is_workshop(path):
+    "Whether only a maintainer needs this notebook."
+    return re.match(r"\d\d[a-z]?w_", path.name) is not None
+
+
+def is_hidden(cell):
+    "Whether a reader does not see the code of this cell."
+    lines = "".join(cell["source"]).splitlines()
+    return bool(HIDDEN_TAGS & {*cell["metadata"].get("tags", [])}) or any(map(HIDDEN.match, lines[:4]))
+
+
+def minutes(notebook):
+    "Minutes to read a parsed notebook."
+    words = lines = 0
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            prose = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
+            words += len(re.findall(r"[^\W\d_][\w’'-]*", prose))
+        elif cell["cell_type"] == "code" and not is_hidden(cell):
+            lines += sum(bool(line.strip()) and not line.lstrip().startswith("#|") for line in text.splitlines())
+    return max(1, round(words / 180 + lines / 12))
+
+
+def state(notebook, runs=None):
+    "Write the minutes below the title and, where given, how long it runs; whether the notebook says so now."
+    first = notebook["cells"][0]
+    text = "".join(first["source"]).rstrip("\n")
+    stated = STATED.search(text)
+    runs = runs or (stated.group(2) if stated else None)
+    if runs is None:
+        return False
+    for _ in range(2):  # the line itself is prose too
+        count = minutes(notebook)
+        line = f"*{count} minute{'s' * (count != 1)} to read, {runs} to run.*"
+        text = STATED.sub(line, text) if STATED.search(text) else re.sub(r"(\n> .*)", rf"\1\n\n{line}", text, count=1)
+        first["source"] = text.splitlines(keepends=True)
+    return True
+
+
+def roughly(seconds):
+    "A time in words that stay the same from run to run."
+    steps = [2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800]
+    near = min(steps, key=lambda step: abs(step - seconds) / step)
+    if near <= 2:
+        return "a moment"
+    return f"about {near} seconds" if near < 60 else f"about {near // 60} minute{'s' * (near > 60)}"
+
+
+def main():
+    "One line a notebook, and the sums."
+    total = {False: 0, True: 0}
+    for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
+        if ".ipynb_checkpoints" in path.parts:
+            continue
+        count, workshop = minutes(json.loads(path.read_text(encoding="utf-8"))), is_workshop(path)
+        total[workshop] += count
+        over = "  too long" if count > (WORKSHOP_LIMIT if workshop else PATH_LIMIT) else ""
+        print(f"{path.relative_to(NOTEBOOKS).as_posix():48} {count:4}{over}")
+    print(f"reading path {total[False]} minutes, workshops {total[True]} minutes")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
