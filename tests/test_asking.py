@@ -1,12 +1,10 @@
 "Sessions with a person: what is asked next, what is kept, what follows; in Python, and in a terminal that is killed."
 
 import csv
-import json
 import os
 import signal
 import subprocess
 import sys
-import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from comparison_hc import asking, people
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
 from comparison_hc.adaptive.queries import random_hierarchy
 from comparison_hc.cli import main
@@ -25,6 +22,7 @@ from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.journals import sealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
+from comparison_hc.people import asking
 from comparison_hc.people.asking import (
     Consistency,
     Item,
@@ -36,7 +34,7 @@ from comparison_hc.people.asking import (
     read_items,
     read_journal,
 )
-from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
+from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]

@@ -1,18 +1,15 @@
 """The theory of L20: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
 
 import os
-import re
 from fractions import Fraction
 from itertools import product
-from math import log, sqrt
-from pathlib import Path
+from math import log
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import comparison_hc
 from comparison_hc.checks import find_checks
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link import theory
@@ -231,27 +228,3 @@ def test_unknown_distributions_are_refused():
     for name in ("letters", 3, None, ["digits"]):
         with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"):
             execution.count_pieces(name, 10, 0)
-
-
-def test_paper_folders_know_no_data_and_no_other_paper():
-    folders = {"hierarchical", "flat", "adaptive", "link"}
-    ground = {
-        "_lazy",
-        "validation",
-        "comparisons",
-        "oracles",
-        "dendrogram",
-        "metrics",
-        "checks",
-        "grams",
-        "streams",
-        "journals",
-        "workers",
-    }
-    for folder in folders:
-        for path in (Path(comparison_hc.__file__).parent / folder).glob("*.py"):
-            absolute = re.findall(
-                r"^\s*(?:from|import) comparison_hc\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
-            )
-            relative = re.findall(r"^\s*from \.\.(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-            assert set(absolute + relative) <= ground | {folder}, (path.name, absolute, relative)
