@@ -1,7 +1,10 @@
-"""What bad input gets: an `InputError` that names the argument and the value. Every bad value meets every function that it could be given to."""
+"""What bad input gets: an `InputError` that names the argument and the value. Every bad value meets every function that
+it could be given to.
+"""
 
 import warnings
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -19,6 +22,7 @@ from comparison_hc import (
     load_dataset,
     read_comparisons,
 )
+from comparison_hc import hierarchical as H
 from comparison_hc.comparisons import as_quadruplets, as_triplets, sample_numbers
 from comparison_hc.flat.planted import gaussians, planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
@@ -28,6 +32,7 @@ from comparison_hc.ground import grams
 from comparison_hc.ground.validation import check_integer, check_labels, check_number, check_similarity
 from comparison_hc.hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
 from comparison_hc.metrics import (
     adjusted_rand_index,
     agreement,
@@ -321,7 +326,7 @@ def test_probability(function, value):
     ),
 )
 def test_rate_outside_the_range(function, value):
-    refused(lambda: function(value), "p must be a number in (0, 1]", f"got")
+    refused(lambda: function(value), "p must be a number in (0, 1]", "got")
 
 
 @pytest.mark.parametrize(
@@ -918,10 +923,6 @@ def test_no_answers_at_all():
 
 # ---- the methods of F19 and ours, and their names
 
-from comparison_hc import hierarchical as H
-from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
-from comparison_hc.oracles import run
-
 JUNK = {
     "text": "abc",
     "negative": -1,
@@ -945,10 +946,10 @@ X_OF = {name: ANSWERS if m.passive else SIMILARITY for name, m in methods.items(
 def test_options_of_every_method(name, what):
     for option in ("initial", "self_pairs", "n_comparisons", "rng", "progress"):
         refused(
-            lambda: build_hierarchy(name, X_OF[name], **{option: JUNK[what]}),
+            partial(build_hierarchy, name, X_OF[name], **{option: JUNK[what]}),
             "initial" if option == "initial" else option,
         )
-        refused(lambda: build_from_similarity(name, SIMILARITY, **{option: JUNK[what]}), option)
+        refused(partial(build_from_similarity, name, SIMILARITY, **{option: JUNK[what]}), option)
     refused(
         lambda: (
             build_hierarchy(name, JUNK[what])

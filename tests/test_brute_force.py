@@ -1,4 +1,6 @@
-"Every method against its definition, in exact fractions, on hundreds of tiny instances that nobody chose; and renaming the objects renames the tree, wherever nothing is tied."
+"""Every method against its definition, in exact fractions, on hundreds of tiny instances that nobody chose; and
+renaming the objects renames the tree, wherever nothing is tied.
+"""
 
 from fractions import Fraction
 from itertools import combinations
@@ -32,7 +34,9 @@ def clusters_of(tree):
 
 
 def agglomerated(n, similarity):
-    "(clusters of a tree, tied): merge the most similar two, where the similarity of two clusters is given; by definition."
+    """(clusters of a tree, tied): merge the most similar two, where the similarity of two clusters is given; by
+    definition.
+    """
     clusters, found, tied = [(i,) for i in range(n)], {frozenset([i]) for i in range(n)}, False
     while len(clusters) > 1:
         value = {link: similarity(*link) for link in combinations(clusters, 2)}
@@ -168,7 +172,9 @@ def test_3k_al(self_pairs, n, seed):
 
 
 def check_kernel(K, method, make, rows, n, rng):
-    "Average linkage on a kernel by definition, and renaming; only where nothing is tied, because SciPy breaks ties its own way."
+    """Average linkage on a kernel by definition, and renaming; only where nothing is tied, because SciPy breaks ties
+    its own way.
+    """
     expected, tied = agglomerated(n, lambda a, b: Fraction(sum(K[i][j] for i in a for j in b), len(a) * len(b)))
     if tied:
         return

@@ -1,4 +1,6 @@
-"The repository is in order: modules come from their notebooks, notebooks are clean and run, the README comes from index.ipynb."
+"""The repository is in order: modules come from their notebooks, notebooks are clean and run, the README comes from
+index.ipynb.
+"""
 
 import os
 import re

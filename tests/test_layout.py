@@ -1,4 +1,6 @@
-"The layout of the package: who may import whom, how long things are, and that notebooks can be read in the time that they state."
+"""The layout of the package: who may import whom, how long things are, and that notebooks can be read in the time that
+they state.
+"""
 
 import ast
 import json
@@ -42,7 +44,9 @@ def modules():
 
 
 def imports(name, path):
-    "(module below the package, imported name or None) of every import of ours in a module, those in functions included."
+    """(module below the package, imported name or None) of every import of ours in a module, those in functions
+    included.
+    """
     package = name.split(".")[:-1]
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

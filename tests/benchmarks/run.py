@@ -77,7 +77,8 @@ def four_k_al_passive(p, sampled=True):
 
         def call():
             answers = given or sample_quadruplets(similarity, p, rng=1)
-            return f"{len(answers):,} answers, {kernel_average_linkage(kernel_passive(answers, self_pairs=True)).n_leaves} leaves"
+            tree = kernel_average_linkage(kernel_passive(answers, self_pairs=True))
+            return f"{len(answers):,} answers, {tree.n_leaves} leaves"
 
         return call
 
@@ -137,7 +138,9 @@ for linkage in ("single_linkage", "complete_linkage"):
 
 
 def hidden_tree(n, shape):
-    "The tree of a shape; the caterpillar also with its items in the order of their leaves, from the root down or from the bottom up."
+    """The tree of a shape; the caterpillar also with its items in the order of their leaves, from the root down or from
+    the bottom up.
+    """
     from comparison_hc.adaptive import random_hierarchy
 
     tree = random_hierarchy(n, shape.split(",")[0], 0)
@@ -162,7 +165,8 @@ def adaptive(name, n, shape):
                 adaptive.insertion_clustering(n) if name == "insertion" else adaptive.quick_clustering(n, 0), oracle
             )
             assert learned.same_tree(truth) and (name == "quick" or oracle.n_queries <= n * log2(n))
-            return f"{oracle.n_queries:,} questions in {oracle.n_batches:,} batches, {oracle.n_queries / (n * log2(n)):.3f} n log2 n"
+            rate = oracle.n_queries / (n * log2(n))
+            return f"{oracle.n_queries:,} questions in {oracle.n_batches:,} batches, {rate:.3f} n log2 n"
 
         return call
 
@@ -177,7 +181,9 @@ for n in (10_000, 100_000):
 
 
 def noisy_insertion(name, shape, n=1000, p=0.8, delta=0.05, **options):
-    "Insertion with wrong answers, always the same ones to the same three items; questions against n log₂ n + n log₂(1/δ)."
+    """Insertion with wrong answers, always the same ones to the same three items; questions against n log₂ n + n
+    log₂(1/δ).
+    """
 
     def prepare():
         from math import log2
@@ -190,7 +196,9 @@ def noisy_insertion(name, shape, n=1000, p=0.8, delta=0.05, **options):
         def call():
             oracle = Counting(Noisy(HierarchyOracle(truth), p, 1, wrong="same"))
             learned = run(getattr(adaptive, f"{name}_insertion_clustering")(n, p, delta, 0, **options), oracle)
-            return f"{oracle.n_queries:,} questions, {oracle.n_queries / (n * log2(n) + n * log2(1 / delta)):.1f} (n log2 n + n log2 1/δ), {'right' if learned.same_tree(truth) else 'WRONG'} tree"
+            rate = oracle.n_queries / (n * log2(n) + n * log2(1 / delta))
+            verdict = "right" if learned.same_tree(truth) else "WRONG"
+            return f"{oracle.n_queries:,} questions, {rate:.1f} (n log2 n + n log2 1/δ), {verdict} tree"
 
         return call
 
@@ -299,7 +307,8 @@ def adds3_100_million():
     def call():
         before = time.process_time()
         adds3(rows, 10_000)
-        return f"{len(rows) / (time.process_time() - before) / 1e6:.1f} million a second of processor time, checks included"
+        rate = len(rows) / (time.process_time() - before) / 1e6
+        return f"{rate:.1f} million a second of processor time, checks included"
 
     return call
 
@@ -353,7 +362,8 @@ def sdp_by_iteration():
 
     def call():
         solution = sdp_k(S, 4, tol=1e-4, certificate=False)
-        return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}; {abs(solution.objective / value - 1):.1e} from cvxpy's value"
+        away = abs(solution.objective / value - 1)
+        return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}; {away:.1e} from cvxpy's value"
 
     return call
 
@@ -389,7 +399,8 @@ def by_spur(a):
 
         def call():
             found = spur(S, n_answers)
-            return f"k = {found.n_clusters}, {'proved' if found.certificate else 'not proved'}, objective {found.objective:.4f}"
+            how = "proved" if found.certificate else "not proved"
+            return f"k = {found.n_clusters}, {how}, objective {found.objective:.4f}"
 
         return call
 
@@ -418,7 +429,8 @@ def main(words):
     if not chosen:
         sys.exit(f"no benchmark's name contains {' and '.join(words)}")
     print(
-        f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result"
+        f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n"
+        f"{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result"
     )
     for name in chosen:
         done = subprocess.run(
