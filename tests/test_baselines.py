@@ -1,4 +1,6 @@
-"""Embeddings from triplets: losses and gradients are their definitions, optimisers report what they did, and points become trees."""
+"""Embeddings from triplets: losses and gradients are their definitions, optimisers report what they did, and points
+become trees.
+"""
 
 import warnings
 
@@ -16,6 +18,7 @@ from comparison_hc.ground.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import sample_triplets
 from comparison_hc.practice import baselines as b
+from comparison_hc.practice import embedding_losses as losses
 
 
 def similarity_of(points):
@@ -39,11 +42,11 @@ def test_losses_are_their_definitions(seed, n, d, alpha, m):
     triplets = Triplets(
         [rng.permutation(n)[:3].tolist() for _ in range(m)], n
     )  # repeated and contradictory ones included
-    pairs, rows = b._pairs(triplets), triplets.array.tolist()
-    assert b._t_ste_loss(points, pairs, alpha)[0] == pytest.approx(
+    pairs, rows = losses.compared_pairs(triplets), triplets.array.tolist()
+    assert losses.t_ste_loss(points, pairs, alpha)[0] == pytest.approx(
         b.t_ste_loss_by_definition(points, rows, alpha), rel=1e-12
     )
-    assert b._forte_loss(points @ points.T, pairs)[0] == pytest.approx(
+    assert losses.forte_loss(points @ points.T, pairs)[0] == pytest.approx(
         b.forte_loss_by_definition(points @ points.T, rows), rel=1e-12
     )
 
@@ -53,16 +56,16 @@ def test_losses_are_their_definitions(seed, n, d, alpha, m):
 def test_gradients_are_differences_of_the_definitions(seed, alpha):
     rng = np.random.default_rng(seed)
     points, triplets = rng.normal(size=(5, 2)), Triplets([rng.permutation(5)[:3].tolist() for _ in range(12)], 5)
-    pairs, rows, K = b._pairs(triplets), triplets.array.tolist(), points @ points.T
+    pairs, rows, K = losses.compared_pairs(triplets), triplets.array.tolist(), points @ points.T
     for slow, fast, x in (
         (
             lambda v: b.t_ste_loss_by_definition(v.reshape(5, 2), rows, alpha),
-            lambda v: b._t_ste_loss(v.reshape(5, 2), pairs, alpha)[1].ravel(),
+            lambda v: losses.t_ste_loss(v.reshape(5, 2), pairs, alpha)[1].ravel(),
             points.ravel(),
         ),
         (
             lambda v: b.forte_loss_by_definition(v.reshape(5, 5), rows),
-            lambda v: b._forte_loss(v.reshape(5, 5), pairs)[1].ravel(),
+            lambda v: losses.forte_loss(v.reshape(5, 5), pairs)[1].ravel(),
             K.ravel(),
         ),
     ):
@@ -77,10 +80,10 @@ def test_the_kernel_form_of_t_ste_is_the_logistic_form():
 
 def test_slices_change_nothing(monkeypatch):
     triplets = answers_about(FOUR, 2000)
-    pairs = b._pairs(triplets)
-    whole = b._t_ste_loss(FOUR, pairs, 1.0)
-    monkeypatch.setattr(b, "_SLICE", 100)
-    sliced = b._t_ste_loss(FOUR, pairs, 1.0)
+    pairs = losses.compared_pairs(triplets)
+    whole = losses.t_ste_loss(FOUR, pairs, 1.0)
+    monkeypatch.setattr(losses, "SLICE", 100)
+    sliced = losses.t_ste_loss(FOUR, pairs, 1.0)
     assert (
         len(pairs.low) < 1000
         and sliced[0] == pytest.approx(whole[0])
@@ -89,7 +92,7 @@ def test_slices_change_nothing(monkeypatch):
 
 
 def test_pairs_are_only_those_in_the_triplets():
-    pairs = b._pairs(Triplets([[0, 1, 2], [3, 1, 0]], 5))
+    pairs = losses.compared_pairs(Triplets([[0, 1, 2], [3, 1, 0]], 5))
     known = {(int(x), int(y)) for x, y in zip(pairs.low, pairs.high)}
     assert known == {(0, 1), (0, 2), (1, 3), (0, 3)}
     assert [(int(pairs.low[p]), int(pairs.high[p])) for p in pairs.near] == [(0, 1), (1, 3)] and [
@@ -100,7 +103,7 @@ def test_pairs_are_only_those_in_the_triplets():
 def test_huge_margins_neither_overflow_nor_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        loss, slope = b._logistic_loss(np.array([0.0, -1e5, 1e5]), np.array([1, 2]), np.array([2, 1]))
+        loss, slope = losses.logistic_loss(np.array([0.0, -1e5, 1e5]), np.array([1, 2]), np.array([2, 1]))
     assert loss == pytest.approx(1e5) and np.isfinite(slope).all()
 
 
@@ -133,8 +136,8 @@ def test_an_embedding_repeats_the_answers_and_the_seed(embed):
 @pytest.mark.parametrize(
     "embed, loss",
     [
-        (b.t_ste, lambda e, t: b._t_ste_loss(e.points, b._pairs(t), 1.0)[0]),
-        (b.forte, lambda e, t: b._forte_loss(e.points @ e.points.T, b._pairs(t))[0]),
+        (b.t_ste, lambda e, t: losses.t_ste_loss(e.points, losses.compared_pairs(t), 1.0)[0]),
+        (b.forte, lambda e, t: losses.forte_loss(e.points @ e.points.T, losses.compared_pairs(t))[0]),
     ],
 )
 def test_the_reported_loss_is_that_of_the_points(embed, loss):
@@ -147,10 +150,10 @@ def test_t_ste_reaches_what_a_start_at_the_truth_reaches():
     from scipy.optimize import minimize
 
     triplets = answers_about(FOUR, 0.3)
-    pairs = b._pairs(triplets)
+    pairs = losses.compared_pairs(triplets)
 
     def loss(x):
-        value, gradient = b._t_ste_loss(x.reshape(24, 2), pairs, 1.0)
+        value, gradient = losses.t_ste_loss(x.reshape(24, 2), pairs, 1.0)
         return value, gradient.ravel()
 
     best = minimize(loss, (FOUR - FOUR.mean(axis=0)).ravel(), jac=True, method="L-BFGS-B").fun
@@ -159,24 +162,24 @@ def test_t_ste_reaches_what_a_start_at_the_truth_reaches():
 
 def test_forte_never_goes_up_and_keeps_its_rank():
     triplets = answers_about(FOUR, 0.2)
-    pairs, points = b._pairs(triplets), np.random.default_rng(0).normal(size=(24, 2))
-    gram, losses, step = points @ points.T, [], 10.0
-    loss, gradient = b._forte_loss(gram, pairs)
+    pairs, points = losses.compared_pairs(triplets), np.random.default_rng(0).normal(size=(24, 2))
+    gram, seen, step = points @ points.T, [], 10.0
+    loss, gradient = losses.forte_loss(gram, pairs)
     for _ in range(15):
-        points, gram, loss, gradient = b._descend(gram, gradient, loss, step, pairs, 2)
-        losses.append(loss)
+        points, gram, loss, gradient = losses._descend(gram, gradient, loss, step, pairs, 2)
+        seen.append(loss)
         assert (
             np.linalg.matrix_rank(gram, tol=1e-8 * np.abs(gram).max()) <= 2
             and np.linalg.eigvalsh(gram)[0] > -1e-8 * np.abs(gram).max()
         )
-    assert np.all(np.diff(losses) < 0)
+    assert np.all(np.diff(seen) < 0)
 
 
 def test_nearest_points_are_the_best_of_their_rank():
     rng = np.random.default_rng(2)
     A = rng.normal(size=(7, 7))
     A = A + A.T
-    X = b._nearest_points(A, 2)
+    X = losses.nearest_points(A, 2)
     best = np.linalg.norm(A - X @ X.T)
     values = np.linalg.eigvalsh(A)
     kept = np.maximum(values[-2:], 0)

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..comparisons import as_triplets, pair_from_index
+from ..comparisons import as_triplets
 from ..dendrogram import Dendrogram
 from ..ground.validation import NotConvergedWarning, as_array, as_rng, check_integer, check_number, require
+from .embedding_losses import compared_pairs, forte_from, t_ste_loss
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #ac279d84
 def t_ste_loss_by_definition(
@@ -41,66 +42,6 @@ def forte_loss_by_definition(
 
     return float(np.mean([np.log(1 + np.exp(D(i, j) - D(i, k))) for i, j, k in triplets]))
 
-# %% ../../nbs/5_practice/55_baselines.ipynb #0cb26b43
-@dataclass(frozen=True)
-class _Pairs:
-    "The pairs that triplets speak of, and which two of them each triplet compares."
-
-    low: np.ndarray  # (P,) the objects of each pair
-    high: np.ndarray
-    near: np.ndarray  # (m,) number of the pair that is closer
-    far: np.ndarray  # (m,) number of the other
-
-
-def _pairs(triplets):
-    "The pairs of `Triplets`, numbered 0..P−1."
-    near, far = triplets.winners_and_losers()
-    seen = np.zeros(triplets.n_objects * (triplets.n_objects - 1) // 2, dtype=bool)
-    seen[near] = seen[far] = True
-    number = np.cumsum(seen, dtype=np.int32) - 1
-    return _Pairs(*pair_from_index(np.flatnonzero(seen)), number[near], number[far])
-
-# %% ../../nbs/5_practice/55_baselines.ipynb #5c29af8d
-_SLICE = 1 << 18  # triplets at a time: what is computed about them fits into the cache
-
-
-def _logistic_loss(score, near, far):
-    "(mean of ln(1 + e^−margin), its derivative by each pair's score)."
-    loss, slope, size = 0.0, np.zeros(len(score)), max(_SLICE, len(score))
-    for start in range(0, len(near), size):
-        a, b = near[start : start + size], far[start : start + size]
-        margin = score[a] - score[b]
-        small = np.exp(-np.abs(margin))  # never overflows
-        loss += np.log1p(small).sum() - np.minimum(margin, 0).sum()
-        pull = np.where(margin > 0, small, 1) / (1 + small)  # 1 − P
-        slope += np.bincount(b, pull, len(score)) - np.bincount(a, pull, len(score))
-    return loss / len(near), slope / len(near)
-
-# %% ../../nbs/5_practice/55_baselines.ipynb #326da2ef
-def _t_ste_loss(points, pairs, alpha):
-    "(loss, (N, d) gradient) of t-STE."
-    apart = points[pairs.low] - points[pairs.high]
-    D = np.einsum("pd,pd->p", apart, apart)
-    loss, slope = _logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far)
-    push = -(alpha + 1) * slope / (alpha + D)  # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
-    n = len(points)
-    return loss, np.stack(
-        [np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in apart.T], axis=1
-    )
-
-
-def _forte_loss(gram, pairs):
-    "(loss, (N, N) symmetric gradient) of FORTE."
-    own = np.diag(gram)
-    loss, slope = _logistic_loss(
-        2 * gram[pairs.low, pairs.high] - own[pairs.low] - own[pairs.high], pairs.near, pairs.far
-    )
-    G = np.zeros_like(gram)
-    G[pairs.low, pairs.high] = slope
-    G += G.T  # D_ij = K_ii + K_jj − K_ij − K_ji
-    np.fill_diagonal(G, -G.sum(axis=1))
-    return loss, G
-
 # %% ../../nbs/5_practice/55_baselines.ipynb #4ae75d6a
 @dataclass(frozen=True, eq=False, repr=False)
 class Embedding:
@@ -118,27 +59,24 @@ class Embedding:
     def __post_init__(self):
         self.points.setflags(write=False)
         if not self.converged:
-            warnings.warn(
-                f"{self.method} did not converge: {self.reason}; loss {self.loss:.6g}",
-                NotConvergedWarning,
-                stacklevel=4,
-            )
+            text = f"{self.method} did not converge: {self.reason}; loss {self.loss:.6g}"
+            warnings.warn(text, NotConvergedWarning, stacklevel=4)
 
     def __repr__(self):
         how = "converged" if self.converged else "NOT CONVERGED"
-        return f"Embedding({self.method}: {len(self.points)} objects in {self.points.shape[1]} dimensions, loss {self.loss:.6f}; {how} after {self.n_iterations} iterations: {self.reason})"
+        size = f"{len(self.points)} objects in {self.points.shape[1]} dimensions"
+        return (
+            f"Embedding({self.method}: {size}, loss {self.loss:.6f}; "
+            f"{how} after {self.n_iterations} iterations: {self.reason})"
+        )
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #f3f3c739
 def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     "The gate of both methods: (`Triplets`, d)."
     triplets = as_triplets(triplets, n_objects)
     unseen = np.flatnonzero(np.bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
-    require(
-        len(unseen) == 0,
-        "triplets",
-        "about every object at least once (nothing would place the others)",
-        f"none about {unseen[:5].tolist()}" + (" …" if len(unseen) > 5 else ""),
-    )
+    rule = "about every object at least once (nothing would place the others)"
+    require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):
         check_integer(value, name)
     return triplets, check_integer(n_components, "n_components", 1, triplets.n_objects - 1)
@@ -147,9 +85,8 @@ def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
 def _best(starts, method, names):
     "The `Embedding` of the start with the smallest loss; each start is (points, loss, iterations, converged, reason)."
     points, loss, *how = min(starts, key=lambda start: start[1])
-    return Embedding(
-        points - points.mean(axis=0), float(loss), *how, method, tuple(float(start[1]) for start in starts), names
-    )
+    losses = tuple(float(start[1]) for start in starts)
+    return Embedding(points - points.mean(axis=0), float(loss), *how, method, losses, names)
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #b2dfc81f
 def t_ste(
@@ -161,72 +98,29 @@ def t_ste(
     rng=0,  # int seed or `numpy.random.Generator`
     n_objects=None,  # N; by default as the triplets say
 ):  # `Embedding`
-    "t-STE (van der Maaten and Weinberger 2012). Time per iteration and memory O(m + N²). Raises `InputError`; warns with `NotConvergedWarning`."
+    """t-STE (van der Maaten and Weinberger 2012). Time per iteration and memory O(m + N²).
+
+    Raises `InputError`; warns with `NotConvergedWarning`.
+    """
     from scipy.optimize import minimize
 
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
     alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 0, open_low=True)
-    pairs, shape, starts = _pairs(triplets), (triplets.n_objects, d), []
+    pairs, shape = compared_pairs(triplets), (triplets.n_objects, d)
+    options = dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0])
+    starts = []
 
     def loss(x):
-        value, gradient = _t_ste_loss(x.reshape(shape), pairs, alpha)
+        value, gradient = t_ste_loss(x.reshape(shape), pairs, alpha)
         return value, gradient.ravel()
 
     for own in as_rng(rng).spawn(n_starts):
-        found = minimize(
-            loss,
-            0.1 * own.normal(size=shape).ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options=dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0]),
-        )
-        starts.append(
-            (found.x.reshape(shape), found.fun, int(found.nit), bool(found.status == 0), str(found.message).lower())
-        )
+        found = minimize(loss, 0.1 * own.normal(size=shape).ravel(), jac=True, method="L-BFGS-B", options=options)
+        how = int(found.nit), bool(found.status == 0), str(found.message).lower()
+        starts.append((found.x.reshape(shape), found.fun, *how))
     return _best(starts, "t-STE", triplets.names)
 
-# %% ../../nbs/5_practice/55_baselines.ipynb #724aeabb
-def _nearest_points(
-    gram,  # (N, N) symmetric
-    d,  # rank
-):  # (N, d) points
-    "Points whose matrix of inner products is the nearest of rank d to the given one."
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(gram, subset_by_index=[len(gram) - d, len(gram) - 1])
-    return vectors * np.sqrt(np.maximum(values, 0))
-
-
-def _descend(gram, gradient, loss, step, pairs, d):
-    "One projected step that lowers the loss: (points, gram, loss, gradient), or None if no length of step does."
-    for _ in range(40):
-        points = _nearest_points(gram - step * gradient, d)
-        new = points @ points.T
-        new_loss, new_gradient = _forte_loss(new, pairs)
-        if new_loss <= loss - 1e-4 * np.sum((new - gram) ** 2) / (2 * step) and new_loss < loss:
-            return points, new, new_loss, new_gradient
-        step /= 4
-    return None
-
 # %% ../../nbs/5_practice/55_baselines.ipynb #53a7a4bc
-def _forte_from(points, pairs, max_iter, tol):
-    "FORTE from one start: (points, loss, iterations, converged, reason)."
-    gram, d = points @ points.T, points.shape[1]
-    loss, gradient = _forte_loss(gram, pairs)
-    losses, step = [loss], 1 / np.abs(gradient).max()
-    for iteration in range(max_iter):
-        moved = _descend(gram, gradient, loss, step, pairs, d)
-        if moved is None:
-            return points, loss, iteration, True, "no step lowers the loss any more"
-        points, new, loss, new_gradient = moved
-        change, turn = new - gram, np.sum((new - gram) * (new_gradient - gradient))
-        step = np.sum(change**2) / turn if turn > 0 else 4 * step  # Barzilai and Borwein's guess
-        gram, gradient, losses = new, new_gradient, losses + [loss]
-        if len(losses) > 10 and losses[-11] - loss <= tol:
-            return points, loss, iteration + 1, True, f"ten iterations gained less than {tol:g}"
-    return points, loss, max_iter, False, f"all {max_iter} iterations were used up"
-
-
 def forte(
     triplets,  # `Triplets` or (m, 3) integers
     n_components=2,  # d, 1 to N − 1
@@ -236,12 +130,16 @@ def forte(
     rng=0,  # int seed or `numpy.random.Generator`
     n_objects=None,  # N; by default as the triplets say
 ):  # `Embedding`
-    "FORTE (Jain, Jamieson and Nowak 2016), projected gradient at rank d. A step takes O(m + d N²) and an eigendecomposition. Raises `InputError`; warns with `NotConvergedWarning`."
+    """FORTE (Jain, Jamieson and Nowak 2016), projected gradient at rank d.
+
+    A step takes O(m + d N²) and an eigendecomposition. Raises `InputError`; warns with `NotConvergedWarning`.
+    """
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
-    tol, pairs, starts = check_number(tol, "tol", 0), _pairs(triplets), []
+    tol, pairs = check_number(tol, "tol", 0), compared_pairs(triplets)
+    starts = []
     for own in as_rng(rng).spawn(n_starts):
         points = own.normal(size=(triplets.n_objects, d)) / np.sqrt(d)
-        starts.append(_forte_from(points - points.mean(axis=0), pairs, max_iter, tol))
+        starts.append(forte_from(points - points.mean(axis=0), pairs, max_iter, tol))
     return _best(starts, "FORTE", triplets.names)
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #fdeb2b9e
@@ -263,19 +161,18 @@ def _as_points(points):
     "The (N, d) points of an `Embedding` or an array."
     rule = "an Embedding or an (N, d) array of finite numbers, N ≥ 2"
     X = points.points if isinstance(points, Embedding) else as_array(points, "points", rule)
-    require(
-        X.dtype.kind in "biuf" and X.ndim == 2 and len(X) > 1 and X.shape[1] > 0 and np.isfinite(X).all(),
-        "points",
-        rule,
-        X,
-    )
+    shaped = X.dtype.kind in "biuf" and X.ndim == 2 and len(X) > 1 and X.shape[1] > 0
+    require(shaped and np.isfinite(X).all(), "points", rule, X)
     return X.astype(float)
 
 # %% ../../nbs/5_practice/55_baselines.ipynb #b15d53c5
 def cosine_similarity(
     points,  # (N, d) array, or an `Embedding`
 ):  # (N, N) in [−1, 1], symmetric
-    "Cosines, as F19 (appendix B.2) writes them. Rounded to 12 digits, so that equal objects get equal similarities; rows of zeros have cosine 0 with all."
+    """Cosines, as F19 (appendix B.2) writes them.
+
+    Rounded to 12 digits, so that equal objects get equal similarities; rows of zeros have cosine 0 with all.
+    """
     X = _as_points(points)
     X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow in the norm
     length = np.linalg.norm(X, axis=1, keepdims=True)
@@ -298,6 +195,5 @@ def embedding_average_linkage(
     X = X - X.mean(axis=0)
     apart = 1 - cosine_similarity(X)[np.triu_indices(len(X), 1)] if cosine else pdist(X)
     names = points.names if names is None and isinstance(points, Embedding) else names
-    return Dendrogram.from_linkage(
-        linkage(apart, "average"), names=names, height_kind="1 − mean cosine" if cosine else "mean distance"
-    )
+    height = "1 − mean cosine" if cosine else "mean distance"
+    return Dendrogram.from_linkage(linkage(apart, "average"), names=names, height_kind=height)
