@@ -1,4 +1,6 @@
-"""The command as a user meets it: exit codes, one line for bad input, every form of output, and the page in a real browser."""
+"""The command as a user meets it: exit codes, one line for bad input, every form of output, and the page in a real
+browser.
+"""
 
 import csv
 import json
@@ -12,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from comparison_hc import Dendrogram
-from comparison_hc.cli import main, read_initial, read_names, read_truth
+from comparison_hc.cli import main
+from comparison_hc.practice.command_files import read_initial, read_names, read_truth
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]
@@ -478,7 +481,10 @@ def browser():
 
 
 LEAVES = """() => [...document.querySelectorAll('svg .mark-text text, svg g[class*="mark-text role-mark"] text')]
-    .map(t => { const b = t.getBoundingClientRect(); return {text: t.textContent, left: b.left, top: b.top, right: b.right, bottom: b.bottom, width: b.width, height: b.height} })"""
+    .map(t => {
+        const {left, top, right, bottom, width, height} = t.getBoundingClientRect();
+        return {text: t.textContent, left, top, right, bottom, width, height};
+    })"""
 
 
 def overlaps(one, two, by=1.0):
