@@ -237,6 +237,24 @@ def test_a_bar_in_a_cell_does_not_break_the_table():
     assert r"a\|b" in register(lambda quick=True: compare(1, "=", 1, case="a|b"))()._repr_markdown_()
 
 
+def test_a_false_statement_about_the_tournament_fails():
+    "Its ⌈log₂ P⌉ rounds are not its comparisons; the two smallest cases do not show it."
+    from comparison_hc.oracles import Counting, SimilarityOracle, most_similar_pair, run
+
+    def comparisons_asked(n):
+        counting = Counting(SimilarityOracle(np.ones((n, n))))
+        run(most_similar_pair(n), counting)
+        return counting.n_queries
+
+    def tournament_is_logarithmic(quick=True):
+        sizes = [2, 3, 4, 6, 8]
+        rounds = [math.ceil(math.log2(n * (n - 1) / 2)) for n in sizes]
+        return compare([comparisons_asked(n) for n in sizes], "<=", rounds, N=sizes)
+
+    result = register(tournament_is_logarithmic)()
+    assert not result and result.margin < 0 and result.table.holds.tolist() == [True, True, False, False, False]
+
+
 # Finding
 
 
