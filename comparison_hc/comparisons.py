@@ -6,8 +6,8 @@
 __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets',
            'read_comparisons', 'majority_rows', 'comparison_components']
 
-# %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os
-import os as os
+# %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os-tests
+import os as os  # tests patch the number of cores here
 
 import numpy as np
 
