@@ -52,7 +52,8 @@ def comparisons(draw, widths=(3, 4), names=None, low=4):
     return (Triplets if width == 3 else Quadruplets)(rows, n, called, who)
 
 
-# Line ends, control characters, halves of surrogate pairs, blanks at either end and the empty text are not names here; everything else is.
+# Line ends, control characters, halves of surrogate pairs, blanks at either end and the empty text are no names here;
+# everything else is.
 _letters = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
 any_name = st.text(_letters, min_size=1, max_size=6).filter(lambda name: name == name.strip())
 awkward = st.sampled_from(
@@ -460,14 +461,17 @@ def test_numbering_is_a_bijection(n):
 
 
 def chi_square_bound(freedom):
-    "Above which a chi-square value lies with probability below 1e-6 (Laurent and Massart, 2000, lemma 1, with x = ln 1e6)."
+    "Chi-square values lie above it with probability below 1e-6 (Laurent and Massart, 2000, lemma 1, with x = ln 1e6)."
     x = np.log(1e6)
     return freedom + 2 * sqrt(freedom * x) + 2 * x
 
 
 @pytest.mark.parametrize("population, size", [(6, 2), (6, 3), (6, 4), (6, 5), (7, 1), (7, 6), (8, 4)])
 def test_every_set_comes_up_equally_often(population, size):
-    "The definition: all C(M, s) sets have the same chance. Below, at and above one half. Wrong with probability below 1e-6 a case over seeds; the seeds are fixed."
+    """The definition: all C(M, s) sets have the same chance, below, at and above one half.
+
+    Wrong with probability below 1e-6 a case over seeds; the seeds are fixed.
+    """
     rng, rounds, sets = np.random.default_rng(1000 * population + size), 1500, comb(population, size)
     counts = Counter(tuple(sample_numbers(population, size, rng).tolist()) for _ in range(rounds))
     assert all(
@@ -481,7 +485,7 @@ def test_every_set_comes_up_equally_often(population, size):
 
 @pytest.mark.parametrize("size", [300_000, 900_000], ids=["below half", "above half"])
 def test_large_samples_are_even_over_the_population(size):
-    "One million numbers in 1,000 bins; each bin's count is hypergeometric, with less spread than the multinomial that the bound is for."
+    "A million numbers in 1,000 bins: hypergeometric counts, with less spread than the multinomial of the bound."
     chosen = sample_numbers(1_000_000, size, 12)
     assert (
         len(chosen) == size
@@ -532,7 +536,7 @@ def test_large_populations(population):
 def test_the_same_bits_on_any_number_of_cores(monkeypatch, size_or_p):
     results = []
     for cores in (1, 8):
-        monkeypatch.setattr(os, "cpu_count", lambda: cores)
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
         results.append(sample_numbers(2_000_000, size_or_p, 77).tobytes())
     assert results[0] == results[1] != sample_numbers(2_000_000, size_or_p, 78).tobytes()
 

@@ -6,7 +6,7 @@
 __all__ = ['vote_lists', 'summed_lists', 'vote_table', 'judge_table', 'sparse_gram', 'mixed_gram', 'dense_gram', 'gram_costs',
            'gram', 'sum_on_all_cores', 'gram_of_votes', 'landmark_kernel', 'judge_kernel']
 
-# %% ../../nbs/0_ground/06w_grams.ipynb #eb9d9fc5
+# %% ../../nbs/0_ground/06w_grams.ipynb #grams-import-os
 import os
 from concurrent.futures import ThreadPoolExecutor
 
@@ -22,7 +22,8 @@ def vote_lists(
     "Who beat whom. Repeated answers are repeated entries: summed in 8 bits they could overflow."
     from scipy.sparse import coo_array
 
-    n_pairs, ones = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2, np.ones(len(quadruplets), dtype=np.int8)
+    n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
+    ones = np.ones(len(quadruplets), dtype=np.int8)
 
     def listed(row_and_column):
         entries = coo_array((ones, row_and_column), shape=(n_pairs, n_pairs))
@@ -71,39 +72,47 @@ def judge_table(
         own, other = np.nonzero(~np.eye(triplets.n_objects, dtype=bool))
         i, j, k = np.concatenate([i, own]), np.concatenate([j, own]), np.concatenate([k, other])
     pairs, column = np.unique(pair_index(j, k), return_inverse=True)
-    A = coo_array(
-        (np.where(j < k, 1, -1).astype(np.int32), (i, column)), shape=(triplets.n_objects, len(pairs))
-    ).tocsr()
+    votes = np.where(j < k, 1, -1).astype(np.int32)
+    A = coo_array((votes, (i, column)), shape=(triplets.n_objects, len(pairs))).tocsr()
     np.sign(A.data, out=A.data)
     A.eliminate_zeros()
     return A.astype(np.int8)
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #61a83598
-def sparse_gram(A):
+def sparse_gram(
+    A,  # (rows, columns) sparse table of votes
+):  # (rows, rows) array of whole numbers
     "A Aᵀ by the entries of A."
     A = A.astype(np.int32)
     return (A @ A.T).toarray()
 
 
-def mixed_gram(A, cells=1 << 22):
+def mixed_gram(
+    A,  # (rows, columns) sparse table of votes
+    cells=1 << 22,  # entries that may be written out at a time
+):  # (rows, rows) array of whole numbers
     "A Aᵀ with one factor written out, by blocks of columns; exact, because a block has fewer than 2¹⁵ of them."
     from scipy.sparse import csr_array
 
+    n_rows = A.shape[0]
     M = A.astype(np.int16).T.tocsr()
-    total, step = np.zeros((A.shape[0],) * 2, dtype=np.int64), min(max(1, cells // A.shape[0]), 2**15 - 1)
+    total = np.zeros((n_rows, n_rows), dtype=np.int64)
+    step = min(max(1, cells // n_rows), 2**15 - 1)
     for start in range(0, len(M.indptr) - 1, step):
         ends = M.indptr[start : start + step + 1]
-        block = csr_array(
-            (M.data[ends[0] : ends[-1]], M.indices[ends[0] : ends[-1]], ends - ends[0]),
-            shape=(len(ends) - 1, A.shape[0]),
-        )
+        here = slice(ends[0], ends[-1])
+        block = csr_array((M.data[here], M.indices[here], ends - ends[0]), shape=(len(ends) - 1, n_rows))
         total += block.T @ block.toarray()
     return total
 
 
-def dense_gram(A, cells=1 << 23):
+def dense_gram(
+    A,  # (rows, columns) sparse table of votes
+    cells=1 << 23,  # entries that may be written out at a time
+):  # (rows, rows) array of whole numbers
     "A Aᵀ by dense blocks of columns; exact, because a block has fewer than 2²⁴ of them."
-    total, step = np.zeros((A.shape[0],) * 2), max(1, cells // A.shape[0])
+    total = np.zeros((A.shape[0], A.shape[0]))
+    step = max(1, cells // A.shape[0])
     for start in range(0, A.shape[1], step):
         block = (A if step >= A.shape[1] else A[:, start : start + step]).astype(np.float32).toarray()
         total += block @ block.T
@@ -113,11 +122,13 @@ def dense_gram(A, cells=1 << 23):
 def gram_costs(
     A,  # (rows, columns) sparse table of votes
 ):  # {function: nanoseconds}, cheapest first
-    "About what each way of computing A Aᵀ takes. The constants come from timing one landmark of 4K–AL at N = 64 and N = 240 on one machine; only their ratios matter."
-    rows, columns, votes = *map(float, A.shape), float(A.nnz)
-    products = float(
-        (np.bincount(A.indices).astype(float) ** 2).sum()
-    )  # pairs of rows with a vote on the same reference
+    """About what each way of computing A Aᵀ takes.
+
+    The constants come from timing one landmark of 4K–AL at N = 64 and N = 240; only their ratios matter.
+    """
+    rows, columns = map(float, A.shape)
+    votes = float(A.nnz)
+    products = float((np.bincount(A.indices).astype(float) ** 2).sum())  # pairs of votes on the same reference
     costs = {
         sparse_gram: 4.5 * products + 25 * votes,
         mixed_gram: (15 + 0.09 * rows) * votes + 0.1 * rows * columns,
@@ -139,7 +150,10 @@ def sum_on_all_cores(
     n_objects,  # N
     progress=None,  # called with (parts done, parts in all)
 ):  # (N, N) int64, zero diagonal
-    "The sum of the parts. Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine."
+    """The sum of the parts, with a zero diagonal.
+
+    Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine.
+    """
     from threadpoolctl import threadpool_limits
 
     total = np.zeros((n_objects, n_objects), dtype=np.int64)
@@ -164,12 +178,8 @@ def gram_of_votes(
 ):  # (N, N) int64, zero diagonal
     "VᵀV for small integers, exactly: 32-bit floats are exact up to 2²⁴, far above the votes in a block."
     V = as_array(V, "V", "(votes, N) small integers")
-    require(
-        V.ndim == 2 and V.shape[1] and V.dtype.kind in "iub" and V.dtype.itemsize == 1,
-        "V",
-        "(votes, N) integers of 8 bits, N ≥ 1",
-        V,
-    )
+    small = V.dtype.kind in "iub" and V.dtype.itemsize == 1
+    require(V.ndim == 2 and V.shape[1] and small, "V", "(votes, N) integers of 8 bits, N ≥ 1", V)
     step = max(1, (1 << 20) // V.shape[1])
 
     def part(block):
@@ -186,7 +196,10 @@ def landmark_kernel(
     gram=gram,  # how to multiply
     lists=None,  # the answers' `vote_lists`, if at hand
 ):  # (N, N) int64, zero diagonal
-    "How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9). The majority counts. Memory about 20 bytes an answer beside the answers."
+    """How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9).
+
+    The majority counts. Memory about 20 bytes an answer beside the answers.
+    """
     quadruplets = as_quadruplets(quadruplets)
     n = check_pairwise(quadruplets.n_objects)
     check_flag(self_pairs, "self_pairs")
@@ -196,7 +209,8 @@ def landmark_kernel(
 
     def from_landmark(r):
         others = np.delete(np.arange(n), r)
-        A, K = vote_table(lists, pair_index(others, r)), np.zeros((n, n), dtype=np.int64)
+        A = vote_table(lists, pair_index(others, r))
+        K = np.zeros((n, n), dtype=np.int64)
         if self_pairs:
             adds[r, others] = A.astype(np.int64).sum(axis=1)
         if A.nnz:
@@ -211,7 +225,10 @@ def judge_kernel(
     normalise=True,  # whether to divide by √(votes of i · votes of j); an object without votes has kernel 0 with all
     self_pairs=False,  # whether every i says that it is closer to itself than to any other object
 ):  # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
-    "How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017). The majority counts. Memory O(m + N²)."
+    """How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017).
+
+    The majority counts. Memory O(m + N²).
+    """
     triplets = as_triplets(triplets)
     check_pairwise(triplets.n_objects)
     check_flag(normalise, "normalise")
