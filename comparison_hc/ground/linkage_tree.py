@@ -15,7 +15,7 @@ from numbers import Integral
 import numpy as np
 
 from .tree_layout import accumulate, linkage_layout, node_starts
-from .validation import as_array, check_names, require
+from .validation import as_array, check_names, check_number, require
 
 # %% ../../nbs/0_ground/02w_linkage_tree.ipynb #tree-merges
 def check_merges(
@@ -229,6 +229,10 @@ class LinkageTree:
         parents[self.children.ravel()] = np.repeat(np.arange(self.n_leaves, n_nodes), 2)
         return frozen(parents)
 
+    @property
+    def _parents(self):  # an older name of `parents`
+        return self.parents
+
     @cached_property
     def leaf_sizes(self):
         "(K,) number of objects in every initial cluster."
@@ -283,6 +287,24 @@ class LinkageTree:
         labels[self._order] = np.repeat(np.arange(len(nodes)), self.sizes[nodes])
         _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[codes.reshape(-1)]
+
+    def highest_inside(self):  # (2K-1,) heights; 0 at the leaves
+        "The highest merge inside every node."
+        highest = [0.0] * self.n_leaves
+        for (a, b), height in zip(self.children.tolist(), self.heights.tolist()):
+            highest.append(max(highest[a], highest[b], height))
+        return np.array(highest)
+
+    def cut_height(
+        self,
+        height,  # finite number
+    ):  # (N,) labels, numbered by first appearance
+        "The largest clusters without a merge above `height` inside, as SciPy's `fcluster` with criterion 'distance'."
+        height = check_number(height, "height")
+        inside = self.highest_inside()
+        above = np.append(inside, np.inf)[self.parents]
+        is_leaf = np.arange(len(inside)) < self.n_leaves
+        return self.partition(np.flatnonzero((above > height) & ((inside <= height) | is_leaf)))
 
     def relabel(
         self,
