@@ -24,7 +24,7 @@ from comparison_hc.ground.validation import (
     check_similarity,
     require,
 )
-from .linkage import _objects
+from .questions import check_objects as _objects
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #e0495096

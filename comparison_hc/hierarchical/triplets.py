@@ -22,7 +22,8 @@ from comparison_hc.ground.validation import (
 )
 from .average import _barrier, _best_link, _places, check_partition
 from .kernel import _as_questions, _check_references
-from .linkage import _in_order, _objects
+from .questions import check_objects as _objects
+from .tournaments import merges_in_order as _in_order
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
