@@ -21,7 +21,7 @@ from comparison_hc.ground.validation import (
     check_similarity,
 )
 from .average import _barrier, _best_link, _places, check_partition
-from .kernel import _as_questions, _check_references
+from .questions import questions_from_columns as _as_questions, check_references as _check_references
 from .questions import check_objects as _objects
 from .tournaments import merges_in_order as _in_order
 from ..oracles import BudgetExhausted
