@@ -1,7 +1,7 @@
 """4–AL against equations 4 and 5 of F19 in exact fractions, and against what must not matter."""
 
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -9,18 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, pair_from_index, quadruplet_questions
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical.average import (
-    ListedVotes,
-    RankedVotes,
-    TabledVotes,
-    _merge_all,
+    merge_links_of_votes,
     quadruplet_average_linkage,
     quadruplet_average_linkage_ranked,
-    quadruplet_average_linkage_sampled,
 )
 from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.sampled import quadruplet_average_linkage_sampled
+from comparison_hc.hierarchical.votes import ListedVotes, TabledVotes
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets, sample_triplets
 
@@ -30,8 +27,9 @@ from comparison_hc.oracles import sample_quadruplets, sample_triplets
 def by_definition(rows, n, initial=None):
     """(merges, tied): algorithm 1 of F19 with the similarity of equation 5, all over again at every step, in fractions.
 
-    Q is a multiset, the sum of the indicators is a sum over rows; a row about {i, j} and {k, l} holds in every order of i, j and of k, l.
-    Clusters stand in the order of the list; a new one stands where the first of its two stood. `tied` says whether two pairs ever shared the highest score."""
+    Q is a multiset, the sum of the indicators is a sum over rows; a row about {i, j} and {k, l} holds in every order
+    of i, j and of k, l. Clusters stand in the order of the list; a new one stands where the first of its two stood.
+    `tied` says whether two pairs ever shared the highest score."""
     votes = {}
     for i, j, k, l in rows:
         for a, b, c, d in {(a, b, c, d) for a, b in ((i, j), (j, i)) for c, d in ((k, l), (l, k))}:
@@ -205,8 +203,8 @@ def test_lists_and_tables_hold_the_same_votes(seed):
     np.add.at(balance, (loser, winner), -1)
     place = np.arange(n)
     assert (
-        _merge_all(TabledVotes(balance), place).tolist()
-        == _merge_all(ListedVotes(answers), place).tolist()
+        merge_links_of_votes(TabledVotes(balance), place).tolist()
+        == merge_links_of_votes(ListedVotes(answers), place).tolist()
         == quadruplet_average_linkage(answers).children.tolist()
     )
     change, pairs = rng.normal(size=7), rng.choice(P, 7, replace=False)
@@ -223,7 +221,9 @@ def test_lists_and_tables_hold_the_same_votes(seed):
 
 
 def untied(rng, n, m):
-    "Answers without a tie on the way to the tree, so that nothing rests on the order of a list: every row 1 to 8 times, drawn again while the reference reports a tie."
+    """Answers without a tie on the way to the tree, so that nothing rests on the order of a list.
+
+    Every row 1 to 8 times, drawn again while the reference reports a tie."""
     while True:
         rows = [row for row in random_rows(rng, n, m) for _ in range(rng.integers(1, 9))]
         if not by_definition(rows, n)[1]:
@@ -252,7 +252,9 @@ def _clusters(tree, k):
 
 
 def smallest_lead(answers):
-    "(merges, lead): equations 4 and 5 from scratch at every step in matrices of floats; by how much the best pair led the second, at the closest of all steps."
+    """(merges, lead): equations 4 and 5 from scratch at every step in matrices of floats.
+
+    The lead is by how much the best pair led the second, at the closest of all steps."""
     n, P = answers.n_objects, answers.n_objects * (answers.n_objects - 1) // 2
     winner, loser = answers.winners_and_losers()
     balance = np.zeros((P, P))
@@ -281,7 +283,10 @@ def smallest_lead(answers):
 
 @pytest.mark.parametrize("triplets", [False, True], ids=["quadruplets", "triplets"])
 def test_renumbering_at_a_larger_size(triplets):
-    "A version that fills (i, j, i, k) but not (j, i, …) passes on lists that are sorted and fails here. Every question is asked 1 to 40 times, so that scores are not tied; instances whose best pair does not lead are left out."
+    """A version that fills (i, j, i, k) but not (j, i, …) passes on lists that are sorted and fails here.
+
+    Every question is asked 1 to 40 times, so that scores are not tied; instances whose best pair does not lead are
+    left out."""
     compared = 0
     for seed in range(8):
         rng, planted = np.random.default_rng([seed, triplets]), planted_hierarchy(3, 3, 0.8, 0.1, 0.1, seed)
@@ -400,7 +405,9 @@ def test_without_noise_the_planted_tree_comes_back():
 
 
 def test_near_the_published_accuracy():
-    "F19's experiment, N = 240, L = 3, δ = σ = 0.1; at p = 0.1 one seed of the authors' program gave an averaged ARI of 0.936. At p = 0.02 it is a little lower."
+    """F19's experiment, N = 240, L = 3, δ = σ = 0.1.
+
+    At p = 0.1 one seed of the authors' program gave an averaged ARI of 0.936. At p = 0.02 it is a little lower."""
     planted = planted_hierarchy(30, 3, 0.8, 0.1, 0.1, 0)
     assert (
         0.75

@@ -1,4 +1,4 @@
-"4K–AL: the kernels equal their definition whatever the path, ask nothing twice, and do not depend on what is no information."
+"4K–AL: the kernels equal their definition on every path, ask nothing twice, and ignore what is no information."
 
 from itertools import combinations
 
@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.comparisons import Quadruplets, Triplets, as_quadruplets, n_quadruplet_questions
+from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, pair_index
 from comparison_hc.ground import grams
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical import (
-    kernel,
     kernel_active,
     kernel_average_linkage,
     kernel_passive,
     kernel_passive_ranked,
     planted_hierarchy,
 )
+from comparison_hc.hierarchical.kernel_asking import active_budget, ask_looks
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Journal, SimilarityOracle, run, sample_quadruplets
 
@@ -39,7 +39,7 @@ def votes_of(rows):
 
 
 def by_definition(votes, n, looks, self_pairs=False):
-    "Σ over looks (landmark r, reference y) of vote(ir, y) · vote(jr, y), for i ≠ j; r = i and r = j only with self-pairs."
+    "Σ over looks (landmark r, reference y) of vote(ir, y) · vote(jr, y), i ≠ j; r = i and r = j only with self-pairs."
     K = np.zeros((n, n), dtype=int)
     vote = lambda i, r, y: 1 if i == r else votes.get((frozenset((i, r)), y), 0)
     for i, j in combinations(range(n), 2):
@@ -119,7 +119,7 @@ def test_paths_agree_on_larger_instances(p):
 
 def test_the_path_follows_the_number_of_shared_references():
     w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
-    rows = kernel.pair_index(np.arange(1, 40), 0)
+    rows = pair_index(np.arange(1, 40), 0)
     chosen = [
         next(
             iter(
@@ -215,7 +215,7 @@ def test_active_is_the_definition_and_asks_nothing_twice(seed, shared):
     K = run(
         kernel_active(n, references=R, landmarks=np.flatnonzero(landmark[0]))
         if shared
-        else kernel._asking(np.array(R).T, landmark, batch=int(rng.integers(1, 60))),
+        else ask_looks(np.array(R).T, landmark, batch=int(rng.integers(1, 60))),
         oracle,
     )
     looks = [(k, frozenset(y)) for y, S in zip(R, landmark) for k in np.flatnonzero(S)]
@@ -253,7 +253,7 @@ def test_active_budget_is_met_on_average():
     w = random_similarity(30, np.random.default_rng(0))
     for m in (2000, 20000, 60000):
         for shared in (False, True):
-            q, r = kernel.active_budget(30, m, shared)
+            q, r = active_budget(30, m, shared)
             counts = []
             for seed in range(60):
                 oracle = Counting(SimilarityOracle(w))
@@ -287,12 +287,12 @@ def test_a_budget_that_ends_between_batches_gives_the_references_done_so_far():
     w, rng = random_similarity(12, np.random.default_rng(0)), np.random.default_rng(1)
     y = np.array([sorted(pair) for pair in all_pairs(12)])[rng.permutation(66)[:9]].T
     landmark = rng.random((9, 12)) < 0.3
-    parts = [run(kernel._asking(y[:, :r], landmark[:r]), SimilarityOracle(w)) for r in range(10)]
+    parts = [run(ask_looks(y[:, :r], landmark[:r]), SimilarityOracle(w)) for r in range(10)]
     for budget in range(60, 300, 40):
-        part = run(kernel._asking(y, landmark, batch=1), Budget(SimilarityOracle(w), budget))
+        part = run(ask_looks(y, landmark, batch=1), Budget(SimilarityOracle(w), budget))
         assert any(np.array_equal(part, whole) for whole in parts[1:])
     with pytest.raises(BudgetExhausted):
-        run(kernel._asking(y, landmark), Budget(SimilarityOracle(w), 10))
+        run(ask_looks(y, landmark), Budget(SimilarityOracle(w), 10))
 
 
 def test_active_without_anything_to_ask():
@@ -384,8 +384,8 @@ def test_planted_trees_are_found():
         ("n_comparisons", lambda: kernel_active(5, n_comparisons=0)),
         ("n_comparisons", lambda: kernel_active(5, n_comparisons=46)),
         ("shared_landmarks", lambda: kernel_active(5, shared_landmarks=1)),
-        ("n_objects", lambda: kernel.active_budget(2, 1)),
-        ("n_comparisons", lambda: kernel.active_budget(5, 46)),
+        ("n_objects", lambda: active_budget(2, 1)),
+        ("n_comparisons", lambda: active_budget(5, 46)),
         ("data", lambda: kernel_passive([[0, 1]])),
         ("row 0 of data", lambda: kernel_passive([[0, 1, 1, 0]])),
         ("n_objects", lambda: kernel_passive([[0, 1, 2]], n_objects=2)),

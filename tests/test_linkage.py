@@ -12,8 +12,10 @@ from scipy.spatial.distance import squareform
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical import complete_linkage, single_linkage
-from comparison_hc.hierarchical.linkage import _all_pairs, _complete_linkage, _in_order, sort_pairs
+from comparison_hc.hierarchical.linkage import complete_linkage_within
 from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.questions import all_pairs, sort_pairs
+from comparison_hc.hierarchical.tournaments import merges_in_order
 from comparison_hc.oracles import (
     Budget,
     BudgetExhausted,
@@ -183,7 +185,7 @@ def test_the_bound_of_the_chain(n, seed):
     "From N clusters (N−2)(5N−7)/2 questions, and a quicksort of N−1 merges."
     for shape in shapes(24, seed).values():
         counter = Counting(SimilarityOracle(shape[:n, :n]))
-        run(_complete_linkage(n, None, np.random.default_rng(0), 0), counter)
+        run(complete_linkage_within(n, np.random.default_rng(0), 0), counter)
         assert counter.n_queries <= (n - 2) * (5 * n - 7) // 2 + (n - 1) * (n - 2) // 2
 
 
@@ -212,7 +214,7 @@ def test_every_pair_but_one_loses(method, n):
 
 @both
 def test_batches_are_legal_and_not_empty(method):
-    game, oracle, n_batches = METHODS[method](13), SimilarityOracle(similarities(13, 1)), 0
+    game, oracle = METHODS[method](13), SimilarityOracle(similarities(13, 1))
     queries = next(game)
     try:
         while True:
@@ -268,7 +270,7 @@ def test_same_seed_same_questions(method):
 @given(n=st.integers(0, 12), seed=seeds)
 def test_sort(n, seed):
     w = similarities(n, seed)
-    pairs = np.random.default_rng(seed).permutation(_all_pairs(n)) if n > 1 else np.empty((0, 2), int)
+    pairs = np.random.default_rng(seed).permutation(all_pairs(n)) if n > 1 else np.empty((0, 2), int)
     order = (
         run(sort_pairs(pairs, np.random.default_rng(0)), SimilarityOracle(w))
         if len(pairs) > 1
@@ -279,8 +281,8 @@ def test_sort(n, seed):
 
 def test_a_merge_waits_for_its_parts():
     "Node 4 = {0, 1}, node 5 = {4, 2}, node 6 = {5, 3}, with ranks that put the parents first."
-    assert _in_order([(0, 1), (4, 2), (5, 3)], np.array([2, 1, 0]), 4) == [[0, 1], [2, 4], [3, 5]]
-    assert _in_order([(0, 1), (2, 3), (4, 5)], np.array([1, 0, 2]), 4) == [[2, 3], [0, 1], [4, 5]]
+    assert merges_in_order([(0, 1), (4, 2), (5, 3)], np.array([2, 1, 0]), 4) == [[0, 1], [2, 4], [3, 5]]
+    assert merges_in_order([(0, 1), (2, 3), (4, 5)], np.array([1, 0, 2]), 4) == [[2, 3], [0, 1], [4, 5]]
 
 
 @both

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.ground.validation import InputError
+from comparison_hc.hierarchical.planted import level_labels, planted_hierarchy
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))
 
@@ -69,3 +70,20 @@ def test_same_seed_same_bits_and_generators_move_on():
     draw = lambda rng: planted_hierarchy(3, 2, 0.8, 0.1, 0.1, rng).similarity.tobytes()
     rng = np.random.default_rng(5)
     assert draw(5) == draw(5) == draw(rng) != draw(rng) and draw(5) != draw(6)
+
+
+@pytest.mark.parametrize(
+    "wrong", [dict(n_pure=0), dict(n_levels=0), dict(sigma=-1), dict(delta=float("nan")), dict(rng="seed")]
+)
+def test_impossible_settings_are_refused_by_name(wrong):
+    settings = dict(n_pure=2, n_levels=2, mu=0.8, delta=0.1, sigma=0.1, rng=0)
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        planted_hierarchy(**{**settings, **wrong})
+
+
+def test_pairs_parted_at_every_level():
+    "N = 240 in eight pure clusters of 30: half of an object's partners are parted at the root, and so on downwards."
+    low, high = np.triu_indices(240, 1)
+    levels = level_labels(np.repeat(range(8), 30), 3)
+    parted = (levels[:, low] != levels[:, high]).sum(axis=0)
+    assert np.bincount(parted).tolist() == [8 * 30 * 29 // 2, 4 * 30 * 30, 2 * 60 * 60, 120 * 120]

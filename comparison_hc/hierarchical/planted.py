@@ -32,7 +32,7 @@ def ideal_similarity(
     apart = level_labels(labels, n_levels)
     return mu - delta * (apart[:, :, None] != apart[:, None, :]).sum(axis=0)
 
-# %% ../../nbs/1_hierarchical/10_planted.ipynb #c5bbed2c
+# %% ../../nbs/1_hierarchical/10_planted.ipynb #planted-hierarchy-class
 @dataclass(frozen=True, eq=False)
 class PlantedHierarchy:
     "Similarities drawn from the planted hierarchical model, with the truth that they hide."
@@ -49,9 +49,10 @@ class PlantedHierarchy:
     sigma: float  # standard deviation of the noise
 
     def __repr__(self):
-        return f"PlantedHierarchy(N={len(self.labels)}, n_pure={self.n_pure}, n_levels={self.n_levels}, mu={self.mu:g}, delta={self.delta:g}, sigma={self.sigma:g})"
+        numbers = f"mu={self.mu:g}, delta={self.delta:g}, sigma={self.sigma:g}"
+        return f"PlantedHierarchy(N={len(self.labels)}, n_pure={self.n_pure}, n_levels={self.n_levels}, {numbers})"
 
-# %% ../../nbs/1_hierarchical/10_planted.ipynb #b973c699
+# %% ../../nbs/1_hierarchical/10_planted.ipynb #planted-hierarchy
 def planted_hierarchy(
     n_pure,  # N0 ≥ 1, objects in each pure cluster
     n_levels,  # L ≥ 1, levels of splits; there are 2^L pure clusters
@@ -61,41 +62,30 @@ def planted_hierarchy(
     rng,  # int seed or `numpy.random.Generator`
 ):  # `PlantedHierarchy` with N = N0 · 2^L objects, those of a pure cluster next to each other
     "Draw from the planted hierarchical model (F19, section 2.2)."
-    n_pure, n_levels = check_integer(n_pure, "n_pure"), check_integer(n_levels, "n_levels", 1, 20)
-    mu, delta, sigma = check_number(mu, "mu"), check_number(delta, "delta", 0), check_number(sigma, "sigma", 0)
+    n_pure = check_integer(n_pure, "n_pure")
+    n_levels = check_integer(n_levels, "n_levels", 1, 20)
+    mu = check_number(mu, "mu")
+    delta = check_number(delta, "delta", 0)
+    sigma = check_number(sigma, "sigma", 0)
     check_pairwise(n_pure << n_levels, "n_pure · 2^n_levels")
-    require(
-        abs(mu) + n_levels * delta + 50 * sigma < 1e300,
-        "mu, delta and sigma",
-        "so small that all similarities are finite",
-        (mu, delta, sigma),
-    )
+    finite = abs(mu) + n_levels * delta + 50 * sigma < 1e300
+    require(finite, "mu, delta and sigma", "so small that all similarities are finite", (mu, delta, sigma))
     labels = np.repeat(np.arange(2**n_levels), n_pure)
     ideal = ideal_similarity(labels, n_levels, mu, delta)
     noise = np.triu(as_rng(rng).normal(0, sigma, ideal.shape), 1)
     similarity = ideal + noise + noise.T
     for array in (similarity, ideal, labels):
         array.flags.writeable = False
-    return PlantedHierarchy(
-        similarity,
-        ideal,
-        labels,
-        level_labels(labels, n_levels),
-        _planted_tree(labels, n_levels),
-        n_pure,
-        n_levels,
-        mu,
-        delta,
-        sigma,
-    )
+    levels, tree = level_labels(labels, n_levels), _planted_tree(labels, n_levels)
+    return PlantedHierarchy(similarity, ideal, labels, levels, tree, n_pure, n_levels, mu, delta, sigma)
 
 
 def _planted_tree(labels, n_levels):
     "The balanced tree over the pure clusters; the height of a merge is the number of levels below it."
-    nodes, merges, n_nodes = np.arange(2**n_levels), [], 2**n_levels
+    nodes = np.arange(2**n_levels)
+    merges = []
     for level in range(1, n_levels + 1):
         merges += [(left, right, level, 2**level) for left, right in nodes.reshape(-1, 2)]
-        nodes = n_nodes + np.arange(len(nodes) // 2)
-        n_nodes += len(nodes)
+        nodes = nodes[-1] + 1 + np.arange(len(nodes) // 2)
     clusters = [np.flatnonzero(labels == label).tolist() for label in range(2**n_levels)]
     return Dendrogram.from_linkage(np.array(merges, float), clusters, height_kind="levels above the pure clusters")

@@ -20,9 +20,14 @@ from comparison_hc.ground.validation import (
     check_progress,
     check_similarity,
 )
-from .average import _barrier, _best_link, _places, check_partition
-from .kernel import _as_questions, _check_references
-from .linkage import _in_order, _objects
+from .questions import check_objects as _objects
+from .questions import check_references as _check_references
+from .questions import questions_from_columns as _as_questions
+from .tournaments import merges_in_order as _in_order
+from .votes import best_link as _best_link
+from .votes import check_partition
+from .votes import link_barrier as _barrier
+from .votes import places_of as _places
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #635dce83
