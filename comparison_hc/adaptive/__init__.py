@@ -2,9 +2,11 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "queries": ["random_hierarchy", "all_hierarchies", "n_hierarchies", "GrowingTree", "Contradiction"],
-    "quick": ["quick_clustering"],
+    "queries": ["GrowingTree"],
+    "answers": ["Contradiction"],
+    "trees": ["random_hierarchy", "all_hierarchies", "n_hierarchies"],
     "insertion": ["insertion_clustering"],
+    "quick": ["quick_clustering"],
     "noisy": ["robust_insertion_clustering", "bayesian_insertion_clustering"],
     "degree": ["any_degree_clustering", "Hierarchy", "OrdinalOracle"],
     "consistency": ["consistent_hierarchy", "all_triples_clustering"],
