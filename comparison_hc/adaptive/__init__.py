@@ -7,7 +7,9 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "trees": ["random_hierarchy", "all_hierarchies", "n_hierarchies"],
     "insertion": ["insertion_clustering"],
     "quick": ["quick_clustering"],
-    "noisy": ["robust_insertion_clustering", "bayesian_insertion_clustering"],
-    "degree": ["any_degree_clustering", "Hierarchy", "OrdinalOracle"],
+    "noisy": ["robust_insertion_clustering"],
+    "posterior": ["bayesian_insertion_clustering"],
+    "degree": ["any_degree_clustering"],
+    "hierarchies": ["Hierarchy", "OrdinalOracle"],
     "consistency": ["consistent_hierarchy", "all_triples_clustering"],
 })
