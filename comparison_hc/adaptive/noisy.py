@@ -15,18 +15,18 @@ from .posterior import bayesian_sibling as bayesian_sibling
 from .posterior import halving_pivot as halving_pivot
 from comparison_hc.adaptive.preorder import (
     HERE,
-    LEFT,
-    RIGHT,
     UP,
     PreOrder,
     check_noise,
     contracted_tree,
     diameter,
     inserting,
-    most_said,
+    most_often_said,
     reward,
     weighted_median,
 )
+from .preorder import LEFT as LEFT
+from .preorder import RIGHT as RIGHT
 from .rounds import marking_rounds, votes_per_pivot, walking_rounds
 from ..ground.validation import check_flag
 
@@ -40,12 +40,12 @@ def simulate_vertex_query(
     "SimulateVertexQuery (A18, Alg. 5). Without a strict majority, its “arbitrary response” is the most frequent one."
     parent = int(order.parent[at])
     if parent < 0:
-        answer = most_said((yield from order.ask(at, x, 1)))
+        answer = most_often_said((yield from order.ask(at, x, 1)))
         return HERE if answer == UP else answer
     if order.end[at] == at + 1:  # a leaf
         votes = yield from order.ask(parent, x, 1)
         return HERE if votes[order.side(at)] else UP
-    answer = most_said((yield from order.ask(at, x, n_votes)))
+    answer = most_often_said((yield from order.ask(at, x, n_votes)))
     if answer != UP:
         return answer
     votes = yield from order.ask(parent, x, n_votes)

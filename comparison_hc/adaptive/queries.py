@@ -9,7 +9,6 @@ __all__ = ['GrowingTree']
 from .answers import Contradiction as Contradiction
 from .answers import check_binary_answers as check_binary_answers
 from .answers import check_items as check_items
-from ..dendrogram import Dendrogram
 from ..ground.validation import check_integer, require
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #growingtree
