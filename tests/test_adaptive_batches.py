@@ -1,6 +1,6 @@
-"Quick clustering, trees of any degree, and consistency: every small tree, bounds, clashes that can be checked, bad input."
+"Quick clustering, trees of any degree, consistency: every small tree, bounds, clashes that can be checked, bad input."
 
-from itertools import combinations, product
+from itertools import combinations
 from math import log2
 
 import numpy as np
@@ -19,8 +19,9 @@ from comparison_hc.adaptive import (
     quick_clustering,
     random_hierarchy,
 )
-from comparison_hc.adaptive.degree import all_hierarchies_of_any_degree, contracted, questions_per_insertion
-from comparison_hc.adaptive.queries import SHAPES
+from comparison_hc.adaptive.degree import questions_per_insertion
+from comparison_hc.adaptive.hierarchies import all_hierarchies_of_any_degree, contracted
+from comparison_hc.adaptive.trees import SHAPES
 from comparison_hc.comparisons import Triplets
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
@@ -36,7 +37,10 @@ merges = pytest.mark.parametrize("merge", ["search", "walk"])
 @merges
 @pytest.mark.parametrize("n", range(2, 8))
 def test_quick_learns_every_small_tree(n, merge):
-    "All trees of up to six items; of the 10,395 with seven every fifth, others for each way to merge. The check `every_small_tree_is_learned` does all of them in full."
+    """All trees of up to six items; of the 10,395 with seven every fifth, others for each way to merge.
+
+    The check `every_small_tree_is_learned` does all of them in full.
+    """
     for seed, tree in enumerate(all_hierarchies(n)):
         if n == 7 and (seed + (merge == "walk")) % 5:
             continue
@@ -63,25 +67,39 @@ def test_quick_needs_few_batches_for_deep_trees():
     assert oracle.n_batches < 200 and oracle.n_queries < 2 * 2000 * log2(2000)
 
 
+class Careless:
+    "A first draw in vain, then random answers."
+
+    def __init__(self, seed):
+        self.rng, self.said = np.random.default_rng(seed), []
+
+    def __call__(self, questions):
+        answers = self.rng.integers(3, size=len(questions)) if self.said else np.full(len(questions), 2)
+        self.said.append(np.column_stack([questions, answers]))
+        return answers
+
+
+class Said:
+    "The same answers whatever is asked, or one answer a question."
+
+    def __init__(self, answers):
+        self.answers = answers
+
+    def __call__(self, questions):
+        return [next(self.answers)] if hasattr(self.answers, "__next__") else self.answers
+
+
 def test_quick_sees_answers_that_clash():
-    "A first draw in vain, then random answers. Where it is noticed, the named answers clash and none can be spared; where not, the tree is returned."
+    "Where it is noticed, the named answers clash and none can be spared; where not, the tree is returned."
     seen = 0
     for seed in range(30):
-        rng, said = np.random.default_rng(seed), []
-
-        def careless(questions):
-            said.append(
-                np.column_stack(
-                    [questions, rng.integers(3, size=len(questions)) if said else np.full(len(questions), 2)]
-                )
-            )
-            return said[-1][:, 3]
-
+        careless = Careless(seed)
         try:
             tree = run(quick_clustering(40, seed), careless)
         except Contradiction as error:
             seen += 1
-            assert set(map(statement, error.answers.tolist())) <= set(map(statement, np.concatenate(said).tolist()))
+            said = np.concatenate(careless.said).tolist()
+            assert set(map(statement, error.answers.tolist())) <= set(map(statement, said))
             assert_irreducible(error.answers)
         else:
             assert tree.n_leaves == 40
@@ -235,7 +253,7 @@ def test_the_numbers_of_trees_of_any_degree():
 
 
 def test_every_small_tree_of_any_degree():
-    "All trees of up to six items in both orders. The check `degree_bounds_hold` does the 39,208 with seven as well, in full."
+    "All trees of up to six items in both orders. The check `degree_bounds_hold` does the 39,208 with seven as well."
     for n in range(2, 7):
         for truth in all_hierarchies_of_any_degree(n):
             for largest_first in (True, False):
@@ -253,15 +271,15 @@ def test_larger_trees_of_any_degree(shape, n, share, seed, largest_first):
 
 def test_insertion_of_any_degree_notices_two_clashing_answers():
     for answer in (2, 0, 1):  # the third question is about item 2, and item 0 once more
-        said = iter([-1, -1, answer])
+        said = Said(iter([-1, -1, answer]))
         if answer == 1:
-            assert run(any_degree_clustering(4), lambda questions: [next(said)]).degree == 3
+            assert run(any_degree_clustering(4), said).degree == 3
             continue
         with pytest.raises(Contradiction) as caught:
-            run(any_degree_clustering(4), lambda questions: [next(said)])
+            run(any_degree_clustering(4), said)
         assert caught.value.answers.tolist() == [[0, 1, 3, -1], [2, 0, 3, answer]]
     with pytest.raises(Contradiction, match="ant bee dog equally close; cat ant | dog"):
-        run(any_degree_clustering(["ant", "bee", "cat", "dog"]), lambda questions, said=iter([-1, -1, 2]): [next(said)])
+        run(any_degree_clustering(["ant", "bee", "cat", "dog"]), Said(iter([-1, -1, 2])))
 
 
 def test_insertion_of_any_degree_refuses():
@@ -430,7 +448,7 @@ def test_all_triples_names_one_wrong_answer():
         lie = rng.integers(len(triples))
         answers[lie] = (answers[lie] + rng.integers(1, 3)) % 3
         with pytest.raises(Contradiction) as caught:
-            run(all_triples_clustering(9), lambda questions: answers)
+            run(all_triples_clustering(9), Said(answers))
         assert any(set(row[:3]) == set(triples[lie]) for row in caught.value.answers.tolist())
         assert_irreducible(caught.value.answers)
 

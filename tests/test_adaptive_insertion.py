@@ -1,4 +1,4 @@
-"Ordinal queries and insertion: every small tree, every shape, the bounds for every prefix, the remembered decisions after every step, bad input."
+"Ordinal queries and insertion: every small tree and shape, bounds for every prefix, remembered decisions, bad input."
 
 from collections import Counter
 from itertools import combinations
@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.adaptive import GrowingTree, all_hierarchies, insertion_clustering, n_hierarchies, random_hierarchy
-from comparison_hc.adaptive.insertion import DecisionTree, allowance
-from comparison_hc.adaptive.queries import SHAPES, Contradiction, check_items, tree_chart
+from comparison_hc.adaptive.answers import Contradiction, check_items
+from comparison_hc.adaptive.decisions import DecisionTree, allowance
+from comparison_hc.adaptive.trees import SHAPES, tree_chart
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, SimilarityOracle, run
@@ -142,7 +143,10 @@ def test_a_tree_can_be_drawn():
 
 @pytest.mark.parametrize("n", range(2, 8))
 def test_every_small_tree(n):
-    "All trees of up to six items, every fourth of the 10,395 with seven. The check `every_small_tree_is_learned` does all of them in full."
+    """All trees of up to six items, every fourth of the 10,395 with seven.
+
+    The check `every_small_tree_is_learned` does all of them in full.
+    """
     for at, tree in enumerate(all_hierarchies(n)):
         if n == 7 and at % 4:
             continue

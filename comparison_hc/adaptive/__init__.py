@@ -2,10 +2,14 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "queries": ["random_hierarchy", "all_hierarchies", "n_hierarchies", "GrowingTree", "Contradiction"],
-    "quick": ["quick_clustering"],
+    "queries": ["GrowingTree"],
+    "answers": ["Contradiction"],
+    "trees": ["random_hierarchy", "all_hierarchies", "n_hierarchies"],
     "insertion": ["insertion_clustering"],
-    "noisy": ["robust_insertion_clustering", "bayesian_insertion_clustering"],
-    "degree": ["any_degree_clustering", "Hierarchy", "OrdinalOracle"],
+    "quick": ["quick_clustering"],
+    "noisy": ["robust_insertion_clustering"],
+    "posterior": ["bayesian_insertion_clustering"],
+    "degree": ["any_degree_clustering"],
+    "hierarchies": ["Hierarchy", "OrdinalOracle"],
     "consistency": ["consistent_hierarchy", "all_triples_clustering"],
 })
