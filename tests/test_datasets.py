@@ -2,7 +2,6 @@
 
 import csv
 import dataclasses
-import functools
 import gzip
 import hashlib
 import http.server
@@ -23,9 +22,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import comparison_hc.datasets as D
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset, odd_one_out_answers
+from comparison_hc.ground.pictures import png_bytes, read_png
 from comparison_hc.ground.validation import InputError
+from comparison_hc.practice import animals as A
+from comparison_hc.practice import answer_sets, drawings, object_sets, originals
+from comparison_hc.practice.catalogue import CATALOGUE
 
 EMBEDDED = ["animals", "digits", "iris", "wine"]
 ON_FILE = ["car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10"]
@@ -43,7 +45,7 @@ def contradictory(triplets):
 
 @pytest.mark.parametrize("name", EMBEDDED + ON_FILE)
 def test_register_tells_the_truth(name, dataset_or_skip):
-    data, facts = dataset_or_skip(name), D._SETS[name].facts
+    data, facts = dataset_or_skip(name), CATALOGUE[name].facts
     assert isinstance(data, Dataset) and data.name == name
     if name == "cifar10" and len(data) == 10000:
         facts = (10000, *facts[1:])
@@ -101,7 +103,7 @@ def test_car_survey_is_what_ALL_was_made_from(dataset_or_skip):
 
 def test_car_classes_are_those_of_the_readme(dataset_or_skip):
     car = dataset_or_skip("car")
-    found = D._find(["car/README.txt"], D._places())
+    found = originals.find_files(["car/README.txt"], originals.places())
     if not found:
         pytest.skip("the README of the car data is not here")
     text = found[1][0].read_text(encoding="utf-8")
@@ -217,7 +219,7 @@ def test_sklearn_sets_are_the_same():
 
 def test_animals():
     animals = load_dataset("animals")
-    names, paths = D._paths(animals.extra["taxonomy"])
+    names, paths = A.leaves_and_paths(animals.extra["taxonomy"])
     assert (
         tuple(names) == animals.objects and len(names) == 24 and {len(p) for p in paths} == {4}
     )  # three levels of groups, and the leaf
@@ -336,9 +338,9 @@ def test_absent(name, nothing_here, tmp_path, monkeypatch):
     text = str(error.value)
     assert isinstance(error.value, FileNotFoundError) and "\n" not in text
     assert str(tmp_path / "data") in text and str(nothing_here) in text  # the places
-    for o in D._SETS[name].originals:
+    for o in CATALOGUE[name].originals:
         assert o.url in text and o.path in text  # where it comes from
-    for file in D._SETS[name].forms[0]:
+    for file in CATALOGUE[name].forms[0]:
         assert file.format(stem="T_ALL_REDUCED") in text  # the files
     assert not nothing_here.exists()
     row = list_datasets().set_index("name").loc[name]
@@ -369,14 +371,14 @@ def test_unreadable_file(name, file, content, nothing_here):
 
 def test_no_comparisons():
     with pytest.raises(InputError, match="^dataset must be one with answers"):
-        load_dataset("iris").triplets
+        _ = load_dataset("iris").triplets
 
 
 def test_data_folder_comes_before_the_cache(nothing_here, tmp_path, monkeypatch):
     row = "{},1,0,0,1,0,0,1,1,1,1,0,0,4,0,0,1,1\n"
     for folder, animal in ((nothing_here, "cached"), (tmp_path / "data", "given")):
         (folder / "zoo").mkdir(parents=True)
-        (folder / "zoo" / "zoo.csv").write_text(D._ZOO_HEADER + "\n" + row.format(animal))
+        (folder / "zoo" / "zoo.csv").write_text(object_sets.ZOO_HEADER + "\n" + row.format(animal))
     assert load_dataset("zoo").objects == ("cached",)
     assert list_datasets().set_index("name").loc["zoo", "where"] == "cache"
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "data"))
@@ -431,11 +433,13 @@ ZOO = (
 @pytest.fixture
 def small_zoo(server, nothing_here, monkeypatch):
     "The register with another zoo.data, on our server."
-    spec = D._SETS["zoo"]
+    spec = CATALOGUE["zoo"]
     monkeypatch.setitem(
-        D._SETS,
+        CATALOGUE,
         "zoo",
-        dataclasses.replace(spec, originals=(D._Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)),
+        dataclasses.replace(
+            spec, originals=(originals.Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)
+        ),
     )
     return nothing_here
 
@@ -474,11 +478,11 @@ def test_failed_download_leaves_nothing(data, how, says, server, small_zoo):
 
 
 def test_no_network(small_zoo, monkeypatch):
-    o = D._SETS["zoo"].originals[0]
+    o = CATALOGUE["zoo"].originals[0]
     monkeypatch.setitem(
-        D._SETS,
+        CATALOGUE,
         "zoo",
-        dataclasses.replace(D._SETS["zoo"], originals=(dataclasses.replace(o, url="http://127.0.0.1:1/zoo.data"),)),
+        dataclasses.replace(CATALOGUE["zoo"], originals=(dataclasses.replace(o, url="http://127.0.0.1:1/zoo.data"),)),
     )
     with pytest.raises(DatasetNotFoundError, match="The download failed"):
         load_dataset("zoo")
@@ -494,8 +498,8 @@ def test_unwritable_cache(server, small_zoo, tmp_path, monkeypatch):
 
 
 def test_without_a_sha256_nothing_is_downloaded(server, small_zoo, monkeypatch):
-    o = dataclasses.replace(D._SETS["zoo"].originals[0], digest="md5:" + hashlib.md5(ZOO).hexdigest())
-    monkeypatch.setitem(D._SETS, "zoo", dataclasses.replace(D._SETS["zoo"], originals=(o,)))
+    o = dataclasses.replace(CATALOGUE["zoo"].originals[0], digest="md5:" + hashlib.md5(ZOO).hexdigest())
+    monkeypatch.setitem(CATALOGUE, "zoo", dataclasses.replace(CATALOGUE["zoo"], originals=(o,)))
     server.files["/zoo.data"] = ZOO, "whole"
     with pytest.raises(DatasetNotFoundError, match="There is no SHA-256 for zoo.data.*by hand"):
         load_dataset("zoo")
@@ -522,18 +526,21 @@ def test_original_put_there_by_hand_is_checked(server, small_zoo, tmp_path, monk
 
 def test_placing_is_all_or_nothing(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "file"
-    D._place(path, b"first")
-    monkeypatch.setattr(D.os, "replace", lambda a, b: (_ for _ in ()).throw(KeyboardInterrupt()))
+    originals.write_file(path, b"first")
+    monkeypatch.setattr(originals.os, "replace", lambda a, b: (_ for _ in ()).throw(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
-        D._place(path, b"second")
+        originals.write_file(path, b"second")
     assert path.read_bytes() == b"first" and files_in(tmp_path) == ["folder/file"]
 
 
 CHILD = """
 import dataclasses, sys
-import comparison_hc.datasets as D
-D._SETS["zoo"] = dataclasses.replace(D._SETS["zoo"], originals=(D._Original("zoo/zoo.data", sys.argv[1], sys.argv[2]),))
-print(len(D.load_dataset("zoo")))
+from comparison_hc.datasets import load_dataset
+from comparison_hc.practice.catalogue import CATALOGUE
+from comparison_hc.practice.originals import Original
+original = Original("zoo/zoo.data", sys.argv[1], sys.argv[2])
+CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], originals=(original,))
+print(len(load_dataset("zoo")))
 """
 
 
@@ -567,11 +574,12 @@ def test_killed_in_the_middle(server, small_zoo):
     assert len(load_dataset("zoo")) == 100
 
 
-# ---------------------------------------------------------------- from the original: the known content packed in its form
+# ---------------------------------------------------------------- from the original: the known content packed in its
+# form
 
 
 def file_of(name, number=0):
-    found = D._find_form(D._SETS[name], {"stem": "T_ALL_REDUCED"})
+    found = originals.find_form(CATALOGUE[name], {"stem": "T_ALL_REDUCED"})
     if not found:
         pytest.skip(f"the files of {name} are not here")
     return found[1][number]
@@ -585,7 +593,9 @@ def zip_of(path, members):
 
 
 def test_zoo_and_glass_from_their_true_originals(server, nothing_here, monkeypatch, tmp_path):
-    "The originals are rebuilt from the tables; the digests in the register, published by others, say that they are the originals."
+    """The originals are rebuilt from the tables; the digests in the register, published by others, say that they are
+    the originals.
+    """
     monkeypatch.undo()
     zoo, glass = (file_of(name).read_bytes().replace(b"\r\n", b"\n") for name in ("zoo", "glass"))
     rows = zoo.decode().split("\n")[1:-1]
@@ -598,13 +608,13 @@ def test_zoo_and_glass_from_their_true_originals(server, nothing_here, monkeypat
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(nothing_here))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name, converted in (("zoo", zoo), ("glass", glass)):
-        o = D._SETS[name].originals[0]
+        o = CATALOGUE[name].originals[0]
         assert sha256(originals[name]) == o.digest
         server.files[f"/{name}"] = originals[name], "whole"
         monkeypatch.setitem(
-            D._SETS,
+            CATALOGUE,
             name,
-            dataclasses.replace(D._SETS[name], originals=(dataclasses.replace(o, url=f"{server.url}/{name}"),)),
+            dataclasses.replace(CATALOGUE[name], originals=(dataclasses.replace(o, url=f"{server.url}/{name}"),)),
         )
         load_dataset(name)
         assert (nothing_here / name / f"{name}.csv").read_bytes().strip() == converted.strip()  # line by line
@@ -612,8 +622,8 @@ def test_zoo_and_glass_from_their_true_originals(server, nothing_here, monkeypat
 
 def test_mnist_tsne_from_its_original():
     points, labels = file_of("mnist-tsne"), file_of("mnist-tsne", 1)
-    assert sha256(points.read_bytes()) == D._SETS["mnist-tsne"].originals[0].digest
-    made = dict(D._convert_mnist_tsne(points))
+    assert sha256(points.read_bytes()) == CATALOGUE["mnist-tsne"].originals[0].digest
+    made = dict(object_sets.convert_mnist_tsne(points))
     assert made == {
         "mnist_tsne/test_labels.csv": labels.read_bytes(),
         "mnist_tsne/reduced_test_X.csv": points.read_bytes(),
@@ -632,7 +642,7 @@ def test_car_from_an_archive_of_its_form(tmp_path):
         for stem in ("ALL", "ALL_REDUCED", "T_ALL", "T_ALL_REDUCED")
     }
     members |= {f"60_cars_data/car_data_set_images/{i}.jpg": b"jpeg %d" % i for i in range(1, 61)}
-    made = dict(D._convert_car(zip_of(tmp_path / "cars.zip", members)))
+    made = dict(answer_sets.convert_car(zip_of(tmp_path / "cars.zip", members)))
     assert len(made) == 66 and made["car/images/7.jpg"] == b"jpeg 7"
     for name in ("README.txt", "survey_data.csv", "ALL.csv", "T_ALL_REDUCED.csv"):
         assert made[f"car/{name}"] == (folder / name).read_bytes()
@@ -656,7 +666,7 @@ def test_food_from_an_archive_of_its_form(tmp_path):
         "food100-dataset/all-triplets.csv": "".join(f"{names[a]};{names[b]};{names[c]}\n" for a, b, c in triplets),
         "food100-dataset/ingredients.json": json.dumps(about),
     }
-    made = dict(D._convert_food(zip_of(tmp_path / "food.zip", members)))
+    made = dict(answer_sets.convert_food(zip_of(tmp_path / "food.zip", members)))
     assert made["food100/food100_objects.csv"].decode().replace("\r\n", "\n") == table.read_text(
         encoding="utf-8"
     ).replace("\r\n", "\n")
@@ -668,12 +678,12 @@ def test_mnist_from_files_of_their_form(tmp_path):
     images, labels = rng.integers(0, 256, (7, 28, 28), dtype=np.uint8), rng.integers(0, 10, 7, dtype=np.uint8)
     (tmp_path / "i.gz").write_bytes(gzip.compress(struct.pack(">IIII", 0x803, 7, 28, 28) + images.tobytes()))
     (tmp_path / "l.gz").write_bytes(gzip.compress(struct.pack(">II", 0x801, 7) + labels.tobytes()))
-    [(_, made)] = D._convert_mnist(tmp_path / "i.gz", tmp_path / "l.gz")
+    [(_, made)] = object_sets.convert_mnist(tmp_path / "i.gz", tmp_path / "l.gz")
     made = np.load(io.BytesIO(made))
     assert np.array_equal(made["images"], images) and np.array_equal(made["labels"], labels)
     (tmp_path / "l.gz").write_bytes(gzip.compress(b"not an IDX file"))
     with pytest.raises(InputError, match="an IDX file"):
-        D._convert_mnist(tmp_path / "i.gz", tmp_path / "l.gz")
+        object_sets.convert_mnist(tmp_path / "i.gz", tmp_path / "l.gz")
 
 
 def tar_of(path, members):
@@ -689,15 +699,15 @@ def test_cifar10_from_an_archive_of_its_form(tmp_path):
     rng = np.random.default_rng(0)
     images, labels = rng.integers(0, 256, (20, 32, 32, 3), dtype=np.uint8), rng.integers(0, 10, 20, dtype=np.uint8)
     records = b"".join(bytes([label]) + image.transpose(2, 0, 1).tobytes() for label, image in zip(labels, images))
-    [(file, made)] = D._convert_cifar10(
+    [(file, made)] = object_sets.convert_cifar10(
         tar_of(
             tmp_path / "c.tar.gz",
             {"cifar-10-batches-bin/data_batch_1.bin": b"x" * 99, "cifar-10-batches-bin/test_batch.bin": records},
         )
     )
-    assert file in {form[0] for form in D._SETS["cifar10"].forms}
+    assert file in {form[0] for form in CATALOGUE["cifar10"].forms}
     (tmp_path / "c.npz").write_bytes(made)
-    read = D._read_cifar10(tmp_path / "c.npz")
+    read = object_sets.read_cifar10(tmp_path / "c.npz")
     assert np.array_equal(read["images"], images) and np.array_equal(read["labels"], labels)
 
 
@@ -709,9 +719,9 @@ def test_newsgroups_from_an_archive_of_its_form(tmp_path):
         for i in ids
     }
     members["20news-bydate-test/sci.space/99"] = message(99, "unseen unseen")
-    [(_, made)] = D._convert_newsgroups(tar_of(tmp_path / "n.tar.gz", members))
+    [(_, made)] = object_sets.convert_newsgroups(tar_of(tmp_path / "n.tar.gz", members))
     (tmp_path / "n.npz").write_bytes(made)
-    read = D._read_newsgroups(tmp_path / "n.npz")
+    read = object_sets.read_newsgroups(tmp_path / "n.npz")
     assert read["objects"] == (
         "alt.atheism/10",
         "alt.atheism/9",
@@ -770,20 +780,15 @@ def png_of(values, depth, filters, palette=None):
 def test_png(height, width, depth, seed):
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 2**depth, (height, width))
-    assert np.array_equal(
-        D._read_png(png_of(values, depth, rng.integers(0, 5, height))), values * 255 // (2**depth - 1)
-    )
+    assert np.array_equal(read_png(png_of(values, depth, rng.integers(0, 5, height))), values * 255 // (2**depth - 1))
 
 
 def test_png_with_palette_and_our_own():
     values = np.array([[0, 1, 1], [1, 0, 1]])
-    assert D._read_png(png_of(values, 1, [0, 2], palette=[255, 255, 255, 0, 0, 0])).tolist() == [
-        [255, 0, 0],
-        [0, 255, 0],
-    ]
-    assert D._read_png(D.png_bytes(values)).tolist() == [[0, 255, 255], [255, 0, 255]]
+    assert read_png(png_of(values, 1, [0, 2], palette=[255, 255, 255, 0, 0, 0])).tolist() == [[255, 0, 0], [0, 255, 0]]
+    assert read_png(png_bytes(values)).tolist() == [[0, 255, 255], [255, 0, 255]]
     with pytest.raises(InputError, match="^image must be a grey or palette PNG"):
-        D._read_png(D.png_bytes(np.zeros((2, 2, 3))))
+        read_png(png_bytes(np.zeros((2, 2, 3))))
 
 
 def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
@@ -797,9 +802,9 @@ def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
         texts[f"strokes_background_small1/{path}.txt"] = "START\n" + "".join(
             "".join(f"{x:.6f},{y:.6f},{t:.6f}\n" for x, y, t in stroke) + "BREAK\n" for stroke in o.extra["strokes"][i]
         )
-    [(_, made)] = D._convert_omniglot(zip_of(tmp_path / "i.zip", pictures), zip_of(tmp_path / "s.zip", texts))
+    [(_, made)] = drawings.convert_omniglot(zip_of(tmp_path / "i.zip", pictures), zip_of(tmp_path / "s.zip", texts))
     (tmp_path / "o.npz").write_bytes(made)
-    read = D._read_omniglot(tmp_path / "o.npz")
+    read = drawings.read_omniglot(tmp_path / "o.npz")
     assert len(read["objects"]) == len(some) and [x.split("/")[0] for x in read["objects"]] == [
         o.objects[i].split("/")[0] for i in some
     ]
@@ -813,7 +818,7 @@ def test_omniglot_from_archives_of_their_form(tmp_path, dataset_or_skip):
 
 @pytest.mark.parametrize("name", ON_FILE)
 def test_register_is_well_formed(name):
-    spec = D._SETS[name]
+    spec = CATALOGUE[name]
     assert spec.originals and spec.convert and spec.forms
     for o in spec.originals:
         how, digest = o.digest.split(":")
