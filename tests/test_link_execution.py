@@ -1,10 +1,10 @@
 "Execution trees and piecewise losses."
 
 import json
-import os
 import subprocess
 import sys
 from itertools import combinations, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,9 +13,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link.execution import ExecutionTree, _problem, execution_tree, piecewise_loss
-from comparison_hc.link.merge import MergeFunction, alpha_linkage, beta_linkage, merges_by_definition, rings_and_disks
-from comparison_hc.metrics import average_ari, majority_loss, pruning_loss, prunings
+from comparison_hc.link.execution import execution_tree, piecewise_loss
+from comparison_hc.link.inputs import MergeFunction, rings_and_disks
+from comparison_hc.link.losses import PiecewiseLoss, widest_interval
+from comparison_hc.link.merge import alpha_linkage, beta_linkage, merges_by_definition
+from comparison_hc.link.runs import ExecutionTree, as_problem
+from comparison_hc.metrics import average_ari, majority_loss, pruning_loss
+
+ROOT = Path(__file__).parents[1]
 
 MEDIAN = MergeFunction(
     "median",
@@ -50,7 +55,7 @@ def as_sets(merges):
 
 def check(D, merges):
     "Every leaf against the definition: at its first value, in the middle, at the last number of its interval."
-    problem, leaves = _problem(D, merges), execution_tree(D, merges).leaves()
+    problem, leaves = as_problem(D, merges), execution_tree(D, merges).leaves()
     assert (
         leaves.is_complete
         and leaves.breakpoints[0] == 0
@@ -144,31 +149,40 @@ def test_if_single_and_complete_give_one_tree_so_does_all_between():
     assert n_equal > 10
 
 
+WITHOUT_NUMBA = """
+import json, sys
+sys.modules["numba"] = None
+sys.path.insert(0, "tests")
+from comparison_hc.link.certificates import njit
+from test_link_execution import numbers_of_a_sweep
+assert njit is None
+print(json.dumps(numbers_of_a_sweep()))
+"""
+
+
+def numbers_of_a_sweep():
+    "Losses and breakpoints of all families, as JSON can hold them."
+    D, E = (distances(np.random.default_rng(seed).random((12, 3))) for seed in (0, 1))
+    losses = [piecewise_loss(D, np.arange(12) % 3, merges).values.tolist() for merges in FAST[:2]]
+    return losses + [execution_tree((D, E), merges).leaves().breakpoints.tolist() for merges in FAST[2:]]
+
+
+def printed_by(code):
+    "What a new process prints, as JSON."
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    return json.loads(done.stdout)
+
+
 def test_without_numba_the_same_comes_out():
-    code = (
-        "import json, sys\nsys.modules['numba'] = None\nimport numpy as np\nfrom comparison_hc.link import execution_tree, piecewise_loss\nfrom comparison_hc.link.sweep import njit\n"
-        "D, E = np.random.default_rng(0).random((2, 12, 12)); D += D.T; E += E.T; np.fill_diagonal(D, 0); np.fill_diagonal(E, 0)\n"
-        "print(json.dumps([njit is None, piecewise_loss(D, np.arange(12) % 3).values.tolist(), execution_tree((D, E)).leaves().breakpoints.tolist()]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    D, E = np.random.default_rng(0).random((2, 12, 12))
-    D += D.T
-    E += E.T
-    np.fill_diagonal(D, 0)
-    np.fill_diagonal(E, 0)
-    assert json.loads(done.stdout) == [
-        True,
-        piecewise_loss(D, np.arange(12) % 3).values.tolist(),
-        execution_tree((D, E)).leaves().breakpoints.tolist(),
-    ]
+    assert printed_by(WITHOUT_NUMBA) == numbers_of_a_sweep()
+
+
+HEAVY = ("numba", "scipy", "pandas", "sklearn", "altair", "joblib")
 
 
 def test_importing_costs_only_numpy():
-    code = "import comparison_hc.link.execution, comparison_hc.link.learning, sys, json\nprint(json.dumps([name for name in ('numba', 'scipy', 'pandas', 'sklearn', 'altair', 'joblib') if name in sys.modules]))"
-    assert (
-        json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
-        == []
-    )
+    code = "import comparison_hc.link.execution, comparison_hc.link.learning, comparison_hc.link.grid, sys, json\n"
+    assert printed_by(f"{code}print(json.dumps([name for name in {HEAVY} if name in sys.modules]))") == []
 
 
 def test_every_promised_name_is_there():
@@ -261,6 +275,26 @@ def test_piecewise_functions():
     )
     inside = [any(low <= v < high or v == high == 1 for low, high in intervals) for v in x]
     assert np.array_equal(curve(x) == least, inside) and least == curve.values.min()
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 9)), min_size=1, max_size=6))
+def test_the_widest_interval_is_the_first_of_the_widest(some):
+    intervals = [(low, low + width) for low, width in some]
+    low, high = widest_interval(intervals)
+    assert (low, high) in intervals
+    assert all(b - a < high - low or (b - a == high - low and a >= low) for a, b in intervals)
+
+
+def test_pieces_are_collected_up_to_a_limit():
+    pieces = [(0.0, 0.5, True), (0.25, 0.5, False), (0.5, 0.0, True)]
+    whole, part = PiecewiseLoss.collect(pieces, "β"), PiecewiseLoss.collect(pieces, "β", limit=2)
+    assert whole.is_complete and whole.n_trees == 2 and whole.breakpoints.tolist() == [0, 0.25, 0.5, 1]
+    assert not part.is_complete and part.breakpoints.tolist() == [0, 0.25, 0.5] and part.values.tolist() == [0.5, 0.5]
+
+
+def test_a_tree_says_by_which_way():
+    tree = execution_tree(GOOD, ("single", "average"))
+    assert isinstance(tree, ExecutionTree) and "by traversal" in repr(tree) and "by sweep" in repr(execution_tree(GOOD))
 
 
 # ---- stopping, and bad input

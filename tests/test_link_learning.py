@@ -15,17 +15,15 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link.estimators import LinkageLearner, MixedLinkage
-from comparison_hc.link.execution import PiecewiseLoss, piecewise_loss
-from comparison_hc.link.learning import (
-    LearnedLinkage,
-    average_loss,
-    confidence_band,
-    learn_linkage,
-    split_instances,
-    theorem_1_rate,
-)
-from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks
+from comparison_hc.link.band import confidence_band, theorem_1_rate
+from comparison_hc.link.clusterer import MixedLinkage
+from comparison_hc.link.curves import LearnedLinkage, split_instances
+from comparison_hc.link.estimators import LinkageLearner
+from comparison_hc.link.execution import piecewise_loss
+from comparison_hc.link.inputs import rings_and_disks
+from comparison_hc.link.learning import average_loss, learn_linkage
+from comparison_hc.link.losses import PiecewiseLoss
+from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.oracles import JournalError
 
@@ -172,7 +170,8 @@ def test_foreign_or_damaged_journals_are_refused_and_left_alone(tmp_path):
 def test_killed_and_resumed(tmp_path):
     path = tmp_path / "j"
     code = (
-        "import sys, time\nfrom comparison_hc.link import learn_linkage\nsys.path.insert(0, 'tests')\nfrom test_link_learning import TASKS\n"
+        "import sys, time\nfrom comparison_hc.link import learn_linkage\nsys.path.insert(0, 'tests')\n"
+        "from test_link_learning import TASKS\n"
         f"learn_linkage(TASKS, journal={str(path)!r}, progress=lambda done, total: done == 2 and time.sleep(60))"
     )
     process = subprocess.Popen(

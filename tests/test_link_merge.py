@@ -12,21 +12,18 @@ from scipy.cluster.hierarchy import linkage
 
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link.merge import (
+from comparison_hc.link.agglomerate import closest_pair, crossings, first_of, line_ranks, mixed_linkage
+from comparison_hc.link.inputs import (
     AVERAGE,
     COMPLETE,
-    SINGLE,
     MergeFunction,
-    alpha_linkage,
     as_merge,
-    beta_linkage,
     check_distances,
-    first_of,
-    line_ranks,
-    mixed_linkage,
+    check_weights,
     on_grid,
     rings_and_disks,
 )
+from comparison_hc.link.merge import alpha_linkage, beta_linkage
 
 MEDIAN = MergeFunction(
     "median",
@@ -169,6 +166,27 @@ def test_first_of_is_antisymmetric(ends, x):
     assert first_of(ends[:2], ends[2:], x) == -first_of(ends[2:], ends[:2], x)
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8), st.sampled_from([0.0, 0.5]))
+def test_crossings_are_where_a_line_falls_below(lines, x):
+    lines = np.array(lines, dtype=float)
+    for (g0, g1), c in zip(lines, crossings(lines[0], lines.T, x)):
+        f0, f1 = lines[0]
+        if np.isfinite(c):
+            assert c > x and first_of((f0, f1), (g0, g1), np.nextafter(c, 0)) == 1
+            assert first_of((f0, f1), (g0, g1), c) == -1
+        else:
+            assert first_of((f0, f1), (g0, g1), x) <= 0 or first_of((f0, f1), (g0, g1), 1.0) >= 0
+
+
+@given(distances(), X)
+def test_the_closest_pair_is_the_first_of_all(D, x):
+    ends = np.where(np.eye(len(D)), np.inf, D), np.where(np.eye(len(D)), np.inf, D[::-1, ::-1])
+    i, j = closest_pair(ends, np.arange(len(D)), x)
+    best = ends[0][i, j], ends[1][i, j]
+    for a, b in combinations(range(len(D)), 2):
+        assert first_of(best, (ends[0][a, b], ends[1][a, b]), x) >= 0
+
+
 def test_sums_on_the_grid_are_exact():
     rng = np.random.default_rng(0)
     D, E = on_grid(rng.random((300, 300)) * 7, rng.random((300, 300)))
@@ -176,6 +194,10 @@ def test_sums_on_the_grid_are_exact():
     assert block.sum() == block[::-1, ::-1].sum() == sum(Fraction(v) for v in block.ravel().tolist())
     assert np.abs(on_grid(E)[0] - E).max() < 1e-11
     assert np.array_equal(on_grid(np.zeros((3, 3)))[0], np.zeros((3, 3)))
+
+
+def test_averages_are_sums_over_sizes():
+    assert AVERAGE(np.array([[1.0, 2], [3, 6]])) == 3
 
 
 def test_inputs_stay_as_they_are():
@@ -248,6 +270,9 @@ def changed(*entries):
         lambda: MergeFunction("x", 3),
         lambda: MergeFunction("x", np.min, 3),
         lambda: as_merge(3),
+        lambda: check_weights([0.5, 0.4], "beta", 2),
+        lambda: check_weights([np.nan, 1], "beta", 2),
+        lambda: check_distances(np.zeros((0, 0))),
         lambda: check_distances(GOOD, "D", 4),
         lambda: rings_and_disks(6, 0),
         lambda: rings_and_disks(0, 0),

@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link import two_parameters
+from comparison_hc.link.agglomerate import mixed_linkage
 from comparison_hc.link.execution import execution_tree
-from comparison_hc.link.merge import COMPLETE, SINGLE, alpha_linkage, mixed_linkage
-from comparison_hc.link.two_parameters import run_at, two_parameter_grid, two_parameter_partition
+from comparison_hc.link.grid import two_parameter_grid
+from comparison_hc.link.inputs import COMPLETE, SINGLE
+from comparison_hc.link.merge import alpha_linkage
+from comparison_hc.link.slabs import envelope, nearest_roots
+from comparison_hc.link.two_parameters import run_at, two_parameter_partition
 from comparison_hc.metrics import majority_loss, pruning_loss
 
 MIXES = [("single", "complete"), ("average", "complete"), ("single", "average"), ("complete", "single")]
@@ -43,7 +46,7 @@ def as_sets(run):
 
 
 def exact_run(Ds, merges, alpha, beta):
-    "The definition in fractions, for whole numbers and single or complete linkage; pairs of equal functions by their highest objects."
+    "The definition in fractions, for whole numbers and single or complete linkage; equal functions by highest objects."
     D0, D1 = ([[Fraction(x) for x in row] for row in D] for D in Ds)
     of = dict(single=min, complete=max)
 
@@ -222,7 +225,7 @@ def test_envelopes_are_extremes(k, seed, top):
     rng = np.random.default_rng(seed)
     lines = rng.random((k, 2)) if top is None else rng.integers(0, top + 1, (k, 2)).astype(float)
     for merge, of in ((SINGLE, np.min), (COMPLETE, np.max)):
-        begins, pieces = two_parameters._envelope(lines, merge)
+        begins, pieces = envelope(lines, merge)
         for x in [*begins, *rng.random(10)]:
             i = min(np.searchsorted(begins, x, side="right") - 1, len(pieces) - 1)
             assert abs(pieces[i] @ (1 - x, x) - of(lines @ (1 - x, x))) < 1e-12
@@ -232,7 +235,7 @@ def test_envelopes_are_extremes(k, seed, top):
 def test_no_root_before_the_nearest(polynomial, beta):
     if np.polynomial.polynomial.polyval(beta, polynomial) <= 1e-9:
         return
-    low, high = two_parameters._nearest_roots(np.array([polynomial], dtype=float), beta)
+    low, high = nearest_roots(np.array([polynomial], dtype=float), beta)
     xs = np.linspace(max(low, beta - 3), min(high, beta + 3), 50)[1:-1]
     assert (np.polynomial.polynomial.polyval(xs, polynomial) > -1e-9).all()
     for root in (low, high):

@@ -2,9 +2,18 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "merge": ["alpha_linkage", "beta_linkage", "mixed_linkage", "MergeFunction", "rings_and_disks"],
-    "execution": ["execution_tree", "ExecutionTree", "Leaf", "piecewise_loss", "PiecewiseLoss"],
-    "learning": ["learn_linkage", "LearnedLinkage", "average_loss", "confidence_band", "theorem_1_rate", "split_instances"],
-    "estimators": ["LinkageLearner", "MixedLinkage"],
-    "two_parameters": ["two_parameter_partition", "TwoParameterPartition", "two_parameter_grid", "TwoParameterGrid"],
+    "inputs": ["MergeFunction", "rings_and_disks"],
+    "merge": ["alpha_linkage", "beta_linkage"],
+    "agglomerate": ["mixed_linkage"],
+    "runs": ["ExecutionTree", "Leaf"],
+    "losses": ["PiecewiseLoss", "widest_interval"],
+    "execution": ["execution_tree", "piecewise_loss"],
+    "learning": ["learn_linkage", "average_loss"],
+    "curves": ["LearnedLinkage", "split_instances"],
+    "band": ["confidence_band", "theorem_1_rate"],
+    "estimators": ["LinkageLearner"],
+    "clusterer": ["MixedLinkage"],
+    "two_parameters": ["two_parameter_partition"],
+    "grid": ["two_parameter_grid"],
+    "square": ["TwoParameterPartition", "TwoParameterGrid"],
 })
