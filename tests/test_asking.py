@@ -1,10 +1,12 @@
 "Sessions with a person: what is asked next, what is kept, what follows; in Python, and in a terminal that is killed."
 
 import csv
+import json
 import os
 import signal
 import subprocess
 import sys
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -14,27 +16,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from comparison_hc.adaptive.consistency import consistent_hierarchy
 from comparison_hc.adaptive.degree import OrdinalOracle, contracted
-from comparison_hc.adaptive.queries import random_hierarchy
+from comparison_hc.adaptive.queries import Contradiction, GrowingTree, random_hierarchy
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.ground.journals import sealed_line
+from comparison_hc.ground.journals import header_line, sealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
-from comparison_hc.people import asking
-from comparison_hc.people.asking import (
-    Consistency,
-    Item,
-    Session,
-    Settings,
-    State,
-    Vote,
-    answer_from,
-    read_items,
-    read_journal,
-)
-from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals
+from comparison_hc.people.asking import MOST_WAYS, tree_of_rows, ways_to_ask
+from comparison_hc.people.session import Session, read_journal
+from comparison_hc.people.slips import Consistency, right_answer_probability, rows_of_tree
+from comparison_hc.people.state import State
+from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
+from comparison_hc.people.votes import Item, Settings, Vote, answer_from, read_items
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]
@@ -105,7 +101,7 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
     while state.question:
         state = steps(state, [answer_from(oracle, state.question)])
     silent = [vote for vote in state.votes if not vote.answer]
-    assert len(state.votes) <= len(state.insertion.rows) + asking.MOST_WAYS * state.insertion.n_open
+    assert len(state.votes) <= len(state.insertion.rows) + MOST_WAYS * state.insertion.n_open
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
     for vote in state.votes:
         if vote.answer:
@@ -119,13 +115,13 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
 def test_other_ways_ask_about_the_same_pivot():
     "By definition: the pair's lowest common cluster, and the sides the two stand on."
     tree = random_hierarchy(12, "split", 5)
-    grown = asking.GrowingTree(12)
+    grown = GrowingTree(12)
     for x in range(1, 12):
         grown.splice(x - 1 if x % 2 else grown.root(), x)
     oracle = HierarchyOracle(grown.dendrogram())
     for l, r in combinations(range(12), 2):
-        pairs = asking.ways_to_ask(grown, l, r)
-        assert pairs[0] == (l, r) and 1 <= len(pairs) <= 3 == asking.MOST_WAYS and len(set(pairs)) == len(pairs)
+        pairs = ways_to_ask(grown, l, r)
+        assert pairs[0] == (l, r) and 1 <= len(pairs) <= 3 == MOST_WAYS and len(set(pairs)) == len(pairs)
         top = oracle.meeting_step(np.array([l]), np.array([r]))
         for a, b in pairs[1:]:
             assert oracle.meeting_step(np.array([a]), np.array([b])) == top
@@ -157,8 +153,8 @@ def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, eve
     tree = state.hierarchy.to_dendrogram()
     assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
     for clash in state.clashes:
-        with pytest.raises(asking.Contradiction):
-            asking.consistent_hierarchy(
+        with pytest.raises(Contradiction):
+            consistent_hierarchy(
                 Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n)
             )
 
@@ -201,10 +197,10 @@ def test_a_slip_is_noticed_and_the_last_word_counts():
 
 def test_agreement_and_p():
     for p in np.linspace(1 / 3, 1, 50):
-        assert asking.right_answer_probability(p**2 + 2 * ((1 - p) / 2) ** 2) == pytest.approx(
+        assert right_answer_probability(p**2 + 2 * ((1 - p) / 2) ** 2) == pytest.approx(
             p
         )  # both right, or the same of two wrong ones
-    assert asking.right_answer_probability(0) == 1 / 3
+    assert right_answer_probability(0) == 1 / 3
 
 
 def test_interval_covers_exactly():
@@ -245,12 +241,12 @@ def test_p_of_a_noisy_person_is_found():
 @given(trees)
 def test_rows_of_a_tree_make_the_tree(tree):
     "By definition: each holds; and BUILD finds nothing else."
-    grown, names = asking.GrowingTree(tree.n_leaves), NAMES[: tree.n_leaves]
+    grown, names = GrowingTree(tree.n_leaves), NAMES[: tree.n_leaves]
     for x in range(1, tree.n_leaves):
         grown.splice(x // 2, x)
-    rows, truth = asking.rows_of_tree(grown), grown.dendrogram()
+    rows, truth = rows_of_tree(grown), grown.dendrogram()
     assert len(rows) == tree.n_leaves - 2 and all(holds(truth, *row) for row in rows)
-    assert asking.tree_of_rows(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
+    assert tree_of_rows(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
 
 
 def test_the_careful_stage_outvotes_slips(tmp_path):
@@ -693,7 +689,7 @@ def test_pooled_people(tmp_path):
     pool = pool_journals([ada, bob, cleo])
     clash = pool.clash()
     assert (
-        isinstance(clash, asking.Contradiction)
+        isinstance(clash, Contradiction)
         and len(pool.who_said()) == len(clash.answers)
         and any("Cleo" in line for line in pool.who_said())
         and any("Ada" in line or "Bob" in line for line in pool.who_said())

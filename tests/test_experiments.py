@@ -19,25 +19,27 @@ from hypothesis import strategies as st
 
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import JournalError
-from comparison_hc.reproduce import experiments
-from comparison_hc.reproduce.experiments import (
+from comparison_hc.reproduce import claims, experiments
+from comparison_hc.reproduce.claims import (
     Claim,
-    ExperimentError,
-    ProgressBar,
     Reproduction,
     ResultsNotFoundError,
-    canonical,
     claims_table,
     find_reproductions,
     load_results,
-    parameter_grid,
     register_reproduction,
     reproduce,
+    save_results,
+    save_time,
+)
+from comparison_hc.reproduce.experiments import (
+    ExperimentError,
+    ProgressBar,
+    canonical,
+    parameter_grid,
     run_by_definition,
     run_experiment,
     run_seed,
-    save_results,
-    save_time,
 )
 
 properties = settings(
@@ -728,7 +730,7 @@ def test_bad_claims(arguments, word):
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr(experiments, "_reproductions", {})
+    monkeypatch.setattr(claims, "_reproductions", {})
 
 
 def toy(**change):
@@ -846,7 +848,7 @@ def test_results_that_are_not_there(tmp_path, monkeypatch):
     with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error:
         load_results("f99-fig1")
     assert isinstance(error.value, FileNotFoundError) and "9_reproduce" in str(error.value)
-    monkeypatch.setattr(experiments, "results_folder", lambda: tmp_path / "nbs" / "9_reproduce" / "results")
+    monkeypatch.setattr(claims, "results_folder", lambda: tmp_path / "nbs" / "9_reproduce" / "results")
     with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"):
         load_results("f99-fig1")
     with pytest.raises(InputError, match="^folder must be given"):
@@ -869,7 +871,7 @@ def test_hours_count_every_run_once(runs):
             for method in "abc"[:x]
         ]
     )
-    done = experiments.Reproduced(toy(function=several, full_grid=grid), False, table, table)
+    done = claims.Reproduced(toy(function=several, full_grid=grid), False, table, table)
     assert done.hours == pytest.approx(sum(seconds for _, seconds in runs) / 3600, rel=1e-12)
 
 

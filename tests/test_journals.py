@@ -1,6 +1,7 @@
 "The file under every journal, and journals that earlier versions wrote: they are read, and continued, as ever. `tests/journals` has one of each kind."
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -15,8 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comparison_hc.ground import journals
-from comparison_hc.ground.journals import JournalError, LockedFile, copy_aside, journal_path, sealed_line, unsealed_line
+from comparison_hc.ground import files, journals
+from comparison_hc.ground.files import JournalError, LockedFile, copy_aside, journal_path, write_whole
+from comparison_hc.ground.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.ground.workers import check_workers
 from comparison_hc.link import learn_linkage
@@ -39,6 +41,13 @@ def old(tmp_path):
 
 # ---- what earlier versions wrote
 
+
+def records(path):
+    "The lines of a journal behind its header, without their checksums."
+    lines = [json.loads(line) for line in path.read_bytes().splitlines()[1:]]
+    return [{name: value for name, value in line.items() if name != "crc"} for line in lines]
+
+
 QUESTIONS = [[0, 1, 2], [3, 4, 0], [1, 2, 4]], [[0, 1, 2, 3], [0, 4, 0, 1]]
 
 
@@ -56,10 +65,14 @@ def test_old_answers(old, tmp_path):
     with Journal(nobody, path) as journal:
         found = [journal(batch).tolist() for batch in QUESTIONS]
     assert found == [[0, 2, 2], [True, False]] and path.read_bytes() == (OLD / "oracle.jsonl").read_bytes()
+    with Journal(SimilarityOracle(similarity()), path) as journal:  # and it goes on
+        for batch in (*QUESTIONS, [[0, 3, 4]]):
+            journal(batch)
+    assert path.read_bytes().startswith((OLD / "oracle.jsonl").read_bytes()) and Journal(nobody, path).n_recorded == 6
     with Journal(SimilarityOracle(similarity()), tmp_path / "new") as journal:
         for batch in QUESTIONS:
             journal(batch)
-    assert (tmp_path / "new").read_bytes() == path.read_bytes()
+    assert records(tmp_path / "new") == records(OLD / "oracle.jsonl")
 
 
 def test_old_runs(old):
@@ -73,6 +86,35 @@ def test_old_runs(old):
     )
     assert seen == [(2, 2)] and table.answers.tolist() == [178, 177] and table.seconds.tolist() == [1.382209, 0.024627]
     assert path.read_bytes() == (OLD / "experiment.jsonl").read_bytes()
+    grid = parameter_grid(ratio=[1.0, 2.0, 3.0], p=0.5, n_pure=1, repetition=0)
+    longer = run_experiment(example_run, grid, path, seed=3)  # and it goes on
+    again = run_experiment(example_run, grid, path, seed=3)
+    assert longer.equals(again) and longer.seconds.tolist()[:2] == table.seconds.tolist()
+    assert path.read_bytes().startswith((OLD / "experiment.jsonl").read_bytes())
+
+
+def test_old_runs_of_functions_that_moved(tmp_path):
+    "A journal names the function by the module in which the first edition had it."
+    from comparison_hc.reproduce.engine import RunJournal
+
+    about = dict(version=1, seed=0, paired=[])
+    header = {"format": "comparison_hc experiment", "function": "comparison_hc.reproduce_2020_link.some_run", **about}
+    (tmp_path / "j").write_text(json.dumps(header) + "\n")
+    RunJournal(tmp_path / "j", {"function": "comparison_hc.reproduce.l20.some_run", **about}).close()
+    with pytest.raises(JournalError, match="one of this experiment"):
+        RunJournal(tmp_path / "j", {"function": "comparison_hc.reproduce.n20.some_run", **about})
+
+
+def test_old_curves_are_read_by_the_common_reader():
+    "Lines without a header, whose checksum stands behind them; a line of today's form may follow."
+    data = (OLD / "learning.jsonl").read_bytes()
+    found = journals.read_records(data, "curves", independent=True)
+    assert (
+        [record["n_trees"] for record in found.records] == [2, 1] and found.damage == "" and found.n_bytes == len(data)
+    )
+    more = data + journals.sealed_line({"digest": "x"}, found.seal)[0]
+    assert len(journals.read_records(more, "curves", independent=True).records) == 3
+    assert journals.read_records(data.replace(b"0.2", b"0.3"), "curves", independent=True) is None  # its first line
 
 
 def test_old_curves(old, tmp_path):
@@ -92,13 +134,18 @@ def test_old_sessions(old, tmp_path):
         and session.state.careful == 0.8
         and session.report == ""
     )
+    before = session.path.read_bytes()
+    assert before == (OLD / "asking.jsonl").read_bytes()
     new = Session(["ä", "bee", "cat", "dog"], tmp_path / "new", "Zoë")
     new.answer(3)
     new.answer(1)
     new.undo()
     new.answer(0)
     new.be_careful(0.8)
-    assert (tmp_path / "new").read_bytes() == session.path.read_bytes() == (OLD / "asking.jsonl").read_bytes()
+    assert records(tmp_path / "new") == records(OLD / "asking.jsonl") and new.state == session.state
+    session.undo()  # and it goes on
+    assert session.path.read_bytes().startswith(before)
+    assert Session(["ä", "bee", "cat", "dog"], session.path).state.careful is None
 
 
 # ---- lines
@@ -207,7 +254,7 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
     write = os.write
     with LockedFile(tmp_path / "j") as file:
         file.append(b"whole\n")
-        monkeypatch.setattr(journals.os, "write", lambda fd, data: write(fd, data[:3]))
+        monkeypatch.setattr(files.os, "write", lambda fd, data: write(fd, data[:3]))
         with pytest.raises(OSError, match="disk full"):
             file.append(b"half of this\n")
         assert file.read() == b"whole\n"
@@ -224,7 +271,7 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
     def refused(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(journals.os, "open", refused)
+    monkeypatch.setattr(files.os, "open", refused)
     with pytest.raises(
         JournalError, match="^path must be a file that can be read and written; got .*: Permission denied"
     ):
@@ -243,3 +290,61 @@ def test_numbers_of_workers(n_jobs):
     with pytest.raises(InputError, match="^n_jobs must be a number of workers"):
         check_workers(n_jobs)
     assert check_workers(-1) == -1 and check_workers(3) == 3
+
+
+# ---- damage, and replacing a file
+
+
+def chain(n):
+    "A journal with records 1 to n."
+    data = header_line("example", {})
+    seal = int(data[-11:-3], 16)
+    for number in range(1, n + 1):
+        line, seal = sealed_line({"n": number}, seal)
+        data += line
+    return data
+
+
+@given(st.integers(1, 6), st.data())
+def test_damage_stops_one_reading_and_costs_the_other_few_lines(n, data):
+    "Whatever byte is changed, nothing is taken for a record that was not written; independent records behind it count."
+    whole = chain(n)
+    start = whole.index(b"\n") + 1
+    at, byte = data.draw(st.integers(start, len(whole) - 2)), data.draw(st.integers(0, 255))
+    broken = whole[:at] + bytes([byte]) + whole[at + 1 :]
+    line = whole[:at].count(b"\n")  # the record that is hit, from 1
+    before = [{"n": number} for number in range(1, line)]
+    found, apart = (read_records(broken, "example", independent=independent) for independent in (False, True))
+    if broken == whole:
+        assert len(found.records) == len(apart.records) == n and not found.damage and not apart.damage
+        return
+    assert list(found.records) == before and found.damage and found.damaged[:1] == (line + 1,)
+    kept = [record["n"] for record in apart.records]
+    assert kept[: line - 1] == list(range(1, line)) and set(range(line + 2, n + 1)) <= set(kept) and line not in kept
+
+
+def test_a_damaged_journal_is_continued_behind_the_damage(tmp_path):
+    "Independent records: the damaged line stays, new lines chain to what stands there."
+    path, options = tmp_path / "j", dict(kind="example", about={}, wrote="one of this test", independent=True)
+    path.write_bytes(chain(3).replace(b'"n":2', b'"n":5') + b'{"n":4,"c')
+    with JournalFile(path, **options) as journal:
+        assert [record["n"] for record in journal.load().records] == [1, 3]
+        assert "line 3" in journal.mend() and journal.copy is None
+        journal.add({"n": 4})
+    found = read_records(path.read_bytes(), "example", independent=True)
+    assert [record["n"] for record in found.records] == [1, 3, 4] and found.damaged == (3,)
+
+
+def test_half_a_character_in_a_record_is_written_and_read():
+    line, seal = sealed_line({"error": "\ud800"}, 0)
+    assert line.isascii() and unsealed_line(line[:-1], 0) == ({"error": "\ud800"}, seal)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "table.csv"
+    write_whole(path, "ä,b\n", fsync=True)
+    assert path.read_bytes() == "ä,b\n".encode()
+    monkeypatch.setattr(files.os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        write_whole(path, b"new")
+    assert os.listdir(tmp_path) == ["table.csv"] and path.read_bytes() == "ä,b\n".encode()

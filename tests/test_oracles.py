@@ -21,6 +21,8 @@ from hypothesis import strategies as st
 from comparison_hc import comparisons, oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.ground import sampling
+from comparison_hc.ground.journals import header_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import (
     Budget,
@@ -395,7 +397,7 @@ def test_journal_changes_nothing(finished):
     path, result, questions = finished
     assert result == run(adaptive(9, 25), noisy())
     header, *lines = map(json.loads, path.read_text().splitlines())
-    assert header["version"] == 1 and [line["q"] for line in lines] == questions
+    assert header["version"] == 2 and [line["q"] for line in lines] == questions
 
 
 def test_replay_asks_nothing(finished):
@@ -524,8 +526,10 @@ def test_a_budget_inside_stops_within_a_batch_and_can_be_raised(tmp_path):
     "content",
     [
         b"hello\n",
-        b'{"format": "comparison_hc journal", "version": 2, "kind": "answers"}\n',
+        b'{"format": "comparison_hc journal", "version": 3, "kind": "answers"}\n',
         b'{"format": "comparison_hc journal", "version": 1, "kind": "x"}\n',
+        header_line("x", {}),
+        header_line("answers", {}).replace(b"2", b"3", 1),
         b"hello",
         b"\n",
     ],
@@ -677,7 +681,7 @@ def test_fast_sample_is_the_slow_one_over_several_chunks():
 def test_wide_indices_take_the_same_path(monkeypatch):
     w = similarities(12, 3)
     narrow = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
-    monkeypatch.setattr(oracles, "_index_type", lambda n: np.int64)
+    monkeypatch.setattr(sampling, "_index_type", lambda n: np.int64)
     wide = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
     for a, b in zip(narrow, wide):
         assert b.array.dtype == np.int64 and np.array_equal(a.array, b.array)
