@@ -19,7 +19,7 @@ from comparison_hc.flat import (
     uniform_beta,
     uniform_normal,
 )
-from comparison_hc.flat.planted import _delta_closed, delta_by_quadrature
+from comparison_hc.flat.closed_forms import closed_delta, delta_by_quadrature
 from comparison_hc.ground.validation import InputError
 
 location, scale, shape = st.floats(-2, 2), st.floats(0.05, 3), st.floats(0.5, 6)
@@ -37,7 +37,7 @@ betas = st.builds(stats.beta, shape, shape, location, scale)
     )
 )
 def test_the_formula_is_the_integral(pair):
-    assert abs(_delta_closed(*pair) - delta_by_quadrature(*pair)) < 1e-6
+    assert abs(closed_delta(*pair) - delta_by_quadrature(*pair)) < 1e-6
 
 
 @settings(max_examples=10)
@@ -58,7 +58,7 @@ def test_gaussian_delta_as_printed(f_out, shift):
 
 @pytest.mark.parametrize("sigma", [1e-12, 1e-7, 1e7, 1e12, 1e17])
 def test_delta_where_one_distribution_is_much_wider(sigma):
-    "Against the mean of w cut to [0, 1], to first order in σ or 1/σ; differences of antiderivatives would have no digits left."
+    "Against the mean of w cut to [0, 1], to first order in σ or 1/σ; differences of antiderivatives have no digits."
     expected = 2 * 0.7 - 1 if sigma < 1 else (2 * 0.7 - 1) / (sigma * sqrt(2 * np.pi))
     assert abs(planted_delta(stats.norm(0.7, sigma), stats.uniform(0, 1)) - expected) < 1e-9
 
@@ -80,7 +80,7 @@ def test_delta_by_counting_also_without_a_formula():
         rng = np.random.default_rng(seed)
         counted = 2 * (f.rvs(10**6, random_state=rng) > g.rvs(10**6, random_state=rng)).mean() - 1
         assert abs(planted_delta(f, g) - counted) < 0.006
-    assert _delta_closed(stats.gamma(3), stats.norm(2, 1)) is None
+    assert closed_delta(stats.gamma(3), stats.norm(2, 1)) is None
 
 
 @settings(max_examples=8)
@@ -128,7 +128,7 @@ def test_every_pair_comes_from_its_distribution(sizes, seed):
 
 
 def test_draws_have_their_distributions():
-    "Kolmogorov–Smirnov on 11,100 and 20,000 independent draws; p-values below 1e-4 come once in ten thousand seeds, and the seed is fixed."
+    "Kolmogorov–Smirnov on 11,100 and 20,000 draws; p-values below 1e-4 come once in 10,000 seeds; the seed is fixed."
     model = planted_partition([100, 100, 50], *uniform_beta(0.5), rng=3)
     i, j = np.triu_indices(250, 1)
     same = model.labels[i] == model.labels[j]

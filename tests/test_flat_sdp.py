@@ -9,17 +9,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError
+from comparison_hc.flat.certificate import Blocks, Dual, positive_definite
 from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.projection import Spectrahedron, threshold, top_sum
 from comparison_hc.flat.sdp import (
     NotConvergedWarning,
-    _Blocks,
-    _limit,
-    _positive_definite,
-    _Problem,
-    _raised,
-    _shift,
-    _Spectrahedron,
-    _top_sum,
     certify,
     cluster_matrix,
     improve_partition,
@@ -28,6 +22,7 @@ from comparison_hc.flat.sdp import (
     sdp_reference,
 )
 from comparison_hc.flat.similarity import adds3
+from comparison_hc.flat.solver import Problem, starting_point
 
 
 @lru_cache(None)
@@ -43,7 +38,10 @@ SHAPES = (*["blocks"] * 4, *["whole numbers"] * 3, "zero", "one value", "identit
 
 @st.composite
 def instances(draw, low=2, high=9):
-    "(a small symmetric matrix, a partition): blocks with noise, often around clusters of one object; whole numbers, with many ties; and what has no structure at all. The diagonal counts."
+    """(a small symmetric matrix, a partition). The diagonal counts.
+
+    Blocks with noise, often around clusters of one object; whole numbers, with many ties; and what has no structure.
+    """
     n, seed = draw(st.integers(low, high)), draw(st.integers(0, 10**6))
     rng = np.random.default_rng(seed)
     labels = rng.integers(rng.integers(2, max(n, 3)), size=n)
@@ -64,7 +62,10 @@ def matrices(**sizes):
 
 @st.composite
 def candidates(draw, low=4, high=8):
-    "(a matrix, a partition that a proof may be tried for): the blocks, one object moved out of them, a random partition or what single moves make of it."
+    """(a matrix, a partition that a proof may be tried for).
+
+    The blocks, one object moved out of them, a random partition or what single moves make of it.
+    """
     S, labels = draw(instances(low, high))
     n, which = len(S), draw(st.sampled_from(["blocks", "moved", "blocks", "random", "improved"]))
     if which == "moved":
@@ -86,7 +87,10 @@ def check_feasible(X, trace=None):
 
 
 def check_against_reference(solution, S, value, lam=0.0):
-    "The bound is above and the objective below the reference's value, neither by more than the gap asked for; X is feasible and has the objective it claims."
+    """The bound is above and the objective below the reference's value, neither by more than the gap asked for.
+
+    X is feasible and has the objective it claims.
+    """
     slack = 1e-5 * max(abs(value), np.abs(S).max(), 1)
     assert solution.objective - slack <= value <= solution.bound + slack
     assert (
@@ -99,7 +103,10 @@ def check_against_reference(solution, S, value, lam=0.0):
 
 
 def check_three_ways(S, labels, lam=1.0):
-    "SDP-k for as many clusters as the partition has, and SDP-λ (at a λ of the proved interval, if that has one): by definition, by iteration alone, and by the partition's certificate, which is returned and may prove nothing."
+    """SDP-k for as many clusters as the partition has, and SDP-λ (at a λ of the proved interval, if that has one).
+
+    By definition, by iteration alone, and by the partition's certificate, which is returned and may prove nothing.
+    """
     proof = certify(S, labels)
     k, low, high = proof.n_clusters, max(proof.lam_low, 1e-2), min(proof.lam_high, 1e3)
     if low <= high:
@@ -142,7 +149,10 @@ def test_iteration_certificate_and_definition_agree(case, lam):
     st.integers(0, 10**6),
 )
 def test_clear_blocks_are_proved_and_their_neighbours_are_not(labels, seed):
-    "Noise of a fiftieth of what separates the clusters, of which there are more than one and fewer than objects: all three ways agree. With one object in another cluster, nothing is proved for as many clusters."
+    """Noise of a fiftieth of what separates the clusters, more than one and fewer than objects: three ways agree.
+
+    With one object in another cluster, nothing is proved for as many clusters.
+    """
     labels = np.array(labels)
     N = np.random.default_rng(seed).uniform(-0.1, 0.1, size=(len(labels),) * 2)
     S = 10.0 * np.equal.outer(labels, labels) + (N + N.T)
@@ -178,7 +188,7 @@ def test_a_forty_object_instance_to_the_gap():
     value = sdp_reference(S, k=4)[1]
     solution = sdp_k(S, 4, tol=1e-4, certificate=False)
     assert (
-        abs(solution.objective - value) <= 1.1e-4 * max(abs(value), _Problem(S.astype(float), k=4).scale)
+        abs(solution.objective - value) <= 1.1e-4 * max(abs(value), Problem(S.astype(float), k=4).scale)
         and solution.gap <= 1e-4
     )
 
@@ -219,7 +229,10 @@ def all_candidates(S, labels, rng):
 
 @pytest.mark.parametrize("block", range(6))
 def test_what_is_certified_is_optimal(block):
-    "A hundred and twenty candidates; whatever is certified has the reference's value, for SDP-k and at both ends of the interval for SDP-λ."
+    """A hundred and twenty candidates; whatever is certified has the reference's value.
+
+    For SDP-k, and at both ends of the interval for SDP-λ.
+    """
     n_certified = 0
     for seed in range(4 * block, 4 * block + 4):
         S, labels = planted(seed, (5, 5, 5) if seed % 2 else (3, 5, 7), 4.2, 0.99)
@@ -268,11 +281,11 @@ def test_above_the_limit_the_partition_is_not_optimal():
 
 def test_the_dual_has_the_row_sums_that_the_proof_asks_for():
     S, labels = planted(0)
-    blocks = _Blocks(S.astype(float), labels)
-    lam = _limit(blocks, "rank-one") / 2
+    blocks = Blocks(S.astype(float), labels)
+    lam = Dual(blocks, "rank-one").limit / 2
     guess = np.random.default_rng(0).random(S.shape) * 30
     for form in ("rank-one", "guess"):
-        gamma = _raised(blocks, lam, form, guess + guess.T) - S
+        gamma = Dual(blocks, form, guess + guess.T).raised(lam) - S
         assert (
             gamma.min() > -1e-9 and np.allclose(gamma @ blocks.Z, blocks.row_sums(lam)) and np.allclose(gamma, gamma.T)
         )
@@ -331,13 +344,14 @@ def test_labels_of_any_kind():
 def test_a_large_instance_is_proved_by_lanczos_and_cholesky():
     "Above the size at which eigenvalues are computed densely, the interval is inside the one of the dense computation."
     S, labels = planted(0, (150, 150, 150), 4.0, 0.7)
-    proof, blocks = certify(S, labels), _Blocks(S.astype(float), labels)
+    proof, blocks = certify(S, labels), Blocks(S.astype(float), labels)
     assert proof.holds
     P = cluster_matrix(labels)
     for lam in (proof.lam_low, proof.lam_high):
         smallest = [
             np.linalg.eigvalsh(
-                (np.eye(450) - P) @ (lam * np.eye(450) - _raised(blocks, lam, "rank-one")) @ (np.eye(450) - P) + lam * P
+                (np.eye(450) - P) @ (lam * np.eye(450) - Dual(blocks, "rank-one").raised(lam)) @ (np.eye(450) - P)
+                + lam * P
             )[0]
         ]
         smallest.append(
@@ -398,10 +412,10 @@ def test_two_equally_good_partitions_are_not_certified():
 def test_the_threshold_of_the_projection(values, data):
     values = np.array(values)
     total = data.draw(st.floats(0.01, len(values) - 0.01))
-    assert np.clip(values - _shift(values, total), 0, 1).sum() == pytest.approx(total, abs=1e-9)
+    assert np.clip(values - threshold(values, total), 0, 1).sum() == pytest.approx(total, abs=1e-9)
 
 
-class _Exact(_Spectrahedron):
+class _Exact(Spectrahedron):
     "Every projection by a complete eigendecomposition."
 
     def project(self, W, rho, out=None):
@@ -412,7 +426,10 @@ class _Exact(_Spectrahedron):
 @settings(max_examples=9)
 @given(matrices(high=8), st.integers(12, 20), st.sampled_from([0.0, 0.1, 3.0]), st.data())
 def test_filtered_eigenvectors_lead_to_the_same_optimum(small, times, noise, data):
-    "Large enough for the filter, from small matrices blown up (rank, ties and zeros included) with and without noise: both ways prove bounds that enclose the same value."
+    """Large enough for the filter, from small matrices blown up (rank, ties, zeros included), with and without noise.
+
+    Both ways prove bounds that enclose the same value.
+    """
     from unittest.mock import patch
 
     S = np.kron(small, np.ones((times, times)))
@@ -428,7 +445,7 @@ def test_filtered_eigenvectors_lead_to_the_same_optimum(small, times, noise, dat
                 "ignore", NotConvergedWarning
             )  # some degenerate ones need more iterations; bounds hold all the same
             fast = solve()
-            with patch("comparison_hc.flat.sdp._Spectrahedron", _Exact):
+            with patch("comparison_hc.flat.solver.Spectrahedron", _Exact):
                 slow = solve()
         slack = 1e-8 * max(abs(slow.bound), np.linalg.norm(S, 2))
         assert fast.objective <= slow.bound + slack and slow.objective <= fast.bound + slack
@@ -440,13 +457,13 @@ def test_filtered_eigenvectors_lead_to_the_same_optimum(small, times, noise, dat
     "W", [np.zeros((60, 60)), np.eye(60) - 1 / 60, -np.eye(60) + 1 / 60], ids=["zero", "one", "minus one"]
 )
 def test_a_projection_from_any_former_eigenvectors(W):
-    "Matrices on which the filter gives nothing or everything: Y is in the set, and as near to W as the exact Y, to 1e-6."
+    "Matrices on which the filter gives nothing or everything: Y is in the set, as near to W as the exact Y to 1e-6."
     N = np.random.default_rng(0).normal(size=(60, 3))
     N -= N.mean(axis=0)
-    body = _Spectrahedron(60, k=3)
+    body = Spectrahedron(60, k=3)
     body.project(N @ N.T, 1.0)
     assert body.rank < 10
-    Y, exact = body.project(W, 1.0)[0], _Spectrahedron(60, k=3).project(W, 1.0)[0]
+    Y, exact = body.project(W, 1.0)[0], Spectrahedron(60, k=3).project(W, 1.0)[0]
     values = np.linalg.eigvalsh(Y)
     assert (
         np.allclose(Y.sum(axis=1), 0, atol=1e-12)
@@ -482,11 +499,11 @@ def test_a_proved_sum_of_eigenvalues_is_never_too_small(n, m, kind, wrong, singl
     order = np.argsort(values)[-(m + 5) :]
     V = np.linalg.qr(Q[:, order] + wrong * rng.normal(size=(n, m + 5)))[0].astype(np.float32 if single else float)
     s, error = np.sort(values)[-m:].sum(), 1e-5 if single else 1e-10
-    found = _top_sum(M, m, V, s + 1, 1e-3)
+    found = top_sum(M, m, V, s + 1, 1e-3)
     assert wrong == 1 or found is not None
     if found is not None:
         assert found[0] <= s + error and s - 1e-10 <= found[1] <= s + 0.26
-    low = _top_sum(M, m, V, s - 0.5, 1e-3)
+    low = top_sum(M, m, V, s - 0.5, 1e-3)
     assert low is None or low[1] >= s - 1e-10  # inf, or proved all the same
     if wrong == 0 and kind != "zero":
         assert found[1] <= s + 1e-3 + error and low == (pytest.approx(s, abs=error), np.inf)
@@ -497,13 +514,13 @@ def test_the_last_check_knows_the_best_bound_of_all(k, monkeypatch):
     "Large enough for proofs in place of decompositions; every Γ is also bounded exactly."
     N = np.random.default_rng(k).normal(size=(420, 420))
     S = N + N.T
-    exact, bound = [], _Problem.bound
+    exact, bound = [], Problem.bound
 
     def spying(self, gamma, *limits):
         exact.append(self.original(bound(self, gamma)[1]))
         return bound(self, gamma, *limits)
 
-    monkeypatch.setattr(_Problem, "bound", spying)
+    monkeypatch.setattr(Problem, "bound", spying)
     with pytest.warns(NotConvergedWarning):
         solution = sdp_k(S, k, 1e-3, 50, certificate=False)
     assert len(exact) >= 3 and min(exact) <= solution.bound <= min(exact) + 1e-3 * abs(solution.objective)
@@ -518,15 +535,13 @@ def test_the_last_check_knows_the_best_bound_of_all(k, monkeypatch):
 
 def test_the_last_check_looks_again_at_what_was_not_worth_a_proof():
     "Twenty iterations alone prove far less than a Γ that an earlier check put aside."
-    from comparison_hc.flat.sdp import _iterate, _starting_point
-
     N = np.random.default_rng(0).normal(size=(420, 420))
 
     def after(n_iter, hope=(np.inf, None)):
-        problem = _Problem(N + N.T, k=3)
-        at = _starting_point(problem, None, None)
+        problem = Problem(N + N.T, k=3)
+        at = starting_point(problem)
         at.hope = hope
-        return _iterate(problem, at, 1e-3, n_iter)
+        return at.run(1e-3, n_iter)
 
     good, poor = after(60), after(20)
     late = after(20, (good.bound, good.gamma))
@@ -551,7 +566,7 @@ def test_the_last_check_looks_again_at_what_was_not_worth_a_proof():
 )
 def test_positive_definite(A, yes):
     with np.errstate(invalid="ignore"):
-        assert _positive_definite(A.copy(), 0.0) == yes
+        assert positive_definite(A.copy(), 0.0) == yes
 
 
 @settings(max_examples=30)
@@ -693,7 +708,7 @@ def test_bad_arguments(call, word):
     ids=["zero", "one value", "diagonal", "one pair"],
 )
 def test_large_matrices_without_anything_to_build_on(S):
-    "Above 400 objects eigenvalues come from Lanczos's method, which knows no zero matrix; MulK-4 of few quadruplets is one."
+    "Above 400 objects eigenvalues come from Lanczos's method, which knows no zero matrix (MulK-4 of few answers)."
     solution = sdp_k(S, 4, 1e-2, 200)
     check_feasible(solution.X, 4)
     assert (
@@ -716,7 +731,7 @@ def test_a_mended_matrix_is_feasible(n, k):
     if k:
         values *= (k - 1) / values.sum()
     X = (Q * values) @ Q.T + 1 / n
-    before, mended = X.copy(), _Problem(S + S.T, k=k, lam=None if k else 0.5).feasible(X)
+    before, mended = X.copy(), Problem(S + S.T, k=k, lam=None if k else 0.5).feasible(X)
     assert X.min() < 0 or n < 4
     assert mended.min() >= 0 and np.abs(mended.sum(axis=1) - 1).max() < 1e-12 and np.linalg.eigvalsh(mended)[0] > -1e-12
     assert (k is None or np.trace(mended) == pytest.approx(k)) and np.array_equal(X, before)

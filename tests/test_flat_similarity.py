@@ -5,7 +5,6 @@ import pickle
 import signal
 import subprocess
 import sys
-import time
 import tracemalloc
 from itertools import combinations
 
@@ -23,7 +22,7 @@ from comparison_hc.comparisons import (
     warn_if_disconnected,
 )
 from comparison_hc.flat import AddS, adds3, adds4, adds_from_file, mulk3, mulk4
-from comparison_hc.flat import similarity as module
+from comparison_hc.flat import streams as module
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical import kernel_passive, triplet_kernel
 
@@ -61,7 +60,7 @@ def one_shot(rows, n=N):
 @given(any_rows, st.lists(st.integers(0, 60), max_size=5), st.sampled_from([1, 2, 7, 1 << 14]))
 def test_stream_is_one_shot_is_the_definition(rows, cuts, chunk):
     "Whatever the batches, and whatever the chunks inside them."
-    before, module._ROWS_AT_A_TIME = module._ROWS_AT_A_TIME, chunk
+    before, module.ROWS_AT_A_TIME = module.ROWS_AT_A_TIME, chunk
     try:
         stream, batches = AddS(N, kind(rows)), np.split(np.array(rows), sorted(min(c, len(rows)) for c in cuts))
         for batch in batches:
@@ -73,7 +72,7 @@ def test_stream_is_one_shot_is_the_definition(rows, cuts, chunk):
             and S.dtype == one_shot(rows).dtype == np.int32
         )
     finally:
-        module._ROWS_AT_A_TIME = before
+        module.ROWS_AT_A_TIME = before
     assert stream.n_comparisons == len(rows) and np.array_equal(stream.components(), comparison_components(rows, N))
 
 
@@ -109,7 +108,7 @@ def test_merging_is_commutative_and_associative(rows, seed):
 @few
 @given(any_rows, st.permutations(range(N)), st.integers(0, 99))
 def test_names_order_and_repetition(rows, order, seed):
-    "New numbers for the objects permute S; the order of answers and of the ends of a pair says nothing; twice the answers, twice S; turned round, −S."
+    "New numbers permute S; order, and which end of a pair is first, say nothing; answers twice: 2S; turned round: −S."
     S, a, order = one_shot(rows), np.array(rows), np.array(order)
     renamed = one_shot(np.argsort(order)[a])  # object order[i] is called i
     assert np.array_equal(renamed, S[np.ix_(order, order)])
@@ -181,6 +180,23 @@ def test_mulk3(rows, normalise):
     np.fill_diagonal(K, 0)
     np.testing.assert_allclose(mulk3(rows, N, normalise=normalise), K, atol=1e-14)
     assert np.array_equal(mulk3(rows, N, normalise=normalise), triplet_kernel(rows, normalise, n_objects=N))
+
+
+@settings(max_examples=10)
+@given(any_rows)
+def test_mulk4_by_definition(rows):
+    "F19, eq. 9, by the majority, over all third objects and reference pairs."
+    vote = {}
+    for row in rows:
+        i, j, k, l = row if len(row) == 4 else (row[0], row[1], row[0], row[2])
+        for x, y, point in (((i, j), (k, l), 1), ((k, l), (i, j), -1)):
+            vote[frozenset(x), frozenset(y)] = vote.get((frozenset(x), frozenset(y)), 0) + point
+    sign = lambda i, r, pair: int(np.sign(vote.get((frozenset((i, r)), frozenset(pair)), 0)))
+    K = np.zeros((N, N), dtype=int)
+    for i, j in combinations(range(N), 2):
+        third = set(range(N)) - {i, j}
+        K[i, j] = K[j, i] = sum(sign(i, r, p) * sign(j, r, p) for r in third for p in combinations(range(N), 2))
+    assert np.array_equal(mulk4(rows, N), K)
 
 
 @given(any_rows)
@@ -354,7 +370,7 @@ def answered(m):
 
 @pytest.mark.parametrize("form, few, batch", [("csv", 20_000, 1 << 14), ("parquet", 400_000, 1 << 18)])
 def test_memory_does_not_grow_with_the_file(tmp_path, form, few, batch):
-    "Ten times the answers take what one time takes, and no more; a table in a single group of rows, larger than what the checksum reads at a time."
+    "Ten times the answers take no more; a table in a single group of rows, larger than a checksum reads at once."
     if form == "parquet":
         pytest.importorskip("pyarrow")
     path, found = tmp_path / f"answers.{form}", []

@@ -2,8 +2,14 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "planted": ["planted_partition", "PlantedPartition", "planted_delta", "gaussians", "uniform_beta", "uniform_normal", "n_comparisons", "sample_comparisons"],
-    "similarity": ["adds3", "adds4", "mulk3", "mulk4", "AddS", "adds_from_file"],
-    "sdp": ["sdp_k", "sdp_lambda", "sdp_reference", "certify", "Certificate", "SDPSolution", "cluster_matrix", "NotConvergedWarning"],
-    "spur": ["spur", "spur_objective", "spur_prices", "round_solution", "SpurResult", "SpurStep"],
+    "closed_forms": ["planted_delta", "gaussians", "uniform_beta", "uniform_normal"],
+    "planted": ["planted_partition", "PlantedPartition", "n_comparisons", "sample_comparisons"],
+    "similarity": ["adds3", "adds4", "mulk3", "mulk4"],
+    "streams": ["AddS", "adds_from_file"],
+    "certificate": ["certify", "Certificate", "cluster_matrix"],
+    "candidates": ["improve_partition"],
+    "solver": ["SDPSolution"],
+    "sdp": ["sdp_k", "sdp_lambda", "sdp_reference", "NotConvergedWarning"],
+    "search": ["spur_objective", "round_solution", "SpurResult", "SpurStep"],
+    "spur": ["spur", "spur_prices"],
 })
