@@ -1,4 +1,4 @@
-"The dendrogram against SciPy, against definitions, through files and back, on chains of 100,000 leaves, and with every bad input."
+"The dendrogram against SciPy and definitions, through files and back, on deep chains, and with every bad input."
 
 import json
 import pickle
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.ground.validation import InputError
 
 common = settings(deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -38,7 +38,7 @@ def random_partition(n_clusters, n_more, rng):
 
 @st.composite
 def trees(draw, grouped=None, named=None):
-    "A random dendrogram: single objects or initial clusters, with or without names, merge order or random heights with ties."
+    "A random dendrogram: initial clusters or none, names or none, merge order or random heights with ties."
     merges = draw(merge_lists())
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     grouped = draw(st.booleans()) if grouped is None else grouped
@@ -69,7 +69,7 @@ def cluster_sets(tree):
     return {frozenset(members.tolist()) for _, members in tree.clusters()}
 
 
-# ---------------------------------------------------------------------------------------------------------------- against SciPy
+# ---- against SciPy
 
 
 @common
@@ -120,7 +120,7 @@ def test_sklearn_children_convention():
     assert np.array_equal(Dendrogram.from_merges(model.children_).children, model.children_)
 
 
-# ------------------------------------------------------------------------------------------------------------ against definitions
+# ---- against definitions
 
 
 @common
@@ -200,7 +200,7 @@ def test_same_tree_sees_initial_clusters():
     assert not pairs.same_tree(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]))
 
 
-# ------------------------------------------------------------------------------------------------------------------- round trips
+# ---- round trips
 
 
 @common
@@ -256,6 +256,10 @@ def test_newick_written_elsewhere():
     assert Dendrogram.from_newick("((a:0,b:0,c:0)[&Initial]:1,d:1);").initial_clusters == ((0, 1, 2), (3,))
 
 
+def test_a_mark_at_a_leaf_is_that_leaf():
+    assert Dendrogram.from_newick("(a:1[&initial],b:1);") == Dendrogram.from_newick("(a:1,b:1);")
+
+
 def test_nested_by_hand():
     assert Dendrogram.from_nested([["a", "b"], "c"]).names == ("a", "b", "c")
     assert Dendrogram.from_nested([[2, 0], 1]).children.tolist() == [[2, 0], [3, 1]]
@@ -304,6 +308,18 @@ def test_a_value(tree):
         tree.names = None
 
 
+def test_random_trees_draw_two_numbers_a_merge():
+    "The same seed gives the same tree; stored results hang on these bits."
+    assert random_tree(6, 3).children.tolist() == random_tree(6, np.random.default_rng(3)).children.tolist()
+    rng, alive, merges = np.random.default_rng(7), list(range(9)), []
+    for new in range(9, 17):
+        merges.append([alive.pop(rng.integers(len(alive))) for _ in range(2)])
+        alive.append(new)
+    assert random_tree(9, 7).children.tolist() == merges and random_tree(1, 0).n_leaves == 1
+    with pytest.raises(InputError, match="^n_objects must be"):
+        random_tree(0, 0)
+
+
 def test_the_callers_data_stay():
     Z = hierarchy.linkage(np.arange(5.0)[:, None] ** 2)
     kept = Z.copy()
@@ -314,7 +330,7 @@ def test_the_callers_data_stay():
     assert Dendrogram.from_merges([(0, 1)], names=[1, 2.5]).names == ("1", "2.5")
 
 
-# ---------------------------------------------------------------------------------------------------------------------- drawings
+# ---- drawings
 
 
 @common
@@ -397,7 +413,7 @@ def test_notebook_display():
     assert repr(Dendrogram.from_merges([], [[0, 1]])) == "Dendrogram(1 leaf with 2 objects, heights are merge order)"
 
 
-# ------------------------------------------------------------------------------------------------------------------- deep trees
+# ---- deep trees
 
 
 def test_chain_of_100000_leaves():
@@ -425,7 +441,7 @@ def test_all_clusters_of_a_chain_of_20000_leaves():
     assert sum(len(members) for _, members in chain(n).clusters()) == n + n * (n + 1) // 2 - 1
 
 
-# --------------------------------------------------------------------------------------------------------------------- bad input
+# ---- bad input
 
 Z3 = [[0, 1, 1, 2], [3, 2, 2, 3]]
 tree3 = Dendrogram.from_linkage(Z3)

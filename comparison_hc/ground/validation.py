@@ -73,19 +73,17 @@ def check_number(
     "A finite real number within its range."
     if np.isfinite(high):
         rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
+    elif np.isfinite(low):
+        rule = f"a finite number {'above' if open_low else 'of at least'} {low:g}"
     else:
-        rule = "a finite number" + (f" {'above' if open_low else 'of at least'} {low:g}" if np.isfinite(low) else "")
+        rule = "a finite number"
     try:
         number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
     except OverflowError:
         number = np.inf  # an integer with more than 308 digits
     require(np.isfinite(number), argument, rule, value)
-    require(
-        low <= value <= high and not (open_low and value == low) and not (open_high and value == high),
-        argument,
-        rule,
-        value,
-    )
+    at_open_end = (open_low and value == low) or (open_high and value == high)
+    require(low <= value <= high and not at_open_end, argument, rule, value)
     return float(value)
 
 
@@ -102,13 +100,9 @@ def check_pairwise(
     n_objects,  # how many there are
     argument="n_objects",  # its name in the message
 ):  # the same number
-    "A number of objects for which something can be kept for every two of them: one mistyped object number must not eat the memory of the machine."
-    require(
-        n_objects <= MOST_OBJECTS,
-        argument,
-        f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects",
-        n_objects,
-    )
+    "So few objects that something can be kept for every two: a mistyped object number must not eat all memory."
+    rule = f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects"
+    require(n_objects <= MOST_OBJECTS, argument, rule, n_objects)
     return n_objects
 
 
@@ -125,14 +119,9 @@ def as_rng(
     rng,  # int seed, `numpy.random.Generator`, or None for fresh entropy
 ):  # `numpy.random.Generator`
     "The generator that `rng` stands for. The same seed gives the same bits; a generator is used as it is and moves on."
-    require(
-        rng is None
-        or isinstance(rng, np.random.Generator)
-        or (isinstance(rng, Integral) and not isinstance(rng, (bool, np.bool_)) and rng >= 0),
-        "rng",
-        "a non-negative integer seed, a numpy.random.Generator or None",
-        rng,
-    )
+    is_seed = isinstance(rng, Integral) and not isinstance(rng, (bool, np.bool_)) and rng >= 0
+    legal = rng is None or isinstance(rng, np.random.Generator) or is_seed
+    require(legal, "rng", "a non-negative integer seed, a numpy.random.Generator or None", rng)
     return np.random.default_rng(rng)
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #6429d34f
@@ -152,17 +141,13 @@ def as_array(
 # %% ../../nbs/0_ground/05w_validation.ipynb #r0undedcell5
 def _rounded(array, matrix):
     "(N, N) bool: integers that changed when they became floats."
-    if (
-        array.dtype.kind not in "iuO"
-        or array.size == 0
-        or array.dtype.kind != "O"
-        and array.max() <= 2**53
-        and array.min() >= -(2**53)
-    ):
-        return np.zeros(matrix.shape, dtype=bool)
-    return np.array([isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()], dtype=bool).reshape(
-        matrix.shape
-    )
+    unchanged = np.zeros(matrix.shape, dtype=bool)
+    if array.dtype.kind not in "iuO" or array.size == 0:
+        return unchanged
+    if array.dtype.kind != "O" and -(2**53) <= array.min() and array.max() <= 2**53:
+        return unchanged  # a float holds all integers up to here
+    changed = [isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()]
+    return np.array(changed, dtype=bool).reshape(matrix.shape)
 
 
 def _check_rows_and_columns(table, argument):
@@ -190,24 +175,16 @@ def check_similarity(
         matrix = np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError):
         require(False, argument, "a matrix of numbers", similarity)
-    require(
-        matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and len(matrix) > 0,
-        argument,
-        "a square matrix (N, N) with N ≥ 1",
-        matrix,
-    )
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] and len(matrix) > 0
+    require(square, argument, "a square matrix (N, N) with N ≥ 1", matrix)
     require(n_objects is None or len(matrix) == n_objects, argument, f"of shape ({n_objects}, {n_objects})", matrix)
     off = ~np.eye(len(matrix), dtype=bool)
     _check_rows_and_columns(similarity, argument)
     rounded = _rounded(array, matrix) & off
     if rounded.any():
         i, j = np.argwhere(rounded)[0]
-        require(
-            False,
-            argument,
-            f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not",
-            array.tolist()[i][j],
-        )
+        rule = f"made of numbers that a float holds exactly, but entry ({i}, {j}) is not"
+        require(False, argument, rule, array.tolist()[i][j])
     finite = np.isfinite(matrix) | ~off
     if not finite.all():
         i, j = np.argwhere(~finite)[0]
@@ -215,12 +192,8 @@ def check_similarity(
     same = (matrix == matrix.T) | ~off
     if not same.all():
         i, j = np.argwhere(~same)[0]
-        require(
-            False,
-            argument,
-            f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ",
-            (float(matrix[i, j]), float(matrix[j, i])),
-        )
+        rule = f"symmetric, but entries ({i}, {j}) and ({j}, {i}) differ"
+        require(False, argument, rule, (float(matrix[i, j]), float(matrix[j, i])))
     return matrix
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #1aa48a1d
@@ -232,9 +205,8 @@ def check_labels(
     "One class for every object, as small integers."
     from pandas import factorize, isna
 
-    array = as_array(
-        labels, argument, "a sequence of labels", None if hasattr(labels, "dtype") else object
-    )  # NumPy would make one text of 1 and "1" and of nothing
+    dtype = None if hasattr(labels, "dtype") else object  # NumPy would make one text of 1 and "1" and of nothing
+    array = as_array(labels, argument, "a sequence of labels", dtype)
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
     require(
         n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array
@@ -255,12 +227,8 @@ def check_names(
     "One name for every object, as text."
     if names is None:
         return None
-    require(
-        np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1,
-        argument,
-        "a sequence of names",
-        names,
-    )
+    listed = np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1
+    require(listed, argument, "a sequence of names", names)
     values = list(names)
     n_objects = len(values) if n_objects is None else n_objects
     require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))
@@ -269,5 +237,7 @@ def check_names(
     values = tuple(map(str, values))
     if distinct and len(set(values)) < n_objects:
         seen = set()
-        require(False, argument, "distinct", next(value for value in values if value in seen or seen.add(value)))
+        for value in values:
+            require(value not in seen, argument, "distinct", value)
+            seen.add(value)
     return values

@@ -1,0 +1,194 @@
+"The best pruning: every method against brute force on all small trees, and on larger ones against each other."
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.ground import pruning as engine
+from comparison_hc.ground.pruning import best_pruning, find_best, majority_loss, pruning_loss, prunings
+
+tries = settings(deadline=None, derandomize=True, max_examples=60)
+
+
+@st.composite
+def trees(draw, most=7, groups=True, least=1):
+    "Any merge order over up to `most` leaves; leaves may hold several objects."
+    n = draw(st.integers(least, most))
+    alive, merges = list(range(n)), []
+    for new in range(n, 2 * n - 1):
+        merges.append(tuple(alive.pop(draw(st.integers(0, len(alive) - 1))) for _ in range(2)))
+        alive.append(new)
+    extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
+    leaf = draw(st.permutations(list(range(n)) + extra))
+    return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
+
+
+@st.composite
+def trees_and_labels(draw, most=6, n_classes=5):
+    tree = draw(trees(most))
+    return (
+        tree,
+        draw(st.lists(st.integers(0, n_classes - 1), min_size=tree.n_objects, max_size=tree.n_objects)),
+        draw(st.integers(1, tree.n_leaves)),
+    )
+
+
+def prunings_by_definition(tree, k):
+    clusters = {node: members.tolist() for node, members in tree.clusters()}
+    return [
+        nodes
+        for nodes in combinations(clusters, k)
+        if sorted(sum((clusters[v] for v in nodes), [])) == list(range(tree.n_objects))
+    ]
+
+
+def right_by_definition(tree, labels, listed):
+    "Most objects that can be right, over all prunings and all one-to-one matchings."
+    codes, clusters, best = np.unique(labels, return_inverse=True)[1].reshape(-1), dict(tree.clusters()), 0
+    for pruning in listed:
+        count = np.array([np.bincount(codes[clusters[v]], minlength=codes.max() + 1) for v in pruning])
+        few, many = (count if count.shape[0] <= count.shape[1] else count.T).tolist(), max(count.shape)
+        best = max(
+            best, max(sum(row[c] for row, c in zip(few, sigma)) for sigma in permutations(range(many), len(few)))
+        )
+    return best
+
+
+def majority_by_definition(tree, labels, listed):
+    labels, clusters = np.asarray(labels), dict(tree.clusters())
+    return max(sum(np.unique(labels[clusters[v]], return_counts=True)[1].max() for v in pruning) for pruning in listed)
+
+
+def shapes(n):
+    "All shapes of binary trees with n leaves, as nested lists."
+    if n == 1:
+        return [0]
+    return [
+        [a, b]
+        for left in range(1, n // 2 + 1)
+        for x, a in enumerate(shapes(left))
+        for y, b in enumerate(shapes(n - left))
+        if 2 * left < n or x <= y
+    ]
+
+
+def numbered(shape, numbers):
+    return next(numbers) if shape == 0 else [numbered(part, numbers) for part in shape]
+
+
+def labellings(n):
+    "All partitions of n leaves, as labels."
+    found = [[0]]
+    for _ in range(n - 1):
+        found = [p + [c] for p in found for c in range(max(p) + 2)]
+    return found
+
+
+def test_number_of_shapes():
+    assert [len(shapes(n)) for n in range(1, 7)] == [1, 1, 1, 2, 3, 6]
+
+
+@pytest.mark.parametrize("n", range(1, 7))
+def test_loss_on_all_small_trees(n):
+    "All shapes, all labellings, all k: what the choice, the list and the sets find is what brute force finds."
+    for shape in shapes(n):
+        nested = numbered(shape, iter(range(n)))
+        tree = Dendrogram.from_nested(nested) if n > 1 else Dendrogram.from_merges([])
+        for k in range(1, n + 1):
+            listed = prunings_by_definition(tree, k)
+            assert {frozenset(p) for p in prunings(tree, k)} == {frozenset(p) for p in listed}
+            for labels in labellings(n):
+                exact = right_by_definition(tree, labels, listed)
+                assert pruning_loss(tree, labels, k) == (n - exact) / n
+                assert find_best(tree, labels, k, "sets").right == find_best(tree, labels, k, "prunings").right == exact
+                assert majority_loss(tree, labels, k) == (n - majority_by_definition(tree, labels, listed)) / n
+
+
+@given(trees_and_labels())
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_every_method_is_brute_force(case):
+    tree, labels, k = case
+    exact = right_by_definition(tree, labels, prunings_by_definition(tree, k))
+    for method in (None, "prunings", "sets", "solver"):
+        assert find_best(tree, labels, k, method).right == exact, method
+    assert (
+        majority_loss(tree, labels, k)
+        == (tree.n_objects - majority_by_definition(tree, labels, prunings_by_definition(tree, k))) / tree.n_objects
+    )
+
+
+@given(trees_and_labels(9), st.randoms(use_true_random=False))
+@tries
+def test_loss_does_not_depend_on_names_or_numbers(case, random):
+    tree, labels, k = case
+    loss, majority, labels = pruning_loss(tree, labels, k), majority_loss(tree, labels, k), np.array(labels)
+    order = np.array(random.sample(range(tree.n_objects), tree.n_objects))
+    renamed = np.array(["fig", "elm", "oak", "yew", "ash"])[labels]
+    assert pruning_loss(tree.relabel(order), labels[order], k) == pruning_loss(tree, renamed, k) == loss
+    assert majority_loss(tree.relabel(order), labels[order], k) == majority_loss(tree, renamed, k) == majority
+    assert majority <= loss
+
+
+@given(trees_and_labels(9))
+@tries
+def test_best_pruning_is_one(case):
+    tree, labels, k = case
+    best, names = best_pruning(tree, labels, k), np.array(labels)
+    assert best.loss == pruning_loss(tree, labels, k)
+    assert sorted(set(best.pruned.tolist())) == list(range(k)) and len(best.matching) == k
+    used = [c for c in best.matching if c is not None]
+    assert len(used) == len(set(used)) == min(k, len(set(labels)))
+    wrong = sum(best.matching[cluster] != label for cluster, label in zip(best.pruned.tolist(), labels))
+    assert best.loss == wrong / len(labels)
+    clusters = {frozenset(members.tolist()) for _, members in tree.clusters()}
+    assert all(frozenset(np.flatnonzero(best.pruned == c).tolist()) in clusters for c in range(k))
+    assert names.tolist() == labels and not best.pruned.flags.writeable
+
+
+@pytest.mark.parametrize(
+    "n, n_classes, k", [(60, 7, 7), (60, 7, 4), (60, 7, 12), (40, 11, 11), (80, 3, 30), (30, 2, 30)]
+)
+def test_methods_agree_on_larger_trees(n, n_classes, k):
+    rng = np.random.default_rng([n, n_classes, k])
+    alive, merges = list(range(n)), []
+    for new in range(n, 2 * n - 1):
+        merges.append(tuple(alive.pop(rng.integers(len(alive))) for _ in range(2)))
+        alive.append(new)
+    tree, labels = Dendrogram.from_merges(merges), rng.integers(0, n_classes, n)
+    assert (
+        find_best(tree, labels, k, "sets").right
+        == find_best(tree, labels, k, "solver").right
+        == find_best(tree, labels, k).right
+    )
+
+
+def test_many_classes_go_to_the_solver(monkeypatch):
+    used, solver = [], engine.best_by_solver
+    monkeypatch.setattr(engine, "best_by_solver", lambda top, k: used.append(k) or solver(top, k))
+    tree = Dendrogram.from_merges([(2 * i, 2 * i + 1) for i in range(127)])
+    assert pruning_loss(tree, np.arange(128) // 4) == 0 and used == [32]
+    assert pruning_loss(tree, np.arange(128) // 32) == 0 and used == [32]
+
+
+def test_a_long_chain_needs_no_recursion():
+    n = 20_000
+    chain = Dendrogram.from_merges([(0, 1)] + [(n + i, i + 2) for i in range(n - 2)])
+    labels = np.append(np.zeros(n - 3, int), [1, 2, 3])
+    assert pruning_loss(chain, labels) == 0 == majority_loss(chain, labels)
+    assert best_pruning(chain, labels).matching == (0, 1, 2, 3)
+
+
+def test_purest_pruning_is_not_the_best():
+    tree, labels = Dendrogram.from_nested([[[0, 1], [2, 3]], [[[4, 5], 6], 7]]), list("xxxyxxzz")
+    assert (pruning_loss(tree, labels), majority_loss(tree, labels)) == (3 / 8, 2 / 8)
+
+
+def test_unmatched_clusters_are_wrong():
+    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
+    assert pruning_loss(tree, [0, 0, 0, 0], 3) == 0.5 and best_pruning(tree, [7, 7, 7, 7], 3).matching.count(None) == 2
+    assert majority_loss(tree, [0, 0, 0, 0], 3) == 0
+    assert pruning_loss(tree, [0, 1, 2, 3], 1) == 0.75
