@@ -10,14 +10,8 @@ from hypothesis import strategies as st
 
 from comparison_hc import InputError, Quadruplets, Triplets
 from comparison_hc.ground.grams import dense_gram, judge_table, mixed_gram, sparse_gram
-from comparison_hc.hierarchical import (
-    kernel_average_linkage,
-    planted_hierarchy,
-    triplet_average_linkage,
-    triplet_kernel,
-    triplet_kernel_active,
-)
-from comparison_hc.hierarchical.triplets import TripletVotes, _merge_links
+from comparison_hc.hierarchical import planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
+from comparison_hc.hierarchical.triplet_votes import TripletVotes, merge_links_of_triplets
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Noisy, SimilarityOracle, run, sample_triplets
 
@@ -41,7 +35,9 @@ def kernel_by_definition(rows, n, self_pairs=False):
 
 
 def tree_by_definition(rows, n, initial=None, sort=True):
-    "(merges as pairs of frozensets, tied): scores anew at every step, then the order by nearness, all in fractions. A cluster keeps the place of its first part."
+    """(merges as pairs of frozensets, tied): scores anew at every step, then the order by nearness, all in fractions.
+
+    A cluster keeps the place of its first part."""
     votes = {}
     for i, j, k in rows:
         for key, vote in (((i, j, k), 1), ((i, k, j), -1)):
@@ -263,11 +259,11 @@ def test_sorting_keeps_the_clusters_and_finds_the_planted_levels(seed):
 
 
 def test_updated_sums_are_those_from_scratch():
-    "At every merge of a larger instance, whose tree nobody could recompute in fractions: a step from scratch chooses the same link."
+    "At every merge of an instance too large for fractions, a step from scratch chooses the same link."
     planted = planted_hierarchy(5, 2, 0.8, 0.1, 0.1, 0)
     votes, place = TripletVotes(sample_triplets(planted.similarity, 0.7, 1)), np.arange(20)
     clusters, node = {i: [i] for i in range(20)}, 20
-    for a, b in _merge_links(votes, place).tolist():
+    for a, b in merge_links_of_triplets(votes, place).tolist():
         at = np.empty(20, dtype=np.int64)
         for number, members in enumerate(clusters.values()):
             at[members] = number

@@ -7,5 +7,6 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "kernel": ["kernel_active", "kernel_passive", "kernel_passive_ranked", "kernel_average_linkage"],
     "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
     "sampled": ["quadruplet_average_linkage_sampled"],
-    "triplets": ["triplet_kernel", "triplet_kernel_ranked", "triplet_kernel_active", "triplet_average_linkage", "triplet_average_linkage_ranked"],
+    "triplets": ["triplet_kernel", "triplet_kernel_active", "triplet_average_linkage"],
+    "triplet_votes": ["triplet_kernel_ranked", "triplet_average_linkage_ranked"],
 })
