@@ -251,7 +251,7 @@ DASHBOARD_MODULES = [
     "comparison_hc.dashboards.planted_page",
     "comparison_hc.dashboards.flat_page",
     "comparison_hc.dashboards.step_page",
-    "comparison_hc.dashboards.ask",
+    "comparison_hc.dashboards.ask_page",
     "comparison_hc.dashboards.link_page",
 ]
 
