@@ -2,16 +2,18 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "shell": ["find_dashboard", "register_dashboard", "run_dashboard", "write_static"],
-    "server": ["serve_dashboard"],
-    "planted": ["planted_data", "PlantedSettings"],
+    "server": ["find_dashboard", "register_dashboard", "run_dashboard", "serve_dashboard", "write_static"],
+    "planted": ["planted_data"],
+    "planted_settings": ["PlantedSettings"],
     "planted_page": ["planted_dashboard"],
-    "flat": ["flat_data", "FlatSettings"],
+    "flat": ["flat_data"],
+    "flat_settings": ["FlatSettings"],
     "flat_page": ["flat_dashboard"],
-    "step": ["step_data", "StepSettings"],
+    "step": ["step_data"],
+    "record": ["StepSettings"],
     "step_page": ["step_dashboard"],
-    "ask": [],
     "ask_page": ["ask_dashboard"],
-    "link": ["link_data", "LinkSettings"],
+    "link": ["link_data"],
+    "tasks": ["LinkSettings"],
     "link_page": ["link_dashboard"],
 })

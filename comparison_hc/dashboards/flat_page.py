@@ -12,7 +12,9 @@ from math import inf, isfinite, log10
 
 import numpy as np
 
-from .flat import FlatInstance, FlatSettings, flat_data, setting_notes, why_not
+from .flat import FlatInstance, flat_data
+from .flat_settings import FlatSettings, why_not
+from .live import LivePage
 from comparison_hc.dashboards.pictures import (
     heat_figure,
     heat_map,
@@ -23,7 +25,8 @@ from comparison_hc.dashboards.pictures import (
     to_vega,
     visit_place,
 )
-from .shell import Dashboard, LivePage, no_step, register_dashboard
+from .server import Dashboard, register_dashboard
+from .shell import no_step
 from ..flat.sdp import cluster_matrix
 
 # %% ../../nbs/6_dashboards/62w_page.ipynb #flat-page-similarity
@@ -108,7 +111,8 @@ def price_chart():  # dict: Vega
         bars.mark_bar(height=10).encode(x, y, colours, x2="high"),
         alt.Chart(alt.NamedData("limit")).mark_tick(color="#D55E00", thickness=2, size=18).encode(x, y),
     ]
-    for side, align, dx, column in (("after", "left", 6, "high"), ("before", "right", -6, "low"), ("on", "left", 4, "low")):
+    sides = (("after", "left", 6, "high"), ("before", "right", -6, "low"), ("on", "left", 4, "low"))
+    for side, align, dx, column in sides:
         text = bars.transform_filter(alt.datum.side == side).mark_text(align=align, dx=dx, fontSize=12, color="#444")
         layers.append(text.encode(x=alt.X(f"{column}:Q", axis=axis, title="λ (log scale)"), y=y, text="words:N"))
     return to_vega(alt.layer(*layers).properties(width="container", height=78))
@@ -199,7 +203,7 @@ def flat_events(
         step(f"{settings.n_answers:,} {settings.kind} are asked")
         getattr(instance, name)
     yield similarity_event(instance)
-    yield dict(kind="notes", notes=setting_notes(instance))
+    yield dict(kind="notes", notes=instance.notes())
     step("SPUR looks for a partition that it can prove")
     data = flat_data(settings, instance, step)
     yield dict(kind="notes", notes=data["notes"])
@@ -207,8 +211,9 @@ def flat_events(
 
 # %% ../../nbs/6_dashboards/62w_page.ipynb #flat-page-live
 TEXT = (
-    "k planted clusters; n(ln n)^a comparisons of similarities, right with probability (1 + ε)/2. S adds up the answers;"
-    " SPUR finds clusters and their number in S, with a proof where there is one, else by iteration in the background."
+    "k planted clusters; n(ln n)^a comparisons of similarities, right with probability (1 + ε)/2. S adds up the"
+    " answers; SPUR finds clusters and their number in S, with a proof where there is one, else by iteration in the"
+    " background."
 )
 
 

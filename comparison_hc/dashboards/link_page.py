@@ -12,13 +12,8 @@ from html import escape
 
 import numpy as np
 
-from comparison_hc.dashboards.link import (
-    FAMILIES,
-    LinkSettings,
-    all_trees,
-    draw_task,
-    one_curve,
-)
+from .link import all_trees, one_curve
+from .live import LivePage
 from .page import pack
 from comparison_hc.dashboards.pictures import (
     MARKS,
@@ -29,8 +24,9 @@ from comparison_hc.dashboards.pictures import (
     tree_layout,
     tree_picture,
 )
-from .shell import Dashboard, LivePage, no_step, register_dashboard
-from .tasks import METRICS
+from .server import Dashboard, register_dashboard
+from .shell import no_step
+from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
 from ..link.learning import average_loss
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-lookup
@@ -278,8 +274,8 @@ def curve_chart():  # dict: Vega
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-live
 TEXT = (
-    "Between two linkages (α), or two metrics (β), lie all their mixes. The curve is the exact loss of every mix on this"
-    " task; the average over many such tasks grows beside it. Move α, or click on the curve."
+    "Between two linkages (α), or two metrics (β), lie all their mixes. The curve is the exact loss of every mix on"
+    " this task; the average over many such tasks grows beside it. Move α, or click on the curve."
 )
 
 

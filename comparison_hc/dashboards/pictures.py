@@ -50,10 +50,8 @@ def read_png(
 RAMP = np.array([(248, 250, 252), (164, 201, 229), (52, 122, 183), (6, 36, 82)])
 NO_VALUE = (226, 226, 226)
 _place = np.linspace(0, len(RAMP) - 1, 255)
-SHADES = [
-    *np.rint(np.column_stack([np.interp(_place, range(len(RAMP)), channel) for channel in RAMP.T])).astype(int).tolist(),
-    NO_VALUE,
-]
+_channels = [np.interp(_place, range(len(RAMP)), channel) for channel in RAMP.T]
+SHADES = [*np.rint(np.column_stack(_channels)).astype(int).tolist(), NO_VALUE]
 CLUSTERS = ["#332288", "#66BBDD", "#117733", "#44AA99", "#8A8A2B", "#CFBB60", "#882255", "#D0707F"]
 
 
@@ -269,7 +267,8 @@ def history_figure(
         f'<option value="{each["by"]}" data-rest="{escape(each["rest"])}">{escape(each["text"])}</option>'
         for each in against
     )
-    choose = f'<select aria-label="what the history is plotted against"><option value="visit">order of visit</option>{options}</select>'
+    first = '<option value="visit">order of visit</option>'
+    choose = f'<select aria-label="what the history is plotted against">{first}{options}</select>'
     return f"""<figure class="chc-history" data-measure="{measure}"><h3>{title} against {choose}</h3>
 <div class="chc-chart" data-show="history" role="img"></div><figcaption></figcaption></figure>"""
 

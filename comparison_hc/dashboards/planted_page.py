@@ -9,10 +9,11 @@ __all__ = ['ABOUT', 'SERIES', 'MIXED', 'TEXT', 'PAGE', 'cluster_colours', 'model
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-imports
 from html import escape
-from math import isinf, log2, log10
+from math import log2, log10
 
 import numpy as np
 
+from .live import LivePage
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
     MARKS,
@@ -27,16 +28,11 @@ from comparison_hc.dashboards.pictures import (
     tree_picture,
     visit_place,
 )
-from comparison_hc.dashboards.planted import (
-    PlantedInstance,
-    PlantedSettings,
-    method_result,
-    planted_methods,
-    setting_notes,
-    tree_of_objects,
-)
+from .planted import PlantedInstance, method_result, tree_of_objects
+from .planted_settings import PlantedSettings, planted_methods, setting_notes
 from .promises import COLUMNS, ETA, hypotheses, promise_rows
-from .shell import Dashboard, LivePage, no_step, register_dashboard
+from .server import Dashboard, register_dashboard
+from .shell import no_step
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-looks
 ABOUT = dict(

@@ -10,7 +10,7 @@ __all__ = ['ETA', 'C_2_ESTIMATED', 'C_3_ESTIMATED', 'C_4_ESTIMATED', 'COLUMNS', 
 from dataclasses import dataclass
 from math import floor, inf, isinf, log, log10, sqrt
 
-from .planted import GROUP_SIZES
+from .planted_settings import GROUP_SIZES
 from ..hierarchical.kernel import active_budget
 from ..hierarchical.theory_average import C_THEOREM_4, passive_gap
 from ..hierarchical.theory_kernel import C_THEOREM_2, C_THEOREM_3, active_gap

@@ -10,13 +10,14 @@ __all__ = ['EDGES', 'LOOKS', 'EXACT_WORDS', 'NOISY_WORDS', 'TEXT', 'PAGE', 'item
 from html import escape
 from math import log2
 
-import numpy as np
-
 from .costs import chart_lines
+from .live import LivePage
 from .page import pack
 from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_layout, tree_picture
-from .shell import Dashboard, LivePage, no_step, register_dashboard
-from .step import LETTERS, StepSettings, watch
+from .record import LETTERS, StepSettings
+from .server import Dashboard, register_dashboard
+from .shell import no_step
+from .step import watch
 
 # %% ../../nbs/6_dashboards/63w_page.ipynb #step-page-tree
 EDGES = [["#b4bac0", 1.3], ["#0072B2", 4]]  # of the tree, and of the part that an answer names
@@ -202,7 +203,8 @@ def cost_chart():  # dict: Vega
     numbers = list(range(len(LOOKS)))
     power = "'10' + (datum.value < 1e5 ? '⁴' : datum.value < 1e7 ? '⁶' : '⁸')"
     x_axis = alt.Axis(values=[4, 16, 64, 256, 1024])
-    y_axis = alt.Axis(values=[1, 1e2, 1e4, 1e6, 1e8], labelExpr=f"datum.value < 1e3 ? format(datum.value, 'd') : {power}")
+    label = f"datum.value < 1e3 ? format(datum.value, 'd') : {power}"
+    y_axis = alt.Axis(values=[1, 1e2, 1e4, 1e6, 1e8], labelExpr=label)
     x = alt.X("n:Q", title="items n", axis=x_axis).scale(type="log", base=2, domain=[3, 1024], nice=False)
     y = alt.Y("q:Q", title="questions in all", axis=y_axis).scale(type="log", domain=[1, 10**8.4], nice=False)
     colour = alt.Color("line:N", legend=None).scale(domain=numbers, range=[colour for colour, *_ in LOOKS])
