@@ -99,7 +99,7 @@ class Page:
         return int(self.page.locator(".ask").get_attribute("data-at"))
 
     def leaves(self):
-        return [group.get_attribute("data-item") for group in self.page.locator(".ask-tree-svg g[data-item]").all()]
+        return [group.get_attribute("data-item") for group in self.page.locator(".ask-leaves li[data-item]").all()]
 
     def seen(self):
         return (

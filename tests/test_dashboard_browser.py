@@ -7,12 +7,15 @@ import socket
 import statistics
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
 
-from comparison_hc.dashboards.planted import LIVE_VALUES, PlantedSettings, planted_data, planted_static
+from comparison_hc.dashboards.planted import planted_data
+from comparison_hc.dashboards.planted_page import planted_static
+from comparison_hc.dashboards.planted_settings import PlantedSettings
+
+LIVE_VALUES = PlantedSettings.values("live")
 
 TOKEN = f"comparison-hc-test-{os.getpid()}"
 
@@ -110,7 +113,7 @@ class Page:
 
     def picture(self):
         return self.page.evaluate(
-            "() => document.querySelector('.chc-map').toDataURL() + [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()"
+            "() => document.querySelector('.chc-map').src + [...document.querySelectorAll('.chc-tree-svg path')].map(p => p.getAttribute('d')).join()"
         )
 
     def is_clean(self, address):
@@ -146,14 +149,14 @@ def test_the_first_picture_is_the_pure_functions(live):
     assert live.text(".chc-tree h3") == "The tree of 4–AL" and live.page.locator(".chc-tree-svg").get_attribute(
         "aria-label"
     ).endswith(wanted["4–AL"])
-    assert live.page.evaluate("() => document.querySelector('.chc-map').width") == 64
+    assert live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 64
 
 
 def test_twenty_moves_by_keyboard(live, record_property, capsys):
     "Every move changes the picture, without building it again; the median is reported, and bounded generously because machines differ."
     live.page.evaluate("""() => {
         const root = document.querySelector('.chc'), slider = document.querySelector('.chc-slider[data-name=snr] input'); window.took = [];
-        window.kept = [...root.querySelectorAll('.chc-map, .chc-tree-svg, .chc-tree-svg path, tr[data-method], .chc-history-svg')];
+        window.kept = [...root.querySelectorAll('.chc-map, .chc-tree-svg, .chc-tree-svg path, tr[data-method], .chc-aari, .chc-history svg')];
         let began = 0; slider.addEventListener('input', () => { began = performance.now(); }, true);
         new MutationObserver(() => requestAnimationFrame(() => { if (root.dataset.drawn === root.dataset.asked && began) { window.took.push(performance.now() - began); began = 0; } })).observe(root, {attributeFilter: ['data-drawn']});
     }""")
@@ -235,7 +238,7 @@ def test_progress_is_shown_and_stale_work_is_dropped(live):
     live.put("snr", 1.1, wait=False)
     live.put("snr", 1.2, wait=False)
     live.put("p", 0.0001)
-    assert live.visits() == before + 1 and live.page.evaluate("() => document.querySelector('.chc-map').width") == 240
+    assert live.visits() == before + 1 and live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 240
     assert {name: text for name, text in live.aari().items() if text} == shown(
         PlantedSettings(1.2, 0.0001, 30, 3, methods=[name for name, text in live.aari().items() if text])
     )
@@ -284,11 +287,10 @@ def test_static_twin(browser, tmp_path):
     seen = []
     for keys in (("snr", "ArrowRight"), ("p", "Home"), ("seed", "End"), ("snr", "Home"), ("p", "End")):
         page.press(*keys)
-        at = {name: float(page.text(f".chc-slider[data-name={name}] output")) for name in SMALL}
-        settings = PlantedSettings(at["snr"], at["p"], int(at["n_pure"]), int(at["n_levels"]), int(at["seed"]))
-        assert all(at[name] in SMALL[name] for name in SMALL) and {
-            name: text for name, text in page.aari().items() if text
-        } == shown(settings)
+        at = {name: float(page.text(f".chc-slider[data-name={name}] output")) for name in ("snr", "p", "seed")}
+        settings = PlantedSettings(at["snr"], at["p"], 3, 2, int(at["seed"]))
+        assert all(at[name] in SMALL[name] for name in at)
+        assert {name: text for name, text in page.aari().items() if text} == shown(settings)
         assert page.page.locator(".chc-tree-svg").get_attribute("aria-label").endswith(shown(settings)["4–AL"])
         seen.append(tuple(at.values()))
     assert len(set(seen)) == 5 and "18 stored settings" in page.text(".chc-about")

@@ -10,28 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from test_dashboards import asks_nobody
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
-from comparison_hc.dashboards import flat, shell
-from comparison_hc.dashboards.flat import (
-    FAMILIES,
-    SIMILARITIES,
-    STATIC_VALUES,
-    FlatInstance,
-    FlatSettings,
-    flat_data,
-    flat_events,
-    flat_static,
-    setting_notes,
-    settings_from_message,
-    shades,
-    why_not,
-)
+from comparison_hc.dashboards import page, server
+from comparison_hc.dashboards.flat import FlatInstance, flat_data
+from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events, flat_static
+from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
+from comparison_hc.dashboards.pictures import read_png, shades
+from comparison_hc.dashboards.worker import Superseded
 from comparison_hc.flat.planted import sample_comparisons
 from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
 
+STATIC_VALUES = FlatSettings.values("stored")
 EASY = dict(n=60, k=2, delta=0.8, epsilon=1.0, a=4.0)  # the certificate applies
 
 
@@ -42,13 +35,6 @@ def events_of(**setting):
     return {event["kind"]: event for event in events} | {"notes": notes}
 
 
-def square(text, n):
-    "The matrix of shades that the page draws."
-    upper = np.zeros((n, n), dtype=int)
-    upper[np.triu_indices(n)] = shell.unpack(text, "u1")
-    return upper + np.triu(upper, 1).T
-
-
 # ---- what is sent
 
 
@@ -57,12 +43,12 @@ def test_shades_are_the_matrix(n, data):
     A = np.array(data.draw(st.lists(st.integers(-50, 50), min_size=n * n, max_size=n * n)), dtype=float).reshape(n, n)
     A += A.T
     low, high = A.min(), A.max()
-    drawn = square(shades(A, low, high), n)
+    drawn = shades(A, low, high)
     if high > low:
         assert np.abs(drawn / 254 * (high - low) + low - A).max() <= 0.5 / 254 * (high - low) + 1e-9
     else:
         assert (drawn == 127).all()
-    assert (np.diag(square(shades(A, low, high, diagonal=False), n)) == 255).all()
+    assert (np.diag(shades(A, low, high, diagonal=False)) == 255).all()
 
 
 def test_the_page_gets_the_answers_of_the_methods():
@@ -74,43 +60,44 @@ def test_the_page_gets_the_answers_of_the_methods():
     for i, j, k in answers.array:
         S[[i, j], [j, i]] += 1
         S[[i, k], [k, i]] -= 1  # AddS-3 by its definition
-    sent, result = events["similarity"], events["result"]
+    sent, result = events["similarity"]["show"], events["result"]["show"]
     off = ~np.eye(60, dtype=bool)
-    assert (sent["low"], sent["high"], sent["answers"]) == (S[off].min(), S[off].max(), settings.n_answers)
-    assert (
-        np.abs(square(sent["shades"], 60)[off] / 254 * np.ptp(S[off]) + S[off].min() - S[off]).max()
-        <= 0.5 / 254 * np.ptp(S[off]) + 1e-9
-    )
-    labels = shell.unpack(result["labels"])
-    assert (
-        result["ari"] == round(adjusted_rand_index(instance.model.labels, labels), 6) == 1
-        and result["k_hat"] == 2
-        and result["exact"]
-        and "shades" not in result
-    )
-    lam = (result["certified"]["low"] + result["certified"]["high"]) / 2
+    assert (float(sent["data-low"]), float(sent["data-high"])) == (S[off].min(), S[off].max())
+    assert sent["answers"].startswith(f"{settings.n_answers:,} of {settings.n_questions:,} ")
+    drawn = read_png(sent["data"]["src"]).astype(int)
+    error = np.abs(drawn[off] / 254 * np.ptp(S[off]) + S[off].min() - S[off]).max()
+    assert error <= 0.5 / 254 * np.ptp(S[off]) + 1e-9
+    data = flat_data(settings)
+    labels = data["result"].labels
+    assert adjusted_rand_index(instance.model.labels, labels) == data["ari"] == 1 and data["k_hat"] == 2
+    assert (result["k-hat"], result["ari"]) == ("2 (planted: 2)", "1.000: all clusters")
+    solution = read_png(result["solution"]["src"])
+    assert set(np.unique(solution)) == {0, 254} and np.array_equal(solution > 0, cluster_matrix(labels) > 0)
+    lam = sum(data["certified"]) / 2
     solved = sdp_lambda(S, lam, tol=1e-7, certificate=False)  # by iteration, without the proof
     assert np.abs(solved.X - cluster_matrix(labels)).max() < 1e-3
-    assert result["planted"] == result["certified"] and result["limit"] >= result["certified"]["high"]
+    assert data["planted"] == data["certified"] and data["limit"] >= data["certified"][1]
+    bars = {bar["row"]: bar for bar in result["prices"]["rows"]["prices"]}
+    assert bars["planted clusters, proved"]["words"] == bars["found clusters, proved"]["words"] != "none"
 
 
 def test_an_x_that_is_no_partition_is_sent_as_shades():
     events = events_of(**{**EASY, "a": 1.5})
-    result = events["result"]
-    assert result["how"] == "iteration" and result["certified"] is None and result["n_iter"] > 0
-    X = square(result["shades"], 60) / 254 * result["high"]
-    assert np.abs(X.sum(axis=1) - 1).max() < 0.5 / 254 * result["high"] * 60 + 1e-6  # X1 = 1, up to shades
-    assert max(step["objective"] for step in result["steps"]) == next(
-        step["objective"] for step in result["steps"] if step["k"] == result["k_hat"]
-    )
+    show, data = events["result"]["show"], flat_data(FlatSettings(**{**EASY, "a": 1.5}))
+    assert "iteration" in show["proof"] and data["certified"] is None and data["result"].solution.n_iter > 0
+    assert next(bar for bar in show["prices"]["rows"]["prices"] if bar["row"].startswith("found"))["words"] == "none"
+    high = data["result"].X.max()
+    X = read_png(show["solution"]["src"]) / 254 * high
+    assert np.abs(X.sum(axis=1) - 1).max() < 0.5 / 254 * high * 60 + 1e-6  # X1 = 1, up to shades
+    rows = {row["k"]: row["objective"] for row in show["objective"]["rows"]["objective"]}
+    assert max(rows.values()) == rows[data["k_hat"]]
 
 
 def test_every_k_on_demand():
-    few, many = (events_of(**EASY, every_k=each)["result"] for each in (False, True))
-    assert few["k_hat"] == many["k_hat"] == 2
-    assert any(step["objective"] is None for step in few["steps"]) and all(
-        0 < step["objective"] <= 1 for step in many["steps"]
-    )
+    few, many = (events_of(**EASY, every_k=each)["result"]["show"] for each in (False, True))
+    assert few["k-hat"] == many["k-hat"] == "2 (planted: 2)"
+    few, many = (each["objective"]["rows"]["objective"] for each in (few, many))
+    assert any(row["objective"] is None for row in few) and all(0 < row["objective"] <= 1 for row in many)
 
 
 @given(
@@ -149,11 +136,14 @@ def test_a_move_of_epsilon_turns_answers_in_the_same_sample():
 
 
 def test_flat_data_says_the_same():
-    data, result = flat_data(FlatSettings(**EASY)), events_of(**EASY)["result"]
-    assert (data["k_hat"], round(data["ari"], 6)) == (result["k_hat"], result["ari"]) and data["certified"][
-        0
-    ] == pytest.approx(result["certified"]["low"], rel=1e-5)
-    assert set(data["objective"]) == {step["k"] for step in result["steps"]} and data["notes"] == []
+    data, event = flat_data(FlatSettings(**EASY)), events_of(**EASY)["result"]
+    show = event["show"]
+    assert (f"{data['k_hat']} (planted: 2)", f"{data['ari']:.3f}: all clusters") == (show["k-hat"], show["ari"])
+    assert event["visit"] == dict(rows=[dict(series="ARI", value=round(data["ari"], 6))], word=str(data["k_hat"]))
+    bar = next(bar for bar in show["prices"]["rows"]["prices"] if bar["row"].startswith("found"))
+    assert (bar["low"], bar["high"]) == pytest.approx(data["certified"])
+    assert set(data["objective"]) == {row["k"] for row in show["objective"]["rows"]["objective"]}
+    assert data["notes"] == []
 
 
 @pytest.mark.parametrize("stop_at", [1, 5, 9])
@@ -164,9 +154,9 @@ def test_step_can_end_the_work(stop_at):
     def step(text, done=0, total=0):
         said.append(text)
         if len(said) == stop_at:
-            raise shell.Superseded
+            raise Superseded
 
-    with pytest.raises(shell.Superseded):
+    with pytest.raises(Superseded):
         list(flat_events(FlatSettings(n=60, k=4, a=2.0), step))
     assert len(said) == stop_at and ("iteration" in said[-1]) == (stop_at > 5)
 
@@ -214,7 +204,7 @@ def test_extremes(case):
         events = events_of(**setting)
     assert says in " ".join(events["notes"]) and all(note.endswith(".") and len(note) > 20 for note in events["notes"])
     if "result" in events:
-        assert 1 <= events["result"]["k_hat"] <= setting["n"]
+        assert 1 <= int(events["result"]["show"]["k-hat"].split()[0]) <= setting["n"]
     else:
         assert events["sentence"]["text"].endswith(".")
 
@@ -222,7 +212,7 @@ def test_extremes(case):
 def test_falling_apart_is_what_the_components_say():
     instance = FlatInstance(FlatSettings(n=30, k=2, a=0))
     groups = comparison_components(instance.answers).max() + 1
-    assert groups > 1 and f"the {groups} groups" in " ".join(setting_notes(instance))
+    assert groups > 1 and f"the {groups} groups" in " ".join(instance.notes())
 
 
 @pytest.mark.parametrize(
@@ -249,20 +239,20 @@ def test_falling_apart_is_what_the_components_say():
 )
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
     with pytest.raises(InputError, match=says):
-        settings_from_message(bad)
+        FlatSettings.from_message(bad)
 
 
 def test_messages_of_the_page():
-    assert settings_from_message(dict(n=60, k=2, a=4)) == FlatSettings(n=60, k=2, a=4.0)
+    assert FlatSettings.from_message(dict(n=60, k=2, a=4)) == FlatSettings(n=60, k=2, a=4.0)
     with pytest.raises(InputError, match="settings"):
-        settings_from_message([1])
+        FlatSettings.from_message([1])
 
 
 def test_the_sample_is_that_of_the_model():
     "At ε = 1 the page's answers are `sample_comparisons` of the page's similarities."
     instance = FlatInstance(FlatSettings(**EASY))
     again = sample_comparisons(
-        instance.model, "triplets", instance.settings.n_answers, 1.0, flat.random_stream(0, "sample")
+        instance.model, "triplets", instance.settings.n_answers, 1.0, instance.stream("sample")
     )
     assert np.array_equal(instance.answers.array, again.array)
 
@@ -285,43 +275,42 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = flat_static(lambda done, total: seen.append((done, total)), SMALL)
     assert text == flat_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert not re.search(
-        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
-    )
-    data, spec = (json.loads(re.search(rf'id="{name}">(.*?)</script>', text).group(1)) for name in ("data", "spec"))
-    assert len(data["answers"]) == 8 and data["names"] == ["k", "a", "similarity"] == [
-        control["name"] for control in spec["controls"]
-    ]
+    assert asks_nobody(text)
+    spec, data = page.read_static_page(text)
+    assert len(data["answers"]) == 8 and data["names"] == ["k", "a", "similarity"]
+    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"]
     for key, places in data["answers"].items():
         k, a, similarity = key.split("|")
         fresh = list(flat_events(FlatSettings(20, int(k), 0.9, 1.0, float(a), "normal", similarity)))
         assert [data["events"][place] for place in places] == json.loads(json.dumps(fresh))
-    assert spec["start"]["n"] == 20 and "8 stored settings" in spec["about"]
+    assert spec["start"]["n"] == 20 and "8 stored settings" in spec["html"]
 
 
 def test_static_values_are_legal_and_few():
-    "What is stored is a few MB at most: a pixel of S and one of X, as base64, for every setting."
+    "What is stored is a few MB at most: two pictures for every setting."
     from math import prod
 
-    n_settings, n = prod(map(len, STATIC_VALUES.values())), max(STATIC_VALUES["n"])
-    assert n_settings * 2 * n * (n + 1) / 2 * 4 / 3 < 5e6
+    n_settings = prod(map(len, STATIC_VALUES.values()))
+    widest = FlatSettings(n=max(STATIC_VALUES["n"]), k=2, a=max(STATIC_VALUES["a"]))
+    size = sum(len(json.dumps(event)) for event in flat_events(widest))
+    assert n_settings * size < 6e6
     for name, values in STATIC_VALUES.items():
         for value in values:
-            settings_from_message({"k": 2, name: value})
+            FlatSettings.from_message({"k": 2, name: value})
 
 
 def test_it_is_registered():
-    dashboard = shell.find_dashboard("flat")
+    dashboard = server.find_dashboard("flat")
     assert (
         dashboard.widget == "flat_dashboard"
         and dashboard.static is flat_static
-        and set(shell.find_dashboard()) >= {"planted", "flat"}
+        and set(server.find_dashboard()) >= {"planted", "flat"}
     )
 
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = flat.flat_dashboard(**EASY), [], threading.Event()
+    widget, sent, done = flat_dashboard(**EASY), [], threading.Event()
 
     def send(event, *_):
         sent.append(event)
@@ -337,6 +326,7 @@ def test_the_widget_answers_messages():
         "sentence",
         "done",
         "similarity",
+        "notes",
         "notes",
         "result",
         "done",

@@ -5,8 +5,12 @@ import statistics
 import pytest
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.flat import LIVE_VALUES, STATIC_VALUES, FlatSettings, flat_data, flat_static
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.flat import flat_data
+from comparison_hc.dashboards.flat_page import flat_static
+from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+
+LIVE_VALUES, STATIC_VALUES = FlatSettings.values("live"), FlatSettings.values("stored")
 
 
 class FlatPage(Page):
@@ -19,7 +23,7 @@ class FlatPage(Page):
 
     def picture(self):
         return self.page.evaluate(
-            "() => [...document.querySelectorAll('.chc-map')].map(c => c.toDataURL()).join() + [...document.querySelectorAll('.chc-prices-svg rect')].map(r => r.getAttribute('width')).join()"
+            "() => [...document.querySelectorAll('.chc-map')].map(c => c.src).join() + [...document.querySelectorAll('[data-show=prices] .mark-rect path')].map(r => r.getAttribute('d')).join()"
         )
 
     def shows(self, settings):
@@ -48,15 +52,15 @@ def test_the_first_picture_is_the_pure_functions(live):
     assert (
         live.shows(FlatSettings()) and live.visits() == 1 and live.fact("proof") == "certificate, no iteration needed"
     )
-    assert live.page.locator(".chc-prices-svg").get_attribute("aria-label").split("; ")[1].startswith("proved from")
-    assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.width)") == [200, 200]
+    assert live.page.locator("[data-show=prices]").get_attribute("aria-label").split("; ")[1].startswith("proved from")
+    assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.naturalWidth)") == [200, 200]
 
 
 def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_property, capsys):
     "At n = 200: every move changes the pictures, without building them again; the median is reported, and bounded generously because machines differ."
     live.page.evaluate("""() => {
         const root = document.querySelector('.chc'), slider = document.querySelector('.chc-slider[data-name=a] input'); window.took = [];
-        window.kept = [...root.querySelectorAll('.chc-map, svg, svg rect, .chc-facts tr')];
+        window.kept = [...root.querySelectorAll('.chc-map, .chc-chart svg, .chc-facts td')];
         let began = 0; slider.addEventListener('input', () => { began = performance.now(); }, true);
         new MutationObserver(() => requestAnimationFrame(() => { if (root.dataset.drawn === root.dataset.asked && began) { window.took.push(performance.now() - began); began = 0; } })).observe(root, {attributeFilter: ['data-drawn']});
     }""")
@@ -92,7 +96,7 @@ def test_lists_and_history(live):
     live.page.locator(".chc-history select").select_option("epsilon")
     assert "with the present settings but ε" in live.text(".chc-history figcaption")
     live.page.locator(".chc-history select").select_option("visit")
-    hollow = "() => [...document.querySelectorAll('.chc-objective-svg circle[fill=\"#fff\"]:not([visibility])')].length"
+    hollow = "() => document.querySelectorAll('[data-show=objective] .mark-symbol path[fill=\"#fff\"]').length"
     assert live.page.evaluate(hollow) == 0
     live.choose("every_k", "always")
     assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, every_k=True))
@@ -135,7 +139,7 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.page.wait_for_function(
         "() => /SDP-.*iteration \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
     )
-    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').width") == 300  # S is there before X
+    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').naturalWidth") == 300  # S is there before X
     live.put("n", 80, wait=False)
     live.put("a", 4, wait=False)
     live.put("k", 2, wait=False)

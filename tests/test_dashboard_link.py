@@ -9,29 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from test_dashboards import asks_nobody
 
 from comparison_hc import InputError
-from comparison_hc.dashboards import link, shell
-from comparison_hc.dashboards.link import (
-    FAMILIES,
-    LIVE_VALUES,
-    STATIC_VALUES,
-    TASKS,
-    LinkSettings,
-    all_trees,
-    draw_task,
-    family_of,
-    guessed_classes,
-    link_data,
-    link_events,
-    link_static,
-    one_curve,
-    settings_from_message,
-)
+from comparison_hc.dashboards import link, link_page, page, server
+from comparison_hc.dashboards.link import all_trees, guessed_classes, link_data, one_curve
+from comparison_hc.dashboards.link_page import link_dashboard, link_events, link_static
+from comparison_hc.dashboards.tasks import FAMILIES, TASKS, LinkSettings, draw_task, family_of
+from comparison_hc.dashboards.worker import Superseded
 from comparison_hc.link.execution import piecewise_loss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 
+LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
 SMALL = dict(per_class=4, task=0, tasks=3)
 some_settings = st.builds(
     LinkSettings,
@@ -133,56 +123,75 @@ def test_a_cluster_that_stands_for_no_class_gets_one_that_is_left(monkeypatch):
 # ---- what is sent
 
 
-def unpacked(event):
-    "The arrays of a task event."
-    kinds = dict(
-        x="<f4",
-        y="<f4",
-        labels="u1",
-        breaks="<f8",
-        firsts="<u4",
-        merges="<u2",
-        heights="<f4",
-        guesses="u1",
-        losses="<f8",
-    )
-    return {name: shell.unpack(event[name], kind) for name, kind in kinds.items()}
+def drawn_clusters(picture, n):
+    "The clusters of a tree that the page draws, read from the picture's nodes alone."
+    parent = page.unpack(picture["parent"]).tolist()
+    members = {node: frozenset([node]) if node < n else frozenset() for node in range(len(parent))}
+    for node, above in enumerate(parent):
+        if above != node:
+            members[above] |= members[node]
+    return set(members.values())
 
 
 def test_events_hold_everything_and_the_average_grows():
     settings = LinkSettings(**SMALL)
     first, *averages = json.loads(json.dumps(list(link_events(settings)), allow_nan=False))
-    data, sent = link_data(settings), unpacked(first)
+    data = link_data(settings)
     n, trees = 16, data["trees"]
-    assert (
-        np.array_equal(sent["breaks"], trees.breaks)
-        and np.array_equal(sent["merges"].reshape(-1, n - 1, 2), trees.merges)
-        and np.array_equal(sent["guesses"].reshape(-1, n), trees.guesses)
-        and np.array_equal(sent["losses"], trees.losses)
+    middles = (trees.breaks[:-1] + trees.breaks[1:]) / 2
+    assert np.array_equal(page.unpack(first["middles"], "<f8"), middles)
+    guesses = page.unpack(first["guesses"], "u1").reshape(-1, n)
+    assert np.array_equal(guesses, trees.guesses) and first["n"] == n
+    assert [tree["loss"] for tree in first["trees"]] == trees.losses.tolist()
+    for tree, merges, loss in zip(first["trees"], trees.merges, trees.losses, strict=True):
+        assert drawn_clusters(tree["show"]["tree"]["tree"], n) == clusters_of(merges)
+        assert tree["show"]["loss"] == f"{loss:.3f}: {round(loss * n)} of {n} wrong"
+    assert (first["show"]["parameter"], first["show"]["end-0"], first["show"]["end-1"]) == (
+        "α",
+        "0: single linkage",
+        "1: complete linkage",
     )
-    assert (
-        np.allclose(sent["heights"].reshape(-1, n - 1), trees.heights)
-        and np.array_equal(sent["firsts"], trees.firsts)
-        and first["ends"] == ["single linkage", "complete linkage"]
-        and first["parameter"] == "α"
-    )
-    assert [event["tasks"] for event in averages] == [1, 2, 3] and {event["of"] for event in averages} == {3}
+    assert [event["tasks"] for event in averages] == [1, 2, 3]
+    assert [event["words"] for event in averages] == ["1 task of 3", "2 tasks of 3", "3 tasks"]
     exact = data["average"].simplified()
-    assert np.array_equal(shell.unpack(averages[-1]["breaks"], "<f8"), exact.breakpoints) and np.array_equal(
-        shell.unpack(averages[-1]["losses"], "<f8"), exact.values
-    )
-    low, high = averages[-1]["best"]
-    assert averages[-1]["least"] == round(float(exact.values.min()), 9) == round(float(exact((low + high) / 2)), 9)
+    middle, _ = averages[-1]["best"]
+    assert float(exact(middle)) == exact.values.min()
+    assert averages[-1]["show"]["best-mean"].startswith(f"{exact.values.min():.3f}, α from ")
+
+
+@given(some_settings)
+@hypothesis_settings(max_examples=10, deadline=None)
+def test_what_the_page_looks_up_is_what_holds_there(settings):
+    "Tables against the definition: the piece and the tree at every thousandth, the average there and in the middles."
+    first, *_, last = link_events(settings)
+    data = link_data(settings)
+    breaks, begins = data["trees"].breaks, data["trees"].breaks[data["trees"].firsts]
+    at, tree_of = page.unpack(first["at"], "<u4"), page.unpack(first["tree_of"], "<u4")
+    grid = np.arange(1001) / 1000
+    for x, piece in zip(grid, at):
+        assert breaks[piece] <= x and (x < breaks[piece + 1] or x == 1 == breaks[piece + 1])
+    assert np.array_equal(data["curve"](grid), data["trees"].losses[tree_of[at]])
+    middles = page.unpack(first["middles"], "<f8")
+    wide = np.diff(breaks) > 1e-9  # the middle of a piece of one or two floating-point numbers is one of its ends
+    assert np.array_equal(tree_of[wide], (np.searchsorted(begins, middles, side="right") - 1)[wide])
+    for tree, record in enumerate(first["trees"]):
+        value, piece = record["middle"]
+        assert record["begin"] <= value <= record["end"]
+        assert tree_of[piece] == tree or record["end"] - record["begin"] < 1e-9
+    for curve, (value, piece) in ((data["curve"], first["best"]), (data["average"], last["best"])):
+        assert float(curve(value)) == curve.best()[0] and breaks[piece] <= value <= breaks[piece + 1]
+    assert np.array_equal(page.unpack(last["mean_at"], "<f8"), data["average"](grid))
+    assert np.array_equal(page.unpack(last["mean_middles"], "<f8"), data["average"](middles))
 
 
 def test_the_average_is_not_computed_twice(monkeypatch):
-    known, asked, real = {}, [], link.one_curve
+    known, asked, real = {}, [], link_page.one_curve
     monkeypatch.setattr(
-        link, "one_curve", lambda settings, number, step: asked.append(number) or real(settings, number, step)
+        link_page, "one_curve", lambda settings, number, step: asked.append(number) or real(settings, number, step)
     )
-    list(link_events(LinkSettings(**SMALL), known=known))
-    again = list(link_events(LinkSettings(per_class=4, task=7, tasks=5), known=known))
-    fewer = list(link_events(LinkSettings(per_class=4, task=7, tasks=2), known=known))
+    list(link_events(LinkSettings(**SMALL), memory=known))
+    again = list(link_events(LinkSettings(per_class=4, task=7, tasks=5), memory=known))
+    fewer = list(link_events(LinkSettings(per_class=4, task=7, tasks=2), memory=known))
     assert (
         asked == [0, 1, 2, 3, 4]
         and [event["tasks"] for event in again[1:]] == [3, 4, 5]
@@ -201,13 +210,13 @@ def test_step_can_end_the_work_and_the_rest_is_done_later(stop_at):
     def step(text, done=0, total=0):
         said.append(text)
         if len(said) == stop_at:
-            raise shell.Superseded
+            raise Superseded
 
     settings = LinkSettings("iris", per_class=8, tasks=4)
-    with pytest.raises(shell.Superseded):
+    with pytest.raises(Superseded):
         list(link_events(settings, step, known))
     assert len(said) == stop_at
-    assert list(link_events(settings, known=known))[-1] == list(link_events(settings))[-1]
+    assert list(link_events(settings, memory=known))[-1] == list(link_events(settings))[-1]
 
 
 @pytest.mark.parametrize(
@@ -228,14 +237,14 @@ def test_step_can_end_the_work_and_the_rest_is_done_later(stop_at):
 )
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
     with pytest.raises(InputError, match=f"^{says} must"):
-        settings_from_message(bad)
+        LinkSettings.from_message(bad)
 
 
 def test_the_smallest_and_the_largest_values_of_the_page_are_legal():
     for values in (LIVE_VALUES, STATIC_VALUES):
         for name, each in values.items():
             for value in each:
-                settings_from_message({name: value})
+                LinkSettings.from_message({name: value})
     for kind in TASKS:
         for family in FAMILIES:
             assert len(list(link_events(LinkSettings(kind, family, 2, 0, 1)))) == 2
@@ -250,15 +259,10 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = link_static(lambda done, total: seen.append((done, total)), TINY)
     assert text == link_static(values=TINY) and seen == [(done, 12) for done in range(1, 13)]
-    assert not re.search(
-        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
-    )
-    data, spec = (json.loads(re.search(rf'id="{name}">(.*?)</script>', text).group(1)) for name in ("data", "spec"))
-    assert (
-        data["names"] == ["family", "task", "tasks"] == [control["name"] for control in spec["controls"]]
-        and spec["start"]["kind"] == "iris"
-        and "12 stored settings" in spec["about"]
-    )
+    assert asks_nobody(text)
+    spec, data = page.read_static_page(text)
+    assert data["names"] == ["family", "task", "tasks"] and spec["start"]["kind"] == "iris"
+    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"] and "12 stored settings" in spec["html"]
     for key, places in data["answers"].items():
         family, task, tasks = key.split("|")
         events = json.loads(json.dumps(list(link_events(LinkSettings("iris", family, 4, int(task), int(tasks))))))
@@ -266,13 +270,13 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
 
 
 def test_it_is_registered():
-    dashboard = shell.find_dashboard("link")
-    assert dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in shell.find_dashboard()
+    dashboard = server.find_dashboard("link")
+    assert dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in server.find_dashboard()
 
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = link.link_dashboard(**SMALL), [], threading.Event()
+    widget, sent, done = link_dashboard(**SMALL), [], threading.Event()
 
     def send(event, *_):
         sent.append(event)

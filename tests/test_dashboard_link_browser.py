@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.link import LIVE_VALUES, STATIC_VALUES, LinkSettings, link_data, link_static
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.link import link_data
+from comparison_hc.dashboards.link_page import link_static
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.tasks import LinkSettings
+
+LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
 
 SETTINGS = LinkSettings()
 
@@ -33,7 +37,7 @@ class LinkPage(Page):
 
     def wrong(self):
         return self.page.evaluate(
-            "() => [...document.querySelectorAll('.chc-pruned-svg path')].map(p => p.getAttribute('visibility') === 'hidden' ? null : p.getAttribute('stroke') === '#000').filter(v => v !== null)"
+            "() => [...document.querySelectorAll('.chc-pruned .mark-symbol path')].map(p => p.getAttribute('stroke') === '#000')"
         )
 
     def branches(self):
@@ -76,14 +80,14 @@ def test_the_first_picture_is_the_pure_functions(live, data):
     least, intervals = data["curve"].best()
     assert (
         live.fact("best here").startswith(f"{least:.3f}, α from")
-        and live.page.locator(".chc-target-svg path:not([visibility])").count() == 200
+        and live.page.locator(".chc-target .mark-symbol path").count() == 200
     )
 
 
 def test_twenty_moves_ask_nobody_and_are_right(live, data, record_property, capsys):
     "Every move shows what the pure function says; nothing is sent; the median is reported, and bounded generously because machines differ."
     live.page.evaluate(
-        "() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-pruned-svg path, .chc-facts td')]; }"
+        "() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-tree-svg path, .chc-facts td')]; }"
     )
     asked, trees, took = live.page.locator(".chc").get_attribute("data-asked"), set(), []
     for x in np.linspace(0.02, 0.98, 20).round(3):
@@ -123,8 +127,8 @@ def test_keys_buttons_and_a_click_on_the_curve(live, data):
     assert float(data["curve"](live.place())) == data["curve"].best()[0] and live.shows(data)
     live.go("mean")
     assert float(data["average"](live.place())) == data["average"].best()[0] and live.shows(data)
-    box = live.page.locator(".chc-curve-svg").bounding_box()
-    live.page.mouse.click(box["x"] + 40 + 0.75 * (box["width"] - 54), box["y"] + 100)
+    box = live.page.locator("[data-show=curve] svg .root .background").first.bounding_box()
+    live.page.mouse.click(box["x"] + 0.75 * box["width"], box["y"] + 100)
     breaks = data["trees"].breaks
     assert (
         abs(live.place() - 0.75) < 0.02
@@ -159,7 +163,7 @@ def test_the_average_grows_while_alpha_moves_and_another_kind_drops_it(live):
     )
     early = int(live.page.locator(".chc").get_attribute("data-tasks"))
     live.move(0.3)
-    assert live.place() == 0.3 and not live.page.locator(".chc-mean").get_attribute("d") == ""
+    assert live.place() == 0.3 and live.page.locator("[data-show=curve] path[stroke='#D55E00']").count()
     live.page.wait_for_function("early => +document.querySelector('.chc').dataset.tasks > early", arg=early)
     live.put("per_class", 3, wait=False)
     live.put("tasks", 2)

@@ -10,32 +10,29 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from test_dashboards import asks_nobody
 
 from comparison_hc import InputError
-from comparison_hc.adaptive import insertion_clustering, random_hierarchy
+from comparison_hc.adaptive import insertion_clustering
 from comparison_hc.adaptive.queries import GrowingTree
-from comparison_hc.dashboards import shell, step
-from comparison_hc.dashboards.step import (
+from comparison_hc.dashboards import page, server
+from comparison_hc.dashboards.costs import (
     DELTA_VALUES,
     EXACT_N,
-    LIVE_VALUES,
     NOISY_N,
     P_VALUES,
     RUNS,
     SHAPE_NAMES,
-    STATIC_VALUES,
-    StepSettings,
     chart_lines,
     questions,
-    settings_from_message,
-    step_data,
-    step_events,
-    step_static,
     stored_questions,
-    watch,
 )
+from comparison_hc.dashboards.record import LETTERS, StepSettings
+from comparison_hc.dashboards.step import step_data, watch
+from comparison_hc.dashboards.step_page import step_dashboard, step_events, step_static
 from comparison_hc.oracles import HierarchyOracle, run
 
+LIVE_VALUES, STATIC_VALUES = StepSettings.values("live"), StepSettings.values("stored")
 properties = hypothesis_settings(deadline=None, derandomize=True, max_examples=25)
 shapes = st.sampled_from(SHAPE_NAMES)
 
@@ -116,29 +113,49 @@ def test_a_noisy_run_multiplies_shares_by_what_the_answers_say(n, shape, p, delt
     )
 
 
-def test_events_are_the_record():
-    settings = StepSettings(7, "split", 0.9)
+def frames_of(event):
+    "The frames of every item: one for each question and half of one, and the last."
+    firsts = [*event["firsts"], len(event["frames"])]
+    return [event["frames"][a:b] for a, b in zip(firsts, firsts[1:])]
+
+
+@pytest.mark.parametrize("p", [0.9, 1.0])
+def test_events_are_the_record(p):
+    settings = StepSettings(7, "split", p)
     sent, chart = json.loads(json.dumps(list(step_events(settings)), allow_nan=False))
     insertions, learned, hidden = watch(settings)
-    assert (
-        sent["right"] == (learned == hidden) and not sent["exact"] and chart["lines"] == chart_lines("split", 0.9, 0.05)
-    )
-    for each, one in zip(insertions, sent["insertions"], strict=True):
-        assert (one["item"], one["sibling"], one["vertices"]) == (
-            each.item,
-            each.sibling,
-            [list(row) for row in each.vertices],
-        )
-        assert (
-            one["questions"] == [[q.pivot, *q.items, q.answer, q.truth] for q in each.questions]
-            and np.abs(np.array(one["shares"]) / 1000 - each.shares).max() <= 5.1e-4
-        )
-    exact = next(iter(step_events(StepSettings(7))))
-    assert all(
-        (np.array(row) > 0).tolist() == [share > 0 for share in shares]
-        for one, each in zip(exact["insertions"], watch(StepSettings(7))[0])
-        for row, shares in zip(one["shares"], each.shares)
-    )
+    lines = chart_lines("split", p, 0.05)
+    assert len(chart["show"]["costs"]["rows"]["lines"]) == sum(len(line["n"]) for line in lines)
+    total = 0
+    for at, (each, frames, picture) in enumerate(zip(insertions, frames_of(sent), sent["items"], strict=True)):
+        names = [v for v, *_ in each.vertices]
+        assert [int(v) for v in re.findall(r'chc-dot" data-vertex="(\d+)"', picture["overlay"])] == names
+        parent = page.unpack(picture["tree"]["parent"]).tolist()
+        for v, left, right in each.vertices:
+            assert all(parent[names.index(kid)] == names.index(v) for kid in (left, right) if kid >= 0)
+        assert len(frames) == 2 * len(each.questions) + 1 and {frame["item"] for frame in frames} == {at}
+        for number, q in enumerate(each.questions):
+            asked, answered = frames[2 * number : 2 * number + 2]
+            assert asked["cost"] == dict(n=each.item + 1, q=total)
+            total += 1
+            assert answered["cost"]["q"] == total
+            x, (a, b) = LETTERS[each.item], (LETTERS[item] for item in q.items[:2])
+            for row, frame in ((number, asked), (number + 1, answered)):
+                assert (frame["pivot"], frame["asked"]) == (q.pivot, list(q.items[:2]))
+                assert frame["show"]["words"] == f"Which two of {a}, {b} and the new item {x} belong together?"
+                assert np.abs(np.array(frame["shares"]) / 1000 - each.shares[row]).max() <= 5.1e-4
+                if p == 1:
+                    assert [share > 0 for share in frame["shares"]] == [share > 0 for share in each.shares[row]]
+            pair = (f"{x} and {b}", f"{x} and {a}", f"{a} and {b}")[q.answer]
+            answer = answered["show"]["answer"]
+            assert asked["show"]["answer"]["html"] == "" and answer["html"].startswith(f"{pair}. So {x} belongs ")
+            wrong = q.answer != q.truth
+            assert ("wrong" in answer["html"]) == ("chc-wrong" in answer["class"]) == wrong
+        last = frames[-1]
+        assert [v for v, share in zip(names, last["shares"]) if share] == [each.sibling]
+        assert last["show"]["words"].startswith(f"{LETTERS[each.item]} becomes the sibling of ")
+    said = sent["frames"][-1]["show"]["answer"]["html"]
+    assert said == f"The tree is complete, and it is {'' if learned == hidden else 'not '}the hidden tree."
 
 
 # ---- stored runs
@@ -225,20 +242,20 @@ def test_the_chart_has_the_bounds_and_nothing_leaves_them():
 )
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
     with pytest.raises(InputError, match=says):
-        settings_from_message(bad)
+        StepSettings.from_message(bad)
 
 
 def test_other_messages_are_refused():
     with pytest.raises(InputError, match="settings must"):
-        settings_from_message([1])
-    assert settings_from_message({}) == StepSettings()
+        StepSettings.from_message([1])
+    assert StepSettings.from_message({}) == StepSettings()
 
 
 @pytest.mark.parametrize("values", [LIVE_VALUES, STATIC_VALUES])
 def test_every_value_of_a_control_is_legal(values):
     for name in values:
         for value in values[name]:
-            settings_from_message({name: value})
+            StepSettings.from_message({name: value})
 
 
 SMALL = dict(STATIC_VALUES, n=[4, 6], shape=["uniform", "balanced"], p=[0.9, 1.0], seed=[0])
@@ -248,29 +265,23 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
     text = step_static(lambda done, total: seen.append((done, total)), SMALL)
     assert text == step_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert not re.search(
-        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
-    )
-    data, spec = (json.loads(re.search(rf'id="{name}">(.*?)</script>', text).group(1)) for name in ("data", "spec"))
-    assert (
-        len(data["answers"]) == 8
-        and data["names"] == ["n", "shape", "p"] == [control["name"] for control in spec["controls"]]
-        and spec["start"]["n"] == 4
-    )
-    fresh = list(step_events(StepSettings(6, "balanced", 0.9)))
-    assert [data["events"][place] for place in data["answers"]["6|balanced|0.9"]] == json.loads(
-        json.dumps(fresh)
-    ) and "4|uniform|1" in data["answers"]
+    assert asks_nobody(text)
+    spec, data = page.read_static_page(text)
+    assert len(data["answers"]) == 8 and data["names"] == ["n", "shape", "p"] and spec["start"]["n"] == 6
+    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"]
+    fresh = json.loads(json.dumps(list(step_events(StepSettings(6, "balanced", 0.9)))))
+    assert [data["events"][place] for place in data["answers"]["6|balanced|0.9"]] == fresh
+    assert "4|uniform|1" in data["answers"]
 
 
 def test_it_is_registered():
-    dashboard = shell.find_dashboard("step")
+    dashboard = server.find_dashboard("step")
     assert dashboard.widget == "step_dashboard" and dashboard.static is step_static
 
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = step.step_dashboard(n=5), [], threading.Event()
+    widget, sent, done = step_dashboard(n=5), [], threading.Event()
 
     def send(event, *_):
         sent.append(event)
@@ -288,4 +299,4 @@ def test_the_widget_answers_messages():
         "run",
         "chart",
         "done",
-    ] and sent[-3]["n"] == 5
+    ] and len(sent[-3]["items"]) == 3

@@ -3,8 +3,12 @@
 import pytest
 from test_dashboard_browser import Page
 
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
-from comparison_hc.dashboards.step import LETTERS, STATIC_VALUES, StepSettings, step_static, watch
+from comparison_hc.dashboards.record import LETTERS, StepSettings
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.step import watch
+from comparison_hc.dashboards.step_page import step_static
+
+STATIC_VALUES = StepSettings.values("stored")
 
 
 class StepPage(Page):
@@ -27,7 +31,7 @@ class StepPage(Page):
     def candidates(self):
         return set(
             self.page.evaluate(
-                "() => [...document.querySelectorAll('.chc-tree-svg circle[data-vertex]')].filter(c => c.getAttribute('visibility') !== 'hidden' && +c.dataset.share > 0).map(c => +c.dataset.vertex)"
+                "() => [...document.querySelectorAll('.chc-dot')].filter(c => +c.dataset.share > 0).map(c => +c.dataset.vertex)"
             )
         )
 
@@ -125,9 +129,9 @@ def test_axes_have_names_and_no_texts_overlap(live):
         for width in (1280, 760):
             live.page.set_viewport_size(dict(width=width, height=900))
             live.page.wait_for_timeout(250)
-            assert {"items n", "questions in all"} <= set(live.page.locator(".chc-cost-svg text").all_text_contents())
+            assert {"items n", "questions in all"} <= set(live.page.locator("[data-show=costs] svg text").all_text_contents())
             assert (
-                live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('.chc-cost-svg text, .chc-tree-svg text, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
+                live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
                 .filter(e => e.getAttribute('visibility') !== 'hidden' && e.textContent).map(e => e.getBoundingClientRect());
                 return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length; }""")
                 == 0
@@ -143,7 +147,7 @@ def test_static_twin(browser, tmp_path):
         step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8"
     )
     page = StepPage(browser, path.as_uri())
-    assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored runs" in page.text(".chc-about")
+    assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
     page.press("p", "End")
     page.press("n", "End")
     through_the_last_item(page, StepSettings(8, "split"))

@@ -12,17 +12,13 @@ from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram, InputError
 from comparison_hc.cli import main
-from comparison_hc.dashboards import planted, shell
-from comparison_hc.dashboards.planted import (
-    GROUP_SIZES,
-    Hypothesis,
-    PlantedInstance,
-    PlantedSettings,
-    hypotheses,
-    planted_data,
-    planted_events,
-    settings_from_message,
-)
+from comparison_hc.dashboards import page, planted_page, server
+from comparison_hc.dashboards.pictures import read_png
+from comparison_hc.dashboards.planted import PlantedInstance, planted_data
+from comparison_hc.dashboards.planted_page import planted_events
+from comparison_hc.dashboards.planted_settings import PlantedSettings
+from comparison_hc.dashboards.promises import Hypothesis, hypotheses
+from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.metrics import average_ari
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
@@ -58,7 +54,7 @@ class Stage:
 def stage():
     "A stage with a worker that is closed in the end."
     stage = Stage()
-    stage.worker = shell.LatestOnly(stage.work, stage.publish)
+    stage.worker = LatestOnly(stage.work, stage.publish)
     yield stage
     for gate in stage.gates.values():
         gate.set()
@@ -88,7 +84,7 @@ def test_only_the_latest_request_is_answered(stage):
 def test_the_last_request_is_always_answered_in_full(waits):
     "Whatever the order of requests and pauses: the last one is answered with all its events, at the end, and nothing older comes after anything newer."
     stage = Stage()
-    worker = shell.LatestOnly(stage.work, stage.publish)
+    worker = LatestOnly(stage.work, stage.publish)
     for number, pause in enumerate(waits):
         worker.submit(number, str(number))
         if pause:
@@ -114,7 +110,7 @@ def test_progress_is_published_only_when_work_is_long():
         yield dict(kind="part")
 
     for show_after, expected in ((0.0, 5), (60, 0)):
-        worker = shell.LatestOnly(work, seen.append, show_after)
+        worker = LatestOnly(work, seen.append, show_after)
         worker.submit(show_after, None)
         assert worker.wait(20)
         worker.close()
@@ -140,7 +136,7 @@ def test_mistakes_become_sentences_and_the_worker_lives_on(error, says, caplog):
             raise error
         yield dict(kind="part")
 
-    worker = shell.LatestOnly(work, seen.append)
+    worker = LatestOnly(work, seen.append)
     for number in (1, 0):
         worker.submit(number, number)
         assert worker.wait(20)
@@ -170,14 +166,24 @@ def test_a_closed_worker_publishes_nothing_more(stage):
 # ---- the pure functions
 
 
-def unpacked(event, n):
-    "The dendrogram of a method event, rebuilt from what the page gets."
-    members, sizes = shell.unpack(event["members"]).tolist(), shell.unpack(event["sizes"]).tolist()
-    ends = np.cumsum(sizes).tolist()
-    return Dendrogram.from_merges(
-        shell.unpack(event["merges"]).reshape(-1, 2).tolist(),
-        [members[end - size : end] for end, size in zip(ends, sizes)],
-    )
+def drawn_tree(picture, n):
+    "The dendrogram that the page draws, read from the picture's nodes alone."
+    parent = page.unpack(picture["parent"]).tolist()
+    x = page.unpack(picture["x"]).tolist()
+    children = {node: [] for node in range(n, len(parent))}
+    for node, above in enumerate(parent):
+        if above != node:
+            children[above].append(node)
+    merged_first = round(65535 * np.log2(n - 1) / np.log2(n))  # where the first merge of single objects stands
+    groups = [node for node in children if x[node] == x[n] != merged_first]  # joined before the first merge
+    clusters = [children[node] for node in groups] + [[i] for i in range(n) if parent[i] not in groups]
+    names = groups + [i for i in range(n) if parent[i] not in groups]
+    number = {node: at for at, node in enumerate(names)}
+    merges = []
+    for node in sorted(set(children) - set(groups)):
+        number[node] = len(clusters) + len(merges)
+        merges.append([number[child] for child in children[node]])
+    return Dendrogram.from_merges(merges, clusters)
 
 
 @pytest.mark.parametrize(
@@ -188,17 +194,18 @@ def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
     wanted = {row["method"]: row for row in planted_run(0.1 * snr, p, n_pure, repetition=0, rng=seed)}
     settings = PlantedSettings(snr, p, n_pure, 3, seed, planted_methods)
     instance = PlantedInstance(settings)
-    events = {
-        event["method"]: event for event in planted_events(settings, instance=instance) if event["kind"] == "method"
-    }
-    assert list(events) == ["4–AL", *(name for name in planted_methods if name != "4–AL")]  # the drawn one first
-    for name, event in events.items():
-        assert event["comparisons"] == wanted[name]["comparisons"] and event["aari"] == pytest.approx(
-            wanted[name]["aari"], abs=1e-6
-        )
-        assert average_ari(instance.model.levels, unpacked(event, settings.n_objects)) == pytest.approx(
-            event["aari"], abs=1e-6
-        )
+    events = list(planted_events(settings, instance=instance))
+    shown = {event["when"][1]: event["show"] for event in events if event["kind"] == "method"}
+    trees = {event["when"][1]: event["show"]["tree"]["tree"] for event in events if event["kind"] == "tree"}
+    values = {row["series"]: row["value"] for event in events for row in event.get("visit", {}).get("rows", [])}
+    order = ["4–AL", *(name for name in planted_methods if name != "4–AL")]  # the drawn one first
+    assert list(shown) == list(trees) == order
+    for name, show in shown.items():
+        assert show[f"count {name}"] == f"{wanted[name]['comparisons']:,}"
+        assert show[f"aari {name}"] == f"{wanted[name]['aari']:.3f}"
+        assert values[name] == pytest.approx(wanted[name]["aari"], abs=1e-6)
+        drawn = drawn_tree(trees[name], settings.n_objects)
+        assert average_ari(instance.model.levels, drawn) == pytest.approx(values[name], abs=1e-6)
 
 
 def test_events_are_json_and_the_heat_map_is_the_similarity():
@@ -206,7 +213,7 @@ def test_events_are_json_and_the_heat_map_is_the_similarity():
     instance = PlantedInstance(settings)
     events = json.loads(json.dumps(list(planted_events(settings, instance=instance)), allow_nan=False))
     model, w = events[0], instance.model.similarity
-    shades = shell.unpack(model["shades"], "u1").reshape(12, 12).astype(int)
+    shades = read_png(model["show"]["heat"]["src"]).astype(int)
     off = ~np.eye(12, dtype=bool)
     assert (
         model["kind"] == "model"
@@ -244,9 +251,10 @@ def test_a_move_of_p_keeps_what_does_not_depend_on_it():
         after.model is before.model
         and after.tree("SL") is made["SL"]
         and after.tree("CL") is made["CL"]
-        and "4–AL" not in after.trees
+        and "4–AL" not in after.given
     )
-    assert not PlantedInstance(PlantedSettings(p=0.01, n_pure=2, seed=1), before).trees
+    other = PlantedInstance(PlantedSettings(p=0.01, n_pure=2, seed=1), before)
+    assert not other.asked and not other.given
 
 
 def test_step_is_called_often_and_can_end_the_work():
@@ -255,9 +263,9 @@ def test_step_is_called_often_and_can_end_the_work():
     def step(text, done=0, total=0):
         said.append(text)
         if len(said) == 7:
-            raise shell.Superseded
+            raise Superseded
 
-    with pytest.raises(shell.Superseded):
+    with pytest.raises(Superseded):
         list(planted_events(PlantedSettings(n_pure=4), step))
     assert len(said) == 7
 
@@ -287,8 +295,8 @@ def test_extremes(case):
     )
     events = json.loads(json.dumps(list(planted_events(settings)), allow_nan=False))
     kinds = [event["kind"] for event in events]
-    assert kinds[:3] == ["model", "notes", "theory"] and set(kinds[3:]) == {"method"}
-    sentences = events[1]["notes"] + [event["why"] for event in events if "why" in event]
+    assert kinds[:3] == ["model", "notes", "theory"] and set(kinds[3:]) == {"blank", "method", "tree"}
+    sentences = [note for event in events for note in event.get("notes", [])]
     assert all(sentence.endswith((".", "'.")) and len(sentence) > 20 for sentence in sentences)
     if case not in ("strong", "three answers or so"):
         assert sentences
@@ -333,15 +341,17 @@ def test_without_noise_every_comparison_gives_the_tree():
 )
 def test_bad_settings_are_refused_with_a_sentence(bad, says):
     with pytest.raises(InputError, match=says):
-        settings_from_message(bad)
+        PlantedSettings.from_message(bad)
 
 
 def test_messages_of_the_page():
-    assert settings_from_message(
+    assert PlantedSettings.from_message(
         dict(snr="inf", p=0.5, n_pure=2, n_levels=2, seed=1, methods=["4–AL", "SL"], drawn="SL")
     ) == PlantedSettings(float("inf"), 0.5, 2, 2, 1, ("SL", "4–AL"), "SL")
     with pytest.raises(InputError, match="settings"):
-        settings_from_message([1])
+        PlantedSettings.from_message([1])
+    settings = PlantedSettings(float("inf"), drawn="SL")
+    assert PlantedSettings.from_message(json.loads(json.dumps(settings.message()))) == settings
 
 
 # ---- hypotheses of the theorems
@@ -421,52 +431,67 @@ def test_a_hypothesis_that_holds():
 
 @given(st.lists(st.integers(0, 65535)))
 def test_pack_and_unpack(numbers):
-    assert shell.unpack(shell.pack(numbers)).tolist() == numbers
+    assert page.unpack(page.pack(numbers)).tolist() == numbers
 
 
 SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1])
 
 
+def asks_nobody(text):
+    "Whether a page, but for the library in it, fetches nothing."
+    own = text.replace(page.vega_library(), "").replace("http://www.w3.org/2000/svg", "")
+    return not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://""", own)
+
+
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
     seen = []
-    text = planted.planted_static(lambda done, total: seen.append((done, total)), SMALL)
-    assert text == planted.planted_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert not re.search(
-        r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://(?!www\.w3\.org/2000/svg)""", text
-    )
-    data = json.loads(re.search(r'id="data">(.*?)</script>', text).group(1))
-    assert len(data["answers"]) == 8 and data["names"] == ["snr", "p", "n_pure", "n_levels", "seed"]
+    text = planted_page.planted_static(lambda done, total: seen.append((done, total)), SMALL)
+    assert text == planted_page.planted_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
+    assert asks_nobody(text)
+    spec, data = page.read_static_page(text)
+    assert len(data["answers"]) == 8 and data["names"] == ["snr", "p", "seed"]
     for key, places in data["answers"].items():
-        snr, p, n_pure, n_levels, seed = key.split("|")
-        fresh = {
-            event["method"]: event
-            for event in planted_events(
-                PlantedSettings(float(snr), float(p), int(n_pure), int(n_levels), int(seed), planted_methods)
-            )
-            if event["kind"] == "method"
-        }
-        assert {
-            event["method"]: event for event in (data["events"][place] for place in places) if event["kind"] == "method"
-        } == fresh
+        snr, p, seed = key.split("|")
+        settings = PlantedSettings(float(snr), float(p), 2, 2, int(seed), planted_methods)
+        assert [data["events"][place] for place in places] == json.loads(json.dumps(list(planted_events(settings))))
     assert len(data["events"]) < sum(map(len, data["answers"].values()))  # what repeats is stored once
+    assert spec["start"]["n_pure"] == 2 and "8 stored settings" in spec["html"]
+
+
+def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
+    "Each file by itself, and all of a dashboard as one."
+    import shutil
+    import subprocess
+    from importlib.resources import files
+
+    static = [path for path in files("comparison_hc.dashboards").joinpath("static").iterdir()]
+    own = [path for path in static if path.name.endswith((".mjs", ".css"))]
+    assert len(own) > 10
+    for path in own:
+        assert all(len(line) <= 120 for line in path.read_text(encoding="utf-8").splitlines()), path.name
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    whole = {path.name: path.read_text(encoding="utf-8") for path in own if path.name.endswith(".mjs")}
+    for name in ("planted", "flat", "step", "ask", "link"):
+        for last in ("widget.mjs", "file.mjs"):
+            whole[f"{name}_{last}"] = page.bundle([*page.modules_of(name), last])
+    for name, text in whole.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        done = subprocess.run([node, "--check", tmp_path / name], capture_output=True, text=True)
+        assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
 def test_command(capsys, tmp_path, monkeypatch):
     assert main(["dashboard"]) == 0 and "planted" in capsys.readouterr().out
-    monkeypatch.setattr(planted, "STATIC_VALUES", SMALL)
-    monkeypatch.setitem(
-        shell._registry,
+    small = server.Dashboard(
         "planted",
-        planted.register_dashboard(
-            shell.Dashboard(
-                "planted",
-                "t",
-                "comparison_hc.dashboards.planted",
-                "planted_dashboard",
-                lambda progress: planted.planted_static(progress, SMALL),
-            )
-        ),
+        "t",
+        "comparison_hc.dashboards.planted_page",
+        "planted_dashboard",
+        lambda progress: planted_page.planted_static(progress, SMALL),
     )
+    monkeypatch.setitem(server._registry, "planted", server.register_dashboard(small))
     assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (
         tmp_path / "p.html"
     ).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
@@ -491,8 +516,8 @@ def test_a_taken_port_is_named(capsys):
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(InputError, match="free"):
-            shell.free_port(port)
-        assert shell.free_port() != port
+            server.free_port(port)
+        assert server.free_port() != port
 
 
 FILES_ONLY = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')"  # in place of Voila
@@ -503,8 +528,8 @@ def plain_server(monkeypatch):
     "A server of files in place of Voila: the page is the list of the folder's files."
     import sys
 
-    monkeypatch.setattr(shell, "_import_extra", lambda name: None)
-    monkeypatch.setattr(shell, "_voila_command", lambda notebook, port: [sys.executable, "-c", FILES_ONLY, str(port)])
+    monkeypatch.setattr(server, "import_extra", lambda name: None)
+    monkeypatch.setattr(server, "voila_command", lambda notebook, port: [sys.executable, "-c", FILES_ONLY, str(port)])
 
 
 def page_at(address):
@@ -515,12 +540,12 @@ def page_at(address):
 
 
 def named(name):
-    return shell.Dashboard(name, name, "m", "w", None)
+    return server.Dashboard(name, name, "m", "w", None)
 
 
 def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server, monkeypatch):
     "Both choose the same port before either listens."
-    chosen, both_chose, both_serve, found, choose = [], threading.Barrier(2), threading.Barrier(2), {}, shell.free_port
+    chosen, both_chose, both_serve, found, choose = [], threading.Barrier(2), threading.Barrier(2), {}, server.free_port
 
     def same_at_first(port=None):
         chosen.append(choose(port))
@@ -529,10 +554,10 @@ def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server
         both_chose.wait(30)
         return chosen[0]
 
-    monkeypatch.setattr(shell, "free_port", same_at_first)
+    monkeypatch.setattr(server, "free_port", same_at_first)
 
     def start(name):
-        with shell.serve_dashboard(named(name)) as address:
+        with server.serve_dashboard(named(name)) as address:
             found[name] = address, page_at(address)
             both_serve.wait(30)
 
@@ -547,14 +572,14 @@ def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server
 
 def test_a_wanted_port_that_somebody_takes_first_is_named(plain_server, monkeypatch):
     "It was free when we looked. The other page answers, and is not taken for ours."
-    choose, looked = shell.free_port, []
-    with shell.serve_dashboard(named("other")) as address:
+    choose, looked = server.free_port, []
+    with server.serve_dashboard(named("other")) as address:
         port = int(address.split(":")[2].strip("/"))
         monkeypatch.setattr(
-            shell, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted
+            server, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted
         )
         with pytest.raises(InputError, match=f"--port must be a port that is free; got {port}"):
-            with shell.serve_dashboard(named("mine"), port):
+            with server.serve_dashboard(named("mine"), port):
                 pass
         assert looked == [port] and "other.ipynb" in page_at(address)
 
@@ -571,10 +596,10 @@ def test_a_server_that_does_not_start_says_why_and_is_not_tried_again(plain_serv
 
     started = []
     monkeypatch.setattr(
-        shell, "_voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words]
+        server, "voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words]
     )
     with pytest.raises(InputError, match=says):
-        with shell.serve_dashboard(named("d"), patience=patience):
+        with server.serve_dashboard(named("d"), patience=patience):
             pass
     assert len(started) == 1
 
@@ -584,12 +609,12 @@ def test_a_missing_extra_is_one_sentence(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(InputError, match=r"comparison_hc\[dashboard\]"):
-        planted.planted_dashboard()
+        planted_page.planted_dashboard()
 
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = planted.planted_dashboard(n_pure=2, p=0.5), [], threading.Event()
+    widget, sent, done = planted_page.planted_dashboard(n_pure=2, p=0.5), [], threading.Event()
 
     def send(event, *_):
         sent.append(event)
@@ -602,11 +627,7 @@ def test_the_widget_answers_messages():
     )
     assert done.wait(20)
     widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "model",
-        "notes",
-        "theory",
-        "method",
-        "done",
-    ] and {event["number"] for event in sent} == {"v:1"}
+    kinds = [event["kind"] for event in sent if event["kind"] not in ("progress", "blank")]
+    assert kinds == ["model", "notes", "theory", "method", "tree", "done"]
+    assert {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2

@@ -2,10 +2,18 @@
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "shell": ["find_dashboard", "register_dashboard", "run_dashboard", "write_static"],
-    "planted": ["planted_dashboard", "planted_data", "PlantedSettings"],
-    "flat": ["flat_dashboard", "flat_data", "FlatSettings"],
-    "step": ["step_dashboard", "step_data", "StepSettings"],
-    "ask": ["ask_dashboard"],
-    "link": ["link_dashboard", "link_data", "LinkSettings"],
+    "server": ["find_dashboard", "register_dashboard", "run_dashboard", "serve_dashboard", "write_static"],
+    "planted": ["planted_data"],
+    "planted_settings": ["PlantedSettings"],
+    "planted_page": ["planted_dashboard"],
+    "flat": ["flat_data"],
+    "flat_settings": ["FlatSettings"],
+    "flat_page": ["flat_dashboard"],
+    "step": ["step_data"],
+    "record": ["StepSettings"],
+    "step_page": ["step_dashboard"],
+    "ask_page": ["ask_dashboard"],
+    "link": ["link_data"],
+    "tasks": ["LinkSettings"],
+    "link_page": ["link_dashboard"],
 })

@@ -10,8 +10,10 @@ import os
 import shutil
 import statistics
 
-from comparison_hc.dashboards.planted import LIVE_VALUES
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.planted_settings import PlantedSettings
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+
+LIVE_VALUES = PlantedSettings.values("live")
 
 MOVE = """([name, places]) => new Promise(resolve => {
     const root = document.querySelector('.chc'), took = [];

@@ -14,8 +14,10 @@ import statistics
 
 from dashboard import MOVE
 
-from comparison_hc.dashboards.flat import LIVE_VALUES
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+
+LIVE_VALUES = FlatSettings.values("live")
 
 
 def measure(page, name, values):

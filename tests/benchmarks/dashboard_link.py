@@ -14,8 +14,10 @@ import statistics
 
 from dashboard import MOVE
 
-from comparison_hc.dashboards.link import LIVE_VALUES
-from comparison_hc.dashboards.shell import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.tasks import LinkSettings
+
+LIVE_VALUES = LinkSettings.values("live")
 
 SWEEP = """() => new Promise(resolve => {
     const input = document.querySelector('.chc-slider[data-name=parameter] input'), took = []; let turn = 0;

@@ -1,0 +1,39 @@
+// Charts are Vega specifications from Python; events replace their rows and signals, never the chart.
+
+// A chart in `element`. `draw` takes {rows: {name: rows}, signals: {name: value}}.
+export function makeChart(element, spec) {
+  const options = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
+  const ready = globalThis.comparisonCharts(element, spec, options).then(({view}) => view);
+  return {ready, async draw({rows = {}, signals = {}, label}) {
+    const view = await ready;
+    for (const [name, each] of Object.entries(rows)) view.data(name, each);
+    for (const [name, value] of Object.entries(signals)) view.signal(name, value);
+    if (label) element.setAttribute("aria-label", label);
+    view.run();
+  }};
+}
+
+// The settings that were answered on this page, against the order of visit or one of the sliders. A visit has its
+// rows, its place on each slider, and for each slider a key: visits with equal keys differ in that slider and the seed.
+export function makeHistory(figure, chart) {
+  const visits = [], select = figure.querySelector("select"), caption = figure.querySelector("figcaption");
+  const several = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  function draw() {
+    const by = select.value, latest = visits.at(-1), inOrder = by === "visit";
+    const shown = inOrder ? visits.slice(-40) : visits.filter(visit => visit.keys[by] === latest.keys[by]);
+    const place = visit => inOrder ? visits.indexOf(visit) + 1 : visit.places[by];
+    chart.draw({
+      rows: {visits: shown.flatMap(visit => visit.rows.map(row => ({...row, word: visit.word, x: place(visit)})))},
+      signals: {against: by, now: place(latest)},
+      label: `${figure.dataset.measure} of ${several(visits.length, "setting")}`,
+    });
+    const left = visits.length - shown.length;
+    const all = `${left ? `The last ${shown.length} of ` : ""}${several(visits.length, "setting")}`;
+    const {rest} = select.selectedOptions[0].dataset;
+    const along = `${several(shown.length, "visit")} with the present ${rest}, all seeds`;
+    const others = left ? `; the others of ${visits.length} are left out` : "";
+    caption.textContent = inOrder ? `${all} so far; dotted: the present one.` : `${along}${others}.`;
+  }
+  select.addEventListener("change", () => visits.length && draw());
+  return {add(visit) { visits.push(visit); draw(); }};
+}
