@@ -1,7 +1,7 @@
 """Write README.md, and the figures it shows, from nbs/index.ipynb: `python .ci/readme.py [FOLDER]`.
 
-Cells that begin with `#| hide` are left out, other directives are not shown, text outputs become indented blocks and
-SVG outputs files.
+Cells that begin with `#| hide` are left out, other directives are not shown, text outputs become indented blocks,
+SVG outputs files, and Markdown outputs part of the page. Of cells under `#| echo: false` only the outputs are shown.
 """
 
 import json
@@ -18,6 +18,11 @@ def cell_source(cell):
     return "\n".join(line for line in lines if not line.startswith("#|")).strip()
 
 
+def one_folder_up(text):
+    "Links that are relative to the notebook, as the page needs them."
+    return re.sub(r"\]\((?!https?:|#)", "](nbs/", text)
+
+
 def readme(
     notebook,  # parsed index.ipynb
 ):  # (text of README.md, {relative path: text of a figure})
@@ -27,13 +32,16 @@ def readme(
         source = cell_source(cell)
         if not source:
             continue
-        if cell["cell_type"] == "markdown":  # links are relative to the notebook, the page stands one folder up
-            parts.append(re.sub(r"\]\((?!https?:|#)", "](nbs/", source))
+        if cell["cell_type"] == "markdown":
+            parts.append(one_folder_up(source))
             continue
-        parts.append(f"```python\n{source}\n```")
+        if "#| echo: false\n" not in cell["source"]:
+            parts.append(f"```python\n{source}\n```")
         for output in cell["outputs"]:
             data = output.get("data", {})
-            if "image/svg+xml" in data:
+            if "text/markdown" in data:
+                parts.append(one_folder_up("".join(data["text/markdown"])))
+            elif "image/svg+xml" in data:
                 path = f"nbs/figures/index_{len(figures) + 1}.svg"
                 figures[path] = "".join(data["image/svg+xml"]).strip() + "\n"
                 parts.append(f"![Output of the code above]({path})")

@@ -131,7 +131,7 @@ def test_the_package_mirrors_the_folders_of_nbs():
     rooms = {path.name.split("_", 1)[1]: path.name for path in (ROOT / "nbs").iterdir() if re.match(r"\d_", path.name)}
     wrong = []
     for path in notebooks():
-        named = re.search(r"default_exp ([\w.]+)", path.read_text(encoding="utf-8"))
+        named = re.search(r'^ +"#\| default_exp ([\w.]+)', path.read_text(encoding="utf-8"), re.MULTILINE)
         if named and "." in named[1]:
             room = named[1].split(".")[0]
             wrong += [f"{path.name} -> {named[1]}"] * (rooms.get(room) != path.parent.name)
