@@ -1,12 +1,10 @@
 "Sessions with a person: what is asked next, what is kept, what follows; in Python, and in a terminal that is killed."
 
 import csv
-import json
 import os
 import signal
 import subprocess
 import sys
-import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -22,14 +20,14 @@ from comparison_hc.adaptive.queries import Contradiction, GrowingTree, random_hi
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.ground.journals import header_line, sealed_line
+from comparison_hc.ground.journals import sealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
 from comparison_hc.people.asking import MOST_WAYS, tree_of_rows, ways_to_ask
 from comparison_hc.people.session import Session, read_journal
 from comparison_hc.people.slips import Consistency, right_answer_probability, rows_of_tree
 from comparison_hc.people.state import State
-from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals, terminal_session
+from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals
 from comparison_hc.people.votes import Item, Settings, Vote, answer_from, read_items
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
@@ -114,7 +112,6 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
 
 def test_other_ways_ask_about_the_same_pivot():
     "By definition: the pair's lowest common cluster, and the sides the two stand on."
-    tree = random_hierarchy(12, "split", 5)
     grown = GrowingTree(12)
     for x in range(1, 12):
         grown.splice(x - 1 if x % 2 else grown.root(), x)
@@ -145,12 +142,11 @@ def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, eve
     for answer in answers:
         if state.question:
             state = steps(state, [answer])
-    for count in range(400):
+    for _ in range(400):
         if state.question is None:
             break
         state = steps(state, [answer_from(oracle, state.question)])
     assert state.question is None and state.hierarchy.n_items == n
-    tree = state.hierarchy.to_dendrogram()
     assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
     for clash in state.clashes:
         with pytest.raises(Contradiction):
@@ -222,7 +218,7 @@ def test_interval_covers_exactly():
 
 
 def test_p_of_a_noisy_person_is_found():
-    "400 sessions' worth of repeated questions, p = 0.8: the estimate is within four standard errors of a's (delta method)."
+    "Many repeated questions, p = 0.8: the estimate is within four standard errors of a's (delta method)."
     tree, counts = random_hierarchy(12, "split", 0), np.zeros(2)
     for seed in range(60):
         state, oracle = State(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
@@ -250,7 +246,10 @@ def test_rows_of_a_tree_make_the_tree(tree):
 
 
 def test_the_careful_stage_outvotes_slips(tmp_path):
-    "p = 0.8, 25 people: at most one wrong tree in twenty is promised; 6 or more of 25 have probability below 0.002 then. The plain sessions do worse."
+    """p = 0.8, 25 people: one wrong tree in twenty is promised; then 6 or more of 25 have probability below 0.002.
+
+    The plain sessions do worse.
+    """
     tree, plain, careful = random_hierarchy(8, "split", 1), 0, 0
     for seed in range(25):
         session, oracle = Session(NAMES[:8], seed=seed, repeat_every=0), Noisy(HierarchyOracle(tree), 0.8, seed)
@@ -282,7 +281,7 @@ def test_careful_is_kept_and_taken_back(tmp_path):
     for count in range(5):
         session.answer(answer_from(oracle, session.question) if count != 2 else 0)
     assert Session(NAMES, tmp_path / "j.jsonl").state == session.state
-    for count in range(6):
+    for _ in range(6):
         session.undo()
     assert session.state == before == Session(NAMES, tmp_path / "j.jsonl").state
 
@@ -314,7 +313,7 @@ ACTIONS = st.lists(st.sampled_from(["answer"] * 6 + ["undo", "kill", "tear", "ca
 @settings(max_examples=40, deadline=None)
 @given(ACTIONS, st.integers(0, 1000), st.randoms(use_true_random=False))
 def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
-    "Answers, undos, kills and torn lines in any order: the session is the one of the answers that were left, asked without a break."
+    "Answers, undos, kills and torn lines in any order: the session is the one of the answers that were left."
     path = tmp_path_factory.mktemp("j") / "j.jsonl"
     session, plain = Session(NAMES, path, "Ada", seed), []
     for action in actions:
@@ -777,7 +776,7 @@ class Terminal:
 
 
 def test_terminal_killed_in_the_middle_continues(tmp_path):
-    "kill -9, Ctrl-C, a half-written line, the end of the input: the answers are all there, and the tree is the one that was meant."
+    "kill -9, Ctrl-C, a half-written line, the end of the input: no answer is lost, and the tree is right."
     tree = random_hierarchy(12, "split", 6)
     oracle, journal = HierarchyOracle(tree), tmp_path / "list-Ada.jsonl"
     (tmp_path / "list.txt").write_text("\n".join(NAMES))

@@ -62,7 +62,7 @@ def algebra(n, repetition, rng):
 
 
 def threads(x, rng):
-    import scipy.linalg
+    import scipy.linalg  # noqa: F401  (loads its own library, whose threads are counted)
     from threadpoolctl import threadpool_info
 
     return {"most": max(library["num_threads"] for library in threadpool_info()), "process": os.getpid()}
@@ -231,7 +231,7 @@ def test_nothing_of_the_callers_is_changed():
     copy = [dict(g) for g in grid]
 
     def greedy(x, rng):
-        np.random.rand
+        assert np.random.rand
         rng.random()
         return {"a": x}
 
@@ -294,7 +294,7 @@ run_experiment(work, GRID, sys.argv[1], n_jobs=int(sys.argv[2]))
 
 @pytest.fixture
 def script(tmp_path, monkeypatch):
-    "Start the experiment of `MAIN` in another process, a session of its own; everything that it started ends with the test."
+    "Start the experiment of `MAIN` in another process; everything that it started ends with the test."
     (tmp_path / "work_of_test.py").write_text(WORK)
     log = tmp_path / "log"
     log.touch()
@@ -355,7 +355,7 @@ def wait_for(path, lines, process):
 def test_killed_at_random_moments(tmp_path, script, n_jobs, kills):
     "A run whose line is in the file is never started again, and the table is that of an experiment without a break."
     journal, chance, done = tmp_path / "journal", random.Random(n_jobs), []
-    for kill in range(kills):
+    for _ in range(kills):
         before = len(script.log.read_text().splitlines())
         process = script(journal, n_jobs)
         wait_for(journal, len(done) + chance.randrange(12), process)

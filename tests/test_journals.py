@@ -1,4 +1,7 @@
-"The file under every journal, and journals that earlier versions wrote: they are read, and continued, as ever. `tests/journals` has one of each kind."
+"""The file under every journal, and journals that earlier versions wrote, which are read and continued.
+
+`tests/journals` has one of each kind.
+"""
 
 import errno
 import json
@@ -218,7 +221,8 @@ def test_one_writer(tmp_path):
     with LockedFile(path) as file:
         with pytest.raises(JournalError, match="^place must be a journal that nobody else is writing; got .*j, which"):
             LockedFile(path, "place")
-        code = f"from comparison_hc.ground.journals import *\ntry: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
+        code = "from comparison_hc.ground.journals import *\n"
+        code += f"try: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
         file.append(b"still mine\n")
     held = LockedFile(path)

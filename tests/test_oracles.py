@@ -558,7 +558,8 @@ def test_one_writer_at_a_time_and_a_run_frees_the_file(tmp_path):
     with Journal(noisy(), path, fsync=True) as journal:
         with pytest.raises(JournalError, match="nobody else"):
             Journal(noisy(), path)
-        code = f"from comparison_hc.oracles import *\ntry: Journal(len, {str(path)!r})\nexcept JournalError: raise SystemExit(7)"
+        code = "from comparison_hc.oracles import *\n"
+        code += f"try: Journal(len, {str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
 
     def broken(queries):
@@ -616,8 +617,11 @@ with open(result, "w") as file: file.write(str(outcome))
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
 def test_killed_at_random_moments(tmp_path):
-    """What is guaranteed: a question whose answer is in the file is never asked again. An answer can only be lost between its being given and its
-    line being written, so a kill costs at most one question. The result and the journal are those of a run without a break."""
+    """What is guaranteed: a question whose answer is in the file is never asked again.
+
+    An answer can only be lost between its being given and its line being written, so a kill costs at most one question.
+    The result and the journal are those of a run without a break.
+    """
     recording, chance = Recording(noisy()), random.Random(20)
     expected = run(adaptive(9, 60), Journal(recording, tmp_path / "unbroken"))
     truth = [str([question]) for question in recording.asked]

@@ -234,7 +234,7 @@ class JournalFile(LockedFile):
         n_bytes,  # size of the file when it was last read or written
         seal,  # of its last line
     ):
-        "Go on where somebody stood who had loaded this file before. Raises `JournalError` if the file has changed since."
+        "Go on where somebody stood who had loaded this file. Raises `JournalError` if it has changed since."
         if self.size != n_bytes:
             where = f"{self.argument} must not be written by two at once; got {self.path}"
             raise JournalError(f"{where}; nothing was recorded, answer again")

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..checks import PAPERS, markdown_table, number_text
 from ..ground.files import write_whole
-from ..ground.validation import InputError, require
+from ..ground.validation import require
 from .engine import check_grid, plain_scalar
 from .experiments import run_experiment
 
