@@ -154,7 +154,7 @@ def test_events_hold_everything_and_the_average_grows():
     assert [event["tasks"] for event in averages] == [1, 2, 3]
     assert [event["words"] for event in averages] == ["1 task of 3", "2 tasks of 3", "3 tasks"]
     exact = data["average"].simplified()
-    middle, _ = averages[-1]["best"]
+    middle, _ = averages[-1]["mean"]
     assert float(exact(middle)) == exact.values.min()
     assert averages[-1]["show"]["best-mean"].startswith(f"{exact.values.min():.3f}, α from ")
 
@@ -178,7 +178,7 @@ def test_what_the_page_looks_up_is_what_holds_there(settings):
         value, piece = record["middle"]
         assert record["begin"] <= value <= record["end"]
         assert tree_of[piece] == tree or record["end"] - record["begin"] < 1e-9
-    for curve, (value, piece) in ((data["curve"], first["best"]), (data["average"], last["best"])):
+    for curve, (value, piece) in ((data["curve"], first["best"]), (data["average"], last["mean"])):
         assert float(curve(value)) == curve.best()[0] and breaks[piece] <= value <= breaks[piece + 1]
     assert np.array_equal(page.unpack(last["mean_at"], "<f8"), data["average"](grid))
     assert np.array_equal(page.unpack(last["mean_middles"], "<f8"), data["average"](middles))

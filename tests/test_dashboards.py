@@ -474,8 +474,7 @@ def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
         pytest.skip("node is not installed")
     whole = {path.name: path.read_text(encoding="utf-8") for path in own if path.name.endswith(".mjs")}
     for name in ("planted", "flat", "step", "ask", "link"):
-        for last in ("widget.mjs", "file.mjs"):
-            whole[f"{name}_{last}"] = page.bundle([*page.modules_of(name), last])
+        whole[f"{name}_page.mjs"] = page.bundle([*page.modules_of(name), "begin.mjs"])
     for name, text in whole.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
         done = subprocess.run([node, "--check", tmp_path / name], capture_output=True, text=True)

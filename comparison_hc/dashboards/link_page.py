@@ -98,7 +98,7 @@ def tree_records(
     task,  # `LinkTask`
     trees,  # `AllTrees`
     step=no_step,  # called between trees
-):  # list of dict: begin, end, loss, middle (place and piece), show
+):  # list of dict: begin, end, loss, show; middle, back and on (each a place and its piece)
     "Every tree with its words."
     begins = trees.breaks[trees.firsts]
     ends = np.append(begins[1:], 1.0)
@@ -113,6 +113,9 @@ def tree_records(
         middle = (begin + end) / 2
         record = dict(begin=begin, end=end, loss=loss, middle=[middle, int(piece_at(trees.breaks, middle))])
         found.append(record | dict(show=words | tree_show(task, trees, t)))
+    for t, record in enumerate(found):  # where the buttons lead
+        record["back"] = found[max(t - 1, 0)]["middle"]
+        record["on"] = found[min(t + 1, len(found) - 1)]["middle"]
     return found
 
 
@@ -194,7 +197,7 @@ def average_event(
         kind="average",
         tasks=len(curves),
         words=count,
-        best=best,
+        mean=best,
         mean_at=pack(curve(GRID), "<f8"),
         mean_middles=pack(curve((breaks[:-1] + breaks[1:]) / 2), "<f8"),
         show={"best-mean": words, "curve": dict(rows=dict(mean=curve_rows(curve)))},

@@ -89,7 +89,7 @@ def page_widget(
     library = vega_library() if spec["charts"] else ""
 
     class DashboardWidget(anywidget.AnyWidget):
-        _esm = f"{library}\n{bundle([*modules_of(name), 'widget.mjs'])}"
+        _esm = f"{library}\n{bundle([*modules_of(name), 'begin.mjs'])}"
         _css = style_of(name)
         spec = traitlets.Dict().tag(sync=True)
 
@@ -166,7 +166,7 @@ def static_page(
     data,  # from `stored_answers`
 ):  # HTML
     "One file that answers without a kernel and asks nobody."
-    script = bundle([*modules_of(name), "file.mjs"])
+    script = bundle([*modules_of(name), "begin.mjs"])
     return Template(static_text("file.html")).substitute(
         title=title,
         style=style_of(name),

@@ -101,6 +101,15 @@ class Frames:
                 self._question(at, insertion, number)
             self._end(at, insertion, is_last=at == len(insertions) - 1)
         self.items = [item_picture(each.vertices) for each in insertions]
+        for number, frame in enumerate(self.frames):
+            frame["keys"] = self._keys(number, frame["item"])
+
+    def _keys(self, number, item):
+        "Where the keys lead: half a question on or back, or to the first frame of an item; at an end, nowhere else."
+        last, first = len(self.frames) - 1, self.firsts[item]
+        before = first if number > first else self.firsts[max(0, item - 1)]
+        after = self.firsts[item + 1] if item + 1 < len(self.firsts) else last
+        return dict(ArrowLeft=max(0, number - 1), ArrowRight=min(last, number + 1), PageUp=before, PageDown=after)
 
     def _remains(self, insertion, row):
         shares = insertion.shares[row]
@@ -277,7 +286,7 @@ def step_events(
     "The run and the chart for one setting."
     step("asking")
     run = Frames(settings)
-    yield dict(kind="run", items=run.items, frames=run.frames, firsts=run.firsts)
+    yield dict(kind="run", items=run.items, frames=run.frames, firsts=run.firsts, begin=run.firsts[-1])
     yield chart_event(settings)
 
 

@@ -1,26 +1,21 @@
 // Controls are written by Python; here they are read. A slider or list has its values in `data-values`.
+const ticked = (root, name) => [...root.querySelectorAll(`[data-setting=${name}]:checked`)];
 
 // {setting: value} of all controls in `root`. Boxes of one setting are a list, buttons of one setting a choice.
 export function readSettings(root, start) {
   const found = {...start};
-  for (const input of root.querySelectorAll("[data-setting]")) {
-    const name = input.dataset.setting;
-    if (input.type === "checkbox") found[name] = boxes(root, name).map(box => box.value);
-    else if (input.type === "radio") found[name] = input.checked ? input.value : found[name];
-    else found[name] = JSON.parse(input.dataset.values)[+input.value];
+  for (const {type, value, dataset: {setting, values}} of root.querySelectorAll("[data-setting]")) {
+    if (type === "checkbox") found[setting] = ticked(root, setting).map(box => box.value);
+    else if (type === "radio") found[setting] = ticked(root, setting)[0].value;
+    else found[setting] = JSON.parse(values)[+value];
   }
   return found;
 }
 
-function boxes(root, name) {
-  return [...root.querySelectorAll(`[data-setting=${name}]:checked`)];
-}
-
 // Say what a slider stands at, beside it and to those who listen.
-export function sayValue(input, text) {
-  const words = text ?? JSON.parse(input.dataset.texts)[+input.value];
-  input.parentElement.querySelector("output").textContent = words;
-  input.setAttribute("aria-valuetext", words);
+export function sayValue(input, text = JSON.parse(input.dataset.texts)[+input.value]) {
+  input.parentElement.querySelector("output").textContent = text;
+  input.setAttribute("aria-valuetext", text);
 }
 
 // Call `changed` after every change of a control. A button's box is ticked with it (`data-box`); where the box of a
@@ -28,14 +23,12 @@ export function sayValue(input, text) {
 export function listen(root, changed) {
   root.addEventListener("input", ({target}) => {
     const {setting, box} = target.dataset;
+    const twin = (key, name, {value}) => root.querySelector(`[data-${key}=${name}][value="${value}"]`);
     if (!setting) return;
     if (target.type === "range") sayValue(target);
-    if (box) root.querySelector(`[data-setting=${box}][value="${target.value}"]`).checked = true;
-    const button = root.querySelector(`[data-box=${setting}][value="${target.value}"]`);
-    if (button?.checked && !target.checked) {
-      const other = boxes(root, setting)[0] ?? Object.assign(target, {checked: true});
-      root.querySelector(`[data-box=${setting}][value="${other.value}"]`).checked = true;
-    }
+    if (box) twin("setting", box, target).checked = true;
+    if (target.type === "checkbox" && !target.checked && twin("box", setting, target)?.checked)
+      twin("box", setting, ticked(root, setting)[0] ?? Object.assign(target, {checked: true})).checked = true;
     changed();
   }, true);
   root.querySelectorAll("input[type=range][data-setting]").forEach(input => sayValue(input));

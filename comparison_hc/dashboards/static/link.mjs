@@ -4,55 +4,48 @@ import {unpack} from "./tools.mjs";
 import {sayValue} from "./controls.mjs";
 import {show} from "./page.mjs";
 
-const KINDS = {at: Uint32Array, middles: Float64Array, tree_of: Uint32Array, guesses: Uint8Array, mean_at: Float64Array,
-  mean_middles: Float64Array};
+const NUMBERS = {at: Uint32Array, tree_of: Uint32Array, guesses: Uint8Array, middles: Float64Array};
+Object.assign(NUMBERS, {mean_at: Float64Array, mean_middles: Float64Array});
 
 function unpacked(event) {
-  const packed = Object.entries(KINDS).filter(([name]) => event[name]);
-  return {...event, ...Object.fromEntries(packed.map(([name, Kind]) => [name, unpack(event[name], Kind)]))};
+  const found = {...event};
+  for (const name in NUMBERS) if (name in event) found[name] = unpack(event[name], NUMBERS[name]);
+  return found;
 }
 
 export function start(root, connect, spec) {
   show(root, connect, spec, ({put, charts}) => {
     const input = root.querySelector("[data-parameter]");
-    let task = null, average = null, value = 0, piece = 0;
-    const here = () => task.trees[task.tree_of[piece]];
+    let task = null, average = null, value = 0, piece = 0, thousandth = 0;             // null: not on a thousandth
 
     function draw() {
       if (!task) return;
-      const number = task.tree_of[piece], {show, begin, end, loss} = here();
-      const guesses = task.guesses.subarray(number * task.n, (number + 1) * task.n);
-      const onSlider = value === Math.round(1000 * value) / 1000 && task.at[Math.round(1000 * value)] === piece;
-      const mean = average && (onSlider ? average.mean_at[Math.round(1000 * value)] : average.mean_middles[piece]);
+      const tree = task.tree_of[piece], {show, begin, end, loss} = task.trees[tree];
+      const guesses = task.guesses.subarray(tree * task.n, (tree + 1) * task.n);
       const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: guesses[i] !== point.label}));
-      const count = number => number.toLocaleString("en");
-      put({...show, piece: `${count(piece + 1)} of ${count(task.middles.length)}`,
-        average: average ? `${mean.toFixed(3)} on ${average.words}` : "on the way"});
+      const {mean_at, mean_middles, words} = average ?? {};
+      const mean = average && (thousandth === null ? mean_middles[piece] : mean_at[thousandth]);
+      const number = `${(piece + 1).toLocaleString("en")} of ${task.middles.length.toLocaleString("en")}`;
+      put({...show, piece: number, average: average ? `${mean.toFixed(3)} on ${words}` : "on the way"});
       charts.pruned.draw({rows: {points}});
-      charts.curve.draw({rows: {here: [{value, begin, end, loss, mean: average ? mean : null}]}});
+      charts.curve.draw({rows: {here: [{value, begin, end, loss, mean}]}});
       root.dataset.shown = value;
     }
-    function move(to, into) {
-      [value, piece] = [to, into];
-      input.value = value;
+    function move(to, into, on = null) {
+      [value, piece, thousandth, input.value] = [to, into, on, to];
       sayValue(input, value.toFixed(3));
       draw();
     }
-    const thousandth = to => move(to, task ? task.at[Math.round(1000 * to)] : 0);
-    const middle = into => move(task.middles[into], into);
-    const go = {
-      back: () => move(...task.trees[Math.max(task.tree_of[piece] - 1, 0)].middle),
-      on: () => move(...task.trees[Math.min(task.tree_of[piece] + 1, task.trees.length - 1)].middle),
-      best: () => move(...task.best),
-      mean: () => average && move(average.best[0], average.best[1]),
-    };
-    input.addEventListener("input", () => thousandth(+input.value));
-    for (const button of root.querySelectorAll("[data-go]"))
-      button.addEventListener("click", () => task && go[button.dataset.go]());
-    charts.curve.ready.then(view => view.addEventListener("click", event => {
-      const box = root.querySelector("[data-show=curve] svg").getBoundingClientRect();
-      const place = view.scale("x").invert(event.clientX - box.left - view.origin()[0]);
-      if (task && place >= 0 && place <= 1) middle(task.at[Math.round(1000 * place)]);
+    const slide = to => move(to, task ? task.at[Math.round(1000 * to)] : 0, Math.round(1000 * to));
+    input.addEventListener("input", () => slide(+input.value));
+    for (const button of root.querySelectorAll("[data-go]")) {
+      const {go} = button.dataset, place = () => ({best: task, mean: average}[go] ?? task.trees[task.tree_of[piece]])[go];
+      button.addEventListener("click", () => task && (go !== "mean" || average) && move(...place()));
+    }
+    charts.curve.ready.then(view => view.addEventListener("click", ({clientX}) => {
+      const left = root.querySelector("[data-show=curve] svg").getBoundingClientRect().left + view.origin()[0];
+      const place = Math.round(1000 * view.scale("x").invert(clientX - left));
+      if (task && place >= 0 && place <= 1000) move(task.middles[task.at[place]], task.at[place]);
     }));
     sayValue(input, "0.000");
     return {
@@ -64,7 +57,7 @@ export function start(root, connect, spec) {
       task(event) {
         task = unpacked(event);
         root.classList.add("chc-here");
-        thousandth(Math.round(1000 * value) / 1000);
+        slide(Math.round(1000 * value) / 1000);
       },
       average(event) {
         average = unpacked(event);

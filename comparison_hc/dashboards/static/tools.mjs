@@ -3,13 +3,9 @@
 // Attributes by name; null takes one away, `html` is what stands inside. What is the same already stays untouched.
 export function change(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "html") {
-      if (element.shown !== value) element.innerHTML = element.shown = value;
-    } else if (value === null) {
-      element.removeAttribute(name);
-    } else if (element.getAttribute(name) !== String(value)) {
-      element.setAttribute(name, value);
-    }
+    if (name === "html" && element.shown !== value) element.innerHTML = element.shown = value;
+    else if (value === null) element.removeAttribute(name);
+    else if (name !== "html" && element.getAttribute(name) !== `${value}`) element.setAttribute(name, value);
   }
 }
 
