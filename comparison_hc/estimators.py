@@ -16,33 +16,39 @@ from .methods import as_answers, as_oracle, build_hierarchy, check_method
 class ComparisonHC(ClusterMixin, BaseEstimator):
     """Hierarchical clustering from triplets or quadruplets.
 
-    After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2), scikit-learn's numbering),
-    `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None) and, with `n_clusters`, `labels_` ((N,), exactly that many clusters)."""
+    After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2),
+    scikit-learn's numbering), `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None)
+    and, with `n_clusters`, `labels_` ((N,), exactly that many clusters).
+    """
 
     def __init__(
         self,
-        linkage="4-al",  # passive "4-al", "4k-al", and for triplets "3-al", "3k-al"; active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
+        # passive "4-al", "4k-al", and for triplets "3-al", "3k-al";
+        # active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
+        linkage="4-al",
         n_clusters=None,  # clusters in `labels_`, 1..K; None for the hierarchy alone
-        initial=None,  # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; by default every object on its own
-        self_pairs=None,  # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says no, and finds less from few comparisons)
+        initial=None,  # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; None: every object alone
+        # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says
+        # no, and finds less from few comparisons)
+        self_pairs=None,
         n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
         rng=0,  # active methods: int seed or `numpy.random.Generator`
     ):
-        self.linkage, self.n_clusters, self.initial, self.self_pairs, self.n_comparisons, self.rng = (
-            linkage,
-            n_clusters,
-            initial,
-            self_pairs,
-            n_comparisons,
-            rng,
-        )
+        self.linkage, self.n_clusters, self.initial = linkage, n_clusters, initial
+        self.self_pairs, self.n_comparisons, self.rng = self_pairs, n_comparisons, rng
 
     def fit(
         self,
-        X,  # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle, or an (N, N) similarity matrix that answers
+        # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers;
+        # active: an oracle, or an (N, N) similarity matrix that answers
+        X,
         y=None,  # ignored, as in scikit-learn
     ):  # the estimator
-        "Build the hierarchy. Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial clusters, leave the objects in groups that nothing compares."
+        """Build the hierarchy.
+
+        Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial
+        clusters, leave the objects in groups that nothing compares.
+        """
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
@@ -80,30 +86,24 @@ def _cluster(model, S, n_answers):
     from comparison_hc.flat.spur import round_solution, spur
 
     if model.n_clusters is None:
-        found = spur(
-            S,
-            n_answers,
-            rounding=model.rounding,
-            normalised=model.similarity == "mulk",
-            tol=model.tol,
-            max_iter=model.max_iter,
-            rng=model.rng,
-        )
+        options = dict(tol=model.tol, max_iter=model.max_iter, rng=model.rng)
+        scaled = model.similarity == "mulk"
+        found = spur(S, n_answers, rounding=model.rounding, normalised=scaled, **options)
         return found.labels, found, found.certificate
     solved = sdp_k(S, model.n_clusters, model.tol, model.max_iter, model.rng)
-    labels = (
-        round_solution(solved.X, model.n_clusters, model.rounding, model.rng)
-        if solved.labels is None
-        else solved.labels
-    )
+    labels = solved.labels
+    if labels is None:
+        labels = round_solution(solved.X, model.n_clusters, model.rounding, model.rng)
     return labels, solved, solved.certificate if solved.how == "certificate" else None
 
 # %% ../nbs/5_practice/51_estimators.ipynb #66c49e76
 class ComparisonClustering(ClusterMixin, BaseEstimator):
     """Flat clustering from triplets or quadruplets, with the number of clusters if none is given (N20).
 
-    After `fit`: `labels_` ((N,), 0..k−1), `n_clusters_` (k), `similarity_` ((N, N)), `certificate_` (a `Certificate`: the partition is proved to be the best one; else None),
-    `result_` (`SpurResult`, or `SDPSolution` with `n_clusters`), `components_` ((N,), groups that compared pairs hold together) and `n_objects_` (N)."""
+    After `fit`: `labels_` ((N,), 0..k−1), `n_clusters_` (k), `similarity_` ((N, N)), `certificate_` (a `Certificate`:
+    the partition is proved to be the best one; else None), `result_` (`SpurResult`, or `SDPSolution` with
+    `n_clusters`), `components_` ((N,), groups that compared pairs hold together) and `n_objects_` (N).
+    """
 
     def __init__(
         self,
@@ -114,35 +114,25 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         max_iter=2000,  # iterations of an SDP before a `NotConvergedWarning`
         rng=0,  # int seed or `numpy.random.Generator`
     ):
-        self.similarity, self.n_clusters, self.rounding, self.tol, self.max_iter, self.rng = (
-            similarity,
-            n_clusters,
-            rounding,
-            tol,
-            max_iter,
-            rng,
-        )
+        self.similarity, self.n_clusters, self.rounding = similarity, n_clusters, rounding
+        self.tol, self.max_iter, self.rng = tol, max_iter, rng
 
     def fit(
         self,
         X,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
         y=None,  # ignored, as in scikit-learn
     ):  # the estimator
-        "Cluster. Raises `InputError` for parameters or answers that break a rule; warns where the answers fall apart into groups that nothing compares."
+        """Cluster.
+
+        Raises `InputError` for parameters or answers that break a rule; warns where the answers fall apart into groups
+        that nothing compares.
+        """
         from comparison_hc.flat import similarity
 
-        require(
-            isinstance(self.similarity, str) and self.similarity in ("adds", "mulk"),
-            "similarity",
-            '"adds" or "mulk"',
-            self.similarity,
-        )
-        require(
-            isinstance(self.rounding, str) and self.rounding in ("k-means", "spectral"),
-            "rounding",
-            '"k-means" or "spectral"',
-            self.rounding,
-        )
+        choices = {"similarity": ("adds", "mulk"), "rounding": ("k-means", "spectral")}
+        for name, words in choices.items():
+            value = getattr(self, name)
+            require(isinstance(value, str) and value in words, name, " or ".join(map('"{}"'.format, words)), value)
         X = as_comparisons(X)
         require(len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:
