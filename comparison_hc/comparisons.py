@@ -7,8 +7,6 @@ __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons',
            'read_comparisons', 'majority_rows', 'comparison_components']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os-tests
-import os as os  # tests patch the number of cores here
-
 import numpy as np
 
 from .ground.counting import ComparisonSummary as ComparisonSummary
@@ -28,9 +26,6 @@ from .ground.questions import triplet_questions as triplet_questions
 from .ground.reading import number_names, read_answers
 from .ground.reading import read_cells as read_cells
 from .ground.rows import CheckedRows, four_columns
-from .ground.rows import as_integer_rows as _as_integer_rows  # noqa: F401  (name of an earlier edition)
-from .ground.rows import first_broken_row as _first_broken_row  # noqa: F401  (the same)
-from .ground.rows import index_type as _index_type  # noqa: F401  (the same)
 from .ground.validation import MissingFileError as MissingFileError
 from .ground.validation import as_array, as_rng, check_integer, check_number, require
 

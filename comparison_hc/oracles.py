@@ -14,8 +14,11 @@ from .comparisons import pair_from_index
 from .ground.answers import Journal as Journal
 from .ground.files import JournalError as JournalError
 from .ground.meetings import HierarchyOracle as HierarchyOracle
-from .ground.meetings import RangeMaximum, leaf_gaps
 from .ground.noise import Noisy as Noisy
+from .ground.sampling import sample_quadruplets as sample_quadruplets
+from .ground.sampling import sample_quadruplets_by_definition as sample_quadruplets_by_definition
+from .ground.sampling import sample_triplets as sample_triplets
+from .ground.validation import check_integer, check_similarity, require
 from .ground.wrappers import Budget as Budget
 from comparison_hc.ground.wrappers import (
     BudgetExhausted,
@@ -26,10 +29,6 @@ from comparison_hc.ground.wrappers import (
     layers,
     unique_largest,
 )
-from .ground.sampling import sample_quadruplets as sample_quadruplets
-from .ground.sampling import sample_quadruplets_by_definition as sample_quadruplets_by_definition
-from .ground.sampling import sample_triplets as sample_triplets
-from .ground.validation import check_integer, check_similarity, require
 
 _all_ = [
     "Journal",
@@ -44,8 +43,6 @@ _all_ = [
     "sample_quadruplets_by_definition",
     "sample_triplets",
 ]
-_leaf_gaps = leaf_gaps  # as the adaptive room calls them until it takes the public names
-_RangeMaximum = RangeMaximum
 
 # %% ../nbs/0_ground/01_oracles.ipynb #cd447798
 def most_similar_pair(

@@ -527,7 +527,7 @@ def test_original_put_there_by_hand_is_checked(server, small_zoo, tmp_path, monk
 def test_placing_is_all_or_nothing(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "file"
     originals.write_file(path, b"first")
-    monkeypatch.setattr(originals.os, "replace", lambda a, b: (_ for _ in ()).throw(KeyboardInterrupt()))
+    monkeypatch.setattr(os, "replace", lambda a, b: (_ for _ in ()).throw(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt):
         originals.write_file(path, b"second")
     assert path.read_bytes() == b"first" and files_in(tmp_path) == ["folder/file"]

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc import comparisons, oracles
+from comparison_hc import oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground import sampling
@@ -685,7 +685,7 @@ def test_fast_sample_is_the_slow_one_over_several_chunks():
 def test_wide_indices_take_the_same_path(monkeypatch):
     w = similarities(12, 3)
     narrow = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
-    monkeypatch.setattr(sampling, "_index_type", lambda n: np.int64)
+    monkeypatch.setattr(sampling, "index_type", lambda n: np.int64)
     wide = sample_quadruplets(w, 500, 0), sample_triplets(w, 200, 0)
     for a, b in zip(narrow, wide):
         assert b.array.dtype == np.int64 and np.array_equal(a.array, b.array)
@@ -694,7 +694,7 @@ def test_wide_indices_take_the_same_path(monkeypatch):
 def test_samples_do_not_depend_on_the_number_of_cores(monkeypatch):
     w = similarities(40, 0)
     several = sample_quadruplets(w, 0.99, 0), sample_triplets(w, 0.9, 0)
-    monkeypatch.setattr(comparisons.os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     assert (sample_quadruplets(w, 0.99, 0), sample_triplets(w, 0.9, 0)) == several
 
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dendrogram import Dendrogram, _quoted
+from ..dendrogram import Dendrogram
+from ..ground.meetings import RangeMaximum, leaf_gaps
+from ..ground.newick import quoted
 from ..ground.validation import as_rng, check_integer, check_names, check_number, require
-from ..oracles import HierarchyOracle, _leaf_gaps, _RangeMaximum, check_queries
+from ..oracles import HierarchyOracle, check_queries
 
 # %% ../../nbs/3_adaptive/34w_hierarchies.ipynb #973b873f
 def _checked_children(children):
@@ -130,7 +132,7 @@ class Hierarchy:
     def to_newick(self):  # one line of text, ending in ";"
         "Newick without branch lengths; `from_newick` is the way back."
         n = self.n_items
-        names = [_quoted(name) for name in self.names] if self.names else [str(item) for item in range(n)]
+        names = [quoted(name) for name in self.names] if self.names else [str(item) for item in range(n)]
         pieces, stack = [], [n + len(self.children) - 1]
         while stack:
             item = stack.pop()
@@ -165,9 +167,9 @@ class OrdinalOracle(HierarchyOracle):
         require(isinstance(hierarchy, Hierarchy), "hierarchy", "a Hierarchy or a Dendrogram", hierarchy)
         dendrogram = hierarchy.to_dendrogram()
         super().__init__(dendrogram)
-        merge_between = _leaf_gaps(dendrogram.children)[1]
+        merge_between = leaf_gaps(dendrogram.children)[1]
         heights = np.append(0, dendrogram.heights).astype(np.int32)
-        self._highest = _RangeMaximum(heights[merge_between])
+        self._highest = RangeMaximum(heights[merge_between])
 
     def __repr__(self):
         return f"OrdinalOracle(N = {self.n_objects})"

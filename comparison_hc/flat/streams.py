@@ -14,14 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from comparison_hc.comparisons import (
-    Comparisons,
-    _as_integer_rows,
-    _first_broken_row,
-    as_quadruplets,
-    as_triplets,
-    linked_groups,
-)
+from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups
+from ..ground.files import write_whole
+from ..ground.rows import as_integer_rows, first_broken_row
 from ..ground.streams import AnswerFile, Place
 from ..ground.validation import InputError, as_array, check_integer, check_progress, require
 
@@ -88,7 +83,7 @@ def check_chunk(
             broken = (i == j) | (i == k) | (j == k)
         if not broken.any():
             return
-    row, rule = _first_broken_row(rows, n_objects)
+    row, rule = first_broken_row(rows, n_objects)
     require(False, f"row {first + row} of data", rule, tuple(rows[row].tolist()))
 
 # %% ../../nbs/2_flat/21w_files.ipynb #93e34e68
@@ -186,7 +181,7 @@ class AddS:
         right = rows.ndim == 2 and rows.shape[1] in widths
         require(right, "comparisons", f"of shape (m, {widths[-1]})", rows if rows.ndim else comparisons)
         if len(rows) and rows.dtype.kind not in "iu":
-            rows = _as_integer_rows(rows, rows.shape[1]).astype(np.int64)
+            rows = as_integer_rows(rows, rows.shape[1]).astype(np.int64)
         return rows, False
 
     def _make_room(self, m):
@@ -234,14 +229,10 @@ def adds_in_memory(
 # %% ../../nbs/2_flat/21w_files.ipynb #20a60f1e
 def _save_checkpoint(path, stream, place, about):
     "Replace a checkpoint by a new one, in one step."
-    part = Path(f"{path}.part")
     stream._make_room(0)
     state = json.dumps(dict(about, place=asdict(place), n_comparisons=stream.n_comparisons))
-    with open(part, "wb") as file:
-        np.savez(file, sums=stream._sums, groups=stream._groups, state=np.array(state))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
+    arrays = dict(sums=stream._sums, groups=stream._groups, state=np.array(state))
+    write_whole(path, lambda file: np.savez(file, **arrays), fsync=True)
 
 
 def _load_checkpoint(path, stream, about):

@@ -9,8 +9,8 @@ __all__ = ['Journal']
 import warnings
 
 from .journals import JournalError, JournalFile, header_line, journal_path
-from .wrappers import Wrapper, check_answers, check_queries, layers
 from .validation import check_flag, require
+from .wrappers import Wrapper, check_answers, check_queries, layers
 
 # %% ../../nbs/0_ground/01dw_answers.ipynb #answers-is-answer
 def _is_answer(record, about):

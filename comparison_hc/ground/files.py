@@ -151,7 +151,7 @@ def copy_aside(
 # %% ../../nbs/0_ground/08aw_files.ipynb #files-write-whole
 def write_whole(
     path,  # file to write
-    content,  # text or bytes
+    content,  # text, bytes, or a function that writes them to the open binary file
     fsync=False,  # whether to wait until it is on the disk
 ):
     "Write a file all at once: whoever looks sees the old one or the new one, never half of it."
@@ -159,7 +159,10 @@ def write_whole(
     handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
             if fsync:
                 file.flush()
                 os.fsync(file.fileno())

@@ -8,8 +8,8 @@ __all__ = ['leaf_gaps', 'RangeMaximum', 'HierarchyOracle']
 # %% ../../nbs/0_ground/01bw_meetings.ipynb #meetings-workshop-a-hierarchy-that-answe-4
 import numpy as np
 
-from .wrappers import check_queries, unique_largest
 from .validation import require
+from .wrappers import check_queries, unique_largest
 
 # %% ../../nbs/0_ground/01bw_meetings.ipynb #meetings-leaf-gaps
 def leaf_gaps(

@@ -8,8 +8,8 @@ __all__ = ['Noisy']
 # %% ../../nbs/0_ground/01ew_noise.ipynb #noise-workshop-answers-that-are-wrong-at-4
 import numpy as np
 
-from .wrappers import Wrapper, check_answers, check_queries
 from .validation import as_rng, check_number, require
+from .wrappers import Wrapper, check_answers, check_queries
 
 # %% ../../nbs/0_ground/01ew_noise.ipynb #d62d7925
 class Noisy(Wrapper):

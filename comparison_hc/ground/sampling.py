@@ -12,7 +12,6 @@ import numpy as np
 from comparison_hc.comparisons import (
     Quadruplets,
     Triplets,
-    _index_type,
     in_chunks,
     n_quadruplet_questions,
     n_triplet_questions,
@@ -21,6 +20,7 @@ from comparison_hc.comparisons import (
     sample_numbers,
     triplet_questions,
 )
+from .rows import index_type
 from .validation import check_similarity, require
 
 # %% ../../nbs/0_ground/01cw_sampling.ipynb #afb72078
@@ -36,7 +36,7 @@ def sample_quadruplets_by_definition(
     wx = w[rows[:, 0], rows[:, 1]]
     wy = w[rows[:, 2], rows[:, 3]]
     rows[wx < wy] = rows[wx < wy][:, [2, 3, 0, 1]]
-    return Quadruplets._trusted(rows[wx != wy].astype(_index_type(len(w))), len(w))
+    return Quadruplets.trusted(rows[wx != wy].astype(index_type(len(w))), len(w))
 
 # %% ../../nbs/0_ground/01cw_sampling.ipynb #sampling-pairs-of-sorted-numbers
 def pairs_of_sorted_numbers(
@@ -57,7 +57,7 @@ def objects_of_pairs(
 ):  # (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width
     "The two objects of every pair; packed into one number they can be looked up and moved in one go."
     pairs = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
-    pairs = pairs.astype(_index_type(n_objects))
+    pairs = pairs.astype(index_type(n_objects))
     return pairs, pairs.view(np.int64 if pairs.itemsize == 4 else np.complex128)[:, 0]
 
 # %% ../../nbs/0_ground/01cw_sampling.ipynb #d69798e5
@@ -86,7 +86,7 @@ def sample_quadruplets(
         tied[start:stop] = wx == wy
 
     in_chunks(answer, len(numbers))
-    return Quadruplets._trusted(rows[~tied] if tied.any() else rows, len(w))
+    return Quadruplets.trusted(rows[~tied] if tied.any() else rows, len(w))
 
 # %% ../../nbs/0_ground/01cw_sampling.ipynb #080756cb
 def sample_triplets(
@@ -98,7 +98,7 @@ def sample_triplets(
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_triplet_questions(len(w)), size_or_p, rng)
-    rows = np.empty((len(numbers), 3), dtype=_index_type(len(w)))
+    rows = np.empty((len(numbers), 3), dtype=index_type(len(w)))
     tied = np.zeros(len(numbers), dtype=bool)
 
     def answer(start, stop):
@@ -110,4 +110,4 @@ def sample_triplets(
         tied[start:stop] = wj == wk
 
     in_chunks(answer, len(numbers))
-    return Triplets._trusted(rows[~tied] if tied.any() else rows, len(w))
+    return Triplets.trusted(rows[~tied] if tied.any() else rows, len(w))

@@ -11,7 +11,7 @@ from types import GeneratorType
 
 import numpy as np
 
-from ..comparisons import _as_integer_rows
+from .rows import as_integer_rows
 from .validation import as_array, check_integer, check_progress, require
 
 # %% ../../nbs/0_ground/01aw_wrappers.ipynb #db572bc5
@@ -32,7 +32,7 @@ def check_queries(
     queries = as_array(queries, "queries", rule)
     has_shape = queries.ndim == 2 and queries.shape[1] in (3, 4)
     if has_shape and queries.dtype.kind == "O" and len(queries):  # as pandas gives its own integers
-        queries = _as_integer_rows(queries, queries.shape[1], "queries")
+        queries = as_integer_rows(queries, queries.shape[1], "queries")
     require(has_shape and queries.dtype.kind in "iu", "queries", rule, queries)
     if len(queries) > _MANY or not all(_is_legal(row, n_objects) for row in queries.tolist()):
         _check_rows(queries, n_objects)

@@ -9,7 +9,8 @@ __all__ = ['check_objects', 'check_references', 'all_pairs', 'questions_from_col
 # %% ../../nbs/1_hierarchical/11w_questions.ipynb #import-numpy-as-np-from
 import numpy as np
 
-from ..comparisons import _index_type, pair_from_index, pair_index
+from ..comparisons import pair_from_index, pair_index
+from ..ground.rows import index_type
 from ..ground.validation import MOST_OBJECTS, as_array, check_integer, check_names, require
 
 # %% ../../nbs/1_hierarchical/11w_questions.ipynb #check-objects
@@ -52,7 +53,7 @@ def questions_from_columns(
     *columns,  # four sequences of objects, of the same length m
 ):  # (m, 4) integers
     "A batch of questions."
-    questions = np.empty((4, len(columns[0])), dtype=_index_type(n_objects))
+    questions = np.empty((4, len(columns[0])), dtype=index_type(n_objects))
     for row, column in zip(questions, columns):
         row[:] = column
     return questions.T

@@ -14,6 +14,7 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..ground.files import write_whole
 from ..ground.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #places
@@ -90,18 +91,9 @@ def write_file(
     path,  # where the file goes
     data,  # its bytes
 ):
-    "Write a file so that nobody ever sees half of it."
-    from tempfile import NamedTemporaryFile
-
+    "Write a file, and its folder, so that nobody ever sees half of it."
     path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, prefix=".part-", delete=False) as part:
-        try:
-            part.write(data)
-            part.close()
-            os.replace(part.name, path)
-        except BaseException:
-            os.unlink(part.name)
-            raise
+    write_whole(path, data)
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #known
 @dataclass(frozen=True)
