@@ -13,13 +13,13 @@ from comparison_hc.ground.pictures import (
     DIVERGING,
     N_SHADES,
     SEQUENTIAL,
+    colours_of_shades,
     data_uri,
     encode_png,
     encode_shades,
     heat_map,
     png_bytes,
     read_png,
-    shade_colours,
     shades,
 )
 from comparison_hc.ground.validation import InputError, MissingFileError
@@ -92,7 +92,7 @@ def test_shades():
     assert shades([-1, 0, 0.5, 1, 2, np.nan], 0, 1).tolist() == [0, 0, 127, 254, 254, N_SHADES]
     assert shades([3, 3], 3, 3).tolist() == [0, 0]
     for colours in (SEQUENTIAL, DIVERGING):
-        table = shade_colours(colours)
+        table = colours_of_shades(colours)
         assert table.shape == (N_SHADES, 3)
         assert ["#" + "".join(f"{part:02x}" for part in table[at]) for at in (0, -1)] == [colours[0], colours[-1]]
 
