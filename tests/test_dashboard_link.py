@@ -139,9 +139,10 @@ def test_events_hold_everything_and_the_average_grows():
     data = link_data(settings)
     n, trees = 16, data["trees"]
     middles = (trees.breaks[:-1] + trees.breaks[1:]) / 2
-    assert np.array_equal(page.unpack(first["middles"], "<f8"), middles)
-    guesses = page.unpack(first["guesses"], "u1").reshape(-1, n)
-    assert np.array_equal(guesses, trees.guesses) and first["n"] == n
+    assert np.array_equal(np.array(first["middles"]), middles)
+    assert np.array_equal([tree["guesses"] for tree in first["trees"]], trees.guesses) and len(first["points"]) == n
+    wrong = trees.guesses != data["task"].labels
+    assert np.array_equal([tree["wrong"] for tree in first["trees"]], wrong)
     assert [tree["loss"] for tree in first["trees"]] == trees.losses.tolist()
     for tree, merges, loss in zip(first["trees"], trees.merges, trees.losses, strict=True):
         assert drawn_clusters(tree["show"]["tree"]["tree"], n) == clusters_of(merges)
@@ -166,12 +167,12 @@ def test_what_the_page_looks_up_is_what_holds_there(settings):
     first, *_, last = link_events(settings)
     data = link_data(settings)
     breaks, begins = data["trees"].breaks, data["trees"].breaks[data["trees"].firsts]
-    at, tree_of = page.unpack(first["at"], "<u4"), page.unpack(first["tree_of"], "<u4")
+    at, tree_of = np.array(first["at"]), np.array(first["tree_of"])
     grid = np.arange(1001) / 1000
     for x, piece in zip(grid, at):
         assert breaks[piece] <= x and (x < breaks[piece + 1] or x == 1 == breaks[piece + 1])
     assert np.array_equal(data["curve"](grid), data["trees"].losses[tree_of[at]])
-    middles = page.unpack(first["middles"], "<f8")
+    middles = np.array(first["middles"])
     wide = np.diff(breaks) > 1e-9  # the middle of a piece of one or two floating-point numbers is one of its ends
     assert np.array_equal(tree_of[wide], (np.searchsorted(begins, middles, side="right") - 1)[wide])
     for tree, record in enumerate(first["trees"]):
@@ -180,8 +181,8 @@ def test_what_the_page_looks_up_is_what_holds_there(settings):
         assert tree_of[piece] == tree or record["end"] - record["begin"] < 1e-9
     for curve, (value, piece) in ((data["curve"], first["best"]), (data["average"], last["mean"])):
         assert float(curve(value)) == curve.best()[0] and breaks[piece] <= value <= breaks[piece + 1]
-    assert np.array_equal(page.unpack(last["mean_at"], "<f8"), data["average"](grid))
-    assert np.array_equal(page.unpack(last["mean_middles"], "<f8"), data["average"](middles))
+    assert np.array_equal(last["mean_at"], data["average"](grid))
+    assert np.array_equal(last["mean_middles"], data["average"](middles))
 
 
 def test_the_average_is_not_computed_twice(monkeypatch):

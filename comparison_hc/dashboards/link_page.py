@@ -14,7 +14,6 @@ import numpy as np
 
 from .link import all_trees, one_curve
 from .live import LivePage
-from .page import pack
 from comparison_hc.dashboards.pictures import (
     MARKS,
     VEGA_SHAPES,
@@ -106,12 +105,13 @@ def tree_records(
     found = []
     for t, (begin, end, loss) in enumerate(zip(begins.tolist(), ends.tolist(), trees.losses.tolist())):
         step("drawing trees", t, len(begins))
-        wrong = int((trees.guesses[t] != task.labels).sum())
+        misses = trees.guesses[t] != task.labels
+        wrong = int(misses.sum())
         words = {"loss": f"{loss:.3f}: {wrong} of {n} wrong"}
         words["which-tree"] = f"{t + 1} of {len(begins)}, from {begin:.3f} to {end:.3f}"
-        words["pruned-label"] = dict(alt=f"{n} points, {wrong} of them in a wrong cluster")
         middle = (begin + end) / 2
         record = dict(begin=begin, end=end, loss=loss, middle=[middle, int(piece_at(trees.breaks, middle))])
+        record.update(guesses=trees.guesses[t].tolist(), wrong=misses.astype(int).tolist())
         found.append(record | dict(show=words | tree_show(task, trees, t)))
     for t, record in enumerate(found):  # where the buttons lead
         record["back"] = found[max(t - 1, 0)]["middle"]
@@ -171,13 +171,11 @@ def task_event(
         kind="task",
         show=show,
         drawn=True,
-        n=len(points),
         points=points,
         best=best,
-        at=pack(piece_at(trees.breaks, GRID), "<u4"),
-        middles=pack((trees.breaks[:-1] + trees.breaks[1:]) / 2, "<f8"),
-        tree_of=pack(tree_of, "<u4"),
-        guesses=pack(trees.guesses, "u1"),
+        at=piece_at(trees.breaks, GRID).tolist(),
+        middles=((trees.breaks[:-1] + trees.breaks[1:]) / 2).tolist(),
+        tree_of=tree_of.tolist(),
         trees=tree_records(task, trees, step),
     )
 
@@ -198,8 +196,8 @@ def average_event(
         tasks=len(curves),
         words=count,
         mean=best,
-        mean_at=pack(curve(GRID), "<f8"),
-        mean_middles=pack(curve((breaks[:-1] + breaks[1:]) / 2), "<f8"),
+        mean_at=curve(GRID).tolist(),
+        mean_middles=curve((breaks[:-1] + breaks[1:]) / 2).tolist(),
         show={"best-mean": words, "curve": dict(rows=dict(mean=curve_rows(curve)))},
     )
 

@@ -103,7 +103,7 @@ def modules_of(
 ):  # names of files
     "The modules that a dashboard runs, in order."
     own = f"{name}.mjs"
-    return [*MODULES, own if files("comparison_hc.dashboards").joinpath("static", own).is_file() else "plain.mjs"]
+    return [*MODULES, *[own] * files("comparison_hc.dashboards").joinpath("static", own).is_file()]
 
 
 def style_of(

@@ -1,6 +1,6 @@
 // A person answers. What is seen comes from Python; here are clicks, keys, and what happens without a reply.
 import {unpack} from "./tools.mjs";
-import {makePage} from "./page.mjs";
+import {begin, makePage} from "./page.mjs";
 
 // Whether a font here has this emoji; otherwise it looks like a character that does not exist.
 function canDraw(text) {
@@ -19,7 +19,7 @@ function keep({name, data}) {
   setTimeout(() => URL.revokeObjectURL(href), 10000);
 }
 
-export function start(root, connect, spec) {
+begin.start = (root, connect, spec) => {
   const {view, put} = makePage(root, spec), page = root.querySelector(".ask");
   let count = 0, silence = 0;
   page.classList.toggle("ask-names", !spec.emoji.every(canDraw));
@@ -27,14 +27,13 @@ export function start(root, connect, spec) {
     if (event.number !== `${view}:${count}`) return;              // of another page, or of a wish before the last
     if (event.kind === "file") return keep(event);
     clearTimeout(silence);
-    put(event.show);
-    page.dataset.busy = "";
+    put({...event.show, ask: {...event.show.ask, "data-busy": ""}});
   });
   function wish(what) {
     if (page.dataset.busy) return;
     page.dataset.busy = "yes";
-    const patience = what.do === "export" ? 60000 : 8000;         // a picture takes its time
-    silence = setTimeout(() => { put({notes: `<p>${spec.silence}</p>`}); page.dataset.busy = ""; }, patience);
+    const noReply = {notes: `<p>${spec.silence}</p>`, ask: {"data-busy": ""}};
+    silence = setTimeout(() => put(noReply), what.do === "export" ? 60000 : 8000);        // a picture takes its time
     send({...what, number: `${view}:${++count}`, at: +(page.dataset.at ?? 0)});
   }
   root.addEventListener("click", ({target, detail}) => {
@@ -45,12 +44,12 @@ export function start(root, connect, spec) {
   const alone = document.getElementById("rendered_cells");        // served as a page of its own: its keys are ours
   (alone ? document : root).addEventListener("keydown", event => {
     const {key, ctrlKey, metaKey, altKey, repeat} = event;
-    const name = key === "u" || key === "Backspace" ? "[data-do=undo]" : "0123".includes(key) && `[data-answer="${key}"]`;
-    if (!name || ctrlKey || metaKey || altKey || repeat) return;
+    const name = ["u", "Backspace"].includes(key) ? "[data-do=undo]" : `[data-answer="${CSS.escape(key)}"]`;
     const button = root.querySelector(name);
+    if (!button || ctrlKey || metaKey || altKey || repeat) return;
     if (button.offsetParent) button.click();
     event.preventDefault();
     event.stopPropagation();
   });
   wish({do: "look"});
-}
+};

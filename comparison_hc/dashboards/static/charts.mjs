@@ -28,11 +28,10 @@ export function makeHistory(figure, chart) {
       label: `${figure.dataset.measure} of ${several(visits.length, "setting")}`,
     });
     const left = visits.length - shown.length;
-    const all = `${left ? `The last ${shown.length} of ` : ""}${several(visits.length, "setting")}`;
-    const {rest} = select.selectedOptions[0].dataset;
-    const along = `${several(shown.length, "visit")} with the present ${rest}, all seeds`;
+    const all = `${left ? `The last ${shown.length} of ` : ""}${several(visits.length, "setting")} so far`;
+    const along = `${several(shown.length, "visit")} with the present ${select.selectedOptions[0].dataset.rest}`;
     const others = left ? `; the others of ${visits.length} are left out` : "";
-    caption.textContent = inOrder ? `${all} so far; dotted: the present one.` : `${along}${others}.`;
+    caption.textContent = inOrder ? `${all}; dotted: the present one.` : `${along}, all seeds${others}.`;
   }
   select.addEventListener("change", () => visits.length && draw());
   return {add(visit) { visits.push(visit); draw(); }};

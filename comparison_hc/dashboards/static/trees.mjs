@@ -1,12 +1,11 @@
 // Trees are laid out in Python; here they are drawn. Coordinates are 0..65535 in both directions, whatever the size of
 // the picture: the SVG is stretched, its lines are not.
 import {change, unpack} from "./tools.mjs";
-
 const SVG = "http://www.w3.org/2000/svg";
 
 // Nodes have x, y, the number of their parent (their own for the root) and the number of their look, [colour, width].
 // Root at the left: a bar belongs to the parent, a stem to the child. Upright, both belong to the child.
-export function drawTree(svg, {x, y, parent, look, looks, upright}) {
+export function drawTree(svg, {x, y, parent, look, looks, upright}, attributes) {
   const [xs, ys, parents] = [x, y, parent].map(text => unpack(text, Uint16Array));
   const lines = looks.map(() => []), own = unpack(look, Uint8Array);
   parents.forEach((above, node) => {
@@ -18,6 +17,7 @@ export function drawTree(svg, {x, y, parent, look, looks, upright}) {
       lines[own[node]].push(`M${xs[above]} ${ys[node]}H${xs[node]}`);
     }
   });
+  change(svg, attributes);
   while (svg.children.length < looks.length) svg.append(document.createElementNS(SVG, "path"));
   [...svg.children].forEach((path, i) => {
     const [stroke, width] = looks[i] ?? [];
