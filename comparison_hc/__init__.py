@@ -1,12 +1,16 @@
 "Clusters and hierarchies from comparisons. Names load on first use, so importing the package costs next to nothing."
+
 __version__ = "0.1.0"
 
 from .ground.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "comparisons": ["Triplets", "Quadruplets", "read_comparisons"],
-    "dendrogram": ["Dendrogram"],
-    "estimators": ["ComparisonClustering", "ComparisonHC"],
-    "datasets": ["load_dataset"],
-    "ground.validation": ["InputError"],
-})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "comparisons": ["Triplets", "Quadruplets", "read_comparisons"],
+        "dendrogram": ["Dendrogram"],
+        "estimators": ["ComparisonClustering", "ComparisonHC"],
+        "datasets": ["load_dataset"],
+        "ground.validation": ["InputError"],
+    },
+)

@@ -2,4 +2,5 @@
 
 from comparison_hc.cli import main
 
-if __name__ == "__main__": raise SystemExit(main())
+if __name__ == "__main__":
+    raise SystemExit(main())

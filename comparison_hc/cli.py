@@ -136,10 +136,10 @@ def _write_reproduced(done, folder):
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
     if done.reproduction.chart is not None:
-        import vl_convert
+        from comparison_hc.ground.drawing import chart_svg
 
         paths.append(folder / f"{name}.svg")
-        write_whole(paths[-1], vl_convert.vegalite_to_svg(done.chart().to_json()))
+        write_whole(paths[-1], chart_svg(done.chart()))
     if not done.quick and results_folder().is_dir():
         paths += [save_results(name, done.summary), save_time(done)]
     for path in paths:

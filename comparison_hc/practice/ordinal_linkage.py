@@ -15,7 +15,7 @@ from ..dendrogram import Dendrogram
 from ..ground.validation import as_rng, check_integer, check_number, require
 from ..hierarchical.linkage import sort_pairs
 from ..link.merge import alpha_linkage, check_distances
-from .certain_clusters import certain_clusters, distance_ranks
+from .certain_clusters import certain_clusters
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #2d0973c7
 def _near_far(

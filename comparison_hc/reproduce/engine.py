@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['RESERVED', 'plain_scalar', 'plain_value', 'canonical', 'check_grid', 'one_run', 'for_workers', 'about_experiment',
-           'RunJournal', 'workers_for', 'finished_runs', 'ExperimentError', 'ProgressBar', 'table_of_runs']
+           'RunJournal', 'workers_for', 'finished_runs', 'ExperimentError', 'table_of_runs']
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-workshop-the-engine-under-an-expe-4
 import inspect
@@ -339,40 +339,6 @@ class ExperimentError(RuntimeError):
 
     def __reduce__(self):
         return ExperimentError, (self.failures, self.table, self.total)
-
-# %% ../../nbs/9_reproduce/90aw_engine.ipynb #d572b72c
-class ProgressBar:
-    """A bar with the time left, on stderr: call it with (done, total). A context, or closed with `close`.
-
-    What was done before the first call does not count as fast work.
-    """
-
-    def __init__(
-        self,
-        what="runs",  # what is counted
-        **options,  # of `tqdm`
-    ):
-        self.what = what
-        self.options = options
-        self.bar = None
-
-    def __call__(self, done, total):
-        from tqdm import tqdm
-
-        if self.bar is None:
-            self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
-        self.bar.update(done - self.bar.n)
-
-    def close(self):
-        "Leave the bar as it is."
-        if self.bar is not None:
-            self.bar.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-table-of-runs
 def table_of_runs(

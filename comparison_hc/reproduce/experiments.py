@@ -15,10 +15,10 @@ from contextlib import closing
 import numpy as np
 
 from ..ground.lazy import lazy_names
+from ..ground.progress import ProgressBar
 from ..ground.validation import require
 from comparison_hc.reproduce.engine import (
     RESERVED,
-    ProgressBar,
     RunJournal,
     about_experiment,
     canonical,
