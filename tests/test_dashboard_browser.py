@@ -238,7 +238,10 @@ def test_progress_is_shown_and_stale_work_is_dropped(live):
     live.put("snr", 1.1, wait=False)
     live.put("snr", 1.2, wait=False)
     live.put("p", 0.0001)
-    assert live.visits() == before + 1 and live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 240
+    assert (
+        live.visits() == before + 1
+        and live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 240
+    )
     assert {name: text for name, text in live.aari().items() if text} == shown(
         PlantedSettings(1.2, 0.0001, 30, 3, methods=[name for name, text in live.aari().items() if text])
     )

@@ -251,9 +251,7 @@ def test_messages_of_the_page():
 def test_the_sample_is_that_of_the_model():
     "At ε = 1 the page's answers are `sample_comparisons` of the page's similarities."
     instance = FlatInstance(FlatSettings(**EASY))
-    again = sample_comparisons(
-        instance.model, "triplets", instance.settings.n_answers, 1.0, instance.stream("sample")
-    )
+    again = sample_comparisons(instance.model, "triplets", instance.settings.n_answers, 1.0, instance.stream("sample"))
     assert np.array_equal(instance.answers.array, again.array)
 
 

@@ -139,7 +139,9 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.page.wait_for_function(
         "() => /SDP-.*iteration \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
     )
-    assert live.page.evaluate("() => document.querySelector('.chc-data .chc-map').naturalWidth") == 300  # S is there before X
+    assert (
+        live.page.evaluate("() => document.querySelector('.chc-data .chc-map').naturalWidth") == 300
+    )  # S is there before X
     live.put("n", 80, wait=False)
     live.put("a", 4, wait=False)
     live.put("k", 2, wait=False)

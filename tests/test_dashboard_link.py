@@ -272,7 +272,9 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
 
 def test_it_is_registered():
     dashboard = server.find_dashboard("link")
-    assert dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in server.find_dashboard()
+    assert (
+        dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in server.find_dashboard()
+    )
 
 
 def test_the_widget_answers_messages():

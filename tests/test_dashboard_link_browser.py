@@ -76,6 +76,7 @@ def data():
 
 
 def test_the_first_picture_is_the_pure_functions(live, data):
+    assert live.page.locator("[data-show=curve] svg").bounding_box()["width"] > 400
     assert live.place() == 0 and live.shows(data) and live.fact("average").endswith("on 20 tasks")
     least, intervals = data["curve"].best()
     assert (

@@ -129,7 +129,9 @@ def test_axes_have_names_and_no_texts_overlap(live):
         for width in (1280, 760):
             live.page.set_viewport_size(dict(width=width, height=900))
             live.page.wait_for_timeout(250)
-            assert {"items n", "questions in all"} <= set(live.page.locator("[data-show=costs] svg text").all_text_contents())
+            assert {"items n", "questions in all"} <= set(
+                live.page.locator("[data-show=costs] svg text").all_text_contents()
+            )
             assert (
                 live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
                 .filter(e => e.getAttribute('visibility') !== 'hidden' && e.textContent).map(e => e.getBoundingClientRect());

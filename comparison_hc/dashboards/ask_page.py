@@ -82,9 +82,7 @@ def tree_show(
         leaves.append(f'<li data-item="{name}"{now}>{picture_html(items[number])}<span>{name}</span></li>')
     words = "Finished: this tree agrees with every answer that counts."
     if view["shown"]:
-        words = (
-            "Dots: the three that are asked about. Clusters that you have not yet said anything about stay open."
-        )
+        words = "Dots: the three that are asked about. Clusters that you have not yet said anything about stay open."
     names = ", ".join(items[view["items"][leaf]].name for leaf in at["leaves"])
     label = f"a tree over {hierarchy.n_items} of {len(items)} items: {names}"
     return {"tree": dict(tree=tree) | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}

@@ -202,10 +202,7 @@ def planted_parts(
     start,  # `PlantedSettings`
 ):  # {name: HTML}
     "What stands on the page from the beginning."
-    against = [
-        dict(by="snr", text="δ/σ", rest="N0, L and p"),
-        dict(by="p", text="p", rest="N0, L and δ/σ"),
-    ]
+    against = [dict(by="snr", text="δ/σ", rest="N0, L and p"), dict(by="p", text="p", rest="N0, L and δ/σ")]
     words = "Similarities, objects in planted order; the strips are the pure clusters."
     return dict(
         heat=heat_figure("heat", "The data", words),

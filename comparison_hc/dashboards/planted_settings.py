@@ -98,9 +98,7 @@ TOO_MANY = (
     "p = {p:g} makes about {expected:,.0f} answers here, and this page lists at most {most:,}."
     " Take a smaller p or N0, or p = 1, which needs no list."
 )
-NONE_SEEN = (
-    "No comparison was seen: p = {p:g} makes {expected:.2g} of {all:,} on average. Take a larger p or N0."
-)
+NONE_SEEN = "No comparison was seen: p = {p:g} makes {expected:.2g} of {all:,} on average. Take a larger p or N0."
 
 
 NO_NOISE = (

@@ -9,8 +9,8 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
 
   function draw() {
     if (!task) return;
-    const tree = task.tree_of[piece], {show, begin, end, loss} = task.trees[tree];
-    const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: guesses[i] !== point.label}));
+    const {show, begin, end, loss, guesses, wrong} = task.trees[task.tree_of[piece]];
+    const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: wrong[i]}));
     const {mean_at, mean_middles, words} = average ?? {};
     const mean = average && (thousandth === null ? mean_middles[piece] : mean_at[thousandth]);
     const [number, all] = [piece + 1, task.middles.length].map(each => each.toLocaleString("en"));
