@@ -1,7 +1,8 @@
 """How fast the dashboard follows a slider: `python tests/benchmarks/dashboard.py [--rounds N] [--picture FILE.png]`.
 
-Serves `planted` on this machine, moves a slider twenty times in headless Chromium, and prints the median and the slowest time from the slider's event
-to the frame that shows the new heat map and tree, and to the one in which every chosen method has its value. `--picture` writes the picture for the notebook.
+Serves `planted` on this machine, moves a slider twenty times in headless Chromium, and prints the median and the
+slowest time from the slider's event to the frame that shows the new heat map and tree, and to the one in which every
+chosen method has its value. `--picture` writes the picture for the notebook.
 """
 
 import argparse
@@ -15,13 +16,18 @@ from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 LIVE_VALUES = PlantedSettings.values("live")
 
 MOVE = """([name, places]) => new Promise(resolve => {
-    const root = document.querySelector('.chc'), input = document.querySelector(`.chc-slider[data-name=${name}] input`), took = []; let turn = 0;
+    const root = document.querySelector('.chc'), input = root.querySelector(`.chc-slider[data-name=${name}] input`);
+    const took = [];
+    let turn = 0;
     const move = () => {
         if (turn === places.length) return resolve(took);
-        const began = performance.now(), wanted = {}; input.value = places[turn++]; input.dispatchEvent(new Event('input'));
+        const began = performance.now(), wanted = {};
+        input.value = places[turn++];
+        input.dispatchEvent(new Event('input'));
         const watch = () => {
             const now = performance.now();
-            for (const what of ['drawn', 'done']) if (!wanted[what] && root.dataset[what] === root.dataset.asked) wanted[what] = now - began;
+            for (const what of ['drawn', 'done'])
+                if (!wanted[what] && root.dataset[what] === root.dataset.asked) wanted[what] = now - began;
             wanted.done ? (took.push([wanted.drawn, wanted.done]), setTimeout(move, 50)) : requestAnimationFrame(watch);
         };
         requestAnimationFrame(watch);
@@ -64,7 +70,8 @@ def main():
         page.goto(address)
         page.wait_for_selector(".chc[data-done]")
         print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}"
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
+            f"{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}"
         )
         moves = dict(
             snr=[round(0.1 * step, 1) for step in range(1, 21)],

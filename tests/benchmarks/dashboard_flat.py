@@ -1,7 +1,8 @@
-"""How fast the dashboard of flat clusters follows a slider: `python tests/benchmarks/dashboard_flat.py [--rounds N] [--picture FILE.png]`.
+"""How fast the dashboard of flat clusters follows a slider: `python tests/benchmarks/dashboard_flat.py`.
 
-Serves `flat` on this machine, moves a slider twenty times in headless Chromium at n = 200 where the certificate applies, and prints the median and the slowest time from the slider's event
-to the frame that shows the result. Then the same where it does not apply. `--picture` writes the picture for the notebook.
+Options are `--rounds N` and `--picture FILE.png`. Serves `flat` on this machine, moves a slider twenty times in
+headless Chromium at n = 200 where the certificate applies, and prints the median and the slowest time from the slider's event to
+the frame that shows the result. Then the same where it does not apply. `--picture` writes the picture for the notebook.
 """
 
 import argparse
@@ -49,7 +50,8 @@ def main():
         page.goto(address)
         page.wait_for_selector(".chc[data-done]")
         print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}"
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
+            f"{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}"
         )
         report(
             page,

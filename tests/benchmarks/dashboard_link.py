@@ -1,7 +1,8 @@
-"""How fast the dashboard of learning to link follows α: `python tests/benchmarks/dashboard_link.py [--picture FILE.png]`.
+"""How fast the dashboard of learning to link follows α: `python tests/benchmarks/dashboard_link.py [--picture FILE]`.
 
-Serves `link` on this machine, moves α a hundred times in headless Chromium at the sizes below, and prints how many pieces and trees there are, the median and the slowest time from the slider's event
-to the next frame, which shows the new picture. `--picture` writes the picture for the notebook.
+Serves `link` on this machine, moves α a hundred times in headless Chromium at the sizes below, and prints how many
+pieces and trees there are, the median and the slowest time from the slider's event to the next frame, which shows the
+new picture. `--picture` writes the picture for the notebook.
 """
 
 import argparse
@@ -20,7 +21,9 @@ SWEEP = """() => new Promise(resolve => {
     const input = document.querySelector('.chc-slider[data-name=parameter] input'), took = []; let turn = 0;
     const move = () => {
         if (turn === 100) return resolve(took);
-        const began = performance.now(); input.value = (.005 + 37 * turn++ / 100) % 1; input.dispatchEvent(new Event('input'));
+        const began = performance.now();
+        input.value = (.005 + 37 * turn++ / 100) % 1;
+        input.dispatchEvent(new Event('input'));
         requestAnimationFrame(() => setTimeout(() => { took.push(performance.now() - began); setTimeout(move, 10); }));
     };
     move();
@@ -56,7 +59,8 @@ def main():
         if args.picture:
             picture(page, args.picture)
         print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}"
+            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
+            f"{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}"
         )
         put(page, tasks=1)
         for kind, family, per_class in (
@@ -71,7 +75,8 @@ def main():
                 *(page.inner_text(f"[data-fact={name}]").split(" of ")[1].split(", ")[0] for name in ("piece", "tree")),
             )
             print(
-                f"{kind + ', ' + family + ', ' + str(per_class) + ' a class':44} {pieces:>7} {trees:>6} {statistics.median(took):7.0f} {max(took):8.0f}",
+                f"{f'{kind}, {family}, {per_class} a class':44} {pieces:>7} {trees:>6}"
+                f" {statistics.median(took):7.0f} {max(took):8.0f}",
                 flush=True,
             )
         chromium.close()
