@@ -165,7 +165,7 @@ def test_a_whole_session(browser, server, tmp_path):
     grown = 0
     for _ in range(8):  # by clicking; the tree grows
         before, left = live.seen(), int(live.page.locator(".ask").get_attribute("data-left"))
-        live.click(f".ask-card[data-place='{live.right()}']")
+        live.click(f".ask-card[data-answer='{live.right()}']")
         grown += (
             live.seen()[2:] != before[2:]
         )  # not by a repeated question, nor where the new item turns out to belong where it was drawn
@@ -199,7 +199,7 @@ def test_a_whole_session(browser, server, tmp_path):
     assert live.seen() == before and live.text(".ask-left").startswith("13 answered")
 
     while live.shown():
-        live.click(f".ask-card[data-place='{live.right()}']")
+        live.click(f".ask-card[data-answer='{live.right()}']")
     assert live.text("h2") == "Thank you. That is all." and sorted(live.leaves()) == sorted(NAMES)
     assert Dendrogram.from_newick(live.save(".nwk", tmp_path).read_text().strip(), names=NAMES).same_tree(TREE)
     plain = Session(person="Ada")  # the same answers without a break

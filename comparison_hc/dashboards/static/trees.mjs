@@ -1,4 +1,4 @@
-// Trees are laid out in Python and drawn here. Coordinates are 0..65535; the SVG is stretched to its place, lines are not.
+// Trees are laid out in Python and drawn here, in coordinates 0..65535. The SVG is stretched to its place.
 import {change, unpack} from "./tools.mjs";
 const SVG = "http://www.w3.org/2000/svg";
 
