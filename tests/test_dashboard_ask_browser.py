@@ -1,4 +1,4 @@
-"A whole session by clicking in headless Chromium: reloaded in the middle, its kernel killed in the middle, and the tree is that of the answers given."
+"A whole session by clicking in headless Chromium: reloaded and its kernel killed in the middle; the tree is right."
 
 import os
 import re
@@ -115,7 +115,10 @@ class Page:
     def until(self, at):
         "Wait for the reply."
         self.page.wait_for_function(
-            "at => { const {at: now, busy} = document.querySelector('.ask').dataset; return +now === at && busy === ''; }",
+            """at => {
+                const {at: now, busy} = document.querySelector('.ask').dataset;
+                return +now === at && busy === '';
+            }""",
             arg=at,
         )
 
@@ -160,9 +163,9 @@ def test_a_whole_session(browser, server, tmp_path):
         and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
     )
     grown = 0
-    for count in range(8):  # by clicking; the tree grows
+    for _ in range(8):  # by clicking; the tree grows
         before, left = live.seen(), int(live.page.locator(".ask").get_attribute("data-left"))
-        live.click(f".ask-card[data-place='{live.right()}']")
+        live.click(f".ask-card[data-answer='{live.right()}']")
         grown += (
             live.seen()[2:] != before[2:]
         )  # not by a repeated question, nor where the new item turns out to belong where it was drawn
@@ -180,7 +183,7 @@ def test_a_whole_session(browser, server, tmp_path):
     assert live.text(".ask-left").startswith("9 answered")
     live.press("Backspace")
     assert live.seen() == before
-    for count in range(5):
+    for _ in range(5):
         live.press(str(live.right()))
     live.page.keyboard.press("Tab")
     live.page.keyboard.press("x")  # what is no answer does nothing
@@ -196,7 +199,7 @@ def test_a_whole_session(browser, server, tmp_path):
     assert live.seen() == before and live.text(".ask-left").startswith("13 answered")
 
     while live.shown():
-        live.click(f".ask-card[data-place='{live.right()}']")
+        live.click(f".ask-card[data-answer='{live.right()}']")
     assert live.text("h2") == "Thank you. That is all." and sorted(live.leaves()) == sorted(NAMES)
     assert Dendrogram.from_newick(live.save(".nwk", tmp_path).read_text().strip(), names=NAMES).same_tree(TREE)
     plain = Session(person="Ada")  # the same answers without a break
@@ -210,7 +213,7 @@ def test_a_whole_session(browser, server, tmp_path):
 
 
 def test_accessible_and_narrow(browser, server):
-    "Reached with Tab in order, named, large enough for a thumb, nothing sticks out; a second page learns what the first one did."
+    "Reached with Tab in order, named, large enough for a thumb; a second page learns what the first one did."
     live = Page(browser, server[0])
     if not server[1].exists() or not read_journal(server[1]).votes:  # the session above was another process's
         for _ in range(3):
@@ -241,7 +244,10 @@ def test_accessible_and_narrow(browser, server):
         live.page.wait_for_timeout(300)
         assert live.page.evaluate("() => document.documentElement.scrollWidth <= document.documentElement.clientWidth")
         sizes = live.page.evaluate(
-            "() => [...document.querySelectorAll('.ask button')].filter(b => b.offsetParent).map(b => { const r = b.getBoundingClientRect(); return [r.width, r.height, r.left, window.innerWidth - r.right]; })"
+            """() => [...document.querySelectorAll('.ask button')].filter(button => button.offsetParent).map(button => {
+                const {width, height, left, right} = button.getBoundingClientRect();
+                return [width, height, left, window.innerWidth - right];
+            })"""
         )
         assert (
             all(wide >= 44 and high >= 44 and left >= 0 and right >= 0 for wide, high, left, right in sizes)

@@ -1,4 +1,4 @@
-"The dashboard of flat clusters in headless Chromium: served, moved, with extremes, background work, and its static twin from a file."
+"The dashboard of flat clusters in headless Chromium: served, moved, with extremes and background work, and as a file."
 
 import statistics
 
@@ -22,9 +22,11 @@ class FlatPage(Page):
         return self.text(f"[data-fact={name}]")
 
     def picture(self):
-        return self.page.evaluate(
-            "() => [...document.querySelectorAll('.chc-map')].map(c => c.src).join() + [...document.querySelectorAll('[data-show=prices] .mark-rect path')].map(r => r.getAttribute('d')).join()"
-        )
+        return self.page.evaluate("""() => {
+            const bars = [...document.querySelectorAll('[data-show=prices] .mark-rect path')];
+            const maps = [...document.querySelectorAll('.chc-map')];
+            return maps.map(map => map.src).join() + bars.map(bar => bar.getAttribute('d')).join();
+        }""")
 
     def shows(self, settings):
         "Whether the facts are those of the pure function."
@@ -57,13 +59,8 @@ def test_the_first_picture_is_the_pure_functions(live):
 
 
 def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_property, capsys):
-    "At n = 200: every move changes the pictures, without building them again; the median is reported, and bounded generously because machines differ."
-    live.page.evaluate("""() => {
-        const root = document.querySelector('.chc'), slider = document.querySelector('.chc-slider[data-name=a] input'); window.took = [];
-        window.kept = [...root.querySelectorAll('.chc-map, .chc-chart svg, .chc-facts td')];
-        let began = 0; slider.addEventListener('input', () => { began = performance.now(); }, true);
-        new MutationObserver(() => requestAnimationFrame(() => { if (root.dataset.drawn === root.dataset.asked && began) { window.took.push(performance.now() - began); began = 0; } })).observe(root, {attributeFilter: ['data-drawn']});
-    }""")
+    "At n = 200: every move changes the pictures, without building them again. The median is bounded generously."
+    live.time_moves("a", ".chc-map, .chc-chart svg, .chc-facts td")
     pictures, proofs = set(), set()
     for key in ["ArrowLeft"] * 5 + ["ArrowRight"] * 10 + ["ArrowLeft"] * 5:
         live.press("a", key)
@@ -166,13 +163,11 @@ def test_controls_are_labelled_and_reached_with_tab(live):
 def test_nothing_sticks_out(live, width):
     live.page.set_viewport_size(dict(width=width, height=900))
     live.page.wait_for_timeout(300)
-    inside = """() => { const room = document.documentElement.clientWidth; return [document.documentElement.scrollWidth <= room,
-        [...document.querySelectorAll('.chc-main > *, .chc-slider, .chc-choice')].every(e => { const b = e.getBoundingClientRect(); return b.left >= 0 && b.right <= room + 1; })]; }"""
-    assert live.page.evaluate(inside) == [True, True]
+    assert live.sticking_out() == []
 
 
 def test_static_twin(browser, tmp_path):
-    "Opened as a file, without a server: it shows what the pure function gives, and has controls for what has several values."
+    "Opened as a file, without a server: it shows what the pure function gives; what has one value has no control."
     values = dict(
         STATIC_VALUES,
         n=[20],

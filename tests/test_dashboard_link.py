@@ -1,4 +1,4 @@
-"The dashboard of learning to link without a browser: the pure functions against the definition, bad settings, the static twin."
+"The dashboard of learning to link without a browser: pure functions against the definition, bad settings, as a file."
 
 import json
 import re
@@ -155,7 +155,7 @@ def test_events_hold_everything_and_the_average_grows():
     assert [event["tasks"] for event in averages] == [1, 2, 3]
     assert [event["words"] for event in averages] == ["1 task of 3", "2 tasks of 3", "3 tasks"]
     exact = data["average"].simplified()
-    middle, _ = averages[-1]["mean"]
+    middle, _ = averages[-1]["best"]
     assert float(exact(middle)) == exact.values.min()
     assert averages[-1]["show"]["best-mean"].startswith(f"{exact.values.min():.3f}, α from ")
 
@@ -176,11 +176,13 @@ def test_what_the_page_looks_up_is_what_holds_there(settings):
     wide = np.diff(breaks) > 1e-9  # the middle of a piece of one or two floating-point numbers is one of its ends
     assert np.array_equal(tree_of[wide], (np.searchsorted(begins, middles, side="right") - 1)[wide])
     for tree, record in enumerate(first["trees"]):
-        value, piece = record["middle"]
-        assert record["begin"] <= value <= record["end"]
-        assert tree_of[piece] == tree or record["end"] - record["begin"] < 1e-9
-    for curve, (value, piece) in ((data["curve"], first["best"]), (data["average"], last["mean"])):
-        assert float(curve(value)) == curve.best()[0] and breaks[piece] <= value <= breaks[piece + 1]
+        assert tree_of[record["middle"]] == tree or record["end"] - record["begin"] < 1e-9
+        assert record["back"] == first["trees"][max(tree - 1, 0)]["middle"]
+        assert record["on"] == first["trees"][min(tree + 1, len(first["trees"]) - 1)]["middle"]
+    assert float(data["curve"](middles[first["best"]])) == data["curve"].best()[0]
+    value, piece = last["best"]
+    assert float(data["average"](value)) == data["average"].best()[0] == last["least"]
+    assert breaks[piece] <= value <= breaks[piece + 1]
     assert np.array_equal(last["mean_at"], data["average"](grid))
     assert np.array_equal(last["mean_middles"], data["average"](middles))
 

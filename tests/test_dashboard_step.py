@@ -1,4 +1,4 @@
-"The page that steps through an insertion, without a browser: the record of a run, the stored runs, the events, the static twin, bad settings."
+"The page that steps through an insertion, without a browser: record, stored runs, events, as a file, bad settings."
 
 import json
 import re

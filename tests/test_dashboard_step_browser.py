@@ -1,4 +1,4 @@
-"The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, moved, and its static twin from a file."
+"The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, and as a file."
 
 import pytest
 from test_dashboard_browser import Page
@@ -9,6 +9,17 @@ from comparison_hc.dashboards.step import watch
 from comparison_hc.dashboards.step_page import step_static
 
 STATIC_VALUES = StepSettings.values("stored")
+
+
+TEXTS = """[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li,
+    .chc-facts td, .chc-facts th, .chc-buttons button"""
+OVERLAPS = """selector => {
+    const shown = [...document.querySelectorAll(selector)].filter(element => element.textContent);
+    const boxes = shown.map(element => element.getBoundingClientRect());
+    const across = (a, b) => a.left < b.right - 1 && b.left < a.right - 1;
+    const overlap = (a, b) => across(a, b) && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+    return boxes.filter((a, i) => boxes.some((b, j) => i < j && overlap(a, b))).length;
+}"""
 
 
 class StepPage(Page):
@@ -31,7 +42,8 @@ class StepPage(Page):
     def candidates(self):
         return set(
             self.page.evaluate(
-                "() => [...document.querySelectorAll('.chc-dot')].filter(c => +c.dataset.share > 0).map(c => +c.dataset.vertex)"
+                """() => [...document.querySelectorAll('.chc-dot')]
+                .filter(dot => +dot.dataset.share > 0).map(dot => +dot.dataset.vertex)"""
             )
         )
 
@@ -132,12 +144,7 @@ def test_axes_have_names_and_no_texts_overlap(live):
             assert {"items n", "questions in all"} <= set(
                 live.page.locator("[data-show=costs] svg text").all_text_contents()
             )
-            assert (
-                live.page.evaluate("""() => { const boxes = [...document.querySelectorAll('[data-show=costs] svg text, .chc-leaf, .chc-words, .chc-answer, .chc-stage figcaption, .chc-legend li, .chc-facts td, .chc-facts th, .chc-buttons button')]
-                .filter(e => e.getAttribute('visibility') !== 'hidden' && e.textContent).map(e => e.getBoundingClientRect());
-                return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)).length; }""")
-                == 0
-            )
+            assert live.page.evaluate(OVERLAPS, TEXTS) == 0
             assert live.page.evaluate(
                 "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             )

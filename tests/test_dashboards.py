@@ -82,7 +82,7 @@ def test_only_the_latest_request_is_answered(stage):
 @given(st.lists(st.booleans(), min_size=1, max_size=12))
 @hypothesis_settings(max_examples=30)
 def test_the_last_request_is_always_answered_in_full(waits):
-    "Whatever the order of requests and pauses: the last one is answered with all its events, at the end, and nothing older comes after anything newer."
+    "Whatever the order of requests and pauses: the last one is answered in full, at the end; nothing old comes after."
     stage = Stage()
     worker = LatestOnly(stage.work, stage.publish)
     for number, pause in enumerate(waits):
@@ -190,7 +190,7 @@ def drawn_tree(picture, n):
     "seed, snr, p, n_pure", [(0, 0.6, 0.1, 4), (1, 1.4, 0.02, 3), (2, 0.8, 1.0, 5), (3, 1.0, 0.5, 2)]
 )
 def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
-    "What is sent is what the reproduction of figure 2 computes with its own code, and its AARI can be recomputed from what is sent."
+    "What is sent is what the reproduction of figure 2 computes by itself, and the drawn tree has its AARI."
     wanted = {row["method"]: row for row in planted_run(0.1 * snr, p, n_pure, repetition=0, rng=seed)}
     settings = PlantedSettings(snr, p, n_pure, 3, seed, planted_methods)
     instance = PlantedInstance(settings)
@@ -364,7 +364,8 @@ def by_label(settings):
 def test_hypotheses_against_the_printed_formulas():
     "Each right side once, written out from the paper for N0 = 8, L = 3, δ/σ = 1 and η = ½."
     found = by_label(PlantedSettings(1.0, 0.1, 8, 3, methods=planted_methods))
-    N, gap, small = 64, 0.5 * np.exp(-9 / 4), 0.25 / 100 * np.exp(-18)
+    gap = 0.5 * np.exp(-9 / 4)
+    small = 0.25 / 100 * np.exp(-18)
     assert found["Theorem 1", "SL and CL find the tree"].needs == pytest.approx(4 * np.log(128) ** 0.5)
     assert (
         found["Theorem 1, converse", "SL fails (N0 large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
@@ -519,7 +520,10 @@ def test_a_taken_port_is_named(capsys):
         assert server.free_port() != port
 
 
-FILES_ONLY = "import http.server, sys; http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')"  # in place of Voila
+FILES_ONLY = """
+import http.server, sys
+http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')
+"""  # in place of Voila
 
 
 @pytest.fixture

@@ -97,7 +97,7 @@ def tree_records(
     task,  # `LinkTask`
     trees,  # `AllTrees`
     step=no_step,  # called between trees
-):  # list of dict: begin, end, loss, show; middle, back and on (each a place and its piece)
+):  # list of dict: begin, end, loss, guesses, wrong, show; middle, back and on (numbers of pieces)
     "Every tree with its words."
     begins = trees.breaks[trees.firsts]
     ends = np.append(begins[1:], 1.0)
@@ -109,8 +109,8 @@ def tree_records(
         wrong = int(misses.sum())
         words = {"loss": f"{loss:.3f}: {wrong} of {n} wrong"}
         words["which-tree"] = f"{t + 1} of {len(begins)}, from {begin:.3f} to {end:.3f}"
-        middle = (begin + end) / 2
-        record = dict(begin=begin, end=end, loss=loss, middle=[middle, int(piece_at(trees.breaks, middle))])
+        middle = int(piece_at(trees.breaks, (begin + end) / 2))
+        record = dict(begin=begin, end=end, loss=loss, middle=middle)
         record.update(guesses=trees.guesses[t].tolist(), wrong=misses.astype(int).tolist())
         found.append(record | dict(show=words | tree_show(task, trees, t)))
     for t, record in enumerate(found):  # where the buttons lead
@@ -138,7 +138,7 @@ def task_event(
 ):  # event
     "The task with all its trees."
     n_pieces, n_trees = len(trees.breaks) - 1, len(trees.losses)
-    best, best_words = best_place(trees.curve, trees.breaks, settings.parameter)
+    (_, best), best_words = best_place(trees.curve, trees.breaks, settings.parameter)
     labels = task.labels.tolist()
     points = [dict(x=x, y=y, label=c, guess=c, wrong=False) for (x, y), c in zip(task.points.tolist(), labels)]
     low, high = task.points.min(axis=0), task.points.max(axis=0)
@@ -195,7 +195,8 @@ def average_event(
         kind="average",
         tasks=len(curves),
         words=count,
-        mean=best,
+        best=best,
+        least=float(curve.values.min()),
         mean_at=curve(GRID).tolist(),
         mean_middles=curve((breaks[:-1] + breaks[1:]) / 2).tolist(),
         show={"best-mean": words, "curve": dict(rows=dict(mean=curve_rows(curve)))},

@@ -16,8 +16,8 @@ from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 LIVE_VALUES = PlantedSettings.values("live")
 
 MOVE = """([name, places]) => new Promise(resolve => {
-    const root = document.querySelector('.chc'), took = [];
-    const input = document.querySelector(`.chc-slider[data-name=${name}] input`);
+    const root = document.querySelector('.chc'), input = root.querySelector(`.chc-slider[data-name=${name}] input`);
+    const took = [];
     let turn = 0;
     const move = () => {
         if (turn === places.length) return resolve(took);

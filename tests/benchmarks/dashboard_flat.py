@@ -1,10 +1,8 @@
-"""How fast the dashboard of flat clusters follows a slider.
+"""How fast the dashboard of flat clusters follows a slider: `python tests/benchmarks/dashboard_flat.py`.
 
-`python tests/benchmarks/dashboard_flat.py [--rounds N] [--picture FILE.png]`
-
-Serves `flat` on this machine, moves a slider twenty times in headless Chromium at n = 200 where the certificate
-applies, and prints the median and the slowest time from the slider's event to the frame that shows the result. Then
-the same where it does not apply. `--picture` writes the picture for the notebook.
+Options are `--rounds N` and `--picture FILE.png`. Serves `flat` here, moves a slider twenty times in headless
+Chromium at n = 200 where the certificate applies, and prints the median and the slowest time from the slider's event to
+the frame that shows the result. Then the same where it does not apply. `--picture` writes the picture for the notebook.
 """
 
 import argparse

@@ -1,10 +1,8 @@
-"""How fast the dashboard of learning to link follows α.
+"""How fast the dashboard of learning to link follows α: `python tests/benchmarks/dashboard_link.py [--picture FILE]`.
 
-`python tests/benchmarks/dashboard_link.py [--picture FILE.png]`
-
-Serves `link` on this machine, moves α a hundred times in headless Chromium at the sizes below, and prints how
-many pieces and trees there are, the median and the slowest time from the slider's event
-to the next frame, which shows the new picture. `--picture` writes the picture for the notebook.
+Serves `link` on this machine, moves α a hundred times in headless Chromium at the sizes below, and prints how many
+pieces and trees there are, the median and the slowest time from the slider's event to the next frame, which shows the
+new picture. `--picture` writes the picture for the notebook.
 """
 
 import argparse
@@ -77,8 +75,8 @@ def main():
                 *(page.inner_text(f"[data-fact={name}]").split(" of ")[1].split(", ")[0] for name in ("piece", "tree")),
             )
             print(
-                f"{kind + ', ' + family + ', ' + str(per_class) + ' a class':44} {pieces:>7} {trees:>6} "
-                f"{statistics.median(took):7.0f} {max(took):8.0f}",
+                f"{f'{kind}, {family}, {per_class} a class':44} {pieces:>7} {trees:>6}"
+                f" {statistics.median(took):7.0f} {max(took):8.0f}",
                 flush=True,
             )
         chromium.close()

@@ -5,35 +5,40 @@ import {begin, show} from "./page.mjs";
 
 begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts}) => {
   const input = root.querySelector("[data-parameter]");
-  let task = null, average = null, value = 0, piece = 0, thousandth = 0;             // null: not on a thousandth
+  let task = null, average = null, value = 0, piece = 0, mean = () => 0;
 
   function draw() {
     if (!task) return;
     const {show, begin, end, loss, guesses, wrong} = task.trees[task.tree_of[piece]];
     const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: wrong[i]}));
-    const {mean_at, mean_middles, words} = average ?? {};
-    const mean = average && (thousandth === null ? mean_middles[piece] : mean_at[thousandth]);
     const [number, all] = [piece + 1, task.middles.length].map(each => each.toLocaleString("en"));
-    put({...show, piece: `${number} of ${all}`, average: average ? `${mean.toFixed(3)} on ${words}` : "on the way"});
+    const words = average ? `${mean(average).toFixed(3)} on ${average.words}` : "on the way";
+    put({...show, piece: `${number} of ${all}`, average: words});
     charts.pruned.draw({rows: {points}});
-    charts.curve.draw({rows: {here: [{value, begin, end, loss, mean}]}});
+    charts.curve.draw({rows: {here: [{value, begin, end, loss, mean: average && mean(average)}]}});
     root.dataset.shown = value;
   }
-  function move(to, into, on = null) {
-    [value, piece, thousandth, input.value] = [to, into, on, to];
+  function move(to, into, average_there) {
+    [value, piece, mean, input.value] = [to, into, average_there, to];
     sayValue(input, value.toFixed(3));
     draw();
   }
-  const slide = to => move(to, task ? task.at[Math.round(1000 * to)] : 0, Math.round(1000 * to));
-  input.addEventListener("input", () => slide(+input.value));
-  for (const button of root.querySelectorAll("[data-go]")) {
-    const {go} = button.dataset, place = () => ({best: task, mean: average}[go] ?? task.trees[task.tree_of[piece]])[go];
-    button.addEventListener("click", () => task && (go !== "mean" || average) && move(...place()));
+  function slide(thousandth) {
+    move(thousandth / 1000, task ? task.at[thousandth] : 0, ({mean_at}) => mean_at[thousandth]);
   }
+  const middle = into => move(task.middles[into], into, ({mean_middles}) => mean_middles[into]);
+  const least = ({least}) => least;                                  // at the best place of the average that is shown
+  function go(where) {
+    if (where === "mean") average && move(...average.best, least);
+    else middle(where === "best" ? task.best : task.trees[task.tree_of[piece]][where]);
+  }
+  input.addEventListener("input", () => slide(Math.round(1000 * input.value)));
+  for (const button of root.querySelectorAll("[data-go]"))
+    button.addEventListener("click", () => task && go(button.dataset.go));
   charts.curve.ready.then(view => view.addEventListener("click", ({clientX}) => {
     const left = root.querySelector("[data-show=curve] svg").getBoundingClientRect().left + view.origin()[0];
     const place = Math.round(1000 * view.scale("x").invert(clientX - left));
-    if (task && place >= 0 && place <= 1000) move(task.middles[task.at[place]], task.at[place]);
+    if (task && place >= 0 && place <= 1000) middle(task.at[place]);
   }));
   sayValue(input, "0.000");
   return {
@@ -45,12 +50,12 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
     task(event) {
       task = event;
       root.classList.add("chc-here");
-      slide(Math.round(1000 * value) / 1000);
+      slide(Math.round(1000 * value));
     },
     average(event) {
       average = event;
       root.dataset.tasks = average.tasks;
-      draw();
+      mean === least ? middle(piece) : draw();                       // a new average: not its best place any more
     },
   };
 });

@@ -55,9 +55,8 @@ function conversation({root, view}, connect, heard) {
   };
 }
 
-// A dashboard with settings. An event may say when it counts (`when`: a setting, a value that it has or contains, and
-// whether it should), what to show, notes, and rows for the history. `extend` gives what only this dashboard does, as
-// {kind: function of event}.
+// A dashboard with settings. What an event may have is said in notebook 60; `when` is a setting, a value that it has or
+// contains, and whether it should. `extend` gives what only this dashboard does, as {kind: function of event}.
 export function show(root, connect, spec, extend = () => ({})) {
   const page = makePage(root, spec), own = extend(page), figure = root.querySelector(".chc-history");
   const history = figure && makeHistory(figure, page.charts.history);

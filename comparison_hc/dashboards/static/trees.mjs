@@ -1,5 +1,4 @@
-// Trees are laid out in Python; here they are drawn. Coordinates are 0..65535 in both directions, whatever the size of
-// the picture: the SVG is stretched, its lines are not.
+// Trees are laid out in Python and drawn here, in coordinates 0..65535. The SVG is stretched to its place.
 import {change, unpack} from "./tools.mjs";
 const SVG = "http://www.w3.org/2000/svg";
 
