@@ -49,7 +49,9 @@ def check(
 
 # %% ../nbs/0_ground/04_checks.ipynb #e315a7a3
 THEORY = dict(  # modules that hold checks, by folder; imported when checks are looked for
-    hierarchical="theory theory_kernel theory_average",
+    hierarchical="theory theory_answers theory_index theory_sorting theory_linkage "
+    "theory_kernel_active theory_kernel_active_proof theory_kernel_passive theory_kernel_passive_proof "
+    "theory_average theory_average_scores theory_average_chance",
     flat="theory theory_sdp theory_recovery theory_remarks",
     adaptive="theory theory_algorithms theory_noisy",
     link="theory theory_execution",

@@ -1,4 +1,4 @@
-"""The theory of F19: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
+"""The theory of F19: every check holds in its quick setting, fails where it should, and helpers equal definitions."""
 
 import math
 from itertools import combinations
@@ -10,8 +10,22 @@ from hypothesis import strategies as st
 
 from comparison_hc.checks import find_checks
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.hierarchical import theory, theory_average, theory_kernel
-from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical import (
+    theory,
+    theory_answers,
+    theory_average,
+    theory_average_chance,
+    theory_average_scores,
+    theory_index,
+    theory_kernel_active,
+    theory_kernel_active_proof,
+    theory_kernel_passive,
+    theory_kernel_passive_proof,
+    theory_levels,
+    theory_linkage,
+    theory_sorting,
+)
+from comparison_hc.hierarchical.planted import level_labels, planted_hierarchy
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import Counting, SimilarityOracle, run, sample_quadruplets
 
@@ -71,10 +85,10 @@ def test_every_statement_of_the_paper_has_a_check():
     "module, name, wrong, check",
     [
         (
-            theory,
+            theory_answers,
             "beta",
             lambda level, snr: math.sqrt(2) * np.asarray(level) * 0 + np.tanh(np.asarray(level) * snr),
-            theory.mean_answer,
+            theory_answers.mean_answer,
         ),
         (
             theory,
@@ -88,18 +102,23 @@ def test_every_statement_of_the_paper_has_a_check():
             lambda level, snr: np.asarray(level) * 0.1 * snr,
             theory_average.mean_preference_follows_the_tree,
         ),
-        (theory_average, "passive_gap", lambda snr, L: 2 * snr + 0 * L, theory_average.gaps_exceed_delta),
-        (theory_average, "C_PRIME", 5.0, theory_average.bernstein_gives_eq14),
-        (theory_average, "C_THEOREM_4", 80.0, theory_average.threshold_closes_the_proof),
+        (theory_answers, "passive_gap", lambda snr, L: 2 * snr + 0 * L, theory_answers.gaps_exceed_delta),
+        (theory_average_chance, "C_PRIME", 5.0, theory_average_chance.bernstein_gives_eq14),
+        (theory_average_chance, "C_THEOREM_4", 80.0, theory_average_chance.threshold_closes_the_proof),
         (
-            theory_kernel,
+            theory_kernel_active_proof,
             "kernel_levels",
-            lambda M, n, whole=False: theory_kernel.clusters_at_level(len(M) - 1) * 0.0,
-            theory_kernel.kernel_levels_are_exact,
+            lambda M, n, whole=False: theory_levels.clusters_at_level(len(M) - 1) * 0.0,
+            theory_kernel_active_proof.kernel_levels_are_exact,
         ),
-        (theory_kernel, "C_THEOREM_2", 150, theory_kernel.active_threshold),
-        (theory_kernel, "C_THEOREM_3", 20.0, theory_kernel.passive_threshold),
-        (theory_kernel, "shared_products", lambda snr, L: np.zeros((L + 1,) * 3), theory_kernel.passive_kernel_mean),
+        (theory_kernel_active_proof, "C_THEOREM_2", 150, theory_kernel_active_proof.active_threshold),
+        (theory_kernel_passive_proof, "C_THEOREM_3", 20.0, theory_kernel_passive_proof.passive_threshold),
+        (
+            theory_kernel_passive,
+            "shared_products",
+            lambda snr, L: np.zeros((L + 1,) * 3),
+            theory_kernel_passive.passive_kernel_mean,
+        ),
     ],
 )
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
@@ -108,16 +127,16 @@ def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
 
 
 def test_a_broken_condition_is_seen():
-    assert not theory.close_similarities_suffice(reach=0.75)
-    assert not theory_kernel.active_constant(constant=2.5)
-    assert not theory_kernel.passive_constant(constant=0.005)
-    assert not theory_kernel.passive_entries_concentrate(factor=0.005)
+    assert not theory_linkage.close_similarities_suffice(reach=0.75)
+    assert not theory_kernel_active.active_constant(constant=2.5)
+    assert not theory_kernel_passive.passive_constant(constant=0.005)
+    assert not theory_kernel_passive_proof.passive_entries_concentrate(factor=0.005)
     assert not theory_average.small_constant_suffices(constant=0.0005)
     assert not theory.linkage_recovers(constant=1)
     assert not theory.single_linkage_fails(constant=4).table.holds.any()
-    assert not theory_kernel.close_entries_suffice(reach=0.75)
-    assert not theory_kernel.passive_group_error(factor=1)
-    assert not theory_average.close_preferences_suffice(reach=1.5)
+    assert not theory_kernel_active_proof.close_entries_suffice(reach=0.75)
+    assert not theory_kernel_passive_proof.passive_group_error(factor=1)
+    assert not theory_average_scores.close_preferences_suffice(reach=1.5)
 
 
 # Their helpers, against definitions
@@ -127,14 +146,15 @@ def test_a_broken_condition_is_seen():
 @given(st.integers(2, 9), st.integers(0, 10**6))
 def test_sorting_by_questions(n, seed):
     w, oracle = symmetric(n, seed), None
-    order = run(theory.sort_pairs(n), oracle := Counting(SimilarityOracle(w)))
+    order = run(theory_sorting.merge_sort_pairs(n), oracle := Counting(SimilarityOracle(w)))
     assert np.all(np.diff(w[order[:, 0], order[:, 1]]) > 0) and len(order) == math.comb(n, 2)
     assert oracle.n_queries <= len(order) * math.ceil(math.log2(max(len(order), 1)))
     from scipy.cluster.hierarchy import linkage
 
     for method in ("single", "complete"):
         assert np.array_equal(
-            theory.linkage_from_order(order, method)[:, :2], linkage(w.max() - w[np.triu_indices(n, 1)], method)[:, :2]
+            theory_sorting.linkage_from_order(order, method)[:, :2],
+            linkage(w.max() - w[np.triu_indices(n, 1)], method)[:, :2],
         )
 
 
@@ -158,9 +178,9 @@ def test_recovery_from_initial_clusters():
 
 
 def test_rand_indices_are_scikit_learns():
-    every = theory._partitions(5)
+    every = theory_index.all_partitions(5)
     assert len(every) == 52
-    index = theory._rand_indices(every, every)
+    index = theory_index.rand_indices(every, every)
     for a, b in np.random.default_rng(0).integers(0, 52, (60, 2)):
         assert math.isclose(index[a, b], adjusted_rand_index(every[a], every[b]), abs_tol=1e-12)
 
@@ -177,7 +197,7 @@ def test_beta_is_a_bias(level, snr):
 @pytest.mark.parametrize("n, p", [(5, 1.0), (6, 0.4)])
 def test_direct_kernel_is_equation_9(n, p):
     w = symmetric(n, 3)
-    K = theory_kernel.passive_kernel(w, p, np.random.default_rng(7))
+    K = theory_levels.passive_kernel(w, p, np.random.default_rng(7))
     P, pairs = math.comb(n, 2), list(combinations(range(n), 2))
     rng, Q = np.random.default_rng(7), {pair: set() for pair in pairs}  # the pairs that a pair was compared with
     for a in range(P - 1):
@@ -197,25 +217,52 @@ def test_direct_kernel_is_equation_9(n, p):
 @properties
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.floats(0.01, 1))
 def test_entry_distribution_has_the_right_moments(products, q):
-    pmf = theory_kernel.entry_distribution(products, q)
+    pmf = theory_kernel_active_proof.entry_distribution(products, q)
     value = np.arange(-len(products), len(products) + 1)
     assert math.isclose(pmf.sum(), 1, rel_tol=1e-9) and (pmf >= 0).all()
     assert math.isclose((pmf * value).sum(), q * sum(products), abs_tol=1e-9)
 
 
 def test_products_over_a_shared_reference():
-    m = theory_kernel.shared_products(1.0, 2)
+    m = theory_kernel_passive.shared_products(1.0, 2)
     assert np.allclose(m, m.transpose(1, 0, 2)) and np.allclose([m[t, t, t] for t in range(3)], 1 / 3)
     x, y, z = np.random.default_rng(0).normal(size=(3, 400_000))
     assert abs(np.mean(np.sign(2 + x - z) * np.sign(1 + y - z)) - m[2, 1, 0]) < 0.01
 
 
+@properties
+@given(st.integers(1, 4), st.integers(1, 6))
+def test_levels_are_counted_from_the_labels_of_all_depths(n_pure, n_levels):
+    labels = level_labels(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
+    level = (labels[:, :, None] == labels[:, None, :]).sum(axis=0)
+    assert np.array_equal(theory_levels.planted_levels(n_pure, n_levels), level)
+    rows, columns = np.triu_indices(len(level), 1)
+    apart = (labels[:, rows] != labels[:, columns]).sum(axis=0)
+    assert np.array_equal(theory_levels.planted_distances(n_pure, n_levels, 0.3), 0.3 * apart)
+
+
+def test_a_row_becomes_two_sides():
+    sides = theory_levels.compare_rows([(2, "a", 1.0, "<", 2.0), (3, "b", 5.0, ">", 2.0)], "N what left relation right")
+    assert sides.judge().holds.all() and list(sides.columns)[:2] == ["N", "what"]
+    assert not theory_levels.compare_rows([(2, 1.0), (3, 5.0)], "N left", relation="<=", right=4).judge().holds.all()
+
+
+def test_former_names_of_the_kernel_theory():
+    from comparison_hc.hierarchical import theory_kernel
+
+    assert theory_kernel.active_constant is theory_kernel_active.active_constant
+    assert theory_kernel.passive_constant is theory_kernel_passive.passive_constant
+    assert theory_kernel.C_THEOREM_2 == theory_kernel_active_proof.C_THEOREM_2
+    assert theory_kernel.C_THEOREM_3 == theory_kernel_passive_proof.C_THEOREM_3
+    assert theory_kernel.active_gap is theory_answers.active_gap
+
+
 def test_levels_and_clusters():
-    level = theory_kernel.planted_levels(3, 2)
+    level = theory_levels.planted_levels(3, 2)
     assert level[0].tolist() == [2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0]
     for L in range(1, 6):
-        assert theory_kernel.clusters_at_level(L).sum() == 2**L and math.isclose(
-            theory_kernel.level_shares(4, L).sum(), 1
+        assert theory_levels.clusters_at_level(L).sum() == 2**L and math.isclose(
+            theory_levels.level_shares(4, L).sum(), 1
         )
 
 
@@ -266,16 +313,16 @@ def test_preference_is_equation_4_in_fractions(seed):
 def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
     "Each of the two sides, spoiled alone, is noticed."
     whole = theory_average.preference
-    monkeypatch.setattr(theory_average, "preference", lambda answers, *links: whole(answers, *links) + 0.01)
-    assert not theory_average.preference_is_antisymmetric()
-    monkeypatch.setattr(theory_average, "preference", lambda answers, *links: abs(whole(answers, *links)))
-    assert not theory_average.preference_is_antisymmetric()
+    monkeypatch.setattr(theory_average_scores, "preference", lambda answers, *links: whole(answers, *links) + 0.01)
+    assert not theory_average_scores.preference_is_antisymmetric()
+    monkeypatch.setattr(theory_average_scores, "preference", lambda answers, *links: abs(whole(answers, *links)))
+    assert not theory_average_scores.preference_is_antisymmetric()
 
 
 @properties
 @given(st.integers(0, 10**6))
 def test_merges_from_preferences_are_those_of_4al(seed):
-    "From the preferences of the initial clusters alone, the tree that `quadruplet_average_linkage` makes of the answers."
+    "From the preferences of the initial clusters alone, the tree that `quadruplet_average_linkage` makes of answers."
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
 
     rng = np.random.default_rng(seed)
@@ -286,20 +333,20 @@ def test_merges_from_preferences_are_those_of_4al(seed):
         if i != j and k != l:
             W[i, j, k, l] = theory_average.preference(answers, initial[i], initial[j], initial[k], initial[l])
     sizes, nudge = [len(part) for part in initial], 1e-9 * rng.normal(size=W.shape)
-    merges = theory_average._merges_from_preferences(W + nudge, sizes)
-    assume(merges == theory_average._merges_from_preferences(W - nudge, sizes))  # no tie
+    merges = theory_average_scores.merges_from_preferences(W + nudge, sizes)
+    assume(merges == theory_average_scores.merges_from_preferences(W - nudge, sizes))  # no tie
     assert [set(pair) for pair in merges] == [
         set(pair) for pair in quadruplet_average_linkage(answers, initial, 10).children.tolist()
     ]
 
 
 def test_stages_lead_from_parts_to_the_root():
-    stages = [stage.tolist() for stage in theory_average._stages(1, 2)]
+    stages = [stage.tolist() for stage in theory_average_scores.planned_stages(1, 2)]
     assert stages == [[0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 1, 1], [0, 1]]
-    assert theory_average.expected_scores(np.array([0, 1]), 1, 1.0) == {0: 0.0}
+    assert theory_average_scores.expected_scores(np.array([0, 1]), 1, 1.0) == {0: 0.0}
 
 
 def test_drawn_preferences_have_mean_zero():
     for p, level in ((0.2, 0), (1.0, 1)):
-        draws = theory_average.preference_deviations(3, p, 1.0, level, 4000, 0)
+        draws = theory_average_chance.preference_deviations(3, p, 1.0, level, 4000, 0)
         assert abs(draws.mean()) < 4 * draws.std() / math.sqrt(4000)
