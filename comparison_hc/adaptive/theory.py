@@ -9,7 +9,7 @@ __all__ = ['items_of', 'subsets', 'families', 'left_out', 'by_column', 'answer_t
 # %% ../../nbs/3_adaptive/36_theory.ipynb #2d9a7c6d
 from functools import cache
 from itertools import combinations
-from math import comb, log
+from math import log
 
 import numpy as np
 

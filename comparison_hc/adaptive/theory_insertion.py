@@ -17,7 +17,7 @@ from .hierarchies import Hierarchy, OrdinalOracle
 from .insertion import insertion_clustering
 from .quick import quick_clustering
 from .theory import by_column
-from .theory_shapes import as_growing, caterpillar, grown, shape_of, shapes
+from .theory_shapes import as_growing, grown, shape_of, shapes
 from .trees import SHAPES, all_hierarchies, random_hierarchy
 from ..checks import check, compare
 from ..ground.validation import as_rng
