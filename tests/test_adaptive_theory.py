@@ -1,4 +1,4 @@
-"The theory of A18: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."
+"The theory of A18: every check holds when quick, fails where it should, and its helpers equal their definitions."
 
 from itertools import combinations
 from math import ceil, comb, log2
@@ -9,20 +9,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.adaptive import (
-    GrowingTree,
     all_hierarchies,
     n_hierarchies,
     quick_clustering,
     random_hierarchy,
     theory,
     theory_algorithms,
+    theory_degree,
+    theory_insertion,
+    theory_quick,
+    theory_shapes,
+    theory_trees,
 )
-from comparison_hc.adaptive.queries import SHAPES
+from comparison_hc.adaptive.trees import SHAPES
 from comparison_hc.checks import find_checks
 from comparison_hc.oracles import Counting, HierarchyOracle, run
 
 properties = settings(deadline=None, derandomize=True, max_examples=30)
-CHECKS = [c for c in find_checks("A18") if c.__module__ in (theory.__name__, theory_algorithms.__name__)]
+MODULES = {m.__name__ for m in (theory, theory_trees, theory_algorithms, theory_quick, theory_insertion, theory_degree)}
+CHECKS = [c for c in find_checks("A18") if c.__module__ in MODULES]
 
 # ---- the checks
 
@@ -65,10 +70,10 @@ BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in 
     "module, name, wrong, check",
     [
         (
-            theory,
+            theory_trees,
             "induced_family",
             lambda family, S: {X & S for X in family},
-            theory.induced_tree_has_the_induced_clusters,
+            theory_trees.induced_tree_has_the_induced_clusters,
         ),
         (
             theory,
@@ -76,52 +81,57 @@ BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in 
             lambda n, trees: np.zeros((len(trees), comb(n, 3)), dtype=int),
             theory.all_answers_tell_the_tree,
         ),
-        (theory, "_ways_to_form_fours", lambda n: 24**n, theory.triplets_inside_fours),
-        (theory, "share_identified", lambda table, columns: 1.0, theory.few_triplets_fail),
-        (theory, "left_out", lambda family, triple: 0, theory.a_pivot_tells_the_side),
-        (theory, "all_hierarchies", lambda n: [swapped(n)], theory.a_new_item_is_spliced_in),
-        (theory, "n_hierarchies", lambda n: 2**n, theory.hierarchies_are_counted),
-        (theory, "log3_hierarchies", lambda n: 1.2 * np.asarray(n) * np.log(n), theory.three_answers_need_n_log3_n),
+        (theory_trees, "ways_to_form_fours", lambda n: 24**n, theory_trees.triplets_inside_fours),
+        (theory_trees, "share_identified", lambda table, columns: 1.0, theory_trees.few_triplets_fail),
+        (theory_trees, "left_out", lambda family, triple: 0, theory_trees.a_pivot_tells_the_side),
+        (theory_trees, "all_hierarchies", lambda n: [swapped(n)], theory_trees.a_new_item_is_spliced_in),
+        (theory_trees, "n_hierarchies", lambda n: 2**n, theory_trees.hierarchies_are_counted),
+        (
+            theory_trees,
+            "log3_hierarchies",
+            lambda n: 1.2 * np.asarray(n) * np.log(n),
+            theory_trees.three_answers_need_n_log3_n,
+        ),
         (
             theory_algorithms,
             "too_large",
             lambda n, a, b: np.maximum(a, n - a - b) >= 0,
-            theory_algorithms.splits_are_good_often_enough,
+            theory_quick.splits_are_good_often_enough,
         ),
         (
-            theory_algorithms,
+            theory_quick,
             "two_clusters",
-            lambda shape: (1, theory_algorithms.n_leaves(shape)),
-            theory_algorithms.two_clusters_exist,
+            lambda shape: (1, theory_shapes.n_leaves(shape)),
+            theory_quick.two_clusters_exist,
         ),
-        (theory_algorithms, "QUICK_CONSTANT", 0.2, theory_algorithms.quick_needs_n_log_n),
+        (theory_quick, "QUICK_CONSTANT", 0.2, theory_quick.quick_needs_n_log_n),
         (
-            theory_algorithms,
+            theory_quick,
             "expected_questions",
-            lambda shape: 1.05 * theory_algorithms.n_leaves(shape) ** 1.3,
-            theory_algorithms.quick_runs_as_computed,
+            lambda shape: 1.05 * theory_shapes.n_leaves(shape) ** 1.3,
+            theory_quick.quick_runs_as_computed,
         ),
-        (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.finding_the_sibling_halves),
-        (theory_algorithms, "insertion_costs", BEGINNER.__func__, theory_algorithms.insertion_needs_n_log_n),
+        (theory_insertion, "insertion_costs", BEGINNER.__func__, theory_insertion.finding_the_sibling_halves),
+        (theory_insertion, "insertion_costs", BEGINNER.__func__, theory_insertion.insertion_needs_n_log_n),
         (theory_algorithms, "lgamma", lambda n: n**1.5, theory_algorithms.the_sum_is_below_n_log_n),
         (
-            theory_algorithms,
+            theory_insertion,
             "insertion_clustering",
             lambda n: quick_clustering(n, 0),
-            theory_algorithms.insertion_runs_within_the_bound,
+            theory_insertion.insertion_runs_within_the_bound,
         ),
         (
-            theory_algorithms,
+            theory_insertion,
             "all_triples_clustering",
             lambda n: quick_clustering_of_another_tree(n),
-            theory_algorithms.every_small_tree_is_learned,
+            theory_insertion.every_small_tree_is_learned,
         ),
-        (theory_algorithms, "comb", lambda n, k: n**3, theory_algorithms.the_star_needs_n_squared),
+        (theory_degree, "comb", lambda n, k: n**3, theory_degree.the_star_needs_n_squared),
         (
-            theory_algorithms,
+            theory_degree,
             "questions_per_insertion",
             lambda m, d, largest_first=True: log2(m),
-            theory_algorithms.degree_bounds_hold,
+            theory_degree.degree_bounds_hold,
         ),
     ],
     ids=lambda x: getattr(x, "name", x) if isinstance(getattr(x, "name", x), str) else "",
@@ -153,9 +163,8 @@ def test_families_are_the_trees_that_grow():
         grown = [
             frozenset(sum(1 << i for i in tree.below(v) if i < n) for v in tree.below()) for tree in all_hierarchies(n)
         ]
-        assert set(grown) == set(theory.families((1 << n) - 1)) and len(theory.families((1 << n) - 1)) == n_hierarchies(
-            n
-        )
+        families = theory.families((1 << n) - 1)
+        assert set(grown) == set(families) and len(families) == n_hierarchies(n)
 
 
 @properties
@@ -173,7 +182,7 @@ def test_answers_are_those_of_the_oracle(n, shape, seed):
 
 def test_full_families_halve():
     for n, count in ((2, 1), (4, 3), (8, 315)):
-        trees = theory.full_families(n)
+        trees = theory_trees.full_families(n)
         assert len(set(trees)) == count and all(tree in theory.families((1 << n) - 1) for tree in trees[:3] if n < 8)
         assert all({X.bit_count() for X in tree} == {2**k for k in range(n.bit_length())} for tree in trees)
 
@@ -185,50 +194,45 @@ def test_share_identified_by_counting():
         all((row[columns] != other[columns]).any() for j, other in enumerate(table) if j != i)
         for i, row in enumerate(table)
     )
-    assert theory.share_identified(table, columns) == alone / 15
+    assert theory_trees.share_identified(table, columns) == alone / 15
 
 
 def test_shapes_are_those_of_all_trees():
     for n in range(1, 8):
-        assert set(theory_algorithms.shapes(n)) == {
-            theory_algorithms.shape_of(tree) for tree in all_hierarchies(n)
-        } and len(set(theory_algorithms.shapes(n))) == len(theory_algorithms.shapes(n))
-        assert all(
-            theory_algorithms.shape_of(theory_algorithms.grown(shape)) == shape for shape in theory_algorithms.shapes(n)
-        )
+        assert set(theory_shapes.shapes(n)) == {theory_shapes.shape_of(tree) for tree in all_hierarchies(n)} and len(
+            set(theory_shapes.shapes(n))
+        ) == len(theory_shapes.shapes(n))
+        assert all(theory_shapes.shape_of(theory_shapes.grown(shape)) == shape for shape in theory_shapes.shapes(n))
 
 
 def test_worst_failure_is_the_worst_of_all_shapes():
     for n in (17, 18, 19):
         assert theory_algorithms.worst_failure(n) == pytest.approx(
-            theory_algorithms._bad_pairs_of_all_shapes(n).max() / comb(n, 2)
+            theory_quick.bad_pairs_of_all_shapes(n).max() / comb(n, 2)
         )
     worst = theory_algorithms.worst_failure(40)
-    assert all(
-        theory_algorithms._bad_pairs_asked(random_hierarchy(40, shape, 3)) / comb(40, 2) <= worst for shape in SHAPES
-    )
+    assert all(theory_quick.bad_pairs_asked(random_hierarchy(40, shape, 3)) / comb(40, 2) <= worst for shape in SHAPES)
 
 
 @pytest.mark.parametrize("n", [4, 6, 8])
 def test_splits_are_what_draws_lead_to(n):
-    "Every pair of every shape, in a tree: sizes of A, B, C, and the walk of Merge counted by hand from the root of the tree of C."
-    for shape in theory_algorithms.shapes(n):
-        tree = theory_algorithms.grown(shape)
+    "Every pair of every shape, in a tree: sizes of A, B, C, and Merge's walk by hand from the root of C's tree."
+
+    def above(tree, v):
+        return [v] if tree.parent[v] < 0 else [v, *above(tree, tree.parent[v])]
+
+    for shape in theory_shapes.shapes(n):
+        tree = theory_shapes.grown(shape)
         found = []
         for a, b in combinations(range(n), 2):
-            above = lambda v: [v] if tree.parent[v] < 0 else [v, *above(tree.parent[v])]
-            bar = next(v for v in above(a) if v in above(b))
+            bar = next(v for v in above(tree, a) if v in above(tree, b))
             sizes = sorted(sum(w < n for w in tree.below(child)) for child in (tree.left[bar], tree.right[bar]))
             up = tree.parent[bar]
-            walk = 0 if up < 0 else len(above(up)) - 1 + ({tree.left[up], tree.right[up]} - {bar}).pop().__ge__(n)
+            walk = 0 if up < 0 else len(above(tree, up)) - 1 + ({tree.left[up], tree.right[up]} - {bar}).pop().__ge__(n)
             found.append((*sizes, n - sum(sizes), walk))
         rows = [
-            (
-                *sorted(map(theory_algorithms.n_leaves, (A, B))),
-                theory_algorithms.n_leaves(C) if C is not None else 0,
-                walk,
-            )
-            for pairs, A, B, C, walk in theory_algorithms.splits(shape)
+            (*sorted(map(theory_shapes.n_leaves, (A, B))), theory_shapes.n_leaves(C) if C is not None else 0, walk)
+            for pairs, A, B, C, walk in theory_quick.splits(shape)
             for _ in range(pairs)
         ]
         assert sorted(rows) == sorted(found)
@@ -236,11 +240,11 @@ def test_splits_are_what_draws_lead_to(n):
 
 def test_insertion_costs_by_looking_for_every_sibling():
     "With first best pivots only, the costs are those of asking one by one."
-    for shape in theory_algorithms.shapes(7):
-        tree = theory_algorithms.grown(shape)
+    for shape in theory_shapes.shapes(7):
+        tree = theory_shapes.grown(shape)
         inside = {v: set(tree.below(v)) for v in tree.below()}
-        cost, _ = theory_algorithms.insertion_costs(tree, ties=False)
-        most, _ = theory_algorithms.insertion_costs(tree)
+        cost, _ = theory_insertion.insertion_costs(tree, ties=False)
+        most, _ = theory_insertion.insertion_costs(tree)
         for sibling in tree.below():
             S, asked = set(tree.below()), 0
             while len(S) > 1:
@@ -262,12 +266,12 @@ def test_insertion_costs_by_looking_for_every_sibling():
 
 def test_expected_questions_against_runs():
     "The mean of many runs on a shape of seven leaves."
-    shape = theory_algorithms.shapes(7)[5]
-    truth, counts = theory_algorithms.grown(shape).dendrogram(), []
+    shape = theory_shapes.shapes(7)[5]
+    truth, counts = theory_shapes.grown(shape).dendrogram(), []
     for seed in range(600):
         oracle = Counting(HierarchyOracle(truth))
         run(quick_clustering(7, seed, "walk"), oracle)
         counts.append(oracle.n_queries)
     assert (
-        abs(np.mean(counts) - theory_algorithms.expected_questions(shape)) < 5 * np.std(counts) / 600**0.5
+        abs(np.mean(counts) - theory_quick.expected_questions(shape)) < 5 * np.std(counts) / 600**0.5
     )  # five standard errors

@@ -1,16 +1,18 @@
-"""The theory of A18's section 5: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
+"The theory of A18's section 5: every check holds, fails where it should, and its helpers equal their definitions."
 
 from math import comb
 
 import numpy as np
 import pytest
 
-from comparison_hc.adaptive import theory_noisy
-from comparison_hc.adaptive.noisy import HERE, votes_per_pivot
+from comparison_hc.adaptive import theory_marking, theory_noisy, theory_walk, theory_whole
+from comparison_hc.adaptive.preorder import HERE
+from comparison_hc.adaptive.rounds import votes_per_pivot
 from comparison_hc.checks import find_checks
 from comparison_hc.oracles import run
 
-CHECKS = [c for c in find_checks("A18") if c.__module__ == "comparison_hc.adaptive.theory_noisy"]
+MODULES = {module.__name__ for module in (theory_marking, theory_noisy, theory_walk, theory_whole)}
+CHECKS = [c for c in find_checks("A18") if c.__module__ in MODULES]
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
@@ -42,23 +44,28 @@ def fails(check, **options):
 
 
 @pytest.mark.parametrize(
-    "name, wrong, check",
+    "module, name, wrong, check",
     [
-        ("votes_per_pivot", lambda p, printed=False: 1, theory_noisy.majorities_are_right),
-        ("marking_rounds", lambda N, p, delta, printed=False: 3, theory_noisy.rounds_mark_the_sibling),
-        ("walking_rounds", lambda D, p, delta, printed=False: D + 1, theory_noisy.walks_last_long_enough),
-        ("right_response", lambda order, at, sibling: HERE, theory_noisy.potential_drops),
-        ("closed_form_bound", lambda n, p, delta: n**2.0, theory_noisy.questions_grow_like_n_log_n),
+        (theory_noisy, "votes_per_pivot", lambda p, printed=False: 1, theory_noisy.majorities_are_right),
+        (
+            theory_marking,
+            "marking_rounds",
+            lambda N, p, delta, printed=False: 3,
+            theory_marking.rounds_mark_the_sibling,
+        ),
+        (theory_walk, "walking_rounds", lambda D, p, delta, printed=False: D + 1, theory_walk.walks_last_long_enough),
+        (theory_walk, "right_response", lambda order, at, sibling: HERE, theory_walk.potential_drops),
+        (theory_whole, "closed_form_bound", lambda n, p, delta: n**2.0, theory_whole.questions_grow_like_n_log_n),
     ],
 )
-def test_a_wrong_formula_is_found(monkeypatch, name, wrong, check):
-    monkeypatch.setattr(theory_noisy, name, wrong)
+def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
+    monkeypatch.setattr(module, name, wrong)
     assert fails(check)
 
 
 def test_a_broken_condition_is_seen():
-    assert fails(theory_noisy.vertex_queries_are_right, n_votes=1)
-    assert fails(theory_noisy.siblings_are_marked, rounds=2)
+    assert fails(theory_marking.vertex_queries_are_right, n_votes=1)
+    assert fails(theory_marking.siblings_are_marked, rounds=2)
 
 
 def test_chances_are_sums():
@@ -72,11 +79,11 @@ def test_chances_are_sums():
 
 
 def test_the_sibling_is_found_where_the_tree_has_it():
-    from comparison_hc.adaptive import GrowingTree, insertion_clustering
+    from comparison_hc.adaptive import insertion_clustering
 
     rng = np.random.default_rng(0)
     for shape in ("uniform", "balanced", "caterpillar", "split"):
-        order, oracle, sibling = theory_noisy.half_grown(12, shape, rng)
+        order, oracle, sibling = theory_marking.half_grown(12, shape, rng)
         cluster = {int(order.vertex[i]) for i in range(sibling, order.end[sibling]) if order.vertex[i] < 12}
         order.insert(sibling, 11)
         tree = run(insertion_clustering(12), oracle)
@@ -86,8 +93,8 @@ def test_the_sibling_is_found_where_the_tree_has_it():
 
 
 def test_a_walk_that_is_always_right_goes_straight_and_digs():
-    order, oracle, sibling = theory_noisy.half_grown(15, "uniform", np.random.default_rng(1))
-    end, seen = theory_noisy.watched_walk(
+    order, oracle, sibling = theory_marking.half_grown(15, "uniform", np.random.default_rng(1))
+    end, seen = theory_walk.watched_walk(
         order, oracle, sibling, 14, 0.8, range(0, len(order), 3), 30, votes_per_pivot(0.8)
     )
     assert end == sibling and all(right and after == before - 1 for right, before, after, _ in seen) and seen[-1][2] < 0
