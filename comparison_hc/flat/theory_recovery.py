@@ -24,7 +24,7 @@ from comparison_hc.flat.planted import (
     uniform_normal,
 )
 from .similarity import adds3, adds4
-from .theory import _is_triplets, expected_blocks, n_questions
+from .theory import asks_triplets, expected_blocks, n_questions
 from .theory_sdp import printed_interval
 from ..ground.validation import as_rng
 
@@ -35,7 +35,7 @@ def squares_norm(
 ):  # int
     "‖Σ_q M_q²‖ over all questions q."
     n = n_objects
-    return (n - 2) * (2 * n - 1) if _is_triplets(kind) else comb(n, 2) * (n - 1) - 1
+    return (n - 2) * (2 * n - 1) if asks_triplets(kind) else comb(n, 2) * (n - 1) - 1
 
 
 def _questions(n, kind):
@@ -116,7 +116,7 @@ def mean_given_similarities(
 ):  # (n, n) E[S|w] / (pε), zero diagonal
     "AddS when every question is answered rightly, from ranks: O(n² log n)."
     n = len(similarity)
-    if _is_triplets(kind):
+    if asks_triplets(kind):
         w = np.array(similarity, dtype=float)
         np.fill_diagonal(w, -np.inf)  # rank 0 in its row
         R = 2.0 * w.argsort(axis=1).argsort(axis=1) - n
