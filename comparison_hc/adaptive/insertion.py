@@ -34,14 +34,14 @@ def _inserting(tree, names):
     "Every item in turn: from the first pivot to the only candidate."
     decisions = DecisionTree(tree)
     for x in range(1, tree.n_items):
-        place = decisions.start
+        at = decisions.start  # a pivot, or ~u for an only candidate u
         path, steps = [], []
-        while place >= 0:
-            question = np.array([tree.question(place, x)])
+        while at >= 0:
+            question = np.array([tree.question(at, x)])
             answer = (yield question).item()
             check_binary_answers(question, [answer])
-            path.append(place)
+            path.append(at)
             steps.append(answer)
-            place = decisions.go[answer][place]
+            at = decisions.go[answer][at]
         decisions.insert(path, steps, x)
     return tree.dendrogram(names)
