@@ -50,7 +50,7 @@ def check(
 # %% ../nbs/0_ground/04_checks.ipynb #e315a7a3
 THEORY = dict(  # modules that hold checks, by folder; imported when checks are looked for
     hierarchical="theory theory_kernel theory_average",
-    flat="theory_means theory_duals theory_recovery theory_remarks",
+    flat="theory_means theory_duals theory_noise theory_counts",
     adaptive="theory theory_algorithms theory_noisy",
     link="theory theory_execution",
 )
