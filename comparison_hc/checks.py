@@ -52,7 +52,7 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
     hierarchical="theory theory_answers theory_index theory_sorting theory_linkage "
     "theory_kernel_active theory_kernel_active_proof theory_kernel_passive theory_kernel_passive_proof "
     "theory_average theory_average_scores theory_average_chance",
-    flat="theory_means theory_duals theory_recovery theory_remarks",
+    flat="theory_means theory_duals theory_noise theory_counts",
     adaptive="theory theory_trees theory_noisy theory_marking theory_walk theory_whole"
     " theory_algorithms theory_quick theory_insertion theory_degree",
     link="theory theory_execution",
