@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-import socket
 import statistics
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from shared import served_dashboard
 
 from comparison_hc.dashboards.planted import planted_data
 from comparison_hc.dashboards.planted_page import planted_static
@@ -23,34 +21,8 @@ TOKEN = f"comparison-hc-test-{os.getpid()}"
 @pytest.fixture(scope="module")
 def server():
     "The command as a user starts it, and the address that it prints."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [
-        sys.executable,
-        "-c",
-        "import sys; from comparison_hc.cli import main; sys.exit(main())",
-        "dashboard",
-        "planted",
-        "--no-browser",
-        "--port",
-        str(port),
-    ]
-    process = subprocess.Popen(
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN},
-    )
-    line = process.stdout.readline()
-    assert f"http://127.0.0.1:{port}/" in line, line + process.stderr.read()
-    yield process, f"http://127.0.0.1:{port}/"
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
+    with served_dashboard("planted", token=TOKEN) as served:
+        yield served
 
 
 TIMED = """([name, kept]) => {

@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 import warnings
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from shared import kinds, widget_events
 from test_dashboards import asks_nobody
 
 from comparison_hc import InputError
@@ -308,25 +308,7 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = flat_dashboard(**EASY), [], threading.Event()
-
-    def send(event, *_):
-        sent.append(event)
-        event["kind"] == "done" and done.set()
-
-    widget.send = send
-    for number, setting in (("v:1", dict(widget.spec["start"], a=-6)), ("v:2", widget.spec["start"])):
-        done.clear()
-        widget._handle_custom_msg(dict(number=number, settings=setting), [])
-        assert done.wait(30)
-    widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "sentence",
-        "done",
-        "similarity",
-        "notes",
-        "notes",
-        "result",
-        "done",
-    ]
+    widget = flat_dashboard(**EASY)
+    sent = widget_events(widget, dict(a=-6))
+    assert kinds(sent) == ["sentence", "done", "similarity", "notes", "notes", "result", "done"]
     assert widget.spec["start"]["n"] == 60

@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 from math import comb, log2
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from shared import kinds, widget_events
 from test_dashboards import asks_nobody
 
 from comparison_hc import InputError
@@ -281,22 +281,5 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = step_dashboard(n=5), [], threading.Event()
-
-    def send(event, *_):
-        sent.append(event)
-        event["kind"] == "done" and done.set()
-
-    widget.send = send
-    for number, setting in (("v:1", dict(widget.spec["start"], n=99)), ("v:2", widget.spec["start"])):
-        done.clear()
-        widget._handle_custom_msg(dict(number=number, settings=setting), [])
-        assert done.wait(30)
-    widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "sentence",
-        "done",
-        "run",
-        "chart",
-        "done",
-    ] and len(sent[-3]["items"]) == 3
+    sent = widget_events(step_dashboard(n=5), dict(n=99))
+    assert kinds(sent) == ["sentence", "done", "run", "chart", "done"] and len(sent[-3]["items"]) == 3

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import assert_holds
 
 from comparison_hc.checks import find_checks
 from comparison_hc.flat import (
@@ -36,8 +37,7 @@ REPRODUCTIONS = ("n20-theorem1", "n20-remark3", "n20-remark5", "n20-remark6")
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
-    result = check()
-    assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
+    assert_holds(check)
 
 
 def test_every_statement_of_the_paper_has_a_check():

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import assert_holds
 
 from comparison_hc.checks import find_checks
 from comparison_hc.ground.validation import InputError
@@ -25,8 +26,7 @@ numbers = st.integers(-6, 6)
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda c: c.name)
 def test_every_statement_holds(check):
-    result = check()
-    assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
+    assert_holds(check)
 
 
 def test_every_statement_of_the_paper_has_a_check():
