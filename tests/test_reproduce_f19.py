@@ -1,7 +1,6 @@
 """Figures 2 and S.1 of F19: what a run does, how sentences become verdicts, and the command that redoes them."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from comparison_hc.reproduce import f19 as r19
 from comparison_hc.reproduce.experiments import (
     ResultsNotFoundError,
     find_reproductions,
+    register_reproduction,
     reproduce,
     run_experiment,
     save_results,
@@ -318,16 +318,17 @@ def test_every_method_has_its_own_colour_and_shape():
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small():
     "Both figures with a grid of four runs."
     from dataclasses import replace
 
-    from comparison_hc.reproduce import experiments
-
-    for name, r in find_reproductions().items():
-        if name in NAMES:
-            grid = [dict(p=p, delta=delta, n_pure=2, repetition=0) for p in (0.1, 1.0) for delta in (0.1, 0.2)]
-            monkeypatch.setitem(experiments._reproductions, name, replace(r, quick_grid=grid, full_grid=grid))
+    known = [find_reproductions()[name] for name in NAMES]
+    grid = [dict(p=p, delta=delta, n_pure=2, repetition=0) for p in (0.1, 1.0) for delta in (0.1, 0.2)]
+    for r in known:
+        register_reproduction(replace(r, quick_grid=grid, full_grid=grid))
+    yield
+    for r in known:
+        register_reproduction(r)
 
 
 def test_command_lists_the_figures(capsys):
@@ -358,11 +359,11 @@ def test_command_writes_the_quick_result(small, capsys, tmp_path, monkeypatch):
 
 
 def test_full_results_also_go_into_the_checkout(small, capsys, tmp_path, monkeypatch):
-    from comparison_hc.reproduce import experiments
+    from comparison_hc.reproduce import claims
 
     kept = tmp_path / "kept"
     kept.mkdir()
-    monkeypatch.setattr(experiments, "results_folder", lambda: kept)
+    monkeypatch.setattr(claims, "results_folder", lambda: kept)
     assert main(["reproduce", "f19-figS1", "--jobs", "1", "--folder", str(tmp_path / "here")]) == 0
     assert (kept / "f19-figS1.csv").read_bytes() == (tmp_path / "here/f19-figS1.csv").read_bytes()
     assert (kept / "times.csv").read_text().startswith("name,runs,hours\nf19-figS1,4,") and not (
@@ -429,8 +430,6 @@ def test_interrupted_it_says_how_to_continue_and_does(tmp_path):
         and "f19-fig2.jsonl" in err
     ), err
     assert 2 < done.count(b"\n") < 76
-    from comparison_hc.reproduce.experiments import parameter_grid
-
     r = find_reproductions()["f19-fig2"]
     run_experiment(r.function, r.quick_grid[:4], journal, paired=r.paired)  # the journal is taken up
     assert journal.read_bytes().startswith(done)

@@ -1,4 +1,6 @@
-"""Figures 3 and S.2 to S.4 of F19 and its cars: what a run does, how sentences become verdicts, and what happens without the data."""
+"""Figures 3 and S.2 to S.4 of F19 and its cars: what a run does, how sentences become verdicts, and what happens
+without the data.
+"""
 
 import os
 from pathlib import Path
@@ -186,12 +188,12 @@ def test_car_pictures_are_at_the_leaves_and_can_be_left_out():
 def test_without_the_data_the_command_says_what_is_missing(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path / "empty"))
-    import comparison_hc.datasets as datasets
+    from comparison_hc.practice import originals
 
     def refuse(*args, **kwargs):
         raise OSError("no network in this test")
 
-    monkeypatch.setattr(datasets, "_download", refuse)
+    monkeypatch.setattr(originals, "download_original", refuse)
     rd.dataset_similarity.cache_clear()
     known = find_reproductions()[name]
     with pytest.raises(DatasetNotFoundError, match="is not here"):
@@ -326,7 +328,7 @@ def test_kept_results_are_those_of_their_grid(name):
             (run["dataset"], run["p"], run["dimension"]) for run in grid
         }
         assert set(kept["repetitions"]) == {1 + max(run["repetition"] for run in grid)} and not kept.isna().any().any()
-        for dataset, rows in kept.groupby("dataset"):
+        for _, rows in kept.groupby("dataset"):
             known_cost = rows.loc[rows["method"] == rd.REFERENCES[0], "cost"]
             assert (
                 known_cost.nunique() == 1 and rows.loc[rows["method"] == rd.REFERENCES[0], "excess"].abs().max() < 1e-9

@@ -292,7 +292,7 @@ def made_up(dataset, family, curve, held=0.0, per_class=100, metric="m", se=0.00
 def figure_2(alphas, valley=0.2):
     "A figure whose valleys are at these α; valley is their depth."
     frames = [
-        made_up(name, family, lambda x: 0.5 - valley * max(0, 1 - abs(x - alpha) / 0.1))
+        made_up(name, family, lambda x, alpha=alpha: 0.5 - valley * max(0, 1 - abs(x - alpha) / 0.1))
         for name, alpha in alphas.items()
         for family in r.FAMILIES
     ]

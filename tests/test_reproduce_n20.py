@@ -1,4 +1,6 @@
-"""N20's figures 1 and 2 and Food: what a run does, what is said about cuts and lost iterations, how sentences become verdicts."""
+"""N20's figures 1 and 2 and Food: what a run does, what is said about cuts and lost iterations, how sentences become
+verdicts.
+"""
 
 import os
 import warnings
@@ -56,9 +58,11 @@ def test_families_have_the_delta_that_they_claim_and_the_published_one_has_not()
 
     for name, family in r.FAMILIES.items():
         f_in, f_out = family(0.5)
-        true = (
-            2 * quad(lambda x: f_in.pdf(x) * f_out.cdf(x), -8, 8, points=[0, 1], limit=200)[0] - 1
-        )  # P(w > w′), straight from its definition
+
+        def density(x, f_in=f_in, f_out=f_out):
+            return f_in.pdf(x) * f_out.cdf(x)
+
+        true = 2 * quad(density, -8, 8, points=[0, 1], limit=200)[0] - 1  # P(w > w′), straight from its definition
         assert abs(true - (0.19 if "published" in name else 0.5)) < (5e-3 if "published" in name else 1e-4)
 
 
@@ -85,7 +89,7 @@ def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeyp
 
 def test_other_warnings_pass():
     with pytest.warns(RuntimeWarning, match="hello"):
-        assert r._watched(lambda: warnings.warn("hello", RuntimeWarning) or 3) == (3, True)
+        assert r._watched(lambda: warnings.warn("hello", RuntimeWarning, stacklevel=1) or 3) == (3, True)
 
 
 def test_comparisons_do_not_see_the_width_of_the_gaussian():
@@ -311,7 +315,9 @@ WITH_DATA = {
     "name, methods", [*ALONE.items(), *(pytest.param(*item, marks=needs_data) for item in WITH_DATA.items())]
 )
 def test_a_quick_setting_whole(name, methods):
-    "Every point with every method, a figure of it, and the file beside the notebook is what the code gives, up to the few runs that a last bit can tip over."
+    """Every point with every method, a figure of it, and the file beside the notebook is what the code gives, up to the
+    few runs that a last bit can tip over.
+    """
     found = reproduce(name)
     assert of_the_grid(found.summary, found.reproduction.quick_grid) and found.table["ari"].between(-1, 1).all()
     stored = pd.read_csv(RESULTS / f"{name}-quick.csv")
@@ -319,9 +325,8 @@ def test_a_quick_setting_whole(name, methods):
     pd.testing.assert_frame_equal(stored[same], found.summary[same], check_dtype=False, rtol=1e-5)
     assert (stored["ari"] - found.summary["ari"]).abs().quantile(0.75) < 1e-3
     assert set(found.summary["one" if "one" in found.summary else "method"]) == methods and found.chart().to_dict()
-    if (
-        name == "n20-fig1c"
-    ):  # AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers of triplets
+    if name == "n20-fig1c":
+        # AddS-3 is better than MulK-3 for every pair of distributions (N20, section 5), on average over both numbers
         mean = found.summary.groupby(["family", "method"])["ari"].mean().unstack()
         assert (mean["AddS-3"] > mean["MulK-3"]).all() and len(mean) == 3
     if name == "n20-fig2a":  # with n(ln n)^4 triplets every method is near k-means, which sees the points
@@ -332,7 +337,7 @@ def test_a_quick_setting_whole(name, methods):
 @pytest.mark.parametrize("name", NAMES)
 def test_the_full_results_are_of_the_registered_grid(name):
     "And of ten repetitions, as in the paper."
-    from comparison_hc.reproduce.f19 import kept_results
+    from comparison_hc.reproduce.readings import kept_results
 
     summary, kind = kept_results(name)
     assert (

@@ -339,4 +339,4 @@ register_reproduction(
         claims=family_claims,
         paired=("exponent",),
     )
-);
+)
