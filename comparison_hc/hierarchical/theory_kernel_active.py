@@ -6,8 +6,6 @@
 __all__ = ['expected_active', 'kernel_levels', 'active_kernel_mean', 'kernel_linkage', 'active_successes', 'active_constant']
 
 # %% ../../nbs/1_hierarchical/14a_theory_active.ipynb #23f0b960
-from math import log
-
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_interval
