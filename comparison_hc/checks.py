@@ -52,7 +52,7 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
     hierarchical="theory theory_kernel theory_average",
     flat="theory theory_sdp theory_recovery theory_remarks",
     adaptive="theory theory_algorithms theory_noisy",
-    link="theory theory_execution",
+    link="theory_regions theory_orders theory_samples theory theory_exact theory_execution theory_costs theory_pieces",
 )
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
 
