@@ -55,7 +55,7 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
     flat="theory_means theory_duals theory_noise theory_counts",
     adaptive="theory theory_trees theory_noisy theory_marking theory_walk theory_whole"
     " theory_algorithms theory_quick theory_insertion theory_degree",
-    link="theory theory_execution",
+    link="theory_regions theory_orders theory_samples theory theory_exact theory_execution theory_costs theory_pieces",
 )
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
 

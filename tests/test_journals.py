@@ -126,7 +126,14 @@ def test_old_curves(old, tmp_path):
     learned = learn_linkage(tasks, journal=path, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(2, 2)] and learned.loss == 0.25 and learned.curves[0].values.tolist() == [0.2, 0]
     learn_linkage(tasks, journal=tmp_path / "new")
-    assert (tmp_path / "new").read_bytes() == path.read_bytes() == (OLD / "learning.jsonl").read_bytes()
+    old_bytes = (OLD / "learning.jsonl").read_bytes()
+    assert path.read_bytes() == old_bytes
+    old_found = read_records(old_bytes, "curves", independent=True).records
+    new_found = read_records((tmp_path / "new").read_bytes(), "curves", independent=True).records
+    assert len(old_found) == 2 and old_found == new_found
+    learn_linkage([*tasks, (D[1:4, 1:4], [0, 1, 1])], journal=path, progress=lambda *now: seen.append(now))
+    assert seen[1:] == [(2, 3), (3, 3)] and path.read_bytes().startswith(old_bytes)  # and it goes on
+    assert len(read_records(path.read_bytes(), "curves", independent=True).records) == 3
 
 
 def test_old_sessions(old, tmp_path):

@@ -1,4 +1,4 @@
-"""The theory of L20: every check holds in its quick setting, fails where it should, and its helpers equal their definitions."""
+"""The theory of L20: every check holds in its quick setting, fails where it should; helpers equal their definitions."""
 
 import os
 from fractions import Fraction
@@ -13,9 +13,18 @@ from shared import assert_holds
 
 from comparison_hc.checks import find_checks
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link import theory
-from comparison_hc.link import theory_execution as execution
+from comparison_hc.link import (
+    theory,
+    theory_costs,
+    theory_exact,
+    theory_execution,
+    theory_orders,
+    theory_pieces,
+    theory_regions,
+    theory_samples,
+)
 from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
+from comparison_hc.link.theory_tasks import BROUGHT, DISTRIBUTIONS, FAMILIES, tangent_metrics, whole_distances
 from comparison_hc.reproduce.l20 import bring_pictures
 
 CHECKS = [c for c in find_checks("L20") if c.__module__.startswith("comparison_hc.link.theory")]
@@ -52,28 +61,33 @@ def _no_lifting(f, g):
     "module, name, wrong, check",
     [
         (
-            theory,
+            theory_regions,
             "signs_at",
             lambda functions, point: tuple(
                 1 if f[-1] + sum(w * x for w, x in zip(f, point)) > 0 else -1 for f in functions
             ),
-            theory.linear_regions,
+            theory_regions.linear_regions,
         ),
-        (theory, "_lifted", _no_lifting, theory.quadratic_regions),
-        (theory, "distance_functions", lambda metrics: [(1, -5)], theory.one_region_one_order),
-        (theory, "_value", lambda f, alpha, beta: (1 - alpha) * f[0] + alpha * f[3], theory.one_region_one_run),
-        (theory, "rademacher", lambda losses: 10.0, theory.noise_is_hard_to_follow),
+        (theory_regions, "lifted_product", _no_lifting, theory_regions.quadratic_regions),
+        (theory_orders, "distance_functions", lambda metrics: [(1, -5)], theory_orders.one_region_one_order),
+        (
+            theory_orders,
+            "_value",
+            lambda f, alpha, beta: (1 - alpha) * f[0] + alpha * f[3],
+            theory_orders.one_region_one_run,
+        ),
+        (theory_samples, "rademacher", lambda losses: 10.0, theory_samples.noise_is_hard_to_follow),
         (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 1 / N), theory.samples_speak_for_all),
         (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 0.6), theory.samples_speak_for_all),
         (theory, "confidence_band", lambda learned, delta: 0.0, theory.bands_hold),
-        (execution, "exact_run", lambda n, Ds, merges, x: [], execution.merge_leaves_tile),
-        (execution, "_place", lambda f, x: ((1 - x) * f[0] + x * f[1], 0), execution.metric_leaves_tile),
-        (execution, "_lowest_lines", lambda lines, low, high: len(lines), execution.merging_costs_edges),
+        (theory_exact, "exact_run", lambda n, Ds, merges, x: [], theory_exact.merge_leaves_tile),
+        (theory_exact, "place_of_line", lambda f, x: ((1 - x) * f[0] + x * f[1], 0), theory_exact.metric_leaves_tile),
+        (theory_costs, "n_lowest_lines", lambda lines, low, high: len(lines), theory_costs.merging_costs_edges),
         (
-            execution,
+            theory_costs,
             "tangent_metrics",
             lambda s: [(D + D.T).tolist() for D in (np.triu(np.full((2 * s, 2 * s), 5), 1),) * 2],
-            execution.metrics_cost_rounds,
+            theory_costs.metrics_cost_rounds,
         ),
     ],
     ids=lambda x: getattr(x, "name", getattr(x, "__name__", x) if isinstance(x, str) else None),
@@ -95,18 +109,18 @@ def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
 @settings(max_examples=60)
 def test_no_region_is_missed(functions, seed):
     p, rng = len(functions[0]) - 1, np.random.default_rng(seed)
-    found = {theory.signs_at(functions, point) for point in theory.points_of_regions(functions)}
+    found = {theory_regions.signs_at(functions, point) for point in theory_regions.points_of_regions(functions)}
     drawn = [tuple(Fraction(int(x), 6) for x in point) for point in rng.integers(-60, 61, (150, p))]
-    assert {theory.signs_at(functions, point) for point in drawn} <= found
+    assert {theory_regions.signs_at(functions, point) for point in drawn} <= found
 
 
 def test_functions_without_variables():
-    assert {theory.signs_at([(0, 3)], point) for point in theory.points_of_regions([(0, 3)])} == {(1,)}
+    assert {theory_regions.signs_at([(0, 3)], point) for point in theory_regions.points_of_regions([(0, 3)])} == {(1,)}
     assert (
         len(
             {
-                theory.signs_at([(0, 0, 2), (0, 1, 0)], point)
-                for point in theory.points_of_regions([(0, 0, 2), (0, 1, 0)])
+                theory_regions.signs_at([(0, 0, 2), (0, 1, 0)], point)
+                for point in theory_regions.points_of_regions([(0, 0, 2), (0, 1, 0)])
             }
         )
         == 3
@@ -116,7 +130,7 @@ def test_functions_without_variables():
 def test_products_are_lifted():
     f, g = (2, -3, 5), (-1, 4, 7)
     for x, y in product(range(-3, 4), repeat=2):
-        lifted = theory._lifted(f, g)
+        lifted = theory_regions.lifted_product(f, g)
         assert lifted[-1] + sum(w * z for w, z in zip(lifted, (x * x, x * y, y * x, y * y, x, y))) == (
             2 * x - 3 * y + 5
         ) * (-x + 4 * y + 7)
@@ -126,8 +140,8 @@ def test_products_are_lifted():
 
 
 def test_rademacher_by_hand():
-    assert theory.rademacher(np.array([[0.0, 1.0]])) == 0.5  # max(0, σ) over σ = ±1
-    assert theory.rademacher(np.array([[0.3], [0.8]])) == pytest.approx(0)  # one vector cannot follow anything
+    assert theory_samples.rademacher(np.array([[0.0, 1.0]])) == 0.5  # max(0, σ) over σ = ±1
+    assert theory_samples.rademacher(np.array([[0.3], [0.8]])) == pytest.approx(0)  # one vector cannot follow anything
 
 
 def test_deviations_of_a_single_draw():
@@ -137,17 +151,17 @@ def test_deviations_of_a_single_draw():
 
 def test_pseudo_dimension_is_the_last_that_fits():
     for n, L, L_prime in ((2, 1, 1), (100, 1, 2), (1000, 3, 3)):
-        d = theory.pseudo_dimension_bound(n, L, L_prime)
-        assert d * log(2) <= theory.log_regions(d, n, L, L_prime) and (d + 1) * log(2) > theory.log_regions(
-            d + 1, n, L, L_prime
-        )
+        d = theory_samples.pseudo_dimension_bound(n, L, L_prime)
+        assert d * log(2) <= theory_samples.log_regions(d, n, L, L_prime) and (d + 1) * log(
+            2
+        ) > theory_samples.log_regions(d + 1, n, L, L_prime)
 
 
 # Execution
 
 
 @given(
-    st.sampled_from(list(execution.FAMILIES.values())),
+    st.sampled_from(list(FAMILIES.values())),
     st.integers(3, 6),
     st.sampled_from([2, 10**4]),
     st.integers(0, 10**6),
@@ -155,14 +169,14 @@ def test_pseudo_dimension_is_the_last_that_fits():
 )
 @settings(max_examples=60)
 def test_exact_runs_are_the_definition(merges, n, top, seed, k):
-    Ds, x = execution.whole_distances(n, 3 - len(merges), seed, top), k / 64  # a parameter without rounding
+    Ds, x = whole_distances(n, 3 - len(merges), seed, top), k / 64  # a parameter without rounding
     floats = [D.astype(float) for D in Ds]
     line = (
         alpha_line(floats[0], as_merges(merges)) if len(merges) == 2 else beta_line(*floats, execution_merge(merges[0]))
     )
     if "average" in merges:
         return  # thirds are rounded there
-    assert [frozenset((A, B)) for A, B, _ in merges_by_definition(line, n, x)] == execution.exact_run(
+    assert [frozenset((A, B)) for A, B, _ in merges_by_definition(line, n, x)] == theory_exact.exact_run(
         n, [D.tolist() for D in Ds], merges, Fraction(k, 64)
     )
 
@@ -176,14 +190,16 @@ def execution_merge(name):
 @pytest.mark.parametrize("merges", [("single", "complete"), ("average", "complete"), ("complete",), ("average",)])
 def test_exact_runs_are_the_linkages(merges):
     for seed in range(6):
-        Ds, x = execution.whole_distances(7, 3 - len(merges), seed), Fraction(seed * 7 + 3, 50)
+        Ds, x = whole_distances(7, 3 - len(merges), seed), Fraction(seed * 7 + 3, 50)
         tree = alpha_linkage(Ds[0], float(x), merges) if len(merges) == 2 else beta_linkage(*Ds, float(x), merges[0])
         clusters = {frozenset(map(int, objects)) for _, objects in tree.clusters()}
-        assert all(frozenset(A + B) in clusters for A, B in execution.exact_run(7, [D.tolist() for D in Ds], merges, x))
+        assert all(
+            frozenset(A + B) in clusters for A, B in theory_exact.exact_run(7, [D.tolist() for D in Ds], merges, x)
+        )
 
 
 def test_distances_are_metrics():
-    for D in execution.whole_distances(6, 2, 0):
+    for D in whole_distances(6, 2, 0):
         assert (D[:, None, :] + D[None, :, :].transpose(1, 0, 2) >= 0).all() and D.max() <= 2 * D[
             ~np.eye(6, dtype=bool)
         ].min()
@@ -191,22 +207,22 @@ def test_distances_are_metrics():
 
 def test_tangents_are_tangents():
     s = 3
-    lines = [(D0, D1) for D0, D1 in zip(*(np.array(D)[:s, s:].ravel() for D in execution.tangent_metrics(s)))]
-    for k, (f0, f1) in enumerate(lines):
+    lines = [(D0, D1) for D0, D1 in zip(*(np.array(D)[:s, s:].ravel() for D in tangent_metrics(s)))]
+    for k in range(len(lines)):
         beta = Fraction(2 * k + 1, 2 * s * s)
         heights = [(1 - beta) * int(g0) + beta * int(g1) for g0, g1 in lines]
         assert heights.index(max(heights)) == k and heights.count(max(heights)) == 1
 
 
 def test_what_is_missing_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr(
-        execution, "DISTRIBUTIONS", {name: execution.DISTRIBUTIONS[name] for name in ("rings and disks", "digits")}
-    )
+    here = {name: DISTRIBUTIONS[name] for name in ("rings and disks", "digits")}
+    for module in (theory_execution, theory_pieces):
+        monkeypatch.setattr(module, "DISTRIBUTIONS", here)
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path))
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path))
     for bring in (lambda: None, bring_pictures):
         bring()
-        result = execution.pieces_are_few()
+        result = theory_pieces.pieces_are_few()
         assert result and set(result.table.distribution) == {"rings and disks", "digits"}
         assert (
             "left out, as the data are not here (or `bring_pictures` was not called): MNIST, CIFAR-10, Omniglot"
@@ -217,8 +233,8 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
 @pytest.mark.skipif(not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data")
 def test_pictures_are_brought():
     bring_pictures()
-    for name in execution.BROUGHT:
-        D, labels = execution.DISTRIBUTIONS[name][0](10, np.random.default_rng(0))
+    for name in BROUGHT:
+        D, labels = DISTRIBUTIONS[name][0](10, np.random.default_rng(0))
         for one in D if name == "Omniglot" else (D,):
             assert one.shape == (10, 10) and (one == one.T).all() and (one.diagonal() == 0).all() and one.sum() > 0
         assert np.unique(labels, return_counts=True)[1].tolist() == [2] * 5
@@ -227,4 +243,4 @@ def test_pictures_are_brought():
 def test_unknown_distributions_are_refused():
     for name in ("letters", 3, None, ["digits"]):
         with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"):
-            execution.count_pieces(name, 10, 0)
+            theory_pieces.count_pieces(name, 10, 0)

@@ -12,8 +12,10 @@ from math import floor, inf, isinf, log, log10, sqrt
 
 from .planted_settings import GROUP_SIZES
 from ..hierarchical.kernel import active_budget
-from ..hierarchical.theory_average import C_THEOREM_4, passive_gap
-from ..hierarchical.theory_kernel import C_THEOREM_2, C_THEOREM_3, active_gap
+from ..hierarchical.theory_answers import active_gap, passive_gap
+from ..hierarchical.theory_average_chance import C_THEOREM_4
+from ..hierarchical.theory_kernel_active_proof import C_THEOREM_2
+from ..hierarchical.theory_kernel_passive_proof import C_THEOREM_3
 
 # %% ../../nbs/6_dashboards/61w_promises.ipynb #0877f414
 ETA = 0.5

@@ -5,48 +5,42 @@
 # %% auto #0
 __all__ = ['CurveJournal']
 
-# %% ../../nbs/4_link/42w_journal.ipynb #refuse
-import json
-import zlib
-
-from ..ground.journals import JournalError
+# %% ../../nbs/4_link/42w_journal.ipynb #curvejournal
+from ..ground.journals import JournalError, JournalFile
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}
-_BEGIN = b'{"digest": "'  # of a line
-
-
-def _refuse(path, number):
-    rule = "journal must be a new file or one that learn_linkage wrote"
-    raise JournalError(f"{rule}; got {path}, whose line {number} is not; nothing was changed")
+_WROTE = "one that learn_linkage wrote"
 
 
 class CurveJournal:
-    "Curves by digest: kept in a `LockedFile` of one JSON object a line, each with its checksum, unless `file` is None."
+    "Curves by digest, kept in a `JournalFile` unless its path is None; a context."
 
     def __init__(
         self,
-        file,  # `LockedFile`, or None to keep nothing
+        path,  # file, made if it is not there; None to keep nothing
     ):
-        self.file, self.curves = file, {}
-        if file is not None:
-            self._read(file.read())
+        "Opens and locks the file, and reads it. Raises `InputError`; `JournalError` if it is not ours or damaged."
+        self.curves = {}
+        self.file = None
+        if path is None:
+            return
+        self.file = JournalFile(
+            path, "curves", {}, _WROTE, accepts=lambda record, _: record.keys() == _FIELDS, independent=True
+        )
+        try:
+            self._read(self.file.load())
+        except BaseException:
+            self.close()
+            raise
 
-    def _read(self, data):
-        "Take in the lines that are whole; a torn last one is dropped."
-        whole = data[: data.rfind(b"\n") + 1]
-        *lines, torn = data.split(b"\n")
-        for number, line in enumerate(lines, 1):
-            try:
-                record = json.loads(line[:-9]) if int(line[-8:], 16) == zlib.crc32(line[:-9]) else None
-            except ValueError:
-                record = None
-            if not isinstance(record, dict) or record.keys() != _FIELDS:
-                _refuse(self.file.path, number)
-            self.curves[record.pop("digest")] = record
-        if torn[: len(_BEGIN)] != _BEGIN[: len(torn)]:
-            _refuse(self.file.path, len(lines) + 1)
-        if len(whole) < len(data):
-            self.file.cut(len(whole))
+    def _read(self, found):
+        "Take in the curves, and drop a torn last line."
+        if found.damaged:
+            got = f"got {self.file.path}, whose line {found.damaged[0]} is not"
+            raise JournalError(f"journal must be a new file or {_WROTE}; {got}; nothing was changed")
+        self.file.mend()
+        for record in found.records:
+            self.curves[record["digest"]] = {name: value for name, value in record.items() if name != "digest"}
 
     def add(
         self,
@@ -54,7 +48,17 @@ class CurveJournal:
         record,  # its curve, as a dict
     ):
         "Write a curve down, then count it."
-        body = json.dumps({"digest": digest, **record}).encode()
         if self.file is not None:
-            self.file.append(body + b" %08x\n" % zlib.crc32(body))
+            self.file.add({"digest": digest, **record})
         self.curves[digest] = record
+
+    def close(self):
+        "Let others write the file."
+        if self.file is not None:
+            self.file.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

@@ -6,11 +6,8 @@
 __all__ = ['average_loss', 'learn_linkage']
 
 # %% ../../nbs/4_link/42_learning.ipynb #from-contextlib-import
-from contextlib import nullcontext
-
 import numpy as np
 
-from ..ground.journals import LockedFile
 from ..ground.validation import check_progress, require
 from ..ground.workers import check_workers
 from .band import confidence_band as confidence_band
@@ -63,8 +60,7 @@ def learn_linkage(
     require(len(set(kinds)) == 1, "instances", "all of one kind: one matrix each, or two each", instances)
     report = (lambda done, total: None) if progress is None else progress
     is_complete = True
-    with nullcontext() if journal is None else LockedFile(journal) as file:
-        book = CurveJournal(file)
+    with CurveJournal(journal) as book:
         todo = {digest: instance for digest, instance in zip(digests, instances) if digest not in book.curves}
         total = len(set(digests))
         done = total - len(todo)
