@@ -16,6 +16,7 @@ from .average import quadruplet_average_linkage
 from .planted import planted_hierarchy
 from .theory import beta, recovers
 from .theory_answers import passive_gap
+from .theory_average_chance import C_THEOREM_4 as C_THEOREM_4
 from ..oracles import sample_quadruplets
 
 # %% ../../nbs/1_hierarchical/14c_theory_average.ipynb #6abe3751
