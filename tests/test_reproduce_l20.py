@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from comparison_hc.datasets import load_dataset
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link.execution import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
@@ -152,7 +153,7 @@ def test_tasks_from_pictures_have_equal_classes_and_equal_seeds_give_equal_tasks
 
 @needs_data
 def test_letters_are_of_one_alphabet_and_both_metrics_have_mean_one():
-    omniglot = r._loaded("omniglot")
+    omniglot = load_dataset("omniglot")
     for seed in range(4):
         distances, labels = r.linkage_task("Omniglot", 2, seed)
         assert len({omniglot.label_names[label].split("/")[0] for label in labels}) == 1 and np.allclose(
@@ -162,7 +163,7 @@ def test_letters_are_of_one_alphabet_and_both_metrics_have_mean_one():
 
 @needs_data
 def test_digits_are_as_far_apart_as_their_pixels():
-    mnist = r._loaded("mnist")
+    mnist = load_dataset("mnist")
     rng = np.random.default_rng(7)
     chosen = r._draw(mnist.labels, rng.choice(10, 5, replace=False), 2, rng)
     distances, labels = r.linkage_task("MNIST", 2, 7)
