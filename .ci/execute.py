@@ -1,22 +1,23 @@
-"""Run notebooks in place and keep their outputs: `python .ci/execute.py NOTEBOOK ...`.
+"""Run notebooks in place and keep their outputs: `python .ci/execute.py NOTEBOOK ...`, from any folder.
 
 Cells that the tests skip (slow ones, and those that need data that is not here) keep the outputs that they have. What a
 run takes is stated below the title.
 """
 
+import argparse
 import os
 import sys
-from pathlib import Path
 from time import perf_counter
 
 import nbformat
 from nbclient import NotebookClient
-from reading import roughly, state
+from nbclient.exceptions import CellExecutionError
+from reading import existing, roughly, state
 
 SKIPPED = {"slow", "notest"}
 
 
-def execute(path, time=True):
+def execute(path):
     "One notebook from top to bottom, in its own folder."
     notebook = nbformat.read(path, 4)
     client = NotebookClient(
@@ -39,5 +40,10 @@ def execute(path, time=True):
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:]:
-        execute(Path(name).resolve())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("notebooks", nargs="+", metavar="NOTEBOOK", type=existing(".ipynb"))
+    for path in parser.parse_args().notebooks:
+        try:
+            execute(path)
+        except CellExecutionError as error:
+            sys.exit(f"{error}\n{path} is as it was: a cell of it fails")

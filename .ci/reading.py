@@ -5,6 +5,7 @@ A minute is 180 words of prose or twelve lines of visible code. What a reader me
 `python .ci/reading.py` prints every notebook.
 """
 
+import argparse
 import json
 import re
 import sys
@@ -66,8 +67,23 @@ def roughly(seconds):
     return f"about {near} seconds" if near < 60 else f"about {near // 60} minute{'s' * (near > 60)}"
 
 
+def existing(
+    *endings,  # of the files that are meant
+):  # function of a name that returns an absolute path, for argparse
+    "A file that is there, named from the folder in which the command is typed."
+
+    def resolved(name):
+        path = Path(name).resolve()
+        if not path.is_file() or path.suffix not in endings:
+            raise argparse.ArgumentTypeError(f"{name} is no {' or '.join(endings)} file here ({Path.cwd()})")
+        return path
+
+    return resolved
+
+
 def main():
     "One line a notebook, and the sums."
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     total = {False: 0, True: 0}
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         if ".ipynb_checkpoints" in path.parts:

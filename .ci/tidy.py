@@ -1,15 +1,17 @@
-"""Bring the sources into the house's form: `python .ci/tidy.py [NOTEBOOK ...]`, all notebooks and tests by default.
+"""Bring the sources into the house's form: `python .ci/tidy.py [FILE ...]`, from any folder.
 
+Files are notebooks and Python files. Without names: all notebooks, tests, scripts and modules that are written by hand.
 Sorts imports and formats (ruff), puts directives first in their cells, cleans notebooks and exports them, and writes
 README.md from nbs/index.ipynb. What ruff cannot mend by itself, it prints.
 """
 
+import argparse
 import json
 import subprocess
 import sys
 from pathlib import Path
 
-from reading import state
+from reading import existing, state
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -33,10 +35,12 @@ def mend(path):
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def main(names):
-    "Everything, or the named notebooks."
-    places = names or ["nbs", "tests", ".ci", "setup.py", "comparison_hc"]
-    notebooks = [Path(name) for name in names] or sorted((ROOT / "nbs").rglob("*.ipynb"))
+def main(
+    paths,  # absolute paths of files; none for everything
+):  # exit code: 1 where something is left to mend by hand
+    "Everything, or the named files."
+    places = paths or ["nbs", "tests", ".ci", "setup.py", "comparison_hc"]
+    notebooks = paths or sorted((ROOT / "nbs").rglob("*.ipynb"))
     subprocess.run([BIN / "ruff", "check", "-q", "--select", "I,UP", "--fix", *places], cwd=ROOT)
     subprocess.run([BIN / "ruff", "format", "-q", *places], cwd=ROOT, check=True)
     for path in notebooks:
@@ -49,4 +53,6 @@ def main(names):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="*", metavar="FILE", type=existing(".ipynb", ".py"))
+    sys.exit(main(parser.parse_args().files))

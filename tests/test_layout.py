@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "comparison_hc"
 sys.path.insert(0, str(ROOT / ".ci"))
 
-from reading import PATH_LIMIT, STATED, WORKSHOP_LIMIT, is_workshop, minutes  # noqa: E402  (a script's folder, not a package's)
+from reading import PATH_LIMIT, STATED, WORKSHOP_LIMIT, is_workshop, minutes  # noqa: E402  (a script's folder)
 
 PAPERS = ("hierarchical", "flat", "adaptive", "link")
 FLOORS = [  # from the ground up: a module imports from its own floor and from those below
@@ -75,23 +75,52 @@ def floor(name):
     return next((number for number, rooms in enumerate(FLOORS) if room in rooms), None)
 
 
+def told(found, rule):
+    "What was found, one a line, and what to do about it; empty if nothing was found."
+    return "\n".join(["", *map(str, found), f"-> {rule}"]) if found else ""
+
+
+def arrow_text(name, home, what=None):
+    "An import as one reads it."
+    return f"{name} imports {what} from {home}" if what else f"{name} imports {home}"
+
+
 def test_every_module_has_a_floor():
-    assert [name for name in MODULES if floor(name) is None] == ["__init__", "__main__"]
+    homeless = [name for name in MODULES if floor(name) is None and name not in ("__init__", "__main__")]
+    rule = (
+        "give its room a floor in FLOORS (tests/test_layout.py), and a place in the drawing of nbs/contributing.ipynb"
+    )
+    assert not homeless, told(homeless, rule)
 
 
 def test_no_module_imports_a_private_name_of_another():
-    private = [arrow for arrow in ARROWS if re.match(r"_(?!_)", arrow[2] or "")]
-    assert private == []
+    private = [arrow_text(*arrow) for arrow in ARROWS if re.match(r"_(?!_)", arrow[2] or "")]
+    assert not private, told(private, "make the name public where it belongs (no underscore, a docstring), or move it")
 
 
 def test_no_arrow_leads_upwards():
-    floors = [(name, home) for name, home, _ in ARROWS if floor(name) is not None and floor(home) is not None]
-    assert [arrow for arrow in floors if floor(arrow[0]) < floor(arrow[1])] == []
+    upwards = []
+    for name, home, what in ARROWS:
+        if floor(name) is not None and floor(home) is not None and floor(name) < floor(home):
+            upwards.append(f"{arrow_text(name, home, what)} (floor {floor(name)} from floor {floor(home)})")
+    rule = "what both need belongs on the lower floor; the floors are drawn in nbs/contributing.ipynb"
+    assert not upwards, told(upwards, rule)
 
 
 def test_no_room_of_a_paper_imports_another():
-    rooms = [(name, home) for name, home, _ in ARROWS if {name.split(".")[0], home.split(".")[0]} <= {*PAPERS}]
-    assert rooms and [arrow for arrow in rooms if arrow[0].split(".")[0] != arrow[1].split(".")[0]] == []
+    rooms = [arrow for arrow in ARROWS if {arrow[0].split(".")[0], arrow[1].split(".")[0]} <= {*PAPERS}]
+    across = [arrow_text(*arrow) for arrow in rooms if arrow[0].split(".")[0] != arrow[1].split(".")[0]]
+    assert rooms and not across, told(across, "what two papers share belongs to comparison_hc/ground")
+
+
+def circle_text(
+    waiting,  # {module: modules that it imports}, of which each imports at least one other
+):  # text
+    "One circle, found by walking along imports until a module comes again."
+    walk = [min(waiting)]
+    while walk[-1] not in walk[:-1]:
+        walk.append(min(waiting[walk[-1]] & waiting.keys()))
+    return " imports ".join(walk[walk.index(walk[-1]) :])
 
 
 def test_no_circle():
@@ -101,29 +130,31 @@ def test_no_circle():
     }
     while waiting:
         free = [name for name, needs in waiting.items() if not needs & waiting.keys()]
-        assert free, f"these import each other: {sorted(waiting)}"
+        assert free, told([circle_text(waiting)], "move what both need to a module that imports neither")
         for name in free:
             del waiting[name]
 
 
 def test_what_the_layout_tests_would_find(monkeypatch):
     "An arrow upwards, one between papers, a private name and a circle are each noticed."
+    sentence = "metrics imports sdp_k from flat.sdp"
     planted = [
-        (("metrics", "flat.sdp", "sdp_k"), test_no_arrow_leads_upwards),
-        (("flat.sdp", "link.merge", "alpha_linkage"), test_no_room_of_a_paper_imports_another),
-        (("link.merge", "link.execution", "_ends"), test_no_module_imports_a_private_name_of_another),
-        (("ground.validation", "comparisons", "Triplets"), test_no_circle),
+        (("metrics", "flat.sdp", "sdp_k"), test_no_arrow_leads_upwards, sentence),
+        (("flat.sdp", "link.merge", "alpha_linkage"), test_no_room_of_a_paper_imports_another, "from link.merge"),
+        (("link.merge", "link.execution", "_ends"), test_no_module_imports_a_private_name_of_another, "imports _ends"),
+        (("ground.validation", "comparisons", "Triplets"), test_no_circle, "ground.validation imports comparisons"),
     ]
-    for arrow, test in planted:
+    for arrow, test, words in planted:
         monkeypatch.setitem(globals(), "ARROWS", [*ARROWS, arrow])
-        with pytest.raises(AssertionError):
+        with pytest.raises(AssertionError, match=words):
             test()
         monkeypatch.undo()
 
 
 def test_every_room_says_what_it_is_for():
     rooms = [path for name, path in MODULES.items() if name.endswith("__init__")]
-    assert len(rooms) > 8 and all(ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) for path in rooms)
+    silent = [path.relative_to(ROOT) for path in rooms if not ast.get_docstring(ast.parse(path.read_text("utf-8")))]
+    assert len(rooms) > 8 and not silent, told(silent, "begin it with a docstring that says what the room is for")
 
 
 def test_the_package_mirrors_the_folders_of_nbs():
@@ -134,13 +165,16 @@ def test_the_package_mirrors_the_folders_of_nbs():
         named = re.search(r'^ +"#\| default_exp ([\w.]+)', path.read_text(encoding="utf-8"), re.MULTILINE)
         if named and "." in named[1]:
             room = named[1].split(".")[0]
-            wrong += [f"{path.name} -> {named[1]}"] * (rooms.get(room) != path.parent.name)
-    assert wrong == [] and len(rooms) >= 8
+            if rooms.get(room) != path.parent.name:
+                wrong.append(f"{path.relative_to(ROOT)} exports {named[1]}")
+    rule = "its `#| default_exp` names the room of its folder (nbs/2_flat: flat.…), or no room (the package's root)"
+    assert len(rooms) >= 8 and not wrong, told(wrong, rule)
 
 
 def test_few_modules_at_the_root():
     at_root = [name for name in MODULES if "." not in name]
-    assert len(at_root) <= MOST_ROOT_MODULES, at_root
+    rule = f"{len(at_root)} modules at the root, at most {MOST_ROOT_MODULES}: give the new one a room"
+    assert len(at_root) <= MOST_ROOT_MODULES, told(at_root, rule)
 
 
 def test_no_line_is_too_long():
@@ -155,7 +189,7 @@ def test_no_line_is_too_long():
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             if len(line) > 120 and path.name != "_modidx.py" and not line.startswith("__all__ = ["):
                 long.append(f"{path.relative_to(ROOT)}:{number}")
-    assert len(files) > 100 and long == []
+    assert len(files) > 100 and not long, told(long, "at most 120 columns; sentences can be split or be constants")
 
 
 def test_ruff_finds_nothing():
@@ -163,7 +197,9 @@ def test_ruff_finds_nothing():
         done = subprocess.run(
             [Path(sys.executable).parent / "ruff", *words, "."], cwd=ROOT, capture_output=True, text=True
         )
-        assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+        found = (done.stdout[-6000:] + done.stderr[-2000:]).splitlines()
+        rule = "`python .ci/tidy.py` mends what can be mended by itself, and prints the rest"
+        assert done.returncode == 0, told(found, rule)
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
@@ -171,19 +207,30 @@ def test_a_notebook_can_be_read_in_time(path):
     "Twenty minutes on the reading path, thirty-five in a workshop, and the notebook states what it takes."
     notebook = json.loads(path.read_text(encoding="utf-8"))
     took, first = minutes(notebook), "".join(notebook["cells"][0]["source"])
-    assert took <= (WORKSHOP_LIMIT if is_workshop(path) else PATH_LIMIT)
-    assert int(STATED.search(first)[1]) == took
-    assert is_workshop(path) == first.startswith("# Workshop: ")
+    kind, most = ("a workshop", WORKSHOP_LIMIT) if is_workshop(path) else ("a page of the reading path", PATH_LIMIT)
+    where = path.relative_to(ROOT)
+    shorter = "move what only a maintainer needs to a workshop beside it (`python .ci/reading.py` counts)"
+    assert took <= most, f"{where} takes {took} minutes, {kind} at most {most}: {shorter}"
+    stated, command = STATED.search(first), f"`python .ci/execute.py {where}` writes the line"
+    assert stated, f"{where} does not state its minutes below the title: {command}"
+    assert int(stated[1]) == took, f"{where} states {stated[1]} minutes and takes {took}: {command}"
+    named = "Workshops, and only they, have a w behind the number of their file and `# Workshop: ` in their title"
+    assert is_workshop(path) == first.startswith("# Workshop: "), f"{where}: {named}"
 
 
 def test_the_papers_can_be_read_in_ten_hours():
     paths = [path for path in notebooks() if path.parent.name in PAPER_FOLDERS and not is_workshop(path)]
-    assert sum(minutes(json.loads(path.read_text(encoding="utf-8"))) for path in paths) <= 60 * PAPER_HOURS
+    took = {path.stem: minutes(json.loads(path.read_text(encoding="utf-8"))) for path in paths}
+    total, longest = sum(took.values()), sorted(took, key=took.get)[:-6:-1]
+    rule = f"at most {60 * PAPER_HOURS} minutes, not {total}; the longest are {', '.join(longest)}"
+    assert total <= 60 * PAPER_HOURS, rule
 
 
 def test_javascript_is_short_and_stands_in_files():
     scripts = [path for kind in ("js", "css") for path in PACKAGE.rglob(f"*.{kind}")]
-    assert scripts and sum(len(path.read_text(encoding="utf-8").splitlines()) for path in scripts) < MOST_JAVASCRIPT
+    lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in scripts)
+    rule = f"{lines} lines of JavaScript and styles; keep them below {MOST_JAVASCRIPT} by computing in Python"
+    assert scripts and lines < MOST_JAVASCRIPT, rule
     words = re.compile(
         r"addEventListener|document\.(?:create|query)|=>\s*\{|^\s*\.[\w-]+\s*\{[^}]*:[^}]*;", re.MULTILINE
     )
@@ -193,4 +240,5 @@ def test_javascript_is_short_and_stands_in_files():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     ]
-    assert [f"{name}: {text[:60]}" for name, text in strings if words.search(text)] == []
+    inside = [f"{name}: {text[:60]!r}" for name, text in strings if words.search(text)]
+    assert not inside, told(inside, "JavaScript and styles stand in files below `static`")

@@ -6,6 +6,7 @@
 __all__ = ['STREAMS', 'PlantedInstance', 'why_not', 'method_result', 'planted_data', 'tree_of_objects']
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #986cfb8b
+from dataclasses import fields
 from functools import cached_property
 from math import isinf
 
@@ -16,6 +17,7 @@ from comparison_hc.dashboards.planted_settings import (
     NONE_SEEN,
     TOO_MANY,
     TWO_OBJECTS,
+    PlantedSettings,
     asking_tree,
     given_tree,
     setting_notes,
@@ -27,7 +29,9 @@ from ..oracles import sample_quadruplets
 
 # %% ../../nbs/6_dashboards/61_planted.ipynb #c5afa1d7
 STREAMS = ("noise", "sample", "groups of 3", "groups of 5", "SL", "CL", "4K–AL–act")
-_MODEL = ("snr", "n_pure", "n_levels", "seed")
+# Similarities depend on all settings but these; so a new setting may be computed in vain, but is never ignored.
+_OTHERS = ("p", "methods", "drawn")
+_MODEL = tuple(each.name for each in fields(PlantedSettings) if each.name not in _OTHERS)
 
 
 class PlantedInstance(Draw):

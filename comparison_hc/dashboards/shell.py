@@ -31,7 +31,7 @@ def setting(
     label="",  # at its control; "" for none
     help="",  # what it is, in a sentence
     live=(),  # values on the live page
-    stored=(),  # values in the static twin
+    stored=(),  # values in the static twin; none: the default
     name=None,  # what messages call it; None for the label
     as_list=False,  # whether its control is a list of names rather than a slider
     text=shown_value,  # function of a value that gives its text
@@ -85,8 +85,9 @@ class Settings:
         cls,
         which,  # "live" or "stored"
     ):  # {name: list of values}
-        "The values of all controls."
-        return {each.name: each.metadata[which] for each in fields(cls) if each.metadata["label"]}
+        "The values of all controls; where none are given, the one with which the page begins."
+        controls = [each for each in fields(cls) if each.metadata["label"]]
+        return {each.name: each.metadata[which] or [each.default] for each in controls}
 
 
 def message_value(

@@ -16,18 +16,10 @@ from pathlib import Path
 from ..ground.progress import command_bar
 from ..ground.validation import check_integer, check_names, check_similarity, require
 from .command_files import check_files, read_initial, read_names, read_similarity, read_truth
+from .method_table import methods
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #names
-method_names = {
-    "4-al": "quadruplets-based average linkage",
-    "4k-al": "quadruplets kernel average linkage",
-    "4k-al-active": "the same, asking",
-    "single": "single linkage, asking",
-    "complete": "complete linkage, asking",
-    "3-al": "triplets-based average linkage",
-    "3k-al": "triplets kernel average linkage",
-    "3k-al-active": "the same, asking",
-}
+method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
 KINDS = ["triplets", "quadruplets", "central", "odd-one-out", "similarity"]
 
@@ -37,10 +29,10 @@ HELP = {
     "kind": """what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l
         (quadruplets); the first of three is the most central, or the odd one out; or a square matrix of
         similarities""",
-    "self_pairs": """kernel methods (not 4k-al-active): count every object as infinitely similar to itself (default),
+    "self_pairs": """{self_pairs}: count every object as infinitely similar to itself (default),
         or not""",
-    "questions": "4k-al-active, 3k-al-active: how many questions to spend (default: N squared)",
-    "initial": """4-al, 3-al: file with initial clusters (object,cluster); objects that are not in it start on their
+    "questions": "{budget}: how many questions to spend (default: N squared)",
+    "initial": """{starts}: file with initial clusters (object,cluster); objects that are not in it start on their
         own""",
     "seed": "seed of the methods that ask, and of the k-means in adds and mulk (default: 0)",
     "clusters": """also cut the hierarchy into exactly K clusters; adds, mulk: find K clusters (default: as many as
@@ -64,16 +56,19 @@ HELP = {
 def help_text(
     topic,  # key of `HELP`
 ):  # text on one line
-    "A help text without the line breaks of the source."
-    return " ".join(HELP[topic].split())
+    "A help text without the line breaks of the source; in braces, the methods that can use an option."
+    able = {}
+    for field in ("starts", "self_pairs", "budget"):
+        able[field] = ", ".join(name for name, method in methods.items() if getattr(method, field))
+    return " ".join(HELP[topic].format(**able).split())
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #add-cluster
 def add_cluster(
     commands,  # argparse's subparsers
 ):
     "The words of `cluster`."
-    methods = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
-    methods += " (default: 4-al; those that ask need --kind similarity)"
+    known = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
+    known += " (default: 4-al; those that ask need --kind similarity)"
     cluster = commands.add_parser(
         "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
     )
@@ -85,7 +80,7 @@ def add_cluster(
         cluster.add_argument(f"--{name}", **settings)
 
     option("kind", choices=KINDS, default="triplets")
-    option("method", choices=[*method_names, *flat_names], default="4-al", help=methods)
+    option("method", choices=[*method_names, *flat_names], default="4-al", help=known)
     option("self-pairs", action=argparse.BooleanOptionalAction, default=None)
     option("questions", type=int, metavar="M")
     option("initial", metavar="FILE")
@@ -109,7 +104,6 @@ def cluster_command(
     args,  # what was typed
 ):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
-    from comparison_hc.methods import methods
     from comparison_hc.practice.page import flat_writers
 
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
@@ -125,7 +119,7 @@ def cluster_command(
 # %% ../../nbs/5_practice/53w_cluster.ipynb #from-answers
 def _from_answers(args):
     "The hierarchy of a file of answers."
-    from comparison_hc.methods import build_hierarchy, methods
+    from comparison_hc.methods import build_hierarchy
     from comparison_hc.practice.page import Result
 
     method = methods[args.method]
@@ -233,7 +227,7 @@ class said_as_lines(warnings.catch_warnings):
 # %% ../../nbs/5_practice/53w_cluster.ipynb #from-similarity
 def _from_similarity(args):
     "The hierarchy of a file with a similarity matrix; what only answers have is refused."
-    from comparison_hc.methods import build_from_similarity, methods
+    from comparison_hc.methods import build_from_similarity
     from comparison_hc.metrics import dasgupta_cost
     from comparison_hc.practice.page import Result
 
@@ -313,7 +307,7 @@ def demo_command(
 ):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
-    from comparison_hc.methods import build_hierarchy, methods
+    from comparison_hc.methods import build_hierarchy
     from comparison_hc.practice.page import Result
 
     args.out = args.out or ["animals.html"]

@@ -16,7 +16,7 @@ from ..hierarchical import average, kernel, linkage, triplets
 class Method:
     "A way to a hierarchy; exactly one of `passive` and `active` is a function."
 
-    title: str  # in words
+    title: str  # in words; what stands before the first comma is the help of the command line
     source: str  # where it comes from
     takes: str = ""  # answers that a passive method takes: "triplets", or "quadruplets", which triplets are, too
     # passive: function of (answers, initial, self_pairs, progress) that returns a `Dendrogram`
