@@ -313,7 +313,7 @@ def test_every_method_has_its_own_colour_and_shape():
         and "δ/σ" in text
         and all(name.lower() in text for name in r19.planted_methods)
     )
-    assert all(text.count(colour.lower()) >= 2 for colour in r19._COLOURS)
+    assert all(text.count(colour.lower()) >= 2 for colour in f19_figures._COLOURS)
 
 
 # ---- the command

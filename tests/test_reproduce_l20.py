@@ -14,6 +14,7 @@ from comparison_hc.link.execution import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.reproduce import l20 as r
+from comparison_hc.reproduce import l20_tasks
 from comparison_hc.reproduce.experiments import find_reproductions, parameter_grid, run_experiment
 
 needs_data = pytest.mark.skipif(
@@ -165,7 +166,7 @@ def test_letters_are_of_one_alphabet_and_both_metrics_have_mean_one():
 def test_digits_are_as_far_apart_as_their_pixels():
     mnist = load_dataset("mnist")
     rng = np.random.default_rng(7)
-    chosen = r._draw(mnist.labels, rng.choice(10, 5, replace=False), 2, rng)
+    chosen = l20_tasks._draw(mnist.labels, rng.choice(10, 5, replace=False), 2, rng)
     distances, labels = r.linkage_task("MNIST", 2, 7)
     a, b = mnist.features[chosen[[1, 8]]].astype(float)
     assert (
