@@ -60,7 +60,7 @@ def add_check(commands):
 def check_command(args):  # exit code
     "Run the theorem checks whose label contains the words; say which hold."
     from comparison_hc.checks import find_checks, run_checks
-    from comparison_hc.reproduce.l20 import bring_pictures
+    from comparison_hc.reproduce.l20_tasks import bring_pictures
 
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
@@ -91,7 +91,8 @@ def add_reproduce(commands):
 
 def reproduce_command(args):  # exit code
     "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
-    from comparison_hc.reproduce.experiments import ExperimentError, find_reproductions, reproduce
+    from comparison_hc.reproduce.claims import find_reproductions, reproduce
+    from comparison_hc.reproduce.engine import ExperimentError
 
     if args.name is None:
         return _list_reproductions(find_reproductions())
@@ -111,7 +112,7 @@ def reproduce_command(args):  # exit code
 
 def _list_reproductions(reproductions):
     "A line a figure; with the hours of the full run where a checkout knows them."
-    from comparison_hc.reproduce.experiments import ResultsNotFoundError, load_results
+    from comparison_hc.reproduce.claims import ResultsNotFoundError, load_results
 
     try:
         hours = load_results("times").set_index("name")["hours"].to_dict()
@@ -130,8 +131,8 @@ def _hours_text(hours):
 
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.practice.page import write_whole
-    from comparison_hc.reproduce.experiments import results_folder, save_results, save_time
+    from comparison_hc.ground.files import write_whole
+    from comparison_hc.reproduce.claims import results_folder, save_results, save_time
 
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
@@ -169,7 +170,7 @@ def add_dashboard(commands):
 
 def dashboard_command(args):
     "List the dashboards, serve one until Ctrl-C, or write its static twin."
-    from comparison_hc.dashboards.shell import find_dashboard, run_dashboard, write_static
+    from comparison_hc.dashboards.server import find_dashboard, run_dashboard, write_static
 
     if args.name is None:
         for name, dashboard in find_dashboard().items():
@@ -226,8 +227,10 @@ def add_ask(commands):
 
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
-    from comparison_hc.people.asking import Session, default_journal
-    from comparison_hc.people.terminal import closing_text, session_result, terminal_session
+    from comparison_hc.people.files import session_result
+    from comparison_hc.people.session import Session
+    from comparison_hc.people.terminal import closing_text, terminal_session
+    from comparison_hc.people.votes import default_journal
 
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
@@ -251,8 +254,8 @@ def ask_command(args):
 
 def _write_answers(result, triplets, args):
     "The files that were asked for."
-    from comparison_hc.people.terminal import answers_text
-    from comparison_hc.practice.page import write_whole
+    from comparison_hc.ground.files import write_whole
+    from comparison_hc.people.files import answers_text
 
     write_results(result, args.out)
     if args.answers_out:
@@ -274,7 +277,7 @@ def add_pool(commands):
 
 def pool_command(args):
     "Take several people's journals together: how far they agree, and one hierarchy."
-    from comparison_hc.people.terminal import pool_journals, pool_result
+    from comparison_hc.people.pool import pool_journals, pool_result
 
     check_files(args, [("JOURNAL", path) for path in args.journals])
     with said_as_lines():

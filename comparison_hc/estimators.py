@@ -83,7 +83,8 @@ _similarities = {("adds", 3): "adds3", ("adds", 4): "adds4", ("mulk", 3): "mulk3
 def _cluster(model, S, n_answers):
     "(labels, result, certificate or None)."
     from comparison_hc.flat.sdp import sdp_k
-    from comparison_hc.flat.spur import round_solution, spur
+    from comparison_hc.flat.search import round_solution
+    from comparison_hc.flat.spur import spur
 
     if model.n_clusters is None:
         options = dict(tol=model.tol, max_iter=model.max_iter, rng=model.rng)

@@ -14,9 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from comparison_hc.adaptive.answers import Contradiction
 from comparison_hc.adaptive.consistency import consistent_hierarchy
-from comparison_hc.adaptive.degree import OrdinalOracle, contracted
-from comparison_hc.adaptive.queries import Contradiction, GrowingTree, random_hierarchy
+from comparison_hc.adaptive.hierarchies import OrdinalOracle, contracted
+from comparison_hc.adaptive.queries import GrowingTree
+from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram
@@ -24,10 +26,11 @@ from comparison_hc.ground.journals import sealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
 from comparison_hc.people.asking import MOST_WAYS, tree_of_rows, ways_to_ask
+from comparison_hc.people.files import EXPORTS, export_session
+from comparison_hc.people.pool import pool_journals
 from comparison_hc.people.session import Session, read_journal
 from comparison_hc.people.slips import Consistency, right_answer_probability, rows_of_tree
 from comparison_hc.people.state import State
-from comparison_hc.people.terminal import EXPORTS, export_session, pool_journals
 from comparison_hc.people.votes import Item, Settings, Vote, answer_from, read_items
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]

@@ -24,10 +24,11 @@ from comparison_hc import (
 )
 from comparison_hc import hierarchical as H
 from comparison_hc.comparisons import as_quadruplets, as_triplets, sample_numbers
-from comparison_hc.flat.planted import gaussians, planted_partition
+from comparison_hc.flat.closed_forms import gaussians
+from comparison_hc.flat.planted import planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
+from comparison_hc.flat.search import round_solution
 from comparison_hc.flat.similarity import adds3, mulk3, mulk4
-from comparison_hc.flat.spur import round_solution
 from comparison_hc.ground import grams
 from comparison_hc.ground.validation import check_integer, check_labels, check_number, check_similarity
 from comparison_hc.hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked

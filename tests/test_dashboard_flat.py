@@ -20,8 +20,9 @@ from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events, flat
 from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
 from comparison_hc.dashboards.pictures import read_png, shades
 from comparison_hc.dashboards.worker import Superseded
+from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.planted import sample_comparisons
-from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
+from comparison_hc.flat.sdp import sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
 
 STATIC_VALUES = FlatSettings.values("stored")

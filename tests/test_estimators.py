@@ -187,7 +187,9 @@ def test_importing_loads_nothing_heavy(statement):
 
 def test_reading_and_clustering_need_neither_charts_nor_scikit_learn():
     loaded = loaded_by(
-        "from comparison_hc import Triplets\nfrom comparison_hc.hierarchical import quadruplet_average_linkage\nquadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()"
+        "from comparison_hc import Triplets\n"
+        "from comparison_hc.hierarchical import quadruplet_average_linkage\n"
+        "quadruplet_average_linkage(Triplets([[0, 1, 2]])).to_newick()"
     )
     assert not loaded & {
         "sklearn",
@@ -212,7 +214,7 @@ def test_every_promised_name_is_there(package):
     for name in module.__all__:
         assert getattr(module, name) is not None and name in dir(module)
     with pytest.raises(AttributeError, match="no_such_name"):
-        module.no_such_name
+        _ = module.no_such_name
     with pytest.raises(ImportError):
         exec(f"from {package} import no_such_name")
 

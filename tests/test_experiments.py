@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from comparison_hc.ground.progress import ProgressBar
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce import claims, experiments
@@ -32,15 +33,8 @@ from comparison_hc.reproduce.claims import (
     save_results,
     save_time,
 )
-from comparison_hc.reproduce.experiments import (
-    ExperimentError,
-    ProgressBar,
-    canonical,
-    parameter_grid,
-    run_by_definition,
-    run_experiment,
-    run_seed,
-)
+from comparison_hc.reproduce.engine import ExperimentError, canonical
+from comparison_hc.reproduce.experiments import parameter_grid, run_by_definition, run_experiment, run_seed
 
 properties = settings(
     deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -9,20 +9,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError
-from comparison_hc.flat.certificate import Blocks, Dual, positive_definite
-from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.candidates import improve_partition
+from comparison_hc.flat.certificate import Blocks, Dual, certify, cluster_matrix, positive_definite
+from comparison_hc.flat.closed_forms import gaussians
+from comparison_hc.flat.planted import n_comparisons, planted_partition, sample_comparisons
 from comparison_hc.flat.projection import Spectrahedron, threshold, top_sum
-from comparison_hc.flat.sdp import (
-    NotConvergedWarning,
-    certify,
-    cluster_matrix,
-    improve_partition,
-    sdp_k,
-    sdp_lambda,
-    sdp_reference,
-)
+from comparison_hc.flat.sdp import sdp_k, sdp_lambda, sdp_reference
 from comparison_hc.flat.similarity import adds3
 from comparison_hc.flat.solver import Problem, starting_point
+from comparison_hc.ground.validation import NotConvergedWarning
 
 
 @lru_cache(None)

@@ -26,7 +26,8 @@ from comparison_hc.flat.planted import planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.ground.validation import InputError
 from comparison_hc.reproduce import n20_theory as r20
-from comparison_hc.reproduce.experiments import find_reproductions, load_results, run_experiment
+from comparison_hc.reproduce.claims import find_reproductions, load_results
+from comparison_hc.reproduce.experiments import run_experiment
 
 properties = settings(deadline=None, max_examples=25, derandomize=True)
 CHECKS = [c for c in find_checks("N20") if c.__module__.startswith("comparison_hc.flat.theory")]

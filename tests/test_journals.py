@@ -26,7 +26,7 @@ from comparison_hc.ground.validation import InputError
 from comparison_hc.ground.workers import check_workers
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
-from comparison_hc.people.asking import Session
+from comparison_hc.people.session import Session
 from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
 
 OLD = Path(__file__).parent / "journals"

@@ -23,9 +23,10 @@ from comparison_hc.link import (
     theory_regions,
     theory_samples,
 )
-from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
+from comparison_hc.link.inputs import as_merges
+from comparison_hc.link.merge import alpha_line, alpha_linkage, beta_line, beta_linkage, merges_by_definition
 from comparison_hc.link.theory_tasks import BROUGHT, DISTRIBUTIONS, FAMILIES, tangent_metrics, whole_distances
-from comparison_hc.reproduce.l20 import bring_pictures
+from comparison_hc.reproduce.l20_tasks import bring_pictures
 
 CHECKS = [c for c in find_checks("L20") if c.__module__.startswith("comparison_hc.link.theory")]
 numbers = st.integers(-6, 6)
@@ -182,7 +183,7 @@ def test_exact_runs_are_the_definition(merges, n, top, seed, k):
 
 
 def execution_merge(name):
-    from comparison_hc.link.merge import NAMED
+    from comparison_hc.link.inputs import NAMED
 
     return NAMED[name]
 

@@ -18,14 +18,14 @@ from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_pas
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets
 from comparison_hc.reproduce import f19 as r19
-from comparison_hc.reproduce.experiments import (
+from comparison_hc.reproduce.claims import (
     ResultsNotFoundError,
     find_reproductions,
     register_reproduction,
     reproduce,
-    run_experiment,
     save_results,
 )
+from comparison_hc.reproduce.experiments import run_experiment
 
 ROOT = Path(__file__).parents[1]
 NAMES = ("f19-fig2", "f19-figS1")

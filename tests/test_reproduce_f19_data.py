@@ -15,7 +15,8 @@ from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
 from comparison_hc.reproduce import f19_data as rd
-from comparison_hc.reproduce.experiments import find_reproductions, run_experiment
+from comparison_hc.reproduce.claims import find_reproductions
+from comparison_hc.reproduce.experiments import run_experiment
 
 ROOT = Path(__file__).parents[1]
 FIGURES = {

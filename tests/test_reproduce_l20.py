@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from comparison_hc.datasets import load_dataset
 from comparison_hc.ground.validation import InputError
-from comparison_hc.link.execution import PiecewiseLoss
+from comparison_hc.link.losses import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.reproduce import l20 as r
 from comparison_hc.reproduce import l20_tasks
-from comparison_hc.reproduce.experiments import find_reproductions, parameter_grid, run_experiment
+from comparison_hc.reproduce.claims import find_reproductions
+from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"

@@ -14,7 +14,8 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.ground.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
-from comparison_hc.reproduce.experiments import find_reproductions, reproduce, run_experiment
+from comparison_hc.reproduce.claims import find_reproductions, reproduce
+from comparison_hc.reproduce.experiments import run_experiment
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"

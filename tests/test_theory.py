@@ -247,16 +247,6 @@ def test_a_row_becomes_two_sides():
     assert not theory_levels.compare_rows([(2, 1.0), (3, 5.0)], "N left", relation="<=", right=4).judge().holds.all()
 
 
-def test_former_names_of_the_kernel_theory():
-    from comparison_hc.hierarchical import theory_kernel
-
-    assert theory_kernel.active_constant is theory_kernel_active.active_constant
-    assert theory_kernel.passive_constant is theory_kernel_passive.passive_constant
-    assert theory_kernel.C_THEOREM_2 == theory_kernel_active_proof.C_THEOREM_2
-    assert theory_kernel.C_THEOREM_3 == theory_kernel_passive_proof.C_THEOREM_3
-    assert theory_kernel.active_gap is theory_answers.active_gap
-
-
 def test_levels_and_clusters():
     level = theory_levels.planted_levels(3, 2)
     assert level[0].tolist() == [2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0]

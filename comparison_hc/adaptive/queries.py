@@ -93,15 +93,3 @@ class GrowingTree:
         from comparison_hc.adaptive.trees import dendrogram_of
 
         return dendrogram_of(self, names, root)
-
-# %% ../../nbs/3_adaptive/30_queries.ipynb #getattr
-MOVED_TO_TREES = ("SHAPES", "all_hierarchies", "n_hierarchies", "random_hierarchy", "tree_chart")
-
-
-def __getattr__(name):
-    "Names that `adaptive.trees` defines, which itself needs `GrowingTree`."
-    if name in MOVED_TO_TREES:
-        from comparison_hc.adaptive import trees
-
-        return getattr(trees, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

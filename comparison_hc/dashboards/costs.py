@@ -12,11 +12,11 @@ from math import comb, log2
 
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.noisy import bayesian_insertion_clustering, robust_insertion_clustering
-from ..adaptive.queries import random_hierarchy
 from ..adaptive.quick import quick_clustering
 from ..adaptive.theory import log3_hierarchies
 from ..adaptive.theory_algorithms import QUICK_CONSTANT
 from ..adaptive.theory_noisy import question_bound
+from ..adaptive.trees import random_hierarchy
 from ..oracles import Counting, HierarchyOracle, Noisy, run
 
 # %% ../../nbs/6_dashboards/63w_costs.ipynb #0624ac3b

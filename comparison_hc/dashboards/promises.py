@@ -19,9 +19,9 @@ from ..hierarchical.theory_kernel_passive_proof import C_THEOREM_3
 
 # %% ../../nbs/6_dashboards/61w_promises.ipynb #0877f414
 ETA = 0.5
-# q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory_kernel.active_constant`
+# q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory_kernel_active.active_constant`
 C_2_ESTIMATED = 20 * active_gap(1.5, 1, ETA) ** 4 / 4
-C_3_ESTIMATED = 0.06  # `theory_kernel.passive_constant`
+C_3_ESTIMATED = 0.06  # `theory_kernel_passive.passive_constant`
 C_4_ESTIMATED = 0.05  # `theory_average.small_constant_suffices`
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from math import log
 
 from ..adaptive.noisy import bayesian_sibling
-from ..adaptive.queries import SHAPES
+from ..adaptive.trees import SHAPES
 from .costs import DELTA_VALUES, P_VALUES, SHAPE_NAMES
 from .shell import Settings, one_of, setting
 from ..ground.validation import check_integer, check_number

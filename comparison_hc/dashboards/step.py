@@ -10,7 +10,8 @@ import numpy as np
 
 from ..adaptive.insertion import DecisionTree
 from ..adaptive.noisy import PreOrder, check_noise
-from ..adaptive.queries import GrowingTree, random_hierarchy
+from ..adaptive.queries import GrowingTree
+from ..adaptive.trees import random_hierarchy
 from .record import Insertion, Question, drawn, noisy_insertion
 from ..ground.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy

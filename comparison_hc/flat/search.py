@@ -14,8 +14,9 @@ from math import log
 import numpy as np
 
 from .candidates import guess_labels, leading_eigenvectors, with_k_clusters
-from .sdp import SDPSolution, certify, check_symmetric, sdp_k, sdp_lambda
-from .solver import proved_solution
+from .certificate import certify, check_symmetric
+from .sdp import sdp_k, sdp_lambda
+from .solver import SDPSolution, proved_solution
 from ..ground.validation import as_rng, check_integer, check_labels, require
 
 # %% ../../nbs/2_flat/23w_search.ipynb #9ce6d6aa

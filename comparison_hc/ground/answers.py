@@ -8,7 +8,8 @@ __all__ = ['Journal']
 # %% ../../nbs/0_ground/01dw_answers.ipynb #answers-workshop-answers-that-are-never--4
 import warnings
 
-from .journals import JournalError, JournalFile, header_line, journal_path
+from .files import JournalError, journal_path
+from .journals import JournalFile, header_line
 from .validation import check_flag, require
 from .wrappers import Wrapper, check_answers, check_queries, layers
 

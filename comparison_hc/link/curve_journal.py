@@ -6,7 +6,8 @@
 __all__ = ['CurveJournal']
 
 # %% ../../nbs/4_link/42w_journal.ipynb #curvejournal
-from ..ground.journals import JournalError, JournalFile
+from ..ground.files import JournalError
+from ..ground.journals import JournalFile
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}
 _WROTE = "one that learn_linkage wrote"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.degree import Hierarchy
+from ..adaptive.hierarchies import Hierarchy
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.queries import GrowingTree
 from ..comparisons import Triplets

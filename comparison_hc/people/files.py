@@ -12,7 +12,8 @@ import numpy as np
 
 from ..comparisons import Triplets
 from ..ground.validation import require
-from ..practice.page import Result, writers
+from ..practice.page import writers
+from ..practice.results import Result
 
 # %% ../../nbs/8_people/81aw_files.ipynb #9d0f5d19
 @dataclass(frozen=True, eq=False)

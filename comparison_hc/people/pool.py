@@ -13,9 +13,9 @@ from math import comb
 
 import numpy as np
 
+from ..adaptive.answers import Contradiction
 from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.degree import OrdinalOracle
-from ..adaptive.queries import Contradiction
+from ..adaptive.hierarchies import OrdinalOracle
 from ..comparisons import Triplets
 from ..ground.validation import require
 from ..methods import build_hierarchy, methods
@@ -23,7 +23,7 @@ from .asking import tree_of_rows
 from .session import read_journal
 from .state import State
 from .votes import Vote, triplets_of
-from ..practice.page import Result
+from ..practice.results import Result
 
 # %% ../../nbs/8_people/81bw_pool.ipynb #4b50723e
 MOST_TRIPLES = 200_000  # on which the trees of two people are compared

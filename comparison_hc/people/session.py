@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..ground.journals import JournalError, JournalFile, Records, journal_path, read_journal_file
+from ..ground.files import JournalError, journal_path
+from ..ground.journals import JournalFile, Records, read_journal_file
 from ..ground.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from .slips import LEAST_P, MOST_P
 from .state import State

@@ -79,7 +79,7 @@ def careful_algorithm(
     tree=None,  # `GrowingTree` to grow
 ):  # query generator
     "Bayesian insertion for random errors, right with probability at least 0.95."
-    from comparison_hc.adaptive.noisy import bayesian_insertion_clustering
+    from comparison_hc.adaptive.posterior import bayesian_insertion_clustering
 
     return bayesian_insertion_clustering(n, p, CAREFUL_DELTA, seed, adversary=False, tree=tree)
 

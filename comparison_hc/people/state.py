@@ -13,10 +13,12 @@ from math import log2
 
 import numpy as np
 
+from ..adaptive.answers import Contradiction
 from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.degree import OrdinalOracle
-from ..adaptive.insertion import allowance, insertion_clustering
-from ..adaptive.queries import Contradiction, random_hierarchy
+from ..adaptive.decisions import allowance
+from ..adaptive.hierarchies import OrdinalOracle
+from ..adaptive.insertion import insertion_clustering
+from ..adaptive.trees import random_hierarchy
 from ..comparisons import Triplets
 from ..oracles import HierarchyOracle, Noisy
 from .asking import follow_votes, tree_of_rows

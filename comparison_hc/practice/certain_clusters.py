@@ -9,7 +9,7 @@ __all__ = ['distance_ranks', 'certain_clusters']
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..link.merge import check_distances
+from ..link.inputs import check_distances
 
 # %% ../../nbs/5_practice/56w_certain_clusters.ipynb #ranks
 def distance_ranks(

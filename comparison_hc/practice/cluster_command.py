@@ -120,7 +120,7 @@ def cluster_command(
 def _from_answers(args):
     "The hierarchy of a file of answers."
     from comparison_hc.methods import build_hierarchy
-    from comparison_hc.practice.page import Result
+    from comparison_hc.practice.results import Result
 
     method = methods[args.method]
     passive = ", ".join(name for name, m in methods.items() if m.passive)
@@ -182,7 +182,7 @@ def _columns(text):
 def _flat_clusters(args):
     "The clusters of a file of answers; options of hierarchies are refused. Warnings become lines of the error stream."
     from comparison_hc.estimators import ComparisonClustering
-    from comparison_hc.practice.page import FlatResult
+    from comparison_hc.practice.results import FlatResult
 
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
     for name in ("self_pairs", "questions", "initial", "tree"):
@@ -229,7 +229,7 @@ def _from_similarity(args):
     "The hierarchy of a file with a similarity matrix; what only answers have is refused."
     from comparison_hc.methods import build_from_similarity
     from comparison_hc.metrics import dasgupta_cost
-    from comparison_hc.practice.page import Result
+    from comparison_hc.practice.results import Result
 
     for option in ("objects", "columns", "respondent", "majority"):
         require(not getattr(args, option), f"--{option}", "left out with --kind similarity", getattr(args, option))
@@ -250,7 +250,7 @@ def print_lines(
     result,  # `Result` or `FlatResult`
 ):
     "What the answers are and how well the result fits them."
-    from comparison_hc.practice.page import result_lines
+    from comparison_hc.practice.results import result_lines
 
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
@@ -275,7 +275,8 @@ def report(
     args,  # what was typed: `out`, `tree`, and perhaps `labels_out`
 ):
     "Print a result and write its files."
-    from comparison_hc.practice.page import labels_text, write_whole
+    from comparison_hc.ground.files import write_whole
+    from comparison_hc.practice.results import labels_text
 
     print_lines(result)
     for number, names in enumerate(result.clusters(), 1):
@@ -308,7 +309,7 @@ def demo_command(
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
     from comparison_hc.methods import build_hierarchy
-    from comparison_hc.practice.page import Result
+    from comparison_hc.practice.results import Result
 
     args.out = args.out or ["animals.html"]
     check_files(args)

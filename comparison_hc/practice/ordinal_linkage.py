@@ -13,8 +13,9 @@ import numpy as np
 from ..comparisons import pair_from_index
 from ..dendrogram import Dendrogram
 from ..ground.validation import as_rng, check_integer, check_number, require
-from ..hierarchical.linkage import sort_pairs
-from ..link.merge import alpha_linkage, check_distances
+from ..hierarchical.questions import sort_pairs
+from ..link.inputs import check_distances
+from ..link.merge import alpha_linkage
 from .certain_clusters import certain_clusters
 
 # %% ../../nbs/5_practice/56_ordinal_linkage.ipynb #2d0973c7

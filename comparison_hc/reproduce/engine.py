@@ -18,7 +18,8 @@ from time import perf_counter
 
 import numpy as np
 
-from ..ground.journals import JournalError, JournalFile, sealed_line, unsealed_line
+from ..ground.files import JournalError
+from ..ground.journals import JournalFile, sealed_line, unsealed_line
 from ..ground.validation import InputError, check_integer, require, shown
 from ..ground.workers import check_workers, end_workers
 

@@ -13,15 +13,11 @@ from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..ground.grams import landmark_kernel, vote_lists
 from ..ground.lazy import lazy_names
 from ..ground.validation import as_rng, check_integer, check_labels, check_number
-from comparison_hc.hierarchical.average import (
-    ListedVotes,
-    average_linkage_of_votes,
-    check_partition,
-    quadruplet_average_linkage_ranked,
-)
+from ..hierarchical.average import average_linkage_of_votes, quadruplet_average_linkage_ranked
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
 from ..hierarchical.linkage import complete_linkage, single_linkage
 from ..hierarchical.planted import planted_hierarchy
+from ..hierarchical.votes import ListedVotes, check_partition
 from ..metrics import average_ari
 from ..oracles import Counting, SimilarityOracle, run, sample_quadruplets
 from .experiments import parameter_grid

@@ -15,18 +15,19 @@ import numpy as np
 from ..datasets import load_dataset
 from ..dendrogram import random_tree
 from ..ground.lazy import lazy_names
-from ..ground.validation import as_rng, check_integer, check_labels, check_number, require
+from comparison_hc.ground.validation import (
+    NotConvergedWarning,
+    as_rng,
+    check_integer,
+    check_labels,
+    check_number,
+    require,
+)
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_average_linkage
 from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from ..oracles import sample_quadruplets, sample_triplets
-from comparison_hc.practice.baselines import (
-    NotConvergedWarning,
-    cosine_similarity,
-    embedding_average_linkage,
-    forte,
-    t_ste,
-)
+from ..practice.baselines import cosine_similarity, embedding_average_linkage, forte, t_ste
 from .experiments import parameter_grid
 from .f19 import both_kernels
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from ..ground.lazy import lazy_names
 from ..ground.validation import require
-from ..link.execution import PiecewiseLoss, piecewise_loss
+from ..link.execution import piecewise_loss
 from ..link.learning import average_loss
+from ..link.losses import PiecewiseLoss
 from .experiments import parameter_grid
 from .l20_tasks import linkage_task
 

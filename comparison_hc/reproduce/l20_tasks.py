@@ -12,7 +12,7 @@ import numpy as np
 
 from ..datasets import load_dataset
 from ..ground.validation import as_array, as_rng, check_integer, require
-from ..link.merge import rings_and_disks
+from ..link.inputs import rings_and_disks
 
 # %% ../../nbs/9_reproduce/96aw_l20_tasks.ipynb #52220849
 def edge_histograms(
@@ -186,7 +186,7 @@ def _drawings(n, rng):
 
 def bring_pictures():
     "Give the theory's count of pieces the tasks that need data. Nothing is downloaded."
-    from comparison_hc.link.theory_execution import DISTRIBUTIONS
+    from comparison_hc.link.theory_tasks import DISTRIBUTIONS
 
     DISTRIBUTIONS.update(
         {

@@ -18,8 +18,9 @@ from ..datasets import load_dataset
 from ..flat import sdp
 from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
+from ..flat.search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
-from ..flat.spur import round_solution, spur
+from ..flat.spur import spur
 from ..ground.lazy import lazy_names
 from ..ground.validation import NotConvergedWarning, as_rng, check_integer, require
 from ..metrics import adjusted_rand_index
