@@ -69,7 +69,7 @@ def test_every_generated_module_has_a_notebook():
     named = {
         match
         for path in NOTEBOOKS
-        for match in re.findall(r"default_exp ([\w.]+)", (ROOT / path).read_text(encoding="utf-8"))
+        for match in re.findall(r'^ +"#\| default_exp ([\w.]+)', (ROOT / path).read_text(encoding="utf-8"), re.M)
     }
     generated = {
         path.relative_to(ROOT / "comparison_hc").with_suffix("").as_posix().replace("/", ".")
