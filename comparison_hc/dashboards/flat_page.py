@@ -137,7 +137,7 @@ def objective_chart():  # dict: Vega
 
     base = alt.Chart(alt.NamedData("objective"))
     x = alt.X("k:O", title="k").axis(labelAngle=0, labelOverlap=True, grid=False)
-    y = alt.Y("objective:Q", title="objective").scale(domain=[0, 1]).axis(values=[0, 0.5, 1])
+    y = alt.Y("objective:Q", title="objective").scale(domain=[0, 1]).axis(values=[0, 0.5, 1], format="~g")
     fill = alt.condition("datum.proved", alt.value("#0072B2"), alt.value("#fff"))
     unknown = base.transform_filter("!isValid(datum.objective)").mark_rule(color="#8b9299", strokeDash=[1, 3]).encode(x)
     planted = base.transform_filter("datum.planted").mark_rule(color="#009E73", strokeDash=[5, 3]).encode(x)

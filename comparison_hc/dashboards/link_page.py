@@ -253,9 +253,9 @@ def curve_chart():  # dict: Vega
     import altair as alt
 
     height = 190
-    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], grid=False, offset=30)
+    axis = alt.Axis(values=[0, 0.2, 0.4, 0.6, 0.8, 1], format="~g", grid=False, offset=30)
     x = alt.X("x:Q", title=None, axis=axis).scale(domain=[0, 1])
-    y = alt.Y("loss:Q", title="loss").scale(domainMin=0, nice=False).axis(tickCount=4)
+    y = alt.Y("loss:Q", title="loss").scale(domainMin=0, nice=False).axis(tickCount=4, format="~g")
     ticks = alt.Chart(alt.NamedData("ticks"))
     here = alt.Chart(alt.NamedData("here"))
     now = alt.X("value:Q")

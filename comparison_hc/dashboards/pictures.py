@@ -244,7 +244,7 @@ def history_chart(
     dash = dash.scale(domain=names, range=[[5, 3] if each.get("dashed") else [1, 0] for each in series])
     axis = alt.Axis(labelExpr=label_of_place, grid=False, title=None, tickCount=10, labelOverlap=True)
     x = alt.X("x:Q", axis=axis).scale(zero=False, nice=False, padding=12)
-    y = alt.Y("value:Q", title=measure).axis(values=[0, 0.5, 1]).scale(domainMax=1)
+    y = alt.Y("value:Q", title=measure).axis(values=[0, 0.5, 1], format="~g").scale(domainMax=1)
     against = alt.param(name="against", value="visit")
     now = alt.param(name="now", value=0)
     base = alt.Chart(alt.NamedData("visits"))

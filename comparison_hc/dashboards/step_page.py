@@ -211,7 +211,7 @@ def cost_chart():  # dict: Vega
 
     numbers = list(range(len(LOOKS)))
     power = "'10' + (datum.value < 1e5 ? '⁴' : datum.value < 1e7 ? '⁶' : '⁸')"
-    x_axis = alt.Axis(values=[4, 16, 64, 256, 1024])
+    x_axis = alt.Axis(values=[4, 16, 64, 256, 1024], format="d")
     label = f"datum.value < 1e3 ? format(datum.value, 'd') : {power}"
     y_axis = alt.Axis(values=[1, 1e2, 1e4, 1e6, 1e8], labelExpr=label)
     x = alt.X("n:Q", title="items n", axis=x_axis).scale(type="log", base=2, domain=[3, 1024], nice=False)
@@ -239,7 +239,7 @@ def legend_html(
         mark = f'<path d="{MARKS[shape]}" fill="{colour}" transform="translate(15 6)"/>' if shape else ""
         stroke = f'd="M1 6H29" stroke="{colour}" stroke-width="2" stroke-dasharray="{" ".join(map(str, dash))}"'
         absent = ' class="chc-absent"' if not line["n"] else ""
-        swatch = f'<svg width="30" height="12" aria-hidden="true"><path {stroke}/>{mark}</svg>'
+        swatch = f'<svg width="30" height="12" style="flex:none" aria-hidden="true"><path {stroke}/>{mark}</svg>'
         found.append(f"<li{absent}>{swatch}<span>{escape(line['name'])}</span></li>")
     return "".join(found)
 

@@ -1,6 +1,5 @@
-// Charts are Vega specifications from Python; events replace their rows and signals, never the chart.
-
-// A chart in `element`. `draw` takes {rows: {name: rows}, signals: {name: value}}.
+// A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals, never the
+// chart: `draw` takes {rows: {name: rows}, signals: {name: value}}.
 export function makeChart(element, spec) {
   const options = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
   const ready = globalThis.comparisonCharts(element, spec, options).then(({view}) => view);
