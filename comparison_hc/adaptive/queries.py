@@ -9,6 +9,7 @@ __all__ = ['GrowingTree']
 from .answers import Contradiction as Contradiction
 from .answers import check_binary_answers as check_binary_answers
 from .answers import check_items as check_items
+from .dendrograms import dendrogram_of
 from ..ground.validation import check_integer, require
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #growingtree
@@ -90,6 +91,4 @@ class GrowingTree:
         root=None,  # the vertex whose tree is wanted, over items 0..m−1; None: the root of item 0
     ):  # `Dendrogram` whose heights are levels; equal trees give equal dendrograms
         "The tree as it is now."
-        from comparison_hc.adaptive.trees import dendrogram_of
-
         return dendrogram_of(self, names, root)
