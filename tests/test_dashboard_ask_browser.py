@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from test_dashboard_browser import start_command
 
 from comparison_hc.adaptive.queries import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
@@ -26,35 +24,9 @@ ORACLE = HierarchyOracle(TREE)
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     "The command as a user starts it: (address, journal)."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     folder = tmp_path_factory.mktemp("asking")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [
-        sys.executable,
-        "-c",
-        "import sys; from comparison_hc.cli import main; sys.exit(main())",
-        "dashboard",
-        "ask",
-        "--person",
-        "Ada",
-        "--no-browser",
-        "--port",
-        str(port),
-    ]
-    process = subprocess.Popen(
-        words,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN},
-    )
-    line = process.stdout.readline()
-    assert f"http://127.0.0.1:{port}/" in line, line + process.stderr.read()
-    yield f"http://127.0.0.1:{port}/", folder / "animals-Ada.jsonl"
+    process, address = start_command("ask", "--person", "Ada", token=TOKEN, folder=folder)
+    yield address, folder / "animals-Ada.jsonl"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and err == "comparison-hc: the dashboard is closed\n"

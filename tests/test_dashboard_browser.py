@@ -20,34 +20,33 @@ LIVE_VALUES = PlantedSettings.values("live")
 TOKEN = f"comparison-hc-test-{os.getpid()}"
 
 
-@pytest.fixture(scope="module")
-def server():
-    "The command as a user starts it, and the address that it prints."
+def start_command(*words, token, folder=None):
+    "The command as a user starts it: (process, the address that it prints)."
     for name in ("voila", "anywidget"):
         pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = [
-        sys.executable,
-        "-c",
-        "import sys; from comparison_hc.cli import main; sys.exit(main())",
-        "dashboard",
-        "planted",
-        "--no-browser",
-        "--port",
-        str(port),
-    ]
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}/"
+    port = address.split(":")[2].strip("/")
+    command = "import sys; from comparison_hc.cli import main; sys.exit(main())"
     process = subprocess.Popen(
-        words,
+        [sys.executable, "-c", command, "dashboard", *words, "--no-browser", "--port", port],
+        cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "COMPARISON_HC_TOKEN": TOKEN},
+        env={**os.environ, "COMPARISON_HC_TOKEN": token},
     )
     line = process.stdout.readline()
-    assert f"http://127.0.0.1:{port}/" in line, line + process.stderr.read()
-    yield process, f"http://127.0.0.1:{port}/"
+    assert address in line, line + process.stderr.read()
+    return process, address
+
+
+@pytest.fixture(scope="module")
+def server():
+    "The command, and the address that it prints."
+    process, address = start_command("planted", token=TOKEN)
+    yield process, address
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
         process.wait(30)

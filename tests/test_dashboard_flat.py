@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 import warnings
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
@@ -308,25 +307,7 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = flat_dashboard(**EASY), [], threading.Event()
-
-    def send(event, *_):
-        sent.append(event)
-        event["kind"] == "done" and done.set()
-
-    widget.send = send
-    for number, setting in (("v:1", dict(widget.spec["start"], a=-6)), ("v:2", widget.spec["start"])):
-        done.clear()
-        widget._handle_custom_msg(dict(number=number, settings=setting), [])
-        assert done.wait(30)
-    widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "sentence",
-        "done",
-        "similarity",
-        "notes",
-        "notes",
-        "result",
-        "done",
-    ]
-    assert widget.spec["start"]["n"] == 60
+    widget = flat_dashboard(**EASY)
+    start = widget.spec["start"]
+    kinds = [event["kind"] for event in sent_by(widget, dict(start, a=-6), start)]
+    assert kinds == ["sentence", "done", "similarity", "notes", "notes", "result", "done"] and start["n"] == 60

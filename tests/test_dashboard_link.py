@@ -2,14 +2,13 @@
 
 import json
 import re
-import threading
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.dashboards import link, link_page, page, server
@@ -281,24 +280,7 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = link_dashboard(**SMALL), [], threading.Event()
-
-    def send(event, *_):
-        sent.append(event)
-        event["kind"] == "done" and done.set()
-
-    widget.send = send
-    for number, setting in (("v:1", dict(widget.spec["start"], per_class=0)), ("v:2", widget.spec["start"])):
-        done.clear()
-        widget._handle_custom_msg(dict(number=number, settings=setting), [])
-        assert done.wait(30)
-    widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "sentence",
-        "done",
-        "task",
-        "average",
-        "average",
-        "average",
-        "done",
-    ]
+    widget = link_dashboard(**SMALL)
+    start = widget.spec["start"]
+    kinds = [event["kind"] for event in sent_by(widget, dict(start, per_class=0), start)]
+    assert kinds == ["sentence", "done", "task", "average", "average", "average", "done"]

@@ -2,7 +2,6 @@
 
 import json
 import re
-import threading
 from math import comb, log2
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
@@ -281,22 +280,8 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    widget, sent, done = step_dashboard(n=5), [], threading.Event()
-
-    def send(event, *_):
-        sent.append(event)
-        event["kind"] == "done" and done.set()
-
-    widget.send = send
-    for number, setting in (("v:1", dict(widget.spec["start"], n=99)), ("v:2", widget.spec["start"])):
-        done.clear()
-        widget._handle_custom_msg(dict(number=number, settings=setting), [])
-        assert done.wait(30)
-    widget.worker.close()
-    assert [event["kind"] for event in sent if event["kind"] != "progress"] == [
-        "sentence",
-        "done",
-        "run",
-        "chart",
-        "done",
-    ] and len(sent[-3]["items"]) == 3
+    widget = step_dashboard(n=5)
+    start = widget.spec["start"]
+    sent = sent_by(widget, dict(start, n=99), start)
+    assert [event["kind"] for event in sent] == ["sentence", "done", "run", "chart", "done"]
+    assert len(sent[2]["items"]) == 3
