@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from shared import served_dashboard
+from test_dashboard_browser import start_command
 
-from comparison_hc.adaptive.trees import random_hierarchy
+from comparison_hc.adaptive.queries import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
-from comparison_hc.people.session import Session, read_journal
-from comparison_hc.people.votes import ANIMALS
+from comparison_hc.people.asking import ANIMALS, Session, read_journal
 
 TOKEN = f"comparison-hc-ask-{os.getpid()}"
 NAMES = [item.name for item in ANIMALS]
@@ -26,11 +25,11 @@ ORACLE = HierarchyOracle(TREE)
 def server(tmp_path_factory):
     "The command as a user starts it: (address, journal)."
     folder = tmp_path_factory.mktemp("asking")
-    with served_dashboard("ask", "--person", "Ada", token=TOKEN, cwd=folder) as (process, address):
-        yield address, folder / "animals-Ada.jsonl"
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
-        assert process.returncode == 130 and err == "comparison-hc: the dashboard is closed\n"
+    process, address = start_command("ask", "--person", "Ada", token=TOKEN, folder=folder)
+    yield address, folder / "animals-Ada.jsonl"
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130 and err == "comparison-hc: the dashboard is closed\n"
 
 
 class Page:

@@ -3,11 +3,13 @@
 import os
 import re
 import signal
+import socket
 import statistics
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from shared import served_dashboard
 
 from comparison_hc.dashboards.planted import planted_data
 from comparison_hc.dashboards.planted_page import planted_static
@@ -18,11 +20,36 @@ LIVE_VALUES = PlantedSettings.values("live")
 TOKEN = f"comparison-hc-test-{os.getpid()}"
 
 
+def start_command(*words, token, folder=None):
+    "The command as a user starts it: (process, the address that it prints)."
+    for name in ("voila", "anywidget"):
+        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{probe.getsockname()[1]}/"
+    port = address.split(":")[2].strip("/")
+    command = "import sys; from comparison_hc.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-c", command, "dashboard", *words, "--no-browser", "--port", port],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COMPARISON_HC_TOKEN": token},
+    )
+    line = process.stdout.readline()
+    assert address in line, line + process.stderr.read()
+    return process, address
+
+
 @pytest.fixture(scope="module")
 def server():
-    "The command as a user starts it, and the address that it prints."
-    with served_dashboard("planted", token=TOKEN) as served:
-        yield served
+    "The command, and the address that it prints."
+    process, address = start_command("planted", token=TOKEN)
+    yield process, address
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
 
 
 TIMED = """([name, kept]) => {

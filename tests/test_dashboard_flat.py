@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import kinds, widget_events
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
@@ -20,9 +19,8 @@ from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events, flat
 from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
 from comparison_hc.dashboards.pictures import read_png, shades
 from comparison_hc.dashboards.worker import Superseded
-from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.planted import sample_comparisons
-from comparison_hc.flat.sdp import sdp_lambda
+from comparison_hc.flat.sdp import cluster_matrix, sdp_lambda
 from comparison_hc.metrics import adjusted_rand_index
 
 STATIC_VALUES = FlatSettings.values("stored")
@@ -310,6 +308,6 @@ def test_it_is_registered():
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
     widget = flat_dashboard(**EASY)
-    sent = widget_events(widget, dict(a=-6))
-    assert kinds(sent) == ["sentence", "done", "similarity", "notes", "notes", "result", "done"]
-    assert widget.spec["start"]["n"] == 60
+    start = widget.spec["start"]
+    kinds = [event["kind"] for event in sent_by(widget, dict(start, a=-6), start)]
+    assert kinds == ["sentence", "done", "similarity", "notes", "notes", "result", "done"] and start["n"] == 60

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import kinds, widget_events
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.dashboards import link, link_page, page, server
@@ -281,5 +280,7 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    sent = widget_events(link_dashboard(**SMALL), dict(per_class=0))
-    assert kinds(sent) == ["sentence", "done", "task", "average", "average", "average", "done"]
+    widget = link_dashboard(**SMALL)
+    start = widget.spec["start"]
+    kinds = [event["kind"] for event in sent_by(widget, dict(start, per_class=0), start)]
+    assert kinds == ["sentence", "done", "task", "average", "average", "average", "done"]

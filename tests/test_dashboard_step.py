@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import kinds, widget_events
-from test_dashboards import asks_nobody
+from test_dashboards import asks_nobody, sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
@@ -281,5 +280,8 @@ def test_it_is_registered():
 
 def test_the_widget_answers_messages():
     pytest.importorskip("anywidget")
-    sent = widget_events(step_dashboard(n=5), dict(n=99))
-    assert kinds(sent) == ["sentence", "done", "run", "chart", "done"] and len(sent[-3]["items"]) == 3
+    widget = step_dashboard(n=5)
+    start = widget.spec["start"]
+    sent = sent_by(widget, dict(start, n=99), start)
+    assert [event["kind"] for event in sent] == ["sentence", "done", "run", "chart", "done"]
+    assert len(sent[2]["items"]) == 3

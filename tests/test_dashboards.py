@@ -615,22 +615,31 @@ def test_a_missing_extra_is_one_sentence(monkeypatch):
         planted_page.planted_dashboard()
 
 
-def test_the_widget_answers_messages():
-    pytest.importorskip("anywidget")
-    widget, sent, done = planted_page.planted_dashboard(n_pure=2, p=0.5), [], threading.Event()
+def sent_by(widget, *messages):
+    "The events, but for progress, that a widget sends to a page that asks one thing after the other."
+    sent = []
+    done = threading.Event()
 
     def send(event, *_):
         sent.append(event)
-        event["kind"] == "done" and done.set()
+        if event["kind"] == "done":
+            done.set()
 
     widget.send = send
-    widget._handle_custom_msg(
-        dict(number="v:1", settings=dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")),
-        [],
-    )
-    assert done.wait(20)
+    for number, settings in enumerate(messages, 1):
+        done.clear()
+        widget._handle_custom_msg(dict(number=f"v:{number}", settings=settings), [])
+        assert done.wait(30)
     widget.worker.close()
-    kinds = [event["kind"] for event in sent if event["kind"] not in ("progress", "blank")]
+    return [event for event in sent if event["kind"] != "progress"]
+
+
+def test_the_widget_answers_messages():
+    pytest.importorskip("anywidget")
+    widget = planted_page.planted_dashboard(n_pure=2, p=0.5)
+    wish = dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")
+    sent = sent_by(widget, wish)
+    kinds = [event["kind"] for event in sent if event["kind"] != "blank"]
     assert kinds == ["model", "notes", "theory", "method", "tree", "done"]
     assert {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2
