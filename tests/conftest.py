@@ -15,6 +15,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def every_reproduction_is_known():
+    "Figures are registered when their module is first imported: before any test puts another register in place."
+    from comparison_hc.reproduce.claims import find_reproductions
+
+    assert find_reproductions()
+
+
 @pytest.fixture
 def dataset_or_skip():
     "`dataset_or_skip(name, **options)`: the data set, or a skipped test with the reason. Nothing is downloaded."

@@ -402,9 +402,9 @@ def test_a_reader_that_goes_away(answers):
 def test_an_interrupt_is_exit_code_130_one_line_and_leaves_the_old_file(tmp_path):
     "A method that sleeps stands for long work: the process is interrupted in the middle of it."
     slow = (
-        "import sys, time; import comparison_hc.hierarchical.average as a; from comparison_hc.cli import main\n"
+        "import dataclasses, sys, time; from comparison_hc.methods import methods; from comparison_hc.cli import main\n"
         "def wait(*_, **__): print('working', file=sys.stderr, flush=True); time.sleep(60)\n"
-        "a.quadruplet_average_linkage = wait\nsys.exit(main())"
+        "methods['4-al'] = dataclasses.replace(methods['4-al'], passive=wait)\nsys.exit(main())"
     )
     (tmp_path / "good.csv").write_bytes(GOOD)
     (tmp_path / "t.html").write_text("old")

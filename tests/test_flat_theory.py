@@ -190,7 +190,9 @@ def test_c1_of_a_curve_whose_half_point_is_known():
 
 def test_half_points():
     curve = pd.DataFrame(dict(x=[1.0, 4.0, 16.0], recovered=[0.0, 1.0, 1.0]))
-    assert math.isclose(r20._half(curve, "x"), 2) and math.isnan(r20._half(curve.assign(recovered=0.0), "x"))
+    from comparison_hc.reproduce.n20_theory_figures import _half
+
+    assert math.isclose(_half(curve, "x"), 2) and math.isnan(_half(curve.assign(recovered=0.0), "x"))
 
 
 @pytest.mark.parametrize(
