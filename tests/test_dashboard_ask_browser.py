@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from test_dashboard_browser import start_command
 
-from comparison_hc.adaptive.queries import random_hierarchy
+from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
