@@ -16,7 +16,9 @@ from .ground.judging import PAPERS as PAPERS
 from .ground.judging import Check as Check
 from .ground.judging import RegisteredCheck, check_statement
 from .ground.judging import Sides as Sides
+from .ground.judging import by_column as by_column
 from .ground.judging import compare as compare
+from .ground.judging import compare_rows as compare_rows
 from .ground.judging import markdown_table as markdown_table
 from .ground.judging import number_text as number_text
 from .ground.judging import within as within

@@ -9,11 +9,12 @@ __all__ = ['ComparisonHC', 'ComparisonClustering']
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
+from .ground.linkage_tree import FittedHierarchy
 from .ground.validation import check_integer, require
 from .methods import as_answers, as_oracle, build_hierarchy, check_method
 
 # %% ../nbs/5_practice/51_estimators.ipynb #e6916adb
-class ComparisonHC(ClusterMixin, BaseEstimator):
+class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
     """Hierarchical clustering from triplets or quadruplets.
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2),
@@ -56,25 +57,11 @@ class ComparisonHC(ClusterMixin, BaseEstimator):
             check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
         if passive and self.initial is None:
             warn_if_disconnected(comparison_components(X), X.names)
-        self.dendrogram_, self.n_questions_ = build_hierarchy(
+        dendrogram, self.n_questions_ = build_hierarchy(
             self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng
         )
-        self.linkage_matrix_, self.children_ = self.dendrogram_.linkage_matrix, self.dendrogram_.children
-        self.n_leaves_, self.n_objects_ = self.dendrogram_.n_leaves, self.dendrogram_.n_objects
-        if self.n_clusters is not None:
-            self.labels_ = self.dendrogram_.cut(self.n_clusters)
-        elif hasattr(self, "labels_"):
-            del self.labels_  # of an earlier fit
-        return self
-
-    def fit_predict(
-        self,
-        X,  # as in `fit`
-        y=None,  # ignored
-    ):  # (N,) labels, exactly `n_clusters` of them
-        "Fit and return the flat clustering; needs `n_clusters`."
-        require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
-        return self.fit(X).labels_
+        self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
+        return self.keep_dendrogram(dendrogram)
 
 # %% ../nbs/5_practice/51_estimators.ipynb #flatcluster1
 _similarities = {("adds", 3): "adds3", ("adds", 4): "adds4", ("mulk", 3): "mulk3", ("mulk", 4): "mulk4"}

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shared import assert_holds
 
-from comparison_hc.checks import find_checks
+from comparison_hc.checks import compare_rows, find_checks
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import (
     theory,
@@ -242,9 +242,9 @@ def test_levels_are_counted_from_the_labels_of_all_depths(n_pure, n_levels):
 
 
 def test_a_row_becomes_two_sides():
-    sides = theory_levels.compare_rows([(2, "a", 1.0, "<", 2.0), (3, "b", 5.0, ">", 2.0)], "N what left relation right")
+    sides = compare_rows([(2, "a", 1.0, "<", 2.0), (3, "b", 5.0, ">", 2.0)], "N what left relation right")
     assert sides.judge().holds.all() and list(sides.columns)[:2] == ["N", "what"]
-    assert not theory_levels.compare_rows([(2, 1.0), (3, 5.0)], "N left", relation="<=", right=4).judge().holds.all()
+    assert not compare_rows([(2, 1.0), (3, 5.0)], "N left", relation="<=", right=4).judge().holds.all()
 
 
 def test_levels_and_clusters():

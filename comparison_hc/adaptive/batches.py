@@ -6,6 +6,8 @@
 __all__ = ['A', 'B', 'C', 'LETTER', 'splitting', 'Walk', 'Search', 'Merges', 'merging', 'remembering']
 
 # %% ../../nbs/3_adaptive/32w_batches.ipynb #import-numpy-as-np-2
+from dataclasses import dataclass
+
 import numpy as np
 
 from .answers import check_binary_answers
@@ -73,21 +75,17 @@ def splitting(
     return np.concatenate(splits)
 
 # %% ../../nbs/3_adaptive/32w_batches.ipynb #walk
+@dataclass(eq=False)
 class Walk:
     "Where v̄ belongs in the tree of C, from the top down (A18, Algorithm 2)."
 
-    def __init__(
-        self,
-        tree,  # `GrowingTree`
-        split,  # number of the split
-        v_bar,  # the root of A and B
-        root,  # the root of C
-    ):
-        self.tree = tree
-        self.split = split
-        self.v_bar = v_bar
-        self.root = root
-        self.top = root
+    tree: GrowingTree
+    split: int  # number of the split
+    v_bar: int  # the root of A and B
+    root: int  # the root of C
+
+    def __post_init__(self):
+        self.top = self.root
         self.pivot = None
 
     @property
@@ -119,20 +117,16 @@ class Walk:
         return self.arrived
 
 
+@dataclass(eq=False)
 class Search(Walk):
     "Where v̄ belongs in the tree of C, by halving (A18, footnote 7)."
 
-    def __init__(
-        self,
-        tree,  # `GrowingTree`
-        split,  # number of the split
-        v_bar,  # the root of A and B
-        root,  # the root of C
-        count,  # list with a place for every vertex; what stands for C's tree is overwritten
-    ):
-        super().__init__(tree, split, v_bar, root)
-        self.count = count
-        for v in reversed(tree.below(root)):
+    count: list  # with a place for every vertex; what stands for C's tree is overwritten
+
+    def __post_init__(self):
+        super().__post_init__()
+        tree, count = self.tree, self.count
+        for v in reversed(tree.below(self.root)):
             count[v] = 1 if v < tree.n_items else count[tree.left[v]] + count[tree.right[v]]
 
     @property

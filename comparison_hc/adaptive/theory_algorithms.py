@@ -10,8 +10,7 @@ from math import comb, lgamma, log, log2
 
 import numpy as np
 
-from .theory import by_column
-from ..checks import check, compare
+from ..checks import check, compare_rows
 
 # %% ../../nbs/3_adaptive/36b_theory_algorithms.ipynb #fbc2e44d
 def too_large(
@@ -53,4 +52,4 @@ def the_sum_is_below_n_log_n(quick=True):
     rows = []
     for link, left, right in links:
         rows += [(int(n), link, a, b) for n, a, b in zip(i, left, right) if n > 2]
-    return compare(relation="<", **by_column("n link left right", rows))
+    return compare_rows(rows, "n link left right", relation="<")

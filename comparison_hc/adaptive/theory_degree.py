@@ -13,10 +13,9 @@ import numpy as np
 
 from .degree import any_degree_clustering, questions_per_insertion
 from .hierarchies import Hierarchy, OrdinalOracle, all_hierarchies_of_any_degree, contracted
-from .theory import by_column
 from .theory_insertion import CountingByItem
 from .trees import SHAPES, random_hierarchy
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from ..oracles import Counting, run
 
@@ -53,7 +52,7 @@ def the_star_needs_n_squared(quick=True):
         rows.append((n, "mean", float(np.mean(counts)), ">=", (M - 1) / 6))
         rows.append((n, "most", max(counts), ">=", (M - 1) / 3))
         rows.append((n, "j-th pair − ⌈j/3⌉, smallest", spare, ">=", 0))
-    return compare(**by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36bw_theory_degree.ipynb #degree-bounds
 @check(
@@ -84,4 +83,4 @@ def degree_bounds_hold(quick=True, rng=0):
                 excess += [oracle.asked[m] - questions_per_insertion(m, degree, largest_first) for m in range(2, n)]
             rows.append((n, name, largest_first, "questions − bound", max(excess), "<=", 0))
             rows.append((n, name, largest_first, "wrong trees", wrong, "=", 0))
-    return compare(**by_column("n trees largest_first what left relation right", rows))
+    return compare_rows(rows, "n trees largest_first what left relation right")

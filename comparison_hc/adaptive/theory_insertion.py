@@ -16,10 +16,9 @@ from .degree import any_degree_clustering, questions_per_insertion
 from .hierarchies import Hierarchy, OrdinalOracle
 from .insertion import insertion_clustering
 from .quick import quick_clustering
-from .theory import by_column
 from .theory_shapes import as_growing, grown, shape_of, shapes
 from .trees import SHAPES, all_hierarchies, random_hierarchy
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
@@ -91,7 +90,7 @@ def finding_the_sibling_halves(quick=True, rng=0):
     for k in (5, 7, 9):
         what = "1 + log₂ ⌈k/2⌉ is more than log₂ k"
         rows.append(((k + 1) // 2, "induction as printed", what, 1 + log2((k + 1) / 2), ">", log2(k)))
-    return compare(tol=1e-12, **by_column("m trees what left relation right", rows))
+    return compare_rows(rows, "m trees what left relation right", tol=1e-12)
 
 # %% ../../nbs/3_adaptive/36bw_theory_insertion.ipynb #insertion-histories
 def worst_totals(
@@ -128,7 +127,7 @@ def insertion_needs_n_log_n(quick=True):
         rows.append((n, count, "shapes", count, "=", len(shapes(n))))
         rows.append((n, count, "Σ⌈log₂ m⌉", most, "<=", sum(ceil(log2(m)) for m in range(2, n))))
         rows.append((n, count, "n log₂ n", most, "<=", n * log2(n)))
-    return compare(**by_column("n shapes what left relation right", rows))
+    return compare_rows(rows, "n shapes what left relation right")
 
 # %% ../../nbs/3_adaptive/36bw_theory_insertion.ipynb #insertion-large
 class CountingByItem:
@@ -168,7 +167,7 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
                 share = float((np.cumsum(oracle.asked)[1:] / (i * np.log2(i))).max())
                 rows.append((n, name, order, "largest share of i log₂ i", share, "<=", 1))
                 rows.append((n, name, order, "wrong trees", int(not learned.same_tree(truth)), "=", 0))
-    return compare(**by_column("n shape order what left relation right", rows))
+    return compare_rows(rows, "n shape order what left relation right")
 
 # %% ../../nbs/3_adaptive/36bw_theory_insertion.ipynb #insertion-small
 def exact_algorithms(
@@ -211,4 +210,4 @@ def every_small_tree_is_learned(quick=True):
         for name in wrong:
             if bound[name] is not None:
                 rows.append((n, name, "most questions", most[name], "<=", bound[name]))
-    return compare(**by_column("n algorithm what left relation right", rows))
+    return compare_rows(rows, "n algorithm what left relation right")

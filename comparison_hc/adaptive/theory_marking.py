@@ -16,10 +16,9 @@ from .noisy import likely_vertices, simulate_vertex_query
 from .preorder import HERE, LEFT, RIGHT, UP, PreOrder, contracted_tree, diameter
 from .queries import GrowingTree
 from .rounds import marking_rounds, votes_per_pivot
-from .theory import by_column
 from .theory_noisy import chance_of_more
 from .trees import SHAPES, random_hierarchy
-from ..checks import check, compare, proportion_interval
+from ..checks import by_column, check, compare, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy, run
 
@@ -154,7 +153,7 @@ def rounds_mark_the_sibling(quick=True):
                 if enough * log2(p) + (k - enough) * log2(1 - p) - log2(N) > -k:
                     break
             rows.append((p, N, delta, k, "exact", 1 - chance_of_more(enough - 1, k, p), "<=", delta))
-    return compare(tol=1e-12, **by_column("p N delta K what left relation right", rows))
+    return compare_rows(rows, "p N delta K what left relation right", tol=1e-12)
 
 # %% ../../nbs/3_adaptive/36aw_theory_marking.ipynb #marking-run
 def marking_run(

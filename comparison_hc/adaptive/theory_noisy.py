@@ -12,8 +12,7 @@ from math import comb, exp, log, log2
 import numpy as np
 
 from .rounds import marking_rounds, votes_per_pivot, walking_rounds
-from .theory import by_column
-from ..checks import check, compare
+from ..checks import check, compare_rows
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #047911a1
 def chance_of_more(
@@ -46,7 +45,7 @@ def majorities_are_right(quick=True):
             k = votes_per_pivot(p, printed)
             rows.append((p, k, f"two majorities, {how}", chance_of_more(k // 2, k, p) ** 2, ">=", p))
         rows.append((p, 1, "condition broken: one vote", p * p, "<", p))
-    return compare(tol=1e-13, **by_column("p k what left relation right", rows))
+    return compare_rows(rows, "p k what left relation right", tol=1e-13)
 
 # %% ../../nbs/3_adaptive/36a_theory_noisy.ipynb #12e429ba
 def question_bound(

@@ -15,11 +15,10 @@ from math import comb, log2
 import numpy as np
 
 from .quick import quick_clustering
-from .theory import by_column
 from .theory_algorithms import QUICK_CONSTANT, too_large, worst_failure
 from .theory_shapes import caterpillar, grown, n_leaves, ordered, shapes
 from .trees import SHAPES, random_hierarchy
-from ..checks import check, compare, mean_interval
+from ..checks import check, compare_rows, mean_interval
 from ..ground.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
@@ -89,7 +88,7 @@ def splits_are_good_often_enough(quick=True, rng=0):
             bad = bad_pairs_asked(tree)
             rows.append((n, f"{shape}, asked", bad / comb(n, 2), "<=", worst_failure(n)))
             rows.append((n, f"{shape}, asked", bad, "=", bad_pairs_met(tree)))
-    return compare(tol=1e-12, **by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right", tol=1e-12)
 
 # %% ../../nbs/3_adaptive/36bw_theory_quick.ipynb #quick-two
 def two_clusters(
@@ -130,7 +129,7 @@ def two_clusters_exist(quick=True):
         if n > 16:
             smallest = int((c1 - c2).min())
             rows.append((n, "printed factor: |C∖C′| can be below 3n/16", smallest, "<", 3 * n / 16))
-    return compare(**by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36bw_theory_quick.ipynb #quick-mean
 @cache
@@ -187,7 +186,7 @@ def quick_needs_n_log_n(quick=True):
         mean = expected_questions(caterpillar(n))
         rows.append((n, "caterpillar: the proof's bound", mean, "<=", QUICK_CONSTANT * n * log2(n)))
         rows.append((n, "caterpillar: 1.2 n log₂ n (ours)", mean, "<=", 1.2 * n * log2(n)))
-    return compare(**by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36bw_theory_quick.ipynb #quick-runs
 def questions_of_runs(
@@ -236,4 +235,4 @@ def quick_runs_as_computed(quick=True, confidence=0.999, rng=0):
         _, high = mean_interval(counts, confidence, n_statements=n_statements)
         rows.append((n, name, high, "<=", QUICK_CONSTANT * n * log2(n)))
     random = dict(seed=seed, what=f"the draws of {runs} runs a shape, and large trees")
-    return compare(random=random, **by_column("n shape left relation right", rows))
+    return compare_rows(rows, "n shape left relation right", random=random)

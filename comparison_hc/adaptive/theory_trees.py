@@ -19,17 +19,9 @@ import numpy as np
 from .consistency import all_triples_clustering
 from .insertion import insertion_clustering
 from .quick import quick_clustering
-from comparison_hc.adaptive.theory import (
-    answer_table,
-    by_column,
-    families,
-    items_of,
-    left_out,
-    log3_hierarchies,
-    subsets,
-)
+from .theory import answer_table, families, items_of, left_out, log3_hierarchies, subsets
 from .trees import all_hierarchies, n_hierarchies
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
@@ -100,7 +92,7 @@ def induced_tree_has_the_induced_clusters(quick=True):
                     smaller += S != everything
         rows.append((n, "pairs (tree, S) that differ", differ, "=", 0))
         rows.append((n, "printed: with the empty set", empty, "=", smaller))
-    return compare(**by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #fours
 def answers_about_fours(
@@ -149,7 +141,7 @@ def triplets_inside_fours(quick=True):
     for n in (16, 32, 64) if quick else (16, 32, 64, 128, 256, 512):
         share = Fraction((n - 3) * ways_to_form_fours(n - 4), ways_to_form_fours(n) * n // 4)
         rows.append((n, "share of partitions", float(share), "=", 24 / (n * (n - 1) * (n - 2))))
-    return compare(tol=1e-15, **by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right", tol=1e-15)
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #few
 def share_identified(
@@ -181,7 +173,7 @@ def few_triplets_fail(quick=True, rng=0):
         rows.append((k, "success", best, "<=", k / 14))
         if k >= 10:
             rows.append((k, "printed: success above 1 − k/14", best, ">", 1 - k / 14))
-    return compare(**by_column("k what left relation right", rows))
+    return compare_rows(rows, "k what left relation right")
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #splice
 @check(
@@ -206,7 +198,7 @@ def a_new_item_is_spliced_in(quick=True):
             wrong += smallest[0] != below[spliced_at]
         rows.append((n, "trees without a smallest C", several))
         rows.append((n, "trees spliced elsewhere", wrong))
-    return compare(relation="=", right=0, **by_column("n what left", rows))
+    return compare_rows(rows, "n what left", relation="=", right=0)
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #pivot
 def sibling_of(
@@ -254,7 +246,7 @@ def a_pivot_tells_the_side(quick=True):
                             wrong[side] += left_out(family, (x_L, x_R, x)) != side
         for side, part in ((1, "left"), (0, "right"), (2, "elsewhere")):
             rows.append((n, part, asked[side], wrong[side]))
-    return compare(relation="=", right=0, **by_column("n x_belongs questions left", rows))
+    return compare_rows(rows, "n x_belongs questions left", relation="=", right=0)
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #counting
 @check(
@@ -274,7 +266,7 @@ def hierarchies_are_counted(quick=True):
     for n in (20, 50):
         quotient = factorial(2 * n - 3) // (factorial(n - 2) * 2 ** (n - 2))
         rows.append((n, "product", n_hierarchies(n) // 10**20, "=", quotient // 10**20))
-    return compare(**by_column("n what left relation right", rows))
+    return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36w_theory_trees.ipynb #lower-bound
 EXACT = {  # algorithms that never err, by name
@@ -318,4 +310,4 @@ def three_answers_need_n_log3_n(quick=True):
     for n, left in zip(ns, log3_hierarchies(ns)):
         right = n * log(n, 3) - 2 * n / 3
         rows.append((int(n), "any", "log₃ (2n−3)!! ≥ n log₃ n − ⅔n", float(left), ">=", right))
-    return compare(tol=1e-9, **by_column("n algorithm what left relation right", rows))
+    return compare_rows(rows, "n algorithm what left relation right", tol=1e-9)

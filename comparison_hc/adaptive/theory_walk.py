@@ -12,11 +12,10 @@ from math import exp
 from .noisy import tree_walk
 from .preorder import contracted_tree, diameter
 from .rounds import votes_per_pivot, walking_rounds
-from .theory import by_column
 from .theory_marking import half_grown, noisy_or_arbitrary, right_response
 from .theory_noisy import chance_of_more
 from .trees import SHAPES
-from ..checks import check, compare, proportion_interval
+from ..checks import check, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from ..oracles import Noisy, run
 
@@ -98,7 +97,7 @@ def potential_drops(quick=True, rng=0):
         rows.append((p, shape, who, "wrong: largest change", max(steps[False]), "<=", 1))
         rows.append((p, shape, who, "violations of the printed reading", violations, ">", 0))
     random = dict(seed=seed, what="trees, marked places and answers")
-    return compare(random=random, **by_column("p shape answers what left relation right", rows))
+    return compare_rows(rows, "p shape answers what left relation right", random=random)
 
 # %% ../../nbs/3_adaptive/36aw_theory_walk.ipynb #walk-length
 @check(
@@ -122,7 +121,7 @@ def walks_last_long_enough(quick=True):
         short = int(D / (2 * p - 1))
         too_few = 1 - chance_of_more((short + D) / 2, short, p)
         rows.append((p, D, delta, short, "condition broken: too short", too_few, ">", 1 / 3))
-    return compare(tol=1e-12, **by_column("p D delta k what left relation right", rows))
+    return compare_rows(rows, "p D delta k what left relation right", tol=1e-12)
 
 # %% ../../nbs/3_adaptive/36aw_theory_walk.ipynb #walk-arrival
 @check(
@@ -154,4 +153,4 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
     low, _ = proportion_interval([row[3] for row in rows], runs, confidence, len(rows))
     rows.append((0.0, 0.0, "2C − k > D and elsewhere", bad, "=", 0))
     random = dict(seed=seed, what=f"trees, marked places and wrong answers of {runs} walks a case")
-    return compare(left=[*low, bad], random=random, **by_column("p delta what count relation right", rows))
+    return compare_rows(rows, "p delta what count relation right", left=[*low, bad], random=random)

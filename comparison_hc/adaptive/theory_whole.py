@@ -15,11 +15,10 @@ import numpy as np
 from .noisy import robust_insertion_clustering
 from .posterior import bayesian_sibling, halving_pivot
 from .preorder import HERE, LEFT, RIGHT, UP
-from .theory import by_column
 from .theory_marking import half_grown, responses
 from .theory_noisy import closed_form_bound, question_bound
 from .trees import SHAPES, random_hierarchy
-from ..checks import check, compare, proportion_interval
+from ..checks import by_column, check, compare, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, Noisy, run
 
@@ -57,7 +56,7 @@ def questions_grow_like_n_log_n(quick=True, rng=0):
         ratio = closed_form_bound(n, p, delta) / measure(n, delta)
         rows.append((p, n, f"ratio at 10 n, δ = {delta:g}", larger, "<", ratio))
     random = dict(seed=seed, what="trees and wrong answers")
-    return compare(random=random, **by_column("p n what left relation right", rows))
+    return compare_rows(rows, "p n what left relation right", random=random)
 
 # %% ../../nbs/3_adaptive/36aw_theory_whole.ipynb #whole-asked
 def asked_per_measure(
@@ -168,4 +167,4 @@ def odds_do_not_grow(quick=True, rng=0):
         rows.append((p, shape, "update with p", max(growth), "<=", 0.0))
         rows.append((p, shape, "condition broken: update with (1 + p)/2", max(believed), ">", 0.01))
     random = dict(seed=seed, what="trees and the answers that led to the states")
-    return compare(tol=1e-9, random=random, **by_column("p shape what left relation right", rows))
+    return compare_rows(rows, "p shape what left relation right", tol=1e-9, random=random)

@@ -12,12 +12,11 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-import numpy as np
-
 from .ask import fulfil, session_view
 from .page import page_widget, static_text
-from .pictures import tree_layout, tree_picture
+from .pictures import tree_picture
 from .server import Dashboard, register_dashboard
+from ..ground.tree_layout import tree_layout
 from ..people.asking import Session, default_journal
 from ..people.terminal import EXPORTS
 
@@ -70,12 +69,12 @@ def tree_show(
 ):  # dict of what to show
     "The tree so far, and its leaves."
     hierarchy = view["hierarchy"]
-    at = tree_layout(hierarchy.children, hierarchy.n_items)
-    x = 1 - np.array(at["level"]) / max(1, at["level"][-1])
-    y = (np.array(at["place"]) + 0.5) / hierarchy.n_items
-    tree = tree_picture(x, y, at["parent"], [0] * len(x), [["#8a8f94", 1.6]])
+    at = tree_layout(hierarchy.children)
+    x = 1 - at.x / max(1, at.x[-1])
+    y = (at.y + 0.5) / hierarchy.n_items
+    tree = tree_picture(x, y, at.parents, [0] * len(x), [["#8a8f94", 1.6]])
     leaves = []
-    for leaf in at["leaves"]:
+    for leaf in at.leaves:
         number = view["items"][leaf]
         now = " class=ask-now" * (number in view["shown"])
         name = escape(items[number].name)
@@ -83,7 +82,7 @@ def tree_show(
     words = "Finished: this tree agrees with every answer that counts."
     if view["shown"]:
         words = "Dots: the three that are asked about. Clusters that you have not yet said anything about stay open."
-    names = ", ".join(items[view["items"][leaf]].name for leaf in at["leaves"])
+    names = ", ".join(items[view["items"][leaf]].name for leaf in at.leaves)
     label = f"a tree over {hierarchy.n_items} of {len(items)} items: {names}"
     return {"tree": dict(tree=tree) | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}
 

@@ -14,18 +14,11 @@ import numpy as np
 
 from .link import all_trees, one_curve
 from .live import LivePage
-from comparison_hc.dashboards.pictures import (
-    MARKS,
-    VEGA_SHAPES,
-    in_order,
-    strip_picture,
-    to_vega,
-    tree_layout,
-    tree_picture,
-)
+from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture
 from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
+from ..ground.tree_layout import tree_layout
 from ..link.learning import average_loss
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-lookup
@@ -78,18 +71,18 @@ def tree_show(
     "One tree, its strip, and its distance scale."
     n = len(task.labels)
     rows = in_order(trees.merges[t].tolist(), range(n), lambda a, b, *_: min(a, b))
-    at = tree_layout(rows, n)
+    at = tree_layout(rows)
     guess = trees.guesses[t].tolist()
     for a, b in rows:
         guess.append(guess[a] if guess[a] == guess[b] else len(LOOKS))
     top = float(trees.heights[t].max()) or 1.0
     x = np.r_[np.ones(n), 1 - trees.heights[t] / top]
-    y = (np.array(at["place"]) + 0.5) / n
+    y = (at.y + 0.5) / n
     colours = [colour for colour, _ in LOOKS]
     looks = [[colour, 1 if n > 120 else 1.4] for colour in (*colours, ABOVE)]
-    strip = strip_picture(task.labels[at["leaves"]], colours=colours)
+    strip = strip_picture(task.labels[at.leaves], colours=colours)
     label = f"Tree {t + 1} of {len(trees.losses)}, of {n} points"
-    tree = dict(tree=tree_picture(x, y, at["parent"], guess, looks)) | {"aria-label": label}
+    tree = dict(tree=tree_picture(x, y, at.parents, guess, looks)) | {"aria-label": label}
     return {"tree": tree, "strip": dict(src=strip), "tree-top": f"{float(f'{top:.2g}'):g}"}
 
 

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['RAMP', 'NO_VALUE', 'SHADES', 'CLUSTERS', 'FONT', 'MARKS', 'VEGA_SHAPES', 'png_picture', 'read_png', 'shades',
-           'strip_picture', 'heat_map', 'heat_figure', 'tree_layout', 'in_order', 'tree_picture', 'to_vega',
-           'history_chart', 'history_figure', 'visit_place']
+           'strip_picture', 'heat_map', 'heat_figure', 'in_order', 'tree_picture', 'to_vega', 'history_chart',
+           'history_figure', 'visit_place']
 
 # %% ../../nbs/6_dashboards/60w_pictures.ipynb #pictures-imports
 import base64
@@ -122,36 +122,8 @@ def heat_figure(
 </span><span data-show="{name}-high"></span></div><figcaption>{words}</figcaption></div></figure>"""
 
 # %% ../../nbs/6_dashboards/60w_pictures.ipynb #pictures-tree
-def tree_layout(
-    children,  # list of rows of node numbers: row t is node n_leaves + t, and has a number above all of its children's
-    n_leaves,  # leaves are the nodes 0..n_leaves − 1
-):  # dict: leaves (from the top), place (of every node; leaf number k from the top stands at k), parent, level
-    "Where the nodes of a tree of any degree stand. The root is its own parent; a leaf has level 0."
-    n_nodes = n_leaves + len(children)
-    level = [0] * n_nodes
-    parent = list(range(n_nodes))
-    for node, row in enumerate(children, start=n_leaves):
-        level[node] = 1 + max(level[child] for child in row)
-        for child in row:
-            parent[child] = node
-    leaves = []
-    stack = [n_nodes - 1]
-    while stack:
-        node = stack.pop()
-        if node < n_leaves:
-            leaves.append(node)
-        else:
-            stack += reversed(children[node - n_leaves])
-    place = [0.0] * n_nodes
-    for at, leaf in enumerate(leaves):
-        place[leaf] = float(at)
-    for node, row in enumerate(children, start=n_leaves):
-        place[node] = (place[row[0]] + place[row[-1]]) / 2
-    return dict(leaves=leaves, place=place, parent=parent, level=level)
-
-
 def in_order(
-    children,  # as for `tree_layout`
+    children,  # list of rows of node numbers: row t is node n_leaves + t, above all of its children
     value,  # number of every leaf
     how,  # function of (value of one child, of the other, their sizes) that gives the value of the two together
 ):  # the same, with children of smaller value first

@@ -24,7 +24,6 @@ from comparison_hc.dashboards.pictures import (
     in_order,
     shades,
     strip_picture,
-    tree_layout,
     tree_picture,
     visit_place,
 )
@@ -33,6 +32,7 @@ from .planted_settings import PlantedSettings, planted_methods, setting_notes
 from .promises import COLUMNS, ETA, hypotheses, promise_rows
 from .server import Dashboard, register_dashboard
 from .shell import no_step
+from ..ground.tree_layout import tree_layout
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-looks
 ABOUT = dict(
@@ -113,7 +113,7 @@ def tree_event(
     n = instance.settings.n_objects
     rows, left = tree_of_objects(result["tree"])
     rows = in_order(rows, range(n), lambda a, b, m, k: (a * m + b * k) / (m + k))
-    at = tree_layout(rows, n)
+    at = tree_layout(rows)
     pure = (np.arange(n) // instance.settings.n_pure).tolist()
     for row in rows:
         clusters = {pure[child] for child in row}
@@ -122,10 +122,10 @@ def tree_event(
     look = np.where(np.array(pure) < 0, len(CLUSTERS), cluster_colours(pure, count)[0])
     looks = [[colour, 1 if n > 128 else 1.6] for colour in (*CLUSTERS, MIXED)]
     x = np.log2(np.r_[np.full(n, n), left]) / log2(n)
-    y = (np.array(at["place"]) + 0.5) / n
-    strip = strip_picture(*cluster_colours(np.array(pure)[at["leaves"]], count))
+    y = (at.y + 0.5) / n
+    strip = strip_picture(*cluster_colours(np.array(pure)[at.leaves], count))
     label = f"Dendrogram of {method}, AARI {result['aari']:.3f}"
-    tree = dict(tree=tree_picture(x, y, at["parent"], look, looks)) | {"aria-label": label}
+    tree = dict(tree=tree_picture(x, y, at.parents, look, looks)) | {"aria-label": label}
     shown = {"tree-title": title, "tree": tree, "strip": dict(src=strip), "missing": ""}
     return dict(kind="tree", when=when, show=shown, drawn=True)
 

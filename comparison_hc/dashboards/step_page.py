@@ -13,11 +13,12 @@ from math import log2
 from .costs import chart_lines
 from .live import LivePage
 from .page import pack
-from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_layout, tree_picture
+from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_picture
 from .record import LETTERS, StepSettings
 from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .step import watch
+from ..ground.tree_layout import tree_layout
 
 # %% ../../nbs/6_dashboards/63w_page.ipynb #step-page-tree
 EDGES = [["#b4bac0", 1.3], ["#0072B2", 4]]  # of the tree, and of the part that an answer names
@@ -31,13 +32,14 @@ def item_picture(
     inner = [row for row in reversed(vertices) if row[1] >= 0]  # children before parents
     order = leaves + [v for v, *_ in inner]
     number = {v: at for at, v in enumerate(order)}
-    layout = tree_layout([[number[left], number[right]] for _, left, right in inner], len(leaves))
-    wide, high = max(1, len(leaves) - 1), max(1, layout["level"][-1])
-    x = {v: layout["place"][number[v]] / wide for v in order}
-    y = {v: 1 - layout["level"][number[v]] / high for v in order}
+    layout = tree_layout([[number[left], number[right]] for _, left, right in inner])
+    wide, high = max(1, len(leaves) - 1), max(1, layout.x[-1])
+    x = {v: layout.y[number[v]] / wide for v in order}
+    y = {v: 1 - layout.x[number[v]] / high for v in order}
+    parents = layout.parents
     place = {v: at for at, (v, *_) in enumerate(vertices)}
     names = [v for v, *_ in vertices]
-    parent = [place[order[layout["parent"][number[v]]]] for v in names]
+    parent = [place[order[parents[number[v]]]] for v in names]
     zeros = [0] * len(names)
     tree = tree_picture([x[v] for v in names], [y[v] for v in names], parent, zeros, EDGES, upright=True)
     dots = "".join(

@@ -13,7 +13,7 @@ from math import log, log2, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, proportion_interval
+from ..checks import check, compare, compare_rows, proportion_interval
 from .closed_forms import gaussians
 from .planted import planted_partition, sample_comparisons
 from .similarity import adds3, adds4
@@ -206,8 +206,7 @@ def items_in_questions(quick=True):
         rows.append((n, "triplets", "share · n/3", threes, 1, 1e-12))
         rows.append((n, "quadruplets", "share · n/4", fours, 1, 2 / n))
         rows.append((n, "", "threshold at k = √(n/ln n), per n² ln n", threshold, 1, 1e-12))
-    n, kind, what, left, right, tol = zip(*rows)
-    return compare(left, "=", right, tol=tol, n=n, kind=kind, what=what)
+    return compare_rows(rows, "n kind what left right tol", relation="=")
 
 
 @check(
@@ -306,5 +305,4 @@ def only_order_matters(quick=True, rng=0):
     ):
         one, two = (adds(sample_comparisons(x, kind, p, 0.8, 5)) for x in (w, g(w)))
         rows.append((name, kind, p, int((one != two).sum())))
-    g, kind, p, left = zip(*rows)
-    return compare(left, "=", 0, g=g, kind=kind, p=p)
+    return compare_rows(rows, "g kind p left", relation="=", right=0)

@@ -14,7 +14,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare, compare_rows
 from .certificate import certify, cluster_matrix
 from comparison_hc.flat.theory_sdp import (
     block_means,
@@ -50,8 +50,7 @@ def dual_is_stationary(quick=True, rng=0):
         )
         for what, difference in differences.items():
             rows.append((str(sizes), lam, what, float(np.abs(difference).max())))
-    sizes, lam, what, left = zip(*rows)
-    return compare(left, "<=", 1e-10, sizes=sizes, lam=lam, what=what)
+    return compare_rows(rows, "sizes lam what left", relation="<=", right=1e-10)
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-first-form-interval
 def first_form_interval(
@@ -113,8 +112,7 @@ def intervals_are_nested(quick=True, rng=0):
         for one, two in zip(chain, chain[1:]):
             rows.append((sizes, noise, f"{one} ⊂ {two}: low", ends[two][0], ends[one][0]))
             rows.append((sizes, noise, f"{one} ⊂ {two}: high", ends[one][1], ends[two][1]))
-    sizes, noise, what, left, right = zip(*rows)
-    return compare(left, "<=", right, tol=1e-10, sizes=sizes, noise=noise, what=what)
+    return compare_rows(rows, "sizes noise what left right", relation="<=", tol=1e-10)
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-rank-one-interval
 def rank_one_interval(
@@ -200,8 +198,7 @@ def planted_matrix_is_the_unique_optimum(quick=True, rng=0):
             rows.append((str(sizes), noise, name, "value", value, 1e-5))
             rows.append((str(sizes), noise, name, "entries", np.abs(solved - X).max(), 1e-3))
             rows.append((str(sizes), noise, name, "k − ⟨X*, X⟩", len(sizes) - np.sum(X * farthest), 1e-3))
-    sizes, noise, name, what, left, right = zip(*rows)
-    return compare(left, "<=", right, sizes=sizes, noise=noise, interval=name, what=what)
+    return compare_rows(rows, "sizes noise interval what left right", relation="<=")
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-certificate-covers-the-propositi
 @check(
@@ -227,8 +224,7 @@ def certificate_covers_the_proposition(quick=True, rng=7):
         if c.holds:
             rows.append((sizes, noise, "inside necessary", c.lam_low, ">=", ends["necessary"][0]))
     rows.append(("all", 0.0, "instances with an open printed interval", int(n_open), ">=", 10))
-    sizes, noise, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-6, sizes=sizes, noise=noise, what=what)
+    return compare_rows(rows, "sizes noise what left relation right", tol=1e-6)
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-outside-it-fails
 @check(
@@ -249,8 +245,7 @@ def outside_it_fails(quick=True, rng=1):
             solved = solve_by_definition(S, lam)
             gain = sdp_objective(S, lam, solved) - sdp_objective(S, lam, X)
             rows.append((str(sizes), noise, end, float(np.trace(solved)), gain))
-    sizes, noise, end, trace, left = zip(*rows)
-    return compare(left, ">", 1e-4, sizes=sizes, noise=noise, end=end, trace=trace)
+    return compare_rows(rows, "sizes noise end trace left", relation=">", right=1e-4)
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-ideal-upper-end
 def ideal_upper_end(
@@ -325,5 +320,4 @@ def trace_falls(quick=True, rng=5):
         rows += [(str(sizes), "objective", trace_share(X), "<=", 1) for X in solved]
         rows.append((str(sizes), "objective of X*", trace_share(cluster_matrix(labels)), "=", 1))
         rows.append((str(sizes), "objective of J/n", trace_share(cluster_matrix(labels * 0)), "=", 1))
-    sizes, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-5, sizes=sizes, what=what)
+    return compare_rows(rows, "sizes what left relation right", tol=1e-5)

@@ -15,7 +15,7 @@ from math import comb
 
 import numpy as np
 
-from ..checks import check, compare, mean_interval, proportion_interval
+from ..checks import check, compare, compare_rows, mean_interval, proportion_interval
 from .closed_forms import delta_by_quadrature, gaussians, planted_delta, uniform_beta, uniform_normal
 from .planted import planted_partition, sample_comparisons
 from .similarity import adds3, adds4
@@ -77,8 +77,7 @@ def closed_forms_of_delta(quick=True):
         if not quick or number in (1, 5):
             rows.append((name, "F_in against itself", delta_by_quadrature(f_in, f_in), 0))
             rows.append((name, "swapped", delta_by_quadrature(f_out, f_in), -delta))
-    about, what, left, right = zip(*rows)
-    return compare(left, "=", right, tol=1e-7, distributions=about, what=what)
+    return compare_rows(rows, "distributions what left right", relation="=", tol=1e-7)
 
 # %% ../../nbs/2_flat/24w_means.ipynb #means-drawn-delta
 @check(
@@ -203,8 +202,8 @@ def mean_similarity_by_orders(quick=True):
             for i, j in pairs:
                 expected = delta * int(blocks[labels[i], labels[j]])
                 rows.append((str(sizes), theta, kind, f"{(i, j)}", float(mean[i, j]), float(expected)))
-    sizes, theta, kind, pair, left, right = zip(*rows)  # equal fractions are equal floats
-    return compare(left, "=", right, sizes=sizes, theta=theta, kind=kind, pair=pair)
+    # equal fractions are equal floats
+    return compare_rows(rows, "sizes theta kind pair left right", relation="=")
 
 # %% ../../nbs/2_flat/24w_means.ipynb #means-mean-similarity-by-answers
 @check(
@@ -236,8 +235,7 @@ def mean_similarity_by_answers(quick=True):
         for i, j in pairs:
             expected = scale * int(blocks[labels[i], labels[j]])
             rows.append((kind, float(p), float(epsilon), f"{(i, j)}", float(mean[i, j]), float(expected)))
-    kind, p, epsilon, pair, left, right = zip(*rows)
-    return compare(left, "=", right, kind=kind, p=p, epsilon=epsilon, pair=pair)
+    return compare_rows(rows, "kind p epsilon pair left right", relation="=")
 
 # %% ../../nbs/2_flat/24w_means.ipynb #means-partitions-of-number
 def partitions_of_number(

@@ -14,7 +14,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, proportion_interval
+from ..checks import check, compare, compare_rows, proportion_interval
 from .closed_forms import gaussians, uniform_beta, uniform_normal
 from .planted import sample_comparisons
 from .similarity import adds3, adds4
@@ -53,8 +53,7 @@ def squares_of_questions(quick=True):
     for n, kind in product((3, 10, 100, 10**4, 10**6), ("triplets", "quadruplets")):
         rate = squares_norm(n, kind) / n_questions(n, kind) * n / 4
         rows.append((n, kind, "per comparison · n/4, from 1", abs(rate - 1), "<=", 3 / n))
-    n, kind, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-8, n=n, kind=kind, what=what)
+    return compare_rows(rows, "n kind what left relation right", tol=1e-8)
 
 
 @check(
@@ -72,8 +71,7 @@ def sample_noise_rate(quick=True):
         m = p * n_questions(n, kind)
         unit = max(sqrt(m * log(n) / n), log(n))
         rows.append((n, p, epsilon, kind, sample_noise_bound(n, p, epsilon, kind) / unit))
-    n, p, epsilon, kind, left = zip(*rows)
-    return compare(left, "<=", 7, n=n, p=p, epsilon=epsilon, kind=kind)
+    return compare_rows(rows, "n p epsilon kind left", relation="<=", right=7)
 
 # %% ../../nbs/2_flat/24bw_noise.ipynb #noise-draw-similarities
 def draw_similarities(
@@ -260,8 +258,7 @@ def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
         m = max(ratio, ratio**2) * theorem_conditions(n, epsilon, delta, n_min, sharp)[1] * 1.0001
         low, high = theorem_interval(n, m, epsilon, delta, n_min, with_epsilon)
         rows.append((n, epsilon, delta, n_min, ratio, "sharp" if sharp else "printed", high / low / ratio))
-    n, epsilon, delta, n_min, ratio, kind, left = zip(*rows)
-    return compare(left, ">", 1, n=n, epsilon=epsilon, delta=delta, n_min=n_min, ratio=ratio, m=kind)
+    return compare_rows(rows, "n epsilon delta n_min ratio m left", relation=">", right=1)
 
 # %% ../../nbs/2_flat/24bw_noise.ipynb #noise-deviation-bound
 def deviation_bound(

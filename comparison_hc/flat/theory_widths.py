@@ -37,16 +37,13 @@ def adds3_instances(
 
 
 def interval_shares(
-    sizes,  # (k,) cluster sizes
-    delta,  # δ, normal distributions
-    epsilon,  # ε
-    n_triplets,  # |T|
-    runs,  # independent instances
-    rng,  # int seed or `numpy.random.Generator`
+    instances,  # from `adds3_instances`
 ):  # dict: form -> share of instances with an interval that is not empty
     "How often each form of N20's proposition 1 says something about AddS-3."
     counts = dict.fromkeys(("printed", "without Δ1/2", "first form", "rank one", "necessary"), 0)
-    for S, labels, ends in adds3_instances(sizes, delta, epsilon, n_triplets, runs, rng):
+    runs = 0
+    for S, labels, ends in instances:
+        runs += 1
         ends["rank one"] = (0.0, rank_one_slack(S, labels, ends["necessary"][1]))
         for form, (low, high) in ends.items():
             counts[form] += low < high
@@ -54,18 +51,13 @@ def interval_shares(
 
 # %% ../../nbs/2_flat/24aw_widths.ipynb #widths-interval-ends
 def interval_ends(
-    sizes,  # (k,) cluster sizes
-    delta,  # δ, normal distributions
-    epsilon,  # ε
-    n_triplets,  # |T|
-    runs,  # independent instances
-    rng,  # int seed or `numpy.random.Generator`
+    instances,  # from `adds3_instances`
 ):  # `pandas.DataFrame`: run, form, low, high; NaN where the interval is empty
     "The printed, the first form's and the certified interval of every instance."
     from pandas import DataFrame
 
     rows = []
-    for run, (S, labels, ends) in enumerate(adds3_instances(sizes, delta, epsilon, n_triplets, runs, rng)):
+    for run, (S, labels, ends) in enumerate(instances):
         proved = certify(S, labels)
         intervals = dict(ends, certify=(proved.lam_low, proved.lam_high))
         for form in ("printed", "first form", "certify"):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['check_merges', 'leaf_counts', 'check_linkage_matrix', 'frozen', 'check_clusters', 'over_clusters',
-           'check_permutation', 'LinkageTree']
+           'check_permutation', 'LinkageTree', 'FittedHierarchy']
 
 # %% ../../nbs/0_ground/02w_linkage_tree.ipynb #tree-imports
 from dataclasses import dataclass
@@ -320,3 +320,30 @@ class LinkageTree:
         Z[:, :2] = number[self.children]
         names = self.names and [self.names[i] for i in order]
         return type(self)(Z, [moved[leaf] for leaf in by_first], names, self.height_kind)
+
+# %% ../../nbs/0_ground/02w_linkage_tree.ipynb #tree-fitted
+class FittedHierarchy:
+    "What estimators of a hierarchy share: attributes after `fit`, and `fit_predict`. The first of their bases."
+
+    def keep_dendrogram(
+        self,
+        dendrogram,  # `Dendrogram`
+    ):  # the estimator
+        "The end of `fit`: `dendrogram_`, `linkage_matrix_`, `children_` and, with `n_clusters`, `labels_`."
+        self.dendrogram_ = dendrogram
+        self.linkage_matrix_ = dendrogram.linkage_matrix
+        self.children_ = dendrogram.children
+        if self.n_clusters is not None:
+            self.labels_ = dendrogram.cut(self.n_clusters)
+        elif hasattr(self, "labels_"):
+            del self.labels_  # of an earlier fit
+        return self
+
+    def fit_predict(
+        self,
+        X,  # as in `fit`
+        y=None,  # ignored, as in scikit-learn
+    ):  # (N,) labels, exactly `n_clusters` of them
+        "Fit and return the flat clustering; needs `n_clusters`. Raises `InputError`."
+        require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
+        return self.fit(X).labels_

@@ -83,6 +83,14 @@ class TreeLayout:
         return np.column_stack([self.starts, self.starts + self.sizes])
 
     @property
+    def parents(self):
+        "(nodes,) the node above every node; the root is its own."
+        above = np.arange(len(self.y))
+        for node, row in enumerate(self.children, start=self.n_leaves):
+            above[list(row)] = node
+        return above
+
+    @property
     def joints(self):
         "(rows, 2) places of the first and the last child of every node that is not a leaf."
         ends = np.array([(row[0], row[-1]) for row in self.children], dtype=np.int64).reshape(-1, 2)

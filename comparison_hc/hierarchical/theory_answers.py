@@ -12,11 +12,10 @@ from math import exp, log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, proportion_interval
+from ..checks import check, compare, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from .planted import planted_hierarchy
 from .theory import beta
-from .theory_levels import compare_rows
 
 # %% ../../nbs/1_hierarchical/14w_answers.ipynb #440e62c2
 def _answers_between_levels(model, rng):

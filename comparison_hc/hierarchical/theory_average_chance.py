@@ -13,11 +13,10 @@ from math import comb, e, exp, log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, proportion_interval
+from ..checks import check, compare, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from .theory import beta
 from .theory_answers import passive_gap
-from .theory_levels import compare_rows
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #64cdf2e7
 @check(

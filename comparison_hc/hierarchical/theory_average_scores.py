@@ -11,13 +11,13 @@ from itertools import product
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare, compare_rows
 from ..comparisons import pair_index
 from ..ground.validation import as_rng
 from .theory import beta, recovers
 from .theory_answers import passive_gap
 from .theory_average import preference, random_answers_and_clusters
-from .theory_levels import compare_rows, levels_between
+from .theory_levels import levels_between
 
 # %% ../../nbs/1_hierarchical/14cw_scores.ipynb #bb56b223
 def preference_from_table(

@@ -8,9 +8,8 @@ __all__ = ['together', 'rand_indices', 'all_partitions', 'all_averaged_indices',
 # %% ../../nbs/1_hierarchical/14w_index.ipynb #index-code
 import numpy as np
 
-from ..checks import check
+from ..checks import check, compare_rows
 from .planted import level_labels
-from .theory_levels import compare_rows
 
 # %% ../../nbs/1_hierarchical/14w_index.ipynb #51d288a9
 def together(

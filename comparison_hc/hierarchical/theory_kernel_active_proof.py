@@ -14,12 +14,12 @@ from math import comb, exp, log, sqrt
 
 import numpy as np
 
-from ..checks import check
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .theory import recovers
 from .theory_answers import active_gap, reference_beta, reference_gaps, reference_range
 from .theory_kernel_active import expected_active, kernel_levels
-from .theory_levels import clusters_at_level, compare_rows, level_shares, planted_levels
+from .theory_levels import clusters_at_level, level_shares, planted_levels
 
 # %% ../../nbs/1_hierarchical/14aw_active.ipynb #27af17db
 @check(

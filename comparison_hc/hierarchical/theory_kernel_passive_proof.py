@@ -13,19 +13,13 @@ from math import ceil, comb, log, sqrt
 
 import numpy as np
 
-from ..checks import check, proportion_interval
+from ..checks import check, compare_rows, proportion_interval
 from ..ground.validation import as_rng
 from .theory import beta
 from .theory_answers import passive_gap
 from .theory_kernel_active import kernel_levels
 from .theory_kernel_passive import passive_products, shared_products
-from comparison_hc.hierarchical.theory_levels import (
-    clusters_at_level,
-    compare_rows,
-    one_thread,
-    passive_kernel,
-    planted_levels,
-)
+from .theory_levels import clusters_at_level, one_thread, passive_kernel, planted_levels
 
 # %% ../../nbs/1_hierarchical/14bw_passive.ipynb #5bbefa83
 @check(

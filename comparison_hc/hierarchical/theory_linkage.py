@@ -11,10 +11,10 @@ from math import comb, log, pi, sqrt
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare, compare_rows
 from ..ground.validation import as_rng
 from .theory import recovers
-from .theory_levels import compare_rows, planted_distances
+from .theory_levels import planted_distances
 
 # %% ../../nbs/1_hierarchical/14w_linkage.ipynb #b40dd7b7
 @check(

@@ -13,9 +13,8 @@ from math import ceil, comb, log, log2
 
 import numpy as np
 
-from ..checks import check
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
-from .theory_levels import compare_rows
 from ..oracles import Counting, SimilarityOracle, run
 
 # %% ../../nbs/1_hierarchical/14w_sorting.ipynb #600adfdf

@@ -8,12 +8,13 @@ __all__ = ['MixedLinkage']
 # %% ../../nbs/4_link/42aw_clusterer.ipynb #mixedlinkage
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from ..ground.validation import check_integer, check_number, require
+from ..ground.linkage_tree import FittedHierarchy
+from ..ground.validation import check_integer, check_number
 from .merge import alpha_linkage, beta_linkage
 from .runs import as_problem
 
 
-class MixedLinkage(ClusterMixin, BaseEstimator):
+class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
     """Agglomerative clustering with one algorithm of a family: a mix of two merge functions, or of two metrics.
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((n−1, 4), SciPy's Z), `children_` ((n−1, 2)) and,
@@ -40,22 +41,5 @@ class MixedLinkage(ClusterMixin, BaseEstimator):
         if self.n_clusters is not None:
             check_integer(self.n_clusters, "n_clusters", 1, len(problem.D0))
         if problem.is_metric:
-            self.dendrogram_ = beta_linkage(problem.D0, problem.D1, x, problem.merges[0])
-        else:
-            self.dendrogram_ = alpha_linkage(problem.D0, x, problem.merges)
-        self.linkage_matrix_ = self.dendrogram_.linkage_matrix
-        self.children_ = self.dendrogram_.children
-        if self.n_clusters is not None:
-            self.labels_ = self.dendrogram_.cut(self.n_clusters)
-        elif hasattr(self, "labels_"):
-            del self.labels_  # of an earlier fit
-        return self
-
-    def fit_predict(
-        self,
-        X,  # as in `fit`
-        y=None,  # ignored, as in scikit-learn
-    ):  # (n,) labels
-        "Fit and return the flat clustering; needs `n_clusters`. Raises `InputError`."
-        require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
-        return self.fit(X).labels_
+            return self.keep_dendrogram(beta_linkage(problem.D0, problem.D1, x, problem.merges[0]))
+        return self.keep_dendrogram(alpha_linkage(problem.D0, x, problem.merges))

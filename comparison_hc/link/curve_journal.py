@@ -7,13 +7,13 @@ __all__ = ['CurveJournal']
 
 # %% ../../nbs/4_link/42w_journal.ipynb #curvejournal
 from ..ground.files import JournalError
-from ..ground.journals import JournalFile
+from ..ground.journals import KeptRecords
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}
 _WROTE = "one that learn_linkage wrote"
 
 
-class CurveJournal:
+class CurveJournal(KeptRecords):
     "Curves by digest, kept in a `JournalFile` unless its path is None; a context."
 
     def __init__(
@@ -22,19 +22,12 @@ class CurveJournal:
     ):
         "Opens and locks the file, and reads it. Raises `InputError`; `JournalError` if it is not ours or damaged."
         self.curves = {}
-        self.file = None
-        if path is None:
-            return
-        self.file = JournalFile(
-            path, "curves", {}, _WROTE, accepts=lambda record, _: record.keys() == _FIELDS, independent=True
-        )
-        try:
-            self._read(self.file.load())
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(path, "curves", {}, _WROTE, lambda record, _: record.keys() == _FIELDS)
 
-    def _read(self, found):
+    def take(
+        self,
+        found,  # `Records`
+    ):
         "Take in the curves, and drop a torn last line."
         if found.damaged:
             got = f"got {self.file.path}, whose line {found.damaged[0]} is not"
@@ -49,17 +42,5 @@ class CurveJournal:
         record,  # its curve, as a dict
     ):
         "Write a curve down, then count it."
-        if self.file is not None:
-            self.file.add({"digest": digest, **record})
+        self.keep({"digest": digest, **record})
         self.curves[digest] = record
-
-    def close(self):
-        "Let others write the file."
-        if self.file is not None:
-            self.file.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

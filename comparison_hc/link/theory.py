@@ -10,7 +10,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, mean_interval, proportion_interval
+from ..checks import check, compare, compare_rows, mean_interval, proportion_interval
 from ..ground.validation import as_rng
 from .band import confidence_band
 from .curves import LearnedLinkage
@@ -54,9 +54,8 @@ def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
         rows.append((N, "probability", rare, "<=", delta))
         rows.append((N, "N·E sup², above", low, "<=", (1 + log(2 * T)) / 2))
         rows.append((N, "N·E sup², below", high, ">=", variance))
-    N, what, left, relation, right = zip(*rows)
     drawn = dict(seed=seed, what=f"a pool of {len(losses)} tasks, and {runs} samples a size")
-    return compare(left, relation, right, N=N, what=what, random=drawn)
+    return compare_rows(rows, "N what left relation right", random=drawn)
 
 # %% ../../nbs/4_link/44_theory.ipynb #bands-hold
 @check(

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .execution import execution_tree
 from .inputs import rings_and_disks
@@ -119,8 +119,7 @@ def merging_costs_edges(quick=True, rng=0):
     leaves = execution_tree(euclidean(rings_and_disks(24, rng)[0])).leaves()
     only_order = sum(leaf.only_order for leaf in leaves)
     rows.append(("single–complete", 24, leaves.n_edges, "leaves that change only the order", only_order, ">", 0))
-    family, n, E, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, family=family, n=n, E=E, what=what)
+    return compare_rows(rows, "family n E what left relation right")
 
 # %% ../../nbs/4_link/44aw_costs.ipynb #algorithm-3
 def algorithm_3(
@@ -194,5 +193,4 @@ def metrics_cost_rounds(quick=True, rng=0):
             rows.append((what, n, E, "edges", E, "=", n - 1))
             rows.append((what, n, E, "rounds at the last node, M = 1", nodes[-1][1], "=", n * n // 4))
             rows.append((what, n, E, "triangle inequality", slack, ">=", 0))
-    what, n, E, about, left, relation, right = zip(*rows)
-    return compare(left, relation, right, metrics=what, n=n, E=E, what=about)
+    return compare_rows(rows, "metrics n E what left relation right")

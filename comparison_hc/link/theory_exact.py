@@ -11,7 +11,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .execution import execution_tree
 from .theory_tasks import FAMILIES, whole_distances
@@ -136,8 +136,7 @@ def _leaves_are_runs(families, quick, rng):
                 wrong[where] += exact_run(n, exact, merges, x) != _merges_of_leaf(leaves[i])
         rows.append((family, "holes and overlaps", n_leaves, n_seams))
         rows += [(family, where, tried[where], wrong[where]) for where in tried]
-    family, what, cases, left = zip(*rows)
-    return compare(left, "=", 0, family=family, what=what, cases=cases)
+    return compare_rows(rows, "family what cases left", relation="=", right=0)
 
 
 @check(

@@ -10,7 +10,7 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .theory_exact import place_of_line
 from .theory_tasks import DISTRIBUTIONS as DISTRIBUTIONS
@@ -83,5 +83,4 @@ def ties_need_a_rule(quick=True, rng=0):
         ("three equal lines: children by strict inequalities", strictly, "=", 0),
         ("three equal lines: children with the rule", with_rule, "=", 1),
     ]
-    what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, what=what)
+    return compare_rows(rows, "what left relation right")

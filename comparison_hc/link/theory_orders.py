@@ -14,7 +14,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare, compare_rows
 from ..ground.validation import as_rng
 from .theory_regions import points_of_regions, signs_at
 
@@ -139,8 +139,7 @@ def one_region_one_order(quick=True, rng=0):
         rows.append((*about, "regions with two choices", _n_with_two(choices), "=", 0))
         rows.append((*about, "functions", len(H), "<=", n**4))
         rows.append((*about, "regions", len(orders), "<=", (3 * len(H)) ** (L - 1)))
-    L, n, cases, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, L=L, n=n, weights_tried=cases, what=what)
+    return compare_rows(rows, "L n weights_tried what left relation right")
 
 # %% ../../nbs/4_link/44w_orders.ipynb #merge-distance
 def merge_distance(

@@ -13,7 +13,7 @@ from math import comb
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 
 
@@ -103,8 +103,7 @@ def linear_regions(quick=True, rng=0):
             rows.append((p, M, what, "all", n_all, "<=", (3 * M) ** p))
     n_open, _, taken = region_counts([(1, 0), (-1, 0)])
     rows.append((1, 2, "x and −x", "patterns above components", taken, ">", n_open))
-    p, M, what, counted, left, relation, right = zip(*rows)
-    return compare(left, relation, right, p=p, M=M, hyperplanes=what, counted=counted)
+    return compare_rows(rows, "p M hyperplanes counted left relation right")
 
 # %% ../../nbs/4_link/44w_regions.ipynb #random-parabolas
 def random_parabolas(
@@ -183,8 +182,7 @@ def quadratic_regions(quick=True, rng=0):
             lifted = region_counts(lifts)[1]
             rows.append((2, M, "patterns and lifted patterns", patterns, lifted))
             rows.append((2, M, "lifted patterns and bound", lifted, (3 * M) ** 6))
-    p, M, what, left, right = zip(*rows)
-    return compare(left, "<=", right, p=p, M=M, what=what)
+    return compare_rows(rows, "p M what left right", relation="<=")
 
 # %% ../../nbs/4_link/44w_regions.ipynb #waves-have-many-regions
 @check(
@@ -204,5 +202,4 @@ def waves_have_many_regions(quick=True):
             rows.append((M, "3M", counted, ">", 3 * M))
         if M >= 10:
             rows.append((M, "(3M)²", counted, ">", (3 * M) ** 2))
-    M, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, M=M, against=what)
+    return compare_rows(rows, "M against left relation right")

@@ -12,7 +12,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .execution import piecewise_loss
 from .inputs import rings_and_disks
@@ -77,8 +77,7 @@ def noise_is_hard_to_follow(quick=True, rng=0):
         rows.append((N, 0, "printed right-hand side above 1", sqrt(printed), ">", 1))
         if N == 10**6:
             rows.append((N, 0, "corrected right-hand side", sqrt(printed / N), "<", 0.02))
-    N, T, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, tol=1e-12, N=N, T=T, losses=what)
+    return compare_rows(rows, "N T losses left relation right", tol=1e-12)
 
 # %% ../../nbs/4_link/44w_samples.ipynb #log-regions
 def log_regions(
@@ -145,5 +144,4 @@ def how_many_tasks(quick=True):
         log_inverse_epsilon = target  # ε = exp(−C p³ ln(n/δ)): small enough
         needed = 8 * _log_regions(log(target) + 2 * log_inverse_epsilon, n, 1, 2)
         rows.append((p, n, f"C = {C}: 8 ln T at the printed N, and N ε²", needed, ">", target))
-    p, n, what, left, relation, right = zip(*rows)
-    return compare(left, relation, right, p=p, n=n, what=what)
+    return compare_rows(rows, "p n what left relation right")

@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 from ..ground.files import JournalError
-from ..ground.journals import JournalFile, sealed_line, unsealed_line
+from ..ground.journals import KeptRecords, sealed_line, unsealed_line
 from ..ground.validation import InputError, check_integer, require, shown
 from ..ground.workers import check_workers, end_workers
 
@@ -198,7 +198,7 @@ def _where_it_is_now(name):
     return f"comparison_hc.reproduce.{_MOVED[found[1]]}.{found[2]}"
 
 
-class RunJournal:
+class RunJournal(KeptRecords):
     "What came of the runs so far: `records` by key, in a file unless `path` is None. A context."
 
     def __init__(
@@ -208,28 +208,20 @@ class RunJournal:
     ):
         "Opens and locks the file, reads it, and puts its end in order. Raises `InputError`, `JournalError`."
         self.records = {}
-        self.file = None
-        if path is None:
-            return
         wrote = "one that run_experiment wrote"
-        self.file = JournalFile(
-            path, "experiment", about, wrote, accepts=lambda record, _: self._is_run(record), independent=True
-        )
-        try:
-            found = self.file.load()
-            self._check(found.about, about)
-            for record in found.records:
-                self.records[canonical(record["run"])] = record
-            said = self.file.mend()
-            if said:
-                warnings.warn(f"{self.file.path}: {said}; what is missing is run again", stacklevel=3)
-        except BaseException:
-            self.close()
-            raise
+        super().__init__(path, "experiment", about, wrote, lambda record, _: isinstance(record.get("run"), dict))
 
-    @staticmethod
-    def _is_run(record):
-        return isinstance(record.get("run"), dict)
+    def take(
+        self,
+        found,  # `Records`
+    ):
+        "Count the runs of a file of this experiment, and put its end in order."
+        self._check(found.about, self.file.about)
+        for record in found.records:
+            self.records[canonical(record["run"])] = record
+        said = self.file.mend()
+        if said:
+            warnings.warn(f"{self.file.path}: {said}; what is missing is run again", stacklevel=5)
 
     def _check(self, found, about):
         "Say why this file is not the journal of this experiment, if it is not."
@@ -256,21 +248,9 @@ class RunJournal:
         record,  # dict: what came of a run
     ):
         "Write a record down, then count it. What is counted is what the line says, as a resumed run sees it."
-        if self.file is not None:
-            self.file.add(record)
+        self.keep(record)
         record, _ = unsealed_line(sealed_line(record, 0)[0][:-1], 0)
         self.records[canonical(record["run"])] = record
-
-    def close(self):
-        "Let go of the file."
-        if self.file is not None:
-            self.file.close()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-workers-for
 def workers_for(

@@ -54,6 +54,14 @@ def _dashes(column, title, **more):
     return alt.StrokeDash(f"{column}:N", title=title, legend=legend, **more)
 
 
+def _in_two_units(data, units, y, color, dash, height):
+    "The same lines against two columns, whose names and titles are given."
+    import altair as alt
+
+    panels = [_lines(data, _log_axis(column, title), y, color, dash) for column, title in units.items()]
+    return alt.hconcat(*(panel.properties(width=290, height=height) for panel in panels))
+
+
 def theorem_chart(
     summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
 ):  # Altair chart
@@ -72,11 +80,8 @@ def theorem_chart(
     patterns = alt.Scale(domain=items, range=[[1, 0], [6, 2], [3, 2], [1, 2]][: len(items)])
     dash = _dashes("items", "n", sort=items, scale=patterns)
     y = alt.Y("recovered:Q", title="share proved to be recovered", scale=alt.Scale(domain=[0, 1]))
-
-    def panel(column, name):
-        return _lines(data, _log_axis(column, name), y, color, dash).properties(width=290, height=230)
-
-    return alt.hconcat(panel("plain", "|T| / (n (ln n)²)"), panel("multiple", "|T| (ε δ n_min)² / (n³ (ln n)²)"))
+    units = {"plain": "|T| / (n (ln n)²)", "multiple": "|T| (ε δ n_min)² / (n³ (ln n)²)"}
+    return _in_two_units(data, units, y, color, dash, 230)
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #098efa95
 def clusters_chart(
@@ -90,11 +95,7 @@ def clusters_chart(
     color = alt.Color("items:N", sort=items, title="n", scale=alt.Scale(domain=items, range=_COLOURS[: len(items)]))
     dash = _dashes("panel", "", scale=alt.Scale(range=[[4, 3], [1, 0]]))
     y = alt.Y("recovered:Q", title="share proved to be recovered")
-
-    def panel(column, name):
-        return _lines(data, _log_axis(column, name), y, color, dash).properties(width=290, height=210)
-
-    return alt.hconcat(panel("k", "k"), panel("scaled", "k / √(n/ln n)"))
+    return _in_two_units(data, {"k": "k", "scaled": "k / √(n/ln n)"}, y, color, dash, 210)
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #5bdb76c8
 def saturation_chart(
