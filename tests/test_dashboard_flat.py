@@ -115,8 +115,11 @@ def test_what_is_taken_over_changes_nothing(n, k, delta, epsilon, a, family, sim
     if why_not(settings):
         return
     fresh = FlatInstance(settings)
-    for near in (dict(epsilon=0.5), dict(a=0.8), dict(similarity="AddS-4"), dict(delta=0.5), dict(seed=5)):
-        before = FlatInstance(FlatSettings(**{**vars(settings), **near}))
+    near = [dict(epsilon=0.5), dict(a=0.8), dict(similarity="AddS-4"), dict(delta=0.5), dict(seed=5)]
+    ends = FlatSettings.values("live").items()
+    near += [{name: values[-1]} for name, values in ends if name not in ("n", "k")]  # also of a control that is new
+    for changed in near:
+        before = FlatInstance(FlatSettings(**{**vars(settings), **changed}))
         if why_not(before.settings):
             continue
         assert before.S.shape == (n, n)

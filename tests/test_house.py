@@ -61,7 +61,7 @@ def differing(fresh, pattern):
 
 def test_modules_are_what_their_notebooks_export(fresh):
     changed = differing(fresh, "comparison_hc/**/*.py")
-    rule = "written by hand, or not exported: change the notebook named in the second line, then run .ci/tidy.py on it"
+    rule = "written by hand, or not exported: change the notebook named in the third line, then run .ci/tidy.py on it"
     assert not changed, f"{changed}: {rule}"
 
 

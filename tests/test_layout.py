@@ -171,6 +171,20 @@ def test_the_package_mirrors_the_folders_of_nbs():
     assert len(rooms) >= 8 and not wrong, told(wrong, rule)
 
 
+def test_every_module_with_checks_is_looked_into():
+    "A check in a module that `find_checks` does not import is never run."
+    from comparison_hc.checks import THEORY_MODULES
+
+    looked = {name.removeprefix("comparison_hc.") for name in THEORY_MODULES}
+    holding = {
+        name
+        for name, path in MODULES.items()
+        if name.split(".")[0] in PAPERS and re.search(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    forgotten = sorted(holding - looked)
+    assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/0_ground/04_checks.ipynb")
+
+
 def test_few_modules_at_the_root():
     at_root = [name for name in MODULES if "." not in name]
     rule = f"{len(at_root)} modules at the root, at most {MOST_ROOT_MODULES}: give the new one a room"

@@ -6,11 +6,12 @@
 __all__ = ['STREAMS', 'FlatInstance', 'flat_data']
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #6214470e
+from dataclasses import fields
 from functools import cached_property
 
 import numpy as np
 
-from .flat_settings import FAMILIES, search, setting_notes, why_not
+from .flat_settings import FAMILIES, FlatSettings, search, setting_notes, why_not
 from .live import Draw, random_stream
 from .shell import no_step
 from ..flat.planted import planted_partition, sample_comparisons
@@ -20,7 +21,9 @@ from ..metrics import adjusted_rand_index
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #e12fe89a
 STREAMS = ("similarities", "sample", "errors", "k-means")
-_MODEL = ("n", "k", "delta", "family", "seed")
+# Similarities depend on all settings but these; so a new setting may be computed in vain, but is never ignored.
+_OTHERS = ("epsilon", "a", "similarity", "every_k")
+_MODEL = tuple(each.name for each in fields(FlatSettings) if each.name not in _OTHERS)
 
 
 class FlatInstance(Draw):

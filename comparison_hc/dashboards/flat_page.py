@@ -8,6 +8,7 @@ __all__ = ['PRICE_ROWS', 'TEXT', 'PAGE', 'short', 'planted_strip', 'similarity_e
            'flat_dashboard', 'flat_static']
 
 # %% ../../nbs/6_dashboards/62w_page.ipynb #flat-page-imports
+from dataclasses import fields
 from math import inf, isfinite, log10
 
 import numpy as np
@@ -61,7 +62,7 @@ def similarity_event(
     share = f"{float(f'{100 * len(instance.answers) / s.n_questions:.2g}'):g}"
     answers = f"{len(instance.answers):,} of {s.n_questions:,} possible ({share} %)"
     axes = ("a", "epsilon", "delta", "k", "n")
-    fixed = ("n", "k", "delta", "epsilon", "a", "family", "similarity")
+    fixed = [each.name for each in fields(s) if each.name not in ("seed", "every_k")]
     visit = visit_place(s, {name: float for name in axes}, fixed)
     return dict(kind="similarity", show=dict(heat, answers=answers), visit=visit)
 

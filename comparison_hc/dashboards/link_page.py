@@ -8,6 +8,7 @@ __all__ = ['GRID', 'LOOKS', 'ABOVE', 'TEXT', 'PAGE', 'piece_at', 'best_place', '
            'link_dashboard', 'link_static']
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-imports
+from dataclasses import fields
 from html import escape
 
 import numpy as np
@@ -203,7 +204,7 @@ def link_events(
 ):  # iterator of events
     "Everything that the page shows at one setting, in the order in which it is computed."
     memory = {} if memory is None else memory
-    about_tasks = settings.kind, settings.family, settings.per_class
+    about_tasks = tuple(getattr(settings, each.name) for each in fields(settings) if each.name not in ("task", "tasks"))
     shown = (*about_tasks, settings.task)
     if memory.get("shown") != shown:
         task = draw_task(settings)
