@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+pytest.register_assert_rewrite("shared")
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 

@@ -1,7 +1,105 @@
 "What several test files do in the same way."
 
+import re
+from contextlib import contextmanager
 
-def assert_holds(check):
-    "A registered check holds; its broken rows are shown where it does not."
-    result = check()
-    assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from comparison_hc.dendrogram import Dendrogram
+
+# ---- trees and similarities
+
+
+@st.composite
+def trees(draw, most=7, groups=True, least=1):
+    "Any merge order over up to `most` leaves; leaves may hold several objects."
+    n = draw(st.integers(least, most))
+    alive, merges = list(range(n)), []
+    for new in range(n, 2 * n - 1):
+        merges.append(tuple(alive.pop(draw(st.integers(0, len(alive) - 1))) for _ in range(2)))
+        alive.append(new)
+    extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
+    leaf = draw(st.permutations(list(range(n)) + extra))
+    return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
+
+
+def symmetric(w):
+    "What is above the diagonal, on both sides; nothing on it."
+    return np.triu(w, 1) + np.triu(w, 1).T
+
+
+def similarities(n, seed, levels=None):
+    "A random symmetric matrix; with `levels` it has ties."
+    rng = np.random.default_rng(seed)
+    return symmetric(rng.normal(size=(n, n)) if levels is None else rng.integers(levels, size=(n, n)).astype(float))
+
+
+def as_sets(run):
+    "A run of node numbers as pairs of sets of objects."
+    members, made = {i: (i,) for i in range(len(run) + 1)}, []
+    for a, b in np.asarray(run).tolist():
+        made.append({members[a], members[b]})
+        members[len(members)] = tuple(sorted(members[a] + members[b]))
+    return made
+
+
+# ---- registered checks
+
+
+def every_check_holds(checks):
+    "The test that each of these holds; its broken rows are shown where it does not."
+
+    @pytest.mark.parametrize("check", checks, ids=lambda check: check.name)
+    def holds(check):
+        result = check()
+        assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
+
+    return holds
+
+
+def assert_every_statement_is_checked(checks, *statements):
+    "Each of these words stands in the label of one of the checks."
+    labels = " ".join(check.label for check in checks)
+    for statement in statements:
+        assert statement in labels, statement
+
+
+# ---- dashboards
+
+
+def asks_nobody(text):
+    "Whether a page, but for the library in it, fetches nothing."
+    from comparison_hc.dashboards.page import vega_library
+
+    own = text.replace(vega_library(), "").replace("http://www.w3.org/2000/svg", "")
+    return not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://""", own)
+
+
+def read_static_twin(make, values, n_settings):
+    "(spec, data) of a static twin: the same every time, whole, asking nobody, with a control for all that differs."
+    from comparison_hc.dashboards.page import read_static_page
+
+    seen = []
+    text = make(lambda done, total: seen.append((done, total)), values)
+    assert text == make(values=values) and seen == [(done, n_settings) for done in range(1, n_settings + 1)]
+    assert asks_nobody(text)
+    spec, data = read_static_page(text)
+    assert len(data["answers"]) == n_settings and f"{n_settings} stored settings" in spec["html"]
+    assert re.findall(r'data-setting="(\w+)" data-values', spec["html"]) == data["names"]
+    return spec, data
+
+
+@contextmanager
+def served_page(kind, browser, name):
+    "A page of this kind with this dashboard, for the tests of a module; in the end it must have asked nobody else."
+    from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+
+    for needed in ("voila", "anywidget"):
+        pytest.importorskip(needed, reason=f"{needed} is not installed (extra: dashboard)")
+    with serve_dashboard(find_dashboard(name)) as address:
+        page = kind(browser, address)
+        yield page
+        page.is_clean(address)
+        page.page.close()

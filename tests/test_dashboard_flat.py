@@ -1,7 +1,6 @@
 "The dashboard of flat clusters without a browser: the pure functions, extreme settings, the static twin."
 
 import json
-import re
 import warnings
 
 import numpy as np
@@ -9,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody, sent_by
+from shared import read_static_twin
+from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
-from comparison_hc.dashboards import page, server
+from comparison_hc.dashboards import server
 from comparison_hc.dashboards.flat import FlatInstance, flat_data
 from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events, flat_static
 from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
@@ -272,18 +272,13 @@ SMALL = dict(
 
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    seen = []
-    text = flat_static(lambda done, total: seen.append((done, total)), SMALL)
-    assert text == flat_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert asks_nobody(text)
-    spec, data = page.read_static_page(text)
-    assert len(data["answers"]) == 8 and data["names"] == ["k", "a", "similarity"]
-    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"]
+    spec, data = read_static_twin(flat_static, SMALL, 8)
+    assert data["names"] == ["k", "a", "similarity"]
     for key, places in data["answers"].items():
         k, a, similarity = key.split("|")
         fresh = list(flat_events(FlatSettings(20, int(k), 0.9, 1.0, float(a), "normal", similarity)))
         assert [data["events"][place] for place in places] == json.loads(json.dumps(fresh))
-    assert spec["start"]["n"] == 20 and "8 stored settings" in spec["html"]
+    assert spec["start"]["n"] == 20
 
 
 def test_static_values_are_legal_and_few():

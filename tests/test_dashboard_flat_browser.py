@@ -3,12 +3,12 @@
 import statistics
 
 import pytest
+from shared import served_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.flat import flat_data
 from comparison_hc.dashboards.flat_page import flat_static
 from comparison_hc.dashboards.flat_settings import FlatSettings
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 
 LIVE_VALUES, STATIC_VALUES = FlatSettings.values("live"), FlatSettings.values("stored")
 
@@ -41,13 +41,8 @@ class FlatPage(Page):
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("flat")) as address:
-        page = FlatPage(browser, address)
+    with served_page(FlatPage, browser, "flat") as page:
         yield page
-        page.is_clean(address)
-        page.page.close()
 
 
 def test_the_first_picture_is_the_pure_functions(live):

@@ -1,14 +1,14 @@
 "The dashboard of learning to link without a browser: pure functions against the definition, bad settings, as a file."
 
 import json
-import re
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody, sent_by
+from shared import read_static_twin
+from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.dashboards import link, link_page, page, server
@@ -258,13 +258,8 @@ TINY = dict(STATIC_VALUES, kind=["iris"], per_class=[4], task=[0, 1], tasks=[1, 
 
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    seen = []
-    text = link_static(lambda done, total: seen.append((done, total)), TINY)
-    assert text == link_static(values=TINY) and seen == [(done, 12) for done in range(1, 13)]
-    assert asks_nobody(text)
-    spec, data = page.read_static_page(text)
+    spec, data = read_static_twin(link_static, TINY, 12)
     assert data["names"] == ["family", "task", "tasks"] and spec["start"]["kind"] == "iris"
-    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"] and "12 stored settings" in spec["html"]
     for key, places in data["answers"].items():
         family, task, tasks = key.split("|")
         events = json.loads(json.dumps(list(link_events(LinkSettings("iris", family, 4, int(task), int(tasks))))))

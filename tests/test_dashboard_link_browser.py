@@ -4,11 +4,11 @@ import statistics
 
 import numpy as np
 import pytest
+from shared import served_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.link import link_data
 from comparison_hc.dashboards.link_page import link_static
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 from comparison_hc.dashboards.tasks import LinkSettings
 
 LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
@@ -62,13 +62,8 @@ class LinkPage(Page):
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("link")) as address:
-        page = LinkPage(browser, address)
+    with served_page(LinkPage, browser, "link") as page:
         yield page
-        page.is_clean(address)
-        page.page.close()
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from test_dashboards import asks_nobody, sent_by
+from shared import read_static_twin
+from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
@@ -261,13 +262,8 @@ SMALL = dict(STATIC_VALUES, n=[4, 6], shape=["uniform", "balanced"], p=[0.9, 1.0
 
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    seen = []
-    text = step_static(lambda done, total: seen.append((done, total)), SMALL)
-    assert text == step_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert asks_nobody(text)
-    spec, data = page.read_static_page(text)
-    assert len(data["answers"]) == 8 and data["names"] == ["n", "shape", "p"] and spec["start"]["n"] == 6
-    assert re.findall(r'data-setting="(\w+)"', spec["html"]) == data["names"]
+    spec, data = read_static_twin(step_static, SMALL, 8)
+    assert data["names"] == ["n", "shape", "p"] and spec["start"]["n"] == 6
     fresh = json.loads(json.dumps(list(step_events(StepSettings(6, "balanced", 0.9)))))
     assert [data["events"][place] for place in data["answers"]["6|balanced|0.9"]] == fresh
     assert "4|uniform|1" in data["answers"]

@@ -1,10 +1,10 @@
 "The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, and as a file."
 
 import pytest
+from shared import served_page
 from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.record import LETTERS, StepSettings
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 from comparison_hc.dashboards.step import watch
 from comparison_hc.dashboards.step_page import step_static
 
@@ -82,13 +82,8 @@ def through_the_last_item(page, settings):
 @pytest.fixture(scope="module")
 def live(browser):
     "The live page, shared by the tests below."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard("step")) as address:
-        page = StepPage(browser, address)
+    with served_page(StepPage, browser, "step") as page:
         yield page
-        page.is_clean(address)
-        page.page.close()
 
 
 def test_keys_go_through_the_last_insertion(live):

@@ -1,18 +1,21 @@
 "Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
 
 import json
-import re
 import threading
+from dataclasses import fields, replace
+from importlib import import_module
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from shared import read_static_twin
 
 from comparison_hc import Dendrogram, InputError
 from comparison_hc.cli import main
 from comparison_hc.dashboards import page, planted_page, server
+from comparison_hc.dashboards.live import key_text
 from comparison_hc.dashboards.pictures import read_png
 from comparison_hc.dashboards.planted import PlantedInstance, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
@@ -438,25 +441,35 @@ def test_pack_and_unpack(numbers):
 SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1])
 
 
-def asks_nobody(text):
-    "Whether a page, but for the library in it, fetches nothing."
-    own = text.replace(page.vega_library(), "").replace("http://www.w3.org/2000/svg", "")
-    return not re.search(r"""(src|href)\s*=\s*["'](?!data:)|url\(|import\s|fetch\(|XMLHttp|https?://""", own)
-
-
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    seen = []
-    text = planted_page.planted_static(lambda done, total: seen.append((done, total)), SMALL)
-    assert text == planted_page.planted_static(values=SMALL) and seen == [(done, 8) for done in range(1, 9)]
-    assert asks_nobody(text)
-    spec, data = page.read_static_page(text)
-    assert len(data["answers"]) == 8 and data["names"] == ["snr", "p", "seed"]
+    spec, data = read_static_twin(planted_page.planted_static, SMALL, 8)
+    assert data["names"] == ["snr", "p", "seed"]
     for key, places in data["answers"].items():
         snr, p, seed = key.split("|")
         settings = PlantedSettings(float(snr), float(p), 2, 2, int(seed), planted_methods)
         assert [data["events"][place] for place in places] == json.loads(json.dumps(list(planted_events(settings))))
     assert len(data["events"]) < sum(map(len, data["answers"].values()))  # what repeats is stored once
-    assert spec["start"]["n_pure"] == 2 and "8 stored settings" in spec["html"]
+    assert spec["start"]["n_pure"] == 2
+
+
+BEGINS_ELSEWHERE = {  # controls whose default the static twin does not store, and where it begins instead
+    "flat": dict(n=100, delta=0.8, epsilon=0.5, a=4),  # smaller, and few values, for a file of a few MB
+    "link": dict(per_class=25),  # smaller, for the same reason
+}
+
+
+@pytest.mark.parametrize("name", [name for name, each in server.find_dashboard().items() if each.static])
+def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
+    "Every default is stored, but for those above, and what the twin asks for first is among its answers."
+    live = import_module(server.find_dashboard(name).module).PAGE
+    begin = live.settings()
+    spec, data = page.read_static_page(replace(live, work=lambda *request: ()).static())
+    assert spec["start"] == begin.message() | BEGINS_ELSEWHERE.get(name, {})
+    assert "|".join(key_text(spec["start"][each]) for each in data["names"]) in data["answers"]
+    stored = live.settings(**live.stored)
+    for each in {each.name for each in fields(live.settings)} - set(live.settings.values("stored")):
+        first, others = getattr(begin, each), getattr(stored, each)  # without a control: the same, or a part of it
+        assert first == others or set(first) <= set(others), each
 
 
 def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from shared import as_sets
 
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link.execution import execution_tree, piecewise_loss
@@ -42,15 +43,6 @@ def instances(draw, families, high=6):
     ]
     Ds = [D + D.T for D in Ds]
     return (Ds[0] if isinstance(merges, tuple) else tuple(Ds)), merges
-
-
-def as_sets(merges):
-    "A run as pairs of sets of objects."
-    members, found = {i: (i,) for i in range(len(merges) + 1)}, []
-    for a, b in np.asarray(merges).tolist():
-        found.append({members[a], members[b]})
-        members[len(members)] = tuple(sorted(members[a] + members[b]))
-    return found
 
 
 def check(D, merges):

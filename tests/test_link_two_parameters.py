@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import as_sets
 
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link.agglomerate import mixed_linkage
@@ -34,15 +35,6 @@ def metrics(n, seed, top):
 instances = st.tuples(
     st.integers(2, 5), st.integers(0, 10**6), st.sampled_from([None, 2, 7, 1000]), st.sampled_from(MIXES)
 )
-
-
-def as_sets(run):
-    "A run of node numbers as pairs of clusters."
-    members, made = {i: (i,) for i in range(len(run) + 1)}, []
-    for a, b in np.asarray(run).tolist():
-        made.append({members[a], members[b]})
-        members[len(members)] = tuple(sorted(members[a] + members[b]))
-    return made
 
 
 def exact_run(Ds, merges, alpha, beta):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
+from shared import similarities, symmetric
 
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.validation import InputError
@@ -32,16 +33,6 @@ METHODS = {"single": single_linkage, "complete": complete_linkage}
 both = pytest.mark.parametrize("method", METHODS)
 properties = settings(deadline=None, derandomize=True, max_examples=300)
 sizes, seeds = st.integers(1, 24), st.integers(0, 2**32 - 1)
-
-
-def symmetric(w):
-    return np.triu(w, 1) + np.triu(w, 1).T
-
-
-def similarities(n, seed, levels=None):
-    "A random symmetric matrix; with `levels` it has ties."
-    rng = np.random.default_rng(seed)
-    return symmetric(rng.normal(size=(n, n)) if levels is None else rng.integers(levels, size=(n, n)).astype(float))
 
 
 def shapes(n, seed):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram
@@ -28,19 +29,6 @@ from comparison_hc.metrics import (
 )
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
-
-
-@st.composite
-def trees(draw, most=7, groups=True, least=1):
-    "Any merge order over up to `most` leaves; leaves may hold several objects."
-    n = draw(st.integers(least, most))
-    alive, merges = list(range(n)), []
-    for new in range(n, 2 * n - 1):
-        merges.append(tuple(alive.pop(draw(st.integers(0, len(alive) - 1))) for _ in range(2)))
-        alive.append(new)
-    extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
-    leaf = draw(st.permutations(list(range(n)) + extra))
-    return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
 
 
 def similarities(n, seed):

@@ -17,10 +17,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import similarities
 
 from comparison_hc import oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.ground import sampling
 from comparison_hc.ground.journals import header_line
 from comparison_hc.ground.validation import InputError
@@ -43,22 +44,6 @@ from comparison_hc.oracles import (
 )
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)
-
-
-def similarities(n, seed, levels=None):
-    "A random symmetric matrix; with `levels` it has ties."
-    rng = np.random.default_rng(seed)
-    w = rng.normal(size=(n, n)) if levels is None else rng.integers(levels, size=(n, n)).astype(float)
-    return np.triu(w, 1) + np.triu(w, 1).T
-
-
-def random_tree(n, seed):
-    "A random order of merges, as a dendrogram."
-    rng, nodes, merges = np.random.default_rng(seed), list(range(n)), []
-    for row in range(n - 1):
-        merges.append([nodes.pop(rng.integers(len(nodes))) for _ in range(2)])
-        nodes.append(n + row)
-    return np.array(merges, dtype=int).reshape(-1, 2)
 
 
 def random_questions(n, m, width, seed):
@@ -150,7 +135,7 @@ def test_hierarchy_oracle_agrees_with_the_table_of_merges(n_leaves, extra, seed)
     owner = np.concatenate([np.arange(n_leaves), rng.integers(n_leaves, size=extra)])
     members = rng.permutation(n)
     tree = Dendrogram.from_merges(
-        random_tree(n_leaves, seed), initial_clusters=[members[owner == leaf] for leaf in range(n_leaves)]
+        random_tree(n_leaves, seed).children, initial_clusters=[members[owner == leaf] for leaf in range(n_leaves)]
     )
     oracle, step = HierarchyOracle(tree), tree.lca_step()
     i, j = np.indices((n, n)).reshape(2, -1)

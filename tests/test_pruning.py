@@ -6,25 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shared import trees
 
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground import pruning as engine
 from comparison_hc.ground.pruning import best_pruning, find_best, majority_loss, pruning_loss, prunings
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
-
-
-@st.composite
-def trees(draw, most=7, groups=True, least=1):
-    "Any merge order over up to `most` leaves; leaves may hold several objects."
-    n = draw(st.integers(least, most))
-    alive, merges = list(range(n)), []
-    for new in range(n, 2 * n - 1):
-        merges.append(tuple(alive.pop(draw(st.integers(0, len(alive) - 1))) for _ in range(2)))
-        alive.append(new)
-    extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
-    leaf = draw(st.permutations(list(range(n)) + extra))
-    return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
 
 
 @st.composite

@@ -9,6 +9,7 @@ import argparse
 import os
 import shutil
 import statistics
+from contextlib import contextmanager
 
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
@@ -36,6 +37,37 @@ MOVE = """([name, places]) => new Promise(resolve => {
 })"""
 
 
+def options(doc, **others):
+    "The options of a benchmark: its own, as `add_argument` takes them, and `--picture`."
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    for name, each in others.items():
+        parser.add_argument(f"--{name}", **each)
+    parser.add_argument("--picture")
+    return parser.parse_args()
+
+
+@contextmanager
+def opened(name, height, patience):
+    "A dashboard, served on this machine and shown in headless Chromium: (page, address). Says how busy the machine is."
+    from playwright.sync_api import sync_playwright
+
+    with serve_dashboard(find_dashboard(name)) as address, sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = chromium.new_page(viewport=dict(width=1280, height=height), device_scale_factor=1)
+        page.set_default_timeout(1000 * patience)
+        page.goto(address)
+        page.wait_for_selector(".chc[data-done]")
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        yield page, address
+        chromium.close()
+
+
+def save(page, path):
+    "The dashboard as a picture, without the time that an answer took, which differs every time."
+    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")
+    page.locator(".chc").screenshot(path=path)
+
+
 def measure(page, name, values):
     "Milliseconds (to the new tree, to all values) of every move."
     places = [LIVE_VALUES[name].index(value) for value in values]
@@ -57,22 +89,9 @@ def report(what, rounds):
 
 def main():
     "Serve, move, print."
-    from playwright.sync_api import sync_playwright
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--picture")
-    args = parser.parse_args()
-    with serve_dashboard(find_dashboard("planted")) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = chromium.new_page(viewport=dict(width=1280, height=800), device_scale_factor=1)
-        page.set_default_timeout(120_000)
-        page.goto(address)
-        page.wait_for_selector(".chc[data-done]")
-        print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
-            f"{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}"
-        )
+    args = options(__doc__, rounds=dict(type=int, default=3))
+    with opened("planted", 800, 120) as (page, address):
+        print(f"{'twenty moves, milliseconds, best round of medians':58} {'tree':>8} {'all':>8} {'slowest':>8}")
         moves = dict(
             snr=[round(0.1 * step, 1) for step in range(1, 21)],
             p=[0.01, 0.1, 1.0, 0.001] * 5,
@@ -87,8 +106,7 @@ def main():
         put(page, p=0.001, n_pure=30)
         report("N = 240, p = 0.001 (0.4 million answers), all eight, snr", [measure(page, "snr", moves["snr"][::4])])
         if args.picture:
-            _picture(chromium, address, args.picture)
-        chromium.close()
+            _picture(page.context.browser, address, args.picture)
 
 
 def _picture(chromium, address, path):
@@ -102,8 +120,7 @@ def _picture(chromium, address, path):
     for snr in [round(0.2 * step, 1) for step in range(1, 11)] + [0.8]:
         put(page, snr=snr)
     page.locator(".chc-history select").select_option("snr")
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
-    page.locator(".chc").screenshot(path=path)
+    save(page, path)
 
 
 if __name__ == "__main__":

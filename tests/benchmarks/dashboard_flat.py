@@ -5,15 +5,11 @@ Chromium at n = 200 where the certificate applies, and prints the median and the
 the frame that shows the result. Then the same where it does not apply. `--picture` writes the picture for the notebook.
 """
 
-import argparse
-import os
-import shutil
 import statistics
 
-from dashboard import MOVE
+from dashboard import MOVE, opened, options, save
 
 from comparison_hc.dashboards.flat_settings import FlatSettings
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 
 LIVE_VALUES = FlatSettings.values("live")
 
@@ -37,22 +33,9 @@ def report(page, what, name, values, rounds):
 
 def main():
     "Serve, move, print."
-    from playwright.sync_api import sync_playwright
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--picture")
-    args = parser.parse_args()
-    with serve_dashboard(find_dashboard("flat")) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = chromium.new_page(viewport=dict(width=1280, height=1140), device_scale_factor=1)
-        page.set_default_timeout(600_000)
-        page.goto(address)
-        page.wait_for_selector(".chc[data-done]")
-        print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
-            f"{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}"
-        )
+    args = options(__doc__, rounds=dict(type=int, default=3))
+    with opened("flat", 1140, 600) as (page, _):
+        print(f"{'twenty moves at n = 200, k = 4, δ = 0.7, milliseconds':58} {'median':>8} {'slowest':>8}")
         report(
             page,
             "a from 4 to 4.9 and back",
@@ -74,7 +57,6 @@ def main():
         measure(page, "n", [200])
         measure(page, "a", [2.5])
         report(page, "without a certificate: n = 200, k = 2, a = 2.5, three seeds", "seed", [1, 2, 3], 1)
-        chromium.close()
 
 
 def _picture(page, path):
@@ -87,8 +69,7 @@ def _picture(page, path):
     page.wait_for_function(
         "() => { const {asked, done} = document.querySelector('.chc').dataset; return asked === done; }"
     )
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
-    page.locator(".chc").screenshot(path=path)
+    save(page, path)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,10 @@ pieces and trees there are, the median and the slowest time from the slider's ev
 new picture. `--picture` writes the picture for the notebook.
 """
 
-import argparse
-import os
-import shutil
 import statistics
 
-from dashboard import MOVE
+from dashboard import MOVE, opened, options, save
 
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
 from comparison_hc.dashboards.tasks import LinkSettings
 
 LIVE_VALUES = LinkSettings.values("live")
@@ -44,24 +40,12 @@ def put(page, **values):
 
 def main():
     "Serve, move, print."
-    from playwright.sync_api import sync_playwright
-
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture")
-    args = parser.parse_args()
-    with serve_dashboard(find_dashboard("link")) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = chromium.new_page(viewport=dict(width=1280, height=1000), device_scale_factor=1)
-        page.set_default_timeout(600_000)
-        page.goto(address)
-        page.wait_for_selector(".chc[data-done]")
+    args = options(__doc__)
+    with opened("link", 1000, 600) as (page, _):
         put(page)
         if args.picture:
             picture(page, args.picture)
-        print(
-            f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores\n"
-            f"{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}"
-        )
+        print(f"{'a hundred moves of α, milliseconds':44} {'pieces':>7} {'trees':>6} {'median':>7} {'slowest':>8}")
         put(page, tasks=1)
         for kind, family, per_class in (
             ("rings and disks", "single–complete", 20),
@@ -79,14 +63,12 @@ def main():
                 f" {statistics.median(took):7.0f} {max(took):8.0f}",
                 flush=True,
             )
-        chromium.close()
 
 
 def picture(page, path):
     "The dashboard at the best place on average."
     page.locator("[data-go=mean]").click()
-    page.locator(".chc-progress [role=status]").evaluate("e => { e.textContent = ''; }")  # a time, different every time
-    page.locator(".chc").screenshot(path=path)
+    save(page, path)
 
 
 if __name__ == "__main__":

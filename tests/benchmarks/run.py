@@ -11,6 +11,7 @@ import statistics
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 BENCHMARKS = {}  # name → (function that prepares and returns a function to time, repetitions)
@@ -370,45 +371,37 @@ def sdp_by_iteration():
 
 def certified(n):
     "Spectral candidate and certificate."
+    from comparison_hc.flat import sdp_k
 
-    def prepare():
-        from comparison_hc.flat import sdp_k
+    S, _ = planted_adds3(n, 4)
 
-        S, _ = planted_adds3(n, 4)
+    def call():
+        solution = sdp_k(S, 4)
+        return f"{solution.how}, {solution.certificate}"
 
-        def call():
-            solution = sdp_k(S, 4)
-            return f"{solution.how}, {solution.certificate}"
-
-        return call
-
-    return prepare
+    return call
 
 
 for n in (1000, 4000, 10_000):
-    benchmark(f"certified recovery, n = {n}", 1)(certified(n))
+    benchmark(f"certified recovery, n = {n}", 1)(partial(certified, n))
 
 
 def by_spur(a):
     "The number of clusters and the clusters."
+    from comparison_hc.flat.spur import spur
 
-    def prepare():
-        from comparison_hc.flat.spur import spur
+    S, n_answers = planted_adds3(1000, a)
 
-        S, n_answers = planted_adds3(1000, a)
+    def call():
+        found = spur(S, n_answers)
+        how = "proved" if found.certificate else "not proved"
+        return f"k = {found.n_clusters}, {how}, objective {found.objective:.4f}"
 
-        def call():
-            found = spur(S, n_answers)
-            how = "proved" if found.certificate else "not proved"
-            return f"k = {found.n_clusters}, {how}, objective {found.objective:.4f}"
-
-        return call
-
-    return prepare
+    return call
 
 
 for a in (4, 3.25, 3):
-    benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(by_spur(a))
+    benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(partial(by_spur, a))
 
 
 def measure(name):

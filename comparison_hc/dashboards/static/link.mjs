@@ -13,9 +13,8 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
     const points = task.points.map((point, i) => ({...point, guess: guesses[i], wrong: wrong[i]}));
     const [number, all] = [piece + 1, task.middles.length].map(each => each.toLocaleString("en"));
     const words = average ? `${mean(average).toFixed(3)} on ${average.words}` : "on the way";
-    put({...show, piece: `${number} of ${all}`, average: words});
-    charts.pruned.draw({rows: {points}});
-    charts.curve.draw({rows: {here: [{value, begin, end, loss, mean: average && mean(average)}]}});
+    const here = [{value, begin, end, loss, mean: average && mean(average)}];
+    put({...show, piece: `${number} of ${all}`, average: words, pruned: {rows: {points}}, curve: {rows: {here}}});
     root.dataset.shown = value;
   }
   function move(to, into, average_there) {
@@ -23,9 +22,7 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
     sayValue(input, value.toFixed(3));
     draw();
   }
-  function slide(thousandth) {
-    move(thousandth / 1000, task ? task.at[thousandth] : 0, ({mean_at}) => mean_at[thousandth]);
-  }
+  const slide = thousandth => move(thousandth / 1000, task?.at[thousandth], ({mean_at}) => mean_at[thousandth]);
   const middle = into => move(task.middles[into], into, ({mean_middles}) => mean_middles[into]);
   const least = ({least}) => least;                                  // at the best place of the average that is shown
   function go(where) {

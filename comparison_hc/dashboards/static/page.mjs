@@ -15,8 +15,7 @@ export function makePage(root, spec) {
     for (const [name, what] of Object.entries(shown)) {
       const {tree, ...attributes} = typeof what === "string" ? {html: what} : what;
       if (charts[name]) charts[name].draw(what);
-      else if (tree) at(name).forEach(element => drawTree(element, tree, attributes));
-      else at(name).forEach(element => change(element, attributes));
+      else at(name).forEach(each => tree ? drawTree(each, tree, attributes) : change(each, attributes));
     }
   }
   new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(root);        // charts listen to that
