@@ -27,9 +27,9 @@ def question_text(
 ):  # text of several lines
     "What the terminal shows before it waits."
     state, question = session.state, session.question
-    lines = [f"\n[{len(state.votes)} answered; {state.left_text}]"]
+    lines = [f"\n[{len(state.answers)} answered; {state.left_text}]"]
     if question.why == "settle":
-        before, now = (state.in_words(vote.row) for vote in state.doubt)
+        before, now = (state.in_words(answer.row) for answer in state.doubt)
         lines.append(f"You said that {before}, and now that {now}. Which is it?")
     if question.why == "other":
         lines.append("The same about others:")
@@ -87,5 +87,5 @@ def closing_text(
         lines.append(f"Asked carefully, with p = {state.careful:.2f}: {state.n_against} answers are against the tree")
     where = f" are in {session.path}" if session.path else ""
     more = "" if session.question is None else f"; {state.left_text}. The same command continues"
-    lines.append(f"{len(state.votes)} answers{where}{more}")
+    lines.append(f"{len(state.answers)} answers{where}{more}")
     return "\n".join(lines)
