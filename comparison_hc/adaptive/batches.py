@@ -128,7 +128,7 @@ class Search(Walk):
         split,  # number of the split
         v_bar,  # the root of A and B
         root,  # the root of C
-        count,  # list with a place for every vertex; what stands for C's tree is overwritten
+        count,  # list with an entry for every vertex; what stands for C's tree is overwritten
     ):
         super().__init__(tree, split, v_bar, root)
         self.count = count
