@@ -7,7 +7,7 @@ __all__ = ['BEHIND', 'session_view', 'fulfil']
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #972e60c5
 from ..ground.validation import InputError
-from ..people.terminal import export_session
+from ..people.files import export_session
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #c1a12a0b
 def session_view(

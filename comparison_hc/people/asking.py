@@ -15,20 +15,6 @@ from ..adaptive.hierarchies import Hierarchy
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.queries import GrowingTree
 from ..comparisons import Triplets
-from ..ground.lazy import lazy_names
-
-# Names that moved to rooms of their own, importable from here as before.
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.people",
-    {
-        "answers": """ANIMALS ITEM_SETS PICTURE_ENDINGS MOST_PICTURE_BYTES WHY SAID Item digit_items read_items Question
-            Answer Settings default_journal seed_of triplets_of answer_from""".split(),
-        "slips": """CAREFUL_DELTA LEAST_P MOST_P right_answer_probability Consistency consistency careful_algorithm
-            rows_of_tree follow_carefully""".split(),
-        "state": "State most_questions expected_questions".split(),
-        "session": "JournalText state_of parse_journal read_journal Session".split(),
-    },
-)
 
 # %% ../../nbs/8_people/80_asking.ipynb #078d2b5d
 MOST_WAYS = 3

@@ -6,17 +6,7 @@
 __all__ = ['question_text', 'terminal_session', 'closing_text']
 
 # %% ../../nbs/8_people/81_people.ipynb #people-answers-from-people-3
-from ..ground.lazy import lazy_names
 from ..ground.validation import InputError
-
-# Names that moved to rooms of their own, importable from here as before.
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.people",
-    {
-        "files": "EXPORTS PictureResult session_result answers_text export_session".split(),
-        "pool": "MOST_TRIPLES Pool pool_journals pool_result".split(),
-    },
-)
 
 # %% ../../nbs/8_people/81_people.ipynb #1f9c41fc
 _PROMPT = "Which two belong together? Type the number of the one left out (0 cannot say, u undo, t tree, q stop): "
