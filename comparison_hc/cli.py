@@ -227,10 +227,10 @@ def add_ask(commands):
 
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
+    from comparison_hc.people.answers import default_journal
     from comparison_hc.people.files import session_result
     from comparison_hc.people.session import Session
     from comparison_hc.people.terminal import closing_text, terminal_session
-    from comparison_hc.people.votes import default_journal
 
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
@@ -246,7 +246,7 @@ def ask_command(args):
     try:
         terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
     except KeyboardInterrupt:
-        said = f"interrupted; {len(session.state.votes)} answers are in {journal}, the same command continues"
+        said = f"interrupted; {len(session.state.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
     print(closing_text(session))
     _write_answers(session_result(session), session.state.triplets, args)

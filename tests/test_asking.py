@@ -25,13 +25,13 @@ from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.ground.journals import sealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
+from comparison_hc.people.answers import Answer, Item, Settings, answer_from, read_items
 from comparison_hc.people.asking import MOST_WAYS, tree_of_rows, ways_to_ask
 from comparison_hc.people.files import EXPORTS, export_session
 from comparison_hc.people.pool import pool_journals
 from comparison_hc.people.session import Session, read_journal
 from comparison_hc.people.slips import Consistency, right_answer_probability, rows_of_tree
 from comparison_hc.people.state import State
-from comparison_hc.people.votes import Item, Settings, Vote, answer_from, read_items
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]
@@ -47,10 +47,12 @@ def steps(state, answers):
     "The state after these answers, without a session."
     for answer in answers:
         if isinstance(answer, float):
-            state = State(state.settings, state.votes, answer)
+            state = State(state.settings, state.answers, answer)
         else:
             state = State(
-                state.settings, (*state.votes, Vote(state.question.shown, answer, state.question.why)), state.careful
+                state.settings,
+                (*state.answers, Answer(state.question.shown, answer, state.question.why)),
+                state.careful,
             )
     return state
 
@@ -83,11 +85,15 @@ def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed,
         assert 0 < expected <= left and len(set(state.question.shown)) == 3
         state = steps(state, [answer_from(oracle, state.question)])
         assert state.at_most < left
-    assert len(state.votes) <= shown and (state.at_most, state.expected) == (0, 0) and state.clashes == []
+    assert len(state.answers) <= shown and (state.at_most, state.expected) == (0, 0) and state.clashes == []
     assert state.hierarchy.to_dendrogram().same_tree(tree) and state.items == list(range(tree.n_leaves))
-    asked = [vote.items for vote in state.votes if vote.why != "again"]
-    assert len(set(asked)) == len(asked) and all(vote.why in ("new", "again") for vote in state.votes)
-    assert state.consistency.n_repeated == state.consistency.n_same == sum(vote.why == "again" for vote in state.votes)
+    asked = [answer.items for answer in state.answers if answer.why != "again"]
+    assert len(set(asked)) == len(asked) and all(answer.why in ("new", "again") for answer in state.answers)
+    assert (
+        state.consistency.n_repeated
+        == state.consistency.n_same
+        == sum(answer.why == "again" for answer in state.answers)
+    )
     if every:
         assert state.consistency.n_repeated <= len(asked) / every
 
@@ -101,12 +107,12 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
     state = State(Settings(names, "Ada", seed % 1000, 0))
     while state.question:
         state = steps(state, [answer_from(oracle, state.question)])
-    silent = [vote for vote in state.votes if not vote.answer]
-    assert len(state.votes) <= len(state.insertion.rows) + MOST_WAYS * state.insertion.n_open
+    silent = [answer for answer in state.answers if not answer.answer]
+    assert len(state.answers) <= len(state.insertion.rows) + MOST_WAYS * state.insertion.n_open
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
-    for vote in state.votes:
-        if vote.answer:
-            assert result(np.array([vote.shown])).item() == vote.answer - 1
+    for answer in state.answers:
+        if answer.answer:
+            assert result(np.array([answer.shown])).item() == answer.answer - 1
     if not silent:
         assert state.hierarchy.to_dendrogram().same_tree(tree)
     if share == 1 and tree.n_leaves > 2:
@@ -167,7 +173,7 @@ def test_a_slip_is_noticed_and_the_last_word_counts():
             while state.question:
                 right = answer_from(oracle, state.question)
                 slip = slipped is None and (
-                    state.question.why == "again" if wrong == "again" else len(state.votes) == 0
+                    state.question.why == "again" if wrong == "again" else len(state.answers) == 0
                 )
                 if slip:
                     slipped = frozenset(state.question.shown)
@@ -176,9 +182,9 @@ def test_a_slip_is_noticed_and_the_last_word_counts():
                     assert (
                         state.question.why == "settle"
                         and frozenset(state.question.shown) == slipped
-                        and {frozenset(vote.shown) for vote in state.doubt} == {slipped}
+                        and {frozenset(answer.shown) for answer in state.doubt} == {slipped}
                     )
-            noticed = any(vote.why == "settle" for vote in state.votes)
+            noticed = any(answer.why == "settle" for answer in state.answers)
             if wrong == "again":
                 assert noticed
             if noticed:
@@ -225,7 +231,7 @@ def test_p_of_a_noisy_person_is_found():
     tree, counts = random_hierarchy(12, "split", 0), np.zeros(2)
     for seed in range(60):
         state, oracle = State(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
-        while state.question and len(state.votes) < 60:
+        while state.question and len(state.answers) < 60:
             state = steps(state, [answer_from(oracle, state.question)])
         counts += state.consistency.n_repeated, state.consistency.n_same
     a = 0.8**2 + 0.2**2 / 2
@@ -265,7 +271,9 @@ def test_the_careful_stage_outvotes_slips(tmp_path):
         )
         careful += to_the_end(session, oracle).state.hierarchy.to_dendrogram().same_tree(tree)
         against = sum(
-            not holds(session.state.hierarchy.to_dendrogram(), *vote.row) for vote in session.state.votes if vote.answer
+            not holds(session.state.hierarchy.to_dendrogram(), *answer.row)
+            for answer in session.state.answers
+            if answer.answer
         )
         assert session.state.n_against == against and session.state.clashes == [] and session.state.at_most == 0
     assert binom.cdf(19, 25, 0.95) < 0.002 and careful >= 20 > plain
@@ -338,7 +346,7 @@ def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
             assert "torn" in session.report and path.read_bytes() == data
         assert session.state == steps(State(session.state.settings), plain)
     assert (
-        read_journal(path).votes == session.state.votes
+        read_journal(path).answers == session.state.answers
         and Session(NAMES, path, "Ada", seed).question == session.question
     )
 
@@ -353,7 +361,7 @@ def test_a_damaged_journal_keeps_its_intact_part(tmp_path_factory, data):
     for answer in (1, 2, 0, 3, 1, 1, 2):
         session.answer(answer)
     session.undo()
-    whole, votes = path.read_bytes(), session.state.votes
+    whole, answers = path.read_bytes(), session.state.answers
     lines = whole.split(b"\n")[:-1]
     line = data.draw(st.integers(1, len(lines) - 1))
     if data.draw(st.booleans()) and line < len(lines) - 1:
@@ -375,7 +383,7 @@ def test_a_damaged_journal_keeps_its_intact_part(tmp_path_factory, data):
     assert (folder / "j.jsonl.damaged").read_bytes() == b"\n".join(lines) + b"\n" and whole.startswith(
         path.read_bytes()
     )
-    assert again.state.votes == votes[: line - 1] if line <= 7 else True
+    assert again.state.answers == answers[: line - 1] if line <= 7 else True
     assert Session(NAMES, path).report == ""  # mended
 
 
@@ -532,12 +540,12 @@ def test_whatever_follows_a_journal_is_kept_aside(tail, tmp_path):
         assert read_journal(path).n_records == 4
     session = Session(NAMES, path)
     assert (
-        len(session.state.votes) == 4
+        len(session.state.answers) == 4
         and "copied" in session.report
         and (tmp_path / "j.jsonl.damaged").read_bytes() == whole + tail
         and path.read_bytes() == whole
     )
-    assert session.answer(1) and len(read_journal(path).votes) == 5
+    assert session.answer(1) and len(read_journal(path).answers) == 5
 
 
 HEAD = dict(format="comparison_hc asking 1", items=NAMES, person="Ada", seed=1, repeat_every=6)
@@ -665,7 +673,7 @@ def test_exports(tmp_path):
     )
     (tmp_path / "a.csv").write_text(export_session(session, "answers.csv"), encoding="utf-8")
     answers = read_comparisons(tmp_path / "a.csv")
-    assert len(answers) == 2 * len(session.state.votes)
+    assert len(answers) == 2 * len(session.state.answers)
     number = {name: at for at, name in enumerate(names)}
     assert all(holds(tree, *(number[answers.names[item]] for item in row)) for row in answers.array.tolist())
 
@@ -700,7 +708,7 @@ def test_pooled_people(tmp_path):
     first, other = HierarchyOracle(tree), HierarchyOracle(random_hierarchy(12, "split", 3))
     triples = np.array(list(combinations(range(12), 3)))
     assert pool.agreement().tree_agreement[1] == pytest.approx(np.mean(first(triples) == other(triples)))
-    lines = len(read_journal(ada).votes) + len(read_journal(bob).votes) + len(read_journal(cleo).votes)
+    lines = len(read_journal(ada).answers) + len(read_journal(bob).answers) + len(read_journal(cleo).answers)
     assert len(pool.triplets) == 2 * lines
 
 
@@ -789,7 +797,7 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
     killed.read()
     killed.process.send_signal(signal.SIGKILL if os.name == "posix" else signal.SIGTERM)
     killed.process.wait(30)
-    assert len(read_journal(journal).votes) == 4
+    assert len(read_journal(journal).answers) == 4
     with open(journal, "ab") as file:
         file.write(b'{"q":[0,')
     if os.name == "posix":
@@ -819,14 +827,14 @@ def test_terminal_killed_in_the_middle_continues(tmp_path):
         and "The same command continues" in done.stdout
         and "level" in done.stdout
     )
-    n_before = len(read_journal(journal).votes)
+    n_before = len(read_journal(journal).answers)
     assert n_before == (8 if os.name == "posix" else 3)
     last = Terminal(tmp_path, *words, "--out", "t.nwk", "--answers-out", "a.csv")
     text = last.answer(oracle, NAMES, -1)
     assert "repeated questions answered the same" in text and "wrote t.nwk" in text and last.process.wait(30) == 0
     assert Dendrogram.from_newick((tmp_path / "t.nwk").read_text().strip(), names=NAMES).same_tree(tree)
     assert (
-        read_journal(journal).votes == to_the_end(Session(NAMES, person="Ada"), oracle).state.votes
+        read_journal(journal).answers == to_the_end(Session(NAMES, person="Ada"), oracle).state.answers
     )  # as if nothing had happened
     assert (
         main(["cluster", str(tmp_path / "a.csv"), "--out", str(tmp_path / "c.nwk")]) == 0
@@ -890,7 +898,7 @@ def test_words_of_the_terminal_that_are_no_answers(tmp_path):
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )
     assert done.returncode == 0 and done.stderr == b"" and done.stdout.count(b"Please type") == 5
-    assert [vote.answer for vote in read_journal(tmp_path / "j.jsonl").votes] == [1]
+    assert [answer.answer for answer in read_journal(tmp_path / "j.jsonl").answers] == [1]
 
 
 def test_careful_with_another_p_begins_anew(tmp_path, monkeypatch, capsys):

@@ -13,7 +13,8 @@ from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
-from comparison_hc.people.asking import ANIMALS, Session, read_journal
+from comparison_hc.people.answers import ANIMALS
+from comparison_hc.people.session import Session, read_journal
 
 TOKEN = f"comparison-hc-ask-{os.getpid()}"
 NAMES = [item.name for item in ANIMALS]
@@ -143,7 +144,7 @@ def test_a_whole_session(browser, server, tmp_path):
         )  # not by a repeated question, nor where the new item turns out to belong where it was drawn
         assert len(live.leaves()) >= len(before[2]) and int(live.page.locator(".ask").get_attribute("data-left")) < left
     assert grown >= 5
-    assert live.text(".ask-left").startswith("8 answered") and len(read_journal(journal).votes) == 8
+    assert live.text(".ask-left").startswith("8 answered") and len(read_journal(journal).answers) == 8
     before = live.seen()
     live.reload()
     assert live.seen() == before
@@ -165,7 +166,7 @@ def test_a_whole_session(browser, server, tmp_path):
     live.page.wait_for_selector(".chc-notes p", state="visible")
     assert (
         "Every answer up to the last question is safe" in live.text(".chc-notes p")
-        and len(read_journal(journal).votes) == 13
+        and len(read_journal(journal).answers) == 13
     )
     live.reload()
     assert live.seen() == before and live.text(".ask-left").startswith("13 answered")
@@ -177,9 +178,9 @@ def test_a_whole_session(browser, server, tmp_path):
     plain = Session(person="Ada")  # the same answers without a break
     while plain.question:
         plain.answer(ORACLE(np.array([plain.question.shown])).item() + 1)
-    assert read_journal(journal).votes == plain.state.votes
+    assert read_journal(journal).answers == plain.state.answers
     answers = read_comparisons(live.save("answers.csv", tmp_path))
-    assert len(answers) == 2 * len(plain.state.votes)
+    assert len(answers) == 2 * len(plain.state.answers)
     assert live.complaints == [] and live.elsewhere == []
     live.page.close()
 
@@ -187,7 +188,7 @@ def test_a_whole_session(browser, server, tmp_path):
 def test_accessible_and_narrow(browser, server):
     "Reached with Tab in order, named, large enough for a thumb; a second page learns what the first one did."
     live = Page(browser, server[0])
-    if not server[1].exists() or not read_journal(server[1]).votes:  # the session above was another process's
+    if not server[1].exists() or not read_journal(server[1]).answers:  # the session above was another process's
         for _ in range(3):
             live.press(str(live.right()))
     live.press("u")
@@ -210,7 +211,7 @@ def test_accessible_and_narrow(browser, server):
     ]
     assert first in live.page.locator(".ask-live[role=status]").text_content() and live.page.locator(
         "[role=progressbar]"
-    ).get_attribute("aria-valuenow") == str(len(read_journal(server[1]).votes))
+    ).get_attribute("aria-valuenow") == str(len(read_journal(server[1]).answers))
     for width in (1280, 360):
         live.page.set_viewport_size(dict(width=width, height=740))
         live.page.wait_for_timeout(300)
@@ -234,6 +235,6 @@ def test_accessible_and_narrow(browser, server):
     live.until(at + 1)
     assert (
         "went on in another page or terminal" in live.text(".chc-notes p")
-        and read_journal(server[1]).votes == other.state.votes
+        and read_journal(server[1]).answers == other.state.answers
     )
     live.page.close()

@@ -26,6 +26,7 @@ from comparison_hc.flat.planted import planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.ground.validation import InputError
 from comparison_hc.reproduce import n20_theory as r20
+from comparison_hc.reproduce import n20_theory_figures
 from comparison_hc.reproduce.claims import find_reproductions, load_results
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -177,7 +178,7 @@ def test_c1_of_a_curve_whose_half_point_is_known():
     "Half-way, in the logarithm, between 2 and 8 clusters is 4; a curve that stays above one half has none."
     unit = math.sqrt(60 / math.log(60))
     curve = pd.DataFrame(dict(delta=0.8, n=60, k=[2, 8], scaled=[2 / unit, 8 / unit], recovered=[1.0, 0.0]))
-    limits = r20.clusters_limits(pd.concat([curve, curve.assign(delta=0.9, recovered=[1.0, 0.6])]))
+    limits = n20_theory_figures.clusters_limits(pd.concat([curve, curve.assign(delta=0.9, recovered=[1.0, 0.6])]))
     assert (
         limits["half_k"][0] == pytest.approx(4)
         and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60)))

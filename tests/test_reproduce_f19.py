@@ -18,6 +18,7 @@ from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_pas
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets
 from comparison_hc.reproduce import f19 as r19
+from comparison_hc.reproduce import f19_figures, readings
 from comparison_hc.reproduce.claims import (
     ResultsNotFoundError,
     find_reproductions,
@@ -203,7 +204,7 @@ def verdicts(claims):
     return {claim.sentence: claim.holds for claim in claims}
 
 
-@pytest.mark.parametrize("claims", [r19.figure_2_claims, r19.figure_s1_claims])
+@pytest.mark.parametrize("claims", [f19_figures.figure_2_claims, f19_figures.figure_s1_claims])
 def test_claims_hold_on_curves_as_the_paper_describes_them(claims):
     assert all(verdicts(claims(summary_of(AS_THE_PAPER_SAYS))).values())
 
@@ -222,7 +223,7 @@ def test_claims_hold_on_curves_as_the_paper_describes_them(claims):
     ],
 )
 def test_each_claim_can_fail(curves, words):
-    held = verdicts(r19.figure_2_claims(summary_of({**AS_THE_PAPER_SAYS, **curves})))
+    held = verdicts(f19_figures.figure_2_claims(summary_of({**AS_THE_PAPER_SAYS, **curves})))
     assert [holds for sentence, holds in held.items() if words in sentence] == [False]
 
 
@@ -231,7 +232,7 @@ def test_each_claim_can_fail(curves, words):
     [([0, 0.5, 0.99, 1, 1], 0.6), ([0, 1, 0.9, 1, 1], 0.8), ([1, 1, 1, 1, 1], 0.2), ([1, 1, 1, 1, 0.98], float("inf"))],
 )
 def test_recovers_from(curve, start):
-    assert r19.recovers_from(summary_of({**AS_THE_PAPER_SAYS, "SL": curve}), "SL", 1.0) == pytest.approx(start)
+    assert f19_figures.recovers_from(summary_of({**AS_THE_PAPER_SAYS, "SL": curve}), "SL", 1.0) == pytest.approx(start)
 
 
 def test_summary_is_mean_and_deviation_in_the_order_of_the_grid():
@@ -276,14 +277,16 @@ def test_kept_results_are_those_of_their_grid(name):
 
 def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
     with pytest.raises(ResultsNotFoundError, match="f19-fig2"):
-        r19.kept_results("f19-fig2", tmp_path)
+        readings.kept_results("f19-fig2", tmp_path)
     quick = summary_of(AS_THE_PAPER_SAYS, n_pure=8)
     save_results("f19-fig2-quick", quick, tmp_path)
-    kept, kind = r19.kept_results("f19-fig2", tmp_path)
-    assert kind == "quick" and r19.describe_setting(kept, kind).startswith("QUICK SETTING, not the paper's: N0 = 8")
+    kept, kind = readings.kept_results("f19-fig2", tmp_path)
+    assert kind == "quick" and f19_figures.describe_setting(kept, kind).startswith(
+        "QUICK SETTING, not the paper's: N0 = 8"
+    )
     save_results("f19-fig2", summary_of(AS_THE_PAPER_SAYS), tmp_path)
-    kept, kind = r19.kept_results("f19-fig2", tmp_path)
-    assert kind == "full" and r19.describe_setting(kept, kind).startswith(
+    kept, kind = readings.kept_results("f19-fig2", tmp_path)
+    assert kind == "full" and f19_figures.describe_setting(kept, kind).startswith(
         "THE PAPER'S SETTING: N0 = 30 (N = 240), 5 values"
     )
 
@@ -303,10 +306,8 @@ def test_a_point_of_the_kept_results_is_what_the_code_gives():
 def test_every_method_has_its_own_colour_and_shape():
     import vl_convert
 
-    from comparison_hc.reproduce import f19_figures
-
     assert len(set(f19_figures._COLOURS)) == len(set(f19_figures._SHAPES)) == len(r19.planted_methods)
-    text = vl_convert.vegalite_to_svg(r19.planted_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()).lower()
+    text = vl_convert.vegalite_to_svg(f19_figures.planted_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()).lower()
     assert (
         "p = 0.01" in text
         and "p = 1" in text

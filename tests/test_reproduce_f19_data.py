@@ -15,6 +15,7 @@ from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
 from comparison_hc.reproduce import f19_data as rd
+from comparison_hc.reproduce import f19_data_figures
 from comparison_hc.reproduce.claims import find_reproductions
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -179,10 +180,10 @@ def test_car_pictures_are_at_the_leaves_and_can_be_left_out():
     from comparison_hc.datasets import load_dataset
 
     trees = {"4–AL": rd.car_trees(0, 0)[0]["4–AL"]}
-    plain = str(rd.car_picture(trees, pictures=False).to_dict())
+    plain = str(f19_data_figures.car_picture(trees, pictures=False).to_dict())
     assert "data:image" not in plain and "off-road/SUV" in plain
     if load_dataset("car").images is not None:
-        assert str(rd.car_picture(trees).to_dict(validate=False)).count("data:image/jpeg") == 60
+        assert str(f19_data_figures.car_picture(trees).to_dict(validate=False)).count("data:image/jpeg") == 60
 
 
 @pytest.mark.parametrize("name", [*FIGURES, "f19-car"])
@@ -259,10 +260,10 @@ AS_THE_PAPER_SAYS = {
 @pytest.mark.parametrize("dataset", ["zoo", "glass", "newsgroups"])
 def test_claims_hold_on_curves_as_the_paper_describes_them(dataset):
     summary = summary_of(AS_THE_PAPER_SAYS, dataset)
-    assert all(claim.holds for claim in rd.dimension_claims(summary)) and all(
-        claim.holds for claim in rd.figure_3_claims(summary[summary["dimension"] <= 2])
+    assert all(claim.holds for claim in f19_data_figures.dimension_claims(summary)) and all(
+        claim.holds for claim in f19_data_figures.figure_3_claims(summary[summary["dimension"] <= 2])
     )
-    assert len(rd.dimension_claims(summary)) == 6 + (dataset != "newsgroups")
+    assert len(f19_data_figures.dimension_claims(summary)) == 6 + (dataset != "newsgroups")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +280,7 @@ def test_claims_hold_on_curves_as_the_paper_describes_them(dataset):
 def test_each_claim_can_fail(dataset, changed, words):
     held = {
         claim.sentence: claim.holds
-        for claim in rd.dimension_claims(summary_of({**AS_THE_PAPER_SAYS, **changed}, dataset))
+        for claim in f19_data_figures.dimension_claims(summary_of({**AS_THE_PAPER_SAYS, **changed}, dataset))
     }
     assert [holds for sentence, holds in held.items() if words in sentence] == [False]
 
@@ -308,7 +309,7 @@ def test_summary_is_mean_deviation_and_place_between_the_rulers():
 
 
 def test_charts_show_every_method_and_not_the_random_tree():
-    text = rd.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()
+    text = f19_data_figures.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()
     assert (
         "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED)) and "zoo, d = 10" in text
     )

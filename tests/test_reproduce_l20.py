@@ -14,7 +14,7 @@ from comparison_hc.link.losses import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.reproduce import l20 as r
-from comparison_hc.reproduce import l20_tasks
+from comparison_hc.reproduce import l20_figures, l20_tasks
 from comparison_hc.reproduce.claims import find_reproductions
 from comparison_hc.reproduce.experiments import parameter_grid, run_experiment
 
@@ -50,15 +50,15 @@ def histograms_by_definition(image, cells, directions):
 def test_edge_histograms_are_the_definition(seed, cells, directions):
     image = np.random.default_rng(seed).random((6, 12))
     assert np.allclose(
-        r.edge_histograms(image[None], cells, directions)[0], histograms_by_definition(image, cells, directions)
+        l20_tasks.edge_histograms(image[None], cells, directions)[0], histograms_by_definition(image, cells, directions)
     )
 
 
 def test_edges_do_not_see_brightness_contrast_or_the_negative():
     images = np.random.default_rng(0).random((3, 8, 8))
     assert (
-        np.allclose(r.edge_histograms(images, 2), r.edge_histograms(5 - 2 * images, 2))
-        and (r.edge_histograms(np.ones((1, 4, 4)), 2) == 0).all()
+        np.allclose(l20_tasks.edge_histograms(images, 2), l20_tasks.edge_histograms(5 - 2 * images, 2))
+        and (l20_tasks.edge_histograms(np.ones((1, 4, 4)), 2) == 0).all()
     )
 
 
@@ -73,7 +73,7 @@ def stroke_distance(one, other):
 def test_stroke_distances_are_the_definition(seed, sizes):
     rng = np.random.default_rng(seed)
     paths = [rng.integers(0, 4, size=(size, 2)) for size in sizes]
-    D = r.stroke_distances(paths)
+    D = l20_tasks.stroke_distances(paths)
     assert (
         np.allclose(D, [[stroke_distance(one, other) for other in paths] for one in paths])
         and (D == D.T).all()
@@ -84,7 +84,7 @@ def test_stroke_distances_are_the_definition(seed, sizes):
 def test_cosine_distances():
     rows = np.random.default_rng(0).normal(size=(9, 4))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    D = r.cosine_distances(rows)
+    D = l20_tasks.cosine_distances(rows)
     assert (
         np.allclose(D, [[1 - sum(a * b) for b in rows] for a in rows])
         and (D == D.T).all()
@@ -95,22 +95,22 @@ def test_cosine_distances():
 
 def test_stroke_distances_by_hand():
     assert (
-        r.stroke_distances([[[0, 0], [0, 2]], [[0, 0]]])[0, 1] == pytest.approx(2 / 3)
-        and r.stroke_distances([[[0, 0]], [[3, 4]]])[0, 1] == 5
+        l20_tasks.stroke_distances([[[0, 0], [0, 2]], [[0, 0]]])[0, 1] == pytest.approx(2 / 3)
+        and l20_tasks.stroke_distances([[[0, 0]], [[3, 4]]])[0, 1] == 5
     )
 
 
 @pytest.mark.parametrize(
     "argument, call",
     [
-        ("paths", lambda: r.stroke_distances(None)),
-        ("paths", lambda: r.stroke_distances([])),
-        ("paths", lambda: r.stroke_distances([[[0, np.nan]], [[0, 0]]])),
-        ("paths", lambda: r.stroke_distances([[], []])),
-        ("rows", lambda: r.cosine_distances("a")),
-        ("rows", lambda: r.cosine_distances([[2.0, 0]])),
-        ("rows", lambda: r.cosine_distances([[np.nan]])),
-        ("rows", lambda: r.cosine_distances([1.0])),
+        ("paths", lambda: l20_tasks.stroke_distances(None)),
+        ("paths", lambda: l20_tasks.stroke_distances([])),
+        ("paths", lambda: l20_tasks.stroke_distances([[[0, np.nan]], [[0, 0]]])),
+        ("paths", lambda: l20_tasks.stroke_distances([[], []])),
+        ("rows", lambda: l20_tasks.cosine_distances("a")),
+        ("rows", lambda: l20_tasks.cosine_distances([[2.0, 0]])),
+        ("rows", lambda: l20_tasks.cosine_distances([[np.nan]])),
+        ("rows", lambda: l20_tasks.cosine_distances([1.0])),
     ],
 )
 def test_bad_metrics_are_named(argument, call):
@@ -119,7 +119,7 @@ def test_bad_metrics_are_named(argument, call):
 
 
 def test_rows_may_be_lists_and_zero():
-    assert r.cosine_distances([[1.0, 0], [0, 1], [0, 0]]).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    assert l20_tasks.cosine_distances([[1.0, 0], [0, 1], [0, 0]]).tolist() == [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
 
 
 # ---- tasks and runs
@@ -304,23 +304,25 @@ def figure_2(alphas, valley=0.2):
 
 def test_verdicts_of_figure_2_follow_the_curves():
     assert all(
-        r.figure_2_claims(
+        l20_figures.figure_2_claims(
             figure_2({"MNIST": 0.87, "rings and disks": 0.18, "CIFAR-10": 0.88})[lambda t: t["dataset"] != "CIFAR-10"]
         )
     )
     flat = figure_2({"MNIST": 0.5, "rings and disks": 0.52}, valley=0.001)
-    assert not any(r.figure_2_claims(flat))
+    assert not any(l20_figures.figure_2_claims(flat))
 
 
 def test_the_cost_of_another_distributions_parameter_is_read_off_the_curve():
-    claim = r.transfer_claims(figure_2({"MNIST": 0.8, "rings and disks": 0.2}))[1]
+    claim = l20_figures.transfer_claims(figure_2({"MNIST": 0.8, "rings and disks": 0.2}))[1]
     assert claim.holds and claim.measured.startswith("2 of 2 pairs; dearest: +0.200")
 
 
 def test_kinds_with_few_tasks_are_not_judged():
     summary = figure_2({"MNIST": 0.87, "rings and disks": 0.18})
     few = pd.concat([summary, made_up("MNIST", "single–complete", lambda x: x, per_class=200).assign(instances=4)])
-    assert [str(claim) for claim in r.figure_2_claims(few)] == [str(claim) for claim in r.figure_2_claims(summary)]
+    assert [str(claim) for claim in l20_figures.figure_2_claims(few)] == [
+        str(claim) for claim in l20_figures.figure_2_claims(summary)
+    ]
 
 
 def figure_3(curve):
@@ -329,20 +331,20 @@ def figure_3(curve):
 
 def test_verdicts_of_figure_3_follow_the_curve():
     paper = lambda x: 0.33 + (0.15 * (0.51 - x) / 0.51 if x < 0.51 else 0.091 * (x - 0.51) / 0.49)
-    assert all(r.figure_3_claims(figure_3(paper)))
-    assert not any(r.figure_3_claims(figure_3(lambda x: 0.2 + 0.4 * x)))
+    assert all(l20_figures.figure_3_claims(figure_3(paper)))
+    assert not any(l20_figures.figure_3_claims(figure_3(lambda x: 0.2 + 0.4 * x)))
 
 
 def test_pictures_can_be_drawn_and_say_how_many_tasks():
     summary = figure_2({"MNIST": 0.5, "rings and disks": 0.52})
-    spec = r.loss_chart(summary).to_dict()
+    spec = l20_figures.loss_chart(summary).to_dict()
     assert spec["facet"]["sort"] == ["MNIST, 100 a class (9 tasks)", "rings and disks, 100 a class (9 tasks)"]
-    assert r.describe_losses(summary) == [
+    assert l20_figures.describe_losses(summary) == [
         f"{name}, 100 a class: 9 tasks, n = 50 on average" for name in ("MNIST", "rings and disks")
     ]
-    assert "legend" in r.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"][
+    assert "legend" in l20_figures.loss_chart(figure_3(lambda x: x)).to_dict()["spec"]["layer"][0]["encoding"][
         "color"
-    ] and "QUICK" in r.setting_2020_link(summary, "quick")
+    ] and "QUICK" in l20_figures.setting_2020_link(summary, "quick")
 
 
 def test_both_figures_are_registered():
@@ -370,16 +372,16 @@ PATHS = [np.zeros((2, 2)), np.ones((1, 2))]
         ("per_class", lambda: r.linkage_task("rings and disks", 1, 0)),
         ("per_class", lambda: r.linkage_task("Omniglot", 21, 0)),
         ("per_class", lambda: r.metric_family_run(2.5, 0, 0)),
-        ("images", lambda: r.edge_histograms(np.zeros((4, 4)), 2)),
-        ("images", lambda: r.edge_histograms(np.zeros((1, 4, 5)), 2)),
-        ("images", lambda: r.edge_histograms([["a"]], 1)),
-        ("images", lambda: r.edge_histograms(np.full((1, 4, 4), np.nan), 2)),
-        ("cells", lambda: r.edge_histograms(np.zeros((1, 4, 4)), 0)),
-        ("directions", lambda: r.edge_histograms(np.zeros((1, 4, 4)), 2, 0)),
-        ("paths", lambda: r.stroke_distances(PATHS[:1])),
-        ("paths", lambda: r.stroke_distances([*PATHS, np.zeros((0, 2))])),
-        ("paths", lambda: r.stroke_distances([*PATHS, np.full((1, 2), np.nan)])),
-        ("paths", lambda: r.stroke_distances([*PATHS, np.zeros(2)])),
+        ("images", lambda: l20_tasks.edge_histograms(np.zeros((4, 4)), 2)),
+        ("images", lambda: l20_tasks.edge_histograms(np.zeros((1, 4, 5)), 2)),
+        ("images", lambda: l20_tasks.edge_histograms([["a"]], 1)),
+        ("images", lambda: l20_tasks.edge_histograms(np.full((1, 4, 4), np.nan), 2)),
+        ("cells", lambda: l20_tasks.edge_histograms(np.zeros((1, 4, 4)), 0)),
+        ("directions", lambda: l20_tasks.edge_histograms(np.zeros((1, 4, 4)), 2, 0)),
+        ("paths", lambda: l20_tasks.stroke_distances(PATHS[:1])),
+        ("paths", lambda: l20_tasks.stroke_distances([*PATHS, np.zeros((0, 2))])),
+        ("paths", lambda: l20_tasks.stroke_distances([*PATHS, np.full((1, 2), np.nan)])),
+        ("paths", lambda: l20_tasks.stroke_distances([*PATHS, np.zeros(2)])),
         ("rng", lambda: r.linkage_task("rings and disks", 5, "seed")),
     ],
 )

@@ -14,6 +14,7 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.ground.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
+from comparison_hc.reproduce import n20_claims, n20_figures
 from comparison_hc.reproduce.claims import find_reproductions, reproduce
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -84,7 +85,7 @@ def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeyp
     lost = {row["method"] for row in rows if not row["converged"]}
     assert "t-STE" in lost and "AddS-3, SPUR" in lost and "k-means" not in lost
     table = pd.DataFrame(rows).assign(dataset="three", n=30, a=0.5, repetition=0)
-    header = " ".join(r.describe_ari(r.ari_summary(table)))
+    header = " ".join(n20_figures.describe_ari(r.ari_summary(table)))
     assert f"not converged: {len(lost)} of 5 results" in header and all(name in header for name in lost)
 
 
@@ -194,9 +195,9 @@ def test_verdicts_of_figure_1a_follow_the_curves():
         return {a: float(a >= start) for a in (2, 2.5, 3, 3.5, 4, 4.5, 5, 5.5, 6)}
 
     paper = made_up({"AddS-3": curve(3), "AddS-4": curve(3), "MulK-3": curve(4.5), "MulK-4": curve(5.5)})
-    assert all(r.figure_1a_claims(paper))
+    assert all(n20_claims.figure_1a_claims(paper))
     other = made_up({"AddS-3": curve(3.5), "AddS-4": curve(6), "MulK-3": curve(3), "MulK-4": curve(2)})
-    assert [claim.holds for claim in r.figure_1a_claims(other)] == [
+    assert [claim.holds for claim in n20_claims.figure_1a_claims(other)] == [
         False,
         False,
         False,
@@ -209,7 +210,7 @@ def test_verdicts_of_figure_1a_follow_the_curves():
 
 
 def test_recovery_is_from_there_on():
-    assert r.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3 and r.recovers_from(
+    assert n20_claims.recovers_from(made_up({"m": {1: 1.0, 2: 0.5, 3: 1.0}}), "m") == 3 and n20_claims.recovers_from(
         made_up({"m": {1: 1.0, 2: 0.98}}), "m"
     ) == float("inf")
 
@@ -222,20 +223,22 @@ def test_verdicts_of_figure_1b_follow_the_curves(starts, verdicts):
         name: {e: float(e >= start) for e in (0.05, 0.25, 0.3, 0.9, 0.95, 1.0)}
         for name, start in zip(("AddS-3", "MulK-3"), starts)
     }
-    assert [claim.holds for claim in r.figure_1b_claims(made_up(curves, "epsilon"))] == verdicts
+    assert [claim.holds for claim in n20_claims.figure_1b_claims(made_up(curves, "epsilon"))] == verdicts
 
 
 def test_the_header_says_where_all_comparisons_were_used():
     summary = made_up({"AddS-3": {5: 1.0, 6: 1.0}}).assign(exhausted=lambda t: t["a"] == 6)
     assert (
-        "a = 6; all were used there" in r.describe_ari(summary)[-1]
-        and len(r.describe_ari(summary[summary["a"] == 5])) == 2
+        "a = 6; all were used there" in n20_figures.describe_ari(summary)[-1]
+        and len(n20_figures.describe_ari(summary[summary["a"] == 5])) == 2
     )
 
 
 def test_pictures_can_be_drawn():
-    r.ari_chart(made_up({"AddS-3": {1: 0.5, 2: 1.0}})).to_dict()
-    r.family_chart(made_up({"AddS-3": {3: 0.5}, "MulK-3": {3: 0.1}}, family="normal", true_delta=0.5)).to_dict()
+    n20_figures.ari_chart(made_up({"AddS-3": {1: 0.5, 2: 1.0}})).to_dict()
+    n20_figures.family_chart(
+        made_up({"AddS-3": {3: 0.5}, "MulK-3": {3: 0.1}}, family="normal", true_delta=0.5)
+    ).to_dict()
     pairs = pd.DataFrame(
         [
             {
@@ -253,7 +256,7 @@ def test_pictures_can_be_drawn():
             for b in "xy"
         ]
     )
-    assert "not converged: 2 of 4 results (x, y)" in str(r.agreement_chart(pairs).to_dict()["title"])
+    assert "not converged: 2 of 4 results (x, y)" in str(n20_figures.agreement_chart(pairs).to_dict()["title"])
 
 
 @pytest.mark.parametrize(
@@ -346,6 +349,6 @@ def test_the_full_results_are_of_the_registered_grid(name):
         and of_the_grid(summary, find_reproductions()[name].full_grid)
         and set(summary["repetitions"]) == {10}
     )
-    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid) and r.setting_2020(
+    assert not of_the_grid(summary[1:], find_reproductions()[name].full_grid) and n20_figures.setting_2020(
         summary, kind
     ).startswith("THE PAPER'S SETTING; ")

@@ -1,4 +1,4 @@
-"Hierarchies by asking which two of three belong together (A18)."
+"Trees from questions chosen one after the other, which two of three belong together (A18)."
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {

@@ -121,7 +121,7 @@ class Walk:
 class Search(Walk):
     "Where v̄ belongs in the tree of C, by halving (A18, footnote 7)."
 
-    count: list  # with a place for every vertex; what stands for C's tree is overwritten
+    count: list  # with an entry for every vertex; what stands for C's tree is overwritten
 
     def __post_init__(self):
         super().__post_init__()

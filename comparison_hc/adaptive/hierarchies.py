@@ -198,7 +198,7 @@ class GrowingHierarchy:
         v,  # a vertex
         x,  # a new item
     ):
-        "A new vertex in the place of v, with children v and x."
+        "A new vertex where v stands, with children v and x."
         u, up = len(self.parent), self.parent[v]
         self.parent.append(up)
         self.children.append([v, x])

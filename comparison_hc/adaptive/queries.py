@@ -36,7 +36,7 @@ class GrowingTree:
         v,  # a vertex
         w,  # the root of another tree: a new item, or a vertex without parent
     ):  # the new vertex
-        "Put a new vertex in the place of v, with children v and w. Raises `InputError`."
+        "Put a new vertex where v stands, with children v and w. Raises `InputError`."
         v = check_integer(v, "v", 0, self.n_vertices - 1)
         w = check_integer(w, "w", 0, self.n_vertices - 1)
         is_free = v != w and self.parent[w] < 0 and self.n_vertices < len(self.parent)

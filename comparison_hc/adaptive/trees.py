@@ -92,7 +92,7 @@ def random_hierarchy(
     return SHAPES[shape](check_integer(n, "n", 2), as_rng(rng)).dendrogram()
 
 # %% ../../nbs/3_adaptive/30w_trees.ipynb #places
-def _places(tree, root):
+def _coordinates(tree, root):
     "(x, y) of every vertex below root, as dictionaries."
     order = tree.below(root)
     x, y = {}, {}
@@ -139,7 +139,7 @@ def tree_chart(
     import altair as alt
 
     colours = colours or {}
-    x, y = _places(tree, tree.root() if root is None else root)
+    x, y = _coordinates(tree, tree.root() if root is None else root)
     edges, points = _drawn_vertices(tree, x, y, classes or {}, names, number)
     n_leaves = sum(v < tree.n_items for v in x)
     across = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, n_leaves - 0.4]))

@@ -1,4 +1,4 @@
-"Live pages: settings in, pictures out."
+"The live pages of `comparison-hc dashboard`: each with its settings, computation and page, and the server of all."
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {

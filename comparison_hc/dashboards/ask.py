@@ -7,7 +7,7 @@ __all__ = ['BEHIND', 'session_view', 'fulfil']
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #972e60c5
 from ..ground.validation import InputError
-from ..people.terminal import export_session
+from ..people.files import export_session
 
 # %% ../../nbs/6_dashboards/64_ask.ipynb #c1a12a0b
 def session_view(
@@ -20,8 +20,8 @@ def session_view(
         at=session.n_records,
         shown=list(question.shown) if question else [],
         why=question.why if question else "",
-        doubt=[state.in_words(vote.row) for vote in state.doubt] if state.doubt else [],
-        answered=len(state.votes),
+        doubt=[state.in_words(answer.row) for answer in state.doubt] if state.doubt else [],
+        answered=len(state.answers),
         undo=bool(session.events),
         left=state.left_text,
         at_most=state.at_most,

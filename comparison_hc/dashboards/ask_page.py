@@ -17,8 +17,9 @@ from .page import page_widget, static_text
 from .pictures import tree_picture
 from .server import Dashboard, register_dashboard
 from ..ground.tree_layout import tree_layout
-from ..people.asking import Session, default_journal
-from ..people.terminal import EXPORTS
+from ..people.answers import default_journal
+from ..people.files import EXPORTS
+from ..people.session import Session
 
 # %% ../../nbs/6_dashboards/64w_page.ipynb #ask-page-words
 def consistency_words(

@@ -15,7 +15,7 @@ import numpy as np
 from .shell import Settings, one_of, setting
 from ..ground.validation import as_rng, check_integer
 from ..link.merge import rings_and_disks
-from ..reproduce.l20 import cosine_distances, edge_histograms
+from ..reproduce.l20_tasks import cosine_distances, edge_histograms
 
 # %% ../../nbs/6_dashboards/65w_tasks.ipynb #0822e3e0
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"Clusters from triplets and quadruplets, near the fewest that can do (N20)."
+"Flat clusters from triplets or quadruplets: similarities counted from answers, semidefinite programs, proofs (N20)."
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {

@@ -131,10 +131,10 @@ def point_masses_break_the_half(quick=True):
         rows.append((str(masses), "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2))
         rows.append((str(masses), "P(w > w′)", wins, "<", Fraction(1, 2)))
     for a, b in ((Fraction(3, 4), Fraction(1, 4)), (Fraction(1), Fraction(0)), (Fraction(1, 10), Fraction(1, 20))):
-        score = 0
+        mean_vote = 0
         for (inside, chance), (across, other) in product(((1, a), (0, 1 - a)), ((1, b), (0, 1 - b))):
-            score += chance * other * ((inside > across) - (inside < across))
-        rows.append((f"a = {a}, b = {b}", "mean score", score, "=", a - b))
+            mean_vote += chance * other * ((inside > across) - (inside < across))
+        rows.append((f"a = {a}, b = {b}", "mean score", mean_vote, "=", a - b))
     about, what, left, relation, right = zip(*rows)
     return compare([float(x) for x in left], relation, [float(x) for x in right], distributions=about, what=what)
 

@@ -1,1 +1,1 @@
-"What everything stands on: the gate for input, tables of votes, answers by the batch, files that survive a kill."
+"What all rooms stand on: checks of input, reading and counting answers, tree drawing, journals that survive a kill."

@@ -19,7 +19,7 @@ def beta(
     level,  # ℓ = level of the first pair − level of the second, any real number or array
     snr,  # s = δ/σ ≥ 0
 ):  # float(s) in [−1, 1]
-    "Mean score β_ℓ of an answer about two pairs whose levels differ by ℓ (F19, eq. 5)."
+    "Mean vote β_ℓ of an answer about two pairs whose levels differ by ℓ (F19, eq. 5)."
     from scipy.special import erf
 
     return erf(np.asarray(level) * snr / 2)  # 2Φ(x/√2) − 1 = erf(x/2)

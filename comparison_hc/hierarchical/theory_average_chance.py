@@ -29,7 +29,7 @@ from .theory_answers import passive_gap
     "becomes smaller.",
 )
 def deviation_terms(quick=True, rng=0):
-    "Both sides on drawn scores; the printed form, and how far it is off."
+    "Both sides on drawn votes; the printed form, and how far it is off."
     rng, rows = as_rng(rng), []
     for p, level in product((0.1, 0.5, 1.0), (0, 1)):
         wins = rng.normal(level, 1, size=(36, 1)) > rng.normal(0, 1, size=36)  # w_ij > w_kl for 36 pairs against 36

@@ -31,7 +31,7 @@ def expected_active(
 
 # %% ../../nbs/1_hierarchical/14a_theory_active.ipynb #3205d641
 def kernel_levels(
-    M,  # (L + 1, L + 1) symmetric: mean product of the scores of k at levels t and t' from i and j
+    M,  # (L + 1, L + 1) symmetric: mean product of the votes of {i, k} and {j, k}, k at levels t and t'
     n_pure,  # N0
     whole=False,  # count clusters whole, that is without taking out k = i and k = j (the "group level")
 ):  # (L + 1,) κ_0, …, κ_L for landmarks chosen with q = 1
@@ -57,9 +57,9 @@ def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1
     level, (i, j), rows = planted_levels(n_pure, n_levels), np.triu_indices(N, 1), []
     for reference, pair in ((-1.0, (0, 1)), (0.3, (0, N - 1)), (-2.5, (2, 4))):
         w = np.triu((level - n_levels) * snr + rng.normal(size=(runs, N, N)), 1)
-        scores = np.sign(w + w.transpose(0, 2, 1) - reference) * ~np.eye(N, dtype=bool)
-        scores[:, pair[0], pair[1]] = scores[:, pair[1], pair[0]] = 0
-        K = (scores * (rng.random((runs, 1, N)) < q)) @ scores.transpose(0, 2, 1)
+        votes = np.sign(w + w.transpose(0, 2, 1) - reference) * ~np.eye(N, dtype=bool)
+        votes[:, pair[0], pair[1]] = votes[:, pair[1], pair[0]] = 0
+        K = (votes * (rng.random((runs, 1, N)) < q)) @ votes.transpose(0, 2, 1)
         low, high = mean_interval(K[:, i, j], confidence, n_statements=3 * len(i))
         value = q * expected_active(n_pure, n_levels, snr, reference, pair)[i, j]
         rows += zip([reference] * len(i), level[i, j], low, value, high)
@@ -94,10 +94,10 @@ def active_successes(
         for _ in range(runs):
             w = np.triu(mean + rng.normal(size=mean.shape), 1)
             w += w.T
-            scores = np.sign(w - rng.choice(w[pairs]))
-            np.fill_diagonal(scores, 0)
+            votes = np.sign(w - rng.choice(w[pairs]))
+            np.fill_diagonal(votes, 0)
             landmarks = rng.random(len(w)) < q
-            K = scores[:, landmarks] @ scores[:, landmarks].T
+            K = votes[:, landmarks] @ votes[:, landmarks].T
             count += recovers(kernel_linkage(K), n_pure, n_levels)
     return count
 

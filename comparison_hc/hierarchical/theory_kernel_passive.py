@@ -30,7 +30,7 @@ def shared_products(
     snr,  # δ/σ
     n_levels,  # L
 ):  # (L + 1, L + 1, L + 1): entry (t, t', s)
-    "Mean product of the scores of pairs of levels t and t' against the same pair of level s."
+    "Mean product of the votes of pairs of levels t and t' against the same pair of level s."
     from scipy.special import erf
 
     z, weight = _normal_nodes()
@@ -45,7 +45,7 @@ def passive_products(
     n_levels,  # L
     printed=False,  # products of means, as the paper has it, instead of mean products
 ):  # (L + 1, L + 1) to be handed to `kernel_levels`; p = 1
-    "Mean product of the scores of two pairs, summed over all references but the two themselves."
+    "Mean product of the votes of two pairs, summed over all references but the two themselves."
     level = np.arange(n_levels + 1)
     pairs = np.rint(level_shares(n_pure, n_levels)[::-1] * comb(n_pure << n_levels, 2))  # by level of the reference
     B = beta(np.subtract.outer(level, level), snr)

@@ -1,4 +1,4 @@
-"Learning which linkage or metric suits a kind of clustering task (L20)."
+"Learning from solved tasks which merge function or metric to cluster with, exactly at every parameter (L20)."
 from ..ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {

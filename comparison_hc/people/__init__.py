@@ -1,1 +1,1 @@
-"Sessions in which people are asked: in a terminal, on a page, and many people's answers taken together."
+"Asking people: what to ask next, sessions in a terminal or on a page, their journals, and several people together."

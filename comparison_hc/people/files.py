@@ -36,11 +36,11 @@ def session_result(
     state = session.state
     items = state.items
     shown = [session.picture(item) for item in items]
-    n_unsaid = sum(not vote.answer for vote in state.votes)
+    n_unsaid = sum(not answer.answer for answer in state.answers)
     images = [item.picture for item in shown] if all(item.is_image for item in shown) else None
     notes = {
         "person": state.settings.person,
-        "answers": f'{len(state.votes)}, {n_unsaid} of them "cannot say"',
+        "answers": f'{len(state.answers)}, {n_unsaid} of them "cannot say"',
         "consistency": str(state.consistency),
     }
     if state.careful:

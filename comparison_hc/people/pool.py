@@ -19,10 +19,10 @@ from ..adaptive.hierarchies import OrdinalOracle
 from ..comparisons import Triplets
 from ..ground.validation import require
 from ..methods import build_hierarchy, methods
+from .answers import Answer, triplets_of
 from .asking import tree_of_rows
 from .session import read_journal
 from .state import State
-from .votes import Vote, triplets_of
 from ..practice.results import Result
 
 # %% ../../nbs/8_people/81bw_pool.ipynb #4b50723e
@@ -45,7 +45,7 @@ class Pool:
     states: tuple  # one `State` a person; each in the numbering of its own journal
 
     def __repr__(self):
-        n_answers = sum(len(state.votes) for state in self.states)
+        n_answers = sum(len(state.answers) for state in self.states)
         return f"Pool({len(self.names)} items, {len(self.states)} people, {n_answers} answers)"
 
     @property
@@ -65,7 +65,7 @@ class Pool:
         "Everything that was said, as `Triplets` with respondents; None if nothing was."
         ballots = []
         for state in self.states:
-            ballots.append([Vote(self._renumbered(state, v.shown), v.answer, v.why) for v in state.votes])
+            ballots.append([Answer(self._renumbered(state, v.shown), v.answer, v.why) for v in state.answers])
         return triplets_of(self.names, ballots, self.people)
 
     @cached_property
@@ -147,7 +147,7 @@ def pool_journals(
         require(not odd, f"{path}", f"about the same items as {listed[0]} ({len(odd)} differ)", odd[0] if odd else None)
         person = found.settings.person
         require(people.count(person) == 1, f"{path}", "the only journal of its person", person)
-    return Pool(read[0].settings.names, tuple(State(found.settings, found.votes) for found in read))
+    return Pool(read[0].settings.names, tuple(State(found.settings, found.answers) for found in read))
 
 
 def pool_result(

@@ -15,9 +15,9 @@ from pathlib import Path
 from ..ground.files import JournalError, journal_path
 from ..ground.journals import JournalFile, Records, read_journal_file
 from ..ground.validation import InputError, MissingFileError, check_integer, check_number, require, shown
+from .answers import WHY, Answer, Settings, read_items, seed_of
 from .slips import LEAST_P, MOST_P
 from .state import State
-from .votes import WHY, Settings, Vote, read_items, seed_of
 
 # %% ../../nbs/8_people/80dw_session.ipynb #session-about
 _WROTE = "one that a session wrote"
@@ -31,7 +31,7 @@ def _about(settings):
 
 
 def _event(record, n):
-    'The vote in a record, the p of "careful" as a float, True for undo, None for none of them.'
+    'The answer in a record, the p of "careful" as a float, True for undo, None for none of them.'
     if record == {"undo": True}:
         return True
     if record.keys() == {"careful"}:
@@ -43,7 +43,7 @@ def _event(record, n):
     are_items = all(type(item) is int and 0 <= item < n for item in q)
     if not are_items or not len(q) == len(set(q)) == 3 or type(answer) is not int or answer not in range(4):
         return None
-    return Vote(tuple(q), answer, why) if isinstance(why, str) and why in WHY else None
+    return Answer(tuple(q), answer, why) if isinstance(why, str) and why in WHY else None
 
 
 def _is_event(record, about):
@@ -54,12 +54,12 @@ def _is_event(record, about):
 # %% ../../nbs/8_people/80dw_session.ipynb #session-state-of
 def state_of(
     settings,  # `Settings`
-    events,  # sequence of `Vote` and, where the careful stage begins, its p
+    events,  # sequence of `Answer` and, where the careful stage begins, its p
 ):  # `State`
     "The session after these events."
-    votes = tuple(event for event in events if isinstance(event, Vote))
+    answers = tuple(event for event in events if isinstance(event, Answer))
     careful = [event for event in events if isinstance(event, float)]
-    return State(settings, votes, careful[-1] if careful else None)
+    return State(settings, answers, careful[-1] if careful else None)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class JournalText:
     "What a journal holds."
 
     settings: Settings
-    events: tuple  # votes and, where the careful stage begins, its p; those taken back are gone
+    events: tuple  # answers and, where the careful stage begins, its p; those taken back are gone
     found: Records  # the lines
 
     @property
@@ -80,8 +80,8 @@ class JournalText:
         return state_of(self.settings, self.events)
 
     @property
-    def votes(self):
-        return self.state.votes
+    def answers(self):
+        return self.state.answers
 
 
 def parse_journal(
@@ -143,14 +143,16 @@ class Session:
         who = asked.get("person", "somebody")
         new = Settings(tuple(item.name for item in self.items), **{"person": who, "seed": seed_of(str(who)), **asked})
         self.state = State(new)
-        self.events = ()  # votes and, where the careful stage begins, its p
+        self.events = ()  # answers and, where the careful stage begins, its p
         self.n_records = 0  # events and undos
         self._end = None  # (bytes, seal) of the journal as it was last seen
         if self.path is not None:
             self._read_on(asked)
 
     def __repr__(self):
-        return f"Session({self.state.settings.n} items, {self.state.settings.person}, {len(self.state.votes)} answers)"
+        return (
+            f"Session({self.state.settings.n} items, {self.state.settings.person}, {len(self.state.answers)} answers)"
+        )
 
     @property
     def question(self):
@@ -181,8 +183,8 @@ class Session:
             return False
         question = self.question
         require(question is not None, "answer", "left out at the end: every question is answered", answer)
-        vote = Vote(question.shown, int(answer), question.why)
-        self._write(dict(q=list(vote.shown), a=vote.answer, why=vote.why), (*self.events, vote))
+        given = Answer(question.shown, int(answer), question.why)
+        self._write(dict(q=list(given.shown), a=given.answer, why=given.why), (*self.events, given))
         return True
 
     def undo(

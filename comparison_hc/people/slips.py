@@ -58,14 +58,14 @@ class Consistency:
 
 
 def consistency(
-    votes,  # sequence of `Vote`
+    answers,  # sequence of `Answer`
 ):  # `Consistency`
     "First answers against repeated ones. The last word in a doubt, given with both in view, is not counted."
     first = {}
-    for vote in votes:
-        first.setdefault(vote.items, vote)
-    repeated = [vote for vote in votes if vote.why == "again" and vote.answer and first[vote.items].answer]
-    return Consistency(len(repeated), sum(vote.left_out == first[vote.items].left_out for vote in repeated))
+    for answer in answers:
+        first.setdefault(answer.items, answer)
+    repeated = [answer for answer in answers if answer.why == "again" and answer.answer and first[answer.items].answer]
+    return Consistency(len(repeated), sum(answer.left_out == first[answer.items].left_out for answer in repeated))
 
 # %% ../../nbs/8_people/80bw_slips.ipynb #e7663dfd
 CAREFUL_DELTA = 0.05  # probability that the tree is wrong
@@ -98,14 +98,14 @@ def rows_of_tree(
 # %% ../../nbs/8_people/80bw_slips.ipynb #05dd9357
 def follow_carefully(
     settings,  # `Settings`
-    votes,  # sequence of `Vote`
+    answers,  # sequence of `Answer`
     p,  # probability that an answer is right
 ):  # `Insertion`
     "Run the careful algorithm on what was said, until an answer is missing."
     book = {}
-    for vote in votes:
-        if vote.why != "settle":
-            book.setdefault(vote.items, deque()).append(vote)
+    for given in answers:
+        if given.why != "settle":
+            book.setdefault(given.items, deque()).append(given)
     order = settings.order
     tree = GrowingTree(settings.n)
     algorithm = careful_algorithm(settings.n, p, settings.seed, tree)
@@ -119,7 +119,7 @@ def follow_carefully(
             break
         if item != x:
             x, asked = item, 0
-        place, missing = _next_vote(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
+        place, missing = _next_answer(book, [(order[a], order[b], order[x]) for a, b in ways_to_ask(tree, l, r)])
         if missing is None:
             answer = np.array([2 if place is None else place], dtype=np.int8)
             asked += 1
@@ -128,13 +128,13 @@ def follow_carefully(
     return Insertion(missing, tuple((*sorted(row[:2]), row[2]) for row in rows), x, asked, n_open)
 
 
-def _next_vote(book, ways):
-    "(place left out, None), (None, None) if nothing can be said, or (None, what to ask). A vote is used once."
+def _next_answer(book, ways):
+    "(place left out, None), (None, None) if nothing can be said, or (None, what to ask). An answer is used once."
     for at, three in enumerate(ways):
-        votes = book.get(frozenset(three))
-        if not votes:
+        answers = book.get(frozenset(three))
+        if not answers:
             return None, (three, "other" if at else "careful")
-        vote = votes.popleft()
-        if vote.answer:
-            return three.index(vote.left_out), None
+        answer = answers.popleft()
+        if answer.answer:
+            return three.index(answer.left_out), None
     return None, None

@@ -6,17 +6,7 @@
 __all__ = ['question_text', 'terminal_session', 'closing_text']
 
 # %% ../../nbs/8_people/81_people.ipynb #people-answers-from-people-3
-from ..ground.lazy import lazy_names
 from ..ground.validation import InputError
-
-# Names that moved to rooms of their own, importable from here as before.
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.people",
-    {
-        "files": "EXPORTS PictureResult session_result answers_text export_session".split(),
-        "pool": "MOST_TRIPLES Pool pool_journals pool_result".split(),
-    },
-)
 
 # %% ../../nbs/8_people/81_people.ipynb #1f9c41fc
 _PROMPT = "Which two belong together? Type the number of the one left out (0 cannot say, u undo, t tree, q stop): "
@@ -27,9 +17,9 @@ def question_text(
 ):  # text of several lines
     "What the terminal shows before it waits."
     state, question = session.state, session.question
-    lines = [f"\n[{len(state.votes)} answered; {state.left_text}]"]
+    lines = [f"\n[{len(state.answers)} answered; {state.left_text}]"]
     if question.why == "settle":
-        before, now = (state.in_words(vote.row) for vote in state.doubt)
+        before, now = (state.in_words(answer.row) for answer in state.doubt)
         lines.append(f"You said that {before}, and now that {now}. Which is it?")
     if question.why == "other":
         lines.append("The same about others:")
@@ -87,5 +77,5 @@ def closing_text(
         lines.append(f"Asked carefully, with p = {state.careful:.2f}: {state.n_against} answers are against the tree")
     where = f" are in {session.path}" if session.path else ""
     more = "" if session.question is None else f"; {state.left_text}. The same command continues"
-    lines.append(f"{len(state.votes)} answers{where}{more}")
+    lines.append(f"{len(state.answers)} answers{where}{more}")
     return "\n".join(lines)

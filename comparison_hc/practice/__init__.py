@@ -1,1 +1,1 @@
-"What a user of the methods needs besides them: pages and files of results, embeddings to compare with."
+"What a user of the methods needs besides: data sets, the table of methods, baselines, result pages, the command."

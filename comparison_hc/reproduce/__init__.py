@@ -1,1 +1,1 @@
-"The papers' experiments and figures, and the engine that runs them; one module a paper, named by the paper."
+"The papers' experiments run again: the engine, claims that are judged, and for every paper its runs and its figures."

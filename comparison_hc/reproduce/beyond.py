@@ -9,7 +9,6 @@ __all__ = ['OWN', 'asking_methods', 'adds_average_linkage', 'given_methods', 'eq
 # %% ../../nbs/9_reproduce/93aw_beyond_runs.ipynb #1e15212e
 import numpy as np
 
-from ..ground.lazy import lazy_names
 from ..ground.validation import as_rng, check_integer, check_number
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive
@@ -180,14 +179,3 @@ def differences(
     table = measured(kept, measure)
     by = (table[one] - table[other]).groupby(level=0)
     return by.agg(mean="mean", error=lambda d: d.std() / np.sqrt(len(d)))
-
-# %% ../../nbs/9_reproduce/93aw_beyond_runs.ipynb #beyond-runs-front
-#| echo: false
-# the pictures and what is said about them stand in a module of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "beyond_figures": """equal_budget_claims wrong_answers_claims equal_budget_chart
-            wrong_answers_chart""".split()
-    },
-)

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..ground.grams import landmark_kernel, vote_lists
-from ..ground.lazy import lazy_names
 from ..ground.validation import as_rng, check_integer, check_labels, check_number
 from ..hierarchical.average import average_linkage_of_votes, quadruplet_average_linkage_ranked
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
@@ -165,17 +164,6 @@ def planted_summary(
         repetitions=("aari", "size"),
     )
     return summary.assign(method=summary["method"].astype(object), snr=(summary["delta"] / 0.1).round(6))
-
-# %% ../../nbs/9_reproduce/91aw_f19_runs.ipynb #f19-runs-front
-#| echo: false
-# the pictures and what is said about them stand in a module of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "f19_figures": """planted_chart recovers_from figure_2_claims figure_s1_claims describe_setting""".split(),
-        "readings": ["kept_results"],
-    },
-)
 
 # %% ../../nbs/9_reproduce/91aw_f19_runs.ipynb #246297fd
 def rerun_point(

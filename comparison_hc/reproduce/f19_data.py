@@ -14,7 +14,6 @@ import numpy as np
 
 from ..datasets import load_dataset
 from ..dendrogram import random_tree
-from ..ground.lazy import lazy_names
 from comparison_hc.ground.validation import (
     NotConvergedWarning,
     as_rng,
@@ -209,17 +208,6 @@ def car_summary(
         converged=("converged", "mean"),
         repetitions=("ari", "size"),
     )
-
-# %% ../../nbs/9_reproduce/92aw_f19_data_runs.ipynb #f19d-runs-front
-#| echo: false
-# the pictures and what is said about them stand in a module of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "f19_data_figures": """data_chart figure_3_claims dimension_claims describe_data_setting car_claims car_chart
-            car_picture car_figure""".split()
-    },
-)
 
 # %% ../../nbs/9_reproduce/92aw_f19_data_runs.ipynb #9947f359
 def rerun_data_point(

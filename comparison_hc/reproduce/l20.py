@@ -8,7 +8,6 @@ __all__ = ['FAMILIES', 'merge_family_run', 'metric_family_run', 'held_out', 'los
 # %% ../../nbs/9_reproduce/96bw_l20_runs.ipynb #f0d82025
 import numpy as np
 
-from ..ground.lazy import lazy_names
 from ..ground.validation import require
 from ..link.execution import piecewise_loss
 from ..link.learning import average_loss
@@ -157,15 +156,3 @@ def figure_3_grid(
     "The tasks of figure 3."
     per_class, instances = (10, 40) if quick else (20, 1500)
     return parameter_grid(per_class=per_class, instance=range(instances))
-
-# %% ../../nbs/9_reproduce/96bw_l20_runs.ipynb #l20-runs-front
-#| echo: false
-# the tasks, the pictures and what is said about them stand in modules of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "l20_tasks": "TASKS edge_histograms stroke_distances cosine_distances bring_pictures".split(),
-        "l20_figures": """COLOURS PAPER_ALPHA describe_losses loss_chart optimum_claims transfer_claims figure_2_claims
-            figure_3_claims setting_2020_link""".split(),
-    },
-)

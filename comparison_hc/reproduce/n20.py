@@ -21,7 +21,6 @@ from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import spur
-from ..ground.lazy import lazy_names
 from ..ground.validation import NotConvergedWarning, as_rng, check_integer, require
 from ..metrics import adjusted_rand_index
 from ..practice import baselines
@@ -350,16 +349,3 @@ def agreement_summary(
         converged=("converged", "mean"),
         repetitions=("ari", "size"),
     )
-
-# %% ../../nbs/9_reproduce/94aw_n20_runs.ipynb #n20-runs-front
-#| echo: false
-# what is said about the figures, and their pictures, stand in modules of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "n20_figures": """describe_ari ari_chart noise_chart family_chart agreement_chart food_figure
-            setting_2020""".split(),
-        "n20_claims": """recovers_from figure_1a_claims figure_1b_claims figure_1c_claims figure_2a_claims
-            figure_2b_claims figure_2c_claims food_claims""".split(),
-    },
-)

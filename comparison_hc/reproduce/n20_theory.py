@@ -18,7 +18,6 @@ from ..flat.similarity import adds3
 from ..flat.theory import expected_blocks, n_questions
 from ..flat.theory_recovery import mean_given_similarities, theorem_conditions, theorem_interval
 from ..flat.theory_sdp import necessary_interval, printed_interval, rank_one_slack
-from ..ground.lazy import lazy_names
 from ..ground.validation import as_rng, check_integer, check_number, require
 from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
@@ -266,14 +265,3 @@ def family_summary(
 ):  # `pandas.DataFrame`: one row a point and method
     "Shares of every point of `family_run`."
     return _shares(table, ["family", "n", "k", "delta", "epsilon", "exponent", "method"])
-
-# %% ../../nbs/9_reproduce/95aw_n20_theory_runs.ipynb #n20t-runs-front
-#| echo: false
-# charts, constants and sentences stand in a module of their own; all of it is found here
-__getattr__, __dir__, _ = lazy_names(
-    "comparison_hc.reproduce",
-    {
-        "n20_theory_figures": """theorem_chart theorem_constants theorem_claims clusters_chart clusters_limits
-            clusters_claims saturation_chart saturation_claims family_chart family_claims""".split()
-    },
-)
