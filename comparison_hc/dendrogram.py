@@ -11,6 +11,7 @@ import numpy as np
 from .ground.drawing import TreeDrawing
 from .ground.linkage_tree import LinkageTree, leaf_counts
 from .ground.newick import TreeFiles
+from .ground.rows import number_by_size
 from .ground.validation import as_rng, check_integer, require
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #dendrogram-class
@@ -20,11 +21,18 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
     def cut(
         self,
         n_clusters,  # integer from 1 to n_leaves
-    ):  # (N,) labels 0..n_clusters-1, numbered by first appearance
+    ):  # (N,) labels 0..n_clusters-1, 0 the largest cluster, as `number_by_size` says
         "Exactly `n_clusters` clusters: the last n_clusters − 1 merges are undone, whatever their heights."
+        return number_by_size(self.partition(self.cut_nodes(n_clusters)))
+
+    def cut_nodes(
+        self,
+        n_clusters,  # integer from 1 to n_leaves
+    ):  # (n_clusters,) nodes, smallest number first
+        "The nodes that `cut` makes clusters of: those that exist when merging stops n_clusters − 1 merges early."
         n_clusters = check_integer(n_clusters, "n_clusters", 1, self.n_leaves)
-        made = 2 * self.n_leaves - n_clusters  # nodes below this number exist when merging stops
-        return self.partition(np.flatnonzero(self.parents[:made] >= made))
+        made = 2 * self.n_leaves - n_clusters  # nodes below this number exist then
+        return np.flatnonzero(self.parents[:made] >= made)
 
     def same_tree(
         self,
@@ -68,7 +76,7 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
         n_clusters,  # integer from 1 to n_leaves
     ):  # `Dendrogram` with n_clusters leaves, heights kept
         "The last merges only: the clusters of `cut(n_clusters)` become initial clusters."
-        labels, K = self.cut(n_clusters), self.n_leaves
+        labels, K = self.partition(self.cut_nodes(n_clusters)), self.n_leaves  # leaves in the order of the objects
         if n_clusters == K:
             return self
         made = 2 * K - n_clusters

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
 from .ground.linkage_tree import FittedHierarchy
+from .ground.rows import number_by_size
 from .ground.validation import check_integer, require
 from .methods import as_answers, as_oracle, build_hierarchy, check_method
 
@@ -19,7 +20,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2),
     scikit-learn's numbering), `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None)
-    and, with `n_clusters`, `labels_` ((N,), exactly that many clusters).
+    and, with `n_clusters`, `labels_` ((N,), exactly that many clusters, 0 the largest).
     """
 
     def __init__(
@@ -88,9 +89,9 @@ def _cluster(model, S, n_answers):
 class ComparisonClustering(ClusterMixin, BaseEstimator):
     """Flat clustering from triplets or quadruplets, with the number of clusters if none is given (N20).
 
-    After `fit`: `labels_` ((N,), 0..k−1), `n_clusters_` (k), `similarity_` ((N, N)), `certificate_` (a `Certificate`:
-    the partition is proved to be the best one; else None), `result_` (`SpurResult`, or `SDPSolution` with
-    `n_clusters`), `components_` ((N,), groups that compared pairs hold together) and `n_objects_` (N).
+    After `fit`: `labels_` ((N,), 0 the largest cluster, k−1 the smallest), `n_clusters_` (k), `similarity_` ((N, N)),
+    `certificate_` (a `Certificate`: the partition is proved to be the best one; else None), `result_` (`SpurResult`, or
+    `SDPSolution` with `n_clusters`), `components_` ((N,), groups that compared pairs hold together), `n_objects_` (N).
     """
 
     def __init__(
@@ -129,6 +130,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         warn_if_disconnected(components, X.names)
         S = getattr(similarity, _similarities[self.similarity, X.width])(X)
         labels, result, proof = _cluster(self, S, len(X))
-        self.labels_, self.result_, self.certificate_, self.similarity_ = labels, result, proof, S
+        self.labels_, self.result_ = number_by_size(labels), result
+        self.certificate_, self.similarity_ = proof, S
         self.n_clusters_, self.n_objects_, self.components_ = int(labels.max()) + 1, X.n_objects, components
         return self

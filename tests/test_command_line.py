@@ -171,7 +171,7 @@ def test_columns_respondents_and_header(capsys, tmp_path, monkeypatch):
         ["--columns", "3, 2, 4", "--respondent", "1", "--header", "yes"],
     ):
         code, out, err = run(capsys, "cluster", "wide.csv", *words, "--clusters", 2)
-        assert code == 0 and err == "" and "cluster 1 (2): p1, p2" in out
+        assert code == 0 and err == "" and "cluster 0 (2): p1, p2" in out
         assert [line.split() for line in out.splitlines() if line.startswith("respondents")] == [["respondents", "2"]]
 
 

@@ -138,13 +138,13 @@ def test_common_ancestors_by_definition(tree):
 
 @common
 @given(trees())
-def test_cut_gives_exactly_k_clusters_of_the_tree_numbered_by_appearance(tree):
+def test_cut_gives_exactly_k_clusters_of_the_tree_numbered_by_size(tree):
     known = cluster_sets(tree)
     for k in range(1, tree.n_leaves + 1):
         labels = tree.cut(k)
         assert sorted(set(labels)) == list(range(k)) and labels.shape == (tree.n_objects,)
-        firsts = [int(np.argmax(labels == c)) for c in range(k)]
-        assert firsts == sorted(firsts)
+        places = [(-int(np.sum(labels == c)), int(np.argmax(labels == c))) for c in range(k)]
+        assert places == sorted(places)
         assert {frozenset(np.flatnonzero(labels == c).tolist()) for c in range(k)} <= known
     step = tree.lca_step()  # two objects are together iff their merge was not undone
     for k in range(1, tree.n_leaves + 1):

@@ -345,6 +345,7 @@ def test_flat_command_says_on_the_error_stream_what_did_not_converge(unclear, wo
             line.startswith("comparison-hc: warning: SDP-") and "stopped after 1 iterations" in line for line in lines
         )
         and "cluster 1" in out
+        and "cluster 0" in out
     )
 
 

@@ -14,6 +14,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .rows import number_by_size
 from .tree_layout import accumulate, linkage_layout, node_starts
 from .validation import as_array, check_names, check_number, require
 
@@ -298,13 +299,13 @@ class LinkageTree:
     def cut_height(
         self,
         height,  # finite number
-    ):  # (N,) labels, numbered by first appearance
+    ):  # (N,) labels, 0 the largest cluster, as `number_by_size` says
         "The largest clusters without a merge above `height` inside, as SciPy's `fcluster` with criterion 'distance'."
         height = check_number(height, "height")
         inside = self.highest_inside()
         above = np.append(inside, np.inf)[self.parents]
         is_leaf = np.arange(len(inside)) < self.n_leaves
-        return self.partition(np.flatnonzero((above > height) & ((inside <= height) | is_leaf)))
+        return number_by_size(self.partition(np.flatnonzero((above > height) & ((inside <= height) | is_leaf))))
 
     def relabel(
         self,

@@ -79,7 +79,7 @@ def kernel_average_linkage(
 
     K = check_similarity(kernel, "kernel")
     Z = linkage(_distances(K), "average") if len(K) > 1 else np.empty((0, 4))
-    return Dendrogram.from_linkage(Z, names=names, height_kind="kernel distance (largest K − average K)")
+    return Dendrogram.from_linkage(Z, names=names, height_kind="dissimilarity of the joined clusters")
 
 
 def _distances(K):

@@ -279,7 +279,7 @@ def report(
     from comparison_hc.practice.results import labels_text
 
     print_lines(result)
-    for number, names in enumerate(result.clusters(), 1):
+    for number, names in enumerate(result.clusters()):
         print(f"cluster {number} ({len(names)}): {', '.join(names)}")
     if hasattr(result, "dendrogram") and (not args.out or args.tree):
         print(f"\n{result.dendrogram.to_text()}")

@@ -42,7 +42,7 @@ def html_page(
 {rows}
 </table>
 {_figure(result) if isinstance(result, Result) else ""}
-{f"<h2>{result.n_clusters} clusters</h2><ol>{clusters}</ol>" if clusters else ""}</body></html>
+{f"<h2>{result.n_clusters} clusters</h2><ol start='0'>{clusters}</ol>" if clusters else ""}</body></html>
 """
 
 

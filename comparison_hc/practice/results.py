@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..dendrogram import Dendrogram
+from ..ground.rows import number_by_size
 from ..metrics import adjusted_rand_index, agreement, most_agreement
 
 # %% ../../nbs/5_practice/54w_results.ipynb #1513b420
@@ -36,31 +37,35 @@ class Result:
 
     @property
     def labels(self):
-        "(N,) cluster of every object, or None where no number of clusters was asked for."
+        "(N,) cluster of every object, 0 the largest; None where no number of clusters was asked for."
         return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
 
     def clusters(self):
-        "Lists of names, one a cluster, the largest first; empty where no number of clusters was asked for."
-        if self.labels is None:
-            return []
-        members = [[self.names[i] for i in np.flatnonzero(self.labels == label)] for label in range(self.n_clusters)]
-        return sorted(members, key=len, reverse=True)
+        "Lists of names, list i for cluster i; empty where no number of clusters was asked for."
+        return [] if self.labels is None else _named_members(self.names, self.labels)
 
     def chart(self):
         "The dendrogram, coloured by class or, without classes, by cluster."
         if self.classes is not None:
             return self.dendrogram.chart(labels=list(self.classes), names=self.names, label_title="class")
         if self.labels is not None:
-            clusters = [f"cluster {label + 1}" for label in self.labels]
-            return self.dendrogram.chart(labels=clusters, names=self.names, label_title="cluster")
+            return self.dendrogram.chart(labels=self.labels, names=self.names, label_title="cluster")
         return self.dendrogram.chart(names=self.names)
+
+
+def _named_members(names, labels):
+    "Lists of names, list i for cluster i."
+    members = [[] for _ in range(int(labels.max()) + 1)]
+    for name, label in zip(names, labels.tolist()):
+        members[label].append(name)
+    return members
 
 # %% ../../nbs/5_practice/54w_results.ipynb #eca5e216
 @dataclass(frozen=True, eq=False)
 class FlatResult:
     "A partition with the answers it was found from."
 
-    labels: np.ndarray  # (N,) cluster of every object, 0..k−1
+    labels: np.ndarray  # (N,) cluster of every object; kept as 0..k−1 with 0 the largest, whatever was given
     comparisons: object  # the answers, `Triplets` or `Quadruplets`
     title: str = "Clusters"
     method: str = ""  # how it was computed, in words
@@ -68,6 +73,9 @@ class FlatResult:
     notes: dict = field(default_factory=dict)  # further lines (what → text) for the table
     certificate: object = None  # `Certificate`, if the partition was proved to be the best one
     steps: tuple = ()  # `SpurStep` for every number of clusters considered
+
+    def __post_init__(self):
+        object.__setattr__(self, "labels", number_by_size(self.labels))
 
     @property
     def n_clusters(self):
@@ -80,9 +88,8 @@ class FlatResult:
         return list(self.comparisons.object_names)
 
     def clusters(self):
-        "Lists of names, one a cluster, the largest first."
-        members = [[self.names[i] for i in np.flatnonzero(self.labels == label)] for label in range(self.n_clusters)]
-        return sorted(members, key=len, reverse=True)
+        "Lists of names, list i for cluster i."
+        return _named_members(self.names, self.labels)
 
 # %% ../../nbs/5_practice/54w_results.ipynb #e653b22b
 def result_lines(
