@@ -15,8 +15,9 @@ from pathlib import Path
 
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
-from .practice.cluster_command import add_cluster, add_demo, print_lines, said_as_lines, write_results
+from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .practice.command_files import check_files
+from .practice.reading_command import said_as_lines
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
