@@ -102,6 +102,7 @@ class TripletVotes:
     def __init__(
         self,
         triplets,  # `Triplets`, m answers
+        weights=None,  # (m,) what every answer counts; None: as much as any other
     ):
         i, j, k = triplets.array.T
         third = np.concatenate([k, j])
@@ -109,6 +110,8 @@ class TripletVotes:
         self.i = np.concatenate([i, i])[order]
         self.j = np.concatenate([j, k])[order]
         self.sign = np.where(order < len(i), 1, -1).astype(np.int8)
+        if weights is not None:
+            self.sign = self.sign * np.concatenate([weights, weights])[order]
         self.start = np.searchsorted(third[order], np.arange(triplets.n_objects + 1))
 
     def balance(
