@@ -25,6 +25,7 @@ def execute(path):
         timeout=1800,
         kernel_name="python3",
         record_timing=False,
+        coalesce_streams=True,  # what is printed does not depend on when it arrives
         resources={"metadata": {"path": path.parent}},
     )
     skipped = SKIPPED | (set() if os.environ.get("COMPARISON_HC_DATA") else {"data"})
