@@ -1,5 +1,6 @@
 """What several test files share."""
 
+import os
 import shutil
 import signal
 from pathlib import Path
@@ -8,6 +9,10 @@ import pytest
 from hypothesis import settings
 
 pytest.register_assert_rewrite("shared")
+# Workers share the cores: one thread each for linear algebra. Before anything imports numpy.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 settings.register_profile("same every time", derandomize=True, deadline=None)
 settings.load_profile("same every time")
 

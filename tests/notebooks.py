@@ -6,7 +6,18 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PRELOADED = ["altair", "nbdev.test", "pandas", "scipy.optimize", "scipy.sparse.csgraph", "scipy.stats"]
+PRELOADED = [
+    "altair",
+    "sklearn.cluster",
+    "numba",
+    "execnb.shell",
+    "IPython.core.interactiveshell",
+    "nbdev.test",
+    "pandas",
+    "scipy.optimize",
+    "scipy.sparse.csgraph",
+    "scipy.stats",
+]
 
 
 def execute(
