@@ -8,7 +8,6 @@ __all__ = ['MovableTree', 'answer_weights', 'triple_scores', 'TripletMoves']
 # %% ../../nbs/1_hierarchical/16w_moves.ipynb #moves-import-2
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..ground.validation import as_array, require
 from .tournaments import merges_in_order
 
