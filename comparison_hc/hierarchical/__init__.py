@@ -8,5 +8,6 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
     "sampled": ["quadruplet_average_linkage_sampled"],
     "triplets": ["triplet_kernel", "triplet_kernel_active", "triplet_average_linkage"],
+    "refinement": ["refine", "Refinement"],
     "triplet_votes": ["triplet_kernel_ranked", "triplet_average_linkage_ranked"],
 })
