@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
 from .ground.linkage_tree import FittedHierarchy
 from .ground.rows import number_by_size
-from .ground.validation import check_integer, require
+from .ground.validation import check_integer, check_progress, require
 from .methods import as_answers, as_oracle, build_hierarchy, check_method
 
 # %% ../nbs/5_practice/51_estimators.ipynb #e6916adb
@@ -71,15 +71,20 @@ _similarities = {("adds", 3): "adds3", ("adds", 4): "adds4", ("mulk", 3): "mulk3
 def _cluster(model, S, n_answers):
     "(labels, result, certificate or None)."
     from comparison_hc.flat.sdp import sdp_k
-    from comparison_hc.flat.search import round_solution
+    from comparison_hc.flat.search import WorkShare, round_solution
     from comparison_hc.flat.spur import spur
 
+    share = None if model.progress is None else WorkShare(model.progress)
+    options = dict(tol=model.tol, max_iter=model.max_iter, rng=model.rng, progress=share)
     if model.n_clusters is None:
-        options = dict(tol=model.tol, max_iter=model.max_iter, rng=model.rng)
         scaled = model.similarity == "mulk"
         found = spur(S, n_answers, rounding=model.rounding, normalised=scaled, **options)
+        if share:
+            share.finish()
         return found.labels, found, found.certificate
-    solved = sdp_k(S, model.n_clusters, model.tol, model.max_iter, model.rng)
+    solved = sdp_k(S, model.n_clusters, **options)
+    if share:
+        share.finish()
     labels = solved.labels
     if labels is None:
         labels = round_solution(solved.X, model.n_clusters, model.rounding, model.rng)
@@ -102,9 +107,10 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         tol=1e-3,  # relative duality gap where an SDP has to be solved by iteration
         max_iter=2000,  # iterations of an SDP before a `NotConvergedWarning`
         rng=0,  # int seed or `numpy.random.Generator`
+        progress=None,  # called with (hundredths done, 100), an estimate; may raise
     ):
         self.similarity, self.n_clusters, self.rounding = similarity, n_clusters, rounding
-        self.tol, self.max_iter, self.rng = tol, max_iter, rng
+        self.tol, self.max_iter, self.rng, self.progress = tol, max_iter, rng, progress
 
     def fit(
         self,
@@ -122,6 +128,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         for name, words in choices.items():
             value = getattr(self, name)
             require(isinstance(value, str) and value in words, name, " or ".join(map('"{}"'.format, words)), value)
+        check_progress(self.progress, "(hundredths done, 100)")
         X = as_comparisons(X)
         require(len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:

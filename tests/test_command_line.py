@@ -5,6 +5,7 @@ browser.
 import csv
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -720,6 +721,31 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
     Path("apart.csv").write_text("a,b,c\nc,b,a\nx,y,z\nz,y,x\n")
     code, out, err = run(capsys, "cluster", "apart.csv", "--header", "no", "--method", "adds", "--clusters", 2)
     assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 2" in out
+
+
+def test_flat_methods_show_how_much_is_left(tmp_path, monkeypatch, capsys):
+    from comparison_hc.practice import cluster_command
+
+    told = []
+
+    class Bar:
+        def __init__(self, what):
+            self.what = what
+
+        def __enter__(self):
+            return lambda done, total: told.append((self.what, done, total))
+
+        def __exit__(self, *_):
+            told.append("closed")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster_command, "command_bar", Bar)
+    draw = random.Random(0)
+    rows = [draw.sample(range(20), 3) for _ in range(600)]
+    Path("noise.csv").write_text("\n".join(",".join(f"o{i}" for i in row) for row in rows))
+    code, out, _ = run(capsys, "cluster", "noise.csv", "--header", "no", "--method", "adds")
+    assert code == 0 and "not proved" in out
+    assert len(told) > 20 and told[-2:] == [("adds", 100, 100), "closed"]
 
 
 # ---- nothing is written over what is read

@@ -284,7 +284,7 @@ def test_flat_clone_pickle_and_parameters(triplets):
     )
     copy = clone(model)
     assert copy.get_params() == model.get_params() == dict(
-        similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1
+        similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1, progress=None
     ) and not hasattr(copy, "labels_")
     np.testing.assert_array_equal(copy.fit(triplets[0]).labels_, model.labels_)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
@@ -387,3 +387,22 @@ def test_answers_that_fall_apart_are_reported_unless_initial_clusters_hold_the_o
         warnings.simplefilter("error")
         ComparisonHC("4-al", initial=[[0, 3], [1], [2], [4], [5]]).fit(apart)
         ComparisonHC("4-al").fit(np.array([[0, 1, 0, 2], [2, 3, 1, 3]]))
+
+
+@pytest.mark.parametrize("k", [None, 3])
+def test_flat_progress_never_falls_ends_at_all_and_may_end_the_work(k):
+    rng = np.random.default_rng(0)
+    noise = np.array([rng.permutation(20)[:3] for _ in range(600)])
+    told = []
+    model = ComparisonClustering(n_clusters=k, progress=lambda done, total: told.append((done, total))).fit(noise)
+    assert model.certificate_ is None and len(told) > 20 and told == sorted(told) and told[-1] == (100, 100)
+    assert {total for _, total in told} == {100} and told[0][0] < 20
+    np.testing.assert_array_equal(model.labels_, ComparisonClustering(n_clusters=k).fit_predict(noise))
+
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ComparisonClustering(n_clusters=k, progress=stop).fit(noise)
+    with pytest.raises(InputError, match="progress must be a function of .hundredths done"):
+        ComparisonClustering(n_clusters=k, progress=100).fit(noise)

@@ -13,7 +13,7 @@ from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.closed_forms import gaussians
 from comparison_hc.flat.planted import n_comparisons, planted_partition, sample_comparisons
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
-from comparison_hc.flat.search import round_solution, spur_objective
+from comparison_hc.flat.search import WorkShare, round_solution, solution_objective, spur_objective
 from comparison_hc.flat.similarity import adds3, adds4, mulk3
 from comparison_hc.flat.spur import spur, spur_prices
 from comparison_hc.ground.validation import NotConvergedWarning
@@ -253,3 +253,61 @@ def test_bad_input(call, word):
     with warnings.catch_warnings(), pytest.raises(InputError, match=word):
         warnings.simplefilter("error")
         call()
+
+
+def noisy(n, m, seed):
+    "Answers of somebody who sees points in a square and errs: clusters of a kind, nothing to prove."
+    rng = np.random.default_rng(seed)
+    points, rows = rng.random((n, 2)), np.array([rng.permutation(n)[:3] for _ in range(m)])
+    near, far = (np.linalg.norm(points[rows[:, 0]] - points[rows[:, j]], axis=1) for j in (1, 2))
+    wrong = rng.random(m) > 1 / (1 + np.exp((near - far) * 8))
+    return np.where(wrong[:, None], rows[:, [0, 2, 1]], rows)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 9, 12])  # at the last three a rough solution points elsewhere
+def test_giving_up_a_k_early_changes_nothing(seed):
+    "The race of rounds chooses what all k solved finely choose."
+    rows = noisy(40, 3000, seed)
+    S = adds3(rows, 40)
+    found = spur(S, len(rows))
+    fine = {step.k: solution_objective(sdp_k(S, step.k, 1e-4), step.k) for step in found.steps}
+    best = max(fine, key=fine.get)
+    assert found.certificate is None and len(fine) > 2 and len({step.gap > 2e-3 for step in found.steps}) == 2
+    assert found.n_clusters == best and found.objective == pytest.approx(fine[best], abs=1e-2)
+    assert found.solution.gap <= 1e-3 and found.solution.objective <= found.solution.bound
+
+
+def test_it_works_on_one_thread_and_gives_the_others_back():
+    from threadpoolctl import threadpool_info, threadpool_limits
+
+    rows = noisy(30, 1500, 0)
+    S, seen = adds3(rows, 30), []
+    threads = lambda: {pool["num_threads"] for pool in threadpool_info()}
+    watch = lambda *at: seen.append(threads())
+    results = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            before = threads()
+            results.append(spur(S, len(rows), progress=watch))
+            sdp_k(S, 3, certificate=False, progress=watch)
+            sdp_lambda(S, results[0].lam_min, certificate=False, progress=watch)
+            assert threads() == before
+    assert len(seen) > 100 and all(number == {1} for number in seen)
+    np.testing.assert_array_equal(results[0].X, results[1].X)
+    np.testing.assert_array_equal(results[0].labels, results[1].labels)
+
+
+@settings(max_examples=30)
+@given(st.lists(st.sampled_from([None, None, 0, 3, 500]), max_size=200))
+def test_shares_of_work_never_fall_and_are_not_all_before_the_end(steps):
+    told = []
+    share = WorkShare(lambda done, total: told.append((done, total)))
+    for step in steps:
+        if step is None:
+            share("SDP-k with 2", 1, 9)
+        else:
+            share.expect(step)
+    assert len(told) == steps.count(None) and told == sorted(told)
+    assert all(0 <= done < 100 == total for done, total in told)
+    share.finish()
+    assert told[-1] == (100, 100)

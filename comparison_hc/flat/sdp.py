@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from .candidates import guess_labels, guesses_at_price, leading_eigenvectors
+from .candidates import guess_labels, guesses_at_price, leading_eigenvectors, one_thread
 from .candidates import improve_partition as improve_partition
 from .certificate import Certificate as Certificate
 from .certificate import certify as certify
@@ -81,12 +81,13 @@ def sdp_k(
     settings = Settings(tol, max_iter, start, progress).checked(len(S))
     k = check_integer(k, "k", 1, len(S))
     tried, only_one = None, k in (1, len(S))  # at k = 1 and k = n a single matrix is feasible
-    if certificate or only_one:
-        vectors = None if only_one else leading_eigenvectors(S, k - 1)[1]
-        tried = certify(S, guess_labels(S, k, vectors, rng))
-        if tried.holds or only_one:
-            return proved_solution("SDP-k", k, tried)
-    return solve(Problem(S, k=k), tried, settings)
+    with one_thread(len(S)):
+        if certificate or only_one:
+            vectors = None if only_one else leading_eigenvectors(S, k - 1)[1]
+            tried = certify(S, guess_labels(S, k, vectors, rng))
+            if tried.holds or only_one:
+                return proved_solution("SDP-k", k, tried)
+        return solve(Problem(S, k=k), tried, settings)
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #16428db7
 def sdp_lambda(
@@ -108,11 +109,12 @@ def sdp_lambda(
     settings = Settings(tol, max_iter, start, progress).checked(len(S))
     lam = check_number(lam, "lam", 0, open_low=True)
     tried, best = None, -np.inf
-    for labels in guesses_at_price(S, lam, rng) if certificate else ():
-        proof = certify(S, labels)
-        if proof.proves(lam):
-            return proved_solution("SDP-λ", lam, proof, lam=lam)
-        value = proof.objective - lam * proof.n_clusters
-        if tried is None or value > best:
-            tried, best = proof, value
-    return solve(Problem(S, lam=lam), tried, settings)
+    with one_thread(len(S)):
+        for labels in guesses_at_price(S, lam, rng) if certificate else ():
+            proof = certify(S, labels)
+            if proof.proves(lam):
+                return proved_solution("SDP-λ", lam, proof, lam=lam)
+            value = proof.objective - lam * proof.n_clusters
+            if tried is None or value > best:
+                tried, best = proof, value
+        return solve(Problem(S, lam=lam), tried, settings)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROUNDS', 'spur_objective', 'round_solution', 'solution_objective', 'solution_trace', 'SpurStep', 'SpurResult',
-           'Search']
+           'WorkShare', 'Search']
 
 # %% ../../nbs/2_flat/23w_search.ipynb #search-import-warnings-from-dataclasses
 import warnings
@@ -80,7 +80,7 @@ def solution_trace(
 
 # %% ../../nbs/2_flat/23w_search.ipynb #841bab2d
 # relative gap to reach, and how far below the best a k's objective may be to take part
-ROUNDS = ((5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (0.0, 0.04))
+ROUNDS = ((5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (5e-3, 0.04), (2e-3, 0.025), (0.0, 0.012))
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,35 @@ class SpurResult:
 
         return pd.DataFrame([vars(step) for step in self.steps])
 
+# %% ../../nbs/2_flat/23w_search.ipynb #search-share
+class WorkShare:
+    "Makes what the SDPs tell of their iterations into (hundredths done, 100) of the whole work; they never fall."
+
+    def __init__(
+        self,
+        progress,  # called with (hundredths done, 100), an estimate; may raise
+    ):
+        self.progress = progress
+        self.iterations = 0  # done
+        self.share = 0.0
+        self.expect(300)
+
+    def expect(
+        self,
+        iterations,  # how many are to come, nearly
+    ):
+        self.ahead = float(iterations)
+
+    def __call__(self, which, done, most):
+        self.iterations += 1
+        self.ahead = max(self.ahead - 1, self.iterations / 20)  # no work is over before it is
+        self.share = max(self.share, self.iterations / (self.iterations + self.ahead))
+        self.progress(int(100 * self.share), 100)
+
+    def finish(self):
+        "All is done."
+        self.progress(100, 100)
+
 # %% ../../nbs/2_flat/23w_search.ipynb #search-search
 @dataclass(frozen=True, eq=False)
 class Search:
@@ -134,7 +163,12 @@ class Search:
     tol: float  # relative duality gap of the X_k that are compared
     max_iter: int  # iterations of each SDP
     rng: np.random.Generator
-    progress: object = None  # told of every iteration
+    progress: object = None  # told of every iteration; a `WorkShare` also of how many are to come
+
+    def expect(self, iterations):
+        "Say how many iterations are to come, nearly, to whoever wants to know."
+        if isinstance(self.progress, WorkShare):
+            self.progress.expect(iterations)
 
     def promising(self, most=24, tries=5):  # ([k, …], eigenvectors)
         "Numbers of clusters at the largest relative steps of the centred S's spectrum, in falling order."
@@ -174,6 +208,7 @@ class Search:
         "Traces of SDP-λ at both prices, from a solution of SDP-k if there is one."
         start, tol = next(iter(known.values()), None), max(self.tol, 5e-2)
         traces = []
+        self.expect(2 * 30 + 8 * 50)  # how many k there will be is not known yet: eight, say
         for lam in (self.lam_min, self.lam_max):
             solution = sdp_lambda(self.S, lam, tol, self.max_iter, self.rng, start, progress=self.progress)
             traces.append(solution_trace(solution))
@@ -185,9 +220,11 @@ class Search:
         for rough, near in ROUNDS:
             gap = max(self.tol, rough)
             best = max((objective for _, objective in found.values()), default=0.0)
-            for k in ks:
-                before, objective = found.get(k, (None, np.inf))
-                if before is not None and (before.gap <= gap or objective < best - near):
+            racing = [k for k in ks if k not in found or found[k][1] >= best - near]
+            self.expect(20 * len(racing) + 30 * len(racing) * (gap > self.tol))  # this round, and all that come
+            for k in racing:
+                before = found[k][0] if k in found else None
+                if before is not None and before.gap <= gap:
                     continue
                 if before is None and k in known:
                     solution = known[k]
@@ -196,6 +233,8 @@ class Search:
                 if solution.dual is not None:
                     start = solution
                 found[k] = solution, solution_objective(solution, k)
+            if rough < self.tol:
+                break
         return found
 
     def by_proof(self, proofs):  # `SpurResult`

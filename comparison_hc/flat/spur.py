@@ -13,10 +13,12 @@ from types import ModuleType
 
 import numpy as np
 
+from .candidates import one_thread
 from .certificate import check_symmetric
 from .search import Search
 from .search import SpurResult as SpurResult
 from .search import SpurStep as SpurStep
+from .search import WorkShare as WorkShare
 from .search import round_solution as round_solution
 from .search import spur_objective as spur_objective
 from ..ground.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
@@ -46,7 +48,9 @@ def spur(
     tol=1e-3,  # relative duality gap of the X_k that are compared
     max_iter=2000,  # iterations of each SDP before a `NotConvergedWarning`
     rng=0,  # int seed or `numpy.random.Generator`
-    progress=None,  # called after every iteration with (which SDP, iterations done, `max_iter`); may raise
+    # called after every iteration with (which SDP, iterations done, `max_iter`); may raise; a `WorkShare` makes
+    # (hundredths done, 100) of it
+    progress=None,
 ):  # `SpurResult`
     """Clusters and their number (N20, algorithm 1).
 
@@ -67,13 +71,14 @@ def spur(
             stacklevel=2,
         )
     search = Search(S, lam_min, lam_max, rounding, tol, max_iter, rng, progress)
-    proofs, solved = search.proofs()
-    if proofs and not all_k:
-        return search.by_proof(proofs)
-    traces = search.traces(solved)
-    k_low, k_high = sorted(round(trace) for trace in traces)
-    ks = range(min(max(2, k_low), len(S)), min(k_high + 2, len(S)) + 1)
-    return search.by_objective(search.solve_all(ks, solved), *traces)
+    with one_thread(len(S)):
+        proofs, solved = search.proofs()
+        if proofs and not all_k:
+            return search.by_proof(proofs)
+        traces = search.traces(solved)
+        k_low, k_high = sorted(round(trace) for trace in traces)
+        ks = range(min(max(2, k_low), len(S)), min(k_high + 2, len(S)) + 1)
+        return search.by_objective(search.solve_all(ks, solved), *traces)
 
 # %% ../../nbs/2_flat/23_spur.ipynb #4b4b98a1
 class _CallableModule(ModuleType):

@@ -161,8 +161,8 @@ def _flat_clusters(args):
         rule = f"left out with --method {args.method}"
         require(value in (None, False), f"--{name.replace('_', '-')}", rule, value)
     comparisons, classes, notes, _ = _read_answers(args)
-    with said_as_lines():
-        model = ComparisonClustering(args.method, args.clusters, rng=args.seed).fit(comparisons)
+    with said_as_lines(), command_bar(args.method) as progress:
+        model = ComparisonClustering(args.method, args.clusters, rng=args.seed, progress=progress).fit(comparisons)
     proof, steps = model.certificate_, getattr(model.result_, "steps", ())
     method = f"{ {'adds': 'AddS', 'mulk': 'MulK'}[args.method] }-{comparisons.width}, SDP-k"
     if args.clusters:

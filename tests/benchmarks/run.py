@@ -404,6 +404,53 @@ for a in (4, 3.25, 3):
     benchmark(f"SPUR, n = 1000, n(ln n)^{a:g} triplets", 1)(partial(by_spur, a))
 
 
+def people_like(n, m, k=1, dimensions=5, closeness=0.8):
+    "AddS-3 of m triplets about n points, in k clouds that overlap, answered by a logistic law: nothing is proved."
+    import numpy as np
+
+    from comparison_hc.flat import adds3
+
+    rng, rows = np.random.default_rng(0), random_triplets(m, n)
+    points = rng.normal(size=(n, dimensions)) + rng.normal(size=(k, dimensions))[np.arange(n) % k] * closeness * (k > 1)
+    near, far = (np.linalg.norm(points[rows[:, 0]] - points[rows[:, j]], axis=1) for j in (1, 2))
+    wrong = rng.random(m) > 1 / (1 + np.exp(near - far))
+    return adds3(np.where(wrong[:, None], rows[:, [0, 2, 1]], rows), n)
+
+
+def flat_without_proof(n, m, **shape):
+    "SPUR as `adds` calls it; what was imported before does not count."
+
+    def prepare():
+        from comparison_hc.flat.spur import spur
+
+        S, iterations = people_like(n, m, **shape), []
+        spur(people_like(20, 300), 300)
+
+        def call():
+            iterations.clear()
+            before = time.process_time()
+            found = spur(S, m, progress=lambda *at: iterations.append(1))
+            how = f"{len(found.steps)} k, {len(iterations)} iterations, gap {found.solution.gap:.1e}"
+            assert found.certificate is None and found.solution.gap <= 1e-3
+            used = time.process_time() - before
+            return f"{used:.1f} s of processor time; k = {found.n_clusters}, objective {found.objective:.4f}, {how}"
+
+        return call
+
+    return prepare
+
+
+for n, m, shape, goal in (
+    (250, 42_000, dict(k=6), 5),
+    (250, 250_000, dict(k=6), 5),
+    (300, 56_000, dict(), 5),
+    (300, 300_000, dict(dimensions=2), 5),
+    (1000, 330_000, dict(k=6), 60),
+    (1000, 1_000_000, dict(dimensions=10), 60),
+):
+    benchmark(f"adds without proof, n = {n:,}, {m:,} triplets (goal {goal} s)", 2)(flat_without_proof(n, m, **shape))
+
+
 def measure(name):
     "Run one benchmark here and print its measurements as JSON."
     prepare, repetitions = BENCHMARKS[name]
