@@ -162,7 +162,7 @@ def redraw_statements(
 class StructureTest:
     "How unusual the agreement of a tree with its answers would be if people had judged at random."
 
-    agreement: float  # of the real answers, the share that their own tree agrees with
+    agreement: float  # of the real answers that their own tree decides, the share that it gets right
     null: np.ndarray  # (n,) the same for answers at random
     p_value: float  # (1 + how many of them are at least as large) / (1 + n)
 
@@ -183,7 +183,8 @@ def structure_test(
 
     def share(child):
         judged = answers if child is None else chance(answers, child)
-        return agreement(build(judged), judged).fraction
+        found = agreement(build(judged), judged)
+        return found.agree / max(found.agree + found.disagree, 1)
 
     real, *null = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
     return StructureTest(real, frozen(np.array(null)), (1 + sum(value >= real for value in null)) / (1 + len(null)))
