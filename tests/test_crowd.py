@@ -9,8 +9,8 @@ from comparison_hc.comparisons import Triplets
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
-from comparison_hc.metrics import agreement
 from comparison_hc.methods import build_hierarchy
+from comparison_hc.metrics import agreement
 from comparison_hc.oracles import sample_triplets
 from comparison_hc.people.crowd import (
     against_the_others,

@@ -186,8 +186,11 @@ def crowd_weights(
     build = WEIGHTED_METHODS[method]
     p = np.full(len(names), 0.75)  # at first all the same
 
+    own = getattr(answers, "weights", None)
+    own = np.ones(len(answers)) if own is None else own
+
     def tree_of(kept, worth):
-        some = worth[person[kept]]
+        some = (own * worth[person])[kept]
         return build(answers.take(kept), weights=some if some.any() else None)
 
     for n_rounds in range(1, max_rounds + 1):
