@@ -18,7 +18,7 @@ WORDS = {
         or of people, if the file says who answered""",
     "without": "leave out the answers of this person; may be repeated",
 }
-MUCH_WORK = 500_000  # answers in all trees together from which more processes are worth starting
+MUCH_WORK = 5_000_000  # answers in all trees together: with fewer, one process is done before others have started
 
 # %% ../../nbs/5_practice/53w_support.ipynb #support-words-check
 def add_support(
