@@ -15,6 +15,7 @@ from pathlib import Path
 
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
+from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .practice.command_files import check_files
 from .practice.reading_command import said_as_lines
@@ -293,7 +294,7 @@ def pool_command(args):
     _write_answers(result, pool.triplets, args)
 
 # %% ../nbs/5_practice/53w_cli.ipynb #main-code
-COMMANDS = (add_cluster, add_ask, add_pool, add_demo, add_data, add_check, add_dashboard, add_reproduce)
+COMMANDS = (add_cluster, add_ask, add_people, add_pool, add_demo, add_data, add_check, add_dashboard, add_reproduce)
 POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME"}
 
 

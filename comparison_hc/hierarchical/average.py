@@ -14,7 +14,7 @@ from ..ground.validation import check_pairwise, check_progress, check_similarity
 from .votes import LinkScores, RankedVotes, places_of
 from .votes import ListedVotes as ListedVotes
 from .votes import check_partition as check_partition
-from .weights import WeightedVotes, check_weights
+from .weights import WeightedVotes, weights_of
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #merge-links-of-votes
 def merge_links_of_votes(
@@ -52,13 +52,13 @@ def quadruplet_average_linkage(
     initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
     n_objects=None,  # N; by default as the answers say
     progress=None,  # called with (merges done, merges in all)
-    weights=None,  # (m,) what every answer counts, at least 0; None: as much as any other
+    weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
 ):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL (F19, eqs. 4–5, algorithm 1). All answers vote. Time about O(m · depth of the tree), memory O(m)."
     quadruplets = as_quadruplets(quadruplets, n_objects)
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
-    weights = check_weights(weights, len(quadruplets))
+    weights = weights_of(quadruplets, weights)
     votes = ListedVotes(quadruplets) if weights is None else WeightedVotes(quadruplets, weights)
     return average_linkage_of_votes(votes, clusters, quadruplets.names, progress)
 

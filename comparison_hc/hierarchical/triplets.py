@@ -16,7 +16,7 @@ from .triplet_votes import TripletVotes, ask_everybody, tree_of_triplets
 from .triplet_votes import triplet_average_linkage_ranked as triplet_average_linkage_ranked
 from .triplet_votes import triplet_kernel_ranked as triplet_kernel_ranked
 from .votes import check_partition
-from .weights import check_weights
+from .weights import weights_of
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #triplet-kernel
 def triplet_kernel(
@@ -58,12 +58,12 @@ def triplet_average_linkage(
     sort=True,  # whether to sort the merges by nearness afterwards; the tree's clusters stay, its cuts improve
     n_objects=None,  # N; by default as the answers say
     progress=None,  # called with (merges done, merges in all)
-    weights=None,  # (m,) what every answer counts, at least 0; None: as much as any other
+    weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
 ):  # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL, average linkage from triplets (ours, not in F19). All answers vote. Time O(m · depth of the tree + N³)."
     triplets, sort = as_triplets(triplets, n_objects), check_flag(sort, "sort")
     n = triplets.n_objects
     check_pairwise(n)
-    weights = check_weights(weights, len(triplets))
+    weights = weights_of(triplets, weights)
     votes, clusters = TripletVotes(triplets, weights), check_partition(initial, n)
     return tree_of_triplets(votes, clusters, sort, triplets.names, progress)

@@ -15,7 +15,9 @@ from ..ground.progress import command_bar
 from ..ground.validation import check_integer, check_names, check_similarity, require
 from .command_files import check_files, read_initial, read_similarity, read_truth
 from .method_table import methods
+from .people_filter import without_people
 from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
+from .support_command import add_support, check_support, with_support
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #names
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
@@ -87,6 +89,7 @@ def add_cluster(
     add_reading(cluster)
     option("title")
     option("tree", action="store_true")
+    add_support(cluster)
     cluster.set_defaults(run=cluster_command)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #cluster-command
@@ -98,6 +101,7 @@ def cluster_command(
 
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
     check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
+    check_support(args, args.method in flat_names)
     if args.method in flat_names:
         return report(_flat_clusters(args), args)
     together = args.clusters is not None or not args.labels_out
@@ -125,7 +129,8 @@ def _from_answers(args):
     with command_bar(args.method) as progress:
         tree, _ = build_hierarchy(args.method, comparisons, initial, progress=progress, **options)
     title = args.title or Path(args.file).stem
-    return Result(tree, comparisons, title, method.title, args.clusters, classes, start | statements)
+    result = Result(tree, comparisons, title, method.title, args.clusters, classes, start | statements)
+    return with_support(result, args, lambda drawn: build_hierarchy(args.method, drawn, initial, **options)[0])
 
 
 def _read_answers(args):
@@ -133,9 +138,10 @@ def _read_answers(args):
     comparisons = typed_answers(args)
     initial = _initial(args, comparisons.object_names)
     classes = read_truth(args.truth, comparisons.object_names) if args.truth else None
-    notes = {}
+    comparisons = without_people(comparisons, args.without, "--without")
+    notes = {"left out": ", ".join(args.without)} if args.without else {}
     if args.kind in ("central", "odd-one-out"):
-        notes = {"statements": f"{len(comparisons) // 2:,} ({args.kind}, two triplets each)"}
+        notes["statements"] = f"{len(comparisons) // 2:,} ({args.kind}, two triplets each)"
     if args.majority:
         comparisons = comparisons.majority()
     require(len(comparisons), str(args.file), "a file that leaves answers after --majority", "every question tied")

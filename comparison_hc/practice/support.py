@@ -23,21 +23,19 @@ from .consensus import cluster_keys, majority_consensus
 def units_of(
     answers,  # `Triplets` or `Quadruplets`, m answers
     by=None,  # "answers", "people", (m,) labels of what belongs together; None: people where they are known
-):  # list of arrays of row numbers, one a unit, in the order of the sorted labels
+):  # (m,) integers from 0: the unit of every answer, numbered in the order of the sorted labels
     "What is drawn: single answers, or groups of answers that stay together. Raises `InputError`."
     m, who = len(answers), answers.respondents
     if isinstance(by, str) or by is None:
         require(by in (None, "people", "answers"), "by", '"people", "answers", labels or None', by)
         require(by != "people" or who is not None, "by", '"answers": nobody knows who gave them', by)
         if by == "answers" or who is None:
-            return np.arange(m).reshape(-1, 1)
+            return np.arange(m)
         by = who
     rule = f"{m} labels, one an answer"
     labels = as_array(by, "by", rule)
     require(labels.shape == (m,), "by", rule, by)
-    _, unit = np.unique(labels.astype(str), return_inverse=True)
-    order = np.argsort(unit, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(unit))[:-1])
+    return np.unique(labels.astype(str), return_inverse=True)[1].reshape(-1)
 
 
 def resampled(
@@ -46,8 +44,11 @@ def resampled(
     rng,  # `numpy.random.Generator`
 ):  # answers of the same kind
     "As many units as there are, drawn with replacement."
-    drawn = rng.integers(len(units), size=len(units))
-    return answers.take(np.concatenate([units[unit] for unit in drawn.tolist()]))
+    rows, size = np.argsort(units, kind="stable"), np.bincount(units)
+    drawn = rng.integers(len(size), size=len(size))
+    begin = (np.cumsum(size) - size)[drawn]  # where the rows of each drawn unit begin, in the sorted rows …
+    long = size[drawn]  # … and how many there are
+    return answers.take(rows[np.repeat(begin - np.cumsum(long) + long, long) + np.arange(long.sum())])
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-class
 @dataclass(frozen=True, eq=False, repr=False)
@@ -162,7 +163,7 @@ def redraw_statements(
 class StructureTest:
     "How unusual the agreement of a tree with its answers would be if people had judged at random."
 
-    agreement: float  # of the real answers, the share that their own tree agrees with
+    agreement: float  # of the real answers that their own tree decides, the share that it gets right
     null: np.ndarray  # (n,) the same for answers at random
     p_value: float  # (1 + how many of them are at least as large) / (1 + n)
 
@@ -183,7 +184,8 @@ def structure_test(
 
     def share(child):
         judged = answers if child is None else chance(answers, child)
-        return agreement(build(judged), judged).fraction
+        found = agreement(build(judged), judged)
+        return found.agree / max(found.agree + found.disagree, 1)
 
     real, *null = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
     return StructureTest(real, frozen(np.array(null)), (1 + sum(value >= real for value in null)) / (1 + len(null)))

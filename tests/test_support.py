@@ -1,0 +1,280 @@
+"""Support of clusters against its definition, consensus trees, and a test whose level is what it says."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.ground.intervals import proportion_interval
+from comparison_hc.ground.validation import InputError
+from comparison_hc.hierarchical.average import quadruplet_average_linkage
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.triplets import triplet_average_linkage
+from comparison_hc.methods import build_hierarchy
+from comparison_hc.oracles import sample_triplets
+from comparison_hc.practice.consensus import cluster_keys, majority_consensus
+from comparison_hc.practice.support import bootstrap_support, flip_fair, redraw_statements, structure_test, units_of
+
+
+def clusters_of(tree):
+    "The object sets of all merges."
+    return [frozenset(members.tolist()) for _, members in tree.clusters()][tree.n_leaves :]
+
+
+def some_triplets(seed, n=12, m=150, people=None):
+    "Triplets of a planted hierarchy, some wrong; perhaps with people."
+    answers = sample_triplets(planted_hierarchy(n // 4, 2, 0.8, 0.2, 0.1, seed).similarity, m, seed).flip(0.1, seed)
+    who = None if people is None else np.arange(m) % people
+    return Triplets(answers, respondents=who)
+
+
+def build(answers):
+    return build_hierarchy("3-al", answers)[0]
+
+
+# ---- weights
+
+
+@pytest.mark.parametrize("method, width", [(triplet_average_linkage, 3), (quadruplet_average_linkage, 4)])
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=40)
+def test_weights_are_repetitions(method, width, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 9))
+    rows = np.array([rng.permutation(n)[:width] for _ in range(rng.integers(1, 40))])
+    answers = (Triplets if width == 3 else Quadruplets)(rows, n)
+    times = rng.integers(0, 4, len(rows))
+    times[-1] = 2
+    before = times.copy()
+    repeated = method(answers.take(np.repeat(np.arange(len(rows)), times)))
+    assert method(answers, weights=times) == repeated == method(answers, weights=times / 16)
+    assert (times == before).all()
+
+
+@pytest.mark.parametrize("method", [triplet_average_linkage, quadruplet_average_linkage])
+@pytest.mark.parametrize("bad", [[1.0], [1, -1], [0, 0], [1, np.inf], ["a", "b"], 3])
+def test_weights_that_are_none(method, bad):
+    with pytest.raises(InputError, match="weights must be"):
+        method(Triplets([[0, 1, 2], [2, 1, 0]]), weights=bad)
+
+
+# ---- clusters as bits
+
+
+@given(st.integers(1, 20), st.integers(0, 10**6))
+def test_keys_are_equal_where_the_sets_are(n, seed):
+    one, two = random_tree(n, seed), random_tree(n, seed + 1)
+    sets, keys = clusters_of(one) + clusters_of(two), cluster_keys(one) + cluster_keys(two)
+    for a in range(len(sets)):
+        assert [key == keys[a] for key in keys] == [cluster == sets[a] for cluster in sets]
+
+
+# ---- consensus
+
+
+@st.composite
+def many_trees(draw):
+    "Trees near one another: one tree with a few objects changed places."
+    seed = draw(st.integers(0, 10**6))
+    rng = np.random.default_rng(seed)
+    base = random_tree(draw(st.integers(1, 9)), rng)
+    trees = []
+    for _ in range(draw(st.integers(1, 9))):
+        order = np.arange(base.n_objects)
+        for _ in range(rng.integers(0, 3)):
+            a, b = rng.integers(base.n_objects, size=2)
+            order[[a, b]] = order[[b, a]]
+        trees.append(base.relabel(order))
+    return trees
+
+
+@given(many_trees(), st.sampled_from([0.5, 0.6, 0.9]))
+@settings(max_examples=150)
+def test_consensus_has_all_that_the_majority_has(trees, threshold):
+    tree, values, kept = majority_consensus(trees, threshold)
+    sets = [set(clusters_of(one)) for one in trees]
+    counts = {c: sum(c in one for one in sets) for one in sets for c in one}
+    assert tree.n_leaves == trees[0].n_leaves
+    np.testing.assert_array_equal(values, [counts.get(c, 0) / len(trees) for c in clusters_of(tree)])
+    above = {c for c, count in counts.items() if count / len(trees) > threshold}
+    assert {c for c, is_kept in zip(clusters_of(tree), kept) if is_kept} == above
+    again = majority_consensus(trees[::-1], threshold).dendrogram
+    assert again.same_tree(tree)  # the order of the trees is no information
+
+
+def test_consensus_of_one_tree_is_that_tree():
+    tree = random_tree(9, 0)
+    found = majority_consensus([tree] * 3)
+    assert found.dendrogram.same_tree(tree) and (found.values == 1).all() and found.kept.all()
+
+
+def test_consensus_keeps_initial_clusters_and_names():
+    trees = [Dendrogram.from_merges(m, [[0, 3], [1], [2]], list("abcd")) for m in ([(0, 1), (3, 2)], [(0, 2), (3, 1)])]
+    found = majority_consensus(trees[:1] + trees)
+    assert found.dendrogram.names == tuple("abcd")
+    assert clusters_of(found.dendrogram)[0] == {0, 1, 3} and found.values.tolist() == pytest.approx([2 / 3, 1])
+
+
+@pytest.mark.parametrize(
+    "trees, threshold, word",
+    [
+        ([], 0.5, "trees"),
+        ([1], 0.5, "trees"),
+        ([random_tree(3, 0), random_tree(4, 0)], 0.5, "trees"),
+        ([random_tree(3, 0)], 0.4, "threshold"),
+        ([random_tree(3, 0)], 1, "threshold"),
+    ],
+)
+def test_consensus_refuses(trees, threshold, word):
+    with pytest.raises(InputError, match=f"{word} must be"):
+        majority_consensus(trees, threshold)
+
+
+# ---- support
+
+
+@pytest.mark.parametrize("by", [None, "answers", "people", "labels"])
+def test_support_is_its_definition(by):
+    answers = some_triplets(3, people=7)
+    labels = np.arange(len(answers)) // 2
+    tree = build(answers)
+    found = bootstrap_support(tree, answers, build, 30, labels if by == "labels" else by, rng=5)
+    unit = {"answers": np.arange(len(answers)), "labels": labels}.get(by, answers.respondents)
+    counts = np.zeros(tree.n_leaves - 1)
+    for child in np.random.default_rng(5).spawn(30):
+        names = sorted(set(unit.tolist()), key=str)
+        if by == "answers":
+            names = list(range(len(answers)))
+        drawn = child.integers(len(names), size=len(names))
+        rows = [row for which in drawn for row in range(len(answers)) if unit[row] == names[which]]
+        sets = clusters_of(build(Triplets(answers.array[rows], answers.n_objects)))
+        counts += [cluster in sets for cluster in clusters_of(tree)]
+    np.testing.assert_array_equal(found.values, counts / 30)
+    assert found.values[-1] == 1 and len(found.trees) == 30
+
+
+def test_support_does_not_depend_on_workers():
+    answers, told = some_triplets(1), []
+    tree = build(answers)
+    alone = bootstrap_support(tree, answers, "3-al", 12, rng=2, progress=lambda *step: told.append(step))
+    shared = bootstrap_support(tree, answers, "3-al", 12, rng=2, n_jobs=2)
+    np.testing.assert_array_equal(alone.values, shared.values)
+    assert alone.trees == shared.trees and told == [(done, 12) for done in range(1, 13)]
+
+
+def test_fewer_resamples_are_the_first_of_more():
+    answers = some_triplets(1)
+    few, many = (bootstrap_support(build(answers), answers, "3-al", n, rng=2).trees for n in (4, 9))
+    assert few == many[:4]
+
+
+def test_full_support_where_nothing_is_in_doubt():
+    answers = sample_triplets(planted_hierarchy(1, 3, 0.8, 0.1, 0, 0).similarity, 1.0, 0)
+    answers = answers.take(np.repeat(np.arange(len(answers)), 20))
+    tree = build(answers)
+    found = bootstrap_support(tree, answers, "3-al", 20)
+    assert (found.values == 1).all() and found.consensus().dendrogram.same_tree(tree)
+    assert found.to_frame().support.tolist() == [1.0] * 7
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        (dict(by="people"), "by"),
+        (dict(by="somebody"), "by"),
+        (dict(by=[1, 2]), "by"),
+        (dict(build="5-al"), "method"),
+        (dict(build=3), "build"),
+        (dict(build=lambda answers: random_tree(3, 0)), "build"),
+        (dict(n_resamples=0), "n_resamples"),
+        (dict(n_jobs=0), "n_jobs"),
+        (dict(progress=1), "progress"),
+        (dict(rng=-1), "rng"),
+        (dict(answers=Triplets([[0, 1, 2]])), "answers"),
+        (dict(dendrogram=None), "dendrogram"),
+    ],
+)
+def test_support_refuses(change, word):
+    answers = some_triplets(1)
+    given_ = dict(dendrogram=build(answers), answers=answers, build="3-al", n_resamples=2) | change
+    with pytest.raises(InputError, match=f"{word} must be"):
+        bootstrap_support(**given_)
+
+
+def test_every_row_is_in_one_unit():
+    answers = some_triplets(0, people=5)
+    for by, n in ((None, 5), ("people", 5), ("answers", 150), (np.arange(150) // 2, 75)):
+        units = units_of(answers, by)
+        assert units.shape == (150,) and sorted(set(units.tolist())) == list(range(n))
+
+
+# ---- is there anything at all
+
+
+def test_level_of_the_structure_test():
+    "On answers by coins, p ≤ 0.05 in at most one of twenty; 19 draws make that exact."
+    runs = 150
+    asked = Triplets([np.random.default_rng(s).permutation(7)[:3] for s in range(60)], 7)
+    wrong = sum(structure_test(asked.flip(0.5, s), "3-al", 19, rng=s).p_value <= 0.05 for s in range(runs))
+    low, high = proportion_interval(wrong, runs, 0.999)
+    assert low <= 0.05 <= high  # with 19 draws the level is 1/20 but for ties
+
+
+def test_power_of_the_structure_test():
+    planted = planted_hierarchy(4, 2, 0.8, 0.2, 0.1, 0)
+    found = structure_test(sample_triplets(planted.similarity, 600, 0).flip(0.1, 1), "3-al", 39)
+    assert found.p_value == 1 / 40 and found.agreement > found.null.max()
+
+
+def test_p_value_counts_ties_against_the_structure():
+    def always(answers):
+        return random_tree(answers.n_objects, 0)
+
+    found = structure_test(some_triplets(0), always, 9, chance=lambda answers, rng: answers)
+    assert (found.null == found.agreement).all() and found.p_value == 1
+
+
+def test_workers_do_not_change_the_test():
+    one, two = (structure_test(some_triplets(0), "3-al", 9, rng=3, n_jobs=n) for n in (1, 2))
+    np.testing.assert_array_equal(one.null, two.null)
+
+
+@pytest.mark.parametrize("make", [Triplets.from_central, Triplets.from_odd_one_out])
+def test_statements_are_drawn_anew_as_statements(make):
+    rng = np.random.default_rng(0)
+    said = np.array([rng.permutation(9)[:3] for _ in range(300)])
+    answers = make(said, 9, respondents=np.arange(300) % 4)
+    drawn = redraw_statements(answers, rng)
+    possible = {
+        tuple(map(tuple, make([[row[t], row[t - 1], row[t - 2]]], 9).array.tolist())) for row in said for t in range(3)
+    }
+    possible |= {pair[::-1] for pair in possible}
+    pairs = [tuple(map(tuple, pair)) for pair in drawn.array.reshape(-1, 2, 3).tolist()]
+    assert set(pairs) <= possible
+    np.testing.assert_array_equal(np.sort(drawn.array, axis=1), np.sort(answers.array, axis=1))
+    np.testing.assert_array_equal(drawn.respondents, answers.respondents)
+    same = (drawn.array.reshape(-1, 6) == answers.array.reshape(-1, 6)).all(axis=1).mean()
+    assert 0.2 < same < 0.47
+
+
+def test_what_is_no_statement_is_refused():
+    for rows in ([[0, 1, 2]], [[0, 1, 2], [0, 1, 3]]):
+        with pytest.raises(InputError, match="answers must be"):
+            redraw_statements(Triplets(rows), np.random.default_rng(0))
+
+
+def test_coins_keep_the_questions():
+    answers = some_triplets(0)
+    turned = flip_fair(answers, np.random.default_rng(0))
+    np.testing.assert_array_equal(np.sort(turned.array[:, 1:]), np.sort(answers.array[:, 1:]))
+    assert 0.3 < (turned.array == answers.array).all(axis=1).mean() < 0.7
+
+
+def test_on_cars(dataset_or_skip):
+    cars = dataset_or_skip("car").triplets
+    tree = build_hierarchy("3k-al", cars)[0]
+    found = bootstrap_support(tree, cars, "3k-al", 5, by=np.arange(len(cars)) // 2)
+    assert found.values.shape == (59,) and found.values[-1] == 1
+    assert structure_test(cars, "3k-al", 9, chance=redraw_statements).p_value == 0.1
