@@ -266,7 +266,7 @@ def _ends(places, cluster, images, extra):
         if places.named:
             said = escape(places.text[node])
             more = f'<tspan fill="#767676"> {escape(extra[node])}</tspan>' if extra and node < tree.n_leaves else ""
-            parts.append(f'<text {places.turn(start, at)} dy=".35em">{said}{more}</text>')
+            parts.append(f'<text class="name" {places.turn(start, at)} dy=".35em">{said}{more}</text>')
     return parts
 
 

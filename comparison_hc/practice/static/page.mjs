@@ -125,7 +125,7 @@ function draw() {
     }
     if (data.named) {
       const found = members(node).some(hit);
-      const text = say(start, across, textOf(node), found ? {class: "found"} : {});
+      const text = say(start, across, textOf(node), {class: found ? "name found" : "name"});
       if (node < K && data.extra && isCut()) text.append(element("tspan", {fill: "#767676"}, ` ${data.extra[node]}`));
       parts.push(text);
     }
