@@ -135,7 +135,7 @@ class TreePlaces:
         if room is None:
             self.pitch = 40 if images else 16 if count <= 80 else 13
         else:
-            self.pitch = max(room - 2 * edge - (legend + 22 if look.sideways else 0), count) / count
+            self.pitch = max(room - 2 * edge - (legend + 22 if look.sideways else 10), count) / count
         self.size = min(12.5, 0.86 * self.pitch)
         self.named = self.size >= 2.2  # smaller letters cannot be read even in print
         self.picture = min(self.pitch - 3, 90) if images else 0
@@ -299,7 +299,11 @@ def _supports(places, support):
         dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="#111" stroke-width=".6"/>'
         text = ""
         if places.pitch >= 10:
-            shift = 'dx="4" dy="-2.5"' if places.look.orientation != "right" else 'dx="-4" dy="-2.5" text-anchor="end"'
+            above = int(places.tree.parents[node]) if node < 2 * K - 2 else None
+            stem = 12 if above is None else places.along[node] - places.along[above]
+            look = places.look
+            left = (look.orientation == "right") != (look.sideways and stem >= 18)  # over the stem where it is long
+            shift = 'dx="-4" dy="-2.5" text-anchor="end"' if left else 'dx="4" dy="-2.5"'
             halo = 'fill="#333" stroke="#fff" stroke-width="2.5" paint-order="stroke"'
             text = f'<text x="{x:.1f}" y="{y:.1f}" {shift} font-size="8" {halo}>{100 * share:.0f}</text>'
         parts.append(dot + text)

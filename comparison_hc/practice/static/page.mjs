@@ -146,7 +146,9 @@ function draw() {
     const target = element("circle", {cx, cy, r: 7, fill: "transparent"});
     const inside = [target, dot];
     if (share !== undefined && data.pitch >= 10) {
-      const left = data.side === "right", halo = {stroke: "#fff", "stroke-width": 2.5, "paint-order": "stroke"};
+      const stem = node === root ? 12 : at.along(node) - at.along(parent[node]);
+      const left = (data.side === "right") !== (sideways && stem >= 18);
+      const halo = {stroke: "#fff", "stroke-width": 2.5, "paint-order": "stroke"};
       const place = {x: cx, y: cy, dx: left ? -4 : 4, dy: -2.5, "text-anchor": left ? "end" : "start"};
       inside.push(element("text", {...place, "font-size": 8, fill: "#333", ...halo}, String(Math.round(100 * share))));
     }
@@ -302,6 +304,15 @@ document.getElementById("fit").addEventListener("click", () => {
   draw();
 });
 document.getElementById("unfold").addEventListener("click", () => { state.folded.clear(); draw(); });
+
+// A tall tree is a thin line on a sheet of paper: for the printer its branches are drawn longer.
+const {length} = data;
+addEventListener("beforeprint", () => {
+  const tall = layout().breadth;
+  if (sideways && tall > 1.4 * (length + data.labels)) data.length = Math.max(length, tall / 1.4 - data.labels);
+  draw();
+});
+addEventListener("afterprint", () => { data.length = length; draw(); });
 document.getElementById("controls").hidden = false;
 draw();
 list();
