@@ -339,6 +339,7 @@ def main(
             stream.reconfigure(errors="replace")
     try:
         args = _checked(make_parser().parse_args(arguments))
+        args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
         code = args.run(args) or 0
         sys.stdout.flush()
         return code

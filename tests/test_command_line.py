@@ -57,8 +57,11 @@ def test_screen(answers, capsys):
     assert all(any(line.endswith(f" {name}") for line in out.splitlines()) for name in NAMES)  # the drawing
 
 
+SVG_NAME = b"http://www.w3.org/2000/svg"
+
+
 def test_every_form_of_output(answers, capsys):
-    endings = ["html", "svg", "png", "nwk", "csv", "json"]
+    endings = ["html", "svg", "png", "pdf", "nwk", "csv", "json"]
     code, out, err = run(
         capsys,
         "cluster",
@@ -73,16 +76,16 @@ def test_every_form_of_output(answers, capsys):
         and [line for line in out.splitlines() if line.startswith("wrote")]
         == [f"wrote tree.{ending}" for ending in endings]
     )
-    page, svg, png, newick, table, everything = (Path(f"tree.{ending}").read_bytes() for ending in endings)
-    assert png.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in png[-12:]
+    page, svg, png, pdf, newick, table, everything = (Path(f"tree.{ending}").read_bytes() for ending in endings)
+    assert png.startswith(b"\x89PNG\r\n\x1a\n") and b"IEND" in png[-12:] and pdf.startswith(b"%PDF")
     texts = "".join(ET.fromstring(svg).itertext())
     for name in NAMES:
         assert name in texts and name.encode() in page
     assert (
         page.startswith(b"<!DOCTYPE html>")
         and b"fruit &amp; fauna" in page
-        and b"<script" not in page
-        and b"src=" not in page
+        and b"<script src" not in page
+        and not [outside for outside in (b"src=", b"https:", b"http:") if outside in page.replace(SVG_NAME, b"")]
     )
     data = json.loads(everything)
     tree = Dendrogram.from_newick(newick.decode().strip(), names=data["names"])
@@ -222,7 +225,8 @@ def test_hostile_names_stay_text(capsys, tmp_path, monkeypatch):
         "n.csv",
     )
     page = Path("n.html").read_text(encoding="utf-8")
-    assert code == 0 and err == "" and "<script" not in page and "<b>" not in page and page.count("</svg>") == 1
+    assert code == 0 and err == "" and "<script>" not in page and "<b>" not in page and page.count("</svg>") == 3
+    assert page.count("<script") == page.count("</script>") == 2  # the tree's data, and what shows it
     assert set(Dendrogram.from_newick(Path("n.nwk").read_text().strip()).names) == set(names)
     assert {row[0] for row in csv.reader(Path("n.csv").read_text().splitlines())} == {"object", *names}
 
@@ -281,7 +285,7 @@ BAD = {
     "too many clusters": (["cluster", "good.csv", "--clusters", "4"], "1 to 3"),
     "clusters in words": (["cluster", "good.csv", "--clusters", "two"], "--clusters"),
     "negative": (["cluster", "good.csv", "--clusters", "-1"], "--clusters"),
-    "ending": (["cluster", "good.csv", "--out", "tree.pdf"], "tree.pdf"),
+    "ending": (["cluster", "good.csv", "--out", "tree.doc"], "tree.doc"),
     "no ending": (["cluster", "good.csv", "--out", "tree"], "--out"),
     "no folder": (["cluster", "good.csv", "--out", "no/tree.html"], "existing folder"),
     "one bad of two": (["cluster", "good.csv", "--out", "tree.html", "--out", "tree.doc"], "tree.doc"),
@@ -481,7 +485,7 @@ def browser():
         chromium.close()
 
 
-LEAVES = """() => [...document.querySelectorAll('svg .mark-text text, svg g[class*="mark-text role-mark"] text')]
+LEAVES = """() => [...document.querySelectorAll('#tree svg text.name')]
     .map(t => {
         const {left, top, right, bottom, width, height} = t.getBoundingClientRect();
         return {text: t.textContent, left, top, right, bottom, width, height};
@@ -502,7 +506,8 @@ def open_offline(browser, page_file, width=1000):
     page, complaints = context.new_page(), []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.append(request.url) if request.url != page_file.as_uri() else None)
+    known = (page_file.as_uri(), "data:image/")  # the page itself, and the pictures inside it
+    page.on("request", lambda request: None if request.url.startswith(known) else complaints.append(request.url))
     page.goto(page_file.as_uri())
     page.wait_for_load_state()
     return page, complaints
@@ -512,7 +517,7 @@ def test_main_jobs_page_in_a_browser(cars, browser):
     page, complaints = open_offline(browser, cars[0])
     leaves = [leaf for leaf in page.evaluate(LEAVES) if leaf["text"].isdigit() and leaf["width"]]
     by_name = {leaf["text"]: leaf for leaf in leaves}
-    picture = page.locator("svg").bounding_box()
+    picture = page.locator("#tree svg").bounding_box()
     assert complaints == [] and picture["width"] > 300 and picture["height"] > 60 * 8
     assert {str(car) for car in range(1, 61)} <= set(by_name)
     cars_only = [by_name[str(car)] for car in range(1, 61)]
@@ -525,7 +530,7 @@ def test_main_jobs_page_in_a_browser(cars, browser):
     )
     body = page.inner_text("body")
     assert "6,056" in body and "12,112" in body and page.title() == "T_ALL_REDUCED"
-    assert page.evaluate("getComputedStyle(document.querySelector('svg')).visibility") == "visible"
+    assert page.evaluate("getComputedStyle(document.querySelector('#tree svg')).visibility") == "visible"
     if os.environ.get("COMPARISON_HC_SCREENSHOT"):
         page.screenshot(path=os.environ["COMPARISON_HC_SCREENSHOT"], full_page=True)
     page.context.close()
@@ -596,10 +601,12 @@ def test_initial_clusters_are_those_of_the_file(tmp_path, capsys, method):
     )
     said = capsys.readouterr().out
     assert "3 initial clusters, 2 of them objects that are not in the file" in said
+    noted = tree.read_text().strip()
     assert (
-        tree.read_text().strip()
+        Dendrogram.from_newick(noted).to_newick()
         == build_hierarchy(method, read_comparisons(answers, header=False), [[0, 3], [1], [2]])[0].to_newick()
     )
+    assert "[&cluster=1]" in noted
 
 
 def test_initial_clusters_with_a_similarity(tmp_path, capsys):
@@ -679,7 +686,7 @@ def test_flat_clusters_on_the_screen_and_in_files(answers, capsys, method):
     page, data = Path("c.html").read_text(), json.loads(Path("c.json").read_text())
     for name in NAMES:
         assert name in page
-    assert "<figure" not in page and data["n_clusters"] == 2 and sorted(data["names"]) == sorted(NAMES)
+    assert 'id="tree"' not in page and data["n_clusters"] == 2 and sorted(data["names"]) == sorted(NAMES)
     rows = {row["object"]: int(row["cluster"]) for row in csv.DictReader(Path("l.csv").read_text().splitlines())}
     assert rows == dict(zip(data["names"], data["labels"])) and Path("c.csv").read_text() == Path("l.csv").read_text()
 
@@ -720,7 +727,7 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("apart.csv").write_text("a,b,c\nc,b,a\nx,y,z\nz,y,x\n")
     code, out, err = run(capsys, "cluster", "apart.csv", "--header", "no", "--method", "adds", "--clusters", 2)
-    assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 2" in out
+    assert code == 0 and "warning" in err and "fall apart into 2" in err and "cluster 1" in out
 
 
 def test_flat_methods_show_how_much_is_left(tmp_path, monkeypatch, capsys):

@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 
 from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
-from comparison_hc.dendrogram import random_tree
+from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering
+from comparison_hc.ground.newick_notes import read_newick_notes
 from comparison_hc.ground.rows import number_by_size
 from comparison_hc.practice.results import FlatResult
+from comparison_hc.practice.tree_picture import cluster_colour
 
 
 @given(st.lists(st.integers(-3, 5), min_size=1, max_size=40))
@@ -98,3 +100,29 @@ def test_every_output_of_one_run_shows_the_same_numbers(answers_file, tmp_path, 
     assert dict(zip(data["names"], data["labels"])) == table
     sizes = np.bincount(list(table.values()))
     assert (np.diff(sizes) <= 0).all()
+
+    newick = outs[2].read_text(encoding="utf-8")
+    _, noted = read_newick_notes(newick)
+    names = Dendrogram.from_newick(newick).names
+    assert dict(zip(names, noted.tolist())) == table
+    page = outs[0].read_text(encoding="utf-8")
+    listed = {}
+    for number, colour, names in re.findall(
+        r"<li><b style=\"background:(#\w+);[^>]*>(\d+)</b>.*?</span>(.*?)</li>", page
+    ):
+        for name in names.split(", "):
+            listed[name] = (int(colour), number)
+    assert {name: number for name, (number, _) in listed.items()} == table
+    assert all(colour == cluster_colour(number) for number, colour in listed.values())
+    script = json.loads(re.search(r'id="tree-data">(.*?)</script>', page, re.S)[1])
+    for k, nodes in enumerate(script["cuts"], start=1):
+        labels = np.full(9, -1)
+        for number, node in enumerate(nodes):
+            start = script["starts"][node]
+            labels[script["order"][start : start + script["sizes"][node]]] = number
+        assert np.array_equal(labels, tree_of(data).cut(k))
+
+
+def tree_of(data):
+    "The tree in a JSON file."
+    return Dendrogram.from_linkage(data["linkage"])

@@ -41,12 +41,15 @@ def branch_texts(
 
 def to_newick(
     tree,  # `LinkageTree`
+    support=None,  # (K-1,) numbers from 0 to 1, written over the bracket of each merge
+    clusters=None,  # (N,) cluster of every object, written as [&cluster=3] at every node inside one
 ):  # one line of text, ending in ";"
     "A tree in Newick format: names (numbers where there are none), branch lengths from the heights."
     K = tree.n_leaves
     children = tree.children.tolist()
     names = list(map(quoted, tree.names)) if tree.names else [str(i) for i in range(tree.n_objects)]
-    lengths = branch_texts(tree)
+    over = [""] * K + (["" for _ in children] if support is None else [f"{float(share):.6g}" for share in support])
+    after = [note + length for note, length in zip(_cluster_notes(tree, clusters), branch_texts(tree))]
     pieces, stack = [], [2 * K - 2]
     while stack:
         item = stack.pop()
@@ -54,12 +57,21 @@ def to_newick(
             pieces.append(item)
         elif item >= K:
             left, right = children[item - K]
-            stack += [")" + lengths[item], right, ",", left, "("]
+            stack += [")" + over[item] + after[item], right, ",", left, "("]
         else:
             inside = [names[i] for i in tree.initial_clusters[item]]
             group = "(" + ",".join(name + ":0" for name in inside) + ")[&initial]"
-            pieces.append((inside[0] if len(inside) == 1 else group) + lengths[item])
+            pieces.append((inside[0] if len(inside) == 1 else group) + after[item])
     return "".join(pieces) + ";"
+
+
+def _cluster_notes(tree, clusters):
+    "2K-1 texts: the cluster of every node that lies in one, else nothing."
+    if clusters is None:
+        return [""] * (2 * tree.n_leaves - 1)
+    clusters = np.asarray(clusters)
+    low, high = tree.spread_over_nodes(clusters, np.minimum), tree.spread_over_nodes(clusters, np.maximum)
+    return [f"[&cluster={a}]" if a == b else "" for a, b in zip(low.tolist(), high.tolist())]
 
 # %% ../../nbs/0_ground/02w_newick.ipynb #newick-words
 _TOKEN = re.compile(
@@ -70,7 +82,7 @@ _TOKEN = re.compile(
 def newick_words(
     text,  # Newick
 ):  # yields (kind, value, position)
-    "Every word of a Newick text; blanks and comments other than [&initial] are left out."
+    "Every word of a Newick text; blanks and comments other than [&initial] and [&cluster=…] are left out."
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -86,6 +98,8 @@ def newick_words(
             yield match["mark"], match["mark"], position
         elif kind == "comment" and match["comment"].lower() == "[&initial]":
             yield "initial", match["comment"], position
+        elif kind == "comment" and (found := re.fullmatch(r"\[&cluster=(\d{1,9})\]", match["comment"])):
+            yield "cluster", found[1], position
         position = match.end()
 
 # %% ../../nbs/0_ground/02w_newick.ipynb #newick-table
@@ -139,14 +153,19 @@ class NewickNode:
     name: str | None = None  # of a leaf
     length: Decimal | None = None  # of the branch above it
     initial: bool = False  # whether it is an initial cluster
+    label: str | None = None  # what stands over the bracket of an inner node
+    cluster: int | None = None  # what a note [&cluster=3] says
 
 
 def parse_newick(
     text,  # Newick
 ):  # list of `NewickNode`, every node before the nodes under it, the root first
-    "The nodes of a Newick text. Names of inner nodes are read over."
+    "The nodes of a Newick text."
     nodes, stack, at, before = [NewickNode()], [], 0, "the start"
     for kind, value, position in chain(newick_words(text), [("end", "", len(text))]):
+        if kind == "cluster":
+            nodes[at].cluster = int(value)
+            continue
         unbalanced = (kind in (",", ")") and not stack) or (kind == ";" and stack)
         if kind not in _FOLLOW[before] or unbalanced:
             _syntax(text, before, kind, position)
@@ -154,6 +173,8 @@ def parse_newick(
             nodes[at].length = _branch_length(value, position)
         elif kind == "name" and before not in (")", "initial"):
             nodes[at].name = value
+        elif kind == "name":
+            nodes[at].label = value
         elif kind == "initial":
             nodes[at].initial = True
         elif kind == "(":
@@ -341,9 +362,13 @@ def read_nested(
 class TreeFiles:
     "Out and in as text, for a `LinkageTree`."
 
-    def to_newick(self):  # one line of text, ending in ";"
+    def to_newick(
+        self,
+        support=None,  # (K-1,) numbers from 0 to 1, written over the bracket of each merge; None: nothing is
+        clusters=None,  # (N,) cluster of every object, written as [&cluster=3] at every node inside one; None: no notes
+    ):  # one line of text, ending in ";"
         "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
-        return to_newick(self)
+        return to_newick(self, support, clusters)
 
     @classmethod
     def from_newick(

@@ -15,6 +15,7 @@ from ..ground.progress import command_bar
 from ..ground.validation import check_integer, check_names, check_similarity, require
 from .command_files import check_files, read_initial, read_similarity, read_truth
 from .method_table import methods
+from .page_options import add_page_options, check_page_options, dressed
 from .people_filter import without_people
 from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
 from .support_command import add_support, check_support, with_support
@@ -40,8 +41,8 @@ HELP = {
         SPUR chooses)""",
     "truth": """file with each object's true class (object,class): colours the leaves, and with --clusters measures
         the agreement""",
-    "out": """write the result; the ending says how: .html (page), .svg, .png (picture), .nwk (Newick), .csv (linkage
-        matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated""",
+    "out": """write the result; the ending says how: .html (page), .svg, .pdf, .png (picture), .nwk (Newick), .csv
+        (linkage matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated""",
     "labels_out": "write the cluster of every object; needs --clusters, but for adds and mulk",
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
     "title": "title of the page (default: the file's name)",
@@ -90,6 +91,7 @@ def add_cluster(
     option("title")
     option("tree", action="store_true")
     add_support(cluster)
+    add_page_options(cluster)
     cluster.set_defaults(run=cluster_command)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #cluster-command
@@ -102,13 +104,15 @@ def cluster_command(
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
     check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
+    check_page_options(args)
     if args.method in flat_names:
-        return report(_flat_clusters(args), args)
+        return report(dressed(_flat_clusters(args), args), args)
     together = args.clusters is not None or not args.labels_out
     require(together, "--labels-out", "given together with --clusters", args.labels_out)
     rule = f"left out with --method {args.method}, which starts from single objects"
     require(args.initial is None or methods[args.method].starts, "--initial", rule, args.initial)
-    report(_from_similarity(args) if args.kind == "similarity" else _from_answers(args), args)
+    result = _from_similarity(args) if args.kind == "similarity" else _from_answers(args)
+    report(dressed(result, args), args)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #from-answers
 def _from_answers(args):

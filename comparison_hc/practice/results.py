@@ -29,6 +29,12 @@ class Result:
     n_clusters: object = None  # number of clusters shown, or None
     classes: object = None  # (N,) true class names, or None; they colour the leaves
     notes: dict = field(default_factory=dict)  # further lines (what → text) for the table
+    support: object = None  # (K−1,) share of resampled trees, 0 to 1, that have the cluster of each merge; or None
+    compared: object = None  # `MethodComparison`: what other methods reach on held-out answers; or None
+    people: object = None  # DataFrame, one row a person; or None
+    images: object = None  # {name: data URI} of pictures of objects; or None
+    how: object = None  # {"command": …, "version": …, "sha256": … of the data file}; or None
+    look: object = None  # `TreeLook`: size and direction of the picture; or None
 
     @property
     def names(self):
@@ -73,6 +79,9 @@ class FlatResult:
     notes: dict = field(default_factory=dict)  # further lines (what → text) for the table
     certificate: object = None  # `Certificate`, if the partition was proved to be the best one
     steps: tuple = ()  # `SpurStep` for every number of clusters considered
+    people: object = None  # DataFrame, one row a person; or None
+    images: object = None  # {name: data URI} of pictures of objects; or None
+    how: object = None  # {"command": …, "version": …, "sha256": … of the data file}; or None
 
     def __post_init__(self):
         object.__setattr__(self, "labels", number_by_size(self.labels))
@@ -162,10 +171,12 @@ def _tree_fields(result):
         linkage=tree.linkage_matrix.tolist(),
         heights=tree.height_kind,
         initial_clusters=[list(cluster) for cluster in tree.initial_clusters],
-        newick=tree.to_newick(),
+        newick=tree.to_newick(result.support, result.labels),
         n_clusters=result.n_clusters,
         labels=None if result.labels is None else result.labels.tolist(),
         classes=None if result.classes is None else list(result.classes),
+        support=None if result.support is None else np.asarray(result.support, dtype=float).tolist(),
+        how=result.how,
         agreement=found and dict(agree=found.agree, disagree=found.disagree, undecided=found.undecided),
         summary=dict(result_lines(result)),
     )

@@ -1,0 +1,356 @@
+"""The page of a result: what it holds, what it escapes, that it moves where scripts run and is complete where not."""
+
+import re
+import shutil
+import subprocess
+import sys
+from importlib.resources import files
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.ground.validation import InputError, MissingFileError
+from comparison_hc.practice.page import html_page, save_result
+from comparison_hc.practice.page_parts import images_from_folder, map_svg, pair_votes, two_dimensions, win_share
+from comparison_hc.practice.results import FlatResult, Result
+from comparison_hc.practice.tree_picture import FOLDED_TO, SIDES, TreeLook, overview, tree_svg, visible_nodes
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def sample(n=24, seed=0, names=None, title="Sample", **more):
+    "A tree of n objects with answers that somebody gave by throwing dice."
+    names = names or [f"object {i}" for i in range(n)]
+    tree = random_tree(n, seed)
+    tree = Dendrogram.from_linkage(tree.linkage_matrix, names=names, height_kind="merge order")
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.choice(n, 3, replace=False) for _ in range(10 * n)])
+    who = rng.integers(5, size=len(rows))
+    return Result(tree, Triplets(rows, names=names, respondents=who), title, "4–AL", **more)
+
+
+# ---- parts
+
+
+@pytest.mark.parametrize("kind", [Triplets, Quadruplets])
+def test_votes_by_definition(kind):
+    rng = np.random.default_rng(1)
+    rows = [rng.choice(7, kind.width, replace=False) for _ in range(200)]
+    won, asked = pair_votes(kind(rows, n_objects=7))
+    slow, seen = np.zeros((7, 7)), np.zeros((7, 7))
+    for row in rows:
+        first, second = ((row[0], row[1]), (row[0], row[2])) if kind.width == 3 else (row[:2], row[2:])
+        for (a, b), wins in ((first, 1), (second, 0)):
+            slow[a, b] += wins
+            slow[b, a] += wins
+            seen[a, b] += 1
+            seen[b, a] += 1
+    assert np.array_equal(won, slow) and np.array_equal(asked, seen)
+    share = win_share(kind(rows, n_objects=7))
+    assert np.isnan(np.diag(share)).all() and np.nanmin(share) >= 0 and np.nanmax(share) <= 1
+
+
+def test_the_map_keeps_distances_that_two_dimensions_can_hold():
+    "Answers without end about points on a line: their order is the map's."
+    place = np.array([0.0, 1.0, 2.1, 3.3, 4.6, 6.0])
+    rows = [(i, j, k) for i in range(6) for j in range(6) for k in range(6) if len({i, j, k}) == 3]
+    rows = [row for row in rows if abs(place[row[0]] - place[row[1]]) < abs(place[row[0]] - place[row[2]])]
+    found, shown = two_dimensions(Triplets(rows))
+    order = np.argsort(found[:, 0]).tolist()
+    assert order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0]) and 0.5 < shown <= 1
+    _, written = map_svg(found, [f"p{i}" for i in range(6)])
+    assert written == 6
+
+
+@pytest.mark.parametrize("side", SIDES)
+@pytest.mark.parametrize("n", [1, 2, 36, 250])
+def test_pictures_hold_every_name_inside(n, side):
+    tree = random_tree(n, 3)
+    look = TreeLook(orientation=side)
+    root = ElementTree.fromstring(tree_svg(tree, labels=tree.cut(min(n, 5)), look=look, support=np.ones(n - 1)))
+    width, height = float(root.get("width")), float(root.get("height"))
+    texts = [text for text in root.iter(f"{SVG}text") if text.get("class") == "name"]
+    assert sorted(int(text.text) for text in texts) == list(range(n))
+    assert all(0 < float(t.get("x")) < width and 0 < float(t.get("y")) < height for t in texts)
+    across = sorted(float(text.get("y" if look.sideways else "x")) for text in texts)
+    assert n == 1 or np.diff(across).min() >= float(root.get("font-size")) - 0.1  # names stand clear of each other
+
+
+def test_width_and_height_are_kept():
+    tree = random_tree(250, 0)
+    for side in SIDES:
+        look = TreeLook(width=700, height=990, orientation=side)
+        root = ElementTree.fromstring(tree_svg(tree, look=look))
+        assert abs(float(root.get("width")) - 700) <= 1 and abs(float(root.get("height")) - 990) <= 1
+
+
+def test_large_trees_are_folded_and_the_caption_says_so():
+    assert overview(random_tree(299, 0)) == []
+    large = sample(300)
+    ends, merges = visible_nodes(large.dendrogram, overview(large.dendrogram))
+    assert len(ends) == FOLDED_TO and len(merges) == FOLDED_TO - 1
+    assert sum(large.dendrogram.sizes[ends]) == 300
+    page = html_page(large)
+    assert "overview of 300 objects" in page and f"{FOLDED_TO} branches" in page
+
+
+def test_pictures_of_objects(tmp_path):
+    from PIL import Image
+
+    Image.new("RGB", (900, 300), "teal").save(tmp_path / "object 1.jpg")
+    Image.new("RGBA", (30, 30), (0, 0, 0, 0)).save(tmp_path / "object 2.png")
+    (tmp_path / "notes.txt").write_text("no object has this name")
+    result = sample(4)
+    found, missing = images_from_folder(tmp_path, result.names)
+    assert list(found) == ["object 1", "object 2"] and missing == ["object 0", "object 3"]
+    assert found["object 1"].startswith("data:image/jpeg") and found["object 2"].startswith("data:image/png")
+    page = html_page(Result(result.dendrogram, result.comparisons, images=found))
+    assert page.count(found["object 1"]) == 2 and "2 of 4 leaves have a picture" in page  # tree and map
+    (tmp_path / "object 1.png").write_bytes((tmp_path / "object 2.png").read_bytes())
+    with pytest.raises(InputError, match="one picture an object"):
+        images_from_folder(tmp_path, result.names)
+    (tmp_path / "object 1.png").unlink()
+    (tmp_path / "object 3.jpg").write_bytes(b"nothing")
+    with pytest.raises(InputError, match="object 3.jpg"):
+        images_from_folder(tmp_path, result.names)
+    with pytest.raises(MissingFileError, match="--images"):
+        images_from_folder(tmp_path / "no", result.names)
+
+
+def test_optional_sections():
+    people = pd.DataFrame({"person": ["<Ada>"], "agreement": [0.75]})
+    table = pd.DataFrame({"method": ["4-al"], "right": [0.8]})
+    compared = SimpleNamespace(table=table, sentences=lambda: ["4-al is right <most> often."])
+    how = {"command": "comparison-hc cluster 'a & b.csv'", "version": "9.9", "sha256": "0" * 64}
+    page = html_page(sample(people=people, compared=compared, how=how, support=np.full(23, 0.8), n_clusters=3))
+    for text in ("&lt;Ada&gt;", "&lt;most&gt;", "a &amp; b.csv", "0" * 64, "comparison_hc 9.9", "Methods compared"):
+        assert text in page
+    assert "Of 22 branches, 22 were found in at least 70 %" in page and "Ghoshdastidar" in page
+    bare = html_page(sample())
+    assert not [head for head in ("Methods compared", "The people", "How this was made") if head in bare]
+    assert "largest K" not in page
+
+
+def test_a_flat_page():
+    result = sample()
+    labels = np.arange(24) % 3
+    steps = [SimpleNamespace(k=k, objective=value, how="", gap=0.0) for k, value in ((2, 0.3), (3, 0.9), (4, np.nan))]
+    page = html_page(FlatResult(labels, result.comparisons, method="AddS-3, SDP-k, SPUR", steps=steps))
+    assert 'id="tree"' not in page and "Objective of SPUR" in page and "1 numbers of clusters are not drawn" in page
+    assert "not proved" in page and "Perrot" in page and page.count("<li><b") == 3
+
+
+def test_a_page_needs_no_chart_library():
+    code = """
+import sys
+from comparison_hc.dendrogram import random_tree
+from comparison_hc.practice.page import html_page
+from comparison_hc.practice.results import Result
+html_page(Result(random_tree(60, 0), None))
+print([name for name in ("altair", "vl_convert", "sklearn", "matplotlib") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_nothing_can_end_the_script_or_become_markup():
+    names = ["</script><script>alert(1)</script>", "<!--", "]]>", "</svg>", "a&b", "\u2028", "'\""]
+    page = html_page(sample(7, names=names, title="</title>", n_clusters=2))
+    assert page.count("<script") == 2 == page.count("</script>") and "<!--" not in page and "alert(1)</s" not in page
+    assert page.count("</title>") > 1  # those of the drawing, and one of the page
+    assert page.startswith('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">')
+
+
+def test_files_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
+    static = files("comparison_hc") / "practice/static"
+    for path in static.iterdir():
+        text = path.read_text(encoding="utf-8")
+        assert all(len(line) <= 120 for line in text.splitlines()), path.name
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "") and "</script" not in text
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    (tmp_path / "page.mjs").write_text((static / "page.mjs").read_text(encoding="utf-8"), encoding="utf-8")
+    done = subprocess.run([node, "--check", tmp_path / "page.mjs"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- in a browser
+
+
+class Opened:
+    "A page of a result in a context without a network."
+
+    def __init__(self, browser, result, folder, script=True, width=1280):
+        path = folder / "page.html"
+        save_result(result, path)
+        self.result = result
+        self.context = browser.new_context(
+            offline=True, java_script_enabled=script, viewport={"width": width, "height": 900}
+        )
+        self.page, self.complaints = self.context.new_page(), []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(dialog.message))
+        self.page.on("request", lambda request: self.asked(request.url, path.as_uri()))
+        self.page.goto(path.as_uri())
+
+    def asked(self, url, own):
+        if url != own and not url.startswith("data:image/"):
+            self.complaints.append(url)
+
+    def names(self):
+        return self.page.locator("#tree text.name").all_text_contents()
+
+    def labels(self):
+        "{name: cluster} as the list of clusters says."
+        found = {}
+        for item in self.page.locator("#clusters li").all():
+            number = int(item.locator("b").inner_text())
+            text = item.inner_text().split(") ", 1)[1]
+            found |= dict.fromkeys(text.split(", "), number)
+        return found
+
+    def cut(self, k):
+        return dict(zip(self.result.names, self.result.dendrogram.cut(k).tolist()))
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    pages = []
+
+    def open_page(result, **how):
+        pages.append(Opened(browser, result, tmp_path, **how))
+        return pages[-1]
+
+    yield open_page
+    for page in pages:
+        assert page.complaints == []
+        page.context.close()
+
+
+def test_without_scripts_everything_is_there(opened):
+    result = sample(n_clusters=4, support=np.full(23, 0.9))
+    page = opened(result, script=False)
+    assert sorted(page.names()) == sorted(result.names) and page.labels() == page.cut(4)
+    assert not page.page.locator("#controls").is_visible()
+    heads = page.page.locator("h2").all_inner_texts()
+    assert {"4 clusters", "How alike each pair is", "A map", "The answers", "For a methods section"} <= set(heads)
+
+
+def test_the_script_draws_what_python_drew(opened):
+    "The same names in the same places, and the same numbers."
+    for more in (dict(n_clusters=4), dict(n_clusters=3, look=TreeLook(orientation="top")), dict()):
+        result = sample(support=np.full(23, 0.8), **more)
+        still = {}
+        for text in ElementTree.fromstring(tree_svg_of(result)).iter(f"{SVG}text"):
+            if text.get("class") == "name":
+                still[text.text] = (float(text.get("x")), float(text.get("y")))
+        page = opened(result)
+        moving = page.page.evaluate(
+            "() => Object.fromEntries([...document.querySelectorAll('#tree text.name')].map("
+            "t => [t.textContent, [+t.getAttribute('x'), +t.getAttribute('y')]]))"
+        )
+        assert moving.keys() == still.keys()
+        assert max(abs(moving[name][axis] - still[name][axis]) for name in still for axis in (0, 1)) < 0.2
+
+
+def tree_svg_of(result):
+    from comparison_hc.practice.page import svg_text
+
+    return svg_text(result)
+
+
+def test_every_cut_has_pythons_numbers(opened):
+    page = opened(sample())
+    slider = page.page.locator("#k")
+    assert page.page.locator("#k-said").inner_text() == "not cut" and not page.page.locator("#clusters").is_visible()
+    slider.focus()
+    for k in range(2, 25):
+        page.page.keyboard.press("ArrowRight")
+        assert page.labels() == page.cut(k)
+    assert page.page.locator("#clusters h2").inner_text() == "24 clusters"
+
+
+def test_the_line_is_dragged(opened):
+    page = opened(sample(n_clusters=2))
+    handle = page.page.locator(".cutter circle").bounding_box()
+    box = page.page.locator("#tree svg").bounding_box()
+    mouse = page.page.mouse
+    mouse.move(handle["x"] + 5, handle["y"] + 5)
+    mouse.down()
+    mouse.move(handle["x"] + 0.4 * box["width"], handle["y"] + 60, steps=5)
+    mouse.up()
+    k = int(page.page.locator("#k-said").inner_text())
+    assert 5 < k < 20 and page.labels() == page.cut(k)
+    mouse.move(box["x"] + 20, handle["y"])
+    assert int(page.page.locator("#k-said").inner_text()) == k  # it was let go
+
+
+def test_branches_are_folded_and_found_again(opened):
+    result = sample()
+    page = opened(result)
+    node = int(np.argmax(np.where(result.dendrogram.sizes == 24, 0, result.dendrogram.sizes)))
+    joint = page.page.locator(f"[data-node='{node}']")
+    hidden = result.dendrogram.sizes[node]
+    joint.click(force=True)
+    assert len(page.names()) == 24 - hidden + 1 and f"({hidden} objects)" in " ".join(page.names())
+    page.page.locator(f"[data-node='{node}']").focus()
+    page.page.keyboard.press("Enter")
+    assert sorted(page.names()) == sorted(result.names)
+    page.page.keyboard.press("Space")
+    inside = [i for v, members in result.dendrogram.clusters() if v == node for i in members.tolist()]
+    page.page.locator("#search").fill(result.names[inside[0]])
+    assert result.names[inside[0]] in page.names() and page.page.locator("#tree .found").count() >= 1
+    assert page.page.locator("#found").inner_text().endswith("found")
+    page.page.locator(f"[data-node='{node}']").focus()
+    page.page.keyboard.press("ArrowLeft")
+    above = int(result.dendrogram.parents[node])
+    assert page.page.evaluate("document.activeElement.dataset.node") == str(above)
+
+
+def test_zoom_and_print(opened):
+    page = opened(sample(250, n_clusters=9))
+    svg = page.page.locator("#tree svg")
+    before = svg.bounding_box()["width"]
+    page.page.locator("#larger").click()
+    assert svg.bounding_box()["width"] == pytest.approx(1.25 * before, rel=0.01)
+    page.page.locator("#fit").click()
+    page.page.emulate_media(media="print")
+    page.page.set_viewport_size({"width": 690, "height": 1000})
+    box = svg.bounding_box()
+    assert box["height"] <= 226 / 25.4 * 96 and box["width"] <= 690  # 250 leaves on one sheet
+    assert not page.page.locator("#controls").is_visible() and not page.page.locator(".cutter").is_visible()
+    assert page.page.pdf(format="A4").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_only_figures_scroll(opened, width):
+    for result in (sample(36, n_clusters=5), sample(320)):
+        page = opened(result, width=width)
+        assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        boxes = page.page.evaluate(
+            "() => [...document.querySelectorAll('#tree text.name')].map(t => t.getBoundingClientRect().toJSON())"
+        )
+        boxes.sort(key=lambda box: box["top"])
+        assert all(b["top"] - a["top"] > 8 for a, b in zip(boxes, boxes[1:]))
+
+
+def test_hostile_names_are_only_text(opened):
+    names = [
+        "</script><script>alert(1)</script>",
+        "<img src=x onerror=alert(2)>",
+        "<!--",
+        "</svg>",
+        "a&b",
+        "{{x}}",
+        "'\"",
+    ]
+    page = opened(sample(7, names=names, n_clusters=2))
+    assert sorted(page.names()) == sorted(names) and re.match("2 clusters", page.page.inner_text("#clusters h2"))
+    assert page.page.locator("#clusters li").count() == 2 and page.page.locator("img").count() == 0
