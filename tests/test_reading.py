@@ -122,6 +122,15 @@ def test_words_that_are_objects_are_no_header(tmp_path):
     assert named(read_comparisons(written(tmp_path / "answers.csv", None, rows))) == rows
 
 
+def test_words_that_are_objects_and_column_names_are_doubtful(tmp_path):
+    path = written(tmp_path / "answers.csv", None, [("left", "right", "center"), ("right", "center", "left")])
+    with pytest.warns(InputWarning, match="taken for a header; its words name columns, but also occur"):
+        assert len(read_comparisons(path)) == 1
+    rows = [(*row, "left") for row in drawn(3)]
+    path = written(tmp_path / "more.csv", ["anchor", "left", "right", "answer"], rows)
+    assert len(read_comparisons(path, answer=3)) == 3
+
+
 cells = st.sampled_from(["i", "j", "k", "odd", "a", "near", "cat", "dog", "owl", "1", "2", "worker", "x"])
 
 

@@ -99,15 +99,17 @@ def judge_header(
             return HeaderVerdict(known == 0)
     if not later or all(map(is_whole_number, first)):
         return HeaderVerdict(False)
-    if _is_named(first, later):
-        return HeaderVerdict(True)
     wanted = set(first)
-    if any(map(is_whole_number, first)) or not all(wanted.isdisjoint(row) for row in later):
+    again = not all(wanted.isdisjoint(row) for row in later)
+    if _is_named(first, later):
+        objects_too = again and len(first) == width
+        return HeaderVerdict(True, "its words name columns, but also occur in other rows" if objects_too else None)
+    if again or any(map(is_whole_number, first)):
         return HeaderVerdict(False)
     if all(all(map(is_whole_number, row)) for row in later):
         return HeaderVerdict(True)
-    times = Counter(chain.from_iterable(map(set, later)))
-    lonely = sum(all(times[cell] == 1 for cell in row) for row in later)
+    once = {name for name, times in Counter(chain.from_iterable(later)).items() if times == 1}
+    lonely = sum(once.issuperset(row) for row in later) if once else 0
     if lonely:
         return HeaderVerdict(False, f"none of its names occurs in another row, but {lonely:,} more rows are so too")
     few = f"its names occur nowhere else, but there are only {len(later)} rows below it"
@@ -133,5 +135,5 @@ def guessed_header(
     "Whether the first row names its columns; an `InputWarning` where that is doubtful."
     verdict = judge_header(rows, objects, width)
     if verdict.doubt:
-        warnings.warn(verdict.note(rows[0], path), InputWarning, stacklevel=5)
+        warnings.warn(verdict.note(rows[0], path), InputWarning, stacklevel=4)
     return verdict.is_header

@@ -347,16 +347,18 @@ def _answers(table, names, options, objects):
 
 def _check_missing(table, positions, others, names, blank, objects):
     "Refuse rows without a value that is needed; a note on cells that are probably meant as missing."
-    bad = [r for r, row in enumerate(table.rows) if any(row[c] in blank for c in (*positions, *others))]
+    needed = [c for c in (*positions, *others) if not blank.isdisjoint({row[c] for row in table.rows})]
+    bad = [r for r, row in enumerate(table.rows) if any(row[c] in blank for c in needed)] if needed else []
 
     def said(r):
-        place = next(c for c in (*positions, *others) if table.rows[r][c] in blank)
+        place = next(c for c in needed if table.rows[r][c] in blank)
         column = place if names is None else repr(names[place])
         return f"{table.rows[r][place]!r} in column {column}"
 
     table.refuse(bad, "complete, with names or values in all columns that are read", said, "lack a value")
     doubtful = set(MISSING_WORDS).difference(objects)
-    words = Counter(row[c] for row in table.rows for c in positions if row[c] in doubtful)
+    suspicious = [c for c in positions if not doubtful.isdisjoint({row[c] for row in table.rows})]
+    words = Counter(row[c] for c in suspicious for row in table.rows if row[c] in doubtful)
     if not words:
         return None
     word, count = words.most_common(1)[0]
