@@ -7,6 +7,8 @@ __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons',
            'read_comparisons', 'majority_rows', 'comparison_components']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os-tests
+import warnings
+
 import numpy as np
 
 from .ground.counting import ComparisonSummary as ComparisonSummary
@@ -23,21 +25,28 @@ from .ground.questions import pair_index as pair_index
 from .ground.questions import quadruplet_questions as quadruplet_questions
 from .ground.questions import sample_numbers as sample_numbers
 from .ground.questions import triplet_questions as triplet_questions
-from .ground.reading import number_names, read_answers
+from .ground.reading import number_names
 from .ground.reading import read_cells as read_cells
+from .ground.roles import ReadingOptions, read_answers
 from .ground.rows import CheckedRows, four_columns
+from .ground.validation import InputWarning, as_array, as_rng, check_integer, check_number, require
 from .ground.validation import MissingFileError as MissingFileError
-from .ground.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
 class Comparisons(CheckedRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
 
+    @classmethod
+    def from_frame(cls, frame, columns=None, **roles):  # comparisons of this kind, with names
+        "Answers from a DataFrame, one a row; `columns` and roles (answer, weight, …) as in `read_comparisons`."
+        return read_comparisons(frame, cls.kind, columns=columns, **roles)
+
     def to_quadruplets(self):  # `Quadruplets` with the same names and respondents
         "The same answers as quadruplets: (i, j, k) becomes (i, j, i, k). Quadruplets stay as they are."
         if self.width == 4:
             return self
-        return Quadruplets.trusted(self.array[:, [0, 1, 0, 2]], self.n_objects, self.names, self.respondents)
+        rows = self.array[:, [0, 1, 0, 2]]
+        return Quadruplets.trusted(rows, self.n_objects, self.names, self.respondents, self.weights)
 
     def winners_and_losers(self):  # two (m,) integer arrays of pair numbers
         "The more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
@@ -54,7 +63,7 @@ class Comparisons(CheckedRows):
         wrong = rng.random(len(self)) < epsilon
         rows = self.array.copy()
         rows[wrong] = rows[wrong][:, [0, 2, 1] if self.width == 3 else [2, 3, 0, 1]]
-        return self.trusted(rows, self.n_objects, self.names, self.respondents)
+        return self.trusted(rows, self.n_objects, self.names, self.respondents, self.weights)
 
     def sample(
         self,
@@ -66,8 +75,9 @@ class Comparisons(CheckedRows):
         return self.take(np.sort(rng.choice(len(self), size, replace=False, shuffle=False)))
 
     def majority(self):  # comparisons of the same kind, each question at most once, without respondents
-        "One answer a question, as most respondents said; a question with equally many either way is left out."
-        return self.trusted(self.array[majority_rows(*self.winners_and_losers())], self.n_objects, self.names)
+        "One answer a question, as most (by weight) said; a question with equally many either way is left out."
+        kept = majority_rows(*self.winners_and_losers(), self.weights)
+        return self.trusted(self.array[kept], self.n_objects, self.names)
 
     def summary(self):  # `ComparisonSummary`
         "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
@@ -83,19 +93,20 @@ class Triplets(Comparisons):
     width, kind, columns = 3, "triplets", ("i", "j", "k")
 
     @classmethod
-    def from_central(cls, data, n_objects=None, names=None, respondents=None):  # `Triplets`, two a statement
+    def from_central(cls, data, n_objects=None, names=None, respondents=None, weights=None):
         "From (m, 3) rows that say: i is the most central of i, j, k. All arguments are those of `Triplets`."
-        return _two_a_statement([[1, 0, 2], [2, 0, 1]], cls(data, n_objects, names, respondents), respondents)
+        return _two_a_statement([[1, 0, 2], [2, 0, 1]], cls(data, n_objects, names, respondents, weights))
 
     @classmethod
-    def from_odd_one_out(cls, data, n_objects=None, names=None, respondents=None):  # `Triplets`, two a statement
+    def from_odd_one_out(cls, data, n_objects=None, names=None, respondents=None, weights=None):
         "From (m, 3) rows that say: i is the odd one out of i, j, k. All arguments are those of `Triplets`."
-        return _two_a_statement([[1, 2, 0], [2, 1, 0]], cls(data, n_objects, names, respondents), respondents)
+        return _two_a_statement([[1, 2, 0], [2, 1, 0]], cls(data, n_objects, names, respondents, weights))
 
 
-def _two_a_statement(columns, said, respondents):
-    who = None if respondents is None else np.repeat(said.respondents, 2)
-    return said.trusted(said.array[:, columns].reshape(-1, 3), said.n_objects, said.names, who)
+def _two_a_statement(columns, said):
+    "`Triplets`, two a statement."
+    twice = (None if field is None else np.repeat(field, 2) for field in (said.respondents, said.weights))
+    return said.trusted(said.array[:, columns].reshape(-1, 3), said.n_objects, said.names, *twice)
 
 
 class Quadruplets(Comparisons):
@@ -104,29 +115,35 @@ class Quadruplets(Comparisons):
     width, kind, columns = 4, "quadruplets", ("i", "j", "k", "l")
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-as-comparisons
+#| echo: false
 def as_comparisons(
     comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
     n_objects=None,  # N; by default as `comparisons` says
+    weighted=False,  # whether the caller can do with answers that count differently
 ):  # `Triplets` or `Quadruplets`
     "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
     if isinstance(comparisons, Comparisons):
+        if not weighted:
+            comparisons.check_unweighted()
         return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
     array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")
     return (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(comparisons, n_objects)
 
 
-def as_triplets(triplets, n_objects=None):  # `Triplets`
+def as_triplets(triplets, n_objects=None, weighted=False):  # `Triplets`
     "The gate for functions that take triplets only."
-    if isinstance(triplets, Triplets) and n_objects in (None, triplets.n_objects):
-        return triplets
     rule = "triplets; quadruplets say more than a triplet can"
     require(not isinstance(triplets, Quadruplets), "triplets", rule, triplets)
-    return Triplets(triplets, n_objects)
+    return (
+        as_comparisons(triplets, n_objects, weighted)
+        if isinstance(triplets, Triplets)
+        else Triplets(triplets, n_objects)
+    )
 
 
-def as_quadruplets(quadruplets, n_objects=None):  # `Quadruplets`
+def as_quadruplets(quadruplets, n_objects=None, weighted=False):  # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into them."
-    return as_comparisons(quadruplets, n_objects).to_quadruplets()
+    return as_comparisons(quadruplets, n_objects, weighted).to_quadruplets()
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #a6a5f107
 MAKERS = {
@@ -138,27 +155,44 @@ MAKERS = {
 
 
 def read_comparisons(
-    path,  # .csv, .tsv, .txt, .jsonl, .ndjson or .parquet file, one answer a row
+    path,  # .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file (or .gz, .zip of one), or a DataFrame
     kind="triplets",  # or "quadruplets", "central" or "odd-one-out" (in both, the answer is the first of three)
     header=None,  # whether the first line names the columns; None: guess (tables and JSON objects always have names)
-    columns=None,  # names or positions of the object columns, in the order of `kind`; None: all but the respondent's
+    columns=None,  # names or positions of the object columns, in the order of `kind`; None: all but those named below
     respondent=None,  # name or position of the respondent's column; by default one of that name (or participant, …)
     objects=None,  # names of all objects, if some may not occur in the file; also fixes their order
     encoding="utf-8-sig",  # of a text file
+    answer=None,  # column that says who was chosen: a name, a column's name, left/right, 0/1 or 1/2
+    weight=None,  # column of counts (whole numbers: that many answers), or of weights above zero
+    where=(),  # conditions on rows that count, such as "phase=test" or "rt!=0"
+    missing=(),  # what a cell without a value says, such as "NA"; an empty cell always has none
+    drop_invalid=False,  # leave out rows that are no answer, and warn how many and why, instead of refusing them
+    format=None,  # what wrote the file: "salmon", "next", "cblearn-list", "cblearn-bool" or "jspsych"
+    records=None,  # where in a .json file the records are, such as "responses.*"; None: the file is a list
 ):  # `Triplets` or `Quadruplets`, with names
-    "Read answers from a file. Raises `InputError`, with the line, for what is no answer, or for no file."
-    found = read_answers(path, kind, header, columns, respondent, encoding)
+    """Read answers, one a row. Raises `InputError`, with the line, for what is no answer, or for no file.
+
+    Issues an `InputWarning` for what was guessed and may be wrong, and for rows that were left out.
+    """
+    how = (columns, respondent, objects, encoding, answer, weight, where, missing, drop_invalid, format, records)
+    found = read_answers(path, ReadingOptions(kind, header, *how))
     names, rows = number_names(found.cells, objects, found.where)
-    return MAKERS[kind](rows, len(names), names, found.respondents)
+    for note in found.notes:
+        warnings.warn(note, InputWarning, stacklevel=2)
+    return MAKERS[kind](rows, len(names), names, found.respondents, found.weights)
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-majority-rows
 def majority_rows(
     winner,  # (m,) pair numbers of the more similar pairs
     loser,  # (m,) pair numbers of the less similar pairs
+    weights=None,  # (m,) how much each answer counts; None: all the same
 ):  # increasing row numbers
     "For every question on which a majority agrees, the first row that says what the majority says."
     first, question, low_won = distinct_questions(winner, loser)
-    balance = np.bincount(question, weights=np.where(low_won, 1, -1))
+    votes = np.where(low_won, 1, -1) * (1 if weights is None else weights)
+    balance = np.bincount(question, weights=votes)
+    if weights is not None:
+        balance[np.abs(balance) <= 1e-12 * np.sum(weights)] = 0  # 0.1 + 0.2 − 0.3 is a draw, too
     agrees = low_won == (balance > 0)[question]  # rows on the majority's side
     spoken = np.full(len(first), len(winner))
     np.minimum.at(spoken, question[agrees], np.flatnonzero(agrees))
@@ -170,4 +204,4 @@ def comparison_components(
     n_objects=None,  # N; by default as `comparisons` says
 ):  # (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own
     "Groups of objects that chains of compared pairs hold together. All labels are 0 if the answers hold together."
-    return pair_groups(as_comparisons(comparisons, n_objects))
+    return pair_groups(as_comparisons(comparisons, n_objects, weighted=True))

@@ -90,6 +90,7 @@ class ComparisonSummary:
     never_compared: tuple  # names of objects in no answer
     n_components: int  # groups of compared objects that no answer links; never-compared objects not counted
     n_respondents: int | None  # how many people answered; None where nobody said
+    weights: tuple | None = None  # smallest, largest and sum of the answers' weights; None where all count the same
 
     def rows(self):
         "(what, value) lines for a table."
@@ -110,6 +111,9 @@ class ComparisonSummary:
         ]
         if self.n_respondents is not None:
             lines.append(("respondents", f"{self.n_respondents:,}"))
+        if self.weights is not None:
+            low, high, total = self.weights
+            lines.append(("weights", f"{low:.4g} to {high:.4g}, {total:,.6g} in all"))
         return lines
 
     def __str__(self):
@@ -148,7 +152,14 @@ def summarise(
         never_compared=tuple(names[i] for i in np.flatnonzero(~met)),
         n_components=len(np.unique(answer_groups(answers)[met])),
         n_respondents=None if who is None else len(set(map(str, who.tolist()))),
+        weights=_range_and_sum(answers.weights),
     )
+
+
+def _range_and_sum(weights):
+    if weights is None or not len(weights):
+        return None
+    return float(weights.min()), float(weights.max()), float(weights.sum())
 
 
 def answers_html(

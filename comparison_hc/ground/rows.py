@@ -92,6 +92,22 @@ def number_by_size(
     return rank[codes.reshape(-1)]
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-checkedrows
+def check_weights(
+    weights,  # what was received
+    size,  # m
+):  # (m,) read-only float array, a copy
+    "How much each answer counts: a positive number. Raises `InputError`."
+    rule = f"of shape ({size},), one an answer"
+    array = as_array(weights, "weights", rule)
+    require(array.shape == (size,), "weights", rule, array if array.ndim else weights)
+    require(array.dtype.kind in "iuf", "weights", "numbers", array)
+    array = array.astype(float)
+    good = np.isfinite(array) & (array > 0)
+    require(good.all(), "weights", "finite and above zero", None if good.all() else float(array[~good][0]))
+    array.flags.writeable = False
+    return array
+
+
 class CheckedRows:
     "Rows of a fixed width about `n_objects` objects: checked once, read-only, equal if all they say is equal."
 
@@ -103,10 +119,12 @@ class CheckedRows:
         n_objects=None,  # N; by default the largest index + 1, or the number of names
         names=None,  # N different names; by default the indices
         respondents=None,  # (m,) who gave each answer, any labels
+        weights=None,  # (m,) positive floats, how much each answer counts; by default all count the same
     ):
         if isinstance(data, type(self)):
             names = data.names if names is None else names
             respondents = data.respondents if respondents is None else respondents
+            weights = data.weights if weights is None else weights
             n_objects = data.n_objects if n_objects is None else n_objects
             data = data.array
         rows = as_integer_rows(data, self.width)
@@ -126,7 +144,9 @@ class CheckedRows:
             respondents = as_array(respondents, "respondents", rule).copy()
             require(respondents.shape == (len(rows),), "respondents", rule, respondents)
             respondents.flags.writeable = False
-        self._fill(rows.astype(index_type(n_objects)), n_objects, names, respondents)
+        if weights is not None:
+            weights = check_weights(weights, len(rows))
+        self._fill(rows.astype(index_type(n_objects)), n_objects, names, respondents, weights)
 
     @classmethod
     def trusted(
@@ -135,15 +155,17 @@ class CheckedRows:
         n_objects,  # N
         names=None,  # tuple of N different names
         respondents=None,  # (m,) array
+        weights=None,  # (m,) positive floats
     ):  # comparisons of this kind
         "Comparisons from rows that this package made itself: no check, no copy."
-        return object.__new__(cls)._fill(array, n_objects, names, respondents)
+        return object.__new__(cls)._fill(array, n_objects, names, respondents, weights)
 
     _trusted = trusted
 
-    def _fill(self, array, n_objects, names=None, respondents=None):
+    def _fill(self, array, n_objects, names=None, respondents=None, weights=None):
         array.flags.writeable = False
-        for field, value in dict(array=array, n_objects=n_objects, names=names, respondents=respondents).items():
+        fields = dict(array=array, n_objects=n_objects, names=names, respondents=respondents, weights=weights)
+        for field, value in fields.items():
             object.__setattr__(self, field, value)
         return self
 
@@ -153,7 +175,7 @@ class CheckedRows:
     __delattr__ = __setattr__
 
     def __reduce__(self):
-        return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents)
+        return _rebuild, (type(self), self.array, self.n_objects, self.names, self.respondents, self.weights)
 
     def __len__(self):
         return len(self.array)
@@ -172,6 +194,7 @@ class CheckedRows:
             and (self.n_objects, self.names) == (other.n_objects, other.names)
             and np.array_equal(self.array, other.array)
             and (self.respondents is other.respondents or np.array_equal(self.respondents, other.respondents))
+            and (self.weights is other.weights or np.array_equal(self.weights, other.weights))
         )
 
     __hash__ = None
@@ -185,17 +208,28 @@ class CheckedRows:
         self,
         index,  # slice, or integer or boolean array
     ):  # comparisons of the same kind
-        "Some of the rows, with their respondents."
+        "Some of the rows, with their respondents and weights."
         who = None if self.respondents is None else self.respondents[index]
-        return self.trusted(self.array[index], self.n_objects, self.names, who)
+        weights = None if self.weights is None else self.weights[index]
+        return self.trusted(self.array[index], self.n_objects, self.names, who, weights)
+
+    def without_weights(self):  # comparisons of the same kind
+        "The same answers, each of which counts the same."
+        return self.trusted(self.array, self.n_objects, self.names, self.respondents)
+
+    def check_unweighted(self):
+        "Raise `InputError` if answers have weights: for methods that would ignore them in silence."
+        rule = "without weights, as this counts every answer once (.without_weights() leaves them out)"
+        require(self.weights is None, "comparisons", rule, self)
 
     def to_frame(self):  # DataFrame with one row an answer
-        "The answers as a table of object names, with a column `respondent` where it is known."
+        "The answers as a table of object names, with columns `respondent` and `weight` where they are known."
         import pandas as pd
 
         names = np.array(self.object_names, dtype=object)
         frame = pd.DataFrame(names[self.array], columns=list(self.columns))
-        return frame if self.respondents is None else frame.assign(respondent=self.respondents)
+        known = dict(respondent=self.respondents, weight=self.weights)
+        return frame.assign(**{name: values for name, values in known.items() if values is not None})
 
     def to_csv(
         self,
@@ -208,5 +242,5 @@ class CheckedRows:
         self.to_frame().to_csv(path, index=False)
 
 
-def _rebuild(cls, array, n_objects, names, respondents):
-    return cls.trusted(array.copy(), n_objects, names, respondents)
+def _rebuild(cls, array, n_objects, names, respondents, weights=None):
+    return cls.trusted(array.copy(), n_objects, names, respondents, weights)

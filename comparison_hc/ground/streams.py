@@ -17,6 +17,7 @@ from zlib import crc32
 import numpy as np
 
 from ..comparisons import MAKERS
+from .headers import guessed_header, is_whole_number
 from comparison_hc.ground.reading import (
     WIDTHS,
     cell_text,
@@ -26,8 +27,6 @@ from comparison_hc.ground.reading import (
     existing_file,
     find_columns,
     find_separator,
-    is_whole_number,
-    looks_like_header,
     not_text,
     number_names,
     parquet_errors,
@@ -153,6 +152,7 @@ def text_layout(
     columns,  # names or positions of the object columns, or None
     respondent,  # name or position of the respondent's column, or None
     encoding,  # of the file
+    objects=None,  # names of all objects, or None
 ):  # `TextLayout`
     "Look at the first lines: separator, columns, header. Raises `InputError`."
     encoding = _one_byte_encoding(encoding)
@@ -167,7 +167,7 @@ def text_layout(
     separator = find_separator(text, path)
     rows, lines = delimited_rows(text, separator, path)
     require(rows, str(path), "a file with at least one answer", "an empty file")
-    has_names = looks_like_header(rows) if header is None else header
+    has_names = guessed_header(rows, path, objects, WIDTHS[kind]) if header is None else header
     names = rows[0] if has_names else None
     where = f"{path}, line {lines[0]},"
     positions, _ = find_columns(names, len(rows[0]), WIDTHS[kind], columns, respondent, where)
@@ -394,7 +394,7 @@ class AnswerFile:
         if self.is_table:
             self.reader = TableReader(meaning, batch, self.path, columns, respondent)
         else:
-            layout = text_layout(self.path, kind, header, columns, respondent, encoding)
+            layout = text_layout(self.path, kind, header, columns, respondent, encoding, self.objects)
             self.reader = TextReader(meaning, batch, layout)
         self.columns, self.start, self.n_rows = self.reader.columns, self.reader.start, self.reader.n_rows
 

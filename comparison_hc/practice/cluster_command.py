@@ -26,8 +26,8 @@ flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite pro
 KINDS = ["triplets", "quadruplets", "central", "odd-one-out", "similarity"]
 
 HELP = {
-    "description": """Build a hierarchy from a file of answers: CSV, TSV, JSON lines or Parquet, one answer a row,
-        one object a cell.""",
+    "description": """Build a hierarchy from a file of answers: CSV, TSV, JSON, JSON lines or Parquet, perhaps packed
+        (.gz, .zip), one answer a row, one object a cell.""",
     "kind": """what a row says: i is closer to j than to k (triplets, default); i and j are more alike than k and l
         (quadruplets); the first of three is the most central, or the odd one out; or a square matrix of
         similarities""",
@@ -194,8 +194,9 @@ def _from_similarity(args):
     from comparison_hc.metrics import dasgupta_cost
     from comparison_hc.practice.results import Result
 
-    for option in ("objects", "columns", "respondent", "majority"):
-        require(not getattr(args, option), f"--{option}", "left out with --kind similarity", getattr(args, option))
+    for option in (*ANSWER_WORDS, "majority"):
+        value = getattr(args, option)
+        require(not value, f"--{option.replace('_', '-')}", "left out with --kind similarity", value)
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
     initial, start = _initial(args, names)

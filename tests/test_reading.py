@@ -1,0 +1,697 @@
+"Files as people have them: headers, roles of columns, rows to leave out, forms of tools, and who is asked to check."
+
+import gzip
+import io
+import itertools
+import json
+import pickle
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comparison_hc.cli import main
+from comparison_hc.comparisons import (
+    Quadruplets,
+    Triplets,
+    as_quadruplets,
+    as_triplets,
+    comparison_components,
+    majority_rows,
+    read_comparisons,
+)
+from comparison_hc.estimators import ComparisonHC
+from comparison_hc.ground.headers import FEW_ROWS, judge_header
+from comparison_hc.ground.records import follow
+from comparison_hc.ground.roles import choices, parse_condition
+from comparison_hc.ground.streams import AnswerFile
+from comparison_hc.ground.validation import InputError, InputWarning
+
+ANIMALS = ["cat", "dog", "trout", "pike", "owl", "bat"]
+
+
+@pytest.fixture(autouse=True)
+def _warnings_are_errors():
+    "A reader is silent unless a test says what it is to warn of."
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", InputWarning)
+        yield
+
+
+def drawn(m, seed=0, width=3):
+    "m rows of different animals."
+    rng = np.random.default_rng(seed)
+    return [tuple(ANIMALS[i] for i in rng.permutation(len(ANIMALS))[:width]) for _ in range(m)]
+
+
+def named(answers):
+    "Answers as tuples of names."
+    called = answers.object_names
+    return [tuple(called[i] for i in row) for row in answers.array.tolist()]
+
+
+def written(path, header, rows, separator=","):
+    "A delimited file."
+    lines = ([header] if header else []) + list(rows)
+    path.write_text("".join(separator.join(line) + "\n" for line in lines))
+    return path
+
+
+# ---- headers
+
+HEADERS = [
+    "head,winner,loser",
+    "anchor,near,far",
+    "Center,Answer,Other",
+    "stim1,stim2,stim3",
+    "odd,a,b",
+    "target_center,target_left,target_right",
+]
+
+
+@pytest.mark.parametrize("m", [2, 40])
+@pytest.mark.parametrize("who", [False, True], ids=["", "with respondents"])
+@pytest.mark.parametrize("separator", [",", ";", "\t"], ids=["comma", "semicolon", "tab"])
+@pytest.mark.parametrize("header", HEADERS)
+def test_a_header_of_usual_words_is_no_answer(tmp_path, header, separator, who, m):
+    rows, names = drawn(m), header.split(",")
+    if who:
+        rows, names = [(*row, f"p{r % 3}") for r, row in enumerate(rows)], [*names, "worker"]
+    answers = read_comparisons(written(tmp_path / "answers.csv", names, rows, separator))
+    assert named(answers) == [row[:3] for row in rows]
+    assert not set(names) & set(answers.names) and (answers.respondents is not None) == who
+
+
+def test_names_that_occur_nowhere_else_are_a_header(tmp_path):
+    path = written(tmp_path / "answers.csv", ["uno", "due", "tre"], drawn(FEW_ROWS))
+    assert len(read_comparisons(path)) == FEW_ROWS
+
+
+def test_with_few_rows_it_says_so_and_can_be_overruled(tmp_path):
+    path = written(tmp_path / "answers.csv", ["uno", "due", "tre"], drawn(3, seed=2))
+    with pytest.warns(InputWarning, match=r"\(uno, due, tre\) is taken for a header.*say header=False \(--header no\)"):
+        assert len(read_comparisons(path)) == 3
+    assert len(read_comparisons(path, header=False)) == 4 and len(read_comparisons(path, header=True)) == 3
+
+
+def test_lonely_rows_below_make_it_an_answer_and_doubtful(tmp_path):
+    path = written(tmp_path / "answers.csv", None, [("cat", "dog", "trout"), ("pike", "owl", "bat")])
+    with pytest.warns(InputWarning, match="is taken for an answer.*say header=True"):
+        assert len(read_comparisons(path)) == 2
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_answers_without_a_header_stay_answers(tmp_path, seed):
+    rows = drawn(12, seed)
+    assert named(read_comparisons(written(tmp_path / "answers.csv", None, rows))) == rows
+
+
+def test_the_known_objects_decide(tmp_path):
+    path = written(tmp_path / "answers.csv", ["uno", "due", "tre"], drawn(3, seed=2))
+    assert len(read_comparisons(path, objects=ANIMALS)) == 3
+    path = written(tmp_path / "answers.csv", None, [("cat", "dog", "trout"), ("pike", "owl", "bat")])
+    assert len(read_comparisons(path, objects=ANIMALS)) == 2
+
+
+def test_words_that_are_objects_are_no_header(tmp_path):
+    rows = [("left", "right", "center"), ("left", "center", "right"), ("center", "left", "right")]
+    assert named(read_comparisons(written(tmp_path / "answers.csv", None, rows))) == rows
+
+
+def test_words_that_are_objects_and_column_names_are_doubtful(tmp_path):
+    path = written(tmp_path / "answers.csv", None, [("left", "right", "center"), ("right", "center", "left")])
+    with pytest.warns(InputWarning, match="taken for a header; its words name columns, but also occur"):
+        assert len(read_comparisons(path)) == 1
+    rows = [(*row, "left") for row in drawn(3)]
+    path = written(tmp_path / "more.csv", ["anchor", "left", "right", "answer"], rows)
+    assert len(read_comparisons(path, answer=3)) == 3
+
+
+cells = st.sampled_from(["i", "j", "k", "odd", "a", "near", "cat", "dog", "owl", "1", "2", "worker", "x"])
+
+
+@settings(max_examples=150, deadline=None)
+@given(rows=st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=6))
+def test_the_stream_guesses_as_the_reader_does(tmp_path_factory, rows):
+    rows = [row for row in rows if len(set(row)) == 3] or [("cat", "dog", "owl")]
+    objects = sorted({cell for row in rows for cell in row})
+    path = written(tmp_path_factory.getbasetemp() / "both.csv", None, rows)
+
+    def read(reader):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always", InputWarning)
+            try:
+                found = reader()
+            except InputError as error:
+                found = str(error).split(";")[0]
+        return found, [str(w.message) for w in said]
+
+    whole, told = read(lambda: read_comparisons(path, objects=objects).array.tolist())
+    batch, heard = read(
+        lambda: [row for a, _ in AnswerFile(path, objects=objects).batches() for row in a.array.tolist()]
+    )
+    assert told == heard
+    if isinstance(whole, str):  # nothing but a header: a stream has nothing to read
+        assert "at least one answer" in whole and batch == []
+    else:
+        assert whole == batch
+
+
+def test_where_a_stream_cannot_see_far_enough_it_warns_or_is_told(tmp_path):
+    rows = [("cat", "dog", "owl"), *[("x", "y", "z"), ("y", "x", "z")] * 9000, ("cat", "x", "y")]
+    path = written(tmp_path / "long.csv", None, rows)
+    assert (
+        not judge_header(rows).is_header and judge_header(rows[:9000]).is_header
+    )  # the limit that the notebook states
+    objects = ["cat", "dog", "owl", "x", "y", "z"]
+    assert sum(len(a) for a, _ in AnswerFile(path, objects=objects).batches()) == len(rows)  # objects settle it
+
+
+# ---- who was chosen
+
+SHOWN = [("cat", "dog", "trout"), ("pike", "cat", "trout"), ("owl", "bat", "dog"), ("dog", "cat", "bat")]
+LEFT = [True, False, True, False]
+CHOSEN = [row if left else (row[0], row[2], row[1]) for row, left in zip(SHOWN, LEFT)]
+CODINGS = {
+    "names": [row[1] if left else row[2] for row, left in zip(SHOWN, LEFT)],
+    "columns": ["one_side" if left else "other_side" for left in LEFT],
+    "sides": ["left" if left else "right" for left in LEFT],
+    "sides in capitals": ["Left" if left else "RIGHT" for left in LEFT],
+    "from 0": ["0" if left else "1" for left in LEFT],
+    "from 1": ["1" if left else "2" for left in LEFT],
+}
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_who_was_chosen(tmp_path, coding):
+    header = ["anchor", "one_side", "other_side", "answer"]
+    rows = [(*row, said) for row, said in zip(SHOWN, CODINGS[coding])]
+    path = written(tmp_path / "answers.csv", header, rows)
+    assert named(read_comparisons(path, answer="answer")) == CHOSEN
+    assert named(read_comparisons(path, answer=3, header=True)) == CHOSEN
+    frame = pd.DataFrame(rows, columns=header)
+    assert Triplets.from_frame(frame, answer="answer") == read_comparisons(path, answer="answer")
+
+
+@pytest.mark.parametrize("kind", ["central", "odd-one-out"])
+def test_who_was_chosen_of_three(tmp_path, kind):
+    rows = drawn(10)
+    for words in (["left", "middle", "right"], ["0", "1", "2"], ["1", "2", "3"], "abc", None):
+        picked = [r % 3 for r in range(10)]
+        said = [row[p] if words is None else words[p] for row, p in zip(rows, picked)]
+        path = written(tmp_path / "a.csv", ["a", "b", "c", "choice"], [(*row, s) for row, s in zip(rows, said)])
+        first = [(row[p], *row[:p], *row[p + 1 :]) for row, p in zip(rows, picked)]
+        expected = read_comparisons(written(tmp_path / "b.csv", None, first), kind, header=False)
+        assert read_comparisons(path, kind, answer="choice") == expected
+
+
+def test_which_pair_was_chosen(tmp_path):
+    rows = drawn(8, width=4)
+    path = written(tmp_path / "a.csv", [*"abcd", "pair"], [(*row, "12"[r % 2]) for r, row in enumerate(rows)])
+    found = named(read_comparisons(path, "quadruplets", answer="pair"))
+    assert found == [row if r % 2 == 0 else row[2:] + row[:2] for r, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    "said, words",
+    [
+        ("dog cat up", ["line 4", "'answer'", "name of an object", "'up'"]),
+        ("1 1 1", ["answer must be clear", "['1']"]),
+        ("left left middle", ["line 4", "left, right", "'middle'"]),
+        ("up up up", ["line 2", "one of: the name of an object"]),
+        ("left , right", ["line 3", "complete", "'answer'"]),
+    ],
+)
+def test_an_answer_that_is_none_is_refused_with_its_line(tmp_path, said, words):
+    said = said.replace(" , ", "  ").split(" ")
+    path = written(tmp_path / "a.csv", ["anchor", "x", "y", "answer"], [(*r, s) for r, s in zip(SHOWN, said)])
+    with pytest.raises(InputError) as refused:
+        read_comparisons(path, answer="answer")
+    assert all(word in str(refused.value) for word in words), refused.value
+
+
+def test_a_coding_by_columns_that_are_called_like_sides():
+    shown = [["dog", "cat"], ["owl", "bat"]]
+    assert choices(["left", "right"], shown, ("right", "left"))[0] == [1, 0]  # the columns' names win
+
+
+# ---- counts and weights
+
+
+def test_counts_are_repeated_answers(tmp_path):
+    path = written(
+        tmp_path / "a.csv",
+        ["i", "j", "k", "times", "worker"],
+        [("cat", "dog", "owl", "3", "ann"), ("owl", "dog", "cat", "1.0", "ben")],
+    )
+    answers = read_comparisons(path, weight="times")
+    assert named(answers) == [("cat", "dog", "owl")] * 3 + [("owl", "dog", "cat")] and answers.weights is None
+    assert answers.respondents.tolist() == ["ann"] * 3 + ["ben"]
+
+
+def test_weights_are_carried_and_never_ignored(tmp_path):
+    path = written(
+        tmp_path / "a.csv", ["i", "j", "k", "sure"], [("cat", "dog", "owl", "0.5"), ("owl", "dog", "cat", "2")]
+    )
+    answers = read_comparisons(path, weight="sure")
+    assert answers.weights.tolist() == [0.5, 2.0]
+    for refused in (as_triplets, as_quadruplets, lambda a: ComparisonHC().fit(a)):
+        with pytest.raises(InputError, match="without weights"):
+            refused(answers)
+    assert as_triplets(answers.without_weights()).weights is None
+    assert comparison_components(answers).tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "many", "nan", "inf", ""])
+def test_a_weight_that_is_none(tmp_path, cell):
+    path = written(tmp_path / "a.csv", ["i", "j", "k", "w"], [("cat", "dog", "owl", "1"), ("owl", "dog", "cat", cell)])
+    with pytest.raises(InputError, match="line 3"):
+        read_comparisons(path, weight="w")
+    with pytest.warns(InputWarning, match="1 of 2 rows .* are left out: 1 (have no weight|lack a value)"):
+        assert len(read_comparisons(path, weight="w", drop_invalid=True)) == 1
+
+
+some_weights = st.lists(st.floats(1e-3, 1e3), min_size=1, max_size=8)
+
+
+@settings(max_examples=60, deadline=None)
+@given(weights=some_weights, width=st.sampled_from([3, 4]), seed=st.integers(0, 99))
+def test_weights_stay_with_their_answers(tmp_path_factory, weights, width, seed):
+    rng = np.random.default_rng(seed)
+    rows = [rng.permutation(6)[:width] for _ in weights]
+    make = Triplets if width == 3 else Quadruplets
+    who = [f"p{r % 2}" for r in range(len(rows))]
+    answers = make(rows, 6, ANIMALS, who, weights)
+    assert answers.weights.tolist() == weights and answers != answers.without_weights()
+    turned = answers.flip(1, 0)
+    assert turned.weights.tolist() == weights and turned.flip(1, 0) == answers
+    index = rng.permutation(len(rows))[: len(rows) // 2 + 1]
+    assert answers.take(index).weights.tolist() == [weights[i] for i in index]
+    assert answers.sample(len(rows), 0) == answers == pickle.loads(pickle.dumps(answers)) == make(answers)
+    assert answers.to_quadruplets().weights.tolist() == weights
+    path = tmp_path_factory.getbasetemp() / "weights.csv"
+    answers.to_csv(path)
+    assert read_comparisons(path, answers.kind, objects=ANIMALS) == answers
+    with pytest.raises(ValueError):
+        answers.weights[0] = 1
+
+
+@settings(max_examples=80, deadline=None)
+@given(rows=st.lists(st.tuples(st.permutations(range(4)), st.integers(1, 4)), min_size=1, max_size=12))
+def test_a_weighted_majority_is_the_majority_of_repeated_answers(rows):
+    array = np.array([row[:3] for row, _ in rows])
+    times = np.array([count for _, count in rows])
+    repeated = Triplets(np.repeat(array, times, axis=0), 4).majority()
+    weighted = Triplets(array, 4, weights=times / 3).majority()
+    assert sorted(weighted.array.tolist()) == sorted(repeated.array.tolist()) and weighted.weights is None
+
+
+def test_a_draw_of_weights_is_a_draw():
+    winner, loser = np.array([0, 0, 1]), np.array([1, 1, 0])
+    assert majority_rows(winner, loser, np.array([0.1, 0.2, 0.3])).tolist() == []
+
+
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, np.nan], ["a", "b"], [[1], [2]], [1, -2], [True, False]])
+def test_bad_weights(weights):
+    with pytest.raises(InputError, match="weights"):
+        Triplets([[0, 1, 2], [1, 0, 2]], weights=weights)
+
+
+def test_statements_carry_weights_and_the_callers_array_is_not_touched():
+    weights = np.array([1.5, 2.5])
+    answers = Triplets.from_central([[0, 1, 2], [1, 0, 2]], weights=weights)
+    assert answers.weights.tolist() == [1.5, 1.5, 2.5, 2.5] and weights.flags.writeable
+    old = Triplets([[0, 1, 2]])
+    rebuild, (*fields, _) = old.__reduce__()
+    assert rebuild(*fields) == old  # what was pickled before there were weights
+
+
+# ---- rows that count
+
+
+def test_only_some_rows(tmp_path):
+    rows = [(*row, phase, rt) for row, phase, rt in zip(drawn(6), itertools.cycle(["test", "catch"]), "123456")]
+    path = written(tmp_path / "a.csv", ["i", "j", "k", "phase", "rt"], rows)
+    columns = ["i", "j", "k"]
+    assert len(read_comparisons(path, columns=columns, where="phase=test")) == 3
+    assert len(read_comparisons(path, columns=columns, where=["phase!=test", "rt!=2"])) == 2
+    with pytest.raises(InputError, match="values there: 'test', 'catch'.*got 'phase=tests'"):
+        read_comparisons(path, columns=columns, where="phase=tests")
+    for wrong in ("phase", "=test", "nobody=1", 3, ["phase=test", 3]):
+        with pytest.raises(InputError, match="where"):
+            read_comparisons(path, columns=columns, where=wrong)
+
+
+def test_conditions_are_split_at_the_first_sign():
+    assert parse_condition("a=b=c") == ("a", True, "b=c") and parse_condition("a != b") == ("a", False, "b")
+    assert parse_condition("a=!b") == ("a", True, "!b") and parse_condition("a=") == ("a", True, "")
+
+
+def test_invalid_rows_are_left_out_and_counted(tmp_path):
+    rows = [
+        ("cat", "dog", "owl"),
+        ("owl", "owl", "cat"),
+        ("cat", "", "dog"),
+        ("dog", "cat"),
+        ("dog", "owl", "cat"),
+        ("bat", "bat", "bat"),
+    ]
+    path = written(tmp_path / "a.csv", ["anchor", "near", "far"], rows)
+    with pytest.raises(InputError, match="line 5, must be 3 cells"):
+        read_comparisons(path)
+    with pytest.warns(InputWarning) as said:
+        answers = read_comparisons(path, drop_invalid=True)
+    assert named(answers) == [rows[0], rows[4]] and "bat" not in answers.names
+    (note,) = [str(w.message) for w in said]
+    assert "4 of 6 rows" in note and "2 compare a thing with itself (line 3, 7)" in note
+    assert "1 lack a value (line 4)" in note and "1 of another length (line 5)" in note
+    with pytest.warns(InputWarning, match="not in objects"):
+        assert (
+            len(
+                read_comparisons(
+                    written(tmp_path / "b.csv", None, drawn(9)), objects=ANIMALS[:5], drop_invalid=True, header=False
+                )
+            )
+            < 9
+        )
+    with pytest.raises(InputError, match="leaves answers"):
+        read_comparisons(written(tmp_path / "c.csv", None, [("bat", "bat", "cat")]), drop_invalid=True)
+
+
+@pytest.mark.parametrize("kind, width", [("triplets", 3), ("quadruplets", 4), ("central", 3), ("odd-one-out", 3)])
+def test_what_is_left_is_what_would_not_be_refused(tmp_path, kind, width):
+    rng = np.random.default_rng(width)
+    rows = [tuple(rng.choice([*ANIMALS[:4], ""], width)) for _ in range(60)]
+    good = []
+    for row in rows:
+        try:
+            read_comparisons(written(tmp_path / "one.csv", None, [row]), kind, header=False)
+        except InputError:
+            continue
+        good.append(row)
+    path = written(tmp_path / "all.csv", None, rows)
+    with pytest.warns(InputWarning, match=f"{60 - len(good)} of 60 rows"):
+        found = read_comparisons(path, kind, header=False, drop_invalid=True)
+    assert found == read_comparisons(written(tmp_path / "good.csv", None, good), kind, header=False) and good
+
+
+def test_missing_values_have_names(tmp_path):
+    path = written(tmp_path / "a.csv", ["anchor", "near", "far"], [*drawn(5), ("cat", "NA", "dog")])
+    with pytest.warns(InputWarning, match="1 cells say 'NA', which is taken for a name.*--missing NA"):
+        assert "NA" in read_comparisons(path).names
+    with pytest.raises(InputError, match="line 7, must be complete.*'NA' in column 'near'"):
+        read_comparisons(path, missing="NA")
+    with pytest.warns(InputWarning, match="1 of 6 rows"):
+        assert len(read_comparisons(path, missing="NA", drop_invalid=True)) == 5
+    assert len(read_comparisons(path, objects=[*ANIMALS, "NA"])) == 6  # somebody says that it is a name
+
+
+# ---- packed files, records, tables
+
+
+def test_packed_files_are_the_files(tmp_path):
+    plain = written(tmp_path / "answers.tsv", ["anchor", "near", "far"], drawn(5), "\t")
+    expected = read_comparisons(plain)
+    (tmp_path / "answers.tsv.gz").write_bytes(gzip.compress(plain.read_bytes()))
+    for name in ("answers.zip", "answers.tsv.zip"):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.write(plain, "folder/answers.tsv")
+            archive.writestr("__MACOSX/._answers.tsv", "x")
+    for name in ("answers.tsv.gz", "answers.zip", "answers.tsv.zip"):
+        assert read_comparisons(tmp_path / name) == expected
+    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
+        archive.writestr("a.csv", "x")
+        archive.writestr("b.csv", "x")
+    with pytest.raises(InputError, match="an archive of one file; got.*a.csv"):
+        read_comparisons(tmp_path / "two.zip")
+    for name in ("bad.csv.gz", "bad.zip"):
+        (tmp_path / name).write_bytes(b"PK nothing")
+        with pytest.raises(InputError, match="unpacked"):
+            read_comparisons(tmp_path / name)
+    (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(plain.read_bytes())[:-12])
+    with pytest.raises(InputError, match="unpacked"):
+        read_comparisons(tmp_path / "cut.csv.gz")
+
+
+def test_records(tmp_path):
+    rows = drawn(6)
+    records = [dict(zip("ijk", row)) for row in rows]
+    path = tmp_path / "answers.json"
+    for value, where in (
+        (records, None),
+        ([list(row) for row in rows], None),
+        ({"study": "x", "responses": records}, "responses.*"),
+        ({"people": {"ann": records[:4], "ben": records[4:]}}, "people.*.*"),
+    ):
+        path.write_text(json.dumps(value))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert named(read_comparisons(path, records=where)) == rows
+    nested = [{"subject": "ann", "data": {"anchor": i, "pair": [j, k]}, "response": 0} for i, j, k in rows]
+    path.write_text(json.dumps([{"instructions": "…"}, *nested]))
+    columns = ["data.anchor", "data.pair.0", "data.pair.1"]
+    with pytest.raises(InputError, match="record 1, must be complete"):
+        read_comparisons(path, columns=columns)
+    with pytest.warns(InputWarning, match="1 of 7 rows"):
+        assert named(read_comparisons(path, columns=columns, drop_invalid=True)) == rows
+
+
+@pytest.mark.parametrize(
+    "text, options, words",
+    [
+        ('{"responses": []}', {}, ["a list of records", "responses"]),
+        ('{"responses": []}', {"records": "answers.*"}, ["the key 'answers'", "['responses']"]),
+        ('{"responses": 5}', {"records": "responses.*"}, ["a list or an object at each *", "5"]),
+        ("[[1, 2, 3],\n[1, 2", {}, ["line 2", "JSON"]),
+        ("[]", {}, ["empty file"]),
+        ("[1, 2]", {}, ["record 1", "a list of cells"]),
+        ('[{"i": 1}, [2]]', {}, ["record 2"]),
+        ("[" * 100_000, {}, ["JSON"]),
+    ],
+)
+def test_bad_records(tmp_path, text, options, words):
+    (tmp_path / "answers.json").write_text(text)
+    with pytest.raises(InputError) as refused:
+        read_comparisons(tmp_path / "answers.json", **options)
+    assert all(word in str(refused.value) for word in words), refused.value
+
+
+def test_a_path_in_a_value():
+    assert follow({"a": {"x": [1], "y": [2, 3]}}, "a.*.*", "file") == [1, 2, 3]
+    with pytest.raises(InputError, match="records must be left out"):
+        read_comparisons(__file__, records="a.*")
+
+
+def test_a_table_with_names():
+    frame = pd.DataFrame(
+        {"near": ["dog", "cat"], "me": ["cat", "dog"], "far": [7.0, 7.0], "Participant": ["ann", None], "n": [2, 1]}
+    )
+    before = frame.copy()
+    answers = Triplets.from_frame(frame, columns=["me", "near", "far"], weight="n")
+    assert named(answers) == [("cat", "dog", "7")] * 2 + [("dog", "cat", "7")]
+    assert answers.respondents.tolist() == ["ann", "ann", ""]
+    assert answers == read_comparisons(frame, columns=["me", "near", "far"], weight="n") and frame.equals(before)
+    with pytest.raises(InputError, match="the table, row 2, must be complete.*'me'"):
+        Triplets.from_frame(frame.assign(me=["cat", None]), columns=["me", "near", "far"])
+    with pytest.raises(InputError, match="5 columns: near, me, far"):
+        Triplets.from_frame(frame.rename(columns={"Participant": "p"}))
+    with pytest.raises(InputError, match="different names"):
+        Triplets.from_frame(pd.DataFrame([["a", "b", "c"]], columns=["i", "i", "k"]))
+    some = Quadruplets([[0, 1, 2, 3], [3, 1, 0, 2]], names=ANIMALS[:4], respondents=["ann", "ben"])
+    assert Quadruplets.from_frame(some.to_frame(), objects=some.names) == some
+
+
+texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"), min_size=1, max_size=6)
+good_names = st.lists(texts.filter(lambda t: t == t.strip()), min_size=4, max_size=6, unique=True)
+
+
+@settings(max_examples=100, deadline=None)
+@given(names=good_names, seed=st.integers(0, 99), who=st.booleans())
+def test_any_names_survive_a_file(tmp_path_factory, names, seed, who):
+    rng = np.random.default_rng(seed)
+    rows = [rng.permutation(len(names))[:3] for _ in range(5)]
+    some = Triplets(rows, names=names, respondents=[f"p{r % 2}" for r in range(5)] if who else None)
+    path = tmp_path_factory.getbasetemp() / "names.csv"
+    some.to_csv(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", InputWarning)  # "NA" may be drawn
+        assert read_comparisons(path, objects=names) == some
+        assert named(read_comparisons(path)) == named(some)
+
+
+# ---- forms of tools
+
+PICKED = [(0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1)]  # head, winner, loser
+
+
+def salmon_file(path, filenames):
+    "Responses of Salmon."
+    frame = pd.DataFrame(PICKED, columns=["head", "winner", "loser"]).assign(
+        response_time=1.5, puid=["a", "b", "a", "b"]
+    )
+    frame["left"], frame["right"] = frame["winner"], frame["loser"]
+    if filenames:
+        for name in ("head", "winner", "loser"):
+            frame[f"{name}_filename"] = [f"{ANIMALS[i]}.png" for i in frame[name]]
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize("filenames", [False, True])
+def test_salmon(tmp_path, filenames):
+    answers = read_comparisons(salmon_file(tmp_path / "responses.csv", filenames), format="salmon")
+    called = [f"{name}.png" for name in ANIMALS] if filenames else list("012345")
+    assert named(answers) == [tuple(called[i] for i in row) for row in PICKED]
+    assert answers.respondents.tolist() == ["a", "b", "a", "b"]
+    with pytest.raises(InputError, match="Salmon with the columns head, winner, loser"):
+        read_comparisons(written(tmp_path / "x.csv", ["anchor", "near", "far"], drawn(3)), format="salmon")
+    with pytest.raises(InputError, match="columns must be left out"):
+        read_comparisons(tmp_path / "responses.csv", format="salmon", columns=["head", "winner", "loser"])
+
+
+def next_records():
+    "Responses of NEXT as it keeps them, the last without an answer; the winner is left in every second."
+    people = {"ann": [], "ben": []}
+    for number, (head, winner, loser) in enumerate([*PICKED, (0, 1, 2)]):
+        left, right = (winner, loser) if number % 2 else (loser, winner)
+        targets = [
+            {"label": label, "target_id": i, "index": i, "primary_description": ANIMALS[i], "primary_type": "text"}
+            for label, i in (("left", left), ("center", head), ("right", right))
+        ]
+        person = "ann" if number % 2 else "ben"
+        response = {"participant_uid": person, "target_indices": targets, "alg_label": "Random"}
+        people[person].append(response | ({"target_winner": winner} if number < 4 else {}))
+    return {"participant_responses": people}
+
+
+def test_next(tmp_path):
+    expected = sorted(tuple(ANIMALS[i] for i in row) for row in PICKED)
+    path = tmp_path / "participants.json"
+    path.write_text(json.dumps(next_records()))
+    with zipfile.ZipFile(tmp_path / "participants.json.zip", "w") as archive:
+        archive.write(path, "participants.json")
+    flat = sum(next_records()["participant_responses"].values(), [])
+    (tmp_path / "list.json").write_text(json.dumps(flat))
+    renamed = [{"index_winner" if k == "target_winner" else k: v for k, v in record.items()} for record in flat]
+    (tmp_path / "old.json").write_text(json.dumps(renamed))
+    for name in ("participants.json", "participants.json.zip", "list.json", "old.json"):
+        with pytest.warns(InputWarning, match="1 of 5 rows are left out: without an answer"):
+            answers = read_comparisons(tmp_path / name, format="next")
+        assert sorted(named(answers)) == expected and set(answers.respondents.tolist()) == {"ann", "ben"}
+    rows = [(ANIMALS[i], ANIMALS[k], ANIMALS[j], ANIMALS[j], "ann") for i, j, k in PICKED]
+    header = ["target_center", "target_left", "target_right", "target_winner", "participant_uid"]
+    table = written(tmp_path / "responses.csv", header, rows)
+    assert sorted(named(read_comparisons(table, format="next"))) == expected
+
+
+@pytest.mark.parametrize("separator", [",", " ", "\t"])
+def test_cblearn(tmp_path, separator):
+    rows = np.array(PICKED)
+    np.savetxt(tmp_path / "list.txt", rows, delimiter=separator)  # 0.000000000000000000e+00
+    assert read_comparisons(tmp_path / "list.txt", format="cblearn-list").array.tolist() == rows.tolist()
+    turned = rows.copy()
+    turned[1::2] = turned[1::2][:, [0, 2, 1]]
+    for said, times in (([1, 0, 1, 0], 1), ([1, -1, 1, -1], 1), ([3, -2, 1, -1], [3, 2, 1, 1])):
+        np.savetxt(tmp_path / "bool.txt", np.c_[turned, said], delimiter=separator, fmt="%d")
+        answers = read_comparisons(tmp_path / "bool.txt", format="cblearn-bool")
+        assert answers.array.tolist() == np.repeat(rows, times, axis=0).tolist() and answers.weights is None
+    pd.DataFrame(turned).assign(r=[True, False] * 2).to_csv(tmp_path / "b.csv", index=False, sep=separator)
+    assert read_comparisons(tmp_path / "b.csv", format="cblearn-bool").array.tolist() == rows.tolist()
+    np.savetxt(tmp_path / "bool.txt", np.c_[turned, [1, -1, 0, 1]], delimiter=separator, fmt="%d")
+    with pytest.raises(InputError, match="line 3, must be decided.*'0'"):
+        read_comparisons(tmp_path / "bool.txt", format="cblearn-bool")
+    with pytest.raises(InputError, match="4 columns, as cblearn"):
+        read_comparisons(tmp_path / "list.txt", format="cblearn-bool")
+
+
+def jspsych_trials():
+    "Trial data: instructions, four answers of which the winner is the second button each time, a timeout."
+    trials = [{"trial_type": "instructions", "trial_index": 0, "rt": 1, "subject": "ann"}]
+    for i, j, k in [*PICKED, PICKED[0]]:
+        shown = {"anchor": ANIMALS[i], "first": ANIMALS[k], "second": ANIMALS[j]}
+        saved = {"stimulus": ANIMALS[i], "choices": [ANIMALS[k], ANIMALS[j]], "response": 1, "subject": "ann"}
+        trials.append({"trial_type": "html-button-response", "trial_index": len(trials), **shown, **saved})
+    trials[-1]["response"] = None
+    return trials
+
+
+def test_jspsych(tmp_path):
+    expected = [tuple(ANIMALS[i] for i in row) for row in PICKED]
+    (tmp_path / "trials.json").write_text(json.dumps(jspsych_trials()))
+    frame = pd.DataFrame(jspsych_trials()).astype({"response": "Int64"})
+    frame["choices"] = [json.dumps(c) if isinstance(c, list) else None for c in frame["choices"]]
+    frame.to_csv(tmp_path / "trials.csv", index=False)
+    for name in ("trials.json", "trials.csv"):
+        for columns in (["anchor", "first", "second"], None):
+            with pytest.warns(InputWarning, match="2 of 6 rows are left out: trials without"):
+                answers = read_comparisons(tmp_path / name, format="jspsych", columns=columns)
+            assert named(answers) == expected and set(answers.respondents.tolist()) == {"ann"}
+    with pytest.raises(InputError, match="response from 0 to 1.*'2'"):
+        (tmp_path / "bad.json").write_text(json.dumps([{**jspsych_trials()[1], "response": 2}]))
+        read_comparisons(tmp_path / "bad.json", format="jspsych", columns=["anchor", "first", "second"])
+
+
+# ---- the command
+
+
+def run(capsys, *words):
+    "(exit code, lines of both streams) of the command."
+    code = main(["cluster", *map(str, words)])
+    return code, *capsys.readouterr()
+
+
+def test_the_command_says_what_it_took(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    written(tmp_path / "a.csv", ["uno", "due", "tre"], drawn(3, seed=2))
+    code, out, err = run(capsys, "a.csv")
+    assert code == 0 and "warning: the first line of a.csv" in err and "uno" not in out
+    written(tmp_path / "b.csv", ["head", "winner", "loser"], [("a1", "b1", "c1"), ("x", "y", "z")])
+    code, out, err = run(capsys, "b.csv")
+    assert code == 0 and "fall apart into 2 groups" in err and "head" not in out
+
+
+def test_the_command_understands_roles(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(*row, said, "test", "2") for row, said in zip(SHOWN, CODINGS["sides"])]
+    rows += [("owl", "owl", "bat", "left", "test", "1"), ("pike", "owl", "bat", "left", "practice", "1")]
+    written(tmp_path / "a.csv", ["anchor", "l", "r", "answer", "phase", "n"], rows)
+    roles = "--columns anchor,l,r --answer answer --weight n --where phase=test --drop-invalid"
+    code, out, err = run(capsys, "a.csv", *roles.split())
+    assert code == 0 and "1 of 6 rows of a.csv are left out: 1 compare a thing with itself (line 6)" in err
+    (line,) = [line for line in out.splitlines() if line.startswith("answers")]
+    assert line.split()[-1] == "8"
+    salmon_file(tmp_path / "responses.csv", True)
+    assert run(capsys, "responses.csv", "--format", "salmon")[0] == 0
+    (tmp_path / "n.json").write_text(json.dumps({"r": [list(row) for row in drawn(9)]}))
+    assert run(capsys, "n.json", "--records", "r.*", "--header", "no")[0] == 0
+    code, _, err = run(capsys, "a.csv", *roles.split()[:4], "--weight", "phase")
+    assert code == 2 and "line 2" in err and "weight above zero" in err
+
+
+@pytest.mark.parametrize("words", [["--weight", "n"], ["--where", "a=b"], ["--drop-invalid"], ["--format", "salmon"]])
+def test_a_matrix_has_no_roles(capsys, tmp_path, words):
+    (tmp_path / "w.csv").write_text("0,1,2\n1,0,3\n2,3,0\n")
+    code, _, err = run(capsys, tmp_path / "w.csv", "--kind", "similarity", *words)
+    assert code == 2 and f"{words[0]} must be left out with --kind similarity" in err
+
+
+@pytest.mark.parametrize("name", ["car", "food"])
+def test_real_answers_behind_any_header(dataset_or_skip, tmp_path, name):
+    "The command's commonest case: real answers with a header that nobody knows."
+    answers = dataset_or_skip(name).triplets
+    frame = answers.take(slice(0, 2000)).to_frame()[["i", "j", "k"]].astype(str)
+    expected = read_comparisons(frame)
+    for header in (["head", "winner", "loser"], ["uno", "due", "tre"]):
+        for m in (20, len(frame)):
+            buffer = io.StringIO()
+            frame.head(m).to_csv(buffer, header=header, index=False)
+            (tmp_path / "answers.csv").write_text(buffer.getvalue())
+            with warnings.catch_warnings(record=True) as said:
+                warnings.simplefilter("always", InputWarning)
+                found = read_comparisons(tmp_path / "answers.csv")
+            assert len(found) == m or (said and "taken for an answer" in str(said[0].message))
+    assert found.names == expected.names
