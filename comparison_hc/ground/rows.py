@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MOST_NUMBERED', 'as_integer_rows', 'four_columns', 'first_broken_row', 'index_type', 'is_name', 'number_by_size',
-           'CheckedRows']
+           'check_weights', 'CheckedRows']
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-import-numpy-as-np
 import numpy as np

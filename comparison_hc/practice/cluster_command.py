@@ -17,7 +17,13 @@ from .command_files import check_files, read_initial, read_similarity, read_trut
 from .method_table import methods
 from .page_options import add_page_options, check_page_options, dressed
 from .people_filter import without_people
-from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
+from comparison_hc.practice.reading_command import (
+    ANSWER_WORDS,
+    add_reading,
+    said_as_lines,
+    say_if_disconnected,
+    typed_answers,
+)
 from .support_command import add_support, check_support, with_support
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #names
