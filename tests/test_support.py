@@ -53,6 +53,15 @@ def test_weights_are_repetitions(method, width, seed):
     assert (times == before).all()
 
 
+def test_weights_are_repetitions_where_a_table_replaces_the_lists():
+    planted = planted_hierarchy(2, 3, 0.8, 0.02, 0.2, 0)
+    answers = sample_triplets(planted.similarity, 1_500, 0)
+    for seed in range(5):
+        times = np.random.default_rng(seed).integers(0, 9, len(answers))
+        repeated = quadruplet_average_linkage(answers.take(np.repeat(np.arange(len(answers)), times)))
+        assert quadruplet_average_linkage(answers, weights=times / 4) == repeated
+
+
 @pytest.mark.parametrize("method", [triplet_average_linkage, quadruplet_average_linkage])
 @pytest.mark.parametrize("bad", [[1.0], [1, -1], [0, 0], [1, np.inf], ["a", "b"], 3])
 def test_weights_that_are_none(method, bad):
