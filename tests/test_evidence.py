@@ -13,16 +13,10 @@ from comparison_hc.dendrogram import random_tree
 from comparison_hc.ground.agreement import agreement, all_merge_orders, most_agreement
 from comparison_hc.ground.validation import InputError
 from comparison_hc.methods import build_hierarchy
+from comparison_hc.practice.auto import choose_method
 from comparison_hc.practice.candidates import candidate, candidate_names, make
-from comparison_hc.practice.evidence import (
-    COLUMNS,
-    choose_method,
-    compare_methods,
-    most_reachable,
-    overlapping_interval,
-    shares,
-    verdicts,
-)
+from comparison_hc.practice.comparison_table import COLUMNS
+from comparison_hc.practice.evidence import compare_methods, most_reachable, overlapping_interval, shares, verdicts
 from comparison_hc.practice.splits import object_sets, plan_splits
 
 
@@ -76,15 +70,13 @@ def check_plan(answers, plan):
         assert len(split.train) + len(split.test) + split.n_left_out == len(answers)
 
 
-@given(st.one_of(triplets(), quadruplets()), st.integers(0, 99), st.booleans())
-def test_nothing_stands_on_both_sides(answers, seed, halves):
+@given(st.one_of(triplets(), quadruplets()), st.integers(0, 99), st.floats(0.01, 0.99))
+def test_nothing_stands_on_both_sides(answers, seed, share):
     if object_sets(answers).max() < 1:
         return
-    plan = plan_splits(answers, rng=seed, halves=halves)
+    plan = plan_splits(answers, 3, share, rng=seed)
     check_plan(answers, plan)
     assert plan.by == "answers" and all(split.n_left_out == 0 for split in plan.splits)
-    if halves:
-        assert sorted(np.concatenate([split.test for split in plan.splits])) == list(range(len(answers)))
 
 
 def by_people(n_people=10, n_answers=2000, n=30, seed=0):
@@ -95,15 +87,15 @@ def by_people(n_people=10, n_answers=2000, n=30, seed=0):
 
 
 @pytest.mark.parametrize("people", [None, True])
-@pytest.mark.parametrize("halves", [False, True])
-def test_people_are_held_out_whole(people, halves):
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_people_are_held_out_whole(people, share):
     answers = by_people()
-    plan = plan_splits(answers, people=people, halves=halves)
+    plan = plan_splits(answers, people=people, test_share=share)
     check_plan(answers, plan)
     assert plan.by == "people" and plan.n_units == 10
     for split in plan.splits:
         out, stay = set(answers.respondents[split.test]), set(answers.respondents[split.train])
-        assert not out & stay and len(out) == (5 if halves else 2)
+        assert not out & stay and len(out) == round(10 * share)
         assert set(np.flatnonzero(np.isin(answers.respondents, list(out)))) == set(split.test)
 
 
@@ -268,7 +260,7 @@ def test_every_candidate_builds():
 # ---- auto
 
 
-def test_auto_takes_the_best_of_the_halves():
+def test_auto_takes_the_best_of_one_split():
     answers = from_tree(random_tree(20, 1), 1500, 0.1)
     choice = choose_method(answers)
     assert choice.name == choice.compared.best and "chosen by held-out agreement" in choice.title

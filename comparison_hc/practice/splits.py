@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..ground.validation import as_array, as_rng, check_flag, check_integer, check_number, require
+from ..ground.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/5_practice/57w_splits.ipynb #object-sets
 def object_sets(
@@ -82,11 +82,10 @@ class Plan:
 
 def plan_splits(
     answers,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-    n_splits=5,  # how many, at least 1; not used with `halves`
-    test_share=0.2,  # of the answers, in (0, 1); not used with `halves`
+    n_splits=5,  # how many, at least 1
+    test_share=0.2,  # of the answers, in (0, 1)
     people=None,  # True: hold out people; False: answers; (m,): who answered; None: people where that is possible
     rng=0,  # int seed or `numpy.random.Generator`
-    halves=False,  # one random cut into halves, each held out once
 ):  # `Plan`
     "Random splits without a leak. Raises `InputError`, also where there is nothing to hold out."
     answers, rng = as_comparisons(answers), as_rng(rng)
@@ -96,7 +95,7 @@ def plan_splits(
     sets = object_sets(answers)
     by_answers, by_people = rng.spawn(2)
     if who is not None:
-        splits = _draw(who, sets, n_splits, test_share, by_people, check_flag(halves, "halves"))
+        splits = _draw(who, sets, n_splits, test_share, by_people)
         kept = [len(s.train) / (len(s.train) + s.n_left_out) for s in splits]
         forced = people is not None
         rule = "able to leave answers to build from: people who were not all asked about the same objects"
@@ -106,14 +105,11 @@ def plan_splits(
         why = "most people were asked about the same objects"
     n_sets = int(sets.max(initial=-1)) + 1
     require(n_sets >= 2, "answers", "about at least two different sets of objects, to be split", answers)
-    return Plan(_draw(sets, sets, n_splits, test_share, by_answers, halves), "answers", why, n_sets)
+    return Plan(_draw(sets, sets, n_splits, test_share, by_answers), "answers", why, n_sets)
 
 
-def _draw(units, sets, n_splits, test_share, rng, halves):
+def _draw(units, sets, n_splits, test_share, rng):
     "Splits of one plan."
-    if halves:
-        first = held_out_units(units, 0.5, rng)
-        return tuple(split_of(side, sets) for side in (first, ~first))
     return tuple(split_of(held_out_units(units, test_share, own), sets) for own in rng.spawn(n_splits))
 
 # %% ../../nbs/5_practice/57w_splits.ipynb #people
