@@ -19,12 +19,14 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
     """Hierarchical clustering from triplets or quadruplets.
 
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((K−1, 4), SciPy's Z), `children_` ((K−1, 2),
-    scikit-learn's numbering), `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None)
-    and, with `n_clusters`, `labels_` ((N,), exactly that many clusters, 0 the largest).
+    scikit-learn's numbering), `n_leaves_` (K), `n_objects_` (N), `n_questions_` (asked by an active method, else None),
+    with "auto" `choice_` (a `Choice`: which method, and why) and, with `n_clusters`, `labels_` ((N,), exactly that many
+    clusters, 0 the largest).
     """
 
     def __init__(
         self,
+        # "auto": the direct method that predicts held-out answers best (`choose_method`);
         # passive "4-al", "4k-al", and for triplets "3-al", "3k-al";
         # active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
         linkage="4-al",
@@ -34,7 +36,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         # no, and finds less from few comparisons)
         self_pairs=None,
         n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
-        rng=0,  # active methods: int seed or `numpy.random.Generator`
+        rng=0,  # active methods and "auto": int seed or `numpy.random.Generator`
     ):
         self.linkage, self.n_clusters, self.initial = linkage, n_clusters, initial
         self.self_pairs, self.n_comparisons, self.rng = self_pairs, n_comparisons, rng
@@ -51,6 +53,8 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial
         clusters, leave the objects in groups that nothing compares.
         """
+        if isinstance(self.linkage, str) and self.linkage == "auto":
+            return self._fit_auto(as_comparisons(X))
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
@@ -61,6 +65,23 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         dendrogram, self.n_questions_ = build_hierarchy(
             self.linkage, X, self.initial, self.self_pairs, self.n_comparisons, self.rng
         )
+        return self._keep(dendrogram)
+
+    def _fit_auto(self, X):
+        "The method that predicts held-out answers best."
+        from comparison_hc.practice.auto import choose_method
+
+        for name in ("initial", "self_pairs", "n_comparisons"):
+            require(getattr(self, name) is None, name, 'None with linkage="auto"', getattr(self, name))
+        require(len(X), "X", "at least one answer", X)
+        if self.n_clusters is not None:
+            check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)
+        warn_if_disconnected(comparison_components(X), X.names)
+        self.choice_, self.n_questions_ = choose_method(X, rng=self.rng), None
+        return self._keep(self.choice_.dendrogram)
+
+    def _keep(self, dendrogram):
+        "What every method leaves behind."
         self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
         return self.keep_dendrogram(dendrogram)
 

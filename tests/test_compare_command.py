@@ -1,0 +1,87 @@
+"""`comparison-hc compare`, `cluster --method auto`, and the estimator with `linkage="auto"`."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from comparison_hc import ComparisonHC
+from comparison_hc.cli import main
+from comparison_hc.comparisons import Triplets
+from comparison_hc.dendrogram import random_tree
+from comparison_hc.ground.validation import InputError
+from comparison_hc.practice.auto import choose_method
+from comparison_hc.practice.evidence import verdicts
+
+
+@pytest.fixture
+def answers(tmp_path, monkeypatch):
+    "Answers of a tree over twelve objects, a tenth of them wrong, by eight people; in answers.csv too."
+    monkeypatch.chdir(tmp_path)
+    tree, rng = random_tree(24, 0), np.random.default_rng(0)
+    rows = np.array([rng.permutation(24)[:3] for _ in range(1200)])
+    said = verdicts(tree, Triplets(rows, 24))
+    rows[said < 0] = rows[said < 0][:, [0, 2, 1]]
+    kept = Triplets(rows[said != 0], 24).flip(0.1, 0)
+    kept = Triplets(kept, names=list("abcdefghijklmnopqrstuvwx"), respondents=rng.integers(8, size=len(kept)))
+    kept.to_csv("answers.csv")
+    return kept
+
+
+def run(capsys, *words):
+    "(exit code, output, errors) of a call in this process."
+    code = main([str(word) for word in words])
+    return (code, *capsys.readouterr())
+
+
+def test_compare_prints_and_writes(answers, capsys):
+    code, out, err = run(capsys, "compare", "answers.csv", "--splits", 3, "--out", "t.csv")
+    assert code == 0 and err == "" and "whole people at a time (8 people)" in out and "Best: " in out
+    table = pd.read_csv("t.csv", index_col="method")
+    assert "random" in table.index and (table.agreement.diff().dropna() <= 0).all() and "wrote t.csv" in out
+    again = run(capsys, "compare", "answers.csv", "--splits", 3, "--by", "answers", "--seed", 1)[1]
+    assert "stayed together" in again and "people at a time" not in again
+
+
+def test_compare_refuses_in_one_line(answers, capsys):
+    answers.take(slice(None)).to_frame().drop(columns="respondent").to_csv("nobody.csv", index=False)
+    for words, rule in (
+        (["answers.csv", "--splits", 0], "--splits must be"),
+        (["answers.csv", "--out", "answers.csv"], "another file"),
+        (["answers.csv", "--out", "t.txt"], "--out must be"),
+        (["answers.csv", "--kind", "similarity"], "--kind"),
+        (["nobody.csv", "--by", "people"], "--by must be"),
+        (["missing.csv"], "missing.csv"),
+    ):
+        code, out, err = run(capsys, "compare", *words)
+        assert code == 2 and out == "" and rule in err and err.count("\n") == 1
+
+
+def test_cluster_chooses_unless_told(answers, capsys):
+    code, out, err = run(capsys, "cluster", "answers.csv", "--out", "auto.nwk")
+    assert code == 0 and err == "" and "chosen by held-out agreement" in out.splitlines()[0]
+    choice = choose_method(answers)
+    assert choice.title in out.splitlines()[0]
+    run(capsys, "cluster", "answers.csv", "--method", choice.name.split()[0], "--out", "named.nwk")
+    if " " not in choice.name:
+        assert Path("auto.nwk").read_text() == Path("named.nwk").read_text()
+
+
+def test_cluster_takes_the_default_where_only_it_can(answers, capsys):
+    Path("start.csv").write_text("a,1\nb,1\n")
+    for words in (["answers.csv", "--initial", "start.csv"], ["w.csv", "--kind", "similarity"]):
+        Path("w.csv").write_text("1,2,3\n2,1,4\n3,4,1\n")
+        code, out, _ = run(capsys, "cluster", *words)
+        assert code == 0 and "4–AL" in out.splitlines()[0] and "chosen" not in out
+
+
+def test_estimator_auto(answers):
+    model = ComparisonHC("auto", n_clusters=3).fit(answers)
+    choice = choose_method(answers)
+    assert model.choice_.name == choice.name and model.dendrogram_.same_tree(choice.dendrogram)
+    assert len(set(model.labels_)) == 3 and model.n_questions_ is None and model.n_objects_ == 24
+    assert ComparisonHC("auto").fit(answers.to_quadruplets()).choice_.name.startswith("4")
+    for options in (dict(initial=[[0, 1]]), dict(self_pairs=True), dict(n_comparisons=5), dict(n_clusters=99)):
+        with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
+            ComparisonHC("auto", **options).fit(answers)

@@ -1,0 +1,287 @@
+"""Methods compared by held-out answers: no leak, same seed same table, the order that must come out, people held out
+whole, and `--method auto`.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared import trees
+
+from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.dendrogram import random_tree
+from comparison_hc.ground.agreement import agreement, all_merge_orders, most_agreement
+from comparison_hc.ground.validation import InputError
+from comparison_hc.methods import build_hierarchy
+from comparison_hc.practice.auto import choose_method
+from comparison_hc.practice.candidates import candidate, candidate_names, make
+from comparison_hc.practice.comparison_table import COLUMNS
+from comparison_hc.practice.evidence import compare_methods, most_reachable, overlapping_interval, shares, verdicts
+from comparison_hc.practice.splits import object_sets, plan_splits
+
+
+@st.composite
+def triplets(draw, n=6, most=60):
+    "Random answers about n objects, with repeats and contradictions."
+    rows = draw(st.lists(st.permutations(range(n)).map(lambda p: p[:3]), min_size=2, max_size=most))
+    return Triplets(np.array(rows), n)
+
+
+@st.composite
+def quadruplets(draw, n=6, most=60):
+    "The same with two pairs, which may share an object."
+    pair = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)).filter(lambda p: p[0] != p[1])
+    rows = st.tuples(pair, pair).filter(lambda r: set(r[0]) != set(r[1])).map(lambda r: (*r[0], *r[1]))
+    return Quadruplets(np.array(draw(st.lists(rows, min_size=2, max_size=most))), n)
+
+
+def from_tree(tree, n_answers, wrong=0.0, seed=0):
+    "Triplets that a tree decides, a share of them turned round."
+    rng = np.random.default_rng(seed)
+    rows = np.array([rng.permutation(tree.n_objects)[:3] for _ in range(n_answers)])
+    said = verdicts(tree, Triplets(rows, tree.n_objects))
+    rows[said < 0] = rows[said < 0][:, [0, 2, 1]]
+    return Triplets(rows[said != 0], tree.n_objects).flip(wrong, seed)
+
+
+# ---- splits
+
+
+@given(st.one_of(triplets(), quadruplets()))
+def test_object_sets_are_the_sets_of_objects(answers):
+    number = object_sets(answers)
+    sets = [frozenset(row) for row in answers.array.tolist()]
+    assert len(number) == len(answers) and len(set(number.tolist())) == len(set(sets)) == number.max() + 1
+    assert len(set(zip(number.tolist(), sets))) == len(set(sets))
+
+
+def test_object_sets_with_numbers_too_large_for_one_key():
+    n = 2**31 - 2
+    found = object_sets(Triplets.trusted(np.array([[0, 1, n - 1], [n - 1, 1, 0], [0, 2, 1]], dtype=np.int64), n))
+    assert found[0] == found[1] != found[2]
+
+
+def check_plan(answers, plan):
+    "No row and no set of objects on both sides; nothing lost but what is said to be left out."
+    sets = object_sets(answers)
+    for split in plan.splits:
+        assert len(split.train) and len(split.test) and not set(split.train) & set(split.test)
+        assert not set(sets[split.train]) & set(sets[split.test])
+        assert len(split.train) + len(split.test) + split.n_left_out == len(answers)
+
+
+@given(st.one_of(triplets(), quadruplets()), st.integers(0, 99), st.floats(0.01, 0.99))
+def test_nothing_stands_on_both_sides(answers, seed, share):
+    if object_sets(answers).max() < 1:
+        return
+    plan = plan_splits(answers, 3, share, rng=seed)
+    check_plan(answers, plan)
+    assert plan.by == "answers" and all(split.n_left_out == 0 for split in plan.splits)
+
+
+def by_people(n_people=10, n_answers=2000, n=30, seed=0):
+    "Answers about objects on a line, by people in turn."
+    rng = np.random.default_rng(seed)
+    answers = from_tree(random_tree(n, seed), n_answers, 0.1, seed)
+    return Triplets(answers, respondents=[f"person {p}" for p in rng.integers(n_people, size=len(answers))])
+
+
+@pytest.mark.parametrize("people", [None, True])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+def test_people_are_held_out_whole(people, share):
+    answers = by_people()
+    plan = plan_splits(answers, people=people, test_share=share)
+    check_plan(answers, plan)
+    assert plan.by == "people" and plan.n_units == 10
+    for split in plan.splits:
+        out, stay = set(answers.respondents[split.test]), set(answers.respondents[split.train])
+        assert not out & stay and len(out) == round(10 * share)
+        assert set(np.flatnonzero(np.isin(answers.respondents, list(out)))) == set(split.test)
+
+
+def test_answers_are_split_where_people_cannot_be():
+    answers = by_people()
+    same = Triplets(np.tile(answers.array[:40], (8, 1)), 30, respondents=np.repeat(np.arange(8), 40))
+    for case, people, words in (
+        (same, None, "same objects"),
+        (answers, False, "as asked"),
+        (answers.take(answers.respondents < "person 3"), None, "only 3 people"),
+        (Triplets(answers.array, 30), None, "not known"),
+    ):
+        plan = plan_splits(case, people=people)
+        assert plan.by == "answers" and words in plan.why
+        check_plan(case, plan)
+    for case, people in ((same, True), (Triplets(answers.array, 30), True), (answers, [1, 2]), (answers, "Ann")):
+        with pytest.raises(InputError, match="people must be"):
+            plan_splits(case, people=people)
+
+
+def test_nothing_to_split():
+    for answers in (Triplets([[0, 1, 2]]), Triplets([[0, 1, 2], [1, 0, 2]])):
+        with pytest.raises(InputError, match="two different sets of objects"):
+            plan_splits(answers)
+
+
+# ---- what is reported
+
+
+@given(trees(6, groups=False, least=6), st.one_of(triplets(), quadruplets()), st.integers(0, 9))
+def test_verdicts_are_those_of_agreement(tree, answers, seed):
+    said, found = verdicts(tree, answers), agreement(tree, answers)
+    assert (np.sum(said > 0), np.sum(said < 0), np.sum(said == 0)) == (found.agree, found.disagree, found.undecided)
+    weights = np.random.default_rng(seed).integers(1, 4, len(answers))
+    again = answers.take(np.repeat(np.arange(len(answers)), weights))  # a weight is a number of copies
+    weighted, repeated = shares(said, weights.astype(float)), shares(verdicts(tree, again), np.ones(len(again)))
+    assert weighted == pytest.approx(repeated, nan_ok=True)
+    assert most_reachable(answers, weights) == pytest.approx(most_reachable(again))
+    assert weighted["agreement"] <= most_reachable(answers, weights.astype(float)) + 1e-12
+
+
+@given(triplets(n=5))
+def test_no_tree_reaches_more_than_the_most(answers):
+    best = max(shares(verdicts(tree, answers), np.ones(len(answers)))["agreement"] for tree in all_merge_orders(4 + 1))
+    assert best <= most_reachable(answers) + 1e-12
+    assert most_agreement(answers) / len(answers) <= most_reachable(answers) + 1e-12
+    three = Triplets(answers.array.argsort(axis=1), 5)  # about the same three objects: then it is reached
+    best = max(shares(verdicts(tree, three), np.ones(len(three)))["agreement"] for tree in all_merge_orders(5))
+    assert best == pytest.approx(most_reachable(three))
+
+
+def test_points_are_judged_by_distance():
+    points = np.array([[0.0], [1.0], [3.0], [-1.0]])
+    assert verdicts(points, Triplets([[0, 1, 2], [0, 2, 1], [0, 1, 3]])).tolist() == [1, -1, 0]
+
+
+def test_interval():
+    values = np.array([0.7, 0.8, 0.75, 0.72, 0.78])
+    low, high = overlapping_interval(values, 0.25)
+    s = values.std(ddof=1)
+    assert high - low == pytest.approx(2 * 2.7764451 * s * np.sqrt(1 / 5 + 0.25)) and (low + high) / 2 == values.mean()
+    assert np.isnan(overlapping_interval(values[:2], 0.25)).all()
+
+
+# ---- the comparison
+
+
+def test_no_leak():
+    "Every method sees the building side of each split, and nothing else."
+    answers, seen = by_people(), []
+
+    def stub(train):
+        seen.append(train)
+        return random_tree(30, 0)
+
+    for people in (False, True):
+        seen.clear()
+        found = compare_methods(answers, {"one": stub, "two": stub}, people=people)
+        assert len(seen) == 10 and found.plan.by == ("people" if people else "answers")
+        for train, split in zip(seen[::2], found.plan.splits):
+            assert train == answers.take(split.train)
+        for train in seen:
+            assert len(train) < len(answers)
+
+
+def test_a_method_that_memorises_gains_nothing():
+    "Answers at random: whatever a tree learns, held-out agreement is one half, though in-sample it is more."
+    rng = np.random.default_rng(0)
+    answers = Triplets(np.array([rng.permutation(10)[:3] for _ in range(600)]), 10)
+    found = compare_methods(answers, ["3-al"], n_splits=20)
+    assert abs(found.table.agreement["3-al"] - 0.5) < 0.03
+    assert found.in_sample.filter(like="agreement").loc["3-al"].item() > 0.53
+    assert any("not surely better than chance" in sentence for sentence in found.sentences())
+
+
+def test_the_order_that_must_come_out():
+    hidden = random_tree(24, 3)
+    answers = from_tree(hidden, 4000, 0.1, 1)
+    given = {"random": lambda _: random_tree(24, 9), "hidden": lambda _: hidden, "3-al": candidate_tree("3-al")}
+    table = compare_methods(answers, given).table
+    assert table.index.tolist() == ["hidden", "3-al", "random"] and set(COLUMNS) < set(table)
+    assert table.right["hidden"] == pytest.approx(0.9, abs=0.02) and table.open["hidden"] == 0
+    assert table.agreement["random"] == pytest.approx(0.5, abs=0.06)
+    assert 0 <= table.most["hidden"] - table.agreement["hidden"] < 0.1
+    assert table.behind["hidden"] == 0 and table.behind_low["random"] > 0.2
+    perfect = compare_methods(from_tree(hidden, 2000), {"hidden": lambda _: hidden}).table
+    assert perfect.agreement["hidden"] == perfect.most["hidden"] == 1
+
+
+def candidate_tree(name):
+    "A function of answers."
+    return lambda answers: build_hierarchy(name, answers)[0]
+
+
+def test_same_seed_same_table():
+    answers = by_people()
+    tables = [compare_methods(answers, n_splits=3, rng=rng).table.drop(columns="seconds") for rng in (1, 1, 2)]
+    assert tables[0].equals(tables[1]) and not tables[0].equals(tables[2])
+    alone = compare_methods(answers, ["random"], n_splits=3, rng=1).table
+    assert alone.agreement["random"] == tables[0].agreement["random"]  # whoever else is compared
+
+
+def test_best_is_a_tree_and_never_the_random_one():
+    answers = from_tree(random_tree(12, 0), 1500, 0.1)
+    found = compare_methods(answers, ["t-ste", "t-ste-al", "random"], n_splits=3)
+    assert found.best == "t-ste-al" and not found.table.tree["t-ste"]
+    assert any("without a tree" in sentence for sentence in found.sentences())
+    assert str(found.table.title["t-ste-al"]) in repr(found) and "<p>" in found._repr_html_()
+
+
+def test_quadruplets():
+    answers = from_tree(random_tree(12, 0), 400, 0.1).to_quadruplets()
+    found = compare_methods(answers, n_splits=3)
+    assert found.best.startswith("4") and "3-al" not in found.table.index
+    with pytest.raises(InputError, match="methods that take quadruplets"):
+        compare_methods(answers, ["3-al"])
+
+
+def test_progress_and_bad_input():
+    answers, calls = from_tree(random_tree(12, 0), 400), []
+    compare_methods(answers, ["3k-al", "random"], n_splits=3, progress=lambda *call: calls.append(call))
+    assert calls == [(done, 6) for done in range(1, 7)]
+    for methods in ([], "3-al", ["ward"], ["t-ste refined"], {"a": 1}, 3):
+        with pytest.raises(InputError, match="methods must be"):
+            compare_methods(answers, methods)
+    for options in (dict(n_splits=0), dict(test_share=1), dict(rng=-1), dict(people=3), dict(progress=3)):
+        with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
+            compare_methods(answers, ["random"], **options)
+
+
+def test_every_candidate_builds():
+    answers = from_tree(random_tree(10, 0), 600, 0.1)
+    names = candidate_names("triplets", embeddings=True)
+    assert len(set(names)) == len(names)
+    for name in names:
+        model = make(candidate(name), answers, 0, {})[0]
+        if name == "random":
+            continue
+        assert shares(verdicts(model, answers), np.ones(len(answers)))["agreement"] > 0.6, name
+
+
+# ---- auto
+
+
+def test_auto_takes_the_best_of_one_split():
+    answers = from_tree(random_tree(20, 1), 1500, 0.1)
+    choice = choose_method(answers)
+    assert choice.name == choice.compared.best and "chosen by held-out agreement" in choice.title
+    assert choice.dendrogram.same_tree(make(candidate(choice.name), answers, 0, {})[0])
+    assert "random" not in choice.compared.table.index
+    again = choose_method(answers)
+    assert again.title == choice.title and again.dendrogram.same_tree(choice.dendrogram)
+
+
+def test_auto_with_few_answers_takes_the_default_and_says_so():
+    tree = random_tree(8, 0)
+    few = from_tree(tree, 60)
+    one_place = Triplets(np.tile([[0, 1, 2], [1, 2, 3]], (100, 1)), 8)
+    for answers, words in ((few, "answers are too few"), (one_place, "2 different sets of objects")):
+        choice = choose_method(answers)
+        assert choice.name == "4-al" and choice.compared is None and words in choice.title
+        assert choice.dendrogram.same_tree(build_hierarchy("4-al", answers)[0])
+
+
+def test_people_at_hand(dataset_or_skip):
+    "The cars: the best tree is surely better than chance."
+    answers = dataset_or_skip("car").triplets
+    found = compare_methods(answers, ["3k-al", "random"], n_splits=3)
+    assert found.best == "3k-al" and found.table.low["3k-al"] > 0.6 > found.table.agreement["random"]
