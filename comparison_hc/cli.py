@@ -17,6 +17,7 @@ from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
 from .practice.cluster_command import add_cluster, add_demo, print_lines, said_as_lines, write_results
 from .practice.command_files import check_files
+from .practice.learn_command import add_learn
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
@@ -292,8 +293,8 @@ def pool_command(args):
     _write_answers(result, pool.triplets, args)
 
 # %% ../nbs/5_practice/53w_cli.ipynb #main-code
-COMMANDS = (add_cluster, add_ask, add_pool, add_demo, add_data, add_check, add_dashboard, add_reproduce)
-POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME"}
+COMMANDS = (add_cluster, add_learn, add_ask, add_pool, add_demo, add_data, add_check, add_dashboard, add_reproduce)
+POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
 
 
 class _Parser(argparse.ArgumentParser):

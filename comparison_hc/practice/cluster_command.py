@@ -41,6 +41,7 @@ HELP = {
         the agreement""",
     "out": """write the result; the ending says how: .html (page), .svg, .png (picture), .nwk (Newick), .csv (linkage
         matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated""",
+    "linkage": "linkage that `comparison-hc learn` wrote; FILE then holds features or distances, and no answers",
     "labels_out": "write the cluster of every object; needs --clusters, but for adds and mulk",
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
     "objects": "file with all objects' names, one a line, if some occur in no answer",
@@ -88,6 +89,7 @@ def add_cluster(
     option("clusters", type=int, metavar="K")
     option("truth", metavar="LABELS")
     option("out", action="append", default=[], metavar="PATH")
+    option("linkage", metavar="MODEL.json")
     option("labels-out", metavar="PATH.csv")
     option("majority", action="store_true")
     option("objects", metavar="NAMES")
@@ -104,8 +106,11 @@ def cluster_command(
     args,  # what was typed
 ):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
+    from comparison_hc.practice.learn_command import learned_result
     from comparison_hc.practice.page import flat_writers
 
+    if args.linkage is not None:
+        return report(learned_result(args), args)
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
     check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
     if args.method in flat_names:
