@@ -118,9 +118,9 @@ class HeldOut:
         said.append(
             {
                 "better": "So on such tasks the learned linkage is better than the best fixed one.",
-                "worse": f"So on such tasks the learned linkage is worse: use {usual} linkage.",
-                "open": f"The interval contains 0: that learning helps is not shown; {usual} linkage is the simpler "
-                "choice.",
+                "worse": f"So on such tasks the learned linkage is worse: use the fixed one, {usual}.",
+                "open": "The interval contains 0: that learning helps is not shown, and the simpler choice is the "
+                f"fixed one, {usual}.",
             }[self.verdict]
         )
         if np.ptp(gains) < 1e-12:
