@@ -93,6 +93,7 @@ def add_cluster(
     option("clusters", type=int, metavar="K")
     option("truth", metavar="LABELS")
     option("out", action="append", default=[], metavar="PATH")
+    option("linkage", metavar="MODEL.json")
     option("labels-out", metavar="PATH.csv")
     option("majority", action="store_true")
     add_reading(cluster)
@@ -107,8 +108,11 @@ def cluster_command(
     args,  # what was typed
 ):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
+    from comparison_hc.practice.learn_command import learned_result
     from comparison_hc.practice.page import flat_writers
 
+    if args.linkage is not None:
+        return report(learned_result(args), args)
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
     check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
     check_support(args, args.method in flat_names)

@@ -1,0 +1,506 @@
+"Linkages learned from files: the commands end to end, the model's file, and what the held-out interval promises."
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.spatial.distance import cdist
+
+from comparison_hc.cli import main
+from comparison_hc.ground.intervals import proportion_interval
+from comparison_hc.ground.validation import InputError
+from comparison_hc.link.inputs import rings_and_disks
+from comparison_hc.link.learning import learn_linkage
+from comparison_hc.link.losses import PiecewiseLoss
+from comparison_hc.link.merge import alpha_linkage, beta_linkage
+from comparison_hc.metrics import majority_loss, pruning_loss
+from comparison_hc.practice.learning import HeldOut, best_parameter, held_out_losses
+from comparison_hc.practice.linkage_model import LinkageModel, learn_model, load_model, model_text, save_model
+from comparison_hc.practice.task_files import Measure, Task, read_feature_tasks
+
+NAMES = ("single", "complete", "average")
+
+
+def table(seed, n=24):
+    "One task as a table."
+    points, labels = rings_and_disks(n, seed)
+    return pd.DataFrame(points, columns=["x", "y"]).assign(kind=[f"k{label}" for label in labels])
+
+
+def as_task(frame):
+    return cdist(frame[["x", "y"]], frame[["x", "y"]]), frame["kind"].tolist()
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    "Five tasks as CSV files in the working folder."
+    monkeypatch.chdir(tmp_path)
+    names = [f"task {seed}.csv" for seed in range(5)]
+    for seed, name in enumerate(names):
+        table(seed).to_csv(name, index=False)
+    return names
+
+
+def run(capsys, *words):
+    "(exit code, output, errors) of a call in this process."
+    code = main([str(word) for word in words])
+    return (code, *capsys.readouterr())
+
+
+def refused(capsys, *words):
+    "The one line of a call that is refused."
+    code, out, err = run(capsys, *words)
+    assert code == 2 and err.count("\n") == 1 and err.startswith("comparison-hc: ")
+    return err
+
+
+# ---- the held-out gain
+
+
+@st.composite
+def curves(draw, n_tasks=4):
+    found = []
+    for _ in range(n_tasks):
+        inner = sorted(draw(st.sets(st.sampled_from([i / 16 for i in range(1, 16)]), max_size=4)))
+        values = draw(st.lists(st.integers(0, 8), min_size=len(inner) + 1, max_size=len(inner) + 1))
+        found.append(PiecewiseLoss(np.array([0.0, *inner, 1.0]), np.array(values) / 8, 1))
+    return found
+
+
+@given(curves())
+def test_held_out_losses_are_the_definition(some):
+    "On the grid's cells, average the others by hand, take the widest stretch of least average, look up its middle."
+    cells = (np.arange(16) + 0.5) / 16
+    for t, loss in enumerate(held_out_losses([some])):
+        others = np.array([curve(cells) for i, curve in enumerate(some) if i != t]).sum(axis=0)
+        best, stretches = others == others.min(), []
+        for cell in np.flatnonzero(best):
+            if stretches and stretches[-1][1] == cell:
+                stretches[-1][1] = cell + 1
+            else:
+                stretches.append([cell, cell + 1])
+        low, high = max(stretches, key=lambda one: one[1] - one[0])
+        assert loss == some[t]((low + high) / 32)
+
+
+@given(curves(), curves())
+def test_of_several_lists_the_first_with_the_least_average(one, other):
+    step, (low, high) = best_parameter([one, other])
+    least = [min(np.mean([float(c((i + 0.5) / 16)) for c in row]) for i in range(16)) for row in (one, other)]
+    assert step == int(least[1] < least[0] - 1e-12) and 0 <= low < high <= 1
+
+
+def test_held_out_is_learning_again():
+    tasks = [as_task(table(seed)) for seed in range(4)]
+    model = learn_model(tasks)
+    for t, (D, labels) in enumerate(tasks):
+        alpha = learn_linkage(tasks[:t] + tasks[t + 1 :]).parameter
+        assert model.held_out.learned[t] == pruning_loss(alpha_linkage(D, alpha), labels)
+        for name, merges, x in (("single", ("single", "complete"), 0), ("complete", ("single", "complete"), 1)):
+            assert model.held_out.fixed[name][t] == pruning_loss(alpha_linkage(D, x, merges), labels)
+        average = alpha_linkage(D, 0, ("average", "complete"))
+        assert model.held_out.fixed["average"][t] == pruning_loss(average, labels)
+    assert model.alpha == learn_linkage(tasks).parameter and model.beta is None
+    assert abs(model.average_loss - learn_linkage(tasks).loss) < 1e-15
+
+
+@given(
+    st.integers(2, 6).flatmap(
+        lambda T: st.lists(st.lists(st.integers(0, 6), min_size=T, max_size=T), min_size=4, max_size=4)
+    )
+)
+def test_rivals_and_gains_by_definition(losses):
+    learned, *fixed = (np.array(row) / 6 for row in losses)
+    T = len(learned)
+    found = HeldOut(tuple(map(str, range(T))), tuple(learned), dict(zip(NAMES, map(tuple, fixed))))
+    for t in range(T):
+        others = [sum(losses[1 + i][s] for s in range(T) if s != t) for i in range(3)]
+        rival = others.index(min(others))
+        assert found.rivals[t] == NAMES[rival] and found.gains[t] == fixed[rival][t] - learned[t]
+    low, high = found.interval()
+    assert -1 <= low <= found.gain <= high <= 1
+    assert (found.verdict == "better") == (low > 0) and (found.verdict == "worse") == (high < 0)
+    assert f"{T} tasks" in found.sentences()[0] and len(found.table()) == 5
+
+
+def test_only_the_fixed_linkage_that_the_others_prefer_is_a_rival():
+    "Best in hindsight is average; without the first task it is single, which is what the first task must be held to."
+    found = HeldOut(("a", "b", "c"), (0.1, 0.1, 0.1), {"single": (0.9, 0.0, 0.0), "average": (0.0, 0.2, 0.2)})
+    assert found.rivals == ("single", "average", "average")
+    np.testing.assert_allclose(found.gains, [0.8, 0.1, 0.1])
+
+
+def valley(rng):
+    "A planted curve with a valley, and the losses of three fixed linkages."
+    left, width = rng.normal(0.35, 0.1), rng.uniform(0.05, 0.25)
+    ends = np.clip([left, left + width], 0.01, 0.99)
+    plain, depth = rng.uniform(0.2, 0.4), rng.uniform(0, 0.2)
+    values = np.array([plain + rng.uniform(0, 0.1), plain - depth, plain])
+    return PiecewiseLoss(np.array([0.0, *ends, 1.0]), values, 3), (values[0], values[2], rng.uniform(0.1, 0.4))
+
+
+def held_out_of_valleys(n_tasks, rng):
+    curves, fixed = zip(*[valley(rng) for _ in range(n_tasks)])
+    fixed = dict(zip(NAMES, np.transpose(fixed).tolist()))
+    return HeldOut(tuple(map(str, range(n_tasks))), tuple(held_out_losses([list(curves)])), fixed)
+
+
+@pytest.mark.parametrize("n_tasks", [4, 10])
+def test_the_interval_covers_on_planted_tasks(n_tasks):
+    "At least 95 % of intervals hold the expected gain, unless the count excludes it with 99.9 % confidence."
+    rng = np.random.default_rng(n_tasks)
+    truth = np.mean([held_out_of_valleys(n_tasks, rng).gain for _ in range(400)])
+    found = np.array([held_out_of_valleys(n_tasks, rng).interval() for _ in range(300)])
+    covered = int(np.sum((found[:, 0] <= truth) & (truth <= found[:, 1])))
+    assert proportion_interval(covered, len(found), 0.999)[1] >= 0.95
+    assert np.ptp(found, axis=1).mean() < 0.6  # and it does not hold it by being as wide as all that is possible
+
+
+# ---- the model and its file
+
+
+@pytest.fixture(scope="module")
+def model():
+    return learn_model([as_task(table(seed)) for seed in range(4)], how={"version": "1", "files": {"a": "0"}})
+
+
+def test_round_trip_keeps_every_bit(model, tmp_path):
+    path = tmp_path / "model.json"
+    measured = learn_model(
+        [as_task(table(seed)) for seed in range(2)], ("average", "complete"), measure=Measure((("x", "y"),))
+    )
+    for one in (model, measured):
+        save_model(one, path)
+        again = load_model(path)
+        assert again == one and model_text(again) == path.read_text()
+        assert np.float64(again.alpha).tobytes() == np.float64(one.alpha).tobytes()
+        D, _ = as_task(table(9))
+        assert np.array_equal(again.hierarchy(D).linkage_matrix, one.hierarchy(D).linkage_matrix)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_any_parameter_survives(a, b, c):
+    import tempfile
+
+    low, middle, high = sorted((a, b, c))
+    one = LinkageModel(("single", "average"), middle, None, (low, high), "pruning", a, None, 1)
+    with tempfile.TemporaryDirectory() as folder:
+        save_model(one, Path(folder) / "m.json")
+        assert load_model(Path(folder) / "m.json") == one
+
+
+def test_one_parameter_is_the_estimator(model):
+    D, _ = as_task(table(7))
+    assert model.clusterer(4).fit(D).dendrogram_.same_tree(model.hierarchy(D))
+    assert model.hierarchy(D).same_tree(alpha_linkage(D, model.alpha, model.merges))
+
+
+def test_two_metrics():
+    tasks = [((D, D**2), labels) for D, labels in (as_task(table(seed)) for seed in range(3))]
+    one = learn_model(tasks, "average")
+    D = tasks[0][0]
+    assert one.alpha is None and one.hierarchy(D).same_tree(beta_linkage(*D, one.beta, "average"))
+    assert one.clusterer().fit(D).dendrogram_.same_tree(one.hierarchy(D))
+    two = learn_model(tasks, both=True, n_steps=2)
+    mixed = (1 - two.beta) * D[0] + two.beta * D[1]
+    assert two.hierarchy(D).same_tree(alpha_linkage(mixed, two.alpha)) and two.beta in (0, 0.5, 1)
+    least = min(learn_linkage([((1 - b) * P + b * Q, y) for (P, Q), y in tasks]).loss for b in (0, 0.5, 1))
+    assert abs(two.average_loss - least) < 1e-15
+    with pytest.raises(InputError, match="one parameter"):
+        two.clusterer()
+    for call in (lambda: two.hierarchy(D[0]), lambda: learn_model([as_task(table(0))], both=True)):
+        with pytest.raises(InputError):
+            call()
+
+
+def test_a_task_of_two_objects_is_not_taken_for_two_metrics():
+    assert learn_model([([[0, 1], [1, 0]], ["a", "b"])] * 2).beta is None
+
+
+def test_majority_and_workers_and_progress():
+    tasks, seen = [as_task(table(seed)) for seed in range(3)], []
+    one = learn_model(tasks, loss="majority", progress=lambda *args: seen.append(args))
+    assert seen[-1] == (3, 3) and one == learn_model(tasks, loss="majority", n_jobs=2)
+    D, labels = tasks[0]
+    assert one.held_out.fixed["single"][0] == majority_loss(alpha_linkage(D, 0), labels)
+
+
+BROKEN = {  # change of a good file: what the message must say
+    "schema": (lambda d: d.update(schema=2), "key 'schema', must be 1"),
+    "schema as text": (lambda d: d.update(schema="1"), "key 'schema', must be 1"),
+    "schema as truth": (lambda d: d.update(schema=True), "key 'schema', must be 1"),
+    "another file": (lambda d: d.update(what="tree"), "key 'what'"),
+    "no alpha": (lambda d: d.pop("alpha"), r"with the key \['alpha'\]"),
+    "another key": (lambda d: d.update(gamma=1), r"other keys than those of a model; got \['gamma'\]"),
+    "alpha above 1": (lambda d: d.update(alpha=1.5), r"key alpha must be a number in \[0, 1\]; got 1.5"),
+    "alpha too large for a float": (lambda d: d.update(alpha=10**400), r"key alpha must be a number in \[0, 1\]"),
+    "alpha as text": (lambda d: d.update(alpha="0.5"), "key alpha must be"),
+    "alpha as truth": (lambda d: d.update(alpha=True), "key alpha must be"),
+    "nothing learned": (lambda d: d.update(alpha=None, merges=["single"]), "alpha or beta"),
+    "interval elsewhere": (lambda d: d.update(interval=[0, 0]), "key interval must be around"),
+    "interval of three": (lambda d: d.update(interval=[0, 0.5, 1]), "interval must be two numbers"),
+    "merges": (lambda d: d.update(merges=["single", "ward"]), "key merges must be 2 of"),
+    "merges of lists": (lambda d: d.update(merges=[["single"], {}]), "key merges must be 2 of"),
+    "merges as text": (lambda d: d.update(merges="single"), "key 'merges', must be a list"),
+    "loss": (lambda d: d.update(loss=["pruning"]), "key loss must be one of"),
+    "average loss": (lambda d: d.update(average_loss=-0.1), "key average_loss must be"),
+    "tasks": (lambda d: d.update(n_tasks=0), "key n_tasks must be an integer of at least 1"),
+    "clusters": (lambda d: d.update(n_clusters=0.5), "key n_clusters must be an integer"),
+    "measure": (lambda d: d.update(measure=[]), "key 'measure' must be an object"),
+    "a measure's groups": (
+        lambda d: d.update(measure=dict(groups=[[1]], distance="cosine", scale="none")),
+        "key groups must be made of texts",
+    ),
+    "a measure of two": (
+        lambda d: d.update(measure=dict(groups=[["a"], ["b"]], distance="cosine", scale="none")),
+        "key measure must be",
+    ),
+    "a distance": (
+        lambda d: d.update(measure=dict(groups=[["a"]], distance="magic", scale="none")),
+        "key distance must be one of euclidean",
+    ),
+    "held out": (lambda d: d["held_out"].update(learned=[0.5]), "key the losses must be one number"),
+    "held-out losses": (lambda d: d["held_out"]["fixed"].update(single=[0, 0, 0, 2]), "'single', must be a number"),
+    "no rival": (lambda d: d["held_out"].update(fixed={}), "key fixed must be"),
+    "another count": (lambda d: d.update(n_tasks=3), "key held_out must be about 3 tasks"),
+    "how": (lambda d: d.update(how=[]), "key how must be a dict"),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_a_broken_file_is_refused(model, tmp_path, change):
+    data, path = json.loads(model_text(model)), tmp_path / "model.json"
+    BROKEN[change][0](data)
+    path.write_text(json.dumps(data))
+    with pytest.raises(InputError, match=BROKEN[change][1]) as refusal:
+        load_model(path)
+    assert str(path) in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"[]",
+        b"null",
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"what": NaN}',
+        b'{"what": 1, "what": 2}',
+        b'{"what": "comparison_hc linkage model", "schema": ' + b"9" * 6000 + b"}",
+        b"\x80\x04\x95",
+    ],
+)
+def test_what_is_no_model_is_refused(tmp_path, content):
+    path = tmp_path / "model.json"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="model.json"):
+        load_model(path)
+
+
+def test_what_cannot_be_learned_is_refused():
+    D, labels = as_task(table(0))
+    bad = [
+        lambda: learn_model([]),
+        lambda: learn_model([(D,)]),
+        lambda: learn_model([(D, labels), ((D, D), labels)]),
+        lambda: learn_model([(D, labels)], ("single", "ward")),
+        lambda: learn_model([(D, labels)], ("single",)),
+        lambda: learn_model([(D, labels)], loss="ari"),
+        lambda: learn_model([(D, labels[1:])]),
+        lambda: learn_model([(D, labels)], n_clusters=0),
+        lambda: save_model("model", "model.json"),
+    ]
+    for call in bad:
+        with pytest.raises(InputError):
+            call()
+
+
+# ---- the commands
+
+
+def test_learn_and_cluster(files, capsys):
+    code, out, err = run(capsys, "learn", *files[:4], "--out", "model.json")
+    assert code == 0 and err == ""
+    for words in ("4, of 24 objects in 4 classes", "x, y (euclidean", "column 'kind' (the last column)", "wrote model"):
+        assert words in out
+    assert (
+        "held out once" in out and "95 % interval" in out and "always average" in out and "4 tasks the interval" in out
+    )
+    one = load_model("model.json")
+    assert one == learn_model(
+        [Task(name, *as_task(table(seed))) for seed, name in enumerate(files[:4])], measure=one.measure, how=one.how
+    )
+    assert set(one.how["files"]) == set(files[:4]) and len(one.how["files"][files[0]]) == 64
+    assert one.how["command"] == "comparison-hc learn " + " ".join(map(repr, files[:4])) + " --out model.json"
+    new = table(4)[["y", "x"]]  # another order, no classes
+    new.insert(0, "id", [f"thing {i}" for i in range(24)])
+    new.to_csv("new.csv", index=False)
+    written = [word for end in ("html", "nwk", "json", "csv") for word in ("--out", f"tree.{end}")]
+    words = ["cluster", "new.csv", "--linkage", "model.json", "--clusters", 3, "--labels-out", "labels.csv", *written]
+    code, out, err = run(capsys, *words)
+    assert code == 0 and err == "" and "α = " in out and "gain on tasks held out" in out and "x, y" in out
+    tree = one.hierarchy(as_task(table(4))[0])
+    data = json.loads(Path("tree.json").read_text())
+    assert data["linkage"] == tree.linkage_matrix.tolist() and data["names"][:2] == ["thing 0", "thing 1"]
+    assert len(pd.read_csv("labels.csv")) == 24 and pd.read_csv("labels.csv")["cluster"].nunique() == 3
+    assert "thing 7" in Path("tree.html").read_text()
+
+
+def test_distances_and_their_classes(files, capsys):
+    for seed in range(3):
+        D, labels = as_task(table(seed))
+        names = [f"o{i}" for i in range(24)]
+        pd.DataFrame(D, names, names).to_csv(f"D{seed}.csv")
+        pd.DataFrame({"object": names, "class": labels}).to_csv(f"L{seed}.csv", index=False)
+    labels = [word for seed in range(2) for word in ("--labels", f"L{seed}.csv")]
+    assert run(capsys, "learn", "D0.csv", "D1.csv", *labels, "--out", "m.json")[0] == 0
+    assert load_model("m.json").measure is None
+    by_features = learn_model([as_task(table(seed)) for seed in range(2)])
+    assert load_model("m.json").alpha == by_features.alpha
+    code, out, _ = run(capsys, "cluster", "D2.csv", "--linkage", "m.json", "--truth", "L2.csv", "--clusters", 4)
+    assert code == 0 and "adjusted Rand index" in out
+    assert "the number of files given by --labels" in refused(
+        capsys, "learn", "D0.csv", "D1.csv", "--labels", "L0.csv", "--out", "m.json"
+    )
+    assert "--label" in refused(capsys, "learn", "D0.csv", "--labels", "L0.csv", "--label", "a", "--out", "m.json")
+
+
+def test_two_groups_of_features(files, capsys):
+    for seed, name in enumerate(files[:3]):
+        table(seed).assign(z=np.random.default_rng(seed).random(24)).to_csv(name, index=False)
+    words = ["learn", *files[:3], "--label", "kind", "--metrics", "x,y", "z", "--out", "m.json"]
+    assert run(capsys, *words)[0] == 0
+    one = load_model("m.json")
+    assert one.alpha is None and one.merges == ("complete",) and one.measure.groups == (("x", "y"), ("z",))
+    assert "complete on both in equal parts" in one.held_out.fixed
+    assert run(capsys, *words, "--both", "--merges", "average,complete", "--scale", "column")[0] == 0
+    two = load_model("m.json")
+    assert two.alpha is not None and two.beta is not None and two.measure.scale == "column"
+    assert run(capsys, "cluster", files[0], "--linkage", "m.json", "--header", "yes")[0] == 0
+
+
+def test_one_task_says_so(files, capsys):
+    code, out, _ = run(capsys, "learn", files[0], "--out", "m.json")
+    assert code == 0 and "One task only" in out and "held out once" not in out
+    assert load_model("m.json").held_out is None
+    code, out, _ = run(capsys, "cluster", files[1], "--linkage", "m.json")
+    assert code == 0 and "gain" not in out
+
+
+def test_equal_gains_say_so():
+    found = HeldOut(("a", "b"), (0.5, 0.5), {"single": (0.5, 0.5)})
+    assert any("All gains are equal" in sentence for sentence in found.sentences())
+
+
+BAD_FILES = {  # a second task: what the message must say
+    "one class": ("x,y,kind\n0,0,a\n1,1,a\n", "bad.csv, column 'kind', must be of at least two classes"),
+    "a missing number": ("x,y,kind\n0,0,a\n1,,b\n", "bad.csv, line 3, column 'y', must be a finite number"),
+    "NaN": ("x,y,kind\n0,0,a\n1,nan,b\n", "bad.csv, line 3, column 'y', must be a finite number"),
+    "infinity": ("x,y,kind\ninf,0,a\n1,1,b\n", "bad.csv, line 2, column 'x', must be a finite number"),
+    "a text": ("x,y,kind\n0,0,a\n\n1,far,b\n", "bad.csv, line 4, column 'y', must be a finite number"),
+    "no class": ("x,y,kind\n0,0,a\n1,1,NA\n", "bad.csv, line 3, column 'kind', must be the class"),
+    "another column": ("x,z,kind\n0,0,a\n1,1,b\n", "bad.csv, line 1, must be made of the columns of task 0.csv"),
+    "one more": ("x,y,z,kind\n0,0,0,a\n1,1,1,b\n", "bad.csv, line 1, must be made of the columns of task 0.csv"),
+    "a short line": ("x,y,kind\n0,0,a\n1,b\n", "bad.csv, line 3, must be 3 cells"),
+    "one object": ("x,y,kind\n0,0,a\n", "bad.csv must be a table of at least two objects"),
+    "a column twice": ("x,x,kind\n0,0,a\n1,1,b\n", "bad.csv, line 1, must be made of different column names"),
+    "nothing": ("", "bad.csv must be a table of features"),
+    "too large": ("x,y,kind\n1e200,0,a\n-1e200,1,b\n", "bad.csv: features must be so small"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_FILES)
+def test_bad_tables_are_refused_with_file_and_line(files, capsys, kind):
+    content, words = BAD_FILES[kind]
+    Path("bad.csv").write_text(content)
+    assert words in refused(capsys, "learn", files[0], "bad.csv", "--out", "m.json")
+    assert not Path("m.json").exists()
+
+
+def test_words_that_do_not_fit(files, capsys):
+    learn = ["learn", *files[:2]]
+    assert "--out" in refused(capsys, *learn)
+    assert "--out" in refused(capsys, *learn, "--out", "m.txt")
+    assert "another file than TASK" in refused(capsys, "learn", "t.json", "--out", "t.json")
+    assert "--both" in refused(capsys, *learn, "--both", "--out", "m.json")
+    assert "--merges" in refused(capsys, *learn, "--merges", "single", "--out", "m.json")
+    assert "--merges" in refused(capsys, *learn, "--merges", "single,ward", "--out", "m.json")
+    assert "--features" in refused(capsys, *learn, "--features", "x,kind", "--out", "m.json")
+    assert "--label" in refused(capsys, *learn, "--label", "nosuch", "--out", "m.json")
+    assert "TASK" in refused(capsys, "learn", "", "--out", "m.json")
+    assert "nosuch.csv" in refused(capsys, "learn", "nosuch.csv", "--out", "m.json")
+    assert run(capsys, *learn, "--out", "m.json")[0] == 0
+    cluster = ["cluster", files[2], "--linkage", "m.json"]
+    for option in (["--majority"], ["--kind", "quadruplets"], ["--method", "adds"], ["--questions", "5"]):
+        assert option[0] in refused(capsys, *cluster, *option)
+    assert "--clusters" in refused(capsys, *cluster, "--clusters", "25")
+    assert "--labels-out" in refused(capsys, *cluster, "--labels-out", "l.csv")
+    assert "another file than --linkage" in refused(capsys, *cluster, "--out", "m.json")
+    Path("other.csv").write_text("x,z\n0,0\n1,1\n")
+    assert "one of the columns ['x', 'z'] of other.csv; got 'y'" in refused(
+        capsys, "cluster", "other.csv", "--linkage", "m.json"
+    )
+    Path("twice.csv").write_text("id,x,y\na,0,0\na,1,1\n")
+    assert "twice.csv, line 3, column 'id'" in refused(capsys, "cluster", "twice.csv", "--linkage", "m.json")
+    Path("m.json").write_text("{}")
+    assert "m.json, key 'what'" in refused(capsys, *cluster)
+
+
+def test_columns_without_names(files, capsys):
+    for name in files[:2]:
+        frame = pd.read_csv(name)
+        frame.to_csv(f"bare {name}", index=False, header=False)
+    code, out, _ = run(capsys, "learn", *[f"bare {name}" for name in files[:2]], "--out", "m.json")
+    assert code == 0 and "column '2' (the last column)" in out
+    assert load_model("m.json").alpha == learn_model([as_task(table(seed)) for seed in range(2)]).alpha
+
+
+def test_a_named_class_column_need_not_be_last(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("Class,x,name\na,0,p\nb,1,q\n")
+    found = read_feature_tasks([path])
+    assert found.tasks[0].labels == ("a", "b") and found.measure.columns == ("x",)
+    assert "'name'" in found.notes["not used"]
+    path.write_text("class,x,label\na,0,p\nb,1,q\n")
+    with pytest.raises(InputError, match="--label"):
+        read_feature_tasks([path])
+
+
+def test_a_journal_continues(files, capsys):
+    words = ["learn", *files[:3], "--journal", "curves.jsonl"]
+    assert run(capsys, *words, "--out", "a.json")[0] == 0
+    size = os.path.getsize("curves.jsonl")
+    assert run(capsys, *words, "--out", "b.json")[0] == 0 and os.path.getsize("curves.jsonl") == size
+    one, other = (load_model(name) for name in ("a.json", "b.json"))
+    assert one.alpha == other.alpha and one.held_out == other.held_out
+
+
+# ---- what the measure does
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9), st.floats(-9, 9)), min_size=2, max_size=6))
+def test_measures_are_their_definitions(rows):
+    X = np.array(rows)
+    features = {"a": X[:, 0], "b": X[:, 1]}
+    D = Measure((("a", "b"),)).distances(features)
+    np.testing.assert_allclose(D, np.linalg.norm(X[:, None] - X, axis=2), atol=1e-12)
+    one, two = Measure((("a",), ("b",)), "cityblock").distances(features)
+    for metric, column in ((one, X[:, 0]), (two, X[:, 1])):
+        plain = np.abs(column[:, None] - column)
+        mean = plain[np.triu_indices(len(X), 1)].mean()
+        np.testing.assert_allclose(metric * (mean or 1), plain, atol=1e-9)
+
+
+def test_scaled_columns_do_not_depend_on_the_unit():
+    X = np.random.default_rng(0).random((8, 2))
+    measure = Measure((("a", "b"),), scale="column")
+    metres = measure.distances({"a": X[:, 0], "b": X[:, 1]})
+    np.testing.assert_allclose(metres, measure.distances({"a": 1000 * X[:, 0], "b": X[:, 1]}))
+    with pytest.raises(InputError, match="cosine"):
+        Measure((("a",),), "cosine").distances({"a": [0.0, 1.0]})
