@@ -19,6 +19,7 @@ from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .practice.command_files import check_files
 from .practice.compare_command import add_compare
+from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
@@ -295,8 +296,20 @@ def pool_command(args):
     _write_answers(result, pool.triplets, args)
 
 # %% ../nbs/5_practice/53w_cli.ipynb #main-code
-COMMANDS = (add_cluster, add_compare, add_ask, add_people, add_pool, add_demo, add_data, add_check, add_dashboard, add_reproduce)
-POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME"}
+COMMANDS = (
+    add_cluster,
+    add_compare,
+    add_learn,
+    add_ask,
+    add_people,
+    add_pool,
+    add_demo,
+    add_data,
+    add_check,
+    add_dashboard,
+    add_reproduce,
+)
+POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
 
 
 class _Parser(argparse.ArgumentParser):

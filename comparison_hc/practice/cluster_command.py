@@ -51,6 +51,7 @@ HELP = {
         the agreement""",
     "out": """write the result; the ending says how: .html (page), .svg, .pdf, .png (picture), .nwk (Newick), .csv
         (linkage matrix), .json (everything); of adds and mulk .html, .csv (clusters) or .json. May be repeated""",
+    "linkage": "linkage that `comparison-hc learn` wrote; FILE then holds features or distances, and no answers",
     "labels_out": "write the cluster of every object; needs --clusters, but for adds and mulk",
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
     "title": "title of the page (default: the file's name)",
@@ -112,7 +113,7 @@ def cluster_command(
     from comparison_hc.practice.page import flat_writers
 
     if args.linkage is not None:
-        return report(learned_result(args), args)
+        return report(dressed(learned_result(args), args), args)
     named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
     check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
