@@ -117,6 +117,9 @@ def _caption(result, picture):
             said.append("The known class of each object follows its name.")
     elif result.classes is not None:
         said.append("Colours show the class of each leaf; where classes meet, branches are grey.")
+    shown = {colour for colour in picture.colours if colour is not None}
+    if len(shown) > len(COLOURS):
+        said.append(f"There are {len(COLOURS)} colours for {len(shown)}, so that they come again.")
     if result.support is not None:
         said.append("Dots show in how many of the trees from resampled answers a branch was found: black from 95 %,")
         said.append("grey from 70 %, white below; the numbers are percent.")
