@@ -337,7 +337,8 @@ def test_learn_and_cluster(files, capsys):
         [Task(name, *as_task(table(seed))) for seed, name in enumerate(files[:4])], measure=one.measure, how=one.how
     )
     assert set(one.how["files"]) == set(files[:4]) and len(one.how["files"][files[0]]) == 64
-    assert one.how["command"] == "comparison-hc learn " + " ".join(map(repr, files[:4])) + " --out model.json"
+    typed = "comparison-hc learn " + " ".join(map(repr, files[:4])) + " --out model.json"
+    assert one.how["command"].startswith(typed)
     new = table(4)[["y", "x"]]  # another order, no classes
     new.insert(0, "id", [f"thing {i}" for i in range(24)])
     new.to_csv("new.csv", index=False)
