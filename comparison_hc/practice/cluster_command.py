@@ -156,6 +156,7 @@ def _from_answers(args):
 def _from_evidence(args):
     "The hierarchy of the method that predicts held-out answers best."
     from comparison_hc.practice.auto import choose_method
+    from comparison_hc.practice.candidates import candidate, make
     from comparison_hc.practice.results import Result
 
     comparisons, classes, statements, _ = _read_answers(args)
@@ -163,7 +164,9 @@ def _from_evidence(args):
     with command_bar("methods") as progress:
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
     title = args.title or Path(args.file).stem
-    return Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
+    result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
+    result = replace(result, compared=choice.compared)
+    return with_support(result, args, lambda drawn: make(candidate(choice.name), drawn, args.seed, {})[0])
 
 
 def settled_method(

@@ -198,8 +198,9 @@ def new_distances(
 
 # %% ../../nbs/5_practice/53w_learn.ipynb #learned-result
 ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other methods
-    "self_pairs questions initial majority objects columns respondent answer weight where drop_invalid".split()
-)
+    "self_pairs questions initial majority objects columns respondent answer weight where drop_invalid "
+    "missing format records support without"
+).split()
 
 
 def learned_result(

@@ -6,7 +6,7 @@
 __all__ = ['WORDS', 'MUCH_WORK', 'add_support', 'check_support', 'drawn_together', 'with_support']
 
 # %% ../../nbs/5_practice/53w_support.ipynb #support-words-exports
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -70,5 +70,4 @@ def with_support(
     inner = found.values[:-1]
     drawn = "statements" if by is not None else found.by
     line = f"{(inner >= 0.8).sum()} of {len(inner)} inner clusters in at least 80% of {args.support} trees of {drawn}"
-    known = {"support": found.values} if "support" in {field.name for field in fields(result)} else {}
-    return replace(result, notes=result.notes | {"support": f"{line} drawn again"}, **known)
+    return replace(result, notes=result.notes | {"support": f"{line} drawn again"}, support=found.values)
