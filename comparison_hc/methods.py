@@ -49,8 +49,9 @@ def as_answers(
     method,  # name in `methods` of a passive method
     X,  # `Triplets`, `Quadruplets` or an array of either
 ):  # `Triplets` or `Quadruplets`, as the method takes them
-    "Answers in the form that a method takes. Raises `InputError` for quadruplets where only triplets can be used."
-    answers, m = as_comparisons(X), check_method(method)
+    "Answers in the form that a method takes. Raises `InputError` for answers that it cannot use."
+    m = check_method(method)
+    answers = as_comparisons(X, weighted=m.weighted)
     if m.takes == "quadruplets":
         return answers.to_quadruplets()
     others = names_with("takes", "quadruplets")

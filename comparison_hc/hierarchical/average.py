@@ -55,7 +55,7 @@ def quadruplet_average_linkage(
     weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
 ):  # `Dendrogram` over the initial clusters, heights are the merge order
     "4–AL (F19, eqs. 4–5, algorithm 1). All answers vote. Time about O(m · depth of the tree), memory O(m)."
-    quadruplets = as_quadruplets(quadruplets, n_objects)
+    quadruplets = as_quadruplets(quadruplets, n_objects, weighted=True)
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     weights = weights_of(quadruplets, weights)

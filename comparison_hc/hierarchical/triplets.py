@@ -61,7 +61,7 @@ def triplet_average_linkage(
     weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
 ):  # `Dendrogram` over the initial clusters, heights are the merge order
     "3–AL, average linkage from triplets (ours, not in F19). All answers vote. Time O(m · depth of the tree + N³)."
-    triplets, sort = as_triplets(triplets, n_objects), check_flag(sort, "sort")
+    triplets, sort = as_triplets(triplets, n_objects, weighted=True), check_flag(sort, "sort")
     n = triplets.n_objects
     check_pairwise(n)
     weights = weights_of(triplets, weights)

@@ -38,14 +38,14 @@ def choose_method(
     progress=None,  # called with (trees built, trees in all)
 ):  # `Choice`
     "The direct method whose tree from two thirds of the answers predicts the others best. Raises `InputError`."
-    answers = as_comparisons(answers)
+    answers = as_comparisons(answers, weighted=True)
     check_progress(progress)
     chosen = [candidate(name) for name in candidate_names(answers.kind) if name != CHANCE]
     plan_rng, seeds = as_rng(rng).spawn(2)
-    few = _too_few(answers, people)
-    if few:
+    reason = _why_not(answers)
+    if reason:
         tree = make(candidate(DEFAULT), answers, 0, {})[0]
-        return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {few} to compare methods", tree, None)
+        return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {reason}", tree, None)
     plan = plan_splits(answers, 1, 1 / 3, people, plan_rng)
     total = len(chosen) + 1
     told = progress and (lambda done, _: progress(done, total))
@@ -60,11 +60,13 @@ def choose_method(
     return Choice(compared.best, f"{row.title}, {why}", tree, compared)
 
 
-def _too_few(answers, people):
-    "Why nothing can be held out; empty if it can."
+def _why_not(answers):
+    "Why methods cannot be compared; empty if they can."
+    if answers.weights is not None:
+        return "the answers have weights, which some methods cannot use"
     if len(answers) < FEWEST_ANSWERS:
-        return f"{len(answers)} answers are too few (at least {FEWEST_ANSWERS})"
+        return f"{len(answers)} answers are too few (at least {FEWEST_ANSWERS}) to compare methods"
     sets = int(object_sets(answers).max()) + 1
     if sets < FEWEST_SETS:
-        return f"answers about {sets} different sets of objects are too few (at least {FEWEST_SETS})"
+        return f"answers about {sets} different sets of objects are too few (at least {FEWEST_SETS}) to compare methods"
     return ""

@@ -271,7 +271,7 @@ def methods_section(
         how = "is a variant, for triplets, of one by" if ours else "is that of"
         sentences.append(f"The method {how} {' and '.join(_CITED[key] for key in papers)}.")
     if tree and answers is not None:
-        found = agreement(result.dendrogram, answers)
+        found = agreement(result.dendrogram, answers.without_weights())
         agree, against, open_ = (_share(n, found.total) for n in (found.agree, found.disagree, found.undecided))
         said = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
         sentences.append(said + f"and leaves {open_} open.")

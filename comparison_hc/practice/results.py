@@ -117,7 +117,8 @@ def result_lines(
 
 def _fit_lines(result):
     "How well the hierarchy fits the answers."
-    found = agreement(result.dendrogram, result.comparisons)
+    answers = result.comparisons.without_weights()  # the lines count answers
+    found = agreement(result.dendrogram, answers)
 
     def share(n):
         return f"{n:,} ({n / found.total:.1%})"
@@ -128,7 +129,7 @@ def _fit_lines(result):
         ("leaves open", share(found.undecided)),
     ]
     if result.comparisons.kind == "triplets":
-        most = most_agreement(result.comparisons)
+        most = most_agreement(answers)
         lines.append(("no hierarchy agrees with more than", f"{share(most)} of the answers"))
     return lines
 
@@ -163,7 +164,7 @@ def json_text(
 def _tree_fields(result):
     "A hierarchy, as what JSON knows."
     tree = result.dendrogram
-    found = None if result.comparisons is None else agreement(tree, result.comparisons)
+    found = None if result.comparisons is None else agreement(tree, result.comparisons.without_weights())
     return dict(
         title=result.title,
         method=result.method,

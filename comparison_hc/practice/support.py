@@ -111,7 +111,7 @@ def bootstrap_support(
 ):  # `Support`
     "Bootstrap support of every cluster (Felsenstein 1985). Raises `InputError`."
     check_dendrogram(dendrogram)
-    answers, build = as_comparisons(answers), as_builder(build)
+    answers, build = as_comparisons(answers, weighted=True), as_builder(build)
     require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     rngs = as_rng(rng).spawn(check_integer(n_resamples, "n_resamples"))
     units = units_of(answers, by)
