@@ -617,7 +617,7 @@ def test_bad_answers():
     with pytest.raises(InputError, match="at the end"):
         session.answer(1)
     with pytest.raises(InputError, match="form"):
-        export_session(session, ".pdf")
+        export_session(session, ".tex")
     with pytest.raises(InputError, match="answers"):
         export_session(Session(NAMES), "answers.csv")
 
@@ -866,7 +866,7 @@ def test_pool_command(tmp_path, capsys, monkeypatch):
         (["ask", "nowhere.txt"], "nowhere.txt"),
         (["ask", "one.txt"], "at least two"),
         (["ask", "twice.txt"], "distinct"),
-        (["ask", "--out", "a.pdf"], "--out"),
+        (["ask", "--out", "a.tex"], "--out"),
         (["ask", "--answers-out", "a.txt"], "--answers-out"),
         (["ask", "--journal", "one.txt"], "journal"),
         (["ask", "--repeat-every", "-1"], "repeat_every"),

@@ -140,7 +140,7 @@ def test_old_sessions(old, tmp_path):
     session = Session(["ä", "bee", "cat", "dog"], old("asking.jsonl"))
     assert (
         session.state.settings.person == "Zoë"
-        and [vote.answer for vote in session.state.votes] == [3, 0]
+        and [answer.answer for answer in session.state.answers] == [3, 0]
         and session.state.careful == 0.8
         and session.report == ""
     )

@@ -342,7 +342,7 @@ def test_tree_is_average_linkage_and_follows_the_names_of_objects(seed, n):
 def test_small_and_named_trees():
     assert [kernel_average_linkage(np.zeros((n, n))).n_leaves for n in (1, 2, 3)] == [1, 2, 3]
     tree = kernel_average_linkage([[np.nan, -3], [-3, np.inf]], names=["a", "b"])
-    assert tree.names == ("a", "b") and tree.heights.tolist() == [0] and "kernel" in tree.height_kind
+    assert tree.names == ("a", "b") and tree.heights.tolist() == [0] and "dissimilarity" in tree.height_kind
 
 
 def test_planted_trees_are_found():

@@ -182,6 +182,7 @@ LABELS = {
     ".nwk": "Newick",
     ".csv": "linkage CSV",
     ".svg": "picture SVG",
+    ".pdf": "picture PDF",
     ".png": "picture PNG",
     ".html": "page",
     ".json": "JSON",
