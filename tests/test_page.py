@@ -205,7 +205,7 @@ class Opened:
             self.complaints.append(url)
 
     def names(self):
-        return self.page.locator("#tree text.name").all_text_contents()
+        return self.page.locator("#tree text.name:visible").all_text_contents()
 
     def labels(self):
         "{name: cluster} as the list of clusters says."
@@ -243,27 +243,68 @@ def test_without_scripts_everything_is_there(opened):
     assert {"4 clusters", "How alike each pair is", "A map", "The answers", "For a methods section"} <= set(heads)
 
 
-def test_the_script_draws_what_python_drew(opened):
-    "The same names in the same places, and the same numbers."
+BOXES = """() => [...document.querySelectorAll('#tree text.name')].filter(t => t.getClientRects().length).map(
+  t => [t.textContent, t.getBoundingClientRect().toJSON()])"""
+
+
+def test_the_script_leaves_what_python_drew(opened):
+    "The same names in the same places of the picture, and after a fold and back too."
     for more in (dict(n_clusters=4), dict(n_clusters=3, look=TreeLook(orientation="top")), dict()):
         result = sample(support=np.full(23, 0.8), **more)
-        still = {}
-        for text in ElementTree.fromstring(tree_svg_of(result)).iter(f"{SVG}text"):
-            if text.get("class") == "name":
-                still[text.text] = (float(text.get("x")), float(text.get("y")))
-        page = opened(result)
-        moving = page.page.evaluate(
-            "() => Object.fromEntries([...document.querySelectorAll('#tree text.name')].map("
-            "t => [t.textContent, [+t.getAttribute('x'), +t.getAttribute('y')]]))"
-        )
-        assert moving.keys() == still.keys()
-        assert max(abs(moving[name][axis] - still[name][axis]) for name in still for axis in (0, 1)) < 0.2
+        still, page = opened(result, script=False).page.evaluate(BOXES), opened(result)
+        moving = page.page.evaluate(BOXES)
+        assert sorted(name for name, _ in moving) == sorted(name for name, _ in still) == sorted(result.names)
+        _, first = still[0]
+        _, there = moving[0]  # the controls stand above the picture
+        for (name, box), (other, place) in zip(still, moving):
+            assert name == other
+            assert all(abs(box[axis] - first[axis] - place[axis] + there[axis]) < 0.2 for axis in ("left", "top"))
+        joint = page.page.locator(".joint").nth(1)
+        joint.focus()
+        page.page.keyboard.press("Enter")
+        assert joint.get_attribute("aria-expanded") == "false" and len(page.page.evaluate(BOXES)) < 24
+        page.page.keyboard.press("Enter")
+        assert page.page.evaluate(BOXES) == moving
 
 
-def tree_svg_of(result):
-    from comparison_hc.practice.page import svg_text
+@pytest.mark.parametrize("side", SIDES)
+def test_folding_keeps_everything_inside(opened, side):
+    "On every side: ends stand at equal distances, names inside the picture, and bars end at their stems."
+    result = sample(30, n_clusters=5, look=TreeLook(orientation=side))
+    page = opened(result)
+    for node in result.dendrogram.cut_nodes(6).tolist():
+        if node >= 30:
+            page.page.locator(f"[data-node='{node}']").press("Enter")
+    boxes, upright = [box for _, box in page.page.evaluate(BOXES)], side in ("left", "right")
+    assert len(boxes) == 6
+    middles = sorted(box["top"] + box["height"] / 2 if upright else box["left"] + box["width"] / 2 for box in boxes)
+    assert np.ptp(np.diff(middles)) < 0.5
+    paper = page.page.locator("#tree svg").bounding_box()
+    assert all(paper["x"] <= b["left"] and b["right"] <= paper["x"] + paper["width"] for b in boxes)
+    assert all(paper["y"] <= b["top"] and b["bottom"] <= paper["y"] + paper["height"] for b in boxes)
+    lines = page.page.evaluate(
+        "() => [...document.querySelectorAll('#tree line[data-bar], #tree line[data-stem]')].filter("
+        "t => !t.matches('[hidden]')).map(t => ['bar' in t.dataset ? 'bar' : 'stem', t.dataset.bar ?? t.dataset.stem,"
+        " ...['x1', 'y1', 'x2', 'y2'].map(a => +t.getAttribute(a))])"
+    )
+    axis = 1 if upright else 0
+    at = {int(node): [places[axis], places[axis + 2]] for kind, node, *places in lines if kind == "stem"}
+    bars = {int(node): [places[axis], places[axis + 2]] for kind, node, *places in lines if kind == "bar"}
+    assert len(bars) == 5 and len(at) == 11
+    for node, ends in bars.items():
+        children = result.dendrogram.children[node - 30].tolist()
+        assert ends == [at[child][0] for child in children] and np.mean(ends) == pytest.approx(at[node][0])
 
-    return svg_text(result)
+
+def test_branches_of_an_overview_stay_folded(opened):
+    result = sample(320)
+    page = opened(result)
+    assert len(page.names()) == FOLDED_TO and "stay folded" in page.page.locator("#tree + figcaption").inner_text()
+    page.page.locator("#search").fill("object 319")
+    found = page.page.locator("#tree .found")
+    assert found.count() == 1 and page.page.locator("#found").inner_text() == "1 found"
+    page.page.locator("#unfold").click()
+    assert len(page.names()) == FOLDED_TO
 
 
 def test_every_cut_has_pythons_numbers(opened):
@@ -334,9 +375,7 @@ def test_only_figures_scroll(opened, width):
     for result in (sample(36, n_clusters=5), sample(320)):
         page = opened(result, width=width)
         assert page.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        boxes = page.page.evaluate(
-            "() => [...document.querySelectorAll('#tree text.name')].map(t => t.getBoundingClientRect().toJSON())"
-        )
+        boxes = [box for _, box in page.page.evaluate(BOXES)]
         boxes.sort(key=lambda box: box["top"])
         assert all(b["top"] - a["top"] > 8 for a, b in zip(boxes, boxes[1:]))
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SIDES', 'MOST_LEAVES', 'FOLDED_TO', 'ABOVE', 'TreeLook', 'text_width', 'visible_nodes', 'overview', 'cluster_colour',
-           'ink_on', 'cluster_of_nodes', 'TreePlaces', 'TreePicture', 'tree_picture', 'tree_svg']
+           'branch_colour', 'ink_on', 'cluster_of_nodes', 'TreePlaces', 'TreePicture', 'tree_picture', 'tree_svg']
 
 # %% ../../nbs/5_practice/54w_tree_picture.ipynb #imports
 import unicodedata
@@ -89,6 +89,13 @@ def cluster_colour(
     return COLOURS[number % len(COLOURS)]
 
 
+def branch_colour(
+    number,  # of a cluster, or None
+):  # "#rrggbb"
+    "The colour of lines: those above all clusters are grey."
+    return ABOVE if number is None else cluster_colour(number)
+
+
 def ink_on(
     colour,  # "#rrggbb"
 ):  # "#fff" or "#111", whichever can be read on it
@@ -124,9 +131,12 @@ class TreePlaces:
         legend=0,  # pixels over the tree
         numbered=False,  # whether there is a column for the numbers of clusters
         extra=None,  # K texts that follow those of the leaves
+        handles=0,  # numbers of clusters that a script can choose; 0: nothing can be folded or cut
     ):
         self.tree, self.look, self.images = tree, look, images
         self.ends, self.merges = visible_nodes(tree, folded)
+        self.order = tree.leaf_order()
+        self.leaf_of = {i: leaf for leaf, cluster in enumerate(tree.initial_clusters) for i in cluster}
         self.text = {
             node: texts[node] if node < tree.n_leaves else self._folded_text(node, texts) for node in self.ends
         }
@@ -142,14 +152,21 @@ class TreePlaces:
         wide = [
             text + (f" {extra[node]}" if extra and node < tree.n_leaves else "") for node, text in self.text.items()
         ]
+        if handles:
+            tail = f"… ({tree.n_objects:,} objects)"
+            wide.append(10 * "a" + tail)
         widest = max(text_width(text, self.size) for text in wide) if self.named else 0
-        self.number_room = 19 if numbered else 0
+        for node in self.merges if handles else ():  # what is read where a reader has folded the branch
+            letters = int(widest / text_width("a", self.size)) - len(tail)
+            self.text[node] = self._folded_text(node, texts, min(34, max(letters, 0)))
+        self.number_room = 19 if numbered or handles else 0
         self.names = 12 + self.number_room + widest + (self.picture + 4 if images else 0)
         whole = (look.width if look.sideways else look.height) or (900 if look.sideways else 620)
         self.names = min(self.names, 0.6 * whole)
         self.length = max(whole - 2 * edge - 16 - self.names - (0 if look.sideways else legend + 22), 60)
         self.breadth = self.pitch * count
         self.edge, self.legend = edge, legend
+        self.start = edge + (legend if look.sideways else 0)  # where `across` is 0, as y or x of the picture
         self._set_along(tree)
         self.across = {node: self.pitch * (place + 0.5) for place, node in enumerate(self.ends)}
         for node in self.merges:
@@ -177,13 +194,18 @@ class TreePlaces:
             at = self.low_at * (1 - (h - self.lowest) / span)
             self.along.append(self.length if node < tree.n_leaves else 0.88 * self.length if node in folded else at)
 
-    def _folded_text(self, node, texts):
+    def _folded_text(self, node, texts, longest=34):
         "The first names under a folded node, and how many objects it holds."
-        tree = self.tree
-        members = tree.leaf_order()[tree.starts[node] : tree.starts[node] + tree.sizes[node]]
-        leaf_of = {i: leaf for leaf, cluster in enumerate(tree.initial_clusters) for i in cluster}
-        first = ", ".join(dict.fromkeys(texts[leaf_of[i]] for i in members[:3].tolist()))
-        return f"{first[:34]}… ({len(members):,} objects)"
+        start, size = self.tree.starts[node], self.tree.sizes[node]
+        first = ", ".join(
+            dict.fromkeys(texts[self.leaf_of[i]] for i in self.order[start : start + min(size, 3)].tolist())
+        )
+        return f"{first[:longest].rstrip(', ')}… ({size:,} objects)"
+
+    def stem(self, node):
+        "How far a node is from the merge above it."
+        root = 2 * self.tree.n_leaves - 2
+        return 12 if node == root else self.along[node] - self.along[int(self.tree.parents[node])]
 
     def point(self, along, across):
         "A place as (x, y) of the picture, with the root where the look wants it."
@@ -215,98 +237,116 @@ _SVG = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 def _branches(places, cluster):
-    "The lines, a path for every colour."
-    tree, lines = places.tree, {}
-    for node in places.merges:
-        a, b = tree.children[node - tree.n_leaves].tolist()
-        here = places.along[node]
-        for child in (a, b):
-            at = places.across[child]
-            own = lines.setdefault(cluster[child], [])
-            own.append(places.line((here, at), (places.along[child], at)))
-        joint = lines.setdefault(cluster[node], [])
-        joint.append(places.line((here, places.across[a]), (here, places.across[b])))
-    root = 2 * tree.n_leaves - 2
-    stem = places.line((places.along[root] - 12, places.across[root]), (places.along[root], places.across[root]))
-    lines.setdefault(cluster[root], []).append(stem)
-    width = 1.4 if places.pitch >= 7 else 0.8
-    style = f'fill="none" stroke-width="{width}" stroke-linecap="square"'
-    paths = []
-    for number in sorted(lines, key=lambda number: -1 if number is None else number):
-        colour = ABOVE if number is None else cluster_colour(number)
-        paths.append(f'<path {style} stroke="{colour}" d="{"".join(lines[number])}"/>')
-    return paths
+    "A bar across every merge, and a stem to everything that is joined, from the root on."
+    tree, lines, merges = places.tree, [], set(places.merges)
+
+    def draw(kind, node, start, end):
+        (x1, y1), (x2, y2) = places.point(*start), places.point(*end)
+        at = f'x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
+        lines.append(f'<line data-{kind}="{node}" stroke="{branch_colour(cluster[node])}" {at}/>')
+
+    for node in sorted([*places.ends, *places.merges], reverse=True):
+        here, at = places.along[node], places.across[node]
+        draw("stem", node, (here - places.stem(node), at), (here, at))
+        if node in merges:
+            a, b = (places.across[child] for child in tree.children[node - tree.n_leaves].tolist())
+            draw("bar", node, (here, a), (here, b))
+    style = f'fill="none" stroke-width="{1.4 if places.pitch >= 7 else 0.8}" stroke-linecap="square"'
+    return [f"<g {style}>", *lines, "</g>"]
 
 
-def _ends(places, cluster, images, extra):
-    "Names, pictures and triangles."
+def _name(places, node, start, more=""):
+    "The text at an end."
+    place = places.turn(start, places.across[node])
+    return f'<text class="name" {place} dy=".35em">{escape(places.text[node])}{more}</text>' if places.named else ""
+
+
+def _triangle(places, node):
+    "A folded branch."
+    half, at, far = 0.36 * places.pitch, places.across[node], places.length
+    d = places.line((places.along[node], at), (far, at - half), (far, at + half)) + "Z"
+    return f'<path fill="currentColor" fill-opacity=".35" stroke="currentColor" d="{d}"/>'
+
+
+def _ends(places, cluster, images, extra, handles):
+    "Names, pictures and triangles: a group an end."
     tree, parts = places.tree, []
     for node in places.ends:
         at, far = places.across[node], places.length
-        colour = ABOVE if cluster[node] is None else cluster_colour(cluster[node])
+        start, inside, more = far + 8 + places.number_room, "", ""
         if node >= tree.n_leaves:
-            half = 0.36 * places.pitch
-            d = places.line((places.along[node], at), (far, at - half), (far, at + half)) + "Z"
-            parts.append(f'<path fill="{colour}" fill-opacity=".35" stroke="{colour}" d="{d}"/>')
-        elif cluster[node] is not None:
+            inside = _triangle(places, node)
+        elif cluster[node] is not None or handles:
             half = min(0.36 * places.pitch, 5)
-            d = (
-                places.line((far + 1, at - half), (far + 5, at - half), (far + 5, at + half), (far + 1, at + half))
-                + "Z"
-            )
-            parts.append(f'<path fill="{colour}" d="{d}"/>')
-        start = far + 8 + places.number_room
+            corners = (far + 1, at - half), (far + 5, at - half), (far + 5, at + half), (far + 1, at + half)
+            inside = f'<path class="square" fill="currentColor" d="{places.line(*corners)}Z"/>'
         if images and node < tree.n_leaves and images[node]:
             side = places.picture
             x, y = places.point(start + side / 2, at)
             box = f'x="{x - side / 2:.1f}" y="{y - side / 2:.1f}" width="{side:.1f}" height="{side:.1f}"'
             title = f"<title>{escape(places.text[node])}</title>"
-            parts.append(f'<image {box} data-leaf="{node}" href="{escape(images[node])}">{title}</image>')
+            inside += f'<image {box} data-leaf="{node}" href="{escape(images[node])}">{title}</image>'
             start += side + 4
-        if places.named:
-            said = escape(places.text[node])
-            more = f'<tspan fill="#767676"> {escape(extra[node])}</tspan>' if extra and node < tree.n_leaves else ""
-            parts.append(f'<text class="name" {places.turn(start, at)} dy=".35em">{said}{more}</text>')
+        if extra and node < tree.n_leaves:
+            more = f'<tspan fill="#767676"> {escape(extra[node])}</tspan>'
+        grey = ' class="grey"' if cluster[node] is None else ""
+        group = f'<g data-node="{node}" color="{branch_colour(cluster[node])}"{grey}>'
+        parts.append(f"{group}{inside}{_name(places, node, start, more)}</g>")
     return parts
 
 
-def _numbers(places, cluster):
-    "Its number beside every cluster, half-way down its ends."
-    rows = {}
+def _numbers(places, cluster, handles):
+    "Its number beside every cluster, half-way down its ends; those of finer cuts are hidden."
+    rows = {number: [] for number in range(handles)}
     for node in places.ends:
-        rows.setdefault(cluster[node], []).append(places.across[node])
+        if cluster[node] is not None:
+            rows.setdefault(cluster[node], []).append(places.across[node])
     parts = []
     for number, at in rows.items():
         radius = min(8.0, 0.46 * places.pitch * len(at))
-        if number is None or radius < 3:
+        if radius < 3 and number >= handles:
             continue
-        x, y = places.point(places.length + 16, sum(at) / len(at))
+        x, y = places.point(places.length + 16, sum(at) / max(len(at), 1))
         colour = cluster_colour(number)
-        ink = f'fill="{ink_on(colour)}" font-size="{(1.25 if number < 100 else 0.95) * radius:.1f}"'
-        circle = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:.1f}" fill="{colour}"/>'
-        parts.append(f'{circle}<text x="{x:.1f}" y="{y:.1f}" dy=".36em" text-anchor="middle" {ink}>{number}</text>')
+        ink = f'fill="{ink_on(colour)}" font-size="{10 if number < 100 else 7.6}"'
+        shown = "" if radius >= 3 else ' hidden=""'
+        group = f'<g data-number="{number}" transform="translate({x:.1f} {y:.1f}) scale({radius / 8:.3f})"{shown}>'
+        text = f'<text dy=".36em" text-anchor="middle" {ink}>{number}</text>'
+        parts.append(f'{group}<circle r="8" fill="{colour}"/>{text}</g>')
     return parts
 
 
-def _supports(places, support):
-    "A dot on every merge: black from 95 %, grey from 70 %, white below; in words where there is room."
+def _support(places, node, share):
+    "A dot on a merge: black from 95 %, grey from 70 %, white below; in words where there is room."
+    x, y = places.point(places.along[node], places.across[node])
+    at, radius = f'cx="{x:.1f}" cy="{y:.1f}"', 2.6 if places.pitch >= 7 else 1.4
+    if share is None:
+        return f'<circle class="dot" {at} r="{radius}" fill="currentColor"/>'
+    fill = "#111" if share >= 0.95 else "#999" if share >= 0.7 else "#fff"
+    dot = f'<circle class="dot" {at} r="{radius}" fill="{fill}" stroke="#111" stroke-width=".6"/>'
+    if places.pitch < 10:
+        return dot
+    look = places.look
+    left = (look.orientation == "right") != (look.sideways and places.stem(node) >= 18)  # over the stem if it is long
+    shift = 'dx="-4" dy="-2.5" text-anchor="end"' if left else 'dx="4" dy="-2.5"'
+    halo = 'fill="#333" stroke="#fff" stroke-width="2.5" paint-order="stroke"'
+    return f'{dot}<text x="{x:.1f}" y="{y:.1f}" {shift} font-size="8" {halo}>{100 * share:.0f}</text>'
+
+
+def _joints(places, cluster, support, handles):
+    "What stands at merges: support, and where a script can fold them, what it then shows instead."
     parts, K = [], places.tree.n_leaves
-    for node in places.merges:
-        share = float(support[node - K])
-        x, y = places.point(places.along[node], places.across[node])
-        fill = "#111" if share >= 0.95 else "#999" if share >= 0.7 else "#fff"
-        radius = 2.6 if places.pitch >= 7 else 1.4
-        dot = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}" stroke="#111" stroke-width=".6"/>'
-        text = ""
-        if places.pitch >= 10:
-            above = int(places.tree.parents[node]) if node < 2 * K - 2 else None
-            stem = 12 if above is None else places.along[node] - places.along[above]
-            look = places.look
-            left = (look.orientation == "right") != (look.sideways and stem >= 18)  # over the stem where it is long
-            shift = 'dx="-4" dy="-2.5" text-anchor="end"' if left else 'dx="4" dy="-2.5"'
-            halo = 'fill="#333" stroke="#fff" stroke-width="2.5" paint-order="stroke"'
-            text = f'<text x="{x:.1f}" y="{y:.1f}" {shift} font-size="8" {halo}>{100 * share:.0f}</text>'
-        parts.append(dot + text)
+    for node in reversed(places.merges if handles or support is not None else []):
+        inside = _support(places, node, None if support is None else float(support[node - K]))
+        if handles:
+            x, y = places.point(places.along[node], places.across[node])
+            said = f"{places.tree.sizes[node]:,} objects"
+            shut = _triangle(places, node) + _name(places, node, places.length + 8 + places.number_room)
+            target = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="7" fill="transparent"/>'
+            inside = f'<g class="open">{target}{inside}</g><g class="shut">{shut}</g><title>{said}</title>'
+            own = f'data-node="{node}" aria-label="{said}" color="{branch_colour(cluster[node])}"'
+            inside = f'<g class="joint" {own}>{inside}</g>'
+        parts.append(inside)
     return parts
 
 
@@ -355,20 +395,22 @@ class TreePicture:
     numbered: bool  # whether the colours are clusters with numbers
     support: object = None  # (K−1,) shares, or None
     images: list | None = None  # K data URIs or None each, or None
+    handles: int = 0  # numbers of clusters that a script can choose; 0: nothing can be folded or cut
 
-    def svg(self):
+    def svg(
+        self,
+        on_top=(),  # further SVG elements
+    ):  # text
         "The text of an SVG file."
         places, tree = self.places, self.tree
         parts = [*self.legend, *_branches(places, self.colours)]
-        parts += _ends(places, self.colours, self.images, self.extra)
-        if self.numbered:
-            parts += _numbers(places, self.colours)
-        if self.support is not None:
-            parts += _supports(places, self.support)
-        parts += _scale(places)
+        parts += _ends(places, self.colours, self.images, self.extra, self.handles)
+        parts += _numbers(places, self.colours if self.numbered else [None] * len(self.colours), self.handles)
+        parts += _joints(places, self.colours, self.support, self.handles)
+        parts += ['<g class="scale">', *_scale(places), "</g>", *on_top]
         size = f'width="{places.width:.0f}" height="{places.height:.0f}"'
         size += f' viewBox="0 0 {places.width:.0f} {places.height:.0f}"'
-        said = f'role="img" aria-label="A tree of {tree.n_objects:,} objects"'
+        said = f'role="{"group" if self.handles else "img"}" aria-label="A tree of {tree.n_objects:,} objects"'
         head = f'<svg {_SVG} {size} {_FONT} font-size="{places.size:.1f}" fill="#1a1a1a" {said}>'
         paper = '<rect width="100%" height="100%" fill="#fff"/>'
         return head + paper + "\n".join(parts) + "</svg>\n"
@@ -383,6 +425,7 @@ def tree_picture(
     images=None,  # K data URIs or None each, one a leaf
     look=None,  # `TreeLook`
     folded=None,  # nodes drawn as one triangle; None: see `overview`
+    handles=0,  # numbers of clusters that a script can choose, for which everything is drawn too, hidden
 ):  # `TreePicture`
     "Everything a picture needs, computed. Raises `InputError`."
     import numpy as np
@@ -397,9 +440,9 @@ def tree_picture(
     elif classes is not None:
         extra = [" / ".join(dict.fromkeys(str(classes[i]) for i in cluster)) for cluster in tree.initial_clusters]
     images = list(images) if images is not None and any(images) else None
-    places = TreePlaces(tree, texts, look, folded, images is not None, legend[1], labels is not None, extra)
+    places = TreePlaces(tree, texts, look, folded, images is not None, legend[1], labels is not None, extra, handles)
     colours = cluster_of_nodes(tree, coloured)
-    return TreePicture(tree, places, colours, extra, legend[0], labels is not None, support, images)
+    return TreePicture(tree, places, colours, extra, legend[0], labels is not None, support, images, handles)
 
 
 def tree_svg(
