@@ -55,9 +55,9 @@ class MethodComparison:
         "What the table says, in plain words."
         return [_how_measured(self), _best_in_words(self), *_others_in_words(self)]
 
-    def to_text(self):
-        "The table for a screen."
-        shown = self.table.copy()
+    def shown(self):  # DataFrame of texts
+        "The table in plain words, a row a method, for screens and pages."
+        shown = self.table
         interval = [f"{low:.3f} to {high:.3f}" for low, high in zip(shown.low, shown.high)]
         columns = dict(method=shown.title, agreement=shown.agreement.map("{:.3f}".format))
         if not shown.low.isna().all():
@@ -66,7 +66,11 @@ class MethodComparison:
         columns["left open"] = shown.open.map("{:.1%}".format)
         columns["behind"] = shown.behind.map("{:.3f}".format)
         columns["seconds"] = shown.seconds.map("{:.2g}".format)
-        return type(shown)(columns).to_string(index=False)
+        return type(shown)(columns).reset_index(drop=True)
+
+    def to_text(self):
+        "The table for a screen."
+        return self.shown().to_string(index=False)
 
     def __repr__(self):
         return "\n".join([self.to_text(), "", *self.sentences()])

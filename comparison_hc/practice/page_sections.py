@@ -281,7 +281,8 @@ def compared_section(
     said = compared.sentences() if hasattr(compared, "sentences") else []
     said = [said] if isinstance(said, str) else said
     text = "".join(f"<p>{escape(str(sentence))}</p>" for sentence in said)
-    return f"<h2>Methods compared</h2>{parts.frame_html(compared.table)}{text}"
+    table = compared.shown() if hasattr(compared, "shown") else compared.table
+    return f"<h2>Methods compared</h2>{parts.frame_html(table)}{text}"
 
 
 def people_section(
