@@ -39,7 +39,7 @@ def test_support_on_the_screen(answers, capsys):
     assert code == 0 and err == ""
     tree = build_hierarchy("3-al", answers)[0]
     found = bootstrap_support(tree, answers, "3-al", 25).values[:-1]
-    assert f"{(found >= 0.8).sum()} of 6 inner clusters in at least 80% of 25 trees of people" in support_line(out)
+    assert f"{(found >= 0.7).sum()} of 6 inner clusters in at least 70% of 25 trees of people" in support_line(out)
 
 
 def test_without_support_nothing_is_said(answers, capsys):

@@ -69,5 +69,5 @@ def with_support(
         found = bootstrap_support(result.dendrogram, answers, build, args.support, by, args.seed, n_jobs, progress)
     inner = found.values[:-1]
     drawn = "statements" if by is not None else found.by
-    line = f"{(inner >= 0.8).sum()} of {len(inner)} inner clusters in at least 80% of {args.support} trees of {drawn}"
+    line = f"{(inner >= 0.7).sum()} of {len(inner)} inner clusters in at least 70% of {args.support} trees of {drawn}"
     return replace(result, notes=result.notes | {"support": f"{line} drawn again"}, support=found.values)
