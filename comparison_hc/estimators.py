@@ -54,7 +54,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         clusters, leave the objects in groups that nothing compares.
         """
         if isinstance(self.linkage, str) and self.linkage == "auto":
-            return self._fit_auto(as_comparisons(X))
+            return self._fit_auto(as_comparisons(X, weighted=True))
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
