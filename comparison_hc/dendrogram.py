@@ -100,11 +100,3 @@ def random_tree(
         merges.append((a, b))
         alive.append(n + step)
     return Dendrogram.from_merges(merges)
-
-# %% ../nbs/0_ground/02_dendrogram.ipynb #dendrogram-older-names
-#| echo: false
-# names that other rooms still take from here
-from comparison_hc.ground import linkage_tree, newick, pictures
-
-data_uri = pictures.data_uri
-_check_merges, _quoted = linkage_tree.check_merges, newick.quoted

@@ -39,7 +39,7 @@ ANIMALS = tuple(Item(name, picture) for name, picture in zip(_PICTURES[::2], _PI
 def digit_items():  # tuple of 20 `Item`
     "Two handwritten pictures of every digit."
     from comparison_hc.datasets import load_dataset, png_bytes
-    from comparison_hc.dendrogram import data_uri
+    from comparison_hc.ground.pictures import data_uri
 
     digits = load_dataset("digits")
     items = []
@@ -68,7 +68,7 @@ def _from_folder(folder):
 
 def _picture(path):
     "The data URI of a file; a file that is no picture is named."
-    from comparison_hc.dendrogram import data_uri
+    from comparison_hc.ground.pictures import data_uri
 
     try:
         return data_uri(path)
