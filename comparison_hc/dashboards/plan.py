@@ -16,7 +16,7 @@ from .shell import Settings, no_step, one_of, setting
 from ..ground.validation import check_integer, check_number, require
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
-from ..whatif.needs import needed, rounded
+from ..whatif.needs import monotone, needed
 from ..whatif.pilot import most_levels
 from ..whatif.report import mean_and_half
 
@@ -141,8 +141,6 @@ def read_off(
     values,  # from `design_curve`
 ):  # dict: reached, half, questions and people needed (∞, −∞: not up to the last size, or from the first), gain
     "What a curve says about this study."
-    from comparison_hc.whatif.needs import monotone
-
     s = settings
     mean, half = mean_and_half(values)
     place = np.log(SIZES)
