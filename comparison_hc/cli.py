@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
 from .people.people_command import add_people
@@ -335,6 +336,7 @@ COMMANDS = (
     add_demo,
     add_data,
     add_check,
+    add_classroom,
     add_dashboard,
     add_reproduce,
 )
