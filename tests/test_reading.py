@@ -25,13 +25,12 @@ from comparison_hc.comparisons import (
     read_comparisons,
 )
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.estimators import ComparisonHC
+from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.ground.headers import FEW_ROWS, judge_header
 from comparison_hc.ground.records import follow
 from comparison_hc.ground.roles import choices, parse_condition
 from comparison_hc.ground.streams import AnswerFile
 from comparison_hc.ground.validation import InputError, InputWarning
-from comparison_hc.practice.evidence import compare_methods
 
 ANIMALS = ["cat", "dog", "trout", "pike", "owl", "bat"]
 
@@ -261,12 +260,12 @@ def test_weights_are_carried_and_never_ignored(tmp_path):
     )
     answers = read_comparisons(path, weight="sure")
     assert answers.weights.tolist() == [0.5, 2.0]
-    for refused in (as_triplets, as_quadruplets, lambda a: ComparisonHC("4k-al").fit(a), compare_methods):
-        with pytest.raises(InputError, match="without weights"):
+    for refused in (as_triplets, as_quadruplets, lambda a: ComparisonClustering().fit(a)):
+        with pytest.raises(InputError, match=r"without weights, .*\.majority\(\) \(--majority\) settles"):
             refused(answers)
     many = Triplets([(0, 1, 2)] * 3 + [(0, 2, 1)] * 2, names=["cat", "dog", "owl"])
     few = Triplets([(0, 1, 2), (0, 2, 1)], names=many.names, weights=[0.5, 2.0])
-    for linkage in ("4-al", "3-al", "auto"):  # the stronger answer decides, not the more frequent one
+    for linkage in ("4-al", "3-al", "4k-al", "3k-al", "auto"):  # the stronger answer decides, not the more frequent one
         assert ComparisonHC(linkage).fit(many).dendrogram_.same_tree(Dendrogram.from_merges([(0, 1), (2, 3)]))
         assert ComparisonHC(linkage).fit(few).dendrogram_.same_tree(Dendrogram.from_merges([(0, 2), (1, 3)]))
     assert as_triplets(answers.without_weights()).weights is None

@@ -29,6 +29,7 @@ class Candidate:
     base: object = None  # the candidate that it starts from, or None
     takes: str = "quadruplets"  # "triplets", or "quadruplets", which triplets are, too
     tree: bool = True  # False: it makes points, (N, d)
+    weighs: bool = True  # whether answers can count differently
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #refined
 def refined(
@@ -54,7 +55,8 @@ def points_of_all(
 
     def build(answers, rng):
         seen, rows = np.unique(answers.array, return_inverse=True)
-        found = np.asarray(embed(Triplets(rows.reshape(answers.array.shape), len(seen)), rng), dtype=float)
+        some = Triplets.trusted(rows.reshape(answers.array.shape), len(seen), weights=answers.weights)
+        found = np.asarray(embed(some, rng), dtype=float)
         points = np.zeros((answers.n_objects, found.shape[1]))
         points[seen] = found - found.mean(axis=0)
         return points
@@ -110,20 +112,22 @@ def candidate(
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
     if plain != name:
         base = candidate(plain)
-        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, base.takes)
+        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, base.takes, weighs=base.weighs)
     if plain == CHANCE:
         return Candidate(plain, "a random tree", _random)
     if plain in EMBEDDINGS:
         title, embed = EMBEDDINGS[plain]
         missing = "left out where cblearn is not installed (pip install cblearn)"
         require(plain != "soe" or has_soe(), argument, missing, name)
-        return Candidate(plain, f"{title}, points", points_of_all(embed), None, "triplets", tree=False)
+        weighs = plain != "soe"
+        return Candidate(plain, f"{title}, points", points_of_all(embed), None, "triplets", tree=False, weighs=weighs)
     if plain in _direct():
         method = methods[plain]
         title = method.title.rsplit(", ", 1)[-1]
         return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], takes=method.takes)
     base = candidate(plain.removesuffix("-al"), argument)
-    return Candidate(plain, f"{base.title.split(',')[0]}–AL", _average_linkage, base, "triplets")
+    title = f"{base.title.split(',')[0]}–AL"
+    return Candidate(plain, title, _average_linkage, base, "triplets", weighs=base.weighs)
 
 
 def _direct():
@@ -139,13 +143,14 @@ def has_soe():  # bool
 def candidate_names(
     kind,  # "triplets" or "quadruplets": what the answers are
     embeddings=False,  # whether points come in too
+    weighted=False,  # whether the answers have weights, which SOE cannot use
 ):  # list of names, the quick ones first
     "What is compared unless names are given: direct methods plain and refined, perhaps points, a random tree."
     names = [name for name in _direct() if kind == "triplets" or methods[name].takes == "quadruplets"]
     names += [name + SUFFIX for name in names]
     if embeddings and kind == "triplets":
         for name in EMBEDDINGS:
-            names += [name, f"{name}-al"] if name != "soe" or has_soe() else []
+            names += [name, f"{name}-al"] if name != "soe" or (has_soe() and not weighted) else []
     return [*names, CHANCE]
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #make

@@ -28,7 +28,6 @@ class Method:
     starts: bool = False  # whether it can start from initial clusters
     self_pairs: bool = False  # whether self-pairs are a choice
     budget: bool = False  # whether it can be told how many questions to ask
-    weighted: bool = False  # whether it can use answers that count differently
 
 # %% ../../nbs/5_practice/52w_method_table.ipynb #wrappers
 def from_start(method):
@@ -75,7 +74,6 @@ methods = {
         "F19, section 3.3",
         "quadruplets",
         starts=True,
-        weighted=True,
         passive=from_start(average.quadruplet_average_linkage),
         ranked=from_start(average.quadruplet_average_linkage_ranked),
     ),
@@ -108,7 +106,6 @@ methods = {
         "ours, after F19, section 5",
         "triplets",
         starts=True,
-        weighted=True,
         passive=from_start(triplets.triplet_average_linkage),
         ranked=from_start(triplets.triplet_average_linkage_ranked),
     ),

@@ -25,7 +25,7 @@ def pair_votes(
 ):  # (won, asked), each (N, N), symmetric, zero on the diagonal; weights count where the answers have them
     "How many answers every pair won, and how many were about it."
     i, j, k, l = (column.astype(np.int64) for column in four_columns(answers.array))
-    N, weights = answers.n_objects, getattr(answers, "weights", None)
+    N, weights = answers.n_objects, answers.weights
 
     def count(a, b):
         found = np.bincount(a * N + b, weights, minlength=N * N).reshape(N, N).astype(float)
