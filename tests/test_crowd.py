@@ -81,6 +81,10 @@ def test_position_bias():
     places = np.where(said.respondents == "p01", 0, np.arange(150) % 2)
     table = crowd_table(said, "3-al", places=places).set_index("person")
     assert table["first place"]["p01"] == 1 and abs(table["first place"]["p00"] - 0.5) < 0.1
+    assert table.biased.to_dict() == {"p00": False, "p01": True, "p02": False}
+    unknown = np.where(said.respondents == "p00", -1, places)
+    table = crowd_table(said, "3-al", places=unknown).set_index("person")
+    assert np.isnan(table["first place"]["p00"]) and table.biased.to_dict()["p00"] is False
 
 
 def test_whom_to_look_at():
@@ -136,7 +140,7 @@ def test_nobody_better_than_a_coin_still_gives_a_tree():
         (lambda said: crowd_table(Triplets([[0, 1, 2]])), "answers"),
         (lambda said: crowd_table(Triplets([[0, 1, 2]], respondents=["a"])), "answers"),
         (lambda said: crowd_table(said, places=[1]), "places"),
-        (lambda said: crowd_table(said, places=np.full(160, -1)), "places"),
+        (lambda said: crowd_table(said, places=np.full(160, -2)), "places"),
         (lambda said: crowd_table(said, min_decided=0), "min_decided"),
         (lambda said: crowd_weights(said, "4k-al"), "method"),
         (lambda said: crowd_weights(said, n_folds=1), "n_folds"),

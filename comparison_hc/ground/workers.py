@@ -6,6 +6,8 @@
 __all__ = ['check_workers', 'end_workers', 'map_in_order', 'until_interrupted']
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #7d50f43f
+import warnings
+
 from .validation import require
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #923d27b5
@@ -52,13 +54,16 @@ def map_in_order(
         with threadpool_limits(1):
             return work(piece)
 
+    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(alone)(piece) for piece in pieces)
     try:
-        results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(alone)(piece) for piece in pieces)
         for done, result in enumerate(results, 1):
             yield result
             if progress:
                 progress(done, total)
     finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # joblib's, of results that nobody waits for any more
+            results.close()
         end_workers()
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #workers-interrupted

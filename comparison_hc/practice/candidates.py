@@ -16,7 +16,7 @@ from ..comparisons import Triplets
 from ..dendrogram import Dendrogram, random_tree
 from ..ground.validation import require
 from ..methods import build_hierarchy
-from .method_table import methods
+from .method_table import methods, passive_methods
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #candidate
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def candidate(
     argument="methods",  # its name in a message
 ):  # `Candidate`
     "The candidate with this name. Raises `InputError` that lists the names."
-    known = [*_direct(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), CHANCE]
+    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), CHANCE]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
     rule = f"one of {', '.join(known)}; behind a tree's name may stand{SUFFIX}"
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
@@ -121,18 +121,13 @@ def candidate(
         require(plain != "soe" or has_soe(), argument, missing, name)
         weighs = plain != "soe"
         return Candidate(plain, f"{title}, points", points_of_all(embed), None, "triplets", tree=False, weighs=weighs)
-    if plain in _direct():
+    if plain in passive_methods():
         method = methods[plain]
         title = method.title.rsplit(", ", 1)[-1]
         return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], takes=method.takes)
     base = candidate(plain.removesuffix("-al"), argument)
     title = f"{base.title.split(',')[0]}–AL"
     return Candidate(plain, title, _average_linkage, base, "triplets", weighs=base.weighs)
-
-
-def _direct():
-    "Names of the methods that take answers."
-    return [name for name, method in methods.items() if method.passive]
 
 
 def has_soe():  # bool
@@ -146,7 +141,7 @@ def candidate_names(
     weighted=False,  # whether the answers have weights, which SOE cannot use
 ):  # list of names, the quick ones first
     "What is compared unless names are given: direct methods plain and refined, perhaps points, a random tree."
-    names = [name for name in _direct() if kind == "triplets" or methods[name].takes == "quadruplets"]
+    names = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
     names += [name + SUFFIX for name in names]
     if embeddings and kind == "triplets":
         for name in EMBEDDINGS:

@@ -8,7 +8,6 @@ __all__ = ['COMPARE_HELP', 'add_compare', 'compare_command']
 # %% ../../nbs/5_practice/53w_compare.ipynb #imports
 from ..ground.progress import command_bar
 from ..ground.validation import check_integer, require
-from .cluster_command import KINDS, help_text
 from .command_files import check_files
 from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
 
@@ -37,8 +36,6 @@ def add_compare(
     def option(name, **settings):
         compare.add_argument(f"--{name}", help=" ".join(COMPARE_HELP[name].split()), **settings)
 
-    kinds = [kind for kind in KINDS if kind != "similarity"]
-    compare.add_argument("--kind", choices=kinds, default="triplets", help=help_text("kind"))
     option("splits", type=int, default=5, metavar="N")
     option("embeddings", action="store_true")
     option("by", choices=["people", "answers"])
@@ -70,6 +67,7 @@ def compare_command(
     print(found.to_text())
     for sentence in found.sentences():
         print(f"\n{sentence}")
+    args.interrupted = found.interrupted
     if args.out:
         write_whole(args.out, found.table.drop(columns="tree").to_csv())
         print(f"\nwrote {args.out}")

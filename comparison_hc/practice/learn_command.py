@@ -199,7 +199,7 @@ def new_distances(
 # %% ../../nbs/5_practice/53w_learn.ipynb #learned-result
 ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other methods
     "self_pairs questions initial majority objects columns respondent answer weight where drop_invalid "
-    "missing format records support without"
+    "missing format records support structure without"
 ).split()
 
 

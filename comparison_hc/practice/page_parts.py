@@ -250,6 +250,10 @@ def _share(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "none"
 
 
+def _counted(n):
+    return f"{n:,} object{'s' * (n != 1)}"
+
+
 def methods_section(
     result,  # `Result` or `FlatResult`
 ):  # list of sentences
@@ -276,9 +280,12 @@ def methods_section(
         said = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
         sentences.append(said + f"and leaves {open_} open.")
     if tree and result.n_clusters is not None:
-        sizes = sorted(map(len, result.clusters()), reverse=True)
-        part = f"it was cut into {len(sizes)} clusters" if len(sizes) > 1 else "it was not cut"
-        sentences.append(f"For a flat grouping {part} of {sizes[0]:,} to {sizes[-1]:,} objects.")
+        sizes = sorted(map(len, result.clusters()))
+        said = f"the smallest of {_counted(sizes[0])} and the largest of {_counted(sizes[-1])}"
+        if sizes[0] == sizes[-1]:
+            said = f"each of {_counted(sizes[0])}"
+        if len(sizes) > 1:
+            sentences.append(f"For a flat grouping it was cut into {len(sizes)} clusters, {said}.")
     if not tree:
         proved = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
         sentences.append(f"The partition {proved} for its number of clusters.")

@@ -177,18 +177,21 @@ class StructureTest:
     p_value: float  # (1 + how many of them are at least as large) / (1 + n)
     n_asked: int  # how many draws were asked for; more than n after Ctrl-C
 
+    @property
+    def interrupted(self):
+        "Whether Ctrl-C left draws out."
+        return len(self.null) < self.n_asked
+
     def sentence(self):  # text
         "What was found, in words."
         n, most = len(self.null), self.null.max()
-        text = f"The tree gets {self.agreement:.1%} of the answers that it decides right; "
-        text += f"trees of answers by chance got {self.null.mean():.1%} on average and {most:.1%} at most "
-        text += f"({n} permutations{self._asked()}): p = {self.p_value:.2g}. "
-        if self.p_value > 0.05:
-            return text + "These answers may hold no hierarchy."
-        return text + "Answers by chance would hardly fit a tree so well."
+        verdict = "may hold no structure" if self.p_value > 0.05 else "hold more structure than chance explains"
+        text = f"the answers {verdict}: p = {self.p_value:.2g}, {n} permutations{self._asked()}; the tree gets "
+        text += f"{self.agreement:.1%} of the answers that it decides right, trees of answers given by chance "
+        return text + f"{self.null.mean():.1%} on average and {most:.1%} at most"
 
     def _asked(self):
-        return f"; interrupted, {self.n_asked} were asked for" if len(self.null) < self.n_asked else ""
+        return f"; interrupted, {self.n_asked} were asked for" if self.interrupted else ""
 
 
 def structure_test(
