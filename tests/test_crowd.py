@@ -22,6 +22,7 @@ from comparison_hc.people.crowd import (
     to_look_at,
     without_people,
 )
+from comparison_hc.people.people_command import biased_people
 
 SEEN = planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity
 
@@ -81,10 +82,11 @@ def test_position_bias():
     places = np.where(said.respondents == "p01", 0, np.arange(150) % 2)
     table = crowd_table(said, "3-al", places=places).set_index("person")
     assert table["first place"]["p01"] == 1 and abs(table["first place"]["p00"] - 0.5) < 0.1
-    assert table.biased.to_dict() == {"p00": False, "p01": True, "p02": False}
+    assert biased_people(said, places, 2) == ["p01"]
     unknown = np.where(said.respondents == "p00", -1, places)
     table = crowd_table(said, "3-al", places=unknown).set_index("person")
-    assert np.isnan(table["first place"]["p00"]) and table.biased.to_dict()["p00"] is False
+    assert np.isnan(table["first place"]["p00"]) and table["first place"]["p01"] == 1
+    assert biased_people(said, unknown, 2) == ["p01"]
 
 
 def test_whom_to_look_at():

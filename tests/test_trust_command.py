@@ -13,6 +13,7 @@ from comparison_hc.methods import build_hierarchy
 from comparison_hc.people.crowd import crowd_table, planted_crowd
 from comparison_hc.practice import compare_command, support_command
 from comparison_hc.practice.support import bootstrap_support, redraw_statements, structure_test
+from comparison_hc.practice.support_command import structure_sentence
 
 
 @pytest.fixture
@@ -48,10 +49,10 @@ def test_structure_on_the_screen(answers, capsys):
     code, out, err = run(capsys, "cluster", "said.csv", "--method", "3-al", "--structure", 19)
     line = next(line for line in out.splitlines() if line.startswith("structure"))
     found = structure_test(answers, "3-al", 19)
-    assert code == 0 and err == "" and line.split(maxsplit=1)[1] == found.sentence() and "p = 0.05" in line
+    assert code == 0 and err == "" and line.split(maxsplit=1)[1] == structure_sentence(found, 19) and "p = 0.05" in line
     _, out, _ = run(capsys, "cluster", "said.csv", "--structure", 9)
     tested = structure_test(answers, "4-al", 9)  # chosen by the answers, auto has no test of its own
-    assert f"{tested.sentence()}; tested with 4–AL" in out
+    assert f"{structure_sentence(tested, 9)}; tested with 4–AL" in out
 
 
 def test_structure_of_statements_is_that_of_statements(capsys, tmp_path, monkeypatch):
@@ -61,11 +62,11 @@ def test_structure_of_statements_is_that_of_statements(capsys, tmp_path, monkeyp
     (tmp_path / "central.csv").write_text("".join(",".join(f"o{i}" for i in row) + "\n" for row in rows))
     words = ["cluster", "central.csv", "--kind", "central", "--method", "3-al", "--structure", "19", "--header", "no"]
     said = read_comparisons("central.csv", "central", header=False)
-    by_statement = structure_test(said, "3-al", 19, chance=redraw_statements).sentence()
-    by_coin = structure_test(said, "3-al", 19).sentence()
+    by_statement = structure_sentence(structure_test(said, "3-al", 19, chance=redraw_statements), 19)
+    by_coin = structure_sentence(structure_test(said, "3-al", 19), 19)
     out = run(capsys, *words)[1]
     assert by_statement in out and by_coin not in out
-    settled = structure_test(said.majority(), "3-al", 19).sentence()
+    settled = structure_sentence(structure_test(said.majority(), "3-al", 19), 19)
     assert settled in run(capsys, *words, "--majority")[1]
 
 

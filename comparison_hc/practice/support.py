@@ -61,18 +61,13 @@ class Support:
     values: np.ndarray  # (K − 1,) share of the resampled trees with the cluster of each merge, in merge order
     trees: tuple  # the resampled trees
     by: str  # what was drawn: "people", "answers" or "groups"
-    n_asked: int  # how many trees were asked for; more than there are after Ctrl-C
-
-    @property
-    def interrupted(self):
-        "Whether Ctrl-C left trees out."
-        return len(self.trees) < self.n_asked
+    interrupted: bool  # whether Ctrl-C ended it before all trees were built
 
     def __repr__(self):
         inner = self.values[:-1]
         middle = f", median {np.median(inner):.2f}" if len(inner) else ""
-        asked = f" (interrupted; {self.n_asked} were asked for)" if self.interrupted else ""
-        return f"Support({len(self.trees)} trees{asked} of resampled {self.by}, {len(inner)} inner clusters{middle})"
+        ended = " (interrupted)" if self.interrupted else ""
+        return f"Support({len(self.trees)} trees{ended} of resampled {self.by}, {len(inner)} inner clusters{middle})"
 
     def consensus(
         self,
@@ -128,7 +123,7 @@ def bootstrap_support(
     def one_tree(child):
         return build(resampled(answers, units, child))
 
-    trees, _ = until_interrupted(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
+    trees, stopped = until_interrupted(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
     wanted, counts = cluster_keys(dendrogram), np.zeros(dendrogram.n_leaves - 1, dtype=np.int64)
     for tree in trees:
         rule = "a function that gives trees with the leaves of the dendrogram"
@@ -138,7 +133,7 @@ def bootstrap_support(
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
         drawn = "answers" if answers.respondents is None else "people"
-    return Support(dendrogram, frozen(counts / len(trees)), tuple(trees), drawn, len(rngs))
+    return Support(dendrogram, frozen(counts / len(trees)), tuple(trees), drawn, stopped)
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-chance
 def flip_fair(
@@ -175,23 +170,7 @@ class StructureTest:
     agreement: float  # of the real answers that their own tree decides, the share that it gets right
     null: np.ndarray  # (n,) the same for answers at random
     p_value: float  # (1 + how many of them are at least as large) / (1 + n)
-    n_asked: int  # how many draws were asked for; more than n after Ctrl-C
-
-    @property
-    def interrupted(self):
-        "Whether Ctrl-C left draws out."
-        return len(self.null) < self.n_asked
-
-    def sentence(self):  # text
-        "What was found, in words."
-        n, most = len(self.null), self.null.max()
-        verdict = "may hold no structure" if self.p_value > 0.05 else "hold more structure than chance explains"
-        text = f"the answers {verdict}: p = {self.p_value:.2g}, {n} permutations{self._asked()}; the tree gets "
-        text += f"{self.agreement:.1%} of the answers that it decides right, trees of answers given by chance "
-        return text + f"{self.null.mean():.1%} on average and {most:.1%} at most"
-
-    def _asked(self):
-        return f"; interrupted, {self.n_asked} were asked for" if self.interrupted else ""
+    interrupted: bool  # whether Ctrl-C ended it before all draws were made
 
 
 def structure_test(
@@ -211,10 +190,9 @@ def structure_test(
 
     def share(child):
         judged = answers if child is None else chance(answers, child)
-        right = shares(verdicts(build(judged), judged), weights)["right"]
-        return 0.0 if np.isnan(right) else float(right)
+        return float(np.nan_to_num(shares(verdicts(build(judged), judged), weights)["right"]))
 
-    found, _ = until_interrupted(map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress)), 2)
-    real, *null = found
+    work = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
+    (real, *null), stopped = until_interrupted(work, fewest=2)
     p_value = (1 + sum(value >= real for value in null)) / (1 + len(null))
-    return StructureTest(real, frozen(np.array(null)), p_value, n_draws)
+    return StructureTest(real, frozen(np.array(null)), p_value, stopped)
