@@ -30,6 +30,7 @@ class Candidate:
     takes: str = "quadruplets"  # "triplets", or "quadruplets", which triplets are, too
     tree: bool = True  # False: it makes points, (N, d)
     weighs: bool = True  # whether answers can count differently
+    papers: tuple = ()  # what a report about it has to cite, as in `Method`
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #refined
 def refined(
@@ -112,7 +113,8 @@ def candidate(
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
     if plain != name:
         base = candidate(plain)
-        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, base.takes, weighs=base.weighs)
+        words = dict(takes=base.takes, weighs=base.weighs, papers=base.papers)
+        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, **words)
     if plain == CHANCE:
         return Candidate(plain, "a random tree", _random)
     if plain in EMBEDDINGS:
@@ -124,7 +126,8 @@ def candidate(
     if plain in passive_methods():
         method = methods[plain]
         title = method.title.rsplit(", ", 1)[-1]
-        return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], takes=method.takes)
+        words = dict(takes=method.takes, papers=method.papers)
+        return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], **words)
     base = candidate(plain.removesuffix("-al"), argument)
     title = f"{base.title.split(',')[0]}–AL"
     return Candidate(plain, title, _average_linkage, base, "triplets", weighs=base.weighs)

@@ -144,7 +144,8 @@ def _from_answers(args):
     with command_bar(args.method) as progress:
         tree, _ = build_hierarchy(args.method, comparisons, initial, progress=progress, **options)
     title = args.title or Path(args.file).stem
-    result = Result(tree, comparisons, title, method.title, args.clusters, classes, start | statements)
+    how = {"references": list(method.papers)}
+    result = Result(tree, comparisons, title, method.title, args.clusters, classes, start | statements, how=how)
     return with_trust(result, args, lambda drawn: build_hierarchy(args.method, drawn, initial, **options)[0])
 
 
@@ -160,7 +161,7 @@ def _from_evidence(args):
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
     title = args.title or Path(args.file).stem
     result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
-    result = replace(result, compared=choice.compared)
+    result = replace(result, compared=choice.compared, how={"references": list(candidate(choice.name).papers)})
     return with_trust(result, args, lambda drawn: make(candidate(choice.name), drawn, args.seed, {})[0])
 
 
@@ -244,7 +245,8 @@ def _from_similarity(args):
     seen = "every comparison" if asked is None else f"{asked:,} questions"
     notes = {"objects": f"{len(w):,}", "seen": seen, "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
     title, method = args.title or Path(args.file).stem, methods[args.method].title
-    return Result(replace(tree, names=names), None, title, method, args.clusters, classes, start | notes)
+    how = {"references": list(methods[args.method].papers)}
+    return Result(replace(tree, names=names), None, title, method, args.clusters, classes, start | notes, how=how)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #report-code
 def print_lines(

@@ -28,6 +28,7 @@ class Method:
     starts: bool = False  # whether it can start from initial clusters
     self_pairs: bool = False  # whether self-pairs are a choice
     budget: bool = False  # whether it can be told how many questions to ask
+    papers: tuple = ("F19",)  # what a report about it has to cite, as keys of `REFERENCES`
 
 # %% ../../nbs/5_practice/52w_method_table.ipynb #wrappers
 def from_start(method):
@@ -114,6 +115,7 @@ methods = {
         "ours, after F19, section 5",
         "triplets",
         self_pairs=True,
+        papers=("F19", "KL17"),
         passive=kernel_tree(triplets.triplet_kernel),
         ranked=kernel_tree(triplets.triplet_kernel_ranked),
     ),
@@ -122,6 +124,7 @@ methods = {
         "ours, after F19, section 5",
         budget=True,
         self_pairs=True,
+        papers=("F19", "KL17"),
         active=asking_kernel_tree(_active_triplet_kernel),
     ),
 }

@@ -16,6 +16,7 @@ from ..ground.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..ground.rows import four_columns
 from ..ground.validation import InputError, MissingFileError, require
 from ..metrics import agreement
+from .candidates import SUFFIX
 from .method_table import methods
 from .tree_picture import cluster_colour, text_width
 
@@ -242,8 +243,17 @@ def cited_papers(
         return [key for key in result.how["references"] if key in REFERENCES]
     if not hasattr(result, "dendrogram"):
         return ["N20"] + ["KL17"] * result.method.startswith("MulK")
-    known = any(method.title in result.method for method in methods.values())
-    return ["F19"] if known or "–AL" in result.method else []
+    method = _method_of(result)
+    return list(method.papers) if method else ["F19"] if "–AL" in result.method else []
+
+
+def _method_of(result):
+    "The `Method` that a hierarchy is of, by its title or the short one before the first comma; or None."
+    named = result.method.split(", ")[0].removesuffix(SUFFIX)
+    for method in methods.values():
+        if method.title in result.method or method.title.rsplit(", ", 1)[-1] == named:
+            return method
+    return None
 
 
 def _share(part, whole):
@@ -271,9 +281,18 @@ def methods_section(
     program = f"comparison_hc{f' {version}' if version else ''}"
     sentences = [f"From {about}, {made}{by} with {program}."]
     if papers:
-        ours = tree and any(m.title in result.method and m.source.startswith("ours") for m in methods.values())
+        method = _method_of(result) if tree else None
+        ours = method is not None and method.source.startswith("ours")
         how = "is a variant, for triplets, of one by" if ours else "is that of"
         sentences.append(f"The method {how} {' and '.join(_CITED[key] for key in papers)}.")
+    if result.method.split(", ")[0].endswith(SUFFIX):
+        said = (
+            "The tree was then refined: parts of it were moved, one at a time, to wherever the number of comparisons "
+        )
+        said += (
+            "it agrees with, less the number it contradicts, grew most, until no single move helped (a local search "
+        )
+        sentences.append(said + "by comparison_hc; not a part of the method cited).")
     if tree and answers is not None:
         found = agreement(result.dendrogram, answers.without_weights())
         agree, against, open_ = (_share(n, found.total) for n in (found.agree, found.disagree, found.undecided))
