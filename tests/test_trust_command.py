@@ -207,3 +207,23 @@ def test_bad_words_are_one_line(answers, capsys, tmp_path, words, said):
     (tmp_path / "anonymous.csv").write_text("a,b,c\nb,a,c\n")
     code, out, err = run(capsys, *words)
     assert code == 2 and err.count("\n") == 1 and said in err
+
+
+def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = planted_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9] * 6, 0)
+    Triplets(said, names=list("abcdefgh"), weights=np.linspace(0.1, 1, len(said))).to_csv("w.csv")
+    for method in ("auto", "4-al", "3-al", "4k-al", "3k-al"):
+        code, _, err = run(capsys, "cluster", "w.csv", "--method", method, "--support", 2, "--structure", 2)
+        assert (code, err) == (0, "")
+    assert run(capsys, "people", "w.csv", "--method", "3k-al")[0] == 0
+    code, out, err = run(capsys, "compare", "w.csv", "--splits", 3)
+    assert code == 0 and err == "" and "Best: " in out
+    monkeypatch.setattr("comparison_hc.practice.candidates.has_soe", lambda: True)
+    monkeypatch.setattr("comparison_hc.practice.evidence.compare_methods", lambda answers, names, *_, **__: names)
+    with pytest.raises(AttributeError):  # the list of names is no comparison
+        run(capsys, "compare", "w.csv", "--embeddings")
+    assert "SOE is left out" in capsys.readouterr().err
+    code, _, err = run(capsys, "cluster", "w.csv", "--method", "adds")
+    assert code == 2 and "--majority) settles each question by them" in err
+    assert run(capsys, "cluster", "w.csv", "--method", "adds", "--majority")[0] == 0

@@ -102,13 +102,9 @@ def people_command(
     "Read the answers, print the table, write it if asked for."
     from comparison_hc.ground.files import write_whole
     from comparison_hc.people.crowd import crowd_table
-    from comparison_hc.practice.command_files import check_overwriting, existing_file
-    from comparison_hc.practice.page import check_destination
+    from comparison_hc.practice.command_files import check_files
 
-    existing_file(args.file, "FILE")
-    if args.out is not None:
-        check_destination(args.out, "--out", (".csv",))
-        check_overwriting([("FILE", args.file)], [("--out", args.out)])
+    check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
     with command_bar("people") as progress:
         answers, places = typed_places(args)
         table, n_places = crowd_table(answers, args.method, places, progress=progress), SHOWN.get(args.kind, 2)

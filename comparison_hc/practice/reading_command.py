@@ -93,6 +93,7 @@ def typed_places(
 ):  # (`Triplets` or `Quadruplets`, (m,) place on the screen of what was chosen, or None)
     "The answers, and where the chosen stood, if the file says what was shown."
     from comparison_hc.comparisons import answers_and_places
+    from comparison_hc.ground.reading import existing_file
     from comparison_hc.ground.roles import ReadingOptions
 
     options = ReadingOptions(
@@ -111,7 +112,7 @@ def typed_places(
         records=args.records,
     )
     with said_as_lines():
-        return answers_and_places(args.file, options)
+        return answers_and_places(existing_file(args.file, "FILE"), options)
 
 
 def _column(text):
