@@ -377,7 +377,7 @@ def _checked(args):
 
 def main(
     arguments=None,  # list of words; by default those of the command line
-):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
+):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
     "Run the command. Bad input is one line on the error stream, never a traceback."
     for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
@@ -385,7 +385,7 @@ def main(
     try:
         args = _checked(make_parser().parse_args(arguments))
         args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
-        code = args.run(args) or 0
+        code = args.run(args) or (130 if getattr(args, "interrupted", False) else 0)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
