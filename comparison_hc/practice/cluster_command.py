@@ -249,7 +249,8 @@ def _from_similarity(args):
     seen = "every comparison" if asked is None else f"{asked:,} questions"
     notes = {"objects": f"{len(w):,}", "seen": seen, "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
     title, method = args.title or Path(args.file).stem, methods[args.method].title
-    return Result(replace(tree, names=names), None, title, method, args.clusters, classes, start | notes)
+    shown = dict(n_clusters=args.clusters, classes=classes, notes=start | notes, similarity=w)
+    return Result(replace(tree, names=names), None, title, method, **shown)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #report-code
 def print_lines(
