@@ -22,6 +22,7 @@ from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines
+from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
@@ -336,6 +337,7 @@ COMMANDS = (
     add_pool,
     add_demo,
     add_data,
+    add_whatif,
     add_check,
     add_classroom,
     add_dashboard,
