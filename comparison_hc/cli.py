@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
 from .people.people_command import add_people
@@ -21,6 +22,7 @@ from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines
+from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
@@ -58,6 +60,10 @@ def add_check(commands):
     check = commands.add_parser("check", help="run the theorems' checks")
     check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
     check.add_argument("--full", action="store_true", help="the long version of each check")
+    check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
+    check.add_argument(
+        "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"
+    )
     check.set_defaults(run=check_command)
 
 
@@ -68,12 +74,38 @@ def check_command(args):  # exit code
 
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
+    if args.errors:
+        require(not args.full, "--errors", "without --full: errors must be found in the quick setting", "--full")
+        return _check_errors(args)
     checks = run_checks(args.label, quick=not args.full)
     for check in checks:
         verdict = "holds" if check.holds else "FAILS"
-        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
+        kind = f"{check.kind}: {check.promise}" if check.promise else check.kind
+        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
+
+
+def _check_errors(args):  # exit code: 0 if every error was found and every check has enough of them
+    "Plant every error and say which the checks found, by paper."
+    from comparison_hc.ground.planting import OUTCOMES, find_errors, lacking, run_errors
+    from comparison_hc.ground.progress import command_bar
+
+    found = find_errors(args.label)
+    require(found, "LABEL", "part of a paper, label or name of a check", args.label)
+    with command_bar("runs") as bar:
+        outcomes = run_errors(args.label, n_jobs=args.jobs, progress=bar)
+    for outcome in outcomes:
+        if not outcome.found:
+            print(f"{outcome.outcome.upper()}  {outcome.error}: {outcome.why}")
+    for line in lacking(found):
+        print(f"TOO FEW  {line}")
+    for paper in dict.fromkeys(check.paper for check, _ in found):
+        here = [outcome.outcome for outcome in outcomes if outcome.error.paper == paper]
+        rest = ", ".join(f"{here.count(word)} {word}" for word in OUTCOMES[1:] if word in here)
+        print(f"{paper}: {here.count('found')} of {len(here)} planted errors found{'; ' * bool(rest)}{rest}")
+    print(f"{sum(outcome.found for outcome in outcomes)} of {len(outcomes)} planted errors found, {len(found)} checks")
+    return 0 if all(outcome.found for outcome in outcomes) and not lacking(found) else 1
 
 # %% ../nbs/5_practice/53w_cli.ipynb #reproduce-code
 def add_reproduce(commands):
@@ -305,7 +337,9 @@ COMMANDS = (
     add_pool,
     add_demo,
     add_data,
+    add_whatif,
     add_check,
+    add_classroom,
     add_dashboard,
     add_reproduce,
 )
@@ -346,7 +380,7 @@ def _checked(args):
 
 def main(
     arguments=None,  # list of words; by default those of the command line
-):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
+):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
     "Run the command. Bad input is one line on the error stream, never a traceback."
     for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
@@ -354,7 +388,7 @@ def main(
     try:
         args = _checked(make_parser().parse_args(arguments))
         args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
-        code = args.run(args) or 0
+        code = args.run(args) or (130 if getattr(args, "interrupted", False) else 0)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
