@@ -17,6 +17,7 @@ from ..ground.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..ground.rows import four_columns
 from ..ground.validation import InputError, MissingFileError, require
 from ..metrics import agreement
+from .candidates import SUFFIX
 from .method_table import methods
 from .tree_picture import cluster_colour
 from .tree_places import cut_text, text_width
@@ -27,7 +28,7 @@ def pair_votes(
 ):  # (won, asked), each (N, N), symmetric, zero on the diagonal; weights count where the answers have them
     "How many answers every pair won, and how many were about it."
     i, j, k, l = (column.astype(np.int64) for column in four_columns(answers.array))
-    N, weights = answers.n_objects, getattr(answers, "weights", None)
+    N, weights = answers.n_objects, answers.weights
 
     def count(a, b):
         found = np.bincount(a * N + b, weights, minlength=N * N).reshape(N, N).astype(float)
@@ -312,12 +313,25 @@ def cited_papers(
         return [key for key in result.how["references"] if key in REFERENCES]
     if not hasattr(result, "dendrogram"):
         return ["N20"] + ["KL17"] * result.method.startswith("MulK")
-    known = any(method.title in result.method for method in methods.values())
-    return ["F19"] if known or "–AL" in result.method else []
+    method = _method_of(result)
+    return list(method.papers) if method else ["F19"] if "–AL" in result.method else []
+
+
+def _method_of(result):
+    "The `Method` that a hierarchy is of, by its title or the short one before the first comma; or None."
+    named = result.method.split(", ")[0].removesuffix(SUFFIX)
+    for method in methods.values():
+        if method.title in result.method or method.title.rsplit(", ", 1)[-1] == named:
+            return method
+    return None
 
 
 def _share(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "none"
+
+
+def _counted(n):
+    return f"{n:,} object{'s' * (n != 1)}"
 
 
 def methods_section(
@@ -337,9 +351,18 @@ def methods_section(
     program = f"comparison_hc{f' {version}' if version else ''}"
     sentences = [f"From {about}, {made}{by} with {program}."]
     if papers:
-        ours = tree and any(m.title in result.method and m.source.startswith("ours") for m in methods.values())
+        method = _method_of(result) if tree else None
+        ours = method is not None and method.source.startswith("ours")
         how = "is a variant, for triplets, of one by" if ours else "is that of"
         sentences.append(f"The method {how} {' and '.join(_CITED[key] for key in papers)}.")
+    if result.method.split(", ")[0].endswith(SUFFIX):
+        said = (
+            "The tree was then refined: parts of it were moved, one at a time, to wherever the number of comparisons "
+        )
+        said += (
+            "it agrees with, less the number it contradicts, grew most, until no single move helped (a local search "
+        )
+        sentences.append(said + "by comparison_hc; not a part of the method cited).")
     if tree and answers is not None:
         found = agreement(result.dendrogram, answers.without_weights())
         agree, against, open_ = (_share(n, found.total) for n in (found.agree, found.disagree, found.undecided))
@@ -347,9 +370,11 @@ def methods_section(
         sentences.append(said + f"and leaves {open_} open.")
     if tree and result.n_clusters is not None:
         sizes = sorted(map(len, result.clusters()))
-        part = f"it was cut into {len(sizes)} clusters" if len(sizes) > 1 else "it was not cut"
-        held = f"{sizes[0]:,}" if sizes[0] == sizes[-1] else f"{sizes[0]:,} to {sizes[-1]:,}"
-        sentences.append(f"For a flat grouping {part}{f' of {held} objects' * (len(sizes) > 1)}.")
+        said = f"the smallest of {_counted(sizes[0])} and the largest of {_counted(sizes[-1])}"
+        if sizes[0] == sizes[-1]:
+            said = f"each of {_counted(sizes[0])}"
+        if len(sizes) > 1:
+            sentences.append(f"For a flat grouping it was cut into {len(sizes)} clusters, {said}.")
     if not tree:
         proved = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
         sentences.append(f"The partition {proved} for its number of clusters.")
