@@ -154,8 +154,8 @@ def held_out_of_valleys(n_tasks, rng):
 def test_the_interval_covers_on_planted_tasks(n_tasks):
     "At least 95 % of intervals hold the expected gain, unless the count excludes it with 99.9 % confidence."
     rng = np.random.default_rng(n_tasks)
-    truth = np.mean([held_out_of_valleys(n_tasks, rng).gain for _ in range(400)])
-    found = np.array([held_out_of_valleys(n_tasks, rng).interval() for _ in range(300)])
+    truth = np.mean([held_out_of_valleys(n_tasks, rng).gain for _ in range(200)])
+    found = np.array([held_out_of_valleys(n_tasks, rng).interval() for _ in range(150)])
     covered = int(np.sum((found[:, 0] <= truth) & (truth <= found[:, 1])))
     assert proportion_interval(covered, len(found), 0.999)[1] >= 0.95
     assert np.ptp(found, axis=1).mean() < 0.6  # and it does not hold it by being as wide as all that is possible
