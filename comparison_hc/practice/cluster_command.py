@@ -246,7 +246,8 @@ def _from_similarity(args):
     notes = {"objects": f"{len(w):,}", "seen": seen, "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
     title, method = args.title or Path(args.file).stem, methods[args.method].title
     how = {"references": list(methods[args.method].papers)}
-    return Result(replace(tree, names=names), None, title, method, args.clusters, classes, start | notes, how=how)
+    shown = dict(n_clusters=args.clusters, classes=classes, notes=start | notes, how=how, similarity=w)
+    return Result(replace(tree, names=names), None, title, method, **shown)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #report-code
 def print_lines(
