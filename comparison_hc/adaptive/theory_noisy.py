@@ -98,5 +98,9 @@ def closed_form_bound(
     p,  # p in (½, 1)
     delta,  # δ
 ):  # float
-    "n times the closed form of the last search."
-    return n * closed_search_bound(n, p, delta / n)
+    "The printed numbers of rounds, with A = log₂ n + log₂(1/δ) + 1 for all logarithms, times n."
+    A = log2(n) + log2(1 / delta) + 1
+    H = -p * log2(p) - (1 - p) * log2(1 - p)
+    lam = (1 - H) / (2 * log2(p / (1 - p)))
+    K = 2 * A / (1 - H) + A * log(2) / (2 * lam**2) + 1
+    return n * 2 * votes_per_pivot(p, True) * (K + 2 * (K + 1) / (2 * p - 1) + 8 * A * log(2) / (2 * p - 1) ** 2 + 1)
