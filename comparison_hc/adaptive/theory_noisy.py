@@ -43,10 +43,12 @@ def majorities_are_right(quick=True):
         printed, exact = votes_per_pivot(p, True), votes_per_pivot(p)
         rows.append((p, printed, "printed", hoeffding_majority(printed, p) ** 2, ">=", p))
         rows.append((p, exact, "exact: two majorities", chance_of_more(exact // 2, exact, p) ** 2, ">=", p))
-        fewer = hoeffding_majority(printed - 2, p)
-        rows.append((p, printed - 2, "condition broken, printed", fewer, "<", p**0.5))
-        fewer = chance_of_more((exact - 2) // 2, exact - 2, p)
-        rows.append((p, exact - 2, "condition broken, exact", fewer, "<", p**0.5))
+        if printed > 1:
+            fewer = hoeffding_majority(printed - 2, p)
+            rows.append((p, printed - 2, "condition broken, printed", fewer, "<", p**0.5))
+        if exact > 1:
+            fewer = chance_of_more((exact - 2) // 2, exact - 2, p)
+            rows.append((p, exact - 2, "condition broken, exact", fewer, "<", p**0.5))
     return compare_rows(rows, "p k what left relation right", tol=1e-13)
 
 

@@ -193,7 +193,7 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
     rng = as_rng(rng)
     n_trees, each = (8, 12) if quick else (60, 40)
     rows = []
-    unlike = 0
+    unlike = unreached = 0
     for p, delta, length in [
         *product((0.7, 0.85), (0.3, 0.05), ("exact",)),
         (0.7, 0.05, "short"),
@@ -203,6 +203,7 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
         for i in range(n_trees):
             order, _, _ = half_grown(14, list(SHAPES)[i % 4], rng)
             near, t = far_apart(order, 9, rng)
+            unreached += sum(len(near) - len(away) for away in walk_distances(near).values())
             D = diameter(near)
             k = (
                 walking_rounds(D, p, delta)
@@ -223,6 +224,7 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
         what = "share of walks" if length == "exact" else "condition broken: too short"
         sides.append((p, delta, what, missed, left, "<=" if length == "exact" else ">", delta))
     sides.append((0.0, 0.0, "ends that 2C − k does not tell", unlike, unlike, "=", 0))
+    sides.append((0.0, 0.0, "pairs in T[S] without a way", unreached, unreached, "=", 0))
     random = dict(seed=seed, what=f"trees, marked places and responses of {runs} walks a case")
     return compare_rows(sides, "p delta what count left relation right", random=random)
 
