@@ -73,8 +73,10 @@ def largest_part(
     r"FindSibling asks at most $\lceil\log_2m\rceil\le\log_2|\mathcal T|$ questions in a tree of $m$ leaves,"
     r" and $|S|$ shrinks to at most $\lceil|S|/2\rceil$; the package's pivot is a best one",
     "exact enumeration",
-    erratum=r"The proof's induction on $Q(k)\le\log k$ does not close for odd $k$ (it gives $\log(k+1)$),"
-    r" and its case of even $|S|$ cannot arise. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes.",
+    erratum=r"As the text at hand prints it: 'An easy induction proof shows that $Q(k) \leq \log k$'. With this "
+    r"hypothesis the step gives $\log(k+1)$ for odd $k$; and the case 'when $|S|$ is even' cannot arise, "
+    r"because $T[S]$ is a full binary tree. With $Q(k)\le\lceil\log_2k\rceil-1$ the induction closes, and the "
+    r"bound holds",
 )
 def finding_the_sibling_halves(quick=True, rng=0):
     "Every shape, sibling and best pivot; large random trees with the first best pivot; recurrence and closed form."

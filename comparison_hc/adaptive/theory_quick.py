@@ -69,9 +69,6 @@ def bad_pairs_met(
     "Lemma 3.1",
     r"$\mathbf P\big(\max(|A|,|B|,|C|)>\tfrac{15}{16}|X|\big)\le\tfrac{125}{128}$ for every tree",
     "exact enumeration",
-    erratum=r"The statement holds. In its proof $C'$ exists only for $n\ge8$, and the factor $\tfrac3{16}$ is no bound"
-    r" for $|C\setminus C'|/n$ (which may be little more than $\tfrac18$); the product is bounded all the same."
-    r" The true maximum is below $\tfrac15$.",
 )
 def splits_are_good_often_enough(quick=True, rng=0):
     "The exact worst probability over all trees of n items; from lists of shapes; bad pairs of single trees by asking."
@@ -113,6 +110,10 @@ def two_clusters(
     r"For $n\ge8$ there are clusters $C'\subseteq C$ with $\frac n{16}<|C'|\le\frac n8$ and $\frac n4<|C|\le\frac n2$,"
     r" and $|C'||C\setminus C'|/\binom n2>\frac3{128}$",
     "exact enumeration",
+    erratum=r"False for every reading: the proof's clusters with $\frac{n}{16} < |C'| \leq \frac{n}{8}$ are said to "
+    r"exist for every $n$. Below 8 items no cluster is that small; the lemma holds there because no split can "
+    r"fail. (And the factor $\frac3{16}$ is no bound for $|C\setminus C'|/n$, which may be little more than "
+    r"$\frac18$: only the product is bounded.)",
 )
 def two_clusters_exist(quick=True):
     "All shapes; and for larger n all pairs of whole numbers in the two intervals, with the smallest second factor."
@@ -124,6 +125,10 @@ def two_clusters_exist(quick=True):
         rows.append((n, "4|C| > n", 4 * int(C1.min()), ">", n))
         rows.append((n, "2|C| ≤ n", 2 * int(C1.max()), "<=", n))
         rows.append((n, "probability", (C2 * (C1 - C2)).min() / comb(n, 2), ">", 3 / 128))
+    for n in range(2, 8):
+        small = sum(two_clusters(shape)[0] > 0 for shape in shapes(n))
+        rows.append((n, "condition broken, n < 8: shapes with a C′", small, "=", 0))
+        rows.append((n, "no split can fail", 16 * (n - 1), "<=", 15 * n))
     for n in (16, 64, 160, 1600):
         c2, c1 = np.meshgrid(np.arange(n // 16 + 1, n // 8 + 1), np.arange(n // 4 + 1, n // 2 + 1))
         rows.append((n, "product, any sizes", (c2 * (c1 - c2)).min() / comb(n, 2), ">", 3 / 128))

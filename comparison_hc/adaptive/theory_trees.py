@@ -74,8 +74,9 @@ def induced_family(
     "Proposition 2.1",
     r"$\{X\cap S:X\in\mathcal H\}\setminus\{\emptyset\}$ are the clusters of the induced tree $\mathcal T[S]$",
     "exact enumeration",
-    erratum=r"Printed: $\mathcal H[S]=\{X\cap S\mid X\in\mathcal H\}$."
-    r" That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow in a hierarchy.",
+    erratum=r"As the text at hand prints it: $\mathcal H[S]$ 'is defined in the obvious way', as $\{X\cap S\mid "
+    r"X\in\mathcal H\}$. That contains $\emptyset$ for every $S\ne\mathcal X$, which section 2.1 does not allow "
+    r"in a hierarchy; $\emptyset$ must be left out",
 )
 def induced_tree_has_the_induced_clusters(quick=True):
     "Every tree and every S with at least two items: pairs for which the two families differ."
@@ -179,9 +180,11 @@ def fours_told(
     r" so with fewer than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$;"
     r" they tell how $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, in the mean and at most",
     "exact enumeration",
-    erratum=r"The proof in appendix A concludes that the algorithm then fails with probability at least $1-\delta$."
-    r" Its last line gives more than $\delta$."
-    r" Counterexample for $n=8$: 13 triplets find the tree in more than 40 % of all cases; printed, at most 1/14.",
+    erratum=r"As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with "
+    r"probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: "
+    r"for $n=8$, 13 triplets find the tree in more than 40 % of all cases, and they would in at most 1/14. What "
+    r"the proof's last line gives is failing with probability more than $\delta$, that is, not succeeding with "
+    r"probability $1-\delta$",
 )
 def few_triplets_fail(quick=True, rng=0):
     "Exact success of the best of several random sets of triplets about eight items; and clusters of four told."
