@@ -12,11 +12,10 @@ import numpy as np
 from ..checks import check, compare, mean_interval, proportion_interval, within
 from ..comparisons import as_quadruplets
 from ..ground.validation import as_rng
-from .average import quadruplet_average_linkage
 from .planted import planted_hierarchy
+from .sampled import quadruplet_average_linkage_sampled
 from .theory import beta, recovers
 from .theory_answers import passive_gap
-from .theory_average_chance import C_THEOREM_4 as C_THEOREM_4
 from ..oracles import sample_quadruplets
 
 # %% ../../nbs/1_hierarchical/14c_theory_average.ipynb #6abe3751
@@ -85,7 +84,7 @@ def random_answers_and_clusters(
 )
 def merging_averages_preferences(quick=True, rng=0):
     "Preference of a union against the weighted average of its parts, in the first and in the last place."
-    rng, left, right = as_rng(rng), [], []
+    seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
         answers, (A, A2, B, C, D) = random_answers_and_clusters(rng)
         share = len(A) / (len(A) + len(A2))
@@ -93,7 +92,8 @@ def merging_averages_preferences(quick=True, rng=0):
         right.append(share * preference(answers, A, B, C, D) + (1 - share) * preference(answers, A2, B, C, D))
         left.append(preference(answers, C, D, B, A + A2))
         right.append(share * preference(answers, C, D, B, A) + (1 - share) * preference(answers, C, D, B, A2))
-    return compare(left, "=", right, tol=1e-12)
+    drawn = dict(seed=seed, what="answers and clusters")
+    return compare(left, "=", right, tol=1e-12, random=drawn)
 
 # %% ../../nbs/1_hierarchical/14c_theory_average.ipynb #705d9c77
 def average_successes(
@@ -110,8 +110,7 @@ def average_successes(
     initial = [list(range(start, start + m)) for start in range(0, N, m)]
     for _ in range(runs):
         w = planted_hierarchy(n_pure, n_levels, 0, snr, 1, rng).similarity
-        answers = sample_quadruplets(w, float(p), rng)
-        merges = quadruplet_average_linkage(answers, initial, N).children
+        merges = quadruplet_average_linkage_sampled(w, float(p), rng, initial).children
         count += recovers(merges, n_pure, n_levels, initial)
     return count
 

@@ -119,7 +119,7 @@ def passive_constant(quick=True, confidence=0.999, constant=0.06, rng=0):
     "Lower end of the interval for the success rate against ½; a 600th of the constant for L = 2."
     seed, rng = rng, as_rng(rng)
     if quick:
-        cases = [(16, 1, 1.5, 120), (20, 1, 1.5, 120), (12, 2, 2.0, 40)]
+        cases = [(16, 1, 1.5, 60), (20, 1, 1.5, 60), (12, 2, 2.0, 20)]
     else:
         cases = [(16, 1, 1.5, 600), (20, 1, 1.5, 600), (20, 1, 2.0, 600), (24, 1, 1.25, 600), (12, 2, 2.0, 300)]
     n0, L, s, runs = map(np.array, zip(*cases))
