@@ -78,7 +78,8 @@ def check_command(args):  # exit code
     checks = run_checks(args.label, quick=not args.full)
     for check in checks:
         verdict = "holds" if check.holds else "FAILS"
-        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
+        kind = f"{check.kind}: {check.promise}" if check.promise else check.kind
+        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
 
