@@ -20,7 +20,8 @@ from ..ground.validation import as_rng
 from .kernel import kernel_passive_ranked
 from .theory import beta
 from .theory_answers import passive_gap
-from .theory_average_chance import LARGEST_GAP, average_probability
+from .theory_average import average_probability
+from .theory_average_chance import LARGEST_GAP
 from .theory_kernel_active import kernel_levels
 from .theory_kernel_passive import passive_products, shared_products
 from comparison_hc.hierarchical.theory_levels import (
