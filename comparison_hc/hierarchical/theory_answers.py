@@ -139,8 +139,9 @@ def reference_gaps(
     r"$\beta_{t+1,w^*}-\beta_{t,w^*}>\frac{\eta^2}{81}\frac\delta\sigma e^{-L^2\delta^2/\sigma^2}>\Delta$ "
     r"for all $t\le L-1$ and $w^*$ in the range of eq. 4",
     "deterministic",
-    erratum="The printed bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), which is below Δ for "
-    "L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the claim holds.",
+    erratum="As the text at hand prints it: the bound 2(L+1)²δ² + 4σ² ln(8/η) gives (η²/80)(δ/σ)exp(−(L+1)²δ²/σ²), "
+    "which is below Δ for L = 1, δ/σ > 0.34 and for L = 2, δ/σ > 0.47. With t ≤ L − 1, L² replaces (L+1)² and the "
+    "claim holds.",
 )
 def reference_gaps_exceed_delta(quick=True):
     "Smallest gap over a grid of references against both bounds, as logarithms; counterexamples to the printed one."

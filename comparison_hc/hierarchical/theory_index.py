@@ -67,9 +67,9 @@ def all_averaged_indices(
     r"$-\tfrac12\le\mathrm{AARI}\le1$; 1 exactly when all $L$ levels are equal; the mean ARI over all "
     r"permutations of the objects is exactly 0",
     "exact enumeration",
-    erratum="Printed: AARI takes values in [0, 1]. Chance-corrected indices are negative below chance; the "
-    "smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' holds for the levels "
-    "1..L only.",
+    erratum="False for every reading: 'The AARI takes values in the interval [0, 1]'. Chance-corrected indices "
+    "are negative below chance; the smallest value is −1/2, reached for two objects a half (L = 1). 'Identical' "
+    "holds for the levels 1..L only.",
 )
 def averaged_index_range(quick=True, rng=0):
     "ARI over all pairs of partitions of N objects; AARI over all trees for L = 1 and 2; that of the package beside it."

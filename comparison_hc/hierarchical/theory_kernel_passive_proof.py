@@ -96,8 +96,8 @@ def passive_level_gaps(
     r"the correct mean kernel; and $\mathbf "
     r"E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$",
     "deterministic",
-    erratum=r"The last step for ℓ < L − 1 subtracts p²N²2^(L+3) from p²N³Δ²/2^(ℓ+2) and keeps p²N³Δ²/2^(ℓ+2). It "
-    r"should read 2^(ℓ+3); the conclusion with 2^(L+2) is unaffected.",
+    erratum="As the text at hand prints it: the last step for ℓ < L − 1 subtracts p²N²2^(L+3) from "
+    "p²N³Δ²/2^(ℓ+2) and keeps p²N³Δ²/2^(ℓ+2). It should read 2^(ℓ+3); the conclusion with 2^(L+2) is unaffected.",
 )
 def passive_levels_are_separated(quick=True):
     "Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0."
@@ -186,9 +186,9 @@ def dependency_degrees(
     "Theorem 3, dependency graph",
     r"The largest degree is $N^2+2N-17$; so $N^2+2N$ colours suffice, of fewer than $N/2$ terms each",
     "exact enumeration",
-    erratum="Printed: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair contains i or j "
-    "have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² colours "
-    "are not enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.",
+    erratum="False for every reading: a regular graph of degree N + C(N,2) − 4 < N². Terms whose reference pair "
+    "contains i or j have more neighbours: the largest degree is N² + 2N − 17, at least N² from N = 9 on, so N² "
+    "colours are not enough for the argument. N² + 2N are; eq. 10 changes by a factor tending to 1.",
 )
 def colours_for_the_kernel(quick=True):
     "Degrees by enumeration, and sizes of equal colour classes."
@@ -234,9 +234,9 @@ def bernstein_exponent(
     r"The union over colours of Bernstein's bound is at most $\eta/N^2$: at the printed $\tau$ for $N^2$ "
     r"colours, and at $\sqrt{4p^2N^5A}\vee4N^2A$, $A=\ln(2N^4/\eta)$, for $N^2+2N$ colours",
     "deterministic",
-    erratum="Printed: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The first numerator is "
-    "(τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and for small "
-    "τ.",
+    erratum="As the text at hand prints it: 2N² exp(−τ²/(p²N + (2/3)τ/N²)) ≤ 2N² exp(−τ²/(2p²N⁵) ∨ τ/(2N²)). The "
+    "first numerator is (τ/N²)²; the second must be the minimum ∧. With the maximum the line fails for large and "
+    "for small τ.",
 )
 def bernstein_gives_eq10(quick=True):
     "Logarithms along the chain on a grid of N, p, η; the printed maximum at two counterexamples."
