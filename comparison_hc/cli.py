@@ -11,6 +11,7 @@ __all__ = ['COMMANDS', 'POSITIONAL', 'add_data', 'data_command', 'add_check', 'c
 import argparse
 import os
 import sys
+import textwrap
 from pathlib import Path
 
 from .classroom.command import add_classroom
@@ -63,6 +64,9 @@ def add_check(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
     check.add_argument(
+        "--errata", action="store_true", help="list what the papers print and does not hold; runs nothing"
+    )
+    check.add_argument(
         "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"
     )
     check.set_defaults(run=check_command)
@@ -73,6 +77,9 @@ def check_command(args):  # exit code
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20_tasks import bring_pictures
 
+    if args.errata:
+        require(not (args.full or args.errors), "--errata", "without --full and --errors: it runs nothing", "--errata")
+        return _print_errata(args.label)
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
     if args.errors:
@@ -85,6 +92,20 @@ def check_command(args):  # exit code
         print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
+
+
+def _print_errata(label):  # exit code
+    "Every erratum: what is printed, what holds, and the check that shows it."
+    from comparison_hc.checks import errata
+
+    table = errata(label)
+    for row in table.itertuples():
+        reading = row.reading.lower() or "without a word on its reading"
+        print(f"{row.paper} {row.label} ({reading})")
+        for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
+            print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
+    print(f"{len(table)} errata")
+    return 0
 
 
 def _check_errors(args):  # exit code: 0 if every error was found and every check has enough of them
