@@ -320,7 +320,7 @@ BAD = {
     "truth three cells": (["cluster", "good.csv", "--truth", "good.csv"], "line 1"),
     "truth bytes": (["cluster", "good.csv", "--truth", "latin.csv"], "utf-8"),
     "objects missing": (["cluster", "good.csv", "--objects", "nowhere.txt"], "--objects"),
-    "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "different"),
+    "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "distinct"),
     "objects too few": (["cluster", "good.csv", "--objects", "few.txt"], "p3"),
     "objects empty": (["cluster", "good.csv", "--objects", "empty.csv"], "at least one name"),
     "objects bytes": (["cluster", "good.csv", "--objects", "latin.csv"], "utf-8"),
