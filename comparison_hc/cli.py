@@ -104,7 +104,7 @@ def _print_errata(label):  # exit code
         print(f"{row.paper} {row.label} ({reading})")
         for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
             print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
-    print(f"{len(table)} errata")
+    print(f"{len(table)} {'erratum' if len(table) == 1 else 'errata'}")
     return 0
 
 
