@@ -11,8 +11,10 @@ __all__ = ['COMMANDS', 'POSITIONAL', 'add_data', 'data_command', 'add_check', 'c
 import argparse
 import os
 import sys
+import textwrap
 from pathlib import Path
 
+from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
 from .people.people_command import add_people
@@ -21,6 +23,7 @@ from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines
+from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
@@ -60,6 +63,9 @@ def add_check(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
     check.add_argument(
+        "--errata", action="store_true", help="list what the papers print and does not hold; runs nothing"
+    )
+    check.add_argument(
         "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"
     )
     check.set_defaults(run=check_command)
@@ -70,6 +76,9 @@ def check_command(args):  # exit code
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20_tasks import bring_pictures
 
+    if args.errata:
+        require(not (args.full or args.errors), "--errata", "without --full and --errors: it runs nothing", "--errata")
+        return _print_errata(args.label)
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
     if args.errors:
@@ -82,6 +91,20 @@ def check_command(args):  # exit code
         print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
+
+
+def _print_errata(label):  # exit code
+    "Every erratum: what is printed, what holds, and the check that shows it."
+    from comparison_hc.checks import errata
+
+    table = errata(label)
+    for row in table.itertuples():
+        reading = row.reading.lower() or "without a word on its reading"
+        print(f"{row.paper} {row.label} ({reading})")
+        for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
+            print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
+    print(f"{len(table)} errata")
+    return 0
 
 
 def _check_errors(args):  # exit code: 0 if every error was found and every check has enough of them
@@ -335,7 +358,9 @@ COMMANDS = (
     add_pool,
     add_demo,
     add_data,
+    add_whatif,
     add_check,
+    add_classroom,
     add_dashboard,
     add_reproduce,
 )
@@ -376,7 +401,7 @@ def _checked(args):
 
 def main(
     arguments=None,  # list of words; by default those of the command line
-):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
+):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
     "Run the command. Bad input is one line on the error stream, never a traceback."
     for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
@@ -384,7 +409,7 @@ def main(
     try:
         args = _checked(make_parser().parse_args(arguments))
         args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
-        code = args.run(args) or 0
+        code = args.run(args) or (130 if getattr(args, "interrupted", False) else 0)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
