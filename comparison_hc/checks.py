@@ -10,6 +10,8 @@ import re
 from importlib import import_module
 
 from .ground.intervals import mean_interval as mean_interval
+from .ground.intervals import passing_probability as passing_probability
+from .ground.intervals import proportion_bounds as proportion_bounds
 from .ground.intervals import proportion_interval as proportion_interval
 from .ground.judging import KINDS as KINDS
 from .ground.judging import PAPERS as PAPERS
@@ -33,14 +35,16 @@ def check(
     label,  # where the statement stands, e.g. "Theorem 2, eq. 8"
     statement,  # Markdown with LaTeX between dollar signs
     kind,  # "deterministic", "exact enumeration" or "Monte Carlo"
-    confidence=None,  # in (0, 1), for Monte Carlo and only there: a true statement holds with this probability at least
+    confidence=None,  # in (0, 1), for Monte Carlo that encloses: a true statement holds with this probability at least
+    false_passes=None,  # in (0, ½), for Monte Carlo with a target: a false one passes with this probability at most
+    power=None,  # with `false_passes`: how often a stated alternative passes, in words
     erratum=None,  # what is wrong with the printed statement, if anything
-):  # decorator for a function with the keyword argument `quick`, and perhaps `confidence`, that returns `Sides`
+):  # decorator for a function with the keyword argument `quick`, and perhaps the promise's, that returns `Sides`
     "Register a function as the check of a statement."
-    confidence = check_statement(paper, label, statement, kind, confidence)
+    promise = check_statement(paper, label, statement, kind, confidence, false_passes, power)
 
     def register(function):
-        made = RegisteredCheck(function, paper, label, statement, kind, confidence, erratum)
+        made = RegisteredCheck(function, paper, label, statement, kind, promise[0], erratum, promise[1], power)
         key = (paper, label, made.name)
         homes = {made.__module__, _registry[key].__module__} - {"__main__"} if key in _registry else set()
         require(len(homes) < 2, made.name, f"registered once for {paper} {label}", f"{sorted(homes)}")
@@ -99,5 +103,5 @@ def checks_table(
     "Every registered statement with its check, and the result of its latest run in this session, if there was one."
     from pandas import DataFrame
 
-    columns = ["paper", "label", "statement", "kind", "confidence", "check", "verdict", "margin", "seconds", "erratum"]
+    columns = ["paper", "label", "statement", "kind", "promise", "check", "verdict", "margin", "seconds", "erratum"]
     return DataFrame([found.row() for found in find_checks(pattern)], columns=columns)

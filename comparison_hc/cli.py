@@ -13,6 +13,7 @@ import os
 import sys
 from pathlib import Path
 
+from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
 from .people.people_command import add_people
@@ -21,6 +22,7 @@ from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines
+from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
@@ -78,7 +80,8 @@ def check_command(args):  # exit code
     checks = run_checks(args.label, quick=not args.full)
     for check in checks:
         verdict = "holds" if check.holds else "FAILS"
-        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {check.kind})")
+        kind = f"{check.kind}: {check.promise}" if check.promise else check.kind
+        print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
 
@@ -334,7 +337,9 @@ COMMANDS = (
     add_pool,
     add_demo,
     add_data,
+    add_whatif,
     add_check,
+    add_classroom,
     add_dashboard,
     add_reproduce,
 )
@@ -375,7 +380,7 @@ def _checked(args):
 
 def main(
     arguments=None,  # list of words; by default those of the command line
-):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted
+):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
     "Run the command. Bad input is one line on the error stream, never a traceback."
     for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
         if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
@@ -383,7 +388,7 @@ def main(
     try:
         args = _checked(make_parser().parse_args(arguments))
         args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
-        code = args.run(args) or 0
+        code = args.run(args) or (130 if getattr(args, "interrupted", False) else 0)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:

@@ -94,11 +94,22 @@ def read_static_twin(make, values, n_settings):
 @contextmanager
 def served_page(kind, browser, name):
     "A page of this kind with this dashboard, for the tests of a module; in the end it must have asked nobody else."
-    from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+    from unittest.mock import patch
+
+    from comparison_hc.dashboards import server
 
     for needed in ("voila", "anywidget"):
         pytest.importorskip(needed, reason=f"{needed} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard(name)) as address:
+    words = server.voila_command
+
+    def on_demand(*args):
+        "Without a kernel kept ready for a second page, which nobody opens here."
+        return [word for word in words(*args) if not word.startswith(("--preheat_kernel", "--pool_size"))]
+
+    with (
+        patch.object(server, "voila_command", on_demand),
+        server.serve_dashboard(server.find_dashboard(name)) as address,
+    ):
         page = kind(browser, address)
         yield page
         page.is_clean(address)

@@ -23,6 +23,7 @@ FLOORS = [  # from the ground up: a module imports from its own floor and from t
     PAPERS,
     ("practice", "datasets", "methods", "estimators"),
     ("people", "reproduce"),
+    ("whatif",),
     ("dashboards", "classroom"),
     ("cli",),
 ]
@@ -160,7 +161,9 @@ def test_every_room_says_what_it_is_for():
 
 def test_the_package_mirrors_the_folders_of_nbs():
     "A notebook exports to the room that its folder is named after, or to the package's root."
-    rooms = {path.name.split("_", 1)[1]: path.name for path in (ROOT / "nbs").iterdir() if re.match(r"\d_", path.name)}
+    rooms = {
+        path.name.split("_", 1)[1]: path.name for path in (ROOT / "nbs").iterdir() if re.match(r"\d[a-z]?_", path.name)
+    }
     wrong = []
     for path in notebooks():
         named = re.search(r'^ +"#\| default_exp ([\w.]+)', path.read_text(encoding="utf-8"), re.MULTILINE)

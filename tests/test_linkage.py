@@ -170,7 +170,7 @@ def test_the_bound_of_complete_linkage_holds_whoever_answers(n, seed, p_correct)
     assert tree.n_leaves == n and counter.n_queries <= 3 * n**2
 
 
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=25)
 @given(n=st.integers(2, 24), seed=seeds)
 def test_the_bound_of_the_chain(n, seed):
     "From N clusters (N−2)(5N−7)/2 questions, and a quicksort of N−1 merges."

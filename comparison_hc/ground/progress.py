@@ -24,6 +24,7 @@ class ProgressBar:
 
         if self.bar is None:
             self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
+        self.bar.total = total
         self.bar.update(done - self.bar.n)
 
     def close(self):

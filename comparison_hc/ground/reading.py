@@ -49,11 +49,12 @@ def check_file_options(
 
 def existing_file(
     path,  # name of a file
+    argument="path",  # its name in a message
 ):  # `Path`
     "The path, if there is a file. Raises `MissingFileError`."
     path = Path(path)
     if not path.exists() or path.is_dir():
-        raise MissingFileError(f"path must be an existing file; got {shown(str(path), 200)}")
+        raise MissingFileError(f"{argument} must be an existing file; got {shown(str(path), 200)}")
     return path
 
 # %% ../../nbs/0_ground/00w_reading.ipynb #reading-packed

@@ -16,7 +16,7 @@ from ..comparisons import Triplets
 from ..dendrogram import Dendrogram, random_tree
 from ..ground.validation import require
 from ..methods import build_hierarchy
-from .method_table import methods
+from .method_table import methods, passive_methods
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #candidate
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,8 @@ class Candidate:
     base: object = None  # the candidate that it starts from, or None
     takes: str = "quadruplets"  # "triplets", or "quadruplets", which triplets are, too
     tree: bool = True  # False: it makes points, (N, d)
+    weighs: bool = True  # whether answers can count differently
+    papers: tuple = ()  # what a report about it has to cite, as in `Method`
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #refined
 def refined(
@@ -54,7 +56,8 @@ def points_of_all(
 
     def build(answers, rng):
         seen, rows = np.unique(answers.array, return_inverse=True)
-        found = np.asarray(embed(Triplets(rows.reshape(answers.array.shape), len(seen)), rng), dtype=float)
+        some = Triplets.trusted(rows.reshape(answers.array.shape), len(seen), weights=answers.weights)
+        found = np.asarray(embed(some, rng), dtype=float)
         points = np.zeros((answers.n_objects, found.shape[1]))
         points[seen] = found - found.mean(axis=0)
         return points
@@ -104,31 +107,30 @@ def candidate(
     argument="methods",  # its name in a message
 ):  # `Candidate`
     "The candidate with this name. Raises `InputError` that lists the names."
-    known = [*_direct(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), CHANCE]
+    known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), CHANCE]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
     rule = f"one of {', '.join(known)}; behind a tree's name may stand{SUFFIX}"
     require(plain in known and (plain == name or plain not in EMBEDDINGS), argument, rule, name)
     if plain != name:
         base = candidate(plain)
-        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, base.takes)
+        words = dict(takes=base.takes, weighs=base.weighs, papers=base.papers)
+        return Candidate(name, f"{base.title}{SUFFIX}", refined, base, **words)
     if plain == CHANCE:
         return Candidate(plain, "a random tree", _random)
     if plain in EMBEDDINGS:
         title, embed = EMBEDDINGS[plain]
         missing = "left out where cblearn is not installed (pip install cblearn)"
         require(plain != "soe" or has_soe(), argument, missing, name)
-        return Candidate(plain, f"{title}, points", points_of_all(embed), None, "triplets", tree=False)
-    if plain in _direct():
+        weighs = plain != "soe"
+        return Candidate(plain, f"{title}, points", points_of_all(embed), None, "triplets", tree=False, weighs=weighs)
+    if plain in passive_methods():
         method = methods[plain]
         title = method.title.rsplit(", ", 1)[-1]
-        return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], takes=method.takes)
+        words = dict(takes=method.takes, papers=method.papers)
+        return Candidate(plain, title, lambda answers, rng: build_hierarchy(plain, answers)[0], **words)
     base = candidate(plain.removesuffix("-al"), argument)
-    return Candidate(plain, f"{base.title.split(',')[0]}–AL", _average_linkage, base, "triplets")
-
-
-def _direct():
-    "Names of the methods that take answers."
-    return [name for name, method in methods.items() if method.passive]
+    title = f"{base.title.split(',')[0]}–AL"
+    return Candidate(plain, title, _average_linkage, base, "triplets", weighs=base.weighs)
 
 
 def has_soe():  # bool
@@ -139,13 +141,14 @@ def has_soe():  # bool
 def candidate_names(
     kind,  # "triplets" or "quadruplets": what the answers are
     embeddings=False,  # whether points come in too
+    weighted=False,  # whether the answers have weights, which SOE cannot use
 ):  # list of names, the quick ones first
     "What is compared unless names are given: direct methods plain and refined, perhaps points, a random tree."
-    names = [name for name in _direct() if kind == "triplets" or methods[name].takes == "quadruplets"]
+    names = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
     names += [name + SUFFIX for name in names]
     if embeddings and kind == "triplets":
         for name in EMBEDDINGS:
-            names += [name, f"{name}-al"] if name != "soe" or has_soe() else []
+            names += [name, f"{name}-al"] if name != "soe" or (has_soe() and not weighted) else []
     return [*names, CHANCE]
 
 # %% ../../nbs/5_practice/57w_candidates.ipynb #make

@@ -199,7 +199,7 @@ def new_distances(
 # %% ../../nbs/5_practice/53w_learn.ipynb #learned-result
 ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other methods
     "self_pairs questions initial majority objects columns respondent answer weight where drop_invalid "
-    "missing format records support without"
+    "missing format records support structure without"
 ).split()
 
 
@@ -234,4 +234,5 @@ def learned_result(
         low, high = model.held_out.interval()
         gain = f"{100 * model.held_out.gain:+.1f} points over the best fixed linkage"
         notes["gain on tasks held out"] = f"{gain}, 95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
-    return Result(tree, None, args.title or Path(args.file).stem, model.title, args.clusters, classes, notes)
+    title, how = args.title or Path(args.file).stem, {"references": ["L20"]}
+    return Result(tree, None, title, model.title, args.clusters, classes, notes, how=how)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 import numpy as np
 
 from ..ground.files import write_whole
+from ..ground.reading import existing_file
 from ..ground.validation import InputError, as_array, check_integer, check_number, check_progress, require
 from ..link.clusterer import MixedLinkage
 from ..link.execution import piecewise_loss
@@ -21,7 +22,7 @@ from ..link.learning import learn_linkage
 from ..link.merge import alpha_linkage, beta_linkage
 from .learning import HeldOut, best_parameter, held_out_losses
 from .page import check_destination
-from .task_files import Measure, Task, existing_file
+from .task_files import Measure, Task
 
 # %% ../../nbs/5_practice/59w_model.ipynb #model
 LOSSES = ("pruning", "majority")

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..ground.agreement import agreement, check_dendrogram
+from ..ground.agreement import check_dendrogram
 from ..ground.linkage_tree import frozen
 from ..ground.validation import as_array, as_rng, check_integer, check_progress, require
-from ..ground.workers import check_workers, map_in_order
+from ..ground.workers import check_workers, map_in_order, until_interrupted
+from ..hierarchical.weights import each_weight
 from ..methods import build_hierarchy
 from .consensus import cluster_keys, majority_consensus
+from .evidence import shares, verdicts
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-draw
 def units_of(
@@ -59,11 +61,13 @@ class Support:
     values: np.ndarray  # (K − 1,) share of the resampled trees with the cluster of each merge, in merge order
     trees: tuple  # the resampled trees
     by: str  # what was drawn: "people", "answers" or "groups"
+    interrupted: bool  # whether Ctrl-C ended it before all trees were built
 
     def __repr__(self):
         inner = self.values[:-1]
         middle = f", median {np.median(inner):.2f}" if len(inner) else ""
-        return f"Support({len(self.trees)} trees of resampled {self.by}, {len(inner)} inner clusters{middle})"
+        ended = " (interrupted)" if self.interrupted else ""
+        return f"Support({len(self.trees)} trees{ended} of resampled {self.by}, {len(inner)} inner clusters{middle})"
 
     def consensus(
         self,
@@ -109,7 +113,7 @@ def bootstrap_support(
     n_jobs=1,  # workers; −1 for one a core. The result does not depend on it
     progress=None,  # called with (trees done, trees in all)
 ):  # `Support`
-    "Bootstrap support of every cluster (Felsenstein 1985). Raises `InputError`."
+    "Bootstrap support of every cluster (Felsenstein 1985); Ctrl-C keeps the trees so far. Raises `InputError`."
     check_dendrogram(dendrogram)
     answers, build = as_comparisons(answers, weighted=True), as_builder(build)
     require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
@@ -119,7 +123,7 @@ def bootstrap_support(
     def one_tree(child):
         return build(resampled(answers, units, child))
 
-    trees = tuple(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
+    trees, stopped = until_interrupted(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
     wanted, counts = cluster_keys(dendrogram), np.zeros(dendrogram.n_leaves - 1, dtype=np.int64)
     for tree in trees:
         rule = "a function that gives trees with the leaves of the dendrogram"
@@ -129,7 +133,7 @@ def bootstrap_support(
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
         drawn = "answers" if answers.respondents is None else "people"
-    return Support(dendrogram, frozen(counts / len(trees)), trees, drawn)
+    return Support(dendrogram, frozen(counts / len(trees)), tuple(trees), drawn, stopped)
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-chance
 def flip_fair(
@@ -156,7 +160,7 @@ def redraw_statements(
     moved = np.take_along_axis(first, named[turn] % 3, axis=1)
     place = np.argmax(pairs[:, 1][:, :, None] == first[:, None, :], axis=2)  # the second row, in places of the first
     both = np.stack([moved, np.take_along_axis(moved, place, axis=1)], axis=1)
-    return answers.trusted(both.reshape(-1, 3), answers.n_objects, answers.names, answers.respondents)
+    return answers.trusted(both.reshape(-1, 3), answers.n_objects, answers.names, answers.respondents, answers.weights)
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-structure-test
 @dataclass(frozen=True, eq=False)
@@ -166,6 +170,7 @@ class StructureTest:
     agreement: float  # of the real answers that their own tree decides, the share that it gets right
     null: np.ndarray  # (n,) the same for answers at random
     p_value: float  # (1 + how many of them are at least as large) / (1 + n)
+    interrupted: bool  # whether Ctrl-C ended it before all draws were made
 
 
 def structure_test(
@@ -177,15 +182,17 @@ def structure_test(
     n_jobs=1,  # workers; −1 for one a core. The result does not depend on it
     progress=None,  # called with (trees done, trees in all)
 ):  # `StructureTest`
-    'A test of "people judge at random", of exact level whatever the method. Raises `InputError`.'
-    answers, build = as_comparisons(answers), as_builder(build)
+    'A test of "people judge at random", of exact level whatever the method; Ctrl-C keeps the draws so far.'
+    answers, build = as_comparisons(answers, weighted=True), as_builder(build)
     require(callable(chance), "chance", "a function of answers and a generator", chance)
     rngs = [None, *as_rng(rng).spawn(check_integer(n_draws, "n_draws"))]
+    weights = each_weight(answers)
 
     def share(child):
         judged = answers if child is None else chance(answers, child)
-        found = agreement(build(judged), judged)
-        return found.agree / max(found.agree + found.disagree, 1)
+        return float(np.nan_to_num(shares(verdicts(build(judged), judged), weights)["right"]))
 
-    real, *null = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
-    return StructureTest(real, frozen(np.array(null)), (1 + sum(value >= real for value in null)) / (1 + len(null)))
+    work = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
+    (real, *null), stopped = until_interrupted(work, fewest=2)
+    p_value = (1 + sum(value >= real for value in null)) / (1 + len(null))
+    return StructureTest(real, frozen(np.array(null)), p_value, stopped)
