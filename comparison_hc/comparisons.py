@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets',
-           'read_comparisons', 'majority_rows', 'comparison_components']
+           'answers_and_places', 'read_comparisons', 'majority_rows', 'comparison_components']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os-tests
 import warnings
@@ -154,6 +154,23 @@ MAKERS = {
 }
 
 
+def answers_and_places(
+    path,  # as in `read_comparisons`
+    options,  # `ReadingOptions`
+):  # (`Triplets` or `Quadruplets`, (m,) place on the screen of what was chosen, 0 the first, −1 unknown; or None)
+    "What `read_comparisons` does; and where the chosen stood, if the table says what was shown (`answer`)."
+    found = read_answers(path, options)
+    names, rows = number_names(found.cells, options.objects, found.where)
+    for note in found.notes:
+        warnings.warn(note, InputWarning, stacklevel=3)
+    answers = MAKERS[options.kind](rows, len(names), names, found.respondents, found.weights)
+    if found.places is None:
+        return answers, None
+    places = np.full(len(answers), -1)
+    places[:: len(answers) // len(rows)] = found.places  # a statement is two answers and one choice
+    return answers, places
+
+
 def read_comparisons(
     path,  # .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file (or .gz, .zip of one), or a DataFrame
     kind="triplets",  # or "quadruplets", "central" or "odd-one-out" (in both, the answer is the first of three)
@@ -175,11 +192,7 @@ def read_comparisons(
     Issues an `InputWarning` for what was guessed and may be wrong, and for rows that were left out.
     """
     how = (columns, respondent, objects, encoding, answer, weight, where, missing, drop_invalid, format, records)
-    found = read_answers(path, ReadingOptions(kind, header, *how))
-    names, rows = number_names(found.cells, objects, found.where)
-    for note in found.notes:
-        warnings.warn(note, InputWarning, stacklevel=2)
-    return MAKERS[kind](rows, len(names), names, found.respondents, found.weights)
+    return answers_and_places(path, ReadingOptions(kind, header, *how))[0]
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-majority-rows
 def majority_rows(

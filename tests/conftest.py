@@ -13,8 +13,37 @@ pytest.register_assert_rewrite("shared")
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-settings.register_profile("same every time", derandomize=True, deadline=None)
+# As many examples as two cores can pay for; `pytest --hypothesis-profile=thorough` looks ten times as far.
+settings.register_profile("same every time", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("thorough", derandomize=True, deadline=None, max_examples=500)
 settings.load_profile("same every time")
+
+# `pytest -m quick`: of every room the files that hold its main algorithms against their definitions, the gate, and the
+# command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
+QUICK = {
+    "ground": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_streams", "test_tree_layout"],
+    "hierarchical": ["test_brute_force", "test_hierarchical_triplets"],
+    "flat": ["test_flat_planted"],
+    "adaptive": ["test_adaptive_insertion"],
+    "link": ["test_link_merge"],
+    "practice": ["test_baselines", "test_methods"],
+    "dashboards": ["test_dashboard_step"],
+    "people": ["test_crowd"],
+    "reproduce": ["test_journals"],
+    "command": ["test_compare_command", "test_trust_command"],
+}
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
+
+
+def pytest_collection_modifyitems(items):
+    names = set(sum(QUICK.values(), []))
+    for item in items:
+        if item.path.stem in names:
+            item.add_marker("quick")
+
 
 # A shell's background job ignores Ctrl-C, and so would every process that a test starts there to interrupt it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -66,6 +66,16 @@ def assert_every_statement_is_checked(checks, *statements):
         assert statement in labels, statement
 
 
+def assert_every_sentence_can_come_out_either_way(claims, tables):
+    "Under one of these made-up results a sentence holds, under another it does not."
+    seen = {}
+    for table in tables:
+        for claim in claims(table):
+            assert claim.rule, claim
+            seen.setdefault((claim.sentence, claim.source), set()).add(claim.holds)
+    assert seen and {sentence for sentence, found in seen.items() if found != {True, False}} == set()
+
+
 # ---- dashboards
 
 
@@ -94,11 +104,22 @@ def read_static_twin(make, values, n_settings):
 @contextmanager
 def served_page(kind, browser, name):
     "A page of this kind with this dashboard, for the tests of a module; in the end it must have asked nobody else."
-    from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+    from unittest.mock import patch
+
+    from comparison_hc.dashboards import server
 
     for needed in ("voila", "anywidget"):
         pytest.importorskip(needed, reason=f"{needed} is not installed (extra: dashboard)")
-    with serve_dashboard(find_dashboard(name)) as address:
+    words = server.voila_command
+
+    def on_demand(*args):
+        "Without a kernel kept ready for a second page, which nobody opens here."
+        return [word for word in words(*args) if not word.startswith(("--preheat_kernel", "--pool_size"))]
+
+    with (
+        patch.object(server, "voila_command", on_demand),
+        server.serve_dashboard(server.find_dashboard(name)) as address,
+    ):
         page = kind(browser, address)
         yield page
         page.is_clean(address)

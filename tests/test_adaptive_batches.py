@@ -37,12 +37,12 @@ merges = pytest.mark.parametrize("merge", ["search", "walk"])
 @merges
 @pytest.mark.parametrize("n", range(2, 8))
 def test_quick_learns_every_small_tree(n, merge):
-    """All trees of up to six items; of the 10,395 with seven every fifth, others for each way to merge.
+    """All trees of up to six items; of the 10,395 with seven every twenty-fifth, others for each way to merge.
 
     The check `every_small_tree_is_learned` does all of them in full.
     """
     for seed, tree in enumerate(all_hierarchies(n)):
-        if n == 7 and (seed + (merge == "walk")) % 5:
+        if n == 7 and (seed + (merge == "walk")) % 25:
             continue
         truth = tree.dendrogram()
         assert run(quick_clustering(n, seed, merge), HierarchyOracle(truth)) == truth
@@ -417,9 +417,9 @@ def test_all_triples_learns_every_small_tree(n):
 
 
 def test_all_triples_learns_trees_of_seven_items():
-    "Every tenth; the check `every_small_tree_is_learned` does all of them in full."
+    "Every fortieth; the check `every_small_tree_is_learned` does all of them in full."
     for at, tree in enumerate(all_hierarchies(7)):
-        if at % 10:
+        if at % 40:
             continue
         truth = tree.dendrogram()
         assert run(all_triples_clustering(7), HierarchyOracle(truth)) == truth

@@ -13,16 +13,21 @@ from hypothesis import strategies as st
 
 from comparison_hc import checks
 from comparison_hc.checks import (
+    READINGS,
     Check,
     check,
     checks_table,
     compare,
+    errata,
     find_checks,
     mean_interval,
+    passing_probability,
+    proportion_bounds,
     proportion_interval,
     run_checks,
     within,
 )
+from comparison_hc.ground.judging import closest_rows
 from comparison_hc.ground.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=80)
@@ -192,6 +197,27 @@ def test_monte_carlo_says_what_was_random_and_is_given_its_confidence():
         c(confidence=0.5)
 
 
+def test_the_other_promise_is_handed_over_and_shown_everywhere():
+    seen = []
+
+    def function(quick=True, false_passes=None):
+        seen.append(false_passes)
+        return compare(1, "=", 1, random=dict(seed=0, what="a coin"))
+
+    words = "a share of 0.99 passes in 95 of 100 runs"
+    c = register(function, kind="Monte Carlo", false_passes=0.001, power=words)
+    promise = f"a false statement passes with probability ≤ 0.001; power: {words}"
+    assert c().promise == promise and promise in c()._repr_markdown_() and set(seen) == {0.001}
+    assert checks_table().promise.tolist() == [promise]
+    assert (c().false_passes, c().power, c().confidence) == (0.001, words, None)
+    with pytest.raises(TypeError):
+        c(false_passes=0.5)
+    with pytest.raises(InputError, match="false_passes"):
+        register(function, kind="Monte Carlo", confidence=0.9)
+    enclosing = register(lambda quick=True, confidence=0: 0, kind="Monte Carlo", confidence=0.9)
+    assert enclosing().promise == "a true statement holds with probability ≥ 0.9" and register()().promise == ""
+
+
 @pytest.mark.parametrize(
     "changes, word",
     [
@@ -205,6 +231,13 @@ def test_monte_carlo_says_what_was_random_and_is_given_its_confidence():
         (dict(kind="Monte Carlo"), "confidence"),
         (dict(kind="Monte Carlo", confidence=1.0), "confidence"),
         (dict(kind="Monte Carlo", confidence="high"), "confidence"),
+        (dict(false_passes=0.1), "false_passes"),
+        (dict(power="high"), "power"),
+        (dict(kind="Monte Carlo", confidence=0.9, false_passes=0.1, power="high"), "one of the two"),
+        (dict(kind="Monte Carlo", confidence=0.9, power="high"), "power"),
+        (dict(kind="Monte Carlo", false_passes=0.1), "power"),
+        (dict(kind="Monte Carlo", false_passes=0.1, power=" "), "power"),
+        (dict(kind="Monte Carlo", false_passes=0.5, power="high"), "false_passes"),
     ],
 )
 def test_bad_registrations_are_named(changes, word):
@@ -231,6 +264,37 @@ def test_display_says_it_in_words(sides, words):
     shown = register(lambda quick=True: sides())()._repr_markdown_()
     for word in ("F19", "Theorem 2, eq. 8", *words):
         assert word in shown
+
+
+@settings(properties, max_examples=15)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from("ab"), st.sampled_from(list(by_hand)), st.integers(-9, 9), st.integers(-9, 9)),
+        min_size=7,
+        max_size=30,
+    )
+)
+def test_the_tightest_row_of_every_kind_is_shown_and_equations_come_last(rows):
+    what, relation, left, right = zip(*rows)
+    table = compare(left, relation, right, what=what, n=range(len(rows))).judge()
+    shown = closest_rows(table)
+    rounding = table.holds & ((table.relation == "=") | ((table.left == 0) & (table.right == 0)))
+    relative = table.margin / np.maximum(table.left.abs(), table.right.abs()).replace(0, 1)
+    for _, kind in table.groupby(["what", "relation"]):
+        best = min(zip(rounding[kind.index], relative[kind.index]))
+        assert best in list(zip(rounding[shown.index], relative[shown.index])), kind
+    in_order = list(zip(rounding[shown.index], relative[shown.index]))
+    assert in_order == sorted(in_order) and 5 <= len(shown) <= max(5, table.groupby(["what", "relation"]).ngroups)
+
+
+def test_a_small_share_is_closer_than_a_small_number_and_names_are_no_kinds():
+    left = [100.0, *np.linspace(0, 0.5, 29)]
+    table = compare(left, "<=", [101.0] + [1.0] * 29, name=[f"case {i}" for i in range(30)]).judge()
+    assert closest_rows(table).left.tolist()[0] == 100 and len(closest_rows(table)) == 5
+    small = compare([0, 3, 10**400, 1.5], ["=", "=", "=", "<="], [0, 3, 10**400, 2]).judge()
+    assert closest_rows(small).relation.tolist() == ["<=", "=", "=", "="]
+    undecided = compare([math.nan, 1.0] * 9, "<=", 2).judge()
+    assert math.isnan(closest_rows(undecided).left.iloc[0])
 
 
 def test_a_bar_in_a_cell_does_not_break_the_table():
@@ -339,7 +403,20 @@ def test_table_holds_the_latest_result_of_every_statement():
         and after.margin.tolist() == [0, -2]
         and after.erratum.tolist() == ["", "≥ is meant"]
     )
-    assert {"paper", "label", "statement", "kind", "confidence", "check", "margin"} <= set(after.columns)
+    assert {"paper", "label", "statement", "kind", "promise", "check", "margin"} <= set(after.columns)
+
+
+def test_errata_say_what_they_rest_on():
+    named("none")
+    named("one", erratum="False for every reading: 'x: y' is z", statement="y", paper="N20")
+    named("two", erratum="As the text at hand prints it: z")
+    named("silent", erratum="Printed: z")
+    table = errata()
+    assert table.check.tolist() == ["one", "two", "silent"]
+    assert table.reading.tolist() == [*READINGS, ""]
+    assert table.printed.tolist() == ["'x: y' is z", "z", "Printed: z"]
+    assert (table.paper[0], table.label[0], table.right[0]) == ("N20", "Theorem 2, eq. 8", "y")
+    assert errata("N20").check.tolist() == ["one"] and len(errata("A18")) == 0
 
 
 def test_quick_is_handed_through():
@@ -389,6 +466,15 @@ def test_proportion_interval_keeps_its_promise_exactly(m, p, confidence):
     )
 
 
+@properties
+@given(st.integers(1, 40), st.floats(0.01, 0.99), st.floats(0.01, 0.99), st.sampled_from([0.2, 0.01]))
+def test_a_false_statement_passes_seldom_and_power_is_exact(m, rate, target, alpha):
+    chances = np.array([math.comb(m, s) * rate**s * (1 - rate) ** (m - s) for s in range(m + 1)])
+    low, high = proportion_bounds(np.arange(m + 1), m, alpha)
+    assert chances[low > rate].sum() <= alpha + 1e-9 and chances[high < rate].sum() <= alpha + 1e-9
+    assert passing_probability(rate, m, target, alpha) == pytest.approx(chances[low >= target].sum(), abs=1e-9)
+
+
 def test_intervals_are_scipys():
     from scipy.stats import binomtest, ttest_1samp
 
@@ -421,6 +507,9 @@ def test_mean_intervals_enclose_the_mean(p):
         (proportion_interval, (1, 3, 1), "confidence"),
         (proportion_interval, (1, 3, 0), "confidence"),
         (proportion_interval, (1, 3, 0.9, 0), "n_statements"),
+        (proportion_bounds, (1, 3, 0.5), "false_passes"),
+        (proportion_bounds, (1, 3, 0), "false_passes"),
+        (passing_probability, (0.5, 1.5, 0.5, 0.1), "trials"),
         (mean_interval, ([1], 0.9), "values"),
         (mean_interval, ([1, math.nan], 0.9), "values"),
         (mean_interval, ([1, 2], 0.9, 0), "low and high"),

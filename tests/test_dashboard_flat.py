@@ -109,7 +109,7 @@ def test_every_k_on_demand():
     st.sampled_from(list(SIMILARITIES)),
     st.integers(0, 2),
 )
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=12, deadline=None)
 def test_what_is_taken_over_changes_nothing(n, k, delta, epsilon, a, family, similarity, seed):
     settings = FlatSettings(n, min(k, n), delta, epsilon, a, family, similarity, seed)
     if why_not(settings):

@@ -51,7 +51,7 @@ def clusters_of(merges):
 
 
 @given(some_settings, st.lists(st.floats(0, 1), min_size=3, max_size=6))
-@hypothesis_settings(max_examples=30, deadline=None)
+@hypothesis_settings(max_examples=12, deadline=None)
 def test_every_place_has_the_tree_of_the_definition(settings, places):
     task = draw_task(settings)
     trees = all_trees(settings, task)

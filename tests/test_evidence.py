@@ -3,8 +3,9 @@ whole, and `--method auto`.
 """
 
 import numpy as np
+import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import trees
 
@@ -12,7 +13,9 @@ from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.ground.agreement import agreement, all_merge_orders, most_agreement
 from comparison_hc.ground.validation import InputError
+from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
+from comparison_hc.people.crowd import planted_crowd
 from comparison_hc.practice.auto import choose_method
 from comparison_hc.practice.candidates import candidate, candidate_names, make
 from comparison_hc.practice.comparison_table import COLUMNS
@@ -137,13 +140,22 @@ def test_verdicts_are_those_of_agreement(tree, answers, seed):
     assert weighted["agreement"] <= most_reachable(answers, weights.astype(float)) + 1e-12
 
 
+TREES = list(
+    {
+        frozenset(frozenset(members.tolist()) for _, members in tree.clusters()): tree for tree in all_merge_orders(5)
+    }.values()
+)
+
+
+@settings(max_examples=40)
 @given(triplets(n=5))
 def test_no_tree_reaches_more_than_the_most(answers):
-    best = max(shares(verdicts(tree, answers), np.ones(len(answers)))["agreement"] for tree in all_merge_orders(4 + 1))
+    assert len(TREES) == 105
+    best = max(shares(verdicts(tree, answers), np.ones(len(answers)))["agreement"] for tree in TREES)
     assert best <= most_reachable(answers) + 1e-12
     assert most_agreement(answers) / len(answers) <= most_reachable(answers) + 1e-12
     three = Triplets(answers.array.argsort(axis=1), 5)  # about the same three objects: then it is reached
-    best = max(shares(verdicts(tree, three), np.ones(len(three)))["agreement"] for tree in all_merge_orders(5))
+    best = max(shares(verdicts(tree, three), np.ones(len(three)))["agreement"] for tree in TREES)
     assert best == pytest.approx(most_reachable(three))
 
 
@@ -285,3 +297,23 @@ def test_people_at_hand(dataset_or_skip):
     answers = dataset_or_skip("car").triplets
     found = compare_methods(answers, ["3k-al", "random"], n_splits=3)
     assert found.best == "3k-al" and found.table.low["3k-al"] > 0.6 > found.table.agreement["random"]
+
+
+@pytest.mark.parametrize("people", [None, True])
+def test_ctrl_c_keeps_the_splits_that_are_done(people):
+    answers = planted_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 40, [0.9] * 6, 0)
+
+    def stop(done, total):
+        if done == 8:  # of three methods a split: two splits are done, and two thirds of the next
+            raise KeyboardInterrupt
+
+    names = ["3-al", "3k-al", "random"]
+    few = compare_methods(answers, names, n_splits=4, people=people, rng=3, progress=stop)
+    whole = compare_methods(answers, names, n_splits=4, people=people, rng=3)
+    same = whole.runs[whole.runs.split < 2].drop(columns="seconds")
+    pd.testing.assert_frame_equal(few.runs.drop(columns="seconds"), same)
+    assert few.interrupted and not whole.interrupted
+    assert few.sentences()[0].startswith("Interrupted after 2 of 4 splits. 2 times about")
+    assert "nterrupted" not in whole.sentences()[0]
+    with pytest.raises(KeyboardInterrupt):
+        compare_methods(answers, {"nobody": lambda some: stop(8, 8)}, n_splits=4)

@@ -152,6 +152,21 @@ def test_a_notebook_that_fails_is_noticed(tmp_path):
     )
 
 
+def test_a_chart_that_cannot_be_drawn_is_noticed(tmp_path):
+    "Charts are drawn outside of the notebook's process: a good one passes, one with half an expression does not."
+    import nbformat
+    from nbformat.v4 import new_code_cell, new_notebook
+
+    chart = """import altair as alt
+alt.renderers.enable("svg")
+chart = alt.Chart(alt.Data(values=[{"x": 1}])).mark_point().encode(x="y:Q")
+chart.transform_calculate(y="datum.x%s")"""
+    for more, good in ((" + 1", True), (" +", False)):
+        nbformat.write(new_notebook(cells=[new_code_cell(chart % more)]), tmp_path / "chart.ipynb")
+        assert execute(tmp_path / "chart.ipynb", tmp_path / "output") == good
+    assert "A chart cannot be drawn" in (tmp_path / "output").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("notebook", NOTEBOOKS)
 def test_notebook_form(notebook):
     "A title with a subtitle first, no path of a machine in an output, no error."

@@ -11,6 +11,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.cluster.hierarchy import linkage
 
 from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.ground.rows import check_weights
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link.agglomerate import closest_pair, crossings, first_of, line_ranks, mixed_linkage
 from comparison_hc.link.inputs import (
@@ -19,7 +20,6 @@ from comparison_hc.link.inputs import (
     MergeFunction,
     as_merge,
     check_distances,
-    check_weights,
     on_grid,
     rings_and_disks,
 )
@@ -270,8 +270,8 @@ def changed(*entries):
         lambda: MergeFunction("x", 3),
         lambda: MergeFunction("x", np.min, 3),
         lambda: as_merge(3),
-        lambda: check_weights([0.5, 0.4], "beta", 2),
-        lambda: check_weights([np.nan, 1], "beta", 2),
+        lambda: check_weights([0.5, 0.4], 2, "of at least 0, of sum 1", "beta"),
+        lambda: check_weights([np.nan, 1], 2, "of at least 0, of sum 1", "beta"),
         lambda: check_distances(np.zeros((0, 0))),
         lambda: check_distances(GOOD, "D", 4),
         lambda: rings_and_disks(6, 0),

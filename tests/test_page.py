@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 from importlib.resources import files
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -12,13 +13,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.ground.validation import InputError, MissingFileError
 from comparison_hc.practice.page import html_page, save_result
-from comparison_hc.practice.page_parts import images_from_folder, map_svg, pair_votes, two_dimensions, win_share
+from comparison_hc.practice.page_parts import (
+    check_images,
+    distances_of_answers,
+    distances_of_similarity,
+    images_from_folder,
+    map_svg,
+    matrix_svg,
+    pair_votes,
+    two_dimensions,
+    win_share,
+)
 from comparison_hc.practice.results import FlatResult, Result
-from comparison_hc.practice.tree_picture import FOLDED_TO, SIDES, TreeLook, overview, tree_svg, visible_nodes
+from comparison_hc.practice.tree_picture import tree_picture, tree_svg
+from comparison_hc.practice.tree_places import (
+    FOLDED_TO,
+    SIDES,
+    TreeLook,
+    band_starts,
+    cut_text,
+    overview,
+    text_width,
+    visible_nodes,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -60,7 +82,7 @@ def test_the_map_keeps_distances_that_two_dimensions_can_hold():
     place = np.array([0.0, 1.0, 2.1, 3.3, 4.6, 6.0])
     rows = [(i, j, k) for i in range(6) for j in range(6) for k in range(6) if len({i, j, k}) == 3]
     rows = [row for row in rows if abs(place[row[0]] - place[row[1]]) < abs(place[row[0]] - place[row[2]])]
-    found, shown = two_dimensions(Triplets(rows))
+    found, shown = two_dimensions(distances_of_answers(Triplets(rows)))
     order = np.argsort(found[:, 0]).tolist()
     assert order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0]) and 0.5 < shown <= 1
     _, written = map_svg(found, [f"p{i}" for i in range(6)])
@@ -89,6 +111,184 @@ def test_width_and_height_are_kept():
         assert abs(float(root.get("width")) - 700) <= 1 and abs(float(root.get("height")) - 990) <= 1
 
 
+def crossed(bars, row):
+    return sum(first < row < last for first, last in bars)
+
+
+def test_columns_are_about_equal_and_cut_few_bars():
+    for seed in range(5):
+        tree = random_tree(250, seed)
+        places = tree_picture(tree, look=TreeLook(794, 1123)).places
+        bars = list(places.bars.values())
+        for n_bands in (2, 3, 5):
+            starts = band_starts(bars, 250, n_bands)
+            sizes = np.diff([*starts, 250])
+            assert (
+                starts[0] == 0 and len(starts) == n_bands and abs(sizes - 250 / n_bands).max() <= 250 / n_bands / 6 + 2
+            )
+            even = [round(band * 250 / n_bands) for band in range(1, n_bands)]
+            assert sum(crossed(bars, row) for row in starts[1:]) <= sum(crossed(bars, row) for row in even)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_columns_are_the_picture_in_pieces(side):
+    "Every name once, on the paper, in letters of five points at least; no two of one column meet; all bars are drawn."
+    n, upright = 250, side in ("left", "right")
+    tree = random_tree(n, 3)
+    look = TreeLook(*((794, 1123) if upright else (1123, 794)), side)
+    picture = tree_picture(tree, labels=tree.cut(6), look=look)
+    places, root = picture.places, ElementTree.fromstring(picture.svg())
+    assert places.n_bands == 3 and float(root.get("font-size")) >= 5 * 96 / 72
+    texts = [text for text in root.iter(f"{SVG}text") if text.get("class") == "name"]
+    assert sorted(int(text.text) for text in texts) == list(range(n))
+    at = np.array([(float(text.get("x")), float(text.get("y"))) for text in texts])
+    assert (at > 0).all() and (at < [look.width, look.height]).all()
+    columns = at[:, 0 if upright else 1].round().astype(int)
+    assert len(set(columns)) == 3
+    for column in set(columns):
+        across = np.sort(at[columns == column, 1 if upright else 0])
+        assert np.diff(across).min() >= float(root.get("font-size")) - 0.1
+    bars = [line for line in root.iter(f"{SVG}line") if line.get("data-bar")]
+    a, b = ("y1", "y2") if upright else ("x1", "x2")
+    drawn = sum(abs(float(line.get(a)) - float(line.get(b))) for line in bars)
+    whole = places.pitch * sum(abs(first - last) for first, last in places.bars.values())
+    assert drawn == pytest.approx(whole, abs=0.11 * len(bars)) and len(bars) > n - 1
+    loose = [line for line in root.iter(f"{SVG}line") if line.get("class") == "on"]
+    assert len(loose) == 2 * (len(bars) - (n - 1))  # where a bar goes on, both ends are dotted
+
+
+def test_long_names_are_cut_and_said_whole():
+    names = [f"object {i} " + "long " * (60 if i == 3 else 0) for i in range(40)]
+    svg = tree_svg(Dendrogram.from_linkage(random_tree(40, 0).linkage_matrix, names=names))
+    written = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.get("class") == "name"]
+    assert sum(text.endswith("…") for text in written) == 1 and names[3].strip() in svg
+    assert 12.5 * 0.5 * max(map(len, written)) < 900
+    for classes in (["short", "long " * 9], ["a"] * 2):
+        svg = tree_svg(random_tree(2, 0), labels=[0, 1], names=["a", "b" * 90], classes=classes)
+        texts = [list(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.get("class")]
+        cut = [["…" in part for part in parts] for parts in texts]
+        assert all(parts[0].endswith(" ") for parts in texts)  # between a name and its class
+        assert sorted(cut) == [[False, False], [True, len(classes[1]) > 1]]
+    for text in ("iiiiiiiiii", "WWWWWWWWWW", "some letters", "日本語の名前"):
+        for room in (5, 20, 33, 50, 500):
+            found = cut_text(text, 10, room)
+            assert found == text if text_width(text, 10) <= room else found.endswith("…") and len(found) <= len(text)
+            assert text_width(found, 10) <= max(room, text_width("…", 10))
+
+
+def glyphs_of_pdf(data):
+    "(width, height) of a PDF's page and {(x of a run's begin, y): (text, points)}, from its own tables of letters."
+    streams = [match[1] for match in re.finditer(rb"stream\r?\n(.*?)\r?\nendstream", data, re.DOTALL)]
+    (table,) = [stream for stream in streams if b"beginbfchar" in stream]
+    letters = {int(a, 16): chr(int(b, 16)) for a, b in re.findall(rb"<(\w{4})> <(\w{4})>\n", table.split(b"bfchar")[1])}
+    content = zlib.decompress(streams[0]).decode("latin-1")
+    scale = float(re.search(r"([\d.]+) 0 0 [\d.]+ [\d.]+ [\d.]+ cm\nq\n/cs0", content)[1])
+    runs, before, start = {}, None, None
+    for x, y, size, code in re.findall(
+        r"BT\n1 0 0 -1 ([\d.]+) ([\d.]+) Tm\n/fo0 ([\d.]+) Tf\n\((.*?)\) Tj\nET", content, re.DOTALL
+    ):
+        code = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), code)
+        code = re.sub(
+            r"\\(.)",
+            lambda match: {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(match[1], match[1]),
+            code,
+        )
+        x, y, size = float(x), float(y), float(size)
+        letter = letters[256 * ord(code[0]) + ord(code[1])]
+        if before and before[1] == y and 0 < x - before[0] < 1.1 * size:
+            runs[start] = runs[start][0] + letter, scale * size
+        else:
+            start = (x, y)
+            runs[start] = letter, scale * size
+        before = x, y
+    box = re.search(rb"/MediaBox \[([\d. ]+)\]", data)[1].split()
+    return (float(box[2]), float(box[3])), runs
+
+
+def test_250_leaves_fit_a_page_of_a_pdf(tmp_path):
+    "Read from the file: a sheet of A4, every name whole, in letters of at least five points."
+    result = sample(250, n_clusters=6, names=[f"thing {'abcdefgh'[i % 8]} {i}" for i in range(250)])
+    save_result(result, tmp_path / "tree.pdf")
+    data = (tmp_path / "tree.pdf").read_bytes()
+    size, runs = glyphs_of_pdf(data)
+    assert data.count(b"/Type /Page\n") == 1 and np.allclose(size, (595, 842), atol=1.5)
+    said = {text: points for text, points in runs.values()}
+    assert set(result.names) <= set(said) and min(said[name] for name in result.names) >= 5
+
+
+def test_a_pdf_is_drawn(tmp_path):
+    draw = shutil.which("pdftoppm")
+    if draw is None:
+        pytest.skip("pdftoppm is not installed")
+    from PIL import Image
+
+    save_result(sample(120, n_clusters=6), tmp_path / "tree.pdf")
+    subprocess.run([draw, "-r", "50", "-png", "-singlefile", tmp_path / "tree.pdf", tmp_path / "tree"], check=True)
+    dark = np.asarray(Image.open(tmp_path / "tree.png").convert("L")) < 200
+    quarters = [dark[a : a + 200, b : b + 200].mean() for a in (50, 300) for b in (20, 210)]
+    assert min(quarters) > 0.01
+
+
+def test_a_similarity_has_matrix_and_map(tmp_path):
+    rng = np.random.default_rng(0)
+    place = rng.normal(size=(30, 2))
+    W = 5 - np.linalg.norm(place[:, None] - place[None], axis=2)
+    found, shown = two_dimensions(distances_of_similarity(W + 7 * np.eye(30)))
+    near = np.linalg.norm(found[:, None] - found[None], axis=2)
+    off = ~np.eye(30, dtype=bool)
+    assert np.corrcoef(near[off], -W[off])[0, 1] > 0.99 and shown > 0.9
+    tree = random_tree(30, 0)
+    page = html_page(Result(tree, None, similarity=W, n_clusters=3))
+    assert "How alike each pair is" in page and "A map" in page and "The similarities" in page
+    assert f"{W[off].min():.3g}" in page and f"{W[off].max():.3g}" in page and "The answers" not in page
+    bare = html_page(Result(tree, None))
+    assert "A map" not in bare and "How alike" not in bare
+    table = pd.DataFrame(W, columns=[f"thing {i}" for i in range(30)])
+    table.set_index(table.columns).to_csv(tmp_path / "w.csv")
+    words = ["--kind", "similarity", "--clusters", "3", "--out", str(tmp_path / "w.html")]
+    assert main(["cluster", str(tmp_path / "w.csv"), *words]) == 0
+    typed = (tmp_path / "w.html").read_text(encoding="utf-8")
+    assert "How alike each pair is" in typed and "A map" in typed and "thing 29" in typed
+
+
+def test_a_matrix_has_names_that_can_be_read_or_none():
+    for n in (12, 60, 110, 250):
+        svg, named = matrix_svg(np.eye(n), np.arange(n), [f"n{i}" for i in range(n)], np.arange(n) // (n // 4))
+        root = ElementTree.fromstring(svg)
+        names = [text.text for text in root.iter(f"{SVG}text") if (text.text or "").startswith("n")]
+        assert named == (n <= 110) and len(names) == (n if named else 0)
+        assert not named or float(root.get("font-size")) >= 6.6
+        if not named:
+            assert {"0", "1", "2", "3"} <= {text.text for text in root.iter(f"{SVG}text")}
+
+
+def test_the_tree_in_words():
+    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)], names=["cat", "<dog>", "hen", "owl"])
+    page = html_page(Result(tree, None, n_clusters=2, support=[0.5, 1, 1]))
+    steps = re.findall("<li>(.*?)</li>", page.split("<details", 1)[1].split("</details>")[0])
+    assert steps == [
+        "cat + &lt;dog&gt;: 2 objects, cluster 0, in 50% of the trees",
+        "hen + owl: 2 objects, cluster 1, in 100% of the trees",
+        "branch 1 + branch 2: 4 objects, in 100% of the trees",
+    ]
+
+
+def test_colours_of_clusters_differ_without_green_cones():
+    "Machado, Oliveira and Fernandes (2009), deuteranopia; differences in CIELAB, where 2.3 is just seen."
+    from comparison_hc.ground.drawing import COLOURS
+    from comparison_hc.practice.tree_picture import ABOVE
+
+    seen = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    parts = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in [*COLOURS, ABOVE]])
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    f = (linear @ seen.T).clip(0, 1) @ xyz.T / xyz.sum(axis=1)
+    f = np.where(f > 0.008856, np.cbrt(f), 7.787 * f + 16 / 116)
+    lab = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+    far = np.linalg.norm(lab[:, None] - lab[None], axis=2) + 1e9 * np.eye(len(lab))
+    assert far.min() > 10
+
+
 def test_large_trees_are_folded_and_the_caption_says_so():
     assert overview(random_tree(299, 0)) == []
     large = sample(300)
@@ -106,8 +306,11 @@ def test_pictures_of_objects(tmp_path):
     Image.new("RGBA", (30, 30), (0, 0, 0, 0)).save(tmp_path / "object 2.png")
     (tmp_path / "notes.txt").write_text("no object has this name")
     result = sample(4)
-    found, missing = images_from_folder(tmp_path, result.names)
+    (tmp_path / ".hidden").write_text("nobody's business")
+    Image.new("RGB", (9, 9)).save(tmp_path / "OBJECT 3.png")
+    found, missing, others = images_from_folder(tmp_path, result.names)
     assert list(found) == ["object 1", "object 2"] and missing == ["object 0", "object 3"]
+    assert others == ["OBJECT 3.png", "notes.txt"]
     assert found["object 1"].startswith("data:image/jpeg") and found["object 2"].startswith("data:image/png")
     page = html_page(Result(result.dendrogram, result.comparisons, images=found))
     assert page.count(found["object 1"]) == 2 and "2 of 4 leaves have a picture" in page  # tree and map
@@ -116,8 +319,9 @@ def test_pictures_of_objects(tmp_path):
         images_from_folder(tmp_path, result.names)
     (tmp_path / "object 1.png").unlink()
     (tmp_path / "object 3.jpg").write_bytes(b"nothing")
-    with pytest.raises(InputError, match="object 3.jpg"):
-        images_from_folder(tmp_path, result.names)
+    for check in (lambda: images_from_folder(tmp_path, result.names), lambda: check_images(tmp_path)):
+        with pytest.raises(InputError, match="object 3.jpg"):
+            check()
     with pytest.raises(MissingFileError, match="--images"):
         images_from_folder(tmp_path / "no", result.names)
 
@@ -141,7 +345,7 @@ def test_a_flat_page():
     labels = np.arange(24) % 3
     steps = [SimpleNamespace(k=k, objective=value, how="", gap=0.0) for k, value in ((2, 0.3), (3, 0.9), (4, np.nan))]
     page = html_page(FlatResult(labels, result.comparisons, method="AddS-3, SDP-k, SPUR", steps=steps))
-    assert 'id="tree"' not in page and "Objective of SPUR" in page and "1 numbers of clusters are not drawn" in page
+    assert 'id="tree"' not in page and "Objective of SPUR" in page and "1 number of clusters is not drawn" in page
     assert "not proved" in page and "Perrot" in page and page.count("<li><b") == 3
 
 
@@ -163,6 +367,15 @@ def test_nothing_can_end_the_script_or_become_markup():
     page = html_page(sample(7, names=names, title="</title>", n_clusters=2))
     assert page.count("<script") == 2 == page.count("</script>") and "<!--" not in page and "alert(1)</s" not in page
     assert page.count("</title>") > 1  # those of the drawing, and one of the page
+    names = ["a\x00", "b\x1b[31m", "c\u202ed", "e\nf", "\U0001f600", "g" * 200, "\u05d0", "\ud800"]
+    result = sample(8, names=names, title="t\x07", n_clusters=2)
+    for text in (html_page(result), tree_svg(result.dendrogram, labels=result.labels)):
+        assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\ud800-\udfff]", text)
+        assert "\\u001b" not in text and "\u05d0" in text and "g" * 200 in text
+        text.encode()
+    ElementTree.fromstring(text)
+    again = Dendrogram.from_newick(result.dendrogram.to_newick())
+    assert sorted(again.names) == sorted(names)
     assert page.startswith('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">')
 
 
@@ -355,6 +568,30 @@ def test_branches_are_folded_and_found_again(opened):
     assert page.page.evaluate("document.activeElement.dataset.node") == str(above)
 
 
+def test_every_joint_is_reached_by_keys(opened):
+    "One stop of the tabulator for the tree; then up and down through all joints, right and left along branches."
+    result = sample(12)
+    page = opened(result)
+    joints = page.page.locator(".joint")
+    assert joints.count() == 11 and page.page.locator(".joint[tabindex='0']").count() == 1
+    page.page.locator("#unfold").focus()
+    page.page.keyboard.press("Tab")
+    focused = "document.activeElement.dataset.node"
+    if page.page.evaluate("document.activeElement.id") == "tree":  # a picture that can be scrolled is a stop, too
+        page.page.keyboard.press("Tab")
+    assert page.page.evaluate(focused) == "22"
+    mark = "getComputedStyle(document.activeElement.querySelector('.dot')).strokeWidth"
+    assert page.page.evaluate(mark) == "3px"  # the focus is seen
+    seen = ["22"]
+    for key in 11 * ["ArrowUp"] + 11 * ["ArrowDown"]:
+        page.page.keyboard.press(key)
+        seen.append(page.page.evaluate(focused))
+    assert {*map(int, seen)} == set(range(12, 23))
+    page.page.locator("[data-node='22']").focus()
+    page.page.keyboard.press("ArrowRight")
+    assert int(page.page.evaluate(focused)) in result.dendrogram.children[-1]
+
+
 def test_zoom_and_print(opened):
     page = opened(sample(250, n_clusters=9))
     svg = page.page.locator("#tree svg")
@@ -364,10 +601,18 @@ def test_zoom_and_print(opened):
     page.page.locator("#fit").click()
     page.page.emulate_media(media="print")
     page.page.set_viewport_size({"width": 690, "height": 1000})
-    box = svg.bounding_box()
-    assert box["height"] <= 226 / 25.4 * 96 and box["width"] <= 690  # 250 leaves on one sheet
-    assert not page.page.locator("#controls").is_visible() and not page.page.locator(".cutter").is_visible()
+    sheet = page.page.locator("div.sheet svg")
+    box = sheet.bounding_box()
+    assert box["height"] <= 206 / 25.4 * 96 and box["width"] <= 690  # 250 leaves on one sheet
+    assert float(sheet.get_attribute("font-size")) * box["height"] / float(sheet.get_attribute("height")) > 5 * 96 / 72
+    assert not svg.is_visible() and not page.page.locator(".cutter").is_visible()
+    assert not page.page.locator("#controls").is_visible() and not page.page.locator(".screen").first.is_visible()
+    assert re.search("stands in [34] columns", page.page.locator("#tree-said").inner_text())
     assert page.page.pdf(format="A4").startswith(b"%PDF")
+    page.page.emulate_media(media="screen")
+    page.page.locator("#k").press("ArrowRight")
+    page.page.emulate_media(media="print")
+    assert svg.is_visible() and not sheet.is_visible()  # what was cut anew is what is printed
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -82,14 +82,14 @@ def test_number_of_shapes():
 
 @pytest.mark.parametrize("n", range(1, 7))
 def test_loss_on_all_small_trees(n):
-    "All shapes, all labellings, all k: what the choice, the list and the sets find is what brute force finds."
+    "All shapes, all labellings (of six leaves every fifth), all k: choice, list and sets find what brute force finds."
     for shape in shapes(n):
         nested = numbered(shape, iter(range(n)))
         tree = Dendrogram.from_nested(nested) if n > 1 else Dendrogram.from_merges([])
         for k in range(1, n + 1):
             listed = prunings_by_definition(tree, k)
             assert {frozenset(p) for p in prunings(tree, k)} == {frozenset(p) for p in listed}
-            for labels in labellings(n):
+            for labels in labellings(n)[:: 5 if n == 6 else 1]:
                 exact = right_by_definition(tree, labels, listed)
                 assert pruning_loss(tree, labels, k) == (n - exact) / n
                 assert find_best(tree, labels, k, "sets").right == find_best(tree, labels, k, "prunings").right == exact
@@ -97,7 +97,7 @@ def test_loss_on_all_small_trees(n):
 
 
 @given(trees_and_labels())
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=80)
 def test_every_method_is_brute_force(case):
     tree, labels, k = case
     exact = right_by_definition(tree, labels, prunings_by_definition(tree, k))

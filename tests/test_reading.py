@@ -18,6 +18,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import (
     Quadruplets,
     Triplets,
+    answers_and_places,
     as_quadruplets,
     as_triplets,
     comparison_components,
@@ -25,13 +26,12 @@ from comparison_hc.comparisons import (
     read_comparisons,
 )
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.estimators import ComparisonHC
+from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.ground.headers import FEW_ROWS, judge_header
 from comparison_hc.ground.records import follow
-from comparison_hc.ground.roles import choices, parse_condition
+from comparison_hc.ground.roles import ReadingOptions, choices, parse_condition
 from comparison_hc.ground.streams import AnswerFile
 from comparison_hc.ground.validation import InputError, InputWarning
-from comparison_hc.practice.evidence import compare_methods
 
 ANIMALS = ["cat", "dog", "trout", "pike", "owl", "bat"]
 
@@ -261,12 +261,12 @@ def test_weights_are_carried_and_never_ignored(tmp_path):
     )
     answers = read_comparisons(path, weight="sure")
     assert answers.weights.tolist() == [0.5, 2.0]
-    for refused in (as_triplets, as_quadruplets, lambda a: ComparisonHC("4k-al").fit(a), compare_methods):
-        with pytest.raises(InputError, match="without weights"):
+    for refused in (as_triplets, as_quadruplets, lambda a: ComparisonClustering().fit(a)):
+        with pytest.raises(InputError, match=r"without weights, .*\.majority\(\) \(--majority\) settles"):
             refused(answers)
     many = Triplets([(0, 1, 2)] * 3 + [(0, 2, 1)] * 2, names=["cat", "dog", "owl"])
     few = Triplets([(0, 1, 2), (0, 2, 1)], names=many.names, weights=[0.5, 2.0])
-    for linkage in ("4-al", "3-al", "auto"):  # the stronger answer decides, not the more frequent one
+    for linkage in ("4-al", "3-al", "4k-al", "3k-al", "auto"):  # the stronger answer decides, not the more frequent one
         assert ComparisonHC(linkage).fit(many).dendrogram_.same_tree(Dendrogram.from_merges([(0, 1), (2, 3)]))
         assert ComparisonHC(linkage).fit(few).dendrogram_.same_tree(Dendrogram.from_merges([(0, 2), (1, 3)]))
     assert as_triplets(answers.without_weights()).weights is None
@@ -374,7 +374,7 @@ def test_invalid_rows_are_left_out_and_counted(tmp_path):
         answers = read_comparisons(path, drop_invalid=True)
     assert named(answers) == [rows[0], rows[4]] and "bat" not in answers.names
     (note,) = [str(w.message) for w in said]
-    assert "4 of 6 rows" in note and "2 compare a thing with itself (line 3, 7)" in note
+    assert "4 of 6 rows" in note and "2 compare a thing with itself (lines 3, 7)" in note
     assert "1 lack a value (line 4)" in note and "1 of another length (line 5)" in note
     with pytest.warns(InputWarning, match="not in objects"):
         assert (
@@ -661,6 +661,35 @@ def test_the_command_says_what_it_took(capsys, tmp_path, monkeypatch):
     assert code == 0 and "fall apart into 2 groups" in err and "head" not in out
 
 
+def test_rows_left_out_are_counted_among_those_that_count(tmp_path):
+    rows = [("cat", "dog", "owl", "a"), ("cat", "cat", "owl", "a"), ("owl", "owl", "cat", "a"), ("x", "x", "y", "b")]
+    path = written(tmp_path / "a.csv", ["i", "j", "k", "day"], rows)
+    kept = dict(columns=["i", "j", "k"], drop_invalid=True)
+    said = r"2 of 3 rows of .*a.csv that meet the condition are left out: 2 compare .* itself \(lines 3, 4\)$"
+    with pytest.warns(InputWarning, match=said):
+        read_comparisons(path, where="day=a", **kept)
+    with pytest.warns(InputWarning, match=r"2 of 3 rows of .* that meet the conditions are left out"):
+        read_comparisons(path, where=["day=a", "day!=b"], **kept)
+    with pytest.warns(InputWarning, match=r"3 of 4 rows of .*a.csv are left out: 3 compare .*\(lines 3, 4, 5\)$"):
+        read_comparisons(path, **kept)
+    (tmp_path / "b.csv").write_text("i,j,k,day\ncat,dog,owl,a\nowl,dog,b\n")  # a short row that does not count
+    assert len(read_comparisons(tmp_path / "b.csv", where="day=a", columns=["i", "j", "k"])) == 1
+
+
+@pytest.mark.parametrize("kind", ["triplets", "quadruplets", "central", "odd-one-out"])
+def test_places_of_what_was_chosen(tmp_path, kind):
+    width, n_shown = (4, 2) if kind == "quadruplets" else (3, 2 if kind == "triplets" else 3)
+    words = [str(number % n_shown) for number in range(7)]
+    rows = [(*"abcd"[:width], word) for word in words]
+    path = written(tmp_path / "a.csv", [*"ijkl"[:width], "chosen"], rows)
+    answers, places = answers_and_places(path, ReadingOptions(kind, columns=tuple("ijkl"[:width]), answer="chosen"))
+    assert answers == read_comparisons(path, kind, columns=list("ijkl"[:width]), answer="chosen")
+    chosen = places[places >= 0]
+    assert chosen.tolist() == [int(word) for word in words] and len(places) == len(answers)
+    plain = written(tmp_path / "b.csv", list("ijkl"[:width]), [row[:width] for row in rows])
+    assert answers_and_places(plain, ReadingOptions(kind))[1] is None
+
+
 def test_the_command_understands_roles(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [(*row, said, "test", "2") for row, said in zip(SHOWN, CODINGS["sides"])]
@@ -668,7 +697,10 @@ def test_the_command_understands_roles(capsys, tmp_path, monkeypatch):
     written(tmp_path / "a.csv", ["anchor", "l", "r", "answer", "phase", "n"], rows)
     roles = "--columns anchor,l,r --answer answer --weight n --where phase=test --drop-invalid"
     code, out, err = run(capsys, "a.csv", *roles.split())
-    assert code == 0 and "1 of 6 rows of a.csv are left out: 1 compare a thing with itself (line 6)" in err
+    assert (
+        code == 0
+        and "1 of 5 rows of a.csv that meet the condition are left out: 1 compare a thing with itself (line 6)" in err
+    )
     (line,) = [line for line in out.splitlines() if line.startswith("answers")]
     assert line.split()[-1] == "8"
     salmon_file(tmp_path / "responses.csv", True)

@@ -11,7 +11,7 @@ from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.ground.agreement import agreement, all_merge_orders
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
-from comparison_hc.hierarchical.moves import MovableTree, TripletMoves, answer_weights
+from comparison_hc.hierarchical.moves import MovableTree, TripletMoves
 from comparison_hc.hierarchical.ordered_moves import OrderedMoves, OrderedTree
 from comparison_hc.hierarchical.refinement import gain, refine
 from comparison_hc.oracles import sample_triplets
@@ -351,13 +351,9 @@ def test_bad_input(words, message):
 
 
 def test_weights_that_answers_know_are_taken():
-    class Weighted:
-        weights = np.array([2.0, 1.0])
-
-        def __len__(self):
-            return 2
-
-    assert answer_weights(Weighted()).tolist() == [2, 1] and answer_weights(Weighted(), [1, 1]).tolist() == [1, 1]
+    answers = Triplets([[0, 1, 2], [0, 2, 1]], weights=[2.0, 1.0])
+    tree = Dendrogram.from_merges([(0, 1), (2, 3)])
+    assert gain(tree, answers) == 1 and gain(tree, answers, [1, 1]) == 0 == gain(tree, answers.without_weights())
 
 
 # ---- answers from people

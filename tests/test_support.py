@@ -16,6 +16,7 @@ from comparison_hc.methods import build_hierarchy
 from comparison_hc.oracles import sample_triplets
 from comparison_hc.practice.consensus import cluster_keys, majority_consensus
 from comparison_hc.practice.support import bootstrap_support, flip_fair, redraw_statements, structure_test, units_of
+from comparison_hc.practice.support_command import structure_sentence
 
 
 def clusters_of(tree):
@@ -222,9 +223,61 @@ def test_every_row_is_in_one_unit():
 # ---- is there anything at all
 
 
+def stop_after(n):
+    "Somebody who presses Ctrl-C when n are done."
+
+    def progress(done, total):
+        if done == n:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_keeps_the_trees_so_far(n_jobs):
+    answers = some_triplets(0)
+    tree = build(answers)
+    few = bootstrap_support(tree, answers, "3-al", 9, rng=2, n_jobs=n_jobs, progress=stop_after(4))
+    same = bootstrap_support(tree, answers, "3-al", 4, rng=2)
+    assert few.trees == same.trees and (few.values == same.values).all()
+    assert few.interrupted and not same.interrupted and "4 trees (interrupted) of" in repr(few)
+    assert "interrupted" not in repr(same)
+
+
+def test_ctrl_c_before_the_first_tree_is_ctrl_c():
+    def interrupted(answers):
+        raise KeyboardInterrupt
+
+    answers = some_triplets(0)
+    with pytest.raises(KeyboardInterrupt):
+        bootstrap_support(build(answers), answers, interrupted, 9)
+    with pytest.raises(KeyboardInterrupt):  # the real answers' own tree is no draw
+        structure_test(answers, "3-al", 9, progress=stop_after(1))
+
+
+def test_ctrl_c_keeps_the_draws_so_far():
+    answers = some_triplets(0)
+    few = structure_test(answers, "3-al", 19, rng=1, progress=stop_after(8))
+    same = structure_test(answers, "3-al", 7, rng=1)
+    assert few.interrupted and (few.null == same.null).all() and few.p_value == same.p_value
+    assert "7 permutations; interrupted, 19 were asked for" in structure_sentence(few, 19)
+    assert "7 permutations;" in structure_sentence(same, 7) and "interrupted" not in structure_sentence(same, 7)
+
+
+def test_the_sentence_of_the_structure_test():
+    right = sample_triplets(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 300, 0)
+    found = structure_test(right, "3-al", 19)
+    start = "the answers hold more structure than chance explains: p = 0.05, 19 permutations; the tree gets "
+    assert structure_sentence(found, 19).startswith(start + f"{found.agreement:.1%} of the answers")
+    nothing = structure_test(right, "3-al", 19, chance=lambda answers, rng: answers)
+    assert nothing.p_value == 1 and structure_sentence(nothing, 19).startswith(
+        "the answers may hold no structure: p = 1,"
+    )
+
+
 def test_level_of_the_structure_test():
     "On answers by coins, p ≤ 0.05 in at most one of twenty; 19 draws make that exact."
-    runs = 150
+    runs = 90
     asked = Triplets([np.random.default_rng(s).permutation(7)[:3] for s in range(60)], 7)
     wrong = sum(structure_test(asked.flip(0.5, s), "3-al", 19, rng=s).p_value <= 0.05 for s in range(runs))
     low, high = proportion_interval(wrong, runs, 0.999)

@@ -4,13 +4,16 @@ import csv
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 from comparison_hc.cli import main
-from comparison_hc.comparisons import Triplets
+from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
 from comparison_hc.people.crowd import crowd_table, planted_crowd
-from comparison_hc.practice.support import bootstrap_support
+from comparison_hc.practice import compare_command, support_command
+from comparison_hc.practice.support import bootstrap_support, redraw_statements, structure_test
+from comparison_hc.practice.support_command import structure_sentence
 
 
 @pytest.fixture
@@ -40,6 +43,108 @@ def test_support_on_the_screen(answers, capsys):
     tree = build_hierarchy("3-al", answers)[0]
     found = bootstrap_support(tree, answers, "3-al", 25).values[:-1]
     assert f"{(found >= 0.7).sum()} of 6 inner clusters in at least 70% of 25 trees of people" in support_line(out)
+
+
+def test_structure_on_the_screen(answers, capsys):
+    code, out, err = run(capsys, "cluster", "said.csv", "--method", "3-al", "--structure", 19)
+    line = next(line for line in out.splitlines() if line.startswith("structure"))
+    found = structure_test(answers, "3-al", 19)
+    assert code == 0 and err == "" and line.split(maxsplit=1)[1] == structure_sentence(found, 19) and "p = 0.05" in line
+    _, out, _ = run(capsys, "cluster", "said.csv", "--structure", 9)
+    tested = structure_test(answers, "4-al", 9)  # chosen by the answers, auto has no test of its own
+    assert f"{structure_sentence(tested, 9)}; tested with 4–AL" in out
+
+
+def test_structure_of_statements_is_that_of_statements(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    rows = [rng.permutation(8)[:3] for _ in range(60)]
+    (tmp_path / "central.csv").write_text("".join(",".join(f"o{i}" for i in row) + "\n" for row in rows))
+    words = ["cluster", "central.csv", "--kind", "central", "--method", "3-al", "--structure", "19", "--header", "no"]
+    said = read_comparisons("central.csv", "central", header=False)
+    by_statement = structure_sentence(structure_test(said, "3-al", 19, chance=redraw_statements), 19)
+    by_coin = structure_sentence(structure_test(said, "3-al", 19), 19)
+    out = run(capsys, *words)[1]
+    assert by_statement in out and by_coin not in out
+    settled = structure_sentence(structure_test(said.majority(), "3-al", 19), 19)
+    assert settled in run(capsys, *words, "--majority")[1]
+
+
+class Impatient:
+    "A bar whose user presses Ctrl-C when five are done."
+
+    def __enter__(self):
+        return lambda done, total: (_ for _ in ()).throw(KeyboardInterrupt) if done == 5 else None
+
+    def __exit__(self, *_):
+        pass
+
+
+def test_ctrl_c_keeps_what_there_is(answers, capsys, monkeypatch):
+    monkeypatch.setattr(support_command, "command_bar", lambda what: Impatient())
+    words = ["cluster", "said.csv", "--method", "3-al", "--support", 30, "--structure", 30, "--out", "tree.nwk"]
+    code, out, _ = run(capsys, *words)
+    assert code == 130 and "wrote tree.nwk" in out
+    assert "of 5 trees of people drawn again (interrupted; 30 were asked for)" in support_line(out)
+    assert "4 permutations; interrupted, 30 were asked for" in out
+    monkeypatch.setattr(compare_command, "command_bar", lambda what: Impatient())
+    code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
+    assert code == 130 and out == ""  # not one whole split
+    few = ["3-al", "random"]
+    monkeypatch.setattr("comparison_hc.practice.candidates.candidate_names", lambda *_, **__: few)
+    code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
+    assert code == 130 and "Interrupted after 2 of 3 splits" in out and "wrote table.csv" in out
+
+
+def shown_rows(answers, biased):
+    "The same answers as they were shown: in places by chance, or what was chosen always on the left."
+    rng, rows = np.random.default_rng(0), []
+    for (i, j, k), who in zip(np.array(list("abcdefgh"))[answers.array].tolist(), answers.respondents):
+        turned = who != biased and rng.random() < 0.5
+        rows.append(",".join([i, *((k, j, "right") if turned else (j, k, "left")), who]))
+    return "\n".join(["anchor,one,two,chosen,who", *rows]) + "\n"
+
+
+def test_people_and_places(answers, capsys, tmp_path):
+    (tmp_path / "shown.csv").write_text(shown_rows(answers, "p03"))
+    words = [
+        "shown.csv",
+        "--columns",
+        "anchor,one,two",
+        "--answer",
+        "chosen",
+        "--respondent",
+        "who",
+        "--method",
+        "3-al",
+    ]
+    code, out, err = run(capsys, "people", *words, "--out", "people.csv")
+    rows = {row["person"]: row for row in csv.DictReader(open("people.csv", encoding="utf-8"))}
+    assert code == 0 and float(rows["p03"]["first place"]) == 1 and rows["p03"]["biased"] == "True"
+    assert [who for who, row in rows.items() if row["biased"] == "True"] == ["p03"]
+    share = np.mean([line.split(",")[3] == "left" for line in open("shown.csv", encoding="utf-8").readlines()[1:]])
+    assert f"chosen in {share:.0%} of all answers (no preference: 50%)" in out
+    assert out.splitlines()[-2].endswith("Farther from that than chance explains: p03.") and "100% biased" in out
+    (tmp_path / "fair.csv").write_text(shown_rows(answers, None))
+    assert "Nobody is farther from that than chance explains." in run(capsys, "people", "fair.csv", *words[1:])[1]
+    assert "first place: not known" in run(capsys, "people", "said.csv", "--method", "3-al")[1]
+
+
+def test_statements_are_one_choice_each(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng, rows = np.random.default_rng(0), []
+    for number in range(120):
+        shown = rng.permutation(list("abcdef"))[:3]
+        rows.append(",".join([*shown, str(1 if number % 4 == 0 else rng.integers(3) + 1), f"p{number % 2}"]))
+    (tmp_path / "odd.csv").write_text("\n".join(["x,y,z,odd,who", *rows]) + "\n")
+    words = ["--kind", "odd-one-out", "--columns", "x,y,z", "--answer", "odd", "--respondent", "who"]
+    code, out, _ = run(capsys, "people", "odd.csv", *words, "--method", "3-al", "--out", "p.csv")
+    first = {who: np.mean([r.split(",")[3] == "1" for r in rows if r.endswith(who)]) for who in ("p0", "p1")}
+    for row in csv.DictReader(open("p.csv", encoding="utf-8")):
+        n, share = 60, first[row["person"]]  # 60 statements each, though 120 triplets
+        assert float(row["first place"]) == pytest.approx(share)
+        assert row["biased"] == str(binomtest(round(n * share), n, 1 / 3).pvalue <= 0.025)
+    assert code == 0 and "(no preference: 33%)" in out
 
 
 def test_without_support_nothing_is_said(answers, capsys):
@@ -81,6 +186,8 @@ def test_people(answers, capsys):
     "words, said",
     [
         (["cluster", "said.csv", "--support", "0"], "--support must be an integer of at least 1"),
+        (["cluster", "said.csv", "--structure", "0"], "--structure must be an integer of at least 1"),
+        (["cluster", "said.csv", "--method", "adds", "--structure"], "--structure must be left out with --method adds"),
         (["cluster", "said.csv", "--method", "adds", "--support"], "--support must be left out with --method adds"),
         (
             ["cluster", "w.csv", "--kind", "similarity", "--support"],
@@ -100,3 +207,23 @@ def test_bad_words_are_one_line(answers, capsys, tmp_path, words, said):
     (tmp_path / "anonymous.csv").write_text("a,b,c\nb,a,c\n")
     code, out, err = run(capsys, *words)
     assert code == 2 and err.count("\n") == 1 and said in err
+
+
+def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = planted_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9] * 6, 0)
+    Triplets(said, names=list("abcdefgh"), weights=np.linspace(0.1, 1, len(said))).to_csv("w.csv")
+    for method in ("auto", "4-al", "3-al", "4k-al", "3k-al"):
+        code, _, err = run(capsys, "cluster", "w.csv", "--method", method, "--support", 2, "--structure", 2)
+        assert (code, err) == (0, "")
+    assert run(capsys, "people", "w.csv", "--method", "3k-al")[0] == 0
+    code, out, err = run(capsys, "compare", "w.csv", "--splits", 3)
+    assert code == 0 and err == "" and "Best: " in out
+    monkeypatch.setattr("comparison_hc.practice.candidates.has_soe", lambda: True)
+    monkeypatch.setattr("comparison_hc.practice.evidence.compare_methods", lambda answers, names, *_, **__: names)
+    with pytest.raises(AttributeError):  # the list of names is no comparison
+        run(capsys, "compare", "w.csv", "--embeddings")
+    assert "SOE is left out" in capsys.readouterr().err
+    code, _, err = run(capsys, "cluster", "w.csv", "--method", "adds")
+    assert code == 2 and "--majority) settles each question by them" in err
+    assert run(capsys, "cluster", "w.csv", "--method", "adds", "--majority")[0] == 0

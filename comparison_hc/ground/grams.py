@@ -18,15 +18,16 @@ from .validation import as_array, check_flag, check_pairwise, check_progress, re
 # %% ../../nbs/0_ground/06w_grams.ipynb #e4979866
 def vote_lists(
     quadruplets,  # `Quadruplets`, m answers
-):  # (beat, lost): (P, P) sparse int8, an entry 1 for every answer: row x beat, or lost to, column y
+    weights=None,  # (m,) what every answer counts; None: 1, in 8 bits
+):  # (beat, lost): (P, P) sparse, an entry for every answer: row x beat, or lost to, column y
     "Who beat whom. Repeated answers are repeated entries: summed in 8 bits they could overflow."
     from scipy.sparse import coo_array
 
     n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
-    ones = np.ones(len(quadruplets), dtype=np.int8)
+    counts = np.ones(len(quadruplets), dtype=np.int8) if weights is None else weights
 
     def listed(row_and_column):
-        entries = coo_array((ones, row_and_column), shape=(n_pairs, n_pairs))
+        entries = coo_array((counts, row_and_column), shape=(n_pairs, n_pairs))
         entries.has_canonical_format = True  # so that SciPy does not sum them
         return entries.tocsr()
 
@@ -189,6 +190,11 @@ def gram_of_votes(
     return sum_on_all_cores(part, -(-len(V) // step), V.shape[1])
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #94f3d901
+def _settled(answers):
+    "The answers, or of answers with weights the majority's to every question."
+    return answers if answers.weights is None else answers.majority()
+
+
 def landmark_kernel(
     quadruplets,  # `Quadruplets`, m answers
     self_pairs=False,  # whether every {i, i} is a pair that beats every reference
@@ -198,9 +204,9 @@ def landmark_kernel(
 ):  # (N, N) int64, zero diagonal
     """How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9).
 
-    The majority counts. Memory about 20 bytes an answer beside the answers.
+    The majority counts, by weight where answers have weights. Memory about 20 bytes an answer beside the answers.
     """
-    quadruplets = as_quadruplets(quadruplets)
+    quadruplets = _settled(as_quadruplets(quadruplets, weighted=lists is None))
     n = check_pairwise(quadruplets.n_objects)
     check_flag(self_pairs, "self_pairs")
     check_progress(progress)
@@ -227,9 +233,9 @@ def judge_kernel(
 ):  # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
     """How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017).
 
-    The majority counts. Memory O(m + N²).
+    The majority counts, by weight where answers have weights. Memory O(m + N²).
     """
-    triplets = as_triplets(triplets)
+    triplets = _settled(as_triplets(triplets, weighted=True))
     check_pairwise(triplets.n_objects)
     check_flag(normalise, "normalise")
     A = judge_table(triplets, check_flag(self_pairs, "self_pairs"))

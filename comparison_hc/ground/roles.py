@@ -27,7 +27,7 @@ from comparison_hc.ground.reading import (
 )
 from .records import frame_table, read_json
 from .rows import is_name
-from .validation import check_flag, require
+from .validation import check_flag, check_names, require
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #rows
 MOST_REPEATED = 10**8  # answers that counts may stand for
@@ -46,7 +46,8 @@ class TableRows:
     ):
         self.rows, self.lines, self.drop = list(rows), list(lines), drop
         self.path, self.unit = path, unit
-        self.total, self.dropped = len(self.rows), {}  # dropped: {reason: lines}
+        self.conditions, self.total = 0, len(self.rows)  # conditions that rows had to meet, and how many did
+        self.dropped = {}  # {reason: lines}
 
     def where(
         self,
@@ -103,8 +104,11 @@ class TableRows:
         reasons = []
         for reason, lines in self.dropped.items():
             shown = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
-            reasons.append(f"{len(lines):,} {reason} ({self.unit} {shown})")
-        return f"{left_out:,} of {self.total:,} rows of {self.path} are left out: {'; '.join(reasons)}"
+            reasons.append(f"{len(lines):,} {reason} ({self.unit}{'s' * (len(lines) > 1)} {shown})")
+        rows = f"{self.total:,} rows of {self.path}"
+        if self.conditions:
+            rows += f" that meet the condition{'s' * (self.conditions > 1)}"
+        return f"{left_out:,} of {rows} are left out: {'; '.join(reasons)}"
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #where
 def parse_condition(
@@ -137,6 +141,7 @@ def apply_conditions(
         found = ", ".join(repr(cell) for cell, _ in Counter(cells).most_common(5))
         require(kept, "where", f"a condition that some rows meet (values there: {found})", text)
         table.keep(kept)
+    table.conditions, table.total = len(conditions), len(table.rows)
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #answer
 SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
@@ -244,9 +249,10 @@ class ReadingOptions:
             require(listed, argument, "a text or a list of texts", value)
             texts[argument] = tuple(value)
         check_flag(self.drop_invalid, "drop_invalid")
-        require(self.format is None or self.format in FORMATS, "format", f"one of {', '.join(FORMATS)}", self.format)
+        known = self.format is None or isinstance(self.format, str) and self.format in FORMATS
+        require(known, "format", f"one of {', '.join(FORMATS)}", self.format)
         require(self.records is None or isinstance(self.records, str), "records", "a text", self.records)
-        return replace(self, header=header, **texts)
+        return replace(self, header=header, objects=check_names(self.objects, argument="objects"), **texts)
 
 
 @dataclass(frozen=True)
@@ -258,6 +264,7 @@ class NamedAnswers:
     where: Callable  # function: where row r stands in the file, in words
     weights: list | None = None  # how much each counts, if the table says so and they are no counts
     notes: tuple = ()  # what the user should know: texts
+    places: list | None = None  # place on the screen of what was chosen, 0 the first, if the table says so
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #read
 def read_table(
@@ -266,6 +273,7 @@ def read_table(
 ):  # (name for messages, `CellTable`)
     "The cells of a file or of a DataFrame."
     if hasattr(source, "iloc"):
+        require(hasattr(source, "columns"), "path", "the name of a file, or a DataFrame", source)
         return "the table", frame_table(source)
     path = existing_file(source)
     suffix = unpacked_suffix(path)
@@ -295,7 +303,7 @@ def read_answers(
         path, table = read_table(source, options)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     names, rows, lines = table.header, table.rows, table.lines
-    objects = None if options.objects is None else {str(name) for name in options.objects}
+    objects = None if options.objects is None else set(options.objects)
     if names is None:
         is_header = options.header
         if is_header is None:
@@ -322,10 +330,10 @@ def _answers(table, names, options, objects):
             others[argument] = column_position(column, argument, names, n_columns)
     taken = list(others.values())
     positions, who = find_columns(names, n_columns, width, options.columns, options.respondent, table.where(0), taken)
+    apply_conditions(table, options.where, names)
     short = [r for r, row in enumerate(table.rows) if len(row) != n_columns]
     rule = f"{n_columns} cells, like the lines before it"
     table.refuse(short, rule, lambda r: f"{len(table.rows[r])} cells: {table.rows[r]}", "of another length")
-    apply_conditions(table, options.where, names)
     note = _check_missing(table, positions, taken, names, {"", *options.missing}, objects or ())
     if "answer" in others:
         chosen = _add_chosen(table, positions, others["answer"], names, options.kind)
@@ -338,11 +346,12 @@ def _answers(table, names, options, objects):
         table.repeat([int(row[weight]) for row in table.rows])
         del others["weight"]
     cells = [[row[c] for row in table.rows] for c in positions]
-    if "answer" in others:
-        cells = chosen_first(cells, [row[chosen] for row in table.rows], options.kind)
+    places = [row[chosen] for row in table.rows] if "answer" in others else None
+    if places is not None:
+        cells = chosen_first(cells, places, options.kind)
     weights = [row[weight] for row in table.rows] if "weight" in others else None
     respondents = None if who is None else [row[who] for row in table.rows]
-    return NamedAnswers(cells, respondents, table.where, weights, (note,))
+    return NamedAnswers(cells, respondents, table.where, weights, (note,), places)
 
 
 def _check_missing(table, positions, others, names, blank, objects):

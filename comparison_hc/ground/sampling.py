@@ -66,7 +66,7 @@ def sample_quadruplets(
     size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
     rng,  # int seed or `numpy.random.Generator`
 ):  # `Quadruplets`; tied pairs carry no answer and are left out
-    "Passive quadruplets (F19, section 2.3): questions drawn uniformly without replacement, answered by the similarity."
+    "Passive quadruplets (F19, section 2.3): different questions, drawn uniformly; rows come sorted by their question."
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)
@@ -94,7 +94,7 @@ def sample_triplets(
     size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
     rng,  # int seed or `numpy.random.Generator`
 ):  # `Triplets`; tied pairs carry no answer and are left out
-    "Passive triplets: drawn uniformly without replacement from all N · C(N−1, 2), answered by the similarity."
+    "Passive triplets: different questions, drawn uniformly from all N · C(N−1, 2); rows come sorted by their question."
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_triplet_questions(len(w)), size_or_p, rng)

@@ -14,7 +14,7 @@ from ..ground.validation import check_pairwise, check_progress, check_similarity
 from .votes import LinkScores, RankedVotes, places_of
 from .votes import ListedVotes as ListedVotes
 from .votes import check_partition as check_partition
-from .weights import WeightedVotes, weights_of
+from .weights import weights_of
 
 # %% ../../nbs/1_hierarchical/13_quadruplet_average.ipynb #merge-links-of-votes
 def merge_links_of_votes(
@@ -59,7 +59,7 @@ def quadruplet_average_linkage(
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     weights = weights_of(quadruplets, weights)
-    votes = ListedVotes(quadruplets) if weights is None else WeightedVotes(quadruplets, weights)
+    votes = ListedVotes(quadruplets, weights)
     return average_linkage_of_votes(votes, clusters, quadruplets.names, progress)
 
 

@@ -23,9 +23,9 @@ def kernel_passive(
     n_objects=None,  # N; by default as the answers say
     progress=None,  # called with (landmarks done, N)
 ):  # (N, N) int64 kernel with zero diagonal
-    "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9); the majority counts. About 20 bytes an answer beside them."
+    "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9); the majority (by weight) counts. About 20 bytes an answer."
     self_pairs, progress = check_flag(self_pairs, "self_pairs"), check_progress(progress)
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects), self_pairs, progress)
+    return landmark_kernel(as_quadruplets(quadruplets, n_objects, weighted=True), self_pairs, progress)
 
 # %% ../../nbs/1_hierarchical/12_quadruplet_kernel.ipynb #kernel-passive-ranked
 def kernel_passive_ranked(

@@ -14,8 +14,8 @@ from ..comparisons import Comparisons, as_comparisons
 from ..dendrogram import Dendrogram
 from ..ground.agreement import check_dendrogram
 from ..ground.validation import check_integer, check_pairwise, check_progress, require
-from .moves import answer_weights
 from .ordered_moves import moves_of
+from .weights import each_weight
 
 # %% ../../nbs/1_hierarchical/16_refinement.ipynb #refinement-gain
 def gain(
@@ -24,7 +24,7 @@ def gain(
     weights=None,  # as in `refine`
 ):  # int, or float where weights are floats
     "The weight of the answers that a tree keeps, less the weight of those it contradicts. O(N² + m)."
-    weights, step = answer_weights(answers, weights), dendrogram.lca_step()
+    weights, step = each_weight(answers, weights), dendrogram.lca_step()
     i, j, *other = answers.array.T
     first, second = step[i, j], step[tuple(other) if answers.width == 4 else (i, *other)]
     return (weights[first < second].sum() - weights[first > second].sum()).item()
@@ -62,7 +62,7 @@ def refine(
     n, K = check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
     answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, weighted=True)
     require(answers.n_objects == n, answers.kind, f"about the {n} objects of the dendrogram", answers)
-    weights = answer_weights(answers, weights)
+    weights = each_weight(answers, weights)
     check_pairwise(2 * K - 1, "the number of nodes of dendrogram")
     max_moves = np.inf if max_moves is None else check_integer(max_moves, "max_moves", 0)
     report = check_progress(progress) or (lambda gained, most: None)

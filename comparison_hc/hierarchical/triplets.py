@@ -25,9 +25,9 @@ def triplet_kernel(
     self_pairs=False,  # whether every i says that it is closer to itself than to any other object
     n_objects=None,  # N; by default as the answers say
 ):  # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
-    "The triplet kernel (Kleindessner and von Luxburg, 2017); the majority counts. Memory O(m + N²)."
+    "The triplet kernel (Kleindessner and von Luxburg, 2017); the majority (by weight) counts. Memory O(m + N²)."
     normalise, self_pairs = check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs")
-    return judge_kernel(as_triplets(triplets, n_objects), normalise, self_pairs)
+    return judge_kernel(as_triplets(triplets, n_objects, weighted=True), normalise, self_pairs)
 
 # %% ../../nbs/1_hierarchical/15_beyond.ipynb #triplet-kernel-active
 def triplet_kernel_active(

@@ -22,7 +22,7 @@ class TabledVotes:
 
     def __init__(
         self,
-        balance,  # (P, P) antisymmetric integers
+        balance,  # (P, P) antisymmetric numbers
     ):
         self.balance = balance
 
@@ -60,15 +60,17 @@ class TabledVotes:
 
 # %% ../../nbs/1_hierarchical/13w_votes.ipynb #listedvotes
 class ListedVotes:
-    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 10 bytes an answer."
+    "Votes as two sparse lists: whom each pair beat, and to whom it lost. Memory 10 bytes an answer, 24 with weights."
 
     cheap_to_sum = False
 
     def __init__(
         self,
         quadruplets,  # `Quadruplets`, m answers
+        weights=None,  # (m,) what every answer counts; None: all the same
     ):
-        self.beat, self.lost = vote_lists(quadruplets)
+        self.beat, self.lost = vote_lists(quadruplets, weights)
+        self.weighted = weights is not None
 
     @property
     def n_answers(self):
@@ -89,6 +91,8 @@ class ListedVotes:
         heard = np.concatenate([lost.indices, beat.indices])
         gains = np.repeat(change, np.diff(lost.indptr))
         losses = np.repeat(-change, np.diff(beat.indptr))
+        if self.weighted:
+            gains, losses = gains * lost.data, losses * beat.data
         return heard, np.concatenate([gains, losses])
 
     def response_to_all(
@@ -96,7 +100,7 @@ class ListedVotes:
         weight,  # (P,) weights of all pairs
     ):  # (P,) values
         "Σ_y c_xy u_y for every pair x: T from scratch."
-        if np.ptp(weight) == 0:
+        if np.ptp(weight) == 0 and not self.weighted:
             return weight[0] * (np.diff(self.beat.indptr) - np.diff(self.lost.indptr))
         parts = []
         for s in range(0, len(weight), 2048):  # in slices, because SciPy copies the entries as floats
@@ -109,7 +113,7 @@ class ListedVotes:
         n_links,  # how many links there are
     ):  # `TabledVotes`
         "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
-        balance = np.zeros((n_links, n_links), dtype=np.int64)
+        balance = np.zeros((n_links, n_links), dtype=float if self.weighted else np.int64)
         step, ends = 1 << 22, self.beat.indptr  # blocks of rows with about so many answers
         cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
         for start, stop in zip(cuts, cuts[1:]):
@@ -117,7 +121,8 @@ class ListedVotes:
             y = link[self.beat.indices[ends[start] : ends[stop]]]
             counted = (x >= 0) & (y >= 0)
             cells = x[counted] * n_links + y[counted]
-            balance += np.bincount(cells, minlength=n_links**2).reshape(n_links, n_links)
+            counts = self.beat.data[ends[start] : ends[stop]][counted] if self.weighted else None
+            balance += np.bincount(cells, counts, n_links**2).reshape(n_links, n_links)
         return TabledVotes(balance - balance.T)
 
     def worth_contracting(

@@ -12,17 +12,9 @@ from functools import cmp_to_key
 import numpy as np
 
 from ..dendrogram import Dendrogram
+from ..ground.rows import check_weights
 from ..ground.validation import require
-from comparison_hc.link.inputs import (
-    AVERAGE,
-    COMPLETE,
-    SINGLE,
-    MergeFunction,
-    as_merge,
-    check_distances,
-    check_weights,
-    distance_of,
-)
+from .inputs import AVERAGE, COMPLETE, SINGLE, MergeFunction, as_merge, check_distances, distance_of
 
 # %% ../../nbs/4_link/40w_agglomerate.ipynb #first-of
 _LAST = np.nextafter(1.0, 0.0)  # "just left of 1" in floating point
@@ -221,8 +213,8 @@ def mixed_linkage(
     require(isinstance(merges, (tuple, list)) and len(merges), "merges", "a sequence of merge functions", merges)
     first = check_distances(metrics[0], "metrics, entry 0,")
     Ds = [check_distances(D, f"metrics, entry {i},", len(first)) for i, D in enumerate(metrics)]
-    beta = check_weights(beta, "beta", len(Ds))
-    alpha = check_weights(alpha, "alpha", len(merges))
+    beta = check_weights(beta, len(Ds), "of at least 0, of sum 1", "beta")
+    alpha = check_weights(alpha, len(merges), "of at least 0, of sum 1", "alpha")
     merges = [as_merge(merge, "merges") for merge in merges]
     D = sum(w * D for w, D in zip(beta, Ds))
     mix = MergeFunction("mix", lambda block: sum(w * distance_of(merge, block) for w, merge in zip(alpha, merges)))

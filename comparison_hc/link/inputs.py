@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SINGLE', 'COMPLETE', 'AVERAGE', 'NAMED', 'LARGEST_DISTANCE', 'rings_and_disks', 'MergeFunction', 'as_merge',
-           'as_merges', 'as_metric_merge', 'distance_of', 'picked_place', 'check_distances', 'on_grid', 'check_weights']
+           'as_merges', 'as_metric_merge', 'distance_of', 'picked_place', 'check_distances', 'on_grid']
 
 # %% ../../nbs/4_link/40w_inputs.ipynb #from-collections-abc
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..ground.validation import as_array, as_rng, check_integer, check_number, check_similarity, require
+from ..ground.validation import as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../../nbs/4_link/40w_inputs.ipynb #rings-and-disks
 def rings_and_disks(
@@ -137,16 +137,3 @@ def on_grid(
     largest, n = max(float(D.max()) for D in matrices), len(matrices[0])
     unit = 2.0 ** (np.frexp(largest)[1] - 53 + np.frexp(n * n / 4)[1]) if largest > 0 else 1.0
     return [np.round(D / unit) * unit if unit > 0 else D for D in matrices]
-
-# %% ../../nbs/4_link/40w_inputs.ipynb #check-weights
-def check_weights(
-    values,  # sequence of numbers
-    argument,  # its name in a message
-    length,  # how many there must be
-):  # (length,) float array
-    "Non-negative weights that sum to one. Raises `InputError`."
-    w = as_array(values, argument, "a sequence of numbers")
-    require(w.ndim == 1 and len(w) == length and w.dtype.kind in "biuf", argument, f"{length} numbers", values)
-    fits = np.isfinite(w).all() and (w >= 0).all() and abs(w.sum() - 1) < 1e-9
-    require(fits, argument, "weights: not negative, of sum 1", values)
-    return w.astype(float)

@@ -13,15 +13,16 @@ import numpy as np
 
 from ..comparisons import Triplets, as_comparisons
 from ..dendrogram import Dendrogram
-from ..ground.agreement import count_agreement
 from ..ground.questions import distinct_questions
 from ..ground.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..ground.workers import check_workers, map_in_order
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
+from ..hierarchical.weights import each_weight
 from ..oracles import sample_triplets
+from ..practice.candidates import as_builder
+from ..practice.evidence import verdicts
 from ..practice.people_filter import without_people as without_people
-from ..practice.support import as_builder
 
 # %% ../../nbs/8_people/82_crowd.ipynb #crowd-plant
 def planted_crowd(
@@ -55,15 +56,17 @@ def against_the_others(
     build="4-al",  # name of a passive method, or function from answers to a `Dendrogram`
     n_jobs=1,  # workers; −1 for one a core
     progress=None,  # called with (people done, people in all)
-):  # (P, 2) integers: how many answers of each person the tree of all others agrees and disagrees with
-    "Leave one person out. People come in the order of their names."
+):  # (m,) integers, an answer each: 1 as the tree of all others says, −1 not so, 0 where that tree is open
+    "Leave one person out."
     (names, person), build = people_of(answers), as_builder(build)
 
     def one(who):
-        found = count_agreement(build(answers.take(person != who)), answers.take(person == who))
-        return found.agree, found.disagree
+        return verdicts(build(answers.take(person != who)), answers.take(person == who))
 
-    return np.array(list(map_in_order(one, range(len(names)), check_workers(n_jobs), check_progress(progress))))
+    said = np.zeros(len(answers), dtype=np.int8)
+    for who, found in enumerate(map_in_order(one, range(len(names)), check_workers(n_jobs), check_progress(progress))):
+        said[person == who] = found
+    return said
 
 # %% ../../nbs/8_people/82_crowd.ipynb #crowd-repeats
 def own_consistency(
@@ -98,7 +101,7 @@ def to_look_at(
 def crowd_table(
     answers,  # `Triplets` or `Quadruplets` with respondents
     build="4-al",  # name of a passive method, or function from answers to a `Dendrogram`
-    places=None,  # (m,) place on the screen of what was chosen, 0 the first; None: not known
+    places=None,  # (m,) place on the screen of what was chosen, 0 the first, −1 not known; None: all not known
     min_decided=20,  # people with fewer decided answers are not recommended for a look
     n_jobs=1,  # workers; −1 for one a core
     progress=None,  # called with (people done, people in all)
@@ -106,11 +109,12 @@ def crowd_table(
     "Agreement with the others' tree, consistency, place, share, and whom to look at. Raises `InputError`."
     from pandas import DataFrame
 
-    answers = as_comparisons(answers)
+    answers = as_comparisons(answers, weighted=True)
     names, person = people_of(answers)
     check_integer(min_decided, "min_decided")
-    number = np.bincount(person)
-    agree, disagree = against_the_others(answers, build, n_jobs, progress).T
+    number, weights = np.bincount(person), each_weight(answers)
+    said = against_the_others(answers, build, n_jobs, progress)
+    decided, agree, disagree = (np.bincount(person, w) for w in (said != 0, weights * (said > 0), weights * (said < 0)))
     equal, pairs = own_consistency(answers).T
     with np.errstate(invalid="ignore"):
         share = agree / (agree + disagree)
@@ -119,19 +123,20 @@ def crowd_table(
                 "person": names,
                 "answers": number,
                 "share": number / len(answers),
-                "decided": agree + disagree,
+                "decided": decided.astype(np.int64),
                 "agreement": share,
                 "repeats": pairs,
                 "consistency": equal / pairs,
             }
         )
     if places is not None:
-        rule = f"{len(answers)} integers of at least 0, one an answer"
+        rule = f"{len(answers)} integers of at least -1, one an answer"
         places = as_array(places, "places", rule)
-        whole = places.shape == (len(answers),) and places.dtype.kind in "iub" and (places >= 0).all()
+        whole = places.shape == (len(answers),) and places.dtype.kind in "iub" and (places >= -1).all()
         require(whole, "places", rule, places)
-        table["first place"] = np.bincount(person, places == 0) / number
-    table["look"] = to_look_at(share, agree + disagree, min_decided)
+        with np.errstate(invalid="ignore"):
+            table["first place"] = np.bincount(person, places == 0) / np.bincount(person, places >= 0)
+    table["look"] = to_look_at(share, decided, min_decided)
     return table.sort_values(["agreement", "person"], ignore_index=True)
 
 # %% ../../nbs/8_people/82_crowd.ipynb #crowd-weights
@@ -176,18 +181,18 @@ def crowd_weights(
     progress=None,  # called with (rounds done, rounds at most)
 ):  # `CrowdWeights`
     "Reliabilities of people by expectation and maximisation in turn (after Dawid and Skene 1979)."
-    answers = as_comparisons(answers)
+    answers = as_comparisons(answers, weighted=True)
     names, person = people_of(answers)
-    require(method in WEIGHTED_METHODS, "method", f"one of {', '.join(WEIGHTED_METHODS)}", method)
+    known = isinstance(method, str) and method in WEIGHTED_METHODS
+    require(known, "method", f"one of {', '.join(WEIGHTED_METHODS)}", method)
     check_progress(progress)
-    max_rounds, tol = check_integer(max_rounds, "max_rounds"), check_number(tol, "tol", 0)
+    max_rounds, tol = check_integer(max_rounds, "max_rounds", 1, 1000), check_number(tol, "tol", 0)
     n_folds = min(check_integer(n_folds, "n_folds", 2), len(names))
     fold = as_rng(rng).permutation(len(names)) % n_folds
     build = WEIGHTED_METHODS[method]
     p = np.full(len(names), 0.75)  # at first all the same
 
-    own = getattr(answers, "weights", None)
-    own = np.ones(len(answers)) if own is None else own
+    own = each_weight(answers)
 
     def tree_of(kept, worth):
         some = (own * worth[person])[kept]
@@ -198,8 +203,8 @@ def crowd_weights(
         for out in range(n_folds):
             tree = tree_of(fold[person] != out, worth)
             for who in np.flatnonzero(fold == out):
-                found = count_agreement(tree, answers.take(person == who))
-                p[who] = (found.agree + 1) / (found.agree + found.disagree + 2)
+                said, counts = verdicts(tree, answers.take(person == who)), own[person == who]
+                p[who] = (counts[said > 0].sum() + 1) / (counts[said != 0].sum() + 2)
         moved = np.abs(p - before).max()
         if progress:
             progress(n_rounds, max_rounds)

@@ -62,8 +62,6 @@ def choose_method(
 
 def _why_not(answers):
     "Why methods cannot be compared; empty if they can."
-    if answers.weights is not None:
-        return "the answers have weights, which some methods cannot use"
     if len(answers) < FEWEST_ANSWERS:
         return f"{len(answers)} answers are too few (at least {FEWEST_ANSWERS}) to compare methods"
     sets = int(object_sets(answers).max()) + 1

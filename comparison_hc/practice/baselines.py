@@ -73,7 +73,7 @@ class Embedding:
 # %% ../../nbs/5_practice/55_baselines.ipynb #f3f3c739
 def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     "The gate of both methods: (`Triplets`, d)."
-    triplets = as_triplets(triplets, n_objects)
+    triplets = as_triplets(triplets, n_objects, weighted=True)
     unseen = np.flatnonzero(np.bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
     rule = "about every object at least once (nothing would place the others)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))

@@ -6,11 +6,12 @@
 __all__ = ['COMPARE_HELP', 'add_compare', 'compare_command']
 
 # %% ../../nbs/5_practice/53w_compare.ipynb #imports
+import sys
+
 from ..ground.progress import command_bar
 from ..ground.validation import check_integer, require
-from .cluster_command import KINDS, help_text
 from .command_files import check_files
-from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
+from .reading_command import add_reading, said_as_lines, say, say_if_disconnected, typed_answers
 
 # %% ../../nbs/5_practice/53w_compare.ipynb #add-compare
 COMPARE_HELP = {
@@ -37,8 +38,6 @@ def add_compare(
     def option(name, **settings):
         compare.add_argument(f"--{name}", help=" ".join(COMPARE_HELP[name].split()), **settings)
 
-    kinds = [kind for kind in KINDS if kind != "similarity"]
-    compare.add_argument("--kind", choices=kinds, default="triplets", help=help_text("kind"))
     option("splits", type=int, default=5, metavar="N")
     option("embeddings", action="store_true")
     option("by", choices=["people", "answers"])
@@ -53,31 +52,27 @@ def compare_command(
 ):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.ground.files import write_whole
-    from comparison_hc.practice.candidates import candidate_names
+    from comparison_hc.practice.candidates import candidate_names, has_soe
     from comparison_hc.practice.evidence import compare_methods
 
     check_integer(args.splits, "--splits")
-
-    _check_files(args)
+    check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
     answers = typed_answers(args)
     rule = "answers where the file does not say who gave them (--respondent names the column)"
     require(args.by != "people" or answers.respondents is not None, "--by", rule, args.by)
     say_if_disconnected(answers)
-    names = candidate_names(answers.kind, args.embeddings)
+    weighted = answers.weights is not None
+    names = candidate_names(answers.kind, args.embeddings, weighted)
+    if weighted and args.embeddings and has_soe():
+        print("comparison-hc: SOE is left out: it cannot weigh answers", file=sys.stderr)
     people = {None: None, "people": True, "answers": False}[args.by]
     with said_as_lines(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=people, rng=args.seed, progress=progress)
+    args.interrupted = found.interrupted
+    if args.out:
+        write_whole(args.out, found.table.drop(columns="tree").to_csv())
     print(found.to_text())
     for sentence in found.sentences():
         print(f"\n{sentence}")
     if args.out:
-        write_whole(args.out, found.table.drop(columns="tree").to_csv())
-        print(f"\nwrote {args.out}")
-
-# %% ../../nbs/5_practice/53w_compare.ipynb #check-out
-def _check_files(args):
-    "Inputs are there, and the table would overwrite none of them."
-    from argparse import Namespace
-
-    named = [("FILE", args.file), ("--objects", args.objects)]
-    check_files(Namespace(out=[args.out] if args.out else []), named, (".csv",))
+        say(f"\nwrote {args.out}")

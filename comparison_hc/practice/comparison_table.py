@@ -47,6 +47,11 @@ class MethodComparison:
     n_objects: int
 
     @property
+    def interrupted(self):
+        "Whether Ctrl-C left splits of the plan out."
+        return self.runs.split.nunique() < len(self.plan.splits)
+
+    @property
     def best(self):
         "Name of the method with the highest agreement; of trees only, and never the random one."
         return best_row(self.table)
@@ -84,7 +89,10 @@ def _how_measured(found):
     "How often, and what was held out."
     plan, runs = found.plan, found.runs
     share = runs.n_test.mean() / found.n_answers
-    times = f"{len(plan.splits)} times" if len(plan.splits) > 1 else "Once"
+    done, planned = runs.split.nunique(), len(plan.splits)
+    times = f"{done} times" if done > 1 else "Once"
+    if found.interrupted:
+        times = f"Interrupted after {done} of {planned} splits. {times}"
     what = f"{found.n_answers:,} answers about {found.n_objects:,} objects"
     if plan.by == "people":
         how = f"{times} about {share:.0%} of {what} were held out, whole people at a time ({plan.n_units:,} people)"

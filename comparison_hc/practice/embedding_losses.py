@@ -22,6 +22,7 @@ class ComparedPairs:
     high: np.ndarray
     near: np.ndarray  # (m,) number of the pair that is closer
     far: np.ndarray  # (m,) number of the other
+    weights: np.ndarray | None = None  # (m,) what each triplet counts; None: all the same
 
 
 def compared_pairs(
@@ -32,7 +33,7 @@ def compared_pairs(
     seen = np.zeros(triplets.n_objects * (triplets.n_objects - 1) // 2, dtype=bool)
     seen[near] = seen[far] = True
     number = np.cumsum(seen, dtype=np.int32) - 1
-    return ComparedPairs(*pair_from_index(np.flatnonzero(seen)), number[near], number[far])
+    return ComparedPairs(*pair_from_index(np.flatnonzero(seen)), number[near], number[far], triplets.weights)
 
 # %% ../../nbs/5_practice/55w_embedding_losses.ipynb #logistic
 SLICE = 1 << 18  # triplets at a time: what is computed about them fits into the cache
@@ -42,6 +43,7 @@ def logistic_loss(
     score,  # (P,) a score a pair
     near,  # (m,) number of the pair that is closer
     far,  # (m,) number of the other
+    weights=None,  # (m,) what each triplet counts; None: all the same
 ):  # (mean of ln(1 + e^−margin), (P,) its derivative by each pair's score)
     "The loss of both methods, in slices."
     loss, slope, size = 0.0, np.zeros(len(score)), max(SLICE, len(score))
@@ -49,10 +51,13 @@ def logistic_loss(
         a, b = near[start : start + size], far[start : start + size]
         margin = score[a] - score[b]
         small = np.exp(-np.abs(margin))  # never overflows
-        loss += np.log1p(small).sum() - np.minimum(margin, 0).sum()
-        pull = np.where(margin > 0, small, 1) / (1 + small)  # 1 − P
+        here, pull = np.log1p(small) - np.minimum(margin, 0), np.where(margin > 0, small, 1) / (1 + small)  # 1 − P
+        if weights is not None:
+            here, pull = here * weights[start : start + size], pull * weights[start : start + size]
+        loss += here.sum()
         slope += np.bincount(b, pull, len(score)) - np.bincount(a, pull, len(score))
-    return loss / len(near), slope / len(near)
+    total = len(near) if weights is None else weights.sum()
+    return loss / total, slope / total
 
 # %% ../../nbs/5_practice/55w_embedding_losses.ipynb #losses
 def t_ste_loss(
@@ -63,7 +68,7 @@ def t_ste_loss(
     "t-STE's loss."
     apart = points[pairs.low] - points[pairs.high]
     D = np.einsum("pd,pd->p", apart, apart)
-    loss, slope = logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far)
+    loss, slope = logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far, pairs.weights)
     push = -(alpha + 1) * slope / (alpha + D)  # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
     n = len(points)
     pushed = [np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in apart.T]
@@ -77,7 +82,7 @@ def forte_loss(
     "FORTE's loss."
     own = np.diag(gram)
     score = 2 * gram[pairs.low, pairs.high] - own[pairs.low] - own[pairs.high]
-    loss, slope = logistic_loss(score, pairs.near, pairs.far)
+    loss, slope = logistic_loss(score, pairs.near, pairs.far, pairs.weights)
     G = np.zeros_like(gram)
     G[pairs.low, pairs.high] = slope
     G += G.T  # D_ij = K_ii + K_jj − K_ij − K_ji

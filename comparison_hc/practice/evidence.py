@@ -6,13 +6,17 @@
 __all__ = ['verdicts', 'shares', 'most_reachable', 'overlapping_interval', 'compare_methods', 'measure']
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #imports
+from functools import partial
+
 import numpy as np
 
 from ..comparisons import as_comparisons
 from ..dendrogram import Dendrogram
 from ..ground.questions import distinct_questions
 from ..ground.validation import as_rng, check_progress, require
-from .candidates import Candidate, candidate, candidate_names, make
+from ..ground.workers import until_interrupted
+from ..hierarchical.weights import each_weight
+from .candidates import Candidate, candidate, candidate_names, checked_model, make
 from .comparison_table import COLUMNS, MethodComparison, best_row
 from .splits import object_sets, plan_splits
 
@@ -94,26 +98,35 @@ def compare_methods(
     progress=None,  # called with (trees built, trees in all)
 ):  # `MethodComparison`
     "Held-out agreement of several methods over repeated splits. Raises `InputError`."
-    answers = as_comparisons(answers)
-    chosen, check = _check_methods(methods, answers.kind), check_progress(progress)
+    answers = as_comparisons(answers, weighted=True)
+    chosen, check = _check_methods(methods, answers), check_progress(progress)
     plan_rng, seeds = as_rng(rng).spawn(2)
     plan = plan_splits(answers, n_splits, test_share, people, plan_rng)
     return measure(answers, chosen, plan, seeds, check)
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #check-methods
-def _check_methods(methods, kind):
+def _check_methods(methods, answers):
     "List of `Candidate`."
+    kind, weighted = answers.kind, answers.weights is not None
     rule = "names of methods, or a dict of functions of the answers; at least one"
-    methods = candidate_names(kind) if methods is None else methods
+    methods = candidate_names(kind, weighted=weighted) if methods is None else methods
     require(isinstance(methods, (list, tuple, dict)) and len(methods) > 0, "methods", rule, methods)
     if isinstance(methods, dict):
         require(all(map(callable, methods.values())), "methods", rule, methods)
-        return [Candidate(name, name, lambda answers, rng, f=f: f(answers)) for name, f in methods.items()]
+        return [Candidate(name, name, partial(_own, f)) for name, f in methods.items()]
+    require(all(isinstance(name, str) for name in methods), "methods", rule, methods)
     chosen = [candidate(name) for name in dict.fromkeys(methods)]
     for one in chosen:
         rule = f"methods that take {kind}"
         require(kind == "triplets" or one.takes == "quadruplets", "methods", rule, one.name)
+        rule = "methods that can weigh answers (.without_weights() leaves the weights out)"
+        require(one.weighs or not weighted, "methods", rule, one.name)
     return chosen
+
+
+def _own(method, answers, rng):
+    "What a user's function makes of answers."
+    return checked_model(method(answers), answers, points=True)
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #measure
 def measure(
@@ -123,25 +136,26 @@ def measure(
     rng,  # `numpy.random.Generator`
     progress=None,  # called with (trees built, trees in all)
 ):  # `MethodComparison`
-    "The comparison on the splits of a plan."
-    weights = getattr(answers, "weights", None)
-    weights = np.ones(len(answers)) if weights is None else np.asarray(weights, dtype=float)
-    rows, done = [], 0
-    for number, split in enumerate(plan.splits):
-        seed, made = int(rng.integers(2**63)), {}
+    "The comparison on the splits of a plan; Ctrl-C ends it with the splits that are done, if any."
+    weights = each_weight(answers).astype(float)
+
+    def one_split(number, split):
+        seed, made, rows = int(rng.integers(2**63)), {}, []
         train, test = answers.take(split.train), answers.take(split.test)
         most = most_reachable(test, weights[split.test])
-        for one in chosen:
+        for done, one in enumerate(chosen, number * len(chosen) + 1):
             model, seconds = make(one, train, seed, made)
             row = dict(split=number, method=one.name, n_train=len(train), n_test=len(test), seconds=seconds, most=most)
             row |= shares(verdicts(model, test), weights[split.test])
             seen = shares(verdicts(model, train), weights[split.train])
-            rows.append(row | {f"train_{name}": share for name, share in seen.items()})
-            rows[-1]["tree"] = isinstance(model, Dendrogram)
-            done += 1
+            row |= {f"train_{name}": share for name, share in seen.items()}
+            rows.append(row | {"tree": isinstance(model, Dendrogram)})
             if progress:
                 progress(done, len(chosen) * len(plan.splits))
-    return _summarise(rows, chosen, plan, answers)
+        return rows
+
+    runs, _ = until_interrupted(one_split(number, split) for number, split in enumerate(plan.splits))
+    return _summarise(sum(runs, []), chosen, plan, answers)
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #summarise
 def _summarise(rows, chosen, plan, answers):

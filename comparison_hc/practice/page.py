@@ -15,9 +15,10 @@ from pathlib import Path
 from ..ground.files import write_whole as write_whole
 from ..ground.validation import require
 from . import page_sections as show
-from .page_sections import picture_of
+from .page_sections import paper_picture, picture_of
 from .results import FlatResult as FlatResult
 from .results import Result, json_text, labels_text, linkage_text
+from .tree_places import visible_text
 
 # %% ../../nbs/5_practice/54_page.ipynb #7ba2beb4
 def page_style():  # text
@@ -48,7 +49,8 @@ def html_page(
     body = "\n".join(section for section in sections if section)
     script = f'<script type="module">\n{page_script()}</script>' if tree and show.moves(result) else ""
     start = f"<h1>{title}</h1>\n<p class='lead'>{escape(_lead(result))}</p>"
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{start}\n{body}\n{script}</body></html>\n'
+    page = f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{start}\n{body}\n{script}</body></html>\n'
+    return visible_text(page)
 
 
 def _lead(result):
@@ -83,10 +85,10 @@ def png_picture(
 def pdf_picture(
     result,  # `Result`
 ):  # bytes
-    "The tree as PDF: lines and letters, not pixels."
+    "The tree as PDF: lines and letters, not pixels; in columns on a sheet of A4 where it would be longer."
     import vl_convert
 
-    return vl_convert.svg_to_pdf(svg_text(result))
+    return vl_convert.svg_to_pdf(paper_picture(result).svg(scale=0.75))  # it takes a pixel for a point, 1/72 inch
 
 
 def newick_text(
@@ -114,7 +116,7 @@ def check_destination(
     endings=tuple(writers),  # legal endings
 ):  # the `Path`
     "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
-    require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
+    require(isinstance(path, (str, os.PathLike)) and "\0" not in str(path), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
     require(path.parent.is_dir(), argument, "in an existing folder", str(path))

@@ -11,8 +11,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from ..ground.validation import MissingFileError
-from .tree_picture import SIDES, TreeLook
+from .tree_places import SIDES, TreeLook
 
 # %% ../../nbs/5_practice/53w_page_options.ipynb #words
 def add_page_options(
@@ -21,8 +20,10 @@ def add_page_options(
     "The words that say how a page or picture looks."
     images = "folder with a picture of each object, named as the object is (cat.jpg); they stand at the leaves"
     parser.add_argument("--images", metavar="FOLDER", help=images)
-    for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
-        said = f"{name} of the tree's picture in pixels (default: {other})"
+    for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need, or in .pdf A4")):
+        said = (
+            f"{name} of the tree's picture in pixels, 96 an inch; leaves stand in columns if need be (default: {other})"
+        )
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=said)
     said = "side of the tree's root: left (default), right, top or bottom"
     parser.add_argument("--orientation", choices=SIDES, default="left", help=said)
@@ -32,8 +33,10 @@ def check_page_options(
     args,  # what was typed
 ):  # `TreeLook`
     "The look that was asked for. To be asked before long work, not after. Raises `InputError`."
-    if args.images is not None and not Path(args.images).is_dir():
-        raise MissingFileError(f"--images must be an existing folder; got {args.images!r}")
+    if args.images is not None:
+        from comparison_hc.practice.page_parts import check_images
+
+        check_images(args.images)
     return TreeLook(args.width, args.height, args.orientation)
 
 # %% ../../nbs/5_practice/53w_page_options.ipynb #how
@@ -62,10 +65,11 @@ def dressed(
     if args.images is not None:
         from comparison_hc.practice.page_parts import images_from_folder
 
-        known["images"], missing = images_from_folder(args.images, result.names)
+        known["images"], missing, others = images_from_folder(args.images, result.names)
         said = f"{len(known['images']):,} of {len(result.names):,} objects"
-        if missing:
-            more = f" and {len(missing) - 5:,} others" if len(missing) > 5 else ""
-            said += f"; none of {', '.join(missing[:5])}{more}"
+        for found, what in ((missing, "none of"), (others, "no object has the name of")):
+            if found:
+                more = f" and {len(found) - 5:,} others" if len(found) > 5 else ""
+                said += f"; {what} {', '.join(found[:5])}{more}"
         known["notes"] = result.notes | {"pictures": said}
     return replace(result, **known)

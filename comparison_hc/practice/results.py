@@ -35,6 +35,7 @@ class Result:
     images: object = None  # {name: data URI} of pictures of objects; or None
     how: object = None  # {"command": …, "version": …, "sha256": … of the data file}; or None
     look: object = None  # `TreeLook`: size and direction of the picture; or None
+    similarity: object = None  # (N, N) the given similarity, where there are no answers; or None
 
     @property
     def names(self):

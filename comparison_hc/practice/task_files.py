@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..ground.reading import check_row_lengths, read_cells
+from ..ground.reading import check_row_lengths, existing_file, read_cells
 from ..ground.validation import InputError, check_integer, check_names, require
 from ..link.inputs import check_distances
-from .command_files import existing_file, read_similarity, read_truth
+from .command_files import read_similarity, read_truth
 
 # %% ../../nbs/5_practice/59w_task_files.ipynb #measure
 DISTANCES = ("euclidean", "cityblock", "chebyshev", "cosine")

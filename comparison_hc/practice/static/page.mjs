@@ -39,10 +39,7 @@ function tint() {
   return number;
 }
 
-function span(line, first, last) {
-  line.setAttribute(data.sideways ? "y1" : "x1", first);
-  line.setAttribute(data.sideways ? "y2" : "x2", last);
-}
+const span = (line, ...ends) => ends.forEach((end, i) => line.setAttribute((data.sideways ? "y" : "x") + (i + 1), end));
 
 function draw() {
   const {across, ends} = layout(), number = tint(), rows = new Map();
@@ -75,9 +72,9 @@ function draw() {
   cutter.setAttribute("transform", move(0, data.stops[state.k - 1] - data.stops[(data.k ?? 1) - 1]));
   cutter.querySelectorAll("line").forEach(line => span(line, data.start - 6, data.start + breadth + 4));
   const [wide, tall] = data.sideways ? [width, height - less] : [width - less, height];
-  svg.setAttribute("viewBox", `0 0 ${wide} ${tall}`);
-  svg.setAttribute("width", wide * state.zoom);
-  svg.setAttribute("height", tall * state.zoom);
+  const size = {viewBox: `0 0 ${wide} ${tall}`, width: wide * state.zoom, height: tall * state.zoom};
+  for (const [name, value] of Object.entries(size)) svg.setAttribute(name, value);
+  document.body.classList.toggle("changed", state.k !== (data.k ?? 1) || state.folded.size !== data.folded.length);
   list();
 }
 
@@ -126,14 +123,16 @@ for (const joint of svg.querySelectorAll(".joint")) {
   const node = +joint.dataset.node;
   const fold = () => { if (!state.folded.delete(node)) state.folded.add(node); draw(); };
   joint.setAttribute("role", "button");
-  joint.setAttribute("tabindex", 0);
+  joint.setAttribute("tabindex", node === root ? 0 : -1);
   joint.addEventListener("click", fold);
   joint.addEventListener("keydown", event => {
-    if (!/^(Enter| |Arrow.*)$/.test(event.key)) return;
+    const seen = [...layout().across].filter(([v]) => groups.get(v).matches(".joint"));
+    const near = seen.sort((a, b) => a[1] - b[1]).map(([v]) => v), at = near.indexOf(node);
+    const to = {ArrowUp: near[at - 1], ArrowDown: near[at + 1], ArrowLeft: parent[node], Enter: node, " ": node,
+      ArrowRight: near.find(v => data.children[node - K].includes(v))}[event.key];
+    if (to === undefined) return;
     event.preventDefault();
-    if (!event.key.startsWith("Arrow")) fold();
-    else if (event.key !== "ArrowRight") groups.get(parent[node]).focus();
-    else data.children[node - K].map(child => groups.get(child)).find(group => group.matches(".joint"))?.focus();
+    if (to === node && !event.key.startsWith("Arrow")) fold(); else groups.get(to).focus();
   });
 }
 cutter.addEventListener("pointerdown", event => {
@@ -152,3 +151,4 @@ press("fit", () => { state.zoom = Math.min(1, (figure.clientWidth - 8) / svg.vie
 press("unfold", () => { state.folded = new Set(data.folded); });
 document.getElementById("controls").hidden = false;
 draw();
+if (data.sideways) figure.scrollLeft = data.badges < width / 2 ? 0 : width; // on a narrow screen names are seen first

@@ -1,0 +1,301 @@
+"""The classroom: what students get, and submissions that are wrong, lost, clever or hostile."""
+
+import json
+import sys
+
+import pytest
+
+from comparison_hc.classroom.checking import Wrong, expect_equal, find_assignment, open_assignment
+from comparison_hc.classroom.grading import grade_folder, grade_notebook, match
+from comparison_hc.classroom.sandbox import Limits, Sandbox
+from comparison_hc.classroom.source import (
+    find_source,
+    generate,
+    new_assignment,
+    read_notebook,
+    read_source,
+    student_version,
+)
+from comparison_hc.cli import main
+from comparison_hc.ground.files import JournalError
+from comparison_hc.ground.journals import JournalFile
+from comparison_hc.ground.validation import InputError
+
+LIMITS = Limits(seconds=20, total=60)
+SHORT = Limits(seconds=4, total=30)
+RIGHT = "def count(n):\n    m = n * (n - 1) // 2\n    return m * (m - 1) // 2"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory):
+    "The source of an assignment of one's own, with a second part."
+    folder = tmp_path_factory.mktemp("own")
+    path, module = new_assignment("count-twice", folder)
+    sys.path.insert(0, str(folder))
+    source = read_notebook(path)
+    second = json.loads(json.dumps(source["cells"][4:6]).replace("1a", "1b").replace("count(n)", "double(n)"))
+    second[0]["source"] = "def double(n):\n    ### BEGIN SOLUTION\n    return 2 * count(n)\n    ### END SOLUTION"
+    second[1]["source"] = "assert double(4) == 30, 'double(4) should be 30'"
+    source["cells"] += second
+    path.write_text(json.dumps(source), encoding="utf-8")
+    yield path
+    sys.path.remove(str(folder))
+
+
+def submission(path, **answers):
+    "The student's version with these answers."
+    notebook = student_version(read_notebook(path))
+    for cell in notebook["cells"]:
+        part = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if part in answers:
+            cell["source"] = answers[part]
+    return notebook
+
+
+def points(path, notebook, limits=LIMITS):
+    "Points of 1a, 1a hidden and 1b, and all that was said."
+    graded = grade_notebook(read_notebook(path), notebook, limits, [path.parent])
+    said = " | ".join([*(result.said for result in graded.results), *graded.notes])
+    return [result.points for result in graded.results], said
+
+
+def test_right_answers_have_all_points(own):
+    assert points(own, submission(own, **{"1a": RIGHT, "1b": "def double(n):\n    return 2 * count(n)"}))[0] == [
+        2,
+        1,
+        2,
+    ]
+    assert points(own, read_notebook(own))[0] == [2, 1, 2]
+
+
+def test_nothing_has_none(own):
+    got, said = points(own, submission(own))
+    assert got == [0, 0, 0] and "count(2): not written yet" in said
+
+
+def test_half_right(own):
+    got, said = points(own, submission(own, **{"1a": "def count(n):\n    return {2: 0, 3: 3, 4: 15}[n]"}))
+    assert got == [2, 0, 0] and "count(100) stopped with KeyError" in said
+
+
+def test_an_error_costs_its_own_cell(own):
+    got, said = points(own, submission(own, **{"1a": RIGHT, "1b": "def double(n)\n    return"}))
+    assert got == [2, 1, 0] and "1b: SyntaxError" in said
+
+
+def cells_of(notebook, kind):
+    return [c for c in notebook["cells"] if kind in str(c["metadata"].get("nbgrader", {}).get("grade_id"))]
+
+
+def test_a_deleted_cell(own):
+    notebook = submission(own, **{"1b": "def double(n):\n    return 30"})
+    notebook["cells"].remove(cells_of(notebook, "1a")[0])
+    got, said = points(own, notebook)
+    assert got == [0, 0, 2] and "1a: the cell is missing" in said
+
+
+def test_a_copied_cell_counts_where_it_is_written(own):
+    notebook = submission(own)
+    first = cells_of(notebook, "1a")[0]
+    notebook["cells"].insert(0, {**first, "source": RIGHT})
+    got, said = points(own, notebook)
+    assert got[:2] == [2, 1] and "2 such cells" in said
+
+
+def test_cells_without_marks_are_found_by_what_they_define(own):
+    notebook = submission(own, **{"1a": RIGHT})
+    for cell in notebook["cells"]:
+        cell["metadata"] = {}
+    got, said = points(own, notebook)
+    assert got[:2] == [2, 1] and "its mark is lost" in said
+
+
+def test_the_order_is_that_of_the_source(own):
+    notebook = submission(own, **{"1a": RIGHT, "1b": "assert count(3) == 3\ndef double(n):\n    return 2 * count(n)"})
+    notebook["cells"].reverse()
+    assert points(own, notebook)[0] == [2, 1, 2]
+
+
+def test_an_added_cell_stays_behind_the_cell_that_it_follows(own):
+    notebook = submission(own, **{"1a": RIGHT, "1b": "def double(n):\n    return times(count(n))"})
+    place = notebook["cells"].index(cells_of(notebook, "1a")[0]) + 1
+    extra = {"cell_type": "code", "metadata": {}, "source": "def times(x):\n    return 2 * x"}
+    notebook["cells"].insert(place, extra)
+    assert points(own, notebook)[0] == [2, 1, 2]
+    steps, _ = match(read_source(read_notebook(own)), notebook)
+    assert [step.name for step in steps[-3:]] == ["1a", "a cell added after 1a", "1b"]
+
+
+@pytest.mark.parametrize(
+    "name, answer, said",
+    [
+        ("an endless loop", RIGHT + "\nwhile True: pass", "had not ended"),
+        ("an endless call", "def count(n):\n    while True: pass", "had not ended"),
+        ("memory", "x = bytearray(1 << 40)\n" + RIGHT, "MemoryError"),
+        ("an exit", RIGHT + "\nimport os\nos._exit(0)", "ended"),
+        ("a missing package", "import nosuchpackage\n" + RIGHT, "No module named 'nosuchpackage'"),
+        ("deep recursion", "def count(n):\n    return count(n)", "RecursionError"),
+        ("a huge result", "import numpy\ndef count(n):\n    return numpy.zeros(10**7)", "too large"),
+        ("a forged answer", "class X:\n    def __eq__(self, o): return True\ndef count(n): return X()", "X"),
+    ],
+    ids=lambda value: value if " " in value or value == "memory" else "",
+)
+def test_a_part_that_breaks_costs_itself_alone(own, name, answer, said):
+    notebook = submission(own, **{"1a": answer, "1b": "def double(n):\n    return 30"})
+    got, told = points(own, notebook, SHORT if "endless" in name else LIMITS)
+    assert got[0] == 0 and got[2] == 2 and said in told
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "import os\nwhile True: os.fork()",
+        "import subprocess\nsubprocess.run(['sh', '-c', ':(){ :|:& };:'])",
+        "import socket\nsocket.create_connection(('192.0.2.1', 80), 1)",
+        "open('../escaped', 'w')",
+        "import os\nos.kill(1, 9)",
+        "import shutil\nshutil.rmtree('/tmp/assignment')",
+    ],
+)
+def test_what_is_not_allowed_is_refused(own, answer):
+    got, said = points(own, submission(own, **{"1a": answer, "1b": "def double(n):\n    return 30"}))
+    assert got == [0, 0, 2] and "1a: PermissionError" in said
+
+
+def test_50_mb_of_output_are_nothing(own):
+    loud = RIGHT + "\nfor _ in range(50):\n    print('x' * (1 << 20))"
+    assert points(own, submission(own, **{"1a": loud}))[0][:2] == [2, 1]
+
+
+def test_a_large_file_is_cut(own):
+    writes = "with open('big', 'wb') as f:\n    for _ in range(50): f.write(bytes(1 << 20))\n" + RIGHT
+    got, said = points(own, submission(own, **{"1a": writes}))
+    assert got == [0, 0, 0] and "OSError" in said
+
+
+def test_tests_cannot_be_rewritten(own):
+    rewrite = (
+        "import comparison_hc.classroom.checking as c, builtins, sys\nc.expect_equal = print\nc.expect = print\n"
+        "c.Checker.__call__ = lambda *a: None\nbuiltins.AssertionError = ValueError\ndef count(n):\n    return -1"
+    )
+    notebook = submission(own, **{"1a": rewrite})
+    for cell in cells_of(notebook, "-"):
+        cell["source"] = "pass"
+    assert points(own, notebook)[0] == [0, 0, 0]
+
+
+def test_hidden_tests_cannot_be_read(own):
+    spy = (
+        f"import inspect\ndef count(n):\n    raise ValueError(open({str(own)!r}).read()[-3000:])\n"
+        "seen = [f.code_context for f in inspect.stack()]"
+    )
+    got, said = points(own, submission(own, **{"1a": spy}))
+    assert got == [0, 0, 0] and "12_248_775" not in said and "PermissionError" in said
+
+
+def test_added_hostile_cells_run_in_the_sandbox(own):
+    notebook = submission(own, **{"1a": RIGHT})
+    notebook["cells"].insert(0, {"cell_type": "code", "metadata": {}, "source": "import os\nos._exit(3)"})
+    got, said = points(own, notebook)
+    assert got[:2] == [2, 1] and "an added cell: " in said
+
+
+@pytest.fixture
+def class_of_three(own, tmp_path):
+    for student, answer in (("ada", RIGHT), ("=bob", "def count(n):\n    return '<script>'"), ("cleo", RIGHT)):
+        place = tmp_path / "submitted" / student / "count-twice"
+        place.mkdir(parents=True)
+        name = "renamed.ipynb" if student == "cleo" else "count-twice.ipynb"
+        (place / name).write_text(json.dumps(submission(own, **{"1a": answer})), encoding="utf-8")
+    (tmp_path / "submitted" / "dan").mkdir()
+    (tmp_path / "submitted" / "eve.ipynb").write_text("{ no notebook", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_class_is_graded_once_and_continued(own, class_of_three):
+    seen = []
+
+    def stop(done, total):
+        seen.append((done, total))
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade_folder(own, class_of_three, n_jobs=1, limits=LIMITS, progress=stop)
+    journal = class_of_three / "count-twice.grades.jsonl"
+    first = journal.read_text(encoding="utf-8").splitlines()
+    assert len(first) == 3  # the header, and two students
+    records = grade_folder(own, class_of_three, n_jobs=2, limits=LIMITS)
+    lines = journal.read_text(encoding="utf-8").splitlines()
+    assert lines[:3] == first and len(lines) == 6
+    assert {r["student"]: r["points"] for r in records} == {"=bob": 0, "ada": 3, "cleo": 3, "dan": 0, "eve": 0}
+    table = (class_of_three / "count-twice.csv").read_text(encoding="utf-8").splitlines()
+    assert table[0] == "student,1a,1a (hidden),1b,points,remarks" and len(table) == 6
+    assert table[1].startswith("'=bob,0,0,0,0,") and table[2].startswith("ada,2,1,0,3,")
+    page = (class_of_three / "feedback" / "=bob" / "count-twice.html").read_text(encoding="utf-8")
+    assert "&lt;script&gt;" in page and "<script>" not in page
+    changed = class_of_three / "submitted" / "dan" / "count-twice.ipynb"
+    changed.write_text(json.dumps(submission(own, **{"1a": RIGHT})), encoding="utf-8")
+    assert {r["student"]: r["points"] for r in grade_folder(own, class_of_three, limits=LIMITS)}["dan"] == 3
+
+
+def test_two_at_once_are_refused(own, class_of_three):
+    journal = class_of_three / "count-twice.grades.jsonl"
+    with JournalFile(journal, "grades", {"assignment": "count-twice"}, "grades"), pytest.raises(JournalError):
+        grade_folder(own, class_of_three, limits=LIMITS)
+
+
+def test_the_command(own, class_of_three, tmp_path, capsys):
+    assert main(["classroom", "grade", str(class_of_three), "--assignment", str(own)]) == 0
+    assert "5 graded" in capsys.readouterr().out
+    assert main(["classroom", "new", "my-own", "--folder", str(tmp_path / "own")]) == 0
+    assert main(["classroom", "new", "my-own", "--folder", str(tmp_path / "own")]) == 2
+    assert main(["classroom", "new", "../evil"]) == 2
+    assert main(["classroom", "generate", str(tmp_path / "course"), "--assignment", "nothing"]) == 2
+    assert main(["classroom", "grade", str(tmp_path / "none"), "--assignment", str(own)]) == 2
+    assert main(["classroom", "list"]) == 0
+
+
+def test_sandboxes_leave_nothing(own):
+    import os
+
+    with Sandbox(LIMITS) as box:
+        box.run("x = 1", "cell")
+        folder, number = box.folder, box.process.pid
+    assert not os.path.exists(folder)
+    with pytest.raises(ProcessLookupError):
+        os.kill(number, 0)
+
+
+def test_a_bad_source_is_refused(own):
+    source = read_notebook(own)
+    with pytest.raises(InputError):
+        read_source({"cells": [c for c in source["cells"] if c["metadata"].get("nbgrader", {}).get("locked", True)]})
+    with pytest.raises(InputError):
+        find_assignment("no/such")
+    with pytest.raises(InputError):
+        open_assignment("nothing")
+    with pytest.raises(InputError):
+        find_source("nothing")
+
+
+def test_generated_course(own, tmp_path):
+    (path,) = generate(tmp_path, [str(own)])
+    text = path.read_text(encoding="utf-8")
+    assert "12_248_775" not in text and "2 * count(n)" not in text and "NotImplementedError" in text
+    assert (tmp_path / "source" / "count-twice" / "count-twice.ipynb").exists()
+    assert "2 * count(n)" in (tmp_path / "instructor" / "count-twice.md").read_text(encoding="utf-8")
+    before = path.read_bytes()
+    generate(tmp_path, [str(own)])
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("got, want", [(True, 1), (3, 3.0), ([1, 2], (1, 2))])
+def test_right_values_in_other_types_are_right(got, want):
+    expect_equal(got, want, "x")
+
+
+@pytest.mark.parametrize("got, want", [("3", 3), (None, 3), ([1], [1, 2]), (float("nan"), 1), ([[1, 2], [3]], [1, 2])])
+def test_wrong_values_are_wrong(got, want):
+    with pytest.raises(Wrong, match="x"):
+        expect_equal(got, want, "x")

@@ -1,0 +1,93 @@
+"What a page offers for a methods section: who is cited, what is ours, whether the tree was refined."
+
+import json
+
+import numpy as np
+import pytest
+
+from comparison_hc.cli import main
+from comparison_hc.comparisons import Triplets
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.refinement import refine
+from comparison_hc.methods import build_hierarchy, methods
+from comparison_hc.oracles import sample_triplets
+from comparison_hc.practice.candidates import candidate
+from comparison_hc.practice.method_table import passive_methods
+from comparison_hc.practice.page_parts import cited_papers, methods_section
+from comparison_hc.practice.results import Result
+
+ANSWERS = sample_triplets(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 500, 0)
+TREE = build_hierarchy("3-al", ANSWERS)[0]
+
+
+def said(method, **words):
+    return " ".join(methods_section(Result(TREE, ANSWERS, method=method, **words)))
+
+
+@pytest.mark.parametrize(
+    "name, papers, ours",
+    [
+        ("4-al", ["F19"], False),
+        ("4k-al", ["F19"], False),
+        ("3-al", ["F19"], True),
+        ("3k-al", ["F19", "KL17"], True),
+        ("3k-al-active", ["F19", "KL17"], True),
+    ],
+)
+def test_a_method_is_cited_by_its_long_and_its_short_title(name, papers, ours):
+    titles = [methods[name].title]
+    if methods[name].passive:
+        titles.append(f"{candidate(name).title}, chosen by held-out agreement 0.7 (next: 4–AL refined, 0.6)")
+        titles.append(f"{candidate(name + ' refined').title}, chosen by held-out agreement 0.7 (next: 4–AL, 0.6)")
+    for title in titles:
+        assert cited_papers(Result(TREE, ANSWERS, method=title)) == papers
+        assert ("a variant, for triplets, of one by" in said(title)) == ours
+
+
+def test_refinement_is_said_where_there_was_one():
+    for title in ("3–AL refined", "3–AL refined, chosen by held-out agreement 0.7 (next: 3–AL, 0.6)"):
+        assert said(title).count("The tree was then refined: parts of it were moved") == 1
+    for title in ("3–AL", "3–AL, chosen by held-out agreement 0.7 (next: 3–AL refined, 0.6)", ""):
+        assert "refined:" not in said(title)
+    words = said("3–AL refined")
+    assert words.index("Ghoshdastidar") < words.index("refined:") < words.index("Of the comparisons it was built from")
+    assert refine(TREE, ANSWERS).finished  # "until no single move helped"
+
+
+def test_sizes_of_clusters_are_said_from_small_to_large():
+    assert "cut into 1 cluster" not in said("3–AL", n_clusters=1)
+    sizes = np.bincount(TREE.cut(3))
+    smallest = f"{sizes.min()} object{'s' * int(sizes.min() > 1)}"
+    assert f"into 3 clusters, the smallest of {smallest} and the largest of {sizes.max()} objects." in said(
+        "", n_clusters=3
+    )
+    assert f"into {len(TREE.cut(12))} clusters, each of 1 object." in said("", n_clusters=12)
+
+
+def record(capsys, *words):
+    "What a call keeps of how its result was made."
+    assert main([*map(str, words), "--out", "result.json"]) == 0
+    capsys.readouterr()
+    with open("result.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def test_commands_say_what_to_cite(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Triplets(ANSWERS, names=[f"o{i}" for i in range(12)]).to_csv("a.csv")
+    for method, papers in (("4-al", ["F19"]), ("3k-al", ["F19", "KL17"])):
+        found = record(capsys, "cluster", "a.csv", "--method", method)
+        assert found["how"]["references"] == papers and found["how"]["command"].endswith("result.json")
+    chosen = record(capsys, "cluster", "a.csv")
+    name = next(
+        n for n in passive_methods() if candidate(n).title == chosen["method"].split(",")[0].removesuffix(" refined")
+    )
+    assert "chosen by" in chosen["method"] and chosen["how"]["references"] == list(methods[name].papers)
+    rng = np.random.default_rng(0)
+    for task in "xy":
+        points = np.concatenate([rng.normal(size=(8, 2)), rng.normal(size=(8, 2)) + 4])
+        rows = [f"{a},{b},{label}" for (a, b), label in zip(points, ["u"] * 8 + ["v"] * 8)]
+        (tmp_path / f"{task}.csv").write_text("\n".join(["p,q,class", *rows]) + "\n")
+    assert main(["learn", "x.csv", "y.csv", "--out", "model.json"]) == 0
+    learned = record(capsys, "cluster", "x.csv", "--linkage", "model.json")
+    assert learned["how"]["references"] == ["L20"]
