@@ -3,6 +3,7 @@
 import csv
 import io
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,7 @@ from comparison_hc.whatif.pilot import fit_pilot, pilot_curve, slip_of, slips_fr
 from comparison_hc.whatif.study import (
     assumptions,
     design_table,
+    enough_for_most,
     noise_curve,
     one_more_person,
     plan_curve,
@@ -242,14 +244,31 @@ def test_the_advice_says_everything(plan):
     assert "δ/σ = 2 is assumed" in assumed and "noise 0.1 is assumed" in assumed
 
 
-def test_a_plan_with_a_pilot_says_where_its_numbers_come_from():
+def test_nearly_sure_is_read_off_every_study_by_itself(plan):
+    most, questions = enough_for_most(plan)
+    x, values = plan_curve(plan)
+    assert most == 3  # nine of ten, of three
+    if np.isfinite(questions):
+        first = np.searchsorted(x, questions)
+        reach = [(np.maximum.accumulate(study) >= plan.target).argmax() for study in values.T]
+        assert max(reach) <= first + 1
+    easy = replace(plan, target=float(values.min()) / 2)
+    assert enough_for_most(easy)[1] == -np.inf and "the fewest tried" in " ".join(plan_sentences(easy))
+    hard = replace(plan, target=0.9999)
+    lost = plan_curve(plan)[1][-1].min() < 0.9999
+    assert not lost or enough_for_most(hard)[1] == np.inf and "Fewer than" in " ".join(plan_sentences(hard))
+
+
+@pytest.fixture(scope="module")
+def pilot():
     rng = np.random.default_rng(5)
     w, _ = hidden_groups(12, 1, 3.0, rng)
     questions = random_questions(12, 80, rng)
-    pilot = Triplets(rows_said("triplets", questions, chosen_places("triplets", w, questions, 0.1, rng)), 12)
-    found = plan_study(
-        people=4, minutes=2, pilot=pilot, noise=0.1, designs="triplets", repeat=2, progress=lambda done, total: None
-    )
+    return Triplets(rows_said("triplets", questions, chosen_places("triplets", w, questions, 0.1, rng)), 12)
+
+
+def test_a_plan_with_a_pilot_says_where_its_numbers_come_from(pilot):
+    found = plan_study(people=4, minutes=2, pilot=pilot, noise=0.1, designs="triplets", repeat=2)
     said = " ".join(assumptions(found))
     assert len(found.names) == 12 and "the world most like the pilot" in said and "like the pilot" in said
 
@@ -299,7 +318,54 @@ def test_from_plan_to_tree(tmp_path, capsys, monkeypatch):
     assert set(answers.respondents.tolist()) == {"p1", "p2"} and len(answers) == 2 * 2 * (17 + 2)
     number = [int(name.split()[1]) - 1 for name in answers.object_names]
     assert agree(np.array(number)[answers.array], w).all()
+    tree = ["cluster", str(study / "answers.csv"), "--respondent", "respondent", "--method", "3k-al"]
+    assert main([*tree, "--out", str(study / "tree.json")]) == 0
+    assert "76 (100.0%) of the answers" in capsys.readouterr().out and (study / "tree.json").is_file()
     assert main(line.split()) == 2 and "a folder without answers" in capsys.readouterr().err
+
+
+def test_a_folder_holds_the_lists_of_one_plan(tmp_path, capsys):
+    (tmp_path / "study/questions").mkdir(parents=True)
+    (tmp_path / "study/questions/p3.csv").write_text("")
+    assert main(f"plan --objects 9 --people 2 --minutes 2 --out {tmp_path / 'study'}".split()) == 2
+    assert "without another plan's lists" in capsys.readouterr().err
+
+
+def interrupted_after(n):
+    "Progress that is interrupted when so many runs are done."
+
+    def report(done, total):
+        if done >= n:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def test_a_plan_that_was_stopped_continues(tmp_path, pilot):
+    options = dict(people=4, minutes=2, pilot=pilot, noise=0.1, designs="triplets", repeat=2)
+    whole = plan_study(**options)
+    journal, seen = tmp_path / "runs.jsonl", []
+    for stop in (5, 100):  # in the fit of the pilot, and in the simulation
+        with pytest.raises(KeyboardInterrupt):
+            plan_study(**options, journal=journal, progress=interrupted_after(stop))
+        kept = len(journal.read_text().splitlines()) - 1
+        assert kept >= stop - 4, (kept, stop)
+    again = plan_study(**options, journal=journal, progress=lambda done, total: seen.append((done, total)))
+    done, total = zip(*seen)
+    assert list(done) == sorted(done) and len(set(total)) == 1 and done[-1] == total[0]
+    pd.testing.assert_frame_equal(again.runs.drop(columns="seconds"), whole.runs.drop(columns="seconds"))
+    assert again.fit == whole.fit and plan_sentences(again) == plan_sentences(whole)
+
+
+def test_interrupted_says_how_to_go_on(tmp_path, monkeypatch, capsys):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("comparison_hc.whatif.plan.play_study", stopped)
+    line = "plan --objects 9 --people 2 --minutes 2 --jobs 1"
+    assert main(line.split()) == 130 and "with --out FOLDER or --journal FILE" in capsys.readouterr().err
+    assert main([*line.split(), "--out", str(tmp_path / "s")]) == 130
+    assert str(tmp_path / "s/runs.jsonl") in capsys.readouterr().err
 
 
 def right_place(question, w):

@@ -10,12 +10,13 @@ __all__ = ['LOOKS', 'TEXT', 'PAGE', 'curve_rows', 'plan_chart', 'people_words', 
 from html import escape
 from math import isfinite
 
+import numpy as np
+
 from .live import LivePage
 from .pictures import VEGA_SHAPES, to_vega
-from .plan import REPETITIONS, SIZES, PlanSettings, design_curve, read_off
+from .plan import REPETITIONS, SIZES, PlanSettings, design_curves, one_repetition, read_off
 from .server import Dashboard, register_dashboard
 from .shell import no_step
-from ..whatif.designs import QUESTIONS
 from ..whatif.needs import rounded
 from ..whatif.report import mean_and_half
 
@@ -29,7 +30,8 @@ def curve_rows(
     "A row a design and size."
     rows = []
     for design, values in curves.items():
-        for questions, mean, half in zip(SIZES, *(each.tolist() for each in mean_and_half(values))):
+        means, halves = mean_and_half(values)
+        for questions, mean, half in zip(SIZES, means.tolist(), np.nan_to_num(halves).tolist()):
             rows.append(dict(questions=questions, design=design, mean=mean, low=mean - half, high=mean + half))
     return rows
 
@@ -83,6 +85,7 @@ def plan_table(
 def advice(
     settings,  # `PlanSettings`
     reads,  # {design: from `read_off`}
+    n_studies,  # of every design and size
 ):  # a sentence
     "The best of the designs, in words."
     s = settings
@@ -91,25 +94,26 @@ def advice(
     enough = "which is enough" if read["reached"] >= s.target else f"which is less than {s.target:g}"
     return (
         f"{s.people} people answer {s.budget:,} new questions, {s.new_per_person} each. Best is {best}: AARI "
-        f"{rounded(read['reached'], read['half'])}, {enough}; people for {s.target:g}: {people_words(read)}."
+        f"{rounded(read['reached'], read['half'])}, {enough}; people for {s.target:g}: {people_words(read)}. "
+        f"Means over {n_studies} simulated {'study' if n_studies == 1 else 'studies'}."
     )
 
 # %% ../../nbs/6_dashboards/66w_page.ipynb #3bba875c
 def plan_event(
     settings,  # `PlanSettings`
-    curves,  # {design: AARI}: those that are there
+    repetitions,  # list of (designs, sizes): those that are there
 ):  # event
     "All that the page shows."
-    s = settings
+    s, curves = settings, design_curves(repetitions)
     reads = {design: read_off(s, values) for design, values in curves.items()}
     marks = [dict(questions=min(max(s.budget, SIZES[0]), SIZES[-1]), target=s.target)]
-    words = advice(s, reads)
+    words = advice(s, reads, len(repetitions))
     chart = dict(rows=dict(means=curve_rows(curves), marks=marks), label=words)
     notes = []
     if not SIZES[0] <= s.budget <= SIZES[-1]:
         notes.append(f"{s.budget:,} questions are outside of what was simulated, {SIZES[0]} to {SIZES[-1]:,}.")
     shown = {"curve": chart, "table": plan_table(s, reads), "advice": escape(words)}
-    return dict(kind="plan", show=shown, drawn=len(curves) == len(QUESTIONS), notes=notes)
+    return dict(kind="plan", show=shown, drawn=True, notes=notes)
 
 
 def plan_events(
@@ -117,18 +121,17 @@ def plan_events(
     step=no_step,  # called between steps with (what, done, total); may raise
     memory=None,  # dict that is kept between calls; None to keep nothing
 ):  # iterator of events
-    "Curves, one design after the other; those of the setting before stay if nothing was simulated anew."
+    "A picture after every repetition; those of the setting before stay if nothing is to be simulated anew."
     memory = {} if memory is None else memory
     if memory.get("studied") != settings.studied:
         memory.clear()
-        memory.update(studied=settings.studied, curves={})
-    curves = memory["curves"]
-    for design in QUESTIONS:
-        if design not in curves:
-            curves[design] = design_curve(settings, design, step)
-            if design != QUESTIONS[-1]:
-                yield plan_event(settings, curves)
-    yield plan_event(settings, curves)
+        memory.update(studied=settings.studied, repetitions=[])
+    kept = memory["repetitions"]
+    if kept:
+        yield plan_event(settings, kept)
+    for r in range(len(kept), REPETITIONS):
+        kept.append(one_repetition(settings, r, step))
+        yield plan_event(settings, kept)
 
 # %% ../../nbs/6_dashboards/66w_page.ipynb #38d8148a
 TEXT = (

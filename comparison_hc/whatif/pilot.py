@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['CLEARNESS', 'ROWS_A_QUESTION', 'ALIKE', 'Slips', 'slip_of', 'slips_from_repeats', 'PilotCurve', 'pilot_curve',
-           'World', 'PilotFit', 'most_levels', 'simulated_curves', 'fit_pilot', 'some_worlds', 'predicted_agreement']
+           'World', 'PilotFit', 'most_levels', 'simulated_curves', 'tried_worlds', 'checked_pilot', 'n_fit_runs',
+           'fit_pilot', 'some_worlds', 'predicted_agreement']
 
 # %% ../../nbs/9a_whatif/99bw_pilot.ipynb #da93c7db
 from dataclasses import dataclass
@@ -152,6 +153,7 @@ def simulated_curves(
     seed=0,
     n_jobs=1,
     progress=None,
+    journal=None,
 ):  # {world: (sizes, repeat) agreement}
     "Agreement in several worlds, with the same seeds."
     from comparison_hc.reproduce.experiments import run_experiment
@@ -164,9 +166,38 @@ def simulated_curves(
         for m in dict.fromkeys(asked)
         for r in range(repeat)
     ]
-    table = run_experiment(study_run, grid, n_jobs=n_jobs, seed=seed, paired=ALIKE, progress=progress)
+    table = run_experiment(study_run, grid, journal, n_jobs, seed, progress, paired=ALIKE)
     found = table.set_index(["n_levels", "delta_over_sigma", "questions"]).sort_index()["agreement"]
     return {w: np.array([found.loc[(w.n_levels, w.delta_over_sigma, m)].to_numpy() for m in asked]) for w in worlds}
+
+
+def tried_worlds(
+    n_objects,  # N
+):  # list of `World`
+    "Those that a pilot is compared with."
+    return [World(L, x) for L in range(1, most_levels(n_objects) + 1) for x in CLEARNESS]
+
+
+def checked_pilot(
+    pilot,  # what was received
+    design,  # as for `fit_pilot`
+):  # `Triplets`
+    "A pilot that can say something. Raises `InputError`."
+    pilot = as_triplets(pilot)
+    require(design in ROWS_A_QUESTION, "the pilot's design", f"one of {', '.join(ROWS_A_QUESTION)}", design)
+    rule = "at least 60 answers, to have some held out"
+    require(len(pilot) >= 60, "pilot", rule, len(pilot))
+    require(pilot.n_objects >= 6, "pilot", "about at least 6 objects", pilot.n_objects)
+    return pilot
+
+
+def n_fit_runs(
+    pilot,  # `Triplets`
+    design,  # as for `fit_pilot`
+    repeat=4,  # as for `fit_pilot`
+):  # int
+    "How many simulated studies a fit makes at most."
+    return 3 * repeat * len(tried_worlds(checked_pilot(pilot, design).n_objects))
 
 
 def fit_pilot(
@@ -177,21 +208,19 @@ def fit_pilot(
     seed=0,  # int ≥ 0
     n_jobs=1,  # workers
     progress=None,  # called with (runs done, runs in all)
+    journal=None,  # as for `run_experiment`
+    method="3k-al",  # by which the trees of the pilot are built
 ):  # `PilotFit`
     "Slips, and the worlds that look like a pilot. Raises `InputError`."
-    pilot = as_triplets(pilot)
-    require(design in ROWS_A_QUESTION, "the pilot's design", f"one of {', '.join(ROWS_A_QUESTION)}", design)
-    rule = "at least 60 answers, to have some held out"
-    require(len(pilot) >= 60, "pilot", rule, len(pilot))
-    require(pilot.n_objects >= 6, "pilot", "about at least 6 objects", pilot.n_objects)
+    pilot = checked_pilot(pilot, design)
     check_integer(repeat, "repeat"), check_progress(progress)
     if noise is None:
         slips = slips_from_repeats(pilot, design)
     else:
         noise = check_number(noise, "noise", 0, 0.5, open_high=True)
         slips = Slips(noise, noise, noise, 0)
-    curve = pilot_curve(pilot, rng=seed)
-    worlds = [World(L, x) for L in range(1, most_levels(pilot.n_objects) + 1) for x in CLEARNESS]
+    curve = pilot_curve(pilot, method=method, rng=seed)
+    worlds = tried_worlds(pilot.n_objects)
     asked = "odd-one-out" if design == "adaptive" else design
     options = (
         pilot.n_objects,
@@ -203,6 +232,7 @@ def fit_pilot(
         seed,
         n_jobs,
         progress,
+        journal,
     )
     simulated = simulated_curves(worlds, *options)
     far = [World(w.n_levels, w.delta_over_sigma, _distance(curve, simulated[w])) for w in worlds]
@@ -236,7 +266,9 @@ def predicted_agreement(
     n_jobs=1,
     progress=None,
 ):  # `pandas.DataFrame`: size, predicted, low, high
-    "Held-out agreement that a larger study will reach, with the range of the worlds and two standard errors."
+    """Held-out agreement that a larger study will reach. The range is that of the worlds, and in each of two standard
+    deviations of one new study.
+    """
     import pandas as pd
 
     worlds = some_worlds(fit.worlds, most_worlds)
@@ -245,7 +277,7 @@ def predicted_agreement(
     found = simulated_curves(worlds, *options)
     weight = np.exp(-0.5 * np.array([w.distance - worlds[0].distance for w in worlds]))
     means = np.array([found[w].mean(axis=1) for w in worlds])
-    error = 2 * np.array([found[w].std(axis=1, ddof=1) for w in worlds]) / np.sqrt(repeat)
+    error = 2 * np.array([found[w].std(axis=1, ddof=1) for w in worlds]) * np.sqrt(1 + 1 / repeat)
     predicted = weight @ means / weight.sum()
     return pd.DataFrame(
         {"size": sizes, "predicted": predicted, "low": (means - error).min(0), "high": (means + error).max(0)}

@@ -6,11 +6,12 @@
 __all__ = ['plan_study']
 
 # %% ../../nbs/9a_whatif/99_plan.ipynb #8f5afdee
+from dataclasses import replace
 from numbers import Integral
 
 from ..ground.validation import check_integer, check_names, check_number, check_progress, require
 from .designs import DESIGNS
-from .pilot import Slips, World, fit_pilot, most_levels
+from .pilot import Slips, World, fit_pilot, most_levels, n_fit_runs
 from .study import StudyPlan, default_levels, play_study
 
 # %% ../../nbs/9a_whatif/99_plan.ipynb #60b0c1cb
@@ -30,7 +31,7 @@ def plan_study(
     seed=0,  # int ≥ 0
     n_jobs=1,  # workers; −1 for one a core
     journal=None,  # file that keeps finished runs, and from which the same call continues
-    progress=None,  # called with (runs done, runs in all); begins anew with the simulation after a pilot
+    progress=None,  # called with (runs done, runs in all), those that a pilot needs included
 ):  # `StudyPlan`
     "What to ask, how many people, and what they will reach, by simulation. Raises `InputError`."
     people, minutes = check_integer(people, "people", 1, 10_000), check_number(minutes, "minutes", 0, 600, True)
@@ -48,18 +49,25 @@ def plan_study(
     clear = check_number(delta_over_sigma, "delta_over_sigma", 0, 100, True)
     most = most_levels(len(names))
     levels = default_levels(len(names)) if n_levels is None else check_integer(n_levels, "n_levels", 1, most)
-    report = progress or (lambda done, total: None)
+    draft = StudyPlan(names, people, minutes, seconds, target, None, None, None, None, "", "", seed)
+    before = n_fit_runs(pilot, pilot_design) if pilot is not None else 0
+    total = before + draft.n_runs(designs, repeat)
+
+    def report(done):
+        if progress is not None:
+            progress(done, total)
+
     fit = None
     if pilot is not None:
-        fit = fit_pilot(pilot, pilot_design, noise, seed=seed, n_jobs=n_jobs, progress=progress)
+        fit = fit_pilot(pilot, pilot_design, noise, 4, seed, n_jobs, lambda done, _: report(done), journal)
         noise = round(min(fit.slips.noise, 0.49), 3)
         slips = Slips(noise, fit.slips.low, fit.slips.high, fit.slips.n_repeated)
         worlds = _three_worlds(fit, len(names))
     else:
         slips = Slips(0.15, 0.15, 0.15, 0) if noise is None else Slips(noise, noise, noise, 0)
         worlds = World(levels, clear), World(levels, clear / 2), World(levels, clear * 2)
-    draft = StudyPlan(names, people, minutes, seconds, target, slips, fit, worlds, None, "", "", seed)
-    return play_study(draft, designs, repeat, n_jobs, journal, report)
+    draft = replace(draft, slips=slips, fit=fit, worlds=worlds)
+    return play_study(draft, designs, repeat, n_jobs, journal, lambda done: report(before + done))
 
 
 def _names(objects, pilot):
