@@ -100,6 +100,16 @@ def test_adaptive_and_grid_rows_are_true_and_as_many_as_asked():
     assert abs(agree(grid_rows(w, 20_000, 0.3, rng), w).mean() - 0.7) < 0.015
 
 
+@pytest.mark.parametrize("n", [3, 7, 16, 40])
+def test_whoever_is_asked_adaptively_is_through_after_n_log_n_questions(n):
+    "A18, Theorem 4.3; the constant is 1."
+    rng = np.random.default_rng(n)
+    for noise in (0.0, 0.3):
+        w = rng.normal(size=(n, n))
+        rows = adaptive_rows(w + w.T, 10**6, 10**6, noise, rng)
+        assert n - 2 <= len(rows) // 2 <= n * np.log2(n)
+
+
 def test_a_clear_study_finds_everything_and_a_hopeless_one_nothing():
     one = dict(n_objects=16, n_levels=2, design="odd-one-out", method="3k-al", per_person=10**6, repetition=0)
     clear = study_run(delta_over_sigma=50.0, noise=0.0, questions=2000, rng=0, **one)
@@ -120,6 +130,12 @@ def test_noise_is_found_from_repeats(design, noise):
     found = slips_from_repeats(Triplets(np.concatenate(said), 25), design)
     assert abs(found.noise - noise) < 0.03 and found.low < noise < found.high and found.n_repeated > 1000
     assert slips_from_repeats(Triplets(np.unique(np.sort(said[0], axis=1), axis=0)[:1], 25), design, 0.11).noise == 0.11
+
+
+def test_a_handful_of_repeats_says_nothing():
+    same = np.array([[0, 1, 2], [3, 4, 5]] * 2 + [[0, 2, 4]])
+    found = slips_from_repeats(Triplets(same), "triplets", 0.11)
+    assert found.noise == 0.11 and found.n_repeated == 0 and "is assumed" in str(found)
 
 
 def test_an_agreement_and_its_noise_are_inverse():
@@ -267,7 +283,8 @@ def pilot():
     return Triplets(rows_said("triplets", questions, chosen_places("triplets", w, questions, 0.1, rng)), 12)
 
 
-def test_a_plan_with_a_pilot_says_where_its_numbers_come_from(pilot):
+def test_a_plan_with_a_pilot_says_where_its_numbers_come_from(pilot, monkeypatch):
+    monkeypatch.setattr("comparison_hc.whatif.pilot.CLEARNESS", (1.0, 4.0))
     found = plan_study(people=4, minutes=2, pilot=pilot, noise=0.1, designs="triplets", repeat=2)
     said = " ".join(assumptions(found))
     assert len(found.names) == 12 and "the world most like the pilot" in said and "like the pilot" in said
@@ -341,11 +358,12 @@ def interrupted_after(n):
     return report
 
 
-def test_a_plan_that_was_stopped_continues(tmp_path, pilot):
+def test_a_plan_that_was_stopped_continues(tmp_path, pilot, monkeypatch):
+    monkeypatch.setattr("comparison_hc.whatif.pilot.CLEARNESS", (1.0, 4.0))  # four worlds, 48 runs of the fit
     options = dict(people=4, minutes=2, pilot=pilot, noise=0.1, designs="triplets", repeat=2)
     whole = plan_study(**options)
     journal, seen = tmp_path / "runs.jsonl", []
-    for stop in (5, 100):  # in the fit of the pilot, and in the simulation
+    for stop in (5, 60):  # in the fit of the pilot, and in the simulation
         with pytest.raises(KeyboardInterrupt):
             plan_study(**options, journal=journal, progress=interrupted_after(stop))
         kept = len(journal.read_text().splitlines()) - 1
