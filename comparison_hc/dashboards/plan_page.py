@@ -41,20 +41,25 @@ def plan_chart():  # dict: Vega
     import altair as alt
 
     domain = list(LOOKS)
-    x = alt.X("questions:Q", title="new questions of all people (log scale)").scale(type="log", nice=False, padding=10)
-    x = x.axis(format="~s", labelOverlap=True, grid=False)
-    y = alt.Y("mean:Q", title="AARI, mean and 95 % interval").scale(domain=[-0.1, 1.05]).axis(format="~g", tickCount=6)
+    across = dict(
+        title="new questions of all people (log scale)",
+        axis=alt.Axis(values=[60, 120, 240, 480, 1000, 2000, 4000, 8000], format="~s", labelOverlap=True, grid=False),
+        scale=alt.Scale(type="log", nice=False, padding=10),
+    )
+    up = dict(title="AARI, mean and 95 % interval", axis=alt.Axis(format="~g", tickCount=6))
+    x = alt.X("questions:Q", **across)
+    y = alt.Y("mean:Q", **up).scale(domain=[-0.1, 1.05])
     colour = alt.Color("design:N", title=None).scale(domain=domain, range=[look[0] for look in LOOKS.values()])
     shapes = [VEGA_SHAPES[look[1]] for look in LOOKS.values()]
     shape = alt.Shape("design:N", title=None).scale(domain=domain, range=shapes)
     base = alt.Chart(alt.NamedData("means")).encode(x=x, color=colour)
     marks = alt.Chart(alt.NamedData("marks"))
     layers = [
-        base.mark_rule(strokeWidth=1.3, clip=True).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        base.mark_rule(strokeWidth=1.3, clip=True).encode(y=alt.Y("low:Q", **up), y2="high:Q"),
         base.mark_line(strokeWidth=1.3).encode(y=y),
         base.mark_point(filled=True, opacity=1, size=55).encode(y=y, shape=shape),
-        marks.mark_rule(strokeDash=[5, 3], color="#444").encode(y=alt.Y("target:Q")),
-        marks.mark_rule(strokeDash=[2, 3], color="#444").encode(x=alt.X("questions:Q")),
+        marks.mark_rule(strokeDash=[5, 3], color="#444").encode(y=alt.Y("target:Q", **up)),
+        marks.mark_rule(strokeDash=[2, 3], color="#444").encode(x=alt.X("questions:Q", **across)),
     ]
     return to_vega(alt.layer(*layers).properties(width="container", height=300))
 

@@ -64,17 +64,20 @@ def plan_page(
         chosen = f"The recommended questions follow from the answers; the lists are those of {listed}."
     caption = f"Means of {plan.n_repetitions} simulated studies; dashed: the target, dotted: your {plan.people} people."
     by_noise = "The recommended study by how often people slip; dotted: what the plan reckons with."
+    heads = dict(aari="AARI", low="from", high="to", reached=f"share of studies with {plan.target:g}")
     steps = [
         ("ask", "comparison-hc ask --list questions/p01.csv"),
         ("collect", "comparison-hc plan --collect FOLDER"),
         ("build", f"comparison-hc cluster answers.csv --respondent respondent --method {plan.method} --out tree.html"),
         ("judge", "comparison-hc people answers.csv --respondent respondent"),
     ]
+    if listed != plan.design:
+        steps.insert(0, ("ask adaptively", "comparison-hc ask names.txt --person p01 (names.txt: an object a line)"))
     sections = [
         "".join(f"<p>{escape(text)}</p>" for text in plan_sentences(plan)),
         figure(plan_chart(plan), caption),
         "<h2>Designs</h2>",
-        frame_html(design_table(plan)),
+        frame_html(design_table(plan).round(2).rename(columns=heads)),
         f"<p>{escape(chosen)}</p>",
         "<h2>How noisy the crowd may be</h2>",
         figure(noise_chart(plan), by_noise),
