@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binomtest
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
@@ -128,8 +129,22 @@ def test_noise_is_found_from_repeats(design, noise):
     questions = random_questions(25, 2000, rng)
     said = [rows_said(design, questions, chosen_places(design, w, questions, noise, rng)) for _ in range(2)]
     found = slips_from_repeats(Triplets(np.concatenate(said), 25), design)
-    assert abs(found.noise - noise) < 0.03 and found.low < noise < found.high and found.n_repeated > 1000
+    assert abs(found.noise - noise) < 0.03 and found.low < noise < found.high and found.n_repeated > 900
     assert slips_from_repeats(Triplets(np.unique(np.sort(said[0], axis=1), axis=0)[:1], 25), design, 0.11).noise == 0.11
+
+
+def test_an_odd_one_out_that_is_repeated_counts_once():
+    "Fifty questions twice: forty with the same choice, ten with another one."
+    rng = np.random.default_rng(0)
+    questions = np.array([[a, b, c] for a in range(8) for b in range(a) for c in range(b)])[:50]
+    first = rng.integers(3, size=50)
+    second = np.where(np.arange(50) < 40, first, (first + 1) % 3)
+    said = np.concatenate([rows_said("odd-one-out", questions, chosen) for chosen in (first, second)])
+    found = slips_from_repeats(Triplets(said), "odd-one-out")
+    assert found.n_repeated == 50 and np.isclose((1 - found.noise) ** 2 + found.noise**2 / 2, 0.8)
+    ends = binomtest(40, 50).proportion_ci()
+    right = [(1 - slip) ** 2 + slip**2 / 2 for slip in (found.high, found.low)]
+    assert np.allclose(right, [ends.low, ends.high])
 
 
 def test_a_handful_of_repeats_says_nothing():
@@ -142,7 +157,7 @@ def test_an_agreement_and_its_noise_are_inverse():
     for noise in (0.0, 0.1, 0.3):
         assert np.isclose(slip_of((1 - noise) ** 2 + noise**2, "triplets"), noise)
         same = (1 - noise) ** 2 + noise**2 / 2
-        assert np.isclose(slip_of(2 * same / (1 + same), "central"), noise)
+        assert np.isclose(slip_of(same, "central"), noise)
 
 
 def test_a_pilot_is_placed_in_a_world_like_its_own():
