@@ -16,7 +16,7 @@ from pathlib import Path
 
 from .classroom.command import add_classroom
 from .ground.progress import command_bar
-from .ground.validation import InputError, check_integer, require
+from .ground.validation import InputError, check_integer, require, visible_text
 from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
@@ -295,12 +295,12 @@ def ask_command(args):
     from comparison_hc.people.session import Session
     from comparison_hc.people.terminal import closing_text, terminal_session
 
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
     if args.list is not None:
         return _ask_from_list(args)
     journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
-    if hasattr(sys.stdin, "reconfigure"):
-        sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report:
         print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
@@ -341,14 +341,14 @@ def _ask_from_list(args):
     if session.report:
         print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
     try:
-        ask_list(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
+        ask_list(
+            session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(visible_text(text), end=end, flush=True)
+        )
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
-    print(f"\n{checks_text(list_checks(session.questions, session.answers), len(session.questions))}")
-    print(
-        f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question))
-    )
+    say(f"\n{checks_text(list_checks(session.questions, session.answers), len(session.questions))}")
+    say(f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question)))
     if args.answers_out:
         require(
             list_rows(session.questions, session.answers), "--answers-out", "written after the first answer", "none"

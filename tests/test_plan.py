@@ -481,6 +481,14 @@ def test_a_list_goes_on_where_it_stopped_and_belongs_to_its_journal(tmp_path):
     assert people.iloc[0]["cannot_say"] == 1
 
 
+def test_a_screen_is_not_given_control_characters(tmp_path, capsys, monkeypatch):
+    (tmp_path / "list.csv").write_text(HEAD + "1,central,a\x1b[2J,b,c,new,\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n"))
+    assert main(["ask", "--list", str(tmp_path / "list.csv")]) == 0
+    said = capsys.readouterr().out
+    assert "\x1b" not in said and "a\ufffd[2J" in said and "1 of 1 questions answered" in said
+
+
 def test_repeats_are_compared_by_what_was_chosen():
     shown = ("a", "b", "c"), ("c", "a", "b")
     pair = [ListedQuestion("odd-one-out", shown[0], "new"), ListedQuestion("odd-one-out", shown[1], "repeat")]
