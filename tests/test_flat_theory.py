@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -184,6 +184,80 @@ def test_c1_of_a_curve_whose_half_point_is_known():
         and limits["c1"][0] == pytest.approx(0.8 * 60 / 4 / math.sqrt(60 * math.log(60)))
         and limits.iloc[1][["half_k", "half_scaled", "c1"]].isna().all()
     )
+
+
+def theorem_table(**changed):
+    "Six curves that rise at the theorem's own multiples, unless something is changed."
+    rows = []
+    for n in (100, 200, 400):
+        for k, multiple in product((2, 4), (0.1, 0.2, 0.4, 1.0)):
+            threshold = n * k**2 * math.log(n) ** 2
+            rows.append(
+                dict(n=n, k=k, epsilon=1.0, delta=0.9, multiple=multiple, triplets=multiple * threshold)
+                | dict(recovered=float(multiple > 0.3), norm=2.0, top=1.5)
+            )
+    table = pd.DataFrame(rows)
+    for name, change in changed.items():
+        table[name] = change(table)
+    return table
+
+
+def clusters_table(power):
+    "Half points at k = 2 n^power; the same with a little less δ."
+    rows = []
+    for n, k in product((60, 120, 240), range(2, 80)):
+        share = 1 / (1 + (k / (2 * n**power)) ** 4)
+        scaled = k / math.sqrt(n / math.log(n))
+        rows += [dict(n=n, k=k, delta=delta, recovered=share, scaled=scaled) for delta in (0.8, 0.9)]
+    return pd.DataFrame(rows)
+
+
+def saturation_table(rise, quieter):
+    "From load 4 on the share rises by so much and the noise falls by this factor; at ε = 0.25 there is no more to see."
+    rows = [(0.25, 1.0, 0.0, 9.0), (0.25, 5.0, 1.0, 1.0)]
+    rows += [(1.0, 1.0, 0.0, 9.0), (1.0, 4.0, 0.3, quieter), (1.0, 8.0, 0.4, 1.1), (1.0, 80.0, 0.3 + rise, 1.0)]
+    return pd.DataFrame(rows, columns=["epsilon", "load", "recovered", "noise"]).assign(delta=0.4)
+
+
+def family_table(at_three, at_five):
+    "Shares of two families at a = 3, and of both at a = 5."
+    rows = [(name, "AddS-3", 3.0, share) for name, share in zip(("normal", "Cauchy"), at_three)]
+    rows += [(name, "AddS-3", 5.0, at_five) for name in ("normal", "Cauchy")]
+    rows += [("normal", "similarities", 5.0, 1.0), ("Cauchy", "similarities", 5.0, 0.0)]
+    return pd.DataFrame(rows, columns=["family", "method", "exponent", "recovered"])
+
+
+@pytest.mark.parametrize(
+    "claims, good, bad",
+    [
+        (
+            n20_theory_figures.theorem_claims,
+            theorem_table(),
+            theorem_table(recovered=lambda t: 0.9 * (t["multiple"] > t["n"] / 500)),
+        ),
+        (n20_theory_figures.clusters_claims, clusters_table(0.4), clusters_table(0.1)),
+        (n20_theory_figures.saturation_claims, saturation_table(0.1, 1.2), saturation_table(0.5, 1.2)),
+        (n20_theory_figures.saturation_claims, saturation_table(0.1, 1.2), saturation_table(0.1, 2.0)),
+        (n20_theory_figures.family_claims, family_table((0.2, 0.9), 1.0), family_table((0.2, 0.4), 0.8)),
+    ],
+    ids=["theorem 1", "remark 3", "remark 5, share", "remark 5, noise", "remark 6"],
+)
+def test_every_verdict_can_come_out_either_way(claims, good, bad):
+    for table, holds in ((good, True), (bad, False)):
+        assert [claim.sentence for claim in claims(table) if claim.holds is not holds or not claim.rule] == []
+
+
+def test_no_point_is_compared_with_itself():
+    pairs = n20_theory_figures.saturation_pairs(saturation_table(0.1, 1.2))
+    assert pairs.index.tolist() == [(1.0, 0.4)] and pairs["load"].item() == 4 and pairs["load_last"].item() == 80
+    kept = n20_theory_figures.saturation_pairs(load_results("n20-remark5"))
+    assert len(kept) >= 4 and (kept["load_last"] >= 2 * kept["load"]).all()
+
+
+def test_exponents_of_half_points():
+    exponents = n20_theory_figures.theorem_exponents(theorem_table())
+    assert np.allclose(exponents["half_points"], exponents["threshold"]) and len(exponents) == 2
+    assert exponents["threshold"][0] == pytest.approx(1 + 2 * math.log(math.log(400) / math.log(100)) / math.log(4))
 
 
 def test_half_points():

@@ -14,7 +14,7 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.ground.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
-from comparison_hc.reproduce import n20_claims, n20_figures
+from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps
 from comparison_hc.reproduce.claims import Reproduced, find_reproductions
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -374,6 +374,94 @@ def test_runs_fit_the_engine():
     table = run_experiment(r.planted_partition_run, [dict(kind="triplets", a=a, **EASY) for a in (3, 4)], paired=("a",))
     summary = r.ari_summary(table)
     assert len(table) == len(summary) == 4 and table["run_seed"].nunique() == 1 and (summary["repetitions"] == 1).all()
+
+
+# ---- the other parameters
+
+
+def sweep(over, ours, theirs):
+    return made_up({"AddS-3": ours, "MulK-3": theirs}, over)
+
+
+def roundings(apart):
+    "Mean ARIs of two roundings that differ by this much at one point for MulK-3."
+    names = [f"{name}, rounded by {way}" for name in ("AddS-3", "MulK-3") for way in ("k-means", "spectral")]
+    return made_up({name: {2: 0.3 + apart * (name == names[-1]), 3: 1.0} for name in names}).assign(rounded=0.5)
+
+
+@pytest.mark.parametrize(
+    "claims, good, bad",
+    [
+        (
+            lambda table: n20_sweeps.sweep_claims(table, "n"),
+            sweep("n", {100: 0.995, 1000: 1.0}, {100: 0.5, 1000: 0.9}),
+            sweep("n", {100: 0.9, 1000: 0.6}, {100: 0.5, 1000: 0.8}),
+        ),
+        (
+            lambda table: n20_sweeps.sweep_claims(table, "k"),
+            sweep("k", {2: 1.0, 4: 1.0}, {2: 1.0, 4: 0.2}),
+            sweep("k", {2: 1.0, 4: 0.2}, {2: 1.0, 4: 0.8}),
+        ),
+        (
+            lambda table: n20_sweeps.sweep_claims(table, "delta"),
+            sweep("delta", {0.1: 0.2, 0.5: 1.0}, {0.1: 0.1, 0.5: 0.9}),
+            sweep("delta", {0.1: 0.2, 0.5: 1.0}, {0.1: 0.5, 0.5: 1.0}),
+        ),
+        (n20_sweeps.rounding_claims, roundings(0.03), roundings(0.2)),
+    ],
+    ids=["n", "k", "delta", "rounding"],
+)
+def test_every_verdict_of_a_sweep_can_come_out_either_way(claims, good, bad):
+    for table, holds in ((good, True), (bad, False)):
+        assert claims(table) and all(claim.holds is holds and claim.rule and not claim.aside for claim in claims(table))
+
+
+def test_what_sigma_does_and_what_needs_no_rounding_is_by_construction():
+    (claim,) = n20_sweeps.sweep_claims(sweep("sigma", {0.1: 0.5, 0.2: 0.5}, {0.1: 0.1, 0.2: 0.1}), "sigma")
+    assert claim.word == "by construction" and claim.holds
+    (claim,) = n20_sweeps.rounding_claims(roundings(0.0).assign(rounded=0.0))
+    assert claim.word == "by construction"
+
+
+def test_sigma_changes_no_comparison():
+    from comparison_hc.flat.closed_forms import gaussians
+    from comparison_hc.flat.planted import planted_partition
+
+    one, two = (planted_partition([15, 15], *gaussians(0.5, sigma), 1).similarity for sigma in (0.1, 7.0))
+    upper = np.triu_indices(30, 1)
+    assert (one[upper].argsort() == two[upper].argsort()).all() and not np.allclose(one, two)
+    easy = dict(n=24, k=2, delta=0.9, epsilon=1.0, a=3, repetition=0)
+    rows = [n20_sweeps.sweep_run(sigma=sigma, rng=np.random.default_rng(1), **easy) for sigma in (0.1, 7.0)]
+    assert rows[0] == rows[1] and rows[0][0]["ari"] == 1
+
+
+def test_both_roundings_are_of_the_same_solution():
+    rows = n20_sweeps.rounding_run(40, 2, 0.9, 1.0, 3, 0, rng=0)
+    assert [row["ari"] for row in rows[:2]] == [1, 1] and not rows[0]["rounded"]
+    hard = n20_sweeps.rounding_run(40, 2, 0.5, 0.75, 1, 0, rng=0)
+    assert all(row["rounded"] for row in hard) and hard[0]["method"] == "AddS-3, rounded by k-means"
+    with pytest.raises(InputError, match="^k must be"):
+        n20_sweeps.rounding_run(40, 1, 0.5, 0.75, 1, 0, rng=0)
+
+
+@pytest.mark.parametrize("name", [*(f"n20-sweep-{over}" for over in n20_sweeps.SWEEPS), "n20-rounding"])
+def test_sweeps_have_one_parameter_varied_and_a_kept_table(name):
+    known = find_reproductions()[name]
+    over = "a" if name == "n20-rounding" else name.rpartition("-")[2]
+    for grid, n, repetitions in ((known.quick_grid, 60, 2), (known.full_grid, 1000, 10)):
+        varied = {key for key in grid[0] if len({run[key] for run in grid}) > 1}
+        assert varied == {over, "repetition"} and len({run["repetition"] for run in grid}) == repetitions
+        assert over == "n" or {run["n"] for run in grid} == {n}
+    stored = pd.read_csv(RESULTS / f"{name}-quick.csv")
+    assert set(stored[over]) == {run[over] for run in known.quick_grid} and known.chart(stored).to_dict()
+
+
+def test_a_point_of_the_kept_sweeps_comes_out_again():
+    known = find_reproductions()["n20-sweep-delta"]
+    part = [run for run in known.quick_grid if run["delta"] == 0.9]
+    again = known.summarise(run_experiment(known.function, part, paired=known.paired))
+    stored = pd.read_csv(RESULTS / "n20-sweep-delta-quick.csv").query("delta == 0.9").reset_index(drop=True)
+    assert np.allclose(again["ari"], stored["ari"], atol=1e-3) and list(again["method"]) == list(stored["method"])
 
 
 # ---- quick settings, as `comparison-hc reproduce NAME --quick` runs them
