@@ -11,17 +11,19 @@ __all__ = ['COMMANDS', 'POSITIONAL', 'add_data', 'data_command', 'add_check', 'c
 import argparse
 import os
 import sys
+import textwrap
 from pathlib import Path
 
 from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
+from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
-from .practice.reading_command import said_as_lines
+from .practice.reading_command import said_as_lines, say
 from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
@@ -62,6 +64,9 @@ def add_check(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
     check.add_argument(
+        "--errata", action="store_true", help="list what the papers print and does not hold; runs nothing"
+    )
+    check.add_argument(
         "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"
     )
     check.set_defaults(run=check_command)
@@ -72,6 +77,9 @@ def check_command(args):  # exit code
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20_tasks import bring_pictures
 
+    if args.errata:
+        require(not (args.full or args.errors), "--errata", "without --full and --errors: it runs nothing", "--errata")
+        return _print_errata(args.label)
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
     if args.errors:
@@ -84,6 +92,20 @@ def check_command(args):  # exit code
         print(f"{verdict}  {check.paper} {check.label}  (margin {check.margin:.3g}, {kind})")
     print(f"{sum(check.holds for check in checks)} of {len(checks)} checks hold")
     return 0 if all(check.holds for check in checks) else 1
+
+
+def _print_errata(label):  # exit code
+    "Every erratum: what is printed, what holds, and the check that shows it."
+    from comparison_hc.checks import errata
+
+    table = errata(label)
+    for row in table.itertuples():
+        reading = row.reading.lower() or "without a word on its reading"
+        print(f"{row.paper} {row.label} ({reading})")
+        for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
+            print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
+    print(f"{len(table)} {'erratum' if len(table) == 1 else 'errata'}")
+    return 0
 
 
 def _check_errors(args):  # exit code: 0 if every error was found and every check has enough of them
@@ -132,8 +154,7 @@ def reproduce_command(args):  # exit code
 
     if args.name is None:
         return _list_reproductions(find_reproductions())
-    rule = "a number of workers of at least 1, or -1 for one a core"
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
+    check_workers(args.jobs, "--jobs")
     journal = Path(args.folder) / f"{args.name}.jsonl"
     try:
         done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
@@ -284,19 +305,21 @@ def ask_command(args):
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.state.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
-    print(closing_text(session))
-    _write_answers(session_result(session), session.state.triplets, args)
+    written = _write_answers(session_result(session), session.state.triplets, args)
+    for line in (closing_text(session), *written):
+        say(line)
 
 
 def _write_answers(result, triplets, args):
-    "The files that were asked for."
+    "Write the files that were asked for; lines that say so."
     from comparison_hc.ground.files import write_whole
     from comparison_hc.people.files import answers_text
 
-    write_results(result, args.out)
+    written = write_results(result, args.out)
     if args.answers_out:
         write_whole(args.answers_out, answers_text(triplets))
-        print(f"wrote {args.answers_out}")
+        written.append(f"wrote {args.answers_out}")
+    return written
 
 
 def add_pool(commands):
@@ -319,13 +342,15 @@ def pool_command(args):
     with said_as_lines():
         pool = pool_journals(args.journals)
         result = pool_result(pool)
+    written = _write_answers(result, pool.triplets, args)
     print_lines(result)
     if len(pool.people) > 1:
-        print(f"\n{pool.agreement().to_string(index=False)}")
+        say(f"\n{pool.agreement().to_string(index=False)}")
     for line in pool.who_said():
-        print(f"clash: {line}")
-    print(f"\n{result.dendrogram.to_text()}")
-    _write_answers(result, pool.triplets, args)
+        say(f"clash: {line}")
+    say(f"\n{result.dendrogram.to_text()}")
+    for line in written:
+        say(line)
 
 # %% ../nbs/5_practice/53w_cli.ipynb #main-code
 COMMANDS = (
@@ -402,7 +427,7 @@ def main(
         if "encoding" not in str(error):
             raise
         message, code = str(error), 2
-    print(f"comparison-hc: {message}", file=sys.stderr)
+    say(f"comparison-hc: {message}", sys.stderr)
     return code
 
 

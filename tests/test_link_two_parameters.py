@@ -70,7 +70,7 @@ def inside(partition):
 # The partition
 
 
-@settings(max_examples=45)
+@settings(max_examples=25)
 @given(instances)
 def test_every_cell_is_the_definition(instance):
     n, seed, top, merges = instance
@@ -238,7 +238,7 @@ def test_no_root_before_the_nearest(polynomial, beta):
 # The grid
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     st.integers(2, 6), st.integers(0, 10**6), st.sampled_from([None, 2, 7]), st.sampled_from(MIXES), st.integers(0, 3)
 )
@@ -255,10 +255,10 @@ def test_certified_cells_have_one_tree(n, seed, top, merges, depth):
 
 def test_the_grid_agrees_with_the_partition_and_gets_finer():
     D0, D1 = metrics(7, 6, None)
-    made, grids = two_parameter_partition(D0, D1), [two_parameter_grid(D0, D1, depth=depth) for depth in (2, 4, 6)]
+    made, grids = two_parameter_partition(D0, D1), [two_parameter_grid(D0, D1, depth=depth) for depth in (1, 3, 5)]
     shares = [grid.certified_area for grid in grids]
-    assert shares[0] < shares[1] < shares[2] and shares[2] > 0.8
-    for alpha, beta in np.random.default_rng(0).random((200, 2)):
+    assert shares[0] < shares[1] < shares[2] and shares[2] > 0.6
+    for alpha, beta in np.random.default_rng(0).random((100, 2)):
         tree, sure = grids[2].at(alpha, beta)
         if sure:
             assert {frozenset(map(int, c)) for _, c in grids[2].trees[tree].clusters() if len(c) > 1} == {

@@ -31,7 +31,7 @@ from comparison_hc.oracles import (
 
 METHODS = {"single": single_linkage, "complete": complete_linkage}
 both = pytest.mark.parametrize("method", METHODS)
-properties = settings(deadline=None, derandomize=True, max_examples=300)
+properties = settings(deadline=None, derandomize=True, max_examples=100)
 sizes, seeds = st.integers(1, 24), st.integers(0, 2**32 - 1)
 
 
@@ -86,7 +86,7 @@ def test_same_merges_in_the_same_order_as_scipy(method, n, seed):
 
 
 @both
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=30)
 @given(n=sizes, seed=seeds, rng=seeds)
 def test_the_seed_does_not_matter_without_ties(method, n, seed, rng):
     w = similarities(n, seed)
@@ -94,7 +94,7 @@ def test_the_seed_does_not_matter_without_ties(method, n, seed, rng):
 
 
 @both
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=30)
 @given(n=sizes, seed=seeds)
 def test_renaming_objects_renames_the_tree(method, n, seed):
     w, order = similarities(n, seed), np.random.default_rng(seed).permutation(n)
@@ -103,7 +103,7 @@ def test_renaming_objects_renames_the_tree(method, n, seed):
 
 
 @both
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=30)
 @given(n=st.integers(1, 9), seed=seeds, levels=st.integers(1, 5))
 def test_a_right_tree_with_ties(method, n, seed, levels):
     w = similarities(n, seed, levels)
@@ -162,7 +162,7 @@ def test_bounds_at_240(method, shape):
         assert counter.n_batches <= 500
 
 
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=30)
 @given(n=sizes, seed=seeds, p_correct=st.sampled_from([0, 0.5, 0.9, 1]))
 def test_the_bound_of_complete_linkage_holds_whoever_answers(n, seed, p_correct):
     counter = Counting(Noisy(SimilarityOracle(similarities(n, seed)), p_correct, seed))
@@ -257,7 +257,7 @@ def test_same_seed_same_questions(method):
 # the tools
 
 
-@settings(properties, max_examples=60)
+@settings(properties, max_examples=30)
 @given(n=st.integers(0, 12), seed=seeds)
 def test_sort(n, seed):
     w = similarities(n, seed)

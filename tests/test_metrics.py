@@ -28,7 +28,7 @@ from comparison_hc.metrics import (
     triplet_agreement,
 )
 
-tries = settings(deadline=None, derandomize=True, max_examples=60)
+tries = settings(deadline=None, derandomize=True, max_examples=30)
 
 
 def similarities(n, seed):

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.ground.validation import InputError, MissingFileError
@@ -228,10 +229,10 @@ def test_a_pdf_is_drawn(tmp_path):
     assert min(quarters) > 0.01
 
 
-def test_a_similarity_has_matrix_and_map():
+def test_a_similarity_has_matrix_and_map(tmp_path):
     rng = np.random.default_rng(0)
     place = rng.normal(size=(30, 2))
-    W = -np.linalg.norm(place[:, None] - place[None], axis=2)
+    W = 5 - np.linalg.norm(place[:, None] - place[None], axis=2)
     found, shown = two_dimensions(distances_of_similarity(W + 7 * np.eye(30)))
     near = np.linalg.norm(found[:, None] - found[None], axis=2)
     off = ~np.eye(30, dtype=bool)
@@ -242,6 +243,12 @@ def test_a_similarity_has_matrix_and_map():
     assert f"{W[off].min():.3g}" in page and f"{W[off].max():.3g}" in page and "The answers" not in page
     bare = html_page(Result(tree, None))
     assert "A map" not in bare and "How alike" not in bare
+    table = pd.DataFrame(W, columns=[f"thing {i}" for i in range(30)])
+    table.set_index(table.columns).to_csv(tmp_path / "w.csv")
+    words = ["--kind", "similarity", "--clusters", "3", "--out", str(tmp_path / "w.html")]
+    assert main(["cluster", str(tmp_path / "w.csv"), *words]) == 0
+    typed = (tmp_path / "w.html").read_text(encoding="utf-8")
+    assert "How alike each pair is" in typed and "A map" in typed and "thing 29" in typed
 
 
 def test_a_matrix_has_names_that_can_be_read_or_none():

@@ -277,7 +277,7 @@ def test_the_sentence_of_the_structure_test():
 
 def test_level_of_the_structure_test():
     "On answers by coins, p ≤ 0.05 in at most one of twenty; 19 draws make that exact."
-    runs = 150
+    runs = 90
     asked = Triplets([np.random.default_rng(s).permutation(7)[:3] for s in range(60)], 7)
     wrong = sum(structure_test(asked.flip(0.5, s), "3-al", 19, rng=s).p_value <= 0.05 for s in range(runs))
     low, high = proportion_interval(wrong, runs, 0.999)

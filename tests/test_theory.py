@@ -1,6 +1,7 @@
 """The theory of F19: every check holds in its quick setting, fails where it should, and helpers equal definitions."""
 
 import math
+import re
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from shared import assert_every_statement_is_checked, every_check_holds
 
-from comparison_hc.checks import compare_rows, find_checks
+from comparison_hc.checks import compare_rows, find_checks, passing_probability
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import (
     theory,
@@ -127,13 +128,56 @@ def test_a_broken_condition_is_seen():
     assert not theory_linkage.close_similarities_suffice(reach=0.75)
     assert not theory_kernel_active.active_constant(constant=2.5)
     assert not theory_kernel_passive.passive_constant(constant=0.005)
-    assert not theory_kernel_passive_proof.passive_entries_concentrate(factor=0.005)
+    assert not theory_kernel_passive_proof.passive_entries_concentrate(factor=0.02)
     assert not theory_average.small_constant_suffices(constant=0.0005)
     assert not theory.linkage_recovers(constant=1)
     assert not theory.single_linkage_fails(constant=4).table.holds.any()
     assert not theory_kernel_active_proof.close_entries_suffice(reach=0.75)
     assert not theory_kernel_passive_proof.passive_group_error(factor=1)
     assert not theory_average_scores.close_preferences_suffice(reach=1.5)
+
+
+@pytest.mark.parametrize(
+    "check, rows",
+    [
+        (theory.linkage_recovers, [(0.99, 200, 0.9)] * 6),
+        (theory.single_linkage_fails, [(0.8, 150, 0.5)] * 8),
+        (theory_kernel_active.active_constant, [(0.75, 150, 0.5), (0.3, 150, 0.1)]),
+        (theory_kernel_passive.passive_constant, [(0.9, 40, 0.5)] * 3),
+        (theory_average.small_constant_suffices, [(0.98, 80, 0.8)] * 3),
+    ],
+)
+def test_the_stated_power_is_the_exact_one(check, rows):
+    "All rows must pass: in how many of so many runs they do, rounded down."
+    share, of = (int(word.replace(",", "")) for word in re.search(r"in (\d+) of ([\d,]+) runs", check.power).groups())
+    power = math.prod(passing_probability(rate, runs, target, check.false_passes) for rate, runs, target in rows)
+    assert share <= power * of < share + 1
+
+
+def latest(check):
+    "The latest result, whatever it says; a run where there is none."
+    return check() if check.last is None else check.last
+
+
+def test_the_stated_power_is_about_the_runs_that_are_made():
+    for check, runs in (
+        (theory.linkage_recovers, 200),
+        (theory.single_linkage_fails, 150),
+        (theory_kernel_active.active_constant, 150),
+        (theory_average.small_constant_suffices, 80),
+    ):
+        assert f"{runs} " in latest(check).random["what"] + " ", check.name
+    few = theory_kernel_passive.passive_constant
+    assert latest(few).table.runs.tolist() == [40] * 3
+
+
+def test_every_check_that_draws_says_so():
+    "Where a seed can be given, the result reports it."
+    import inspect
+
+    for check in CHECKS:
+        if "rng" in inspect.signature(check.function).parameters:
+            assert latest(check).random["seed"] == 0, check.name
 
 
 # Their helpers, against definitions
@@ -337,3 +381,85 @@ def test_drawn_preferences_have_mean_zero():
     for p, level in ((0.2, 0), (1.0, 1)):
         draws = theory_average_chance.preference_deviations(3, p, 1.0, level, 4000, 0)
         assert abs(draws.mean()) < 4 * draws.std() / math.sqrt(4000)
+
+
+@properties
+@given(st.integers(1, 6), st.floats(0.01, 0.99))
+def test_the_tail_of_equal_levels_is_that_of_whole_numbers(n, threshold):
+    "Counted as the coefficients of a Gaussian binomial, by the recursion over the largest of the 2n similarities."
+    from functools import cache
+
+    @cache
+    def orders(a, b, u):  # orders of a similarities of one link and b of the other with u comparisons won
+        if u < 0 or a < 0 or b < 0:
+            return 0
+        return int(u == 0) if a == 0 or b == 0 else orders(a - 1, b, u - b) + orders(a, b - 1, u)
+
+    assume(all(abs(abs(2 * u - n * n) - threshold * n * n) > 1e-9 for u in range(n * n + 1)))
+    far = sum(orders(n, n, u) for u in range(n * n + 1) if abs(2 * u - n * n) > threshold * n * n)
+    exact = far / math.comb(2 * n, n)
+    assert math.isclose(theory_average_chance.equal_level_tail(n, threshold), exact, rel_tol=1e-9, abs_tol=1e-15)
+
+
+def test_small_tails_do_not_get_lost():
+    "n = 40, |𝕎| > 0.9: a probability below 1e-12, from whole numbers."
+    n, most = 40, 79  # U < 1600 · 0.1 / 2
+    counts = [1] + [0] * most
+    for i in range(1, n + 1):
+        for k in range(most, n + i - 1, -1):
+            counts[k] -= counts[k - n - i]
+        for k in range(i, most + 1):
+            counts[k] += counts[k - i]
+    exact = 2 * sum(counts) / math.comb(80, 40)
+    assert exact < 1e-12 and math.isclose(theory_average_chance.equal_level_tail(n, 0.9), exact, rel_tol=1e-9)
+
+
+@properties
+@given(st.floats(0, 30), st.integers(1, 20), st.floats(0.01, 0.99))
+def test_binomial_tail(k, n, p):
+    by_hand = sum(math.comb(n, s) * p**s * (1 - p) ** (n - s) for s in range(math.floor(k) + 1, n + 1))
+    assert math.isclose(theory_levels.binomial_tail(k, n, p), by_hand, abs_tol=1e-12)
+
+
+def test_orders_up_to_renaming_stand_for_all():
+    "Every order of the other pairs of four objects can be renamed, {0, 1} staying, to one that is listed."
+    from itertools import permutations
+
+    pairs = list(combinations(range(4), 2))
+    listed = set(theory_sorting.orders_of_the_others(4))
+    names = [p + q for p in permutations((0, 1)) for q in permutations((2, 3))]
+    for order in permutations(range(1, 6)):
+        assert any(
+            tuple(pairs.index(tuple(sorted((name[pairs[x][0]], name[pairs[x][1]])))) for x in order) in listed
+            for name in names
+        )
+    assert len(listed) == 48 < math.factorial(5)
+
+
+def test_best_pair_and_what_is_never_asked():
+    w = symmetric(6, 0)
+    oracle = Counting(SimilarityOracle(w))
+    best = run(theory_sorting.best_pair(6), oracle)
+    assert w[best] == w[np.triu_indices(6, 1)].max() and oracle.n_queries == 14
+
+    def lazy(n, rng):
+        yield np.array([[0, 1, 2, 3]])
+
+    assert theory_sorting.never_asked(lazy, w, 0) == (13, 1)
+
+
+def test_the_packages_merges_from_a_table_of_preferences():
+    "On balances that have given preferences, 4–AL of the package merges as it is defined."
+    rng = np.random.default_rng(0)
+    sizes = [1, 3, 2, 2]
+    V = theory_average_scores.link_deviations(6, rng)
+    number = np.zeros((4, 4), int)
+    i, j = np.triu_indices(4, 1)
+    number[i, j] = number[j, i] = np.arange(6)
+    W = np.where(
+        np.eye(6, dtype=bool)[number][:, :, number], 0, (V + 1e-3 * rng.normal(size=(6, 6)))[number][:, :, number]
+    )
+    W = (W - W.transpose(2, 3, 0, 1)) / 2
+    one = theory_average_scores.merges_from_preferences(W, sizes)
+    two = theory_average_scores.package_merges(W, sizes)
+    assert [set(pair) for pair in one] == [set(pair) for pair in np.asarray(two).tolist()]

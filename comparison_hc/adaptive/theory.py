@@ -12,8 +12,9 @@ from math import log
 
 import numpy as np
 
-from .trees import n_hierarchies
+from .trees import all_hierarchies, n_hierarchies
 from ..checks import check, compare_rows
+from ..oracles import HierarchyOracle
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #95d951c9
 def items_of(
@@ -78,7 +79,7 @@ def answer_table(
     "exact enumeration",
 )
 def all_answers_tell_the_tree(quick=True):
-    "Different lists of answers against (2n − 3)!!, with all triplets and with all but one."
+    "Different lists of answers against (2n − 3)!!, with all triplets and with all but one; and those of the package."
     rows = []
     for n in range(3, 7 if quick else 8):
         table = answer_table(n, families((1 << n) - 1))
@@ -86,6 +87,12 @@ def all_answers_tell_the_tree(quick=True):
         best = max(len(np.unique(fewer, axis=0)) for fewer in all_but_one)
         rows.append((n, "all triplets", len(np.unique(table, axis=0)), "=", n_hierarchies(n)))
         rows.append((n, "all but one triplet, the best", best, "<", n_hierarchies(n)))
+    for n in range(3, 6):
+        triples = np.array(list(combinations(range(n), 3)))
+        defined = {tuple(row) for row in answer_table(n, families((1 << n) - 1)).tolist()}
+        given = {tuple(HierarchyOracle(tree.dendrogram())(triples).tolist()) for tree in all_hierarchies(n)}
+        rows.append((n, "lists only the package gives", len(given - defined), "=", 0))
+        rows.append((n, "lists the package gives", len(given), "=", n_hierarchies(n)))
     return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/3_adaptive/36_theory.ipynb #14e5bf37

@@ -132,8 +132,8 @@ def student_version(
 
 
 def _without_directives(text):
-    "Lines such as `#| echo: false` speak to the book, not to students."
-    return re.sub(r"(?m)^#\|.*\n", "", text)
+    "Lines such as `#| echo: false` and remarks such as `# noqa` speak to the book, not to students."
+    return re.sub(r"(?m)^#\|.*\n|  # noqa.*$", "", text)
 
 
 def _plain_links(text):

@@ -93,8 +93,11 @@ def edited_function(
     body = textwrap.indent("\n".join(lines[begin:]), "    ")
     free = ", ".join(function.__code__.co_freevars)
     wrapped = f"def _enclosing({free}):\n{body}\n    return {function.__name__}\n"
-    names = {}
-    exec(compile(wrapped, f"<{function.__qualname__} with {new!r}>", "exec"), function.__globals__, names)
+    names, where = {}, f"<{function.__qualname__} with {new!r}>"
+    if not free:  # a function that calls itself finds itself among the globals, as before
+        exec(compile("\n".join(lines[begin:]), where, "exec"), function.__globals__, names)
+        return names[function.__name__]
+    exec(compile(wrapped, where, "exec"), function.__globals__, names)
     return names["_enclosing"](*[None] * len(function.__code__.co_freevars))
 
 

@@ -13,3 +13,764 @@ from ..ground.planting import plant
 # %% ../../nbs/1_hierarchical/14dw_errors.ipynb #errors
 #| echo: false
 _plant = partial(plant, "F19")
+_plant(
+    "linkage_recovers",
+    "hierarchical.theory:linkage_successes",
+    "rng.normal(size=len(mean))",
+    "rng.standard_t(2, size=len(mean))",
+    "heavy tails in the place of normal noise",
+)
+_plant(
+    "linkage_recovers",
+    "hierarchical.theory_levels:planted_distances",
+    "n_levels - planted_levels",
+    "planted_levels",
+    "the level in the place of the levels below it: similar pairs are far",
+)
+_plant(
+    "linkage_recovers",
+    "hierarchical.theory:recovers",
+    "planted <= set(nodes)",
+    "planted == set(nodes)",
+    "a tree with further clusters inside the pure ones is refused",
+)
+_plant(
+    "single_linkage_fails",
+    "hierarchical.theory:linkage_successes",
+    "rng.normal(size=len(mean))",
+    "0.1 * rng.normal(size=len(mean))",
+    "a tenth of the noise",
+)
+_plant(
+    "single_linkage_fails",
+    "hierarchical.theory:recovers",
+    "planted <= set(nodes)",
+    "bool(planted & set(nodes))",
+    "one planted cluster is enough",
+)
+_plant("mean_answer", "hierarchical.theory:beta", "* snr / 2", "* snr / sqrt(2)", "noise of one similarity, not of two")
+_plant(
+    "mean_answer",
+    "hierarchical.planted:planted_hierarchy",
+    ".normal(0, sigma,",
+    ".normal(0, sigma**2,",
+    "variance where the standard deviation belongs",
+)
+_plant(
+    "mean_answer",
+    "hierarchical.planted:ideal_similarity",
+    "(apart[:, :, None] != apart[:, None, :]).sum(axis=0)",
+    "(apart[:, :, None] != apart[:, None, :]).any(axis=0)",
+    "one δ for any number of levels between",
+)
+_plant("gaps_exceed_delta", "hierarchical.theory_answers:passive_gap", "snr / 2", "snr", "Δ twice as large")
+_plant(
+    "gaps_exceed_delta", "hierarchical.theory_answers:passive_gap", "** 2) / 4", "** 2) / 8", "half the exponent in Δ"
+)
+_plant(
+    "gaps_exceed_delta",
+    "hierarchical.theory_answers:smallest_gap",
+    "steps + 1",
+    "steps + 2",
+    "two levels where one lies between",
+)
+_plant(
+    "reference_gaps_exceed_delta",
+    "hierarchical.theory_answers:reference_gaps",
+    "low = high - snr",
+    "low = high - 2 * snr",
+    "two levels where one lies between",
+)
+_plant(
+    "reference_gaps_exceed_delta",
+    "hierarchical.theory_answers:reference_range",
+    "-n_levels * snr - sqrt(2 * log(8 / eta))",
+    "-n_levels * snr - 2 * log(8 / eta)",
+    "no root in the lower end of eq. 4",
+)
+_plant("reference_gaps_exceed_delta", "hierarchical.theory_answers:active_gap", "/ 100", "/ 10", "Δ ten times as large")
+_plant(
+    "reference_gaps_exceed_delta",
+    "hierarchical.theory_answers:active_gap",
+    "-2 * (n_levels * snr) ** 2",
+    "-((n_levels * snr) ** 2) / 2",
+    "a quarter of the exponent in Δ",
+)
+_plant(
+    "averaged_index_range",
+    "hierarchical.theory_index:rand_indices",
+    "P * both - r * c",
+    "P * both",
+    "chance is not subtracted",
+)
+_plant(
+    "averaged_index_range",
+    "hierarchical.theory_index:rand_indices",
+    "P * (r + c) - 2 * r * c",
+    "P * (r + c) - r * c",
+    "half of chance subtracted below",
+)
+_plant(
+    "averaged_index_range",
+    "metrics:average_ari",
+    "dendrogram.cut(size)",
+    "dendrogram.cut(size + 1)",
+    "cuts into one cluster too many",
+)
+_plant(
+    "every_pair_is_needed",
+    "hierarchical.theory_sorting:tree_of_order",
+    "distance[list(order)] = range(1, len(order) + 1)",
+    "distance[:] = order",
+    "the order taken for the places: a permutation for its inverse",
+)
+_plant(
+    "every_pair_is_needed",
+    "hierarchical.linkage:_single_linkage",
+    "useful[joined] = yield from ask_pairs(chunk[joined], forest[weakest[joined]], rng)",
+    "useful[joined] = False",
+    "a pair of objects that are joined already is not asked about",
+)
+_plant(
+    "sorting_is_enough",
+    "hierarchical.theory_sorting:merge_sort_pairs",
+    "two if first_is_larger else one",
+    "one if first_is_larger else two",
+    "the larger one goes first",
+)
+_plant(
+    "sorting_is_enough",
+    "hierarchical.theory_sorting:merge_sort_pairs",
+    "merges = [(one, two, []) for one, two in zip(lists[::2], lists[1::2])]",
+    "merges = [(lists[0], lists[1], [])]",
+    "one list takes up all others: insertion sort",
+)
+_plant(
+    "sorting_is_enough",
+    "hierarchical.theory_sorting:linkage_from_order",
+    "np.arange(len(order), 0, -1)",
+    "np.arange(len(order))",
+    "similarities for distances",
+)
+_plant(
+    "gaussian_tails",
+    "hierarchical.theory_linkage:log_tail_bounds",
+    "np.log(2 * x)",
+    "np.log(x / 2)",
+    "x/2 in the place of 2x in the lower bound",
+)
+_plant(
+    "gaussian_tails",
+    "hierarchical.theory_linkage:log_tail_bounds",
+    "-(x**2) / 2 - log(2 * pi) / 2",
+    "-(x**2) / 2 - log(2 * pi)",
+    "2π without its root",
+)
+_plant(
+    "gaussian_tails", "hierarchical.theory_linkage:log_two_sided_bound", "(t**2) / 2", "t**2", "no ½ in the exponent"
+)
+_plant(
+    "all_similarities_close",
+    "hierarchical.theory_linkage:far_off_bound",
+    "(snr**2) / 8",
+    "(snr**2) / 4",
+    "δ²/4σ² in the exponent",
+)
+_plant(
+    "all_similarities_close",
+    "hierarchical.theory_linkage:far_off_bound",
+    "n_objects**2",
+    "n_objects",
+    "N in the place of N²",
+)
+_plant(
+    "all_similarities_close",
+    "hierarchical.theory_linkage:probability_far_off",
+    "-snr / 2",
+    "-snr / 4",
+    "off by a quarter of δ, not by half",
+)
+_plant(
+    "close_similarities_suffice",
+    "hierarchical.linkage:_single_linkage",
+    "order = yield from insert_sorted(forest, chunk[useful], below[useful], rng)",
+    "order = yield from insert_sorted(forest, chunk[useful][::-1], below[useful], rng)",
+    "edges inserted at the places of others",
+)
+_plant(
+    "close_similarities_suffice",
+    "hierarchical.theory_levels:planted_distances",
+    "n_levels - planted_levels",
+    "planted_levels",
+    "the level in the place of the levels below it: similar pairs are far",
+)
+_plant(
+    "converse_events",
+    "hierarchical.theory_linkage:converse_bound",
+    "n_pure**2 * np.log1p(-q)",
+    "n_pure * np.log1p(-q)",
+    "N₀ chances for an edge across, not N₀²",
+)
+_plant(
+    "converse_events",
+    "hierarchical.theory_linkage:converse_bound",
+    "sqrt(log(n_pure)) / 4",
+    "sqrt(log(n_pure))",
+    "δ/σ four times as large",
+)
+_plant(
+    "converse_events",
+    "hierarchical.theory_linkage:converse_bound",
+    "2 ** (n_levels - 1)",
+    "2 ** n_levels",
+    "twice as many couples of neighbouring clusters",
+)
+_plant(
+    "active_kernel_mean",
+    "hierarchical.theory_kernel_active:expected_active",
+    "np.fill_diagonal(B, 0)",
+    "np.fill_diagonal(B, B.max())",
+    "k = i and k = j are counted",
+)
+_plant(
+    "active_kernel_mean",
+    "hierarchical.theory_kernel_active:expected_active",
+    "B[pair] = B[pair[::-1]] = 0",
+    "pass",
+    "the reference votes about itself",
+)
+_plant(
+    "active_kernel_mean",
+    "hierarchical.theory_answers:reference_beta",
+    "/ sqrt(2)",
+    "/ 2",
+    "noise of two similarities where one is known",
+)
+_plant(
+    "active_constant",
+    "hierarchical.theory_kernel_active:active_successes",
+    "rng.random(len(w)) < q",
+    "rng.random(len(w)) < q / 4",
+    "a quarter of the landmarks",
+)
+_plant(
+    "active_constant",
+    "hierarchical.theory_kernel_active:kernel_linkage",
+    '"average"',
+    '"single"',
+    "single linkage on the kernel",
+)
+_plant(
+    "few_landmarks",
+    "hierarchical.theory_kernel_active_proof:landmark_tail_bound",
+    "/ 3",
+    "/ 1",
+    "Bernstein's inequality without its ⅓",
+)
+_plant(
+    "few_landmarks",
+    "hierarchical.kernel_asking:open_votes",
+    "(~landmark[t] | (i > judge))",
+    "(~landmark[t] | (i != judge))",
+    "what two landmarks know of each other is asked twice",
+)
+_plant(
+    "reference_is_in_range",
+    "hierarchical.theory_kernel_active_proof:probability_outside",
+    "-high - up * snr",
+    "-high + up * snr",
+    "levels counted upwards above the range",
+)
+_plant(
+    "reference_is_in_range",
+    "hierarchical.theory_levels:level_shares",
+    "n_levels + up - 2",
+    "n_levels + up - 1",
+    "twice as many pairs at every upper level",
+)
+_plant(
+    "reference_is_in_range",
+    "hierarchical.theory_answers:reference_range",
+    "-n_levels * snr - sqrt(2 * log(8 / eta))",
+    "-n_levels * snr - sqrt(log(8 / eta))",
+    "no 2 under the root",
+)
+_plant(
+    "kernel_levels_are_exact",
+    "hierarchical.theory_kernel_active:kernel_levels",
+    "2 * M[L]",
+    "M[L]",
+    "one of k = i and k = j stays in",
+)
+_plant(
+    "kernel_levels_are_exact",
+    "hierarchical.theory_kernel_active:kernel_levels",
+    "2 * (n[l + 1 :] * M[l + 1 :, l])",
+    "(n[l + 1 :] * M[l + 1 :, l])",
+    "clusters beside i only, not those beside j",
+)
+_plant(
+    "kernel_levels_are_separated",
+    "hierarchical.theory_kernel_active_proof:level_gaps",
+    "n[l + 2 :] * (b[l + 2 :] - b[l])",
+    "n[l + 2 :] * (b[l + 2 :] - b[l + 1])",
+    "differences to the wrong level",
+)
+_plant(
+    "kernel_levels_are_separated",
+    "hierarchical.theory_kernel_active_proof:level_gaps",
+    "(b[L] - b[L - 1]) ** 2",
+    "(b[L] ** 2 - b[L - 1] ** 2) ** 2",
+    "the printed square of a difference of squares",
+)
+_plant(
+    "kernel_levels_are_separated",
+    "hierarchical.theory_levels:clusters_at_level",
+    "2 ** np.arange(n_levels)[::-1]",
+    "2 ** np.arange(n_levels)",
+    "clusters counted from the wrong end",
+)
+_plant(
+    "active_levels_are_separated",
+    "hierarchical.theory_kernel_active_proof:smallest_exact_gap",
+    "n_pure * d[-1] ** 2",
+    "n_pure * d[-1] ** 2 / 2",
+    "half of the lowest gap",
+)
+_plant(
+    "active_levels_are_separated",
+    "hierarchical.theory_kernel_active:expected_active",
+    "B = reference_beta(reference, snr, n_levels)",
+    "B = reference_beta(reference, snr / 1.5, n_levels)",
+    "levels a third closer in the kernel",
+)
+_plant(
+    "active_levels_are_separated", "hierarchical.theory_answers:active_gap", "/ 100", "", "Δ a hundred times as large"
+)
+_plant(
+    "active_entries_concentrate",
+    "hierarchical.theory_kernel_active_proof:eq8_deviation",
+    "max(",
+    "min(",
+    "the smaller part of the deviation",
+)
+_plant(
+    "active_entries_concentrate",
+    "hierarchical.theory_kernel_active_proof:eq8_deviation",
+    "sqrt(3 * q * n_objects * A)",
+    "sqrt(q * n_objects * A)",
+    "1 for 3 under the root",
+)
+_plant(
+    "active_entries_concentrate",
+    "hierarchical.theory_kernel_active_proof:entry_distribution",
+    "q * (1 - c) / 2, 1 - q, q * (1 + c) / 2",
+    "q * (1 + c) / 2, 1 - q, q * (1 - c) / 2",
+    "agreement and disagreement exchanged",
+)
+_plant(
+    "close_entries_suffice",
+    "hierarchical.theory:recovers",
+    "nodes[a][2] + nodes[b][2]",
+    "max(nodes[a][2], nodes[b][2])",
+    "a wrong size of a merged cluster",
+)
+_plant(
+    "close_entries_suffice",
+    "hierarchical.kernel:_distances",
+    "entries = K[np.triu_indices(len(K), 1)]",
+    "entries = K[np.tril_indices(len(K), -1)]",
+    "entries in the order of the lower triangle",
+)
+_plant(
+    "active_threshold", "hierarchical.theory_kernel_active_proof:landmark_probability", "C_THEOREM_2", "180", "C = 180"
+)
+_plant(
+    "active_threshold",
+    "hierarchical.theory_kernel_active_proof:landmark_probability",
+    "gap**4",
+    "gap**3",
+    "Δ³ in the threshold",
+)
+_plant(
+    "active_threshold",
+    "hierarchical.theory_kernel_active_proof:eq8_deviation",
+    "4 * n_objects**2",
+    "8 * n_objects**2",
+    "a union over ordered pairs",
+)
+_plant(
+    "passive_kernel_mean",
+    "hierarchical.theory_kernel_passive:shared_products",
+    "- z) / sqrt(2)",
+    "- z) / 2",
+    "the noise of a reference that is known",
+)
+_plant(
+    "passive_kernel_mean",
+    "hierarchical.theory_kernel_passive:passive_products",
+    "- own - own.T",
+    "- own",
+    "one of the two pairs is a reference too",
+)
+_plant(
+    "passive_constant",
+    "hierarchical.theory_kernel_passive:passive_successes",
+    "passive_kernel(w + w.T, p, rng)",
+    "passive_kernel(w + w.T, p**2, rng)",
+    "p² of the comparisons observed",
+)
+_plant(
+    "passive_constant",
+    "hierarchical.theory_levels:passive_kernel",
+    "seen | seen.T",
+    "seen",
+    "comparisons seen from one side only",
+)
+_plant(
+    "mean_preference_follows_the_tree",
+    "hierarchical.theory_average:preference",
+    "* across(k, l, 2, 3) - across",
+    "* across(k, l, 2, 3) + across",
+    "votes against counted for",
+)
+_plant(
+    "mean_preference_follows_the_tree",
+    "hierarchical.theory_average:preference",
+    "len(G3) * len(G4)",
+    "len(G3) + len(G4)",
+    "sizes added, not multiplied",
+)
+_plant(
+    "mean_preference_follows_the_tree",
+    "ground.sampling:sample_quadruplets",
+    "won = wx > wy",
+    "won = x > y",
+    "the pair with the larger number wins",
+)
+_plant(
+    "merging_averages_preferences",
+    "hierarchical.theory_average:preference",
+    "(len(G1) * len(G2) * len(G3) * len(G4))",
+    "max(1, abs(balance) * len(G3))",
+    "divided by the votes cast",
+)
+_plant(
+    "merging_averages_preferences",
+    "hierarchical.theory_average:preference",
+    "row[list(G)] = True",
+    "row[list(G)[:2]] = True",
+    "only two objects of a cluster vote",
+)
+_plant(
+    "small_constant_suffices",
+    "hierarchical.votes:LinkScores.merge",
+    "self.size[a] += self.size[b]",
+    "self.size[a] = max(self.size[a], self.size[b])",
+    "a merged cluster has the size of its larger part",
+)
+_plant(
+    "small_constant_suffices",
+    "hierarchical.theory_average:average_successes",
+    "float(p)",
+    "float(p) / 50",
+    "a fiftieth of the comparisons",
+)
+_plant(
+    "deviation_terms",
+    "hierarchical.theory_average_chance:deviation_term",
+    "- p * beta(level, snr)",
+    "- beta(level, snr)",
+    "β in the place of pβ",
+)
+_plant(
+    "deviation_terms",
+    "hierarchical.theory_average_chance:printed_term",
+    "p * (1 + beta(level, snr))",
+    "p * beta(level, snr)",
+    "β in the place of the probability",
+)
+_plant(
+    "deviation_terms",
+    "hierarchical.theory_average:preference",
+    "- across(k, l, 0, 1) * across(i, j, 2, 3)",
+    "",
+    "votes against are not counted",
+)
+_plant(
+    "deviation_terms", "hierarchical.theory:beta", "* snr / 2", "* snr / sqrt(2)", "noise of one similarity, not of two"
+)
+_plant(
+    "colours_of_the_dependency_graph",
+    "hierarchical.theory_average_chance:shifted_colours",
+    "% max(a, b)",
+    "% (max(a, b) + 1)",
+    "one colour too many",
+)
+_plant(
+    "colours_of_the_dependency_graph",
+    "hierarchical.theory_average_chance:shifted_colours",
+    "np.add.outer(np.arange(a), np.arange(b))",
+    "np.add.outer(2 * np.arange(a), np.arange(b))",
+    "shifted by two",
+)
+_plant(
+    "colours_of_the_dependency_graph",
+    "hierarchical.theory_average_chance:terms_that_depend",
+    "one is not two and ",
+    "",
+    "a term is its own neighbour",
+)
+_plant(
+    "bernstein_gives_eq14",
+    "hierarchical.theory_average_chance:log_eq14",
+    "2 * log(n_objects)",
+    "log(n_objects)",
+    "N colours, not N²",
+)
+_plant(
+    "bernstein_gives_eq14",
+    "hierarchical.theory_average_chance:log_eq14",
+    "m * m / constant",
+    "m * m / constant * 1.02",
+    "C′ smaller by a fiftieth",
+)
+_plant(
+    "bernstein_gives_eq14",
+    "hierarchical.theory_average_chance:log_union_over_colours",
+    "share, size, largest = n * p * gap / 2, n, 1 + p",
+    "share, size, largest = n * p * gap / 4, n, 1 + p",
+    "half of the threshold",
+)
+_plant(
+    "preferences_concentrate",
+    "hierarchical.theory_average_chance:log_eq14",
+    "gap**2 * m * m / constant",
+    "gap**2 * m**3 / constant",
+    "m³ in the exponent",
+)
+_plant(
+    "preferences_concentrate",
+    "hierarchical.theory_average_chance:log_eq14",
+    "constant=C_PRIME",
+    "constant=C_PRIME / 8",
+    "the factor 8 of C′ forgotten",
+)
+_plant(
+    "preferences_concentrate",
+    "hierarchical.theory_average_chance:equal_level_tail",
+    "chance *= i / (n + i)",
+    "chance *= 0.5",
+    "orders divided by a wrong number of them",
+)
+_plant(
+    "number_of_clusters",
+    "hierarchical.theory_average_chance:log_union_over_clusters",
+    "10 * m",
+    "9 * m",
+    "the printed 9m",
+)
+_plant(
+    "number_of_clusters",
+    "hierarchical.theory_average_chance:log_number_bound",
+    "2 * m * (1 + log(n_objects / m))",
+    "m * (1 + log(n_objects / m))",
+    "m for 2m in the exponent",
+)
+_plant(
+    "number_of_clusters",
+    "hierarchical.theory_average_chance:log_number_of_clusters",
+    "2 * m + 1",
+    "4 * m + 1",
+    "clusters of up to 4m objects",
+)
+_plant(
+    "threshold_closes_the_proof",
+    "hierarchical.theory_average:average_probability",
+    "constant / (m * gap**2)",
+    "constant / (2 * m * gap**2)",
+    "half of the constant",
+)
+_plant(
+    "threshold_closes_the_proof",
+    "hierarchical.theory_average_chance:log_union_over_clusters",
+    "10 * m",
+    "11 * m",
+    "11m in the union",
+)
+_plant(
+    "few_answers",
+    "hierarchical.theory_kernel_passive_proof:fewest_probability",
+    "n_objects**4",
+    "n_objects**5",
+    "N⁵ for N⁴",
+)
+_plant(
+    "few_answers",
+    "hierarchical.theory_kernel_passive_proof:fewest_probability",
+    "2 / n_objects**4 *",
+    "0.2 / n_objects**4 *",
+    "a tenth of the probability",
+)
+_plant(
+    "few_answers",
+    "hierarchical.theory_average:average_probability",
+    "max(",
+    "min(",
+    "the smaller of the two conditions",
+)
+_plant(
+    "passive_levels_are_separated",
+    "hierarchical.theory_kernel_passive:shared_products",
+    "b * weight, b",
+    "b * weight, b * weight",
+    "weights counted twice",
+)
+_plant(
+    "passive_levels_are_separated",
+    "hierarchical.theory_kernel_passive_proof:passive_level_gaps",
+    "m[L, L] - 2 * m[L, L - 1]",
+    "m[L, L] - m[L, L - 1]",
+    "a mixed product counted once",
+)
+_plant(
+    "passive_levels_are_separated",
+    "hierarchical.theory_kernel_passive_proof:products_per_square",
+    "beta(l + 1 - level, snr) - beta(l - level, snr)",
+    "beta(l + 2 - level, snr) - beta(l - level, snr)",
+    "two levels where one lies between",
+)
+_plant(
+    "passive_group_error",
+    "hierarchical.theory_kernel_passive:passive_products",
+    "- own - own.T",
+    "",
+    "both pairs are references, too",
+)
+_plant(
+    "passive_group_error",
+    "hierarchical.theory_kernel_active:kernel_levels",
+    "2 * M[L]",
+    "8 * M[L]",
+    "four times too much is taken out",
+)
+_plant(
+    "colours_for_the_kernel",
+    "hierarchical.theory_kernel_passive_proof:dependency_degrees",
+    "len(set(pairs)) == 3",
+    "len(set(pairs)) >= 2",
+    "terms that are 0 by definition counted",
+)
+_plant(
+    "colours_for_the_kernel",
+    "hierarchical.theory_kernel_passive_proof:dependency_degrees",
+    ".sum(1) - 1",
+    ".sum(1)",
+    "a term is its own neighbour",
+)
+_plant(
+    "bernstein_gives_eq10",
+    "hierarchical.theory_kernel_passive_proof:eq10_deviation",
+    "n_objects**5",
+    "n_objects**4",
+    "N⁴ under the root",
+)
+_plant(
+    "bernstein_gives_eq10",
+    "hierarchical.theory_kernel_passive_proof:eq10_deviation",
+    "max(",
+    "min(",
+    "the smaller part of the deviation",
+)
+_plant(
+    "bernstein_gives_eq10",
+    "hierarchical.theory_kernel_passive_proof:bernstein_exponent",
+    "share**2",
+    "tau**2",
+    "the printed numerator, which lost N⁴",
+)
+_plant(
+    "bernstein_gives_eq10",
+    "hierarchical.theory_kernel_passive_proof:bernstein_exponent",
+    "p * p * n_objects",
+    "p * n_objects",
+    "variance p in the place of p²",
+)
+_plant(
+    "passive_entries_concentrate",
+    "hierarchical.kernel:kernel_passive_ranked",
+    "+ 2 * m - apart",
+    "+ 2 * m + apart",
+    "disagreements added",
+)
+_plant(
+    "passive_entries_concentrate",
+    "hierarchical.theory_kernel_active:kernel_levels",
+    "n_pure * np.array(sums)",
+    "n_pure**2 * np.array(sums) / 10",
+    "means on a wrong scale",
+)
+_plant(
+    "passive_threshold",
+    "hierarchical.theory_kernel_passive_proof:comparison_probability",
+    "sqrt(log(n_objects / eta) / n_objects)",
+    "sqrt(log(n_objects) / n_objects)",
+    "η left out",
+)
+_plant(
+    "passive_threshold",
+    "hierarchical.theory_kernel_passive_proof:comparison_probability",
+    "2**n_levels",
+    "n_levels",
+    "L in the place of 2^L",
+)
+_plant(
+    "passive_threshold",
+    "hierarchical.theory_kernel_passive_proof:eq10_deviation",
+    "sqrt(factor * p",
+    "sqrt(2 * factor * p",
+    "twice the factor under the root",
+)
+_plant(
+    "preference_is_antisymmetric",
+    "hierarchical.theory_average:preference",
+    "- across(k, l, 0, 1) * across(i, j, 2, 3)",
+    "",
+    "votes against are not counted",
+)
+_plant(
+    "preference_is_antisymmetric",
+    "hierarchical.theory_average:preference",
+    "(member[A][a] & member[B][b]).astype(int) + (member[A][b] & member[B][a])",
+    "(member[A][a] & member[B][b]).astype(int)",
+    "a pair is seen in one order only",
+)
+_plant(
+    "scores_are_separated",
+    "hierarchical.theory_average_scores:expected_scores",
+    "beta(a - levels, snr)",
+    "beta(a - levels, snr / 2)",
+    "half of δ",
+)
+_plant(
+    "scores_are_separated",
+    "hierarchical.theory_average_scores:expected_scores",
+    "~np.eye(len(stage), dtype=bool)",
+    "np.triu(np.ones((len(stage),) * 2, bool))",
+    "a cluster's link with itself is counted",
+)
+_plant("scores_are_separated", "hierarchical.theory_answers:passive_gap", "snr / 2", "snr", "Δ twice as large")
+_plant(
+    "close_preferences_suffice",
+    "hierarchical.votes:TabledVotes.response",
+    "total -= ",
+    "total += ",
+    "preferences of the others, not of the link",
+)
+_plant(
+    "close_preferences_suffice",
+    "hierarchical.theory_average_scores:merges_from_preferences",
+    ".argmax()",
+    ".argmin()",
+    "the least similar are merged",
+)

@@ -4,63 +4,148 @@
 
 # %% auto #0
 __all__ = ['LARGEST_GAP', 'C_PRIME', 'C_PRIME_PRINTED', 'C_DOUBLE_PRIME', 'LOG_C_DOUBLE_PRIME_PRINTED', 'C_THEOREM_4',
-           'deviation_terms', 'colours_of_the_dependency_graph', 'bernstein_gives_eq14', 'preference_deviations',
-           'preferences_concentrate', 'log_number_of_clusters', 'number_of_clusters', 'threshold_closes_the_proof']
+           'deviation_term', 'printed_term', 'terms_of_a_sample', 'moments_of_terms', 'deviation_terms',
+           'shifted_colours', 'terms_that_depend', 'colours_of_the_dependency_graph', 'log_eq14',
+           'log_union_over_colours', 'bernstein_gives_eq14', 'equal_level_tail', 'preference_deviations',
+           'preferences_concentrate', 'log_number_of_clusters', 'log_number_bound', 'log_union_over_clusters',
+           'number_of_clusters', 'threshold_closes_the_proof']
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #chance-code
 from itertools import product
-from math import comb, e, exp, log, sqrt
+from math import ceil, comb, e, exp, log, sqrt
 
 import numpy as np
 
-from ..checks import check, compare, compare_rows, proportion_interval
+from ..checks import check, compare_rows
 from ..ground.validation import as_rng
+from .planted import planted_hierarchy
 from .theory import beta
 from .theory_answers import passive_gap
+from .theory_average import average_probability, preference
+from .theory_levels import planted_levels
+from ..oracles import sample_quadruplets
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #64cdf2e7
+def deviation_term(
+    seen,  # ξ, 0 or 1
+    won,  # whether w_ij > w_kl
+    p,  # probability that a comparison is observed
+    level,  # level of the first pair − level of the second
+    snr,  # δ/σ
+):  # float
+    "One term of 𝕎_Q − E 𝕎_Q: ξ(2·1 − 1) − pβ."
+    return seen * (2 * won - 1) - p * beta(level, snr)
+
+
+def printed_term(
+    seen,  # ξ, 0 or 1
+    won,  # whether w_ij > w_kl
+    p,  # probability that a comparison is observed
+    level,  # level of the first pair − level of the second
+    snr,  # δ/σ
+):  # float
+    "The same in the printed identity: 2(ξ·1 − pP)."
+    return 2 * seen * won - p * (1 + beta(level, snr))
+
+
+def terms_of_a_sample(
+    links,  # four lists of objects: G1, G2, G3, G4
+    similarity,  # (N, N)
+    answers,  # `Quadruplets`
+):  # ((terms,) ξ, (terms,) whether w_ij > w_kl)
+    "What was observed between two links, object by object."
+    asked = {frozenset((frozenset((i, j)), frozenset((k, l)))) for i, j, k, l in answers.array.tolist()}
+    quadruples = list(product(*links))
+    seen = [frozenset((frozenset((i, j)), frozenset((k, l)))) in asked for i, j, k, l in quadruples]
+    won = [similarity[i, j] > similarity[k, l] for i, j, k, l in quadruples]
+    return np.array(seen, int), np.array(won, int)
+
+
+def moments_of_terms(
+    term,  # `deviation_term` or `printed_term`
+    p,  # probability that a comparison is observed
+    level,  # level of the first pair − level of the second
+    snr,  # δ/σ
+):  # (mean, variance, largest absolute value), exact
+    "Over the three outcomes: not observed, won, lost."
+    from scipy.special import ndtr
+
+    u = ndtr(level * snr / sqrt(2))  # that the first pair is the more similar
+    values = np.array([term(seen, won, p, level, snr) for seen, won in ((0, 0), (1, 1), (1, 0))])
+    chances = np.array([1 - p, p * u, p * (1 - u)])
+    mean = chances @ values
+    return mean, chances @ values**2 - mean**2, np.abs(values[chances > 0]).max()
+
+
 @check(
     "F19",
     "Theorem 4, terms of the deviation",
-    r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$",
-    "deterministic",
-    erratum="Printed without −(ξ − p): the displayed identity holds only at p = 1. Using the terms ξ(2·1 − 1) − "
-    "pβ instead, in [−1−p, 1+p] with variance at most p, the threshold is spΔ/2 instead of spΔ/4, and C′ "
-    "becomes smaller.",
+    r"$\mathbb W_Q-\mathbf E\,\mathbb W_Q$ is the mean of $2(\xi 1_{w_{ij}>w_{kl}}-p\mathbf P(w_{ij}>w_{kl}))-(\xi-p)$"
+    r", terms of mean 0 and variance at most $p$ in $[-1-p,1+p]$",
+    "exact enumeration",
+    erratum="False for every reading: |𝕎 − E𝕎| = 2/(|G1||G2||G3||G4|)·|Σ(ξ·1 − pP)|, without −(ξ − p), "
+    "holds only where everything is observed. With the terms ξ(2·1 − 1) − pβ, in [−1−p, 1+p] and of variance at most "
+    "p, the threshold is spΔ/2 instead of spΔ/4, and C′ becomes smaller.",
 )
 def deviation_terms(quick=True, rng=0):
-    "Both sides on drawn votes; the printed form, and how far it is off."
-    rng, rows = as_rng(rng), []
-    for p, level in product((0.1, 0.5, 1.0), (0, 1)):
-        wins = rng.normal(level, 1, size=(36, 1)) > rng.normal(0, 1, size=36)  # w_ij > w_kl for 36 pairs against 36
-        seen = rng.random(wins.shape) < p
-        deviation = (seen * np.where(wins, 1, -1)).mean() - p * beta(level, 1.0)
-        printed = 2 * (seen * wins - p * (1 + beta(level, 1.0)) / 2).mean()
-        relation, bound = (">", 1e-4) if p < 1 else ("<=", 1e-12)
-        rows.append((p, level, "corrected", abs(deviation - (printed - (seen - p).mean())), "<=", 1e-12))
-        rows.append((p, level, "printed is off", abs(deviation - printed), relation, bound))
-    return compare_rows(rows, "p level_difference what left relation right")
+    "Moments of a term over its outcomes; terms of a sample against the package's 𝕎_Q; how far the printed sum is off."
+    seed, rng, rows = rng, as_rng(rng), []
+    for p, level, snr in product((0.1, 0.5, 1.0), (-1, 0, 1, 2), (0.3, 1.0)):
+        mean, variance, largest = moments_of_terms(deviation_term, p, level, snr)
+        rows.append((p, level, "mean of a term", mean, "=", 0))
+        rows.append((p, level, "variance of a term", variance, "<=", p))
+        rows.append((p, level, "largest term", largest, "<=", 1 + p))
+        rows.append((p, level, "mean of a printed term", moments_of_terms(printed_term, p, level, snr)[0], "=", 0))
+    for p, G2, G4 in product((0.3, 1.0), ([2, 3], [4, 5]), ([2, 3], [8, 9, 10])):
+        model = planted_hierarchy(4, 2, 0.8, 0.1, 0.1, rng)
+        answers, links = sample_quadruplets(model.similarity, p, rng), ([0, 1], G2, [0, 1], G4)
+        level = int(planted_levels(4, 2)[0, G2[0]] - planted_levels(4, 2)[0, G4[0]])
+        seen, won = terms_of_a_sample(links, model.similarity, answers)
+        deviation = preference(answers, *links) - p * beta(level, 1.0)
+        off = abs(deviation - printed_term(seen, won, p, level, 1.0).mean())
+        rows.append((p, level, "𝕎 − E𝕎 of a sample", deviation, "=", deviation_term(seen, won, p, level, 1.0).mean()))
+        rows.append((p, level, "printed sum is off by", off, "=", abs((seen - p).mean())))
+        if p < 1 and G2 != G4:
+            rows.append((p, level, "and is off", off, ">", 1e-3))  # no share of 16 or 24 observed terms is 0.3
+    drawn = dict(seed=seed, what="planted models and observed comparisons")
+    return compare_rows(rows, "p level_difference what left relation right", tol=1e-12, random=drawn)
+
+# %% ../../nbs/1_hierarchical/14cw_chance.ipynb #8c3910ca
+def shifted_colours(
+    a,  # rows
+    b,  # columns
+):  # (a, b) numbers of colours
+    "A Latin rectangle: the colours of a row are those of the row above, shifted by one."
+    return np.add.outer(np.arange(a), np.arange(b)) % max(a, b)
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #cbde80c0
+def terms_that_depend(
+    a,  # |G1||G2|, pairs of the first link
+    b,  # |G3||G4|, pairs of the second
+):  # (a·b, a·b) bool
+    "The dependency graph: which terms use a similarity in common, from the similarities that each uses."
+    used = [{("first", row), ("second", column)} for row in range(a) for column in range(b)]
+    return np.array([[one is not two and bool(one & two) for two in used] for one in used])
+
+
 @check(
     "F19",
     "Theorem 4, dependency graph",
     r"Every term depends on $a+b-2$ others, $a=|G_1||G_2|$, $b=|G_3||G_4|$; $\max(a,b)$ colours suffice, "
     r"each used $\min(a,b)\ge m^2$ times",
     "exact enumeration",
-    erratum="Printed: degrees |G1||G2| − 1 or |G3||G4| − 1. Each term has both kinds of neighbours, so greedy "
-    "colouring with max degree + 1 would need a + b − 1 colours. A Latin rectangle needs max(a, b), so "
-    "the printed number of colours is right.",
+    erratum="False for every reading: 'Some of the vertices have degree |G1||G2| − 1 …, while other vertices have "
+    "degree |G3||G4| − 1'. Each term has both kinds of neighbours, so d + 1 colours would be a + b − 1. A Latin "
+    "rectangle needs max(a, b), so the number of colours that is used in the end is right.",
 )
 def colours_of_the_dependency_graph(quick=True):
     "Degrees counted in the graph, conflicts and class sizes of the shifted colouring."
     rows = []
     for a, b in ((1, 1), (1, 4), (2, 3), (4, 4), (4, 6)) + (() if quick else ((9, 16), (16, 16), (6, 25))):
-        row, column = np.divmod(np.arange(a * b), b)
-        linked = ((row[:, None] == row) | (column[:, None] == column)) & ~np.eye(a * b, dtype=bool)
-        colour = (row + column) % max(a, b)
+        linked, colour = terms_that_depend(a, b), shifted_colours(a, b).ravel()
         rows += [(a, b, "degree", int(d), "=", a + b - 2) for d in set(linked.sum(1))]
         rows += [(a, b, "conflicts", int((linked & (colour[:, None] == colour)).sum()), "=", 0)]
+        rows += [(a, b, "colours", int(colour.max()) + 1, "=", max(a, b))]
         rows += [(a, b, "class size", int(n), "=", min(a, b)) for n in set(np.bincount(colour))]
     return compare_rows(rows, "a b what left relation right")
 
@@ -68,6 +153,33 @@ def colours_of_the_dependency_graph(quick=True):
 LARGEST_GAP = exp(-0.5) / sqrt(2)  # max of Δ over s and L: L = 1, s = √2
 C_PRIME = 8 * (1 + LARGEST_GAP / 3)  # in eq. 14, from the corrected terms
 C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)  # in eq. 14, along the printed route
+
+
+def log_eq14(
+    n_objects,  # N
+    m,  # smallest size of a cluster
+    p,  # probability that a comparison is observed
+    gap,  # Δ
+    constant=C_PRIME,  # C′
+):  # float
+    "Logarithm of the right side of eq. 14."
+    return log(2) + 2 * log(n_objects) - p * gap**2 * m * m / constant
+
+
+def log_union_over_colours(
+    a,  # |G1||G2|
+    b,  # |G3||G4|
+    p,  # probability that a comparison is observed
+    gap,  # Δ
+    printed=False,  # terms in [−1, 1], half the threshold, classes twice as large
+):  # float
+    "Logarithm of the number of colours times Bernstein's bound for the min(a, b) terms of one."
+    n, colours = min(a, b), max(a, b)
+    if printed:
+        share, size, largest = n * p * gap / 4, 2 * n, 1
+    else:
+        share, size, largest = n * p * gap / 2, n, 1 + p
+    return log(2 * colours) - share**2 / (2 * size * p + 2 / 3 * largest * share)
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #5c69ebc8
 @check(
@@ -78,20 +190,36 @@ C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)  # in eq. 14, along the printed rou
     "deterministic",
 )
 def bernstein_gives_eq14(quick=True):
-    "Logarithms of both sides on a grid of sizes, p and δ/σ."
+    "Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone are compared, too."
     rows = []
     for m, snr, L, p in product((1, 3, 10, 100), (0.1, 0.7, sqrt(2), 3.0), (1, 2, 3), (1e-3, 0.1, 1.0)):
         gap, N = passive_gap(snr, L), 2 * m * 2**L
         for a, b in ((m * m, m * m), (m * m, 4 * m * m), (2 * m * m, 4 * m * m)):
-            n, colours = min(a, b), max(a, b)
-            ours = log(2 * colours) - (n * p * gap / 2) ** 2 / (2 * n * p + (2 / 3) * (1 + p) * n * p * gap / 2)
-            printed = log(2 * colours) - (n * p * gap / 4) ** 2 / (2 * p * 2 * n + (2 / 3) * n * p * gap / 4)
-            for route, value, constant in (("corrected", ours, C_PRIME), ("printed", printed, C_PRIME_PRINTED)):
-                right = log(2) + 2 * log(N) - p * gap**2 * m * m / constant
-                rows.append((route, m, N, L, snr, p, value, right))
-    return compare_rows(rows, "route m N L snr p left right", relation="<=", tol=1e-9)
+            for route, constant in (("corrected", C_PRIME), ("printed", C_PRIME_PRINTED)):
+                left = log_union_over_colours(a, b, p, gap, printed=route == "printed")
+                right = log_eq14(N, m, p, gap, constant)
+                rows.append((route, "bound", m, N, L, snr, p, left, right))
+                exponents = left - log(2 * max(a, b)), right - log(2 * N * N)
+                rows.append((route, "exponent", m, N, L, snr, p, *exponents))
+    return compare_rows(rows, "route what m N L snr p left right", relation="<=", tol=1e-9)
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #chance-draws
+def equal_level_tail(
+    n,  # pairs in either link, |G1||G2| = |G3||G4|
+    threshold,  # in (0, 1)
+):  # P(|𝕎_Q| > threshold) for p = 1 and two links of one level
+    "Exact: the tail of Mann and Whitney's statistic, from the coefficients of a Gaussian binomial."
+    below = ceil(n * n * (1 - threshold) / 2)  # U < n²(1 − threshold)/2
+    chance = np.zeros(below)
+    chance[0] = 1.0
+    for i in range(1, n + 1):
+        chance[n + i :] -= chance[: -(n + i)].copy() if n + i < below else 0
+        rows = -(-below // i)  # dividing by 1 − q^i: sums with step i
+        chance = np.pad(chance, (0, rows * i - below)).reshape(rows, i).cumsum(axis=0).ravel()[:below]
+        chance *= i / (n + i)  # probabilities, not counts
+    return 2 * float(chance.sum())
+
+
 def preference_deviations(
     m,  # all four clusters have m objects
     p,  # probability that a comparison is observed
@@ -112,21 +240,22 @@ def preference_deviations(
 @check(
     "F19",
     "Theorem 4, eq. 14",
-    r"$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$",
-    "Monte Carlo",
-    confidence=0.999,
+    r"$\mathbf P(|\mathbb W_Q-\mathbf E\,\mathbb W_Q|>p\Delta/2)\le2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$, "
+    r"at $p=1$ for two links of one level, where the left side is known exactly",
+    "exact enumeration",
 )
-def preferences_concentrate(quick=True, confidence=0.999, rng=0):
-    "Lower end of the interval for the probability against the bound, N = 4m; the last bounds are below 1."
-    seed, rng, runs, rows = rng, as_rng(rng), 500 if quick else 20_000, []
-    for m, p, s in ((2, 1.0, 1.0), (6, 0.3, 1.0), (6, 1.0, 1.4), (24, 1.0, 1.4), (32, 0.7, 1.4)):
+def preferences_concentrate(quick=True):
+    "The exact probability against the bound, N = 4m, where that is below 1; and the C′ that the probability asks for."
+    rows = []
+    cases = [*product((2, 8, 16), (1.0, sqrt(2))), (22, sqrt(2))]
+    for m, s in cases if quick else [*cases, (24, sqrt(2)), (32, 1.0), (32, sqrt(2))]:
         gap = passive_gap(s, 1)
-        far = np.abs(preference_deviations(m, p, s, 0, runs, rng)) > p * gap / 2
-        rows.append((m, p, s, int(far.sum()), 2 * exp(2 * log(4 * m) - p * gap**2 * m * m / C_PRIME)))
-    m, p, s, seen, bound = zip(*rows)
-    low, _ = proportion_interval(seen, runs, confidence, len(rows))
-    drawn = dict(seed=seed, what=f"similarities and observed votes, {runs} times")
-    return compare(low, "<=", bound, m=m, p=p, snr=s, exceedances=seen, random=drawn)
+        exact = equal_level_tail(m * m, gap / 2)
+        asked = gap**2 * m * m / log(2 * (4 * m) ** 2 / exact)
+        rows.append((m, s, "C′ asked for", asked, C_PRIME))
+        if (bound := log_eq14(4 * m, m, 1.0, gap)) < 0:
+            rows.append((m, s, "log of probability and bound", log(exact), bound))
+    return compare_rows(rows, "m snr what left right", relation="<=")
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #2c165550
 C_DOUBLE_PRIME = 2 * e**8
@@ -141,28 +270,45 @@ def log_number_of_clusters(
     return log(sum(comb(n_objects, i) for i in range(m, 2 * m + 1)))
 
 
+def log_number_bound(
+    m,  # smallest size
+    n_objects,  # N
+):  # float
+    "Logarithm of the bound m(eN/m)^(2m) on it."
+    return log(m) + 2 * m * (1 + log(n_objects / m))
+
+
+def log_union_over_clusters(
+    m,  # smallest size
+    n_objects,  # N
+):  # float
+    "Logarithm of the corrected factor in front of exp(−pΔ²m²/C′): 2e⁸ N^(10m)."
+    return log(C_DOUBLE_PRIME) + 10 * m * log(n_objects)
+
+
 @check(
     "F19",
     "Theorem 4, union bound",
     r"$\sum_{i=m}^{2m}\binom Ni\le m(eN/m)^{2m}$, and the union over four clusters is at most "
     r"$2e^8\exp(10m\ln N-p\Delta^2m^2/C')$",
     "exact enumeration",
-    erratum=r"Printed: $C''\exp(9m\ln N-\dots)$ with $C''=\sup2m^4(e/m)^{2m}\approx109$. The exponent of e/m is "
-    r"8m, and 8m + 2 ≤ 9m fails at m = 1: there the printed bound is smaller than the sum for N > 900. C″ "
-    r"= 2e⁸ ≈ 5962 and 10m work.",
+    erratum=r"False for every reading: $2m^4(eN/m)^{8m}\exp(2\ln N-\dots)\le C''\exp(9m\ln N-\dots)$ for all "
+    r"$m\ge1$: $8m+2\le9m$ fails at $m=1$, whatever $C''$. As the text at hand prints it: $C''$ is at least "
+    r"$\sup2m^4(e/m)^{2m}\approx109$, where $8m$ must stand for the exponent $2m$. C″ = 2e⁸ ≈ 5962 and 10m work.",
 )
 def number_of_clusters(quick=True):
     "The count exactly against its bound (logarithms), and the two final forms against it."
     rows = []
     for m in (1, 2, 3, 5, 8) if quick else range(1, 41):
-        for N in (4 * m, 8 * m, 64 * m, 1024 * m):
+        for N in (2 * m, 4 * m, 8 * m, 64 * m, 1024 * m):
             count = log_number_of_clusters(m, N)
             union = log(2) + 4 * count + 2 * log(N)
-            rows.append((m, N, "fourth root of the count", count, "<=", log(m) + 2 * m * (1 + log(N / m))))
-            rows.append((m, N, "corrected", union, "<=", log(C_DOUBLE_PRIME) + 10 * m * log(N)))
-    for N in (1000, 10**6):
+            rows.append((m, N, "fourth root of the count", count, "<=", log_number_bound(m, N)))
+            rows.append((m, N, "corrected", union, "<=", log_union_over_clusters(m, N)))
+    for N in (1000, 10**6, 10**12):
         union = log(2) + 4 * log(N + comb(N, 2)) + 2 * log(N)
         rows.append((1, N, "printed is too small", union, ">", LOG_C_DOUBLE_PRIME_PRINTED + 9 * log(N)))
+        rows.append((1, N, "corrected", union, "<=", log_union_over_clusters(1, N)))
     return compare_rows(rows, "m N what left relation right")
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #fd2ca4fa
@@ -177,9 +323,10 @@ C_THEOREM_4 = C_PRIME * (11 + log(4 * e**8) / log(4))
     "deterministic",
 )
 def threshold_closes_the_proof(quick=True):
-    "Logarithms of both sides at the threshold (where p Δ² is all that enters)."
-    cases = [(m, N, eta) for m in (1, 2, 5, 50) for N in (4 * m, 100 * m, 10**9) for eta in (0.99, 0.5, 0.01, 1e-30)]
-    m, N, eta = map(np.array, zip(*cases))
-    p_gap2 = C_THEOREM_4 / m * np.maximum(np.log(N), np.log(1 / eta) / m)
-    left = log(C_DOUBLE_PRIME) + 10 * m * np.log(N) - p_gap2 * m**2 / C_PRIME
-    return compare(left, "<=", np.log(eta / 2), tol=1e-9, m=m, N=N, eta=eta)
+    "Logarithms of both sides at the threshold (where p Δ² is all that enters: Δ = 1)."
+    rows = []
+    for m, N, eta in product((1, 2, 5, 50), (4, 100, 10**9), (0.99, 0.5, 0.25, 0.01, 1e-30)):
+        N = N * m if N < 10**9 else N
+        p = average_probability(m, N, 1.0, eta, C_THEOREM_4)
+        rows.append((m, N, eta, log_union_over_clusters(m, N) - p * m**2 / C_PRIME, log(eta / 2)))
+    return compare_rows(rows, "m N eta left right", relation="<=", tol=1e-9)

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['preference_from_table', 'preference_is_antisymmetric', 'planned_stages', 'expected_scores', 'scores_from_definition',
-           'scores_are_separated', 'merges_from_preferences', 'link_deviations', 'close_preferences_suffice']
+           'scores_are_separated', 'merges_from_preferences', 'package_merges', 'link_deviations',
+           'close_preferences_suffice']
 
 # %% ../../nbs/1_hierarchical/14cw_scores.ipynb #scores-code
 from itertools import product
@@ -12,12 +13,14 @@ from itertools import product
 import numpy as np
 
 from ..checks import check, compare, compare_rows
-from ..comparisons import pair_index
+from ..comparisons import pair_from_index, pair_index
 from ..ground.validation import as_rng
+from .average import merge_links_of_votes
 from .theory import beta, recovers
 from .theory_answers import passive_gap
 from .theory_average import preference, random_answers_and_clusters
 from .theory_levels import levels_between
+from .votes import TabledVotes
 
 # %% ../../nbs/1_hierarchical/14cw_scores.ipynb #bb56b223
 def preference_from_table(
@@ -45,7 +48,7 @@ def preference_from_table(
 )
 def preference_is_antisymmetric(quick=True, rng=0):
     "One side answer by answer, the other from a table of pairs, or 0 where both links are one."
-    rng, left, right = as_rng(rng), [], []
+    seed, rng, left, right = rng, as_rng(rng), [], []
     for _ in range(10 if quick else 200):
         answers, (A, B, C, D, _) = random_answers_and_clusters(rng)
         for one, two in (((A, B), (C, D)), ((A, B), (A, C))):
@@ -54,7 +57,8 @@ def preference_is_antisymmetric(quick=True, rng=0):
         for one, two in (((A, B), (A, B)), ((A, B), (B, A))):
             left.append(preference(answers, *one, *two))
             right.append(0.0)
-    return compare(left, "=", right, tol=1e-12)
+    drawn = dict(seed=seed, what="answers and clusters")
+    return compare(left, "=", right, tol=1e-12, random=drawn)
 
 # %% ../../nbs/1_hierarchical/14cw_scores.ipynb #1a05bab3
 def planned_stages(
@@ -142,6 +146,17 @@ def merges_from_preferences(
     return merges
 
 
+def package_merges(
+    W,  # (K, K, K, K) preferences of the links between initial clusters
+    sizes,  # (K,) objects in every initial cluster
+):  # (K − 1, 2) nodes merged
+    "4–AL as the package runs it, on a table of balances that have these preferences."
+    i, j = pair_from_index(np.arange(len(sizes) * (len(sizes) - 1) // 2))
+    votes = np.array(sizes)[i] * np.array(sizes)[j]  # what a link has
+    balance = W[i[:, None], j[:, None], i, j] * np.multiply.outer(votes, votes)
+    return merge_links_of_votes(TabledVotes(balance), np.arange(len(sizes)), sizes=np.array(sizes))
+
+
 def link_deviations(
     n_links,  # number of links between initial clusters
     rng,  # `numpy.random.Generator`
@@ -162,8 +177,8 @@ def link_deviations(
     "deterministic",
 )
 def close_preferences_suffice(quick=True, reach=0.5, rng=0):
-    "Failures of 4–AL under antisymmetric deviations of at most `reach`·Δ."
-    rng, rows = as_rng(rng), []
+    "Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ."
+    seed, rng, rows = rng, as_rng(rng), []
     cases = (
         ([1, 2, 2, 1], 1, 1.0),
         ([1, 1, 2, 2, 1, 1], 1, 0.5),
@@ -171,7 +186,7 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
         ([2, 1, 1, 2, 2, 1, 1, 2], 2, 1.0),
     )
     for sizes, L, snr in cases:
-        K, n_pure, failures = len(sizes), sum(sizes) >> L, 0
+        K, n_pure, failures = len(sizes), sum(sizes) >> L, {"as defined": 0, "package": 0}
         level = levels_between(np.repeat(np.arange(2**L), K >> L), L)
         mean = beta(np.subtract.outer(level, level), snr)
         bounds = np.cumsum([0, *sizes])
@@ -182,6 +197,9 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
         own = np.eye(len(i), dtype=bool)[number][:, :, number]  # a link against itself
         for _ in range(20 if quick else 500):
             W = mean + reach * passive_gap(snr, L) * link_deviations(len(i), rng)[number][:, :, number]
-            failures += not recovers(merges_from_preferences(np.where(own, 0, W), sizes), n_pure, L, initial)
-        rows.append((n_pure, L, snr, failures))
-    return compare_rows(rows, "N0 L snr left", relation="=", right=0)
+            W = np.where(own, 0, W)
+            failures["as defined"] += not recovers(merges_from_preferences(W, sizes), n_pure, L, initial)
+            failures["package"] += not recovers(package_merges(W, sizes), n_pure, L, initial)
+        rows += [(n_pure, L, snr, way, count) for way, count in failures.items()]
+    drawn = dict(seed=seed, what="deviations of preferences")
+    return compare_rows(rows, "N0 L snr way left", relation="=", right=0, random=drawn)

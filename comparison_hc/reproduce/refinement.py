@@ -73,36 +73,51 @@ def refinement_claims(
     largest = cells.loc[cells["mean"].idxmax()]
     faint = cells[(cells["ratio"] == cells["ratio"].min()) & (cells["p"] == cells["p"].min())]
     starts = kept.pivot_table(["before", "after"], ["ratio", "p"], "start")
-    apart = {when: float((starts[when]["3–AL"] - starts[when]["4–AL"]).abs().mean()) for when in ("before", "after")}
+    apart = {when: (starts[when]["3–AL"] - starts[when]["4–AL"]).abs() for when in ("before", "after")}
+    closer = apart["before"] - apart["after"]
     middle = cells.groupby("p")["mean"].mean()
     return [
-        Claim("Refinement never makes the tree worse.", _words(worst), bool((units >= -2).all()), "ours"),
+        Claim(
+            "Refinement never makes the tree worse.",
+            _words(worst),
+            bool((units >= -2).all()),
+            "ours",
+            rule="mean change ≥ −2 standard errors in every cell",
+        ),
         Claim(
             "From δ/σ = 1 on, every start gains, at every p.",
             _words(least),
             bool((units[clear.index] > 2).all()),
             "ours",
+            rule="mean change > 2 standard errors in every such cell",
         ),
         Claim(
-            "Somewhere it gains more than 0.2.", _words(largest), largest["mean"] - 2 * largest["error"] > 0.2, "ours"
+            "Somewhere it gains more than 0.2.",
+            _words(largest),
+            largest["mean"] - 2 * largest["error"] > 0.2,
+            "ours",
+            rule="largest mean change less 2 standard errors > 0.2",
         ),
         Claim(
             "With the faintest levels and the fewest answers nothing is gained.",
             "; ".join(_words(row) for _, row in faint.iterrows()),
             bool((faint["mean"] <= 2 * faint["error"]).all()),
             "ours",
+            rule="mean change ≤ 2 standard errors there",
         ),
         Claim(
             "Refined, the two starts differ less than before.",
-            f"mean difference {apart['before']:.2f} before, {apart['after']:.2f} after",
-            apart["after"] < apart["before"],
+            f"mean distance {apart['before'].mean():.3f} before, {apart['after'].mean():.3f} after",
+            closer.mean() > 2 * closer.std() / np.sqrt(len(closer)),
             "ours",
+            rule="distance before less after > 2 standard errors, over the cells",
         ),
         Claim(
             "Most is gained neither with the fewest nor with the most answers.",
             ", ".join(f"{mean:+.2f} at p = {p:g}" for p, mean in middle.items()),
             middle.idxmax() not in (middle.index[0], middle.index[-1]),
             "ours",
+            rule="largest mean change at a p between",
         ),
     ]
 
@@ -208,18 +223,21 @@ def longer_claims(
             said(few, "known"),
             bool(few_known["mean"] > 2 * few_known["error"]),
             "ours",
+            rule="mean change > 2 standard errors",
         ),
         Claim(
             "With the fewest answers, going on agrees with fewer new answers.",
             said(few, "new"),
             bool(few_new["mean"] < -2 * few_new["error"]),
             "ours",
+            rule="mean change < −2 standard errors",
         ),
         Claim(
             "With the most answers, it changes the agreement with new answers by less than one point.",
             said(many, "new"),
             bool(abs(many_new["mean"]) + 2 * many_new["error"] < 1),
             "ours",
+            rule="mean change with 2 standard errors on either side within 1 point",
         ),
     ]
 
