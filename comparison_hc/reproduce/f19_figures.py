@@ -85,9 +85,11 @@ def means_chart(
     )
     title = "AARI, mean over δ/σ"
     y = alt.Y("aari:Q", title=title, scale=alt.Scale(zero=False))
-    base = alt.Chart(data).encode(x=x, color=alt.Color("method:N", title="method", scale=color))
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash))
-    point = base.mark_point(size=38, filled=True, opacity=1).encode(y=y, shape=alt.Shape("method:N", scale=shape))
+    legend = alt.Legend(title="method", symbolOpacity=1)
+    base = alt.Chart(data).encode(x=x, color=alt.Color("method:N", scale=color, legend=legend))
+    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=legend))
+    point = base.mark_point(size=38, filled=True, opacity=1)
+    point = point.encode(y=y, shape=alt.Shape("method:N", scale=shape, legend=legend))
     spread = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
     return (line + spread + point).properties(width=340, height=260)
 
