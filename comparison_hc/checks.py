@@ -87,8 +87,10 @@ def run_checks(
 ):  # list of `Check`
     "Run what `find_checks` finds. A check that raises is in the list as failed."
     found = find_checks(pattern)
-    known = "; ".join(sorted({f"{c.paper} {c.label}" for c in _registry.values()}))
-    require(found or pattern is None, "pattern", f"part of a paper, label or name of a check: {known}", pattern)
+    known = sorted({f"{c.paper} {c.label}" for c in _registry.values()})
+    more = f" and {len(known) - 8} more" if len(known) > 8 else ""
+    rule = f"part of a paper, label or name of a check ({'; '.join(known[:8])}{more})"
+    require(found or pattern is None, "pattern", rule, pattern)
     results = []
     for each in found:
         results.append(each(quick=quick))

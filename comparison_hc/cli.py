@@ -17,12 +17,13 @@ from pathlib import Path
 from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require
+from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
-from .practice.reading_command import said_as_lines
+from .practice.reading_command import said_as_lines, say
 from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
@@ -103,7 +104,7 @@ def _print_errata(label):  # exit code
         print(f"{row.paper} {row.label} ({reading})")
         for head, text in (("printed", row.printed), ("right", row.right), ("check", row.check)):
             print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
-    print(f"{len(table)} errata")
+    print(f"{len(table)} {'erratum' if len(table) == 1 else 'errata'}")
     return 0
 
 
@@ -153,8 +154,7 @@ def reproduce_command(args):  # exit code
 
     if args.name is None:
         return _list_reproductions(find_reproductions())
-    rule = "a number of workers of at least 1, or -1 for one a core"
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)
+    check_workers(args.jobs, "--jobs")
     journal = Path(args.folder) / f"{args.name}.jsonl"
     try:
         done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)
@@ -305,19 +305,21 @@ def ask_command(args):
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.state.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
-    print(closing_text(session))
-    _write_answers(session_result(session), session.state.triplets, args)
+    written = _write_answers(session_result(session), session.state.triplets, args)
+    for line in (closing_text(session), *written):
+        say(line)
 
 
 def _write_answers(result, triplets, args):
-    "The files that were asked for."
+    "Write the files that were asked for; lines that say so."
     from comparison_hc.ground.files import write_whole
     from comparison_hc.people.files import answers_text
 
-    write_results(result, args.out)
+    written = write_results(result, args.out)
     if args.answers_out:
         write_whole(args.answers_out, answers_text(triplets))
-        print(f"wrote {args.answers_out}")
+        written.append(f"wrote {args.answers_out}")
+    return written
 
 
 def add_pool(commands):
@@ -340,13 +342,15 @@ def pool_command(args):
     with said_as_lines():
         pool = pool_journals(args.journals)
         result = pool_result(pool)
+    written = _write_answers(result, pool.triplets, args)
     print_lines(result)
     if len(pool.people) > 1:
-        print(f"\n{pool.agreement().to_string(index=False)}")
+        say(f"\n{pool.agreement().to_string(index=False)}")
     for line in pool.who_said():
-        print(f"clash: {line}")
-    print(f"\n{result.dendrogram.to_text()}")
-    _write_answers(result, pool.triplets, args)
+        say(f"clash: {line}")
+    say(f"\n{result.dendrogram.to_text()}")
+    for line in written:
+        say(line)
 
 # %% ../nbs/5_practice/53w_cli.ipynb #main-code
 COMMANDS = (
@@ -423,7 +427,7 @@ def main(
         if "encoding" not in str(error):
             raise
         message, code = str(error), 2
-    print(f"comparison-hc: {message}", file=sys.stderr)
+    say(f"comparison-hc: {message}", sys.stderr)
     return code
 
 

@@ -69,7 +69,7 @@ BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in 
         (
             theory_trees,
             "induced_family",
-            lambda family, S: {X & S for X in family},
+            lambda family, S: [X & S for X in family],
             theory_trees.induced_tree_has_the_induced_clusters,
         ),
         (
@@ -101,7 +101,7 @@ BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in 
             lambda shape: (1, theory_shapes.n_leaves(shape)),
             theory_quick.two_clusters_exist,
         ),
-        (theory_quick, "QUICK_CONSTANT", 0.2, theory_quick.quick_needs_n_log_n),
+        (theory_quick, "caterpillar_means", lambda n: 1.1 * np.arange(n + 1.0), theory_quick.quick_needs_n_log_n),
         (
             theory_quick,
             "expected_questions",

@@ -5,11 +5,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from comparison_hc.adaptive import theory_marking, theory_noisy, theory_walk, theory_whole
-from comparison_hc.adaptive.preorder import HERE
-from comparison_hc.adaptive.rounds import votes_per_pivot
+from comparison_hc.adaptive import theory_marking, theory_noisy, theory_searches, theory_walk, theory_whole
+from comparison_hc.adaptive.noisy import simulate_vertex_query
+from comparison_hc.adaptive.preorder import HERE, contracted_tree
+from comparison_hc.adaptive.trees import SHAPES, random_hierarchy
 from comparison_hc.checks import find_checks
-from comparison_hc.oracles import run
+from comparison_hc.oracles import HierarchyOracle, Noisy, run
 
 MODULES = {module.__name__ for module in (theory_marking, theory_noisy, theory_walk, theory_whole)}
 CHECKS = [c for c in find_checks("A18") if c.__module__ in MODULES]
@@ -26,8 +27,10 @@ def test_every_statement_of_section_5_has_a_check():
     assert [
         word
         for word in (
+            "Lemma 5.2",
             "Lemma 5.3",
             "Lemma 5.4",
+            "Lemma 5.5",
             "Lemma 5.6",
             "Lemma B.1",
             "Theorem 5.1, questions",
@@ -65,7 +68,7 @@ def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
 
 def test_a_broken_condition_is_seen():
     assert fails(theory_marking.vertex_queries_are_right, n_votes=1)
-    assert fails(theory_marking.siblings_are_marked, rounds=2)
+    assert fails(theory_whole.trees_are_right, believed=0.99)
 
 
 def test_chances_are_sums():
@@ -83,7 +86,7 @@ def test_the_sibling_is_found_where_the_tree_has_it():
 
     rng = np.random.default_rng(0)
     for shape in ("uniform", "balanced", "caterpillar", "split"):
-        order, oracle, sibling = theory_marking.half_grown(12, shape, rng)
+        order, oracle, sibling = theory_searches.half_grown(12, shape, rng)
         cluster = {int(order.vertex[i]) for i in range(sibling, order.end[sibling]) if order.vertex[i] < 12}
         order.insert(sibling, 11)
         tree = run(insertion_clustering(12), oracle)
@@ -92,9 +95,56 @@ def test_the_sibling_is_found_where_the_tree_has_it():
         ]
 
 
+def test_tabled_answers_are_those_of_the_oracles():
+    "Without noise those of the tree; with it, Noisy's with the same random numbers, for wrong answers that agree."
+    rng = np.random.default_rng(0)
+    for shape in SHAPES:
+        truth = random_hierarchy(7, shape, rng)
+        questions = np.array([rng.choice(7, 3, replace=False) for _ in range(200)])
+        table = theory_searches.TabledAnswers(truth)
+        assert np.array_equal(table(questions), HierarchyOracle(truth)(questions))
+        noisy = table.noisy(0.7, np.random.default_rng(5))
+        assert np.array_equal(noisy(questions), Noisy(HierarchyOracle(truth), 0.7, 5, wrong="same")(questions))
+
+
+def test_every_vertex_query_gets_the_response_that_is_chosen():
+    order, _, sibling = theory_searches.half_grown(9, "uniform", np.random.default_rng(2))
+    for at in range(len(order)):
+        possible = theory_searches.possible_responses(order, at)
+        assert theory_searches.right_response(order, at, sibling) in possible
+        for response in possible:
+            answers = theory_searches.VertexAnswers(order, {at: response}.get, at)
+            assert run(simulate_vertex_query(order, at, 8, 3), answers) == response
+
+
+def test_vertex_queries_are_counted():
+    "As often as the first stage asks, which its watcher sees."
+    from comparison_hc.adaptive.noisy import likely_vertices
+
+    rng = np.random.default_rng(3)
+    order, oracle, _ = theory_searches.half_grown(10, "split", rng)
+    asked = []
+    counting = theory_whole.CountingVertexQueries(oracle.noisy(0.8, rng))
+    search = likely_vertices(order, 9, 0.8, 3, 30, lambda q, response, weight: asked.append(response is not None))
+    theory_searches.driven(search, counting)
+    assert counting.n_vertex == sum(asked) > 10 and counting.largest == 3
+
+
+def test_the_worst_adversary_raises_the_potential():
+    rng = np.random.default_rng(4)
+    order, _, sibling = theory_searches.half_grown(12, "uniform", rng)
+    near = contracted_tree(order, {*range(0, len(order), 2), sibling})
+    always_wrong = theory_searches.right_or(order, sibling, 0, rng, theory_walk.raising(order, sibling, near, rng))
+    _, seen = theory_walk.watched_walk(order, always_wrong, sibling, 11, near, 25)
+    assert all(not right and after == before + 1 for right, before, after, _ in seen)
+
+
 def test_a_walk_that_is_always_right_goes_straight_and_digs():
-    order, oracle, sibling = theory_marking.half_grown(15, "uniform", np.random.default_rng(1))
-    end, seen = theory_walk.watched_walk(
-        order, oracle, sibling, 14, 0.8, range(0, len(order), 3), 30, votes_per_pivot(0.8)
-    )
+    order, _, sibling = theory_searches.half_grown(15, "uniform", np.random.default_rng(1))
+    near = contracted_tree(order, {*range(0, len(order), 3), sibling})
+
+    def respond(at):
+        return theory_searches.right_response(order, at, sibling)
+
+    end, seen = theory_walk.watched_walk(order, respond, sibling, 14, near, 30)
     assert end == sibling and all(right and after == before - 1 for right, before, after, _ in seen) and seen[-1][2] < 0

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from comparison_hc import checks
 from comparison_hc.checks import (
+    READINGS,
     Check,
     check,
     checks_table,
     compare,
+    errata,
     find_checks,
     mean_interval,
     passing_probability,
@@ -402,6 +404,19 @@ def test_table_holds_the_latest_result_of_every_statement():
         and after.erratum.tolist() == ["", "≥ is meant"]
     )
     assert {"paper", "label", "statement", "kind", "promise", "check", "margin"} <= set(after.columns)
+
+
+def test_errata_say_what_they_rest_on():
+    named("none")
+    named("one", erratum="False for every reading: 'x: y' is z", statement="y", paper="N20")
+    named("two", erratum="As the text at hand prints it: z")
+    named("silent", erratum="Printed: z")
+    table = errata()
+    assert table.check.tolist() == ["one", "two", "silent"]
+    assert table.reading.tolist() == [*READINGS, ""]
+    assert table.printed.tolist() == ["'x: y' is z", "z", "Printed: z"]
+    assert (table.paper[0], table.label[0], table.right[0]) == ("N20", "Theorem 2, eq. 8", "y")
+    assert errata("N20").check.tolist() == ["one"] and len(errata("A18")) == 0
 
 
 def test_quick_is_handed_through():

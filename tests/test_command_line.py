@@ -320,7 +320,7 @@ BAD = {
     "truth three cells": (["cluster", "good.csv", "--truth", "good.csv"], "line 1"),
     "truth bytes": (["cluster", "good.csv", "--truth", "latin.csv"], "utf-8"),
     "objects missing": (["cluster", "good.csv", "--objects", "nowhere.txt"], "--objects"),
-    "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "different"),
+    "objects twice": (["cluster", "good.csv", "--objects", "doubled.txt"], "distinct"),
     "objects too few": (["cluster", "good.csv", "--objects", "few.txt"], "p3"),
     "objects empty": (["cluster", "good.csv", "--objects", "empty.csv"], "at least one name"),
     "objects bytes": (["cluster", "good.csv", "--objects", "latin.csv"], "utf-8"),
@@ -808,3 +808,16 @@ def test_the_module_is_the_command(module):
         [sys.executable, "-m", module, "cluster", "there-is-no-such-file.csv"], capture_output=True, text=True
     )
     assert done.returncode == 2 and "there-is-no-such-file.csv" in done.stderr
+
+
+def test_errata_are_listed_and_nothing_is_run(capsys):
+    from comparison_hc.checks import errata
+
+    code, out, err = run(capsys, "check", "Lemma 4.2", "--errata")
+    (row,) = errata("Lemma 4.2").itertuples()
+    assert code == 0 and err == "" and out.splitlines()[-1] == "1 erratum"
+    said = " ".join(out.split())
+    assert all(text in said for text in (row.paper, row.label, row.reading.lower(), row.check, row.right))
+    for other in ("--full", "--errors"):
+        code, out, err = run(capsys, "check", "--errata", other)
+        assert code != 0 and "--errata" in err and len(err.splitlines()) == 1

@@ -111,6 +111,48 @@ def test_larger_instances_at_random_parameters(merges):
             assert np.allclose(tree.heights, leaf.heights) and np.array_equal(leaf.dendrogram.children, tree.children)
 
 
+def lines_through_a_point(seed):
+    "Two metrics whose distances are lines in β that all meet in one point, up to rounding; and where that is."
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 10))
+    at, height, slopes = rng.random(), 5 + rng.random(), rng.normal(size=n * (n - 1) // 2)
+    Ds = np.zeros((2, n, n))
+    for D, ends in zip(Ds, (height - at * slopes, height + (1 - at) * slopes)):
+        D[np.triu_indices(n, 1)] = ends
+    return tuple(D + D.T for D in Ds), at
+
+
+def test_lines_that_contradict_each_other_do_not_hold_the_sweep(monkeypatch):
+    "Crossings 10⁻¹⁶ apart may ask for one merge and another in turn: after many rounds there, the sweep goes on."
+    from comparison_hc.link import sweep as swept
+
+    places = []
+    advance = swept.advance
+    monkeypatch.setattr(swept, "advance", lambda S, c: (places.append(c), advance(S, c))[1])
+    rounds = []
+    for seed in (364, 2032, 2232, 2408, 3260):
+        Ds, at = lines_through_a_point(seed)
+        places.clear()
+        leaves = execution_tree(Ds).leaves()
+        rounds.append(max(places.count(c) for c in set(places)) / (8 * (len(Ds[0]) - 1)))
+        assert leaves.is_complete and leaves.breakpoints[-1] == 1 and (np.diff(leaves.breakpoints) > 0).all()
+        line = as_problem(Ds, None).line
+        for x in (0.0, at / 2, at - 1e-9, at + 1e-9, (1 + at) / 2, 1.0):
+            run = merges_by_definition(line, len(Ds[0]), x)
+            assert [{A, B} for A, B, _ in run] == as_sets(leaves.at(x).merges)
+    assert max(rounds) >= 1  # the limit was reached: these lines do contradict each other
+
+
+def test_a_sweep_that_makes_no_progress_ends(monkeypatch):
+    from comparison_hc.link import sweep as swept
+
+    D = np.abs(np.subtract.outer(*[np.array([0.0, 2, 5, 9])] * 2))
+    S = swept.begin(D, D, (0, 1))
+    assert S.until.min() < 1
+    monkeypatch.setattr(swept, "advance", lambda S, c: "order")
+    assert len(list(swept.sweep(S))) <= 1 + S.until.size
+
+
 def test_scale_and_numbering_do_not_matter_without_ties():
     D = distances(np.random.default_rng(1).random((20, 3)))
     order = np.random.default_rng(2).permutation(20)

@@ -15,7 +15,6 @@ from comparison_hc.checks import find_checks
 from comparison_hc.ground.validation import InputError
 from comparison_hc.link import (
     theory,
-    theory_costs,
     theory_exact,
     theory_execution,
     theory_orders,
@@ -40,6 +39,7 @@ test_every_statement_holds = every_check_holds(CHECKS)
 def test_every_statement_of_the_paper_has_a_check():
     assert_every_statement_is_checked(
         CHECKS,
+        "Definition 1",
         "Lemma 1, linear",
         "Lemma 1, quadratic",
         *(f"Lemma {k}" for k in range(2, 8)),
@@ -49,50 +49,6 @@ def test_every_statement_of_the_paper_has_a_check():
         "pieces",
         "condition broken",
     )
-
-
-def _no_lifting(f, g):
-    return tuple(a for a, _ in zip((*f, 0, 0, 0, 0), range(7)))
-
-
-@pytest.mark.parametrize(
-    "module, name, wrong, check",
-    [
-        (
-            theory_regions,
-            "signs_at",
-            lambda functions, point: tuple(
-                1 if f[-1] + sum(w * x for w, x in zip(f, point)) > 0 else -1 for f in functions
-            ),
-            theory_regions.linear_regions,
-        ),
-        (theory_regions, "lifted_product", _no_lifting, theory_regions.quadratic_regions),
-        (theory_orders, "distance_functions", lambda metrics: [(1, -5)], theory_orders.one_region_one_order),
-        (
-            theory_orders,
-            "_value",
-            lambda f, alpha, beta: (1 - alpha) * f[0] + alpha * f[3],
-            theory_orders.one_region_one_run,
-        ),
-        (theory_samples, "rademacher", lambda losses: 10.0, theory_samples.noise_is_hard_to_follow),
-        (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 1 / N), theory.samples_speak_for_all),
-        (theory, "sup_deviations", lambda losses, N, runs, rng: np.full(runs, 0.6), theory.samples_speak_for_all),
-        (theory, "confidence_band", lambda learned, delta: 0.0, theory.bands_hold),
-        (theory_exact, "exact_run", lambda n, Ds, merges, x: [], theory_exact.merge_leaves_tile),
-        (theory_exact, "place_of_line", lambda f, x: ((1 - x) * f[0] + x * f[1], 0), theory_exact.metric_leaves_tile),
-        (theory_costs, "n_lowest_lines", lambda lines, low, high: len(lines), theory_costs.merging_costs_edges),
-        (
-            theory_costs,
-            "tangent_metrics",
-            lambda s: [(D + D.T).tolist() for D in (np.triu(np.full((2 * s, 2 * s), 5), 1),) * 2],
-            theory_costs.metrics_cost_rounds,
-        ),
-    ],
-    ids=lambda x: getattr(x, "name", getattr(x, "__name__", x) if isinstance(x, str) else None),
-)
-def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
-    monkeypatch.setattr(module, name, wrong)
-    assert not check()
 
 
 # Enumeration
@@ -155,6 +111,56 @@ def test_pseudo_dimension_is_the_last_that_fits():
         ) > theory_samples.log_regions(d + 1, n, L, L_prime)
 
 
+def test_the_law_of_coins_is_their_enumeration():
+    for T, N in ((1, 3), (2, 4), (3, 2)):
+        values, chances = theory_samples.sup_of_coins(T, N)
+        found = dict(zip(values.round(9).tolist(), chances))
+        counted = {}
+        for throws in product((0, 1), repeat=T * N):
+            off = max(abs(sum(throws[t * N : (t + 1) * N]) / N - 0.5) for t in range(T))
+            counted[round(off, 9)] = counted.get(round(off, 9), 0) + 1 / 2 ** (T * N)
+        assert {x: p for x, p in found.items() if p} == pytest.approx(counted)
+
+
+def test_samples_are_all_samples():
+    counted = {}
+    for sample in product(range(3), repeat=4):
+        key = tuple(sample.count(i) for i in range(3))
+        counted[key] = counted.get(key, 0) + 1 / 81
+    found = {tuple(counts.tolist()): p for counts, p in theory_samples.samples_with_counts(3, 4)}
+    assert found == pytest.approx(counted)
+
+
+# Definition 1, lemmas 2 and 3
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 4))
+@settings(max_examples=40)
+def test_another_metric_has_the_same_order(seed, rows, columns):
+    rng = np.random.default_rng(seed)
+    one = rng.integers(10, 15, (rows, columns))
+    other = theory_orders.same_order(one, rng)
+    assert (np.sign(np.subtract.outer(one, one)) == np.sign(np.subtract.outer(other, other))).all()
+    assert np.sort(one, axis=None)[one.size // 2] == one.flat[theory_orders.median_place(one)]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5))
+def test_weights_are_weights(seed, length):
+    weights = theory_orders.random_weights(length, np.random.default_rng(seed))
+    assert len(weights) == length and sum(weights) == 1 and min(weights) >= 0
+
+
+def test_steps_stay_in_the_region():
+    rng = np.random.default_rng(0)
+    H = theory_orders.distance_functions(theory_orders.small_metrics(4, 3, rng))
+    widest = 0
+    for point in theory_orders.points_in_simplex(H, rng, 5)[::40]:
+        found = theory_orders.within_region(H, point, rng, 4)
+        assert found[0] == point and len({theory_regions.signs_at(H, x) for x in found}) == 1
+        widest = max(widest, len(set(found)))
+    assert widest > 1
+
+
 # Execution
 
 
@@ -210,6 +216,13 @@ def test_tangents_are_tangents():
         beta = Fraction(2 * k + 1, 2 * s * s)
         heights = [(1 - beta) * int(g0) + beta * int(g1) for g0, g1 in lines]
         assert heights.index(max(heights)) == k and heights.count(max(heights)) == 1
+
+
+def test_work_is_counted_where_it_is_done():
+    tally = theory_execution.Tally({1: (0, 4), 2: (3, 0)}.get)
+    rounds = theory_execution.algorithm_2([1, 2], tally, Fraction(0), Fraction(1))
+    assert rounds == [(1, 0, Fraction(3, 7)), (2, Fraction(3, 7), 1)]
+    assert (tally.evaluations, tally.equations) == (8, 2)
 
 
 def test_what_is_missing_is_said(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from comparison_hc.ground.planting import find_errors, find_target, plain_function
+from comparison_hc.ground.planting import find_errors, find_target, lacking, plain_function
 
 PARTS = 12
 RUN = """
@@ -36,6 +36,10 @@ def test_planted_errors_are_found(part):
     pieces, bad = json.loads(done.stdout.splitlines()[-1])
     assert pieces > 0
     assert not bad, "\n".join(bad)
+
+
+def test_every_check_names_errors():
+    assert not lacking(find_errors())
 
 
 def test_errors_are_planted_in_functions():

@@ -7,11 +7,13 @@ __all__ = ['LEFT', 'RIGHT', 'UP', 'DOWN', 'COLOURS', 'SHAPES', 'MIXED', 'leaf_te
            'chart_tables', 'ChartLook', 'branch_layers', 'leaf_layers', 'TreeDrawing', 'chart_svg', 'chart_png']
 
 # %% ../../nbs/0_ground/02w_drawing.ipynb #drawing-imports
+import json
+
 import numpy as np
 
 from .pictures import data_uri
 from .tree_layout import grid_columns, tree_layout
-from .validation import check_integer, check_labels, check_names, require
+from .validation import check_integer, check_labels, check_names, require, visible_text
 
 # %% ../../nbs/0_ground/02w_drawing.ipynb #drawing-names
 def leaf_texts(
@@ -306,7 +308,7 @@ def chart_svg(
     "A chart as SVG, for a page or a file."
     import vl_convert
 
-    return vl_convert.vegalite_to_svg(chart.to_json())
+    return vl_convert.vegalite_to_svg(_visible_chart(chart))
 
 
 def chart_png(
@@ -316,4 +318,17 @@ def chart_png(
     "A chart as pixels."
     import vl_convert
 
-    return vl_convert.vegalite_to_png(chart.to_json(), scale=scale)
+    return vl_convert.vegalite_to_png(_visible_chart(chart), scale=scale)
+
+
+def _visible_chart(chart):
+    "A chart as JSON; on a control character in a name the converter would end the whole process."
+
+    def visible(value):
+        if isinstance(value, dict):
+            return {visible(key): visible(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [visible(inner) for inner in value]
+        return visible_text(value) if isinstance(value, str) else value
+
+    return json.dumps(visible(chart.to_dict()))

@@ -41,9 +41,9 @@ def check_file_options(
     require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
     right_number = isinstance(columns, (list, tuple)) and len(columns) == WIDTHS[kind]
     require(columns is None or right_number, "columns", f"a list of {WIDTHS[kind]} columns", columns)
+    require(header is None or isinstance(header, (bool, np.bool_)), "header", "True, False or None", header)
     if header is None and any(isinstance(column, str) for column in (respondent, *(columns or ()))):
         return True
-    require(header in (None, True, False), "header", "True, False or None", header)
     return header
 
 
@@ -52,8 +52,13 @@ def existing_file(
     argument="path",  # its name in a message
 ):  # `Path`
     "The path, if there is a file. Raises `MissingFileError`."
+    require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
     path = Path(path)
-    if not path.exists() or path.is_dir():
+    try:
+        is_there = path.exists() and not path.is_dir()
+    except OSError:  # a name that is too long, for one
+        is_there = False
+    if not is_there:
         raise MissingFileError(f"{argument} must be an existing file; got {shown(str(path), 200)}")
     return path
 

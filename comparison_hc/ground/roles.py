@@ -27,7 +27,7 @@ from comparison_hc.ground.reading import (
 )
 from .records import frame_table, read_json
 from .rows import is_name
-from .validation import check_flag, require
+from .validation import check_flag, check_names, require
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #rows
 MOST_REPEATED = 10**8  # answers that counts may stand for
@@ -249,9 +249,10 @@ class ReadingOptions:
             require(listed, argument, "a text or a list of texts", value)
             texts[argument] = tuple(value)
         check_flag(self.drop_invalid, "drop_invalid")
-        require(self.format is None or self.format in FORMATS, "format", f"one of {', '.join(FORMATS)}", self.format)
+        known = self.format is None or isinstance(self.format, str) and self.format in FORMATS
+        require(known, "format", f"one of {', '.join(FORMATS)}", self.format)
         require(self.records is None or isinstance(self.records, str), "records", "a text", self.records)
-        return replace(self, header=header, **texts)
+        return replace(self, header=header, objects=check_names(self.objects, argument="objects"), **texts)
 
 
 @dataclass(frozen=True)
@@ -272,6 +273,7 @@ def read_table(
 ):  # (name for messages, `CellTable`)
     "The cells of a file or of a DataFrame."
     if hasattr(source, "iloc"):
+        require(hasattr(source, "columns"), "path", "the name of a file, or a DataFrame", source)
         return "the table", frame_table(source)
     path = existing_file(source)
     suffix = unpacked_suffix(path)
@@ -301,7 +303,7 @@ def read_answers(
         path, table = read_table(source, options)
     require(table.rows, str(path), "a file with at least one answer", "an empty file")
     names, rows, lines = table.header, table.rows, table.lines
-    objects = None if options.objects is None else {str(name) for name in options.objects}
+    objects = None if options.objects is None else set(options.objects)
     if names is None:
         is_header = options.header
         if is_header is None:

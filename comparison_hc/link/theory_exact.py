@@ -11,6 +11,8 @@ from collections import Counter
 from fractions import Fraction
 from itertools import combinations
 
+import numpy as np
+
 from ..checks import check, compare_rows
 from ..ground.validation import as_rng
 from .execution import execution_tree
@@ -74,10 +76,12 @@ def exact_run(
 def leaves_found(
     Ds,  # one matrix of whole numbers, or two
     merges,  # as in `exact_line`
+    method=None,  # as in `execution_tree`
 ):  # the leaves of `execution_tree`
     "What the package finds."
     given = [D.astype(float) for D in Ds]
-    tree = execution_tree(given[0], merges) if len(Ds) == 1 else execution_tree(tuple(given), merges[0])
+    of_one = len(Ds) == 1
+    tree = execution_tree(given[0] if of_one else tuple(given), merges if of_one else merges[0], method=method)
     return tree.leaves()
 
 
@@ -112,6 +116,14 @@ def _n_seams(leaves):
     empty = sum(leaf.low >= leaf.high for leaf in leaves)
     return between + empty + (leaves[0].low != 0) + (leaves[-1].high != 1)
 
+
+def _n_different(leaves, others):
+    "How many leaves of one list are not in the other, breakpoints up to rounding."
+    n_wrong = abs(len(leaves) - len(others))
+    for one, two in zip(leaves, others):
+        n_wrong += abs(one.low - two.low) > 1e-12 or not np.array_equal(one.merges, two.merges)
+    return n_wrong
+
 # %% ../../nbs/4_link/44aw_exact.ipynb #leaves-are-runs
 QUICK_TASKS = [(4, 3), (5, 10**4), (6, 10**4)]  # (n, top) as in `whole_distances`
 FULL_TASKS = [(4, 3), (5, 3), (5, 10**4), (6, 10**4), (7, 10**4)] * 6
@@ -124,17 +136,22 @@ def _leaves_are_runs(families, quick, rng):
     for family in families:
         merges = FAMILIES[family]
         wrong, tried = Counter(), Counter()
-        n_seams = n_leaves = 0
+        n_seams = n_leaves = n_twins = n_walked_otherwise = 0
         for n, top in QUICK_TASKS if quick else FULL_TASKS:
             Ds = whole_distances(n, 3 - len(merges), rng, top)
             exact = [D.tolist() for D in Ds]
             leaves = leaves_found(Ds, merges)
             n_leaves += len(leaves)
             n_seams += _n_seams(leaves)
+            n_twins += sum(np.array_equal(one.merges, two.merges) for one, two in zip(leaves, list(leaves)[1:]))
+            if n <= 5 or not quick:
+                n_walked_otherwise += _n_different(leaves, leaves_found(Ds, merges, "traversal"))
             for where, x, i in _parameters(leaves, rng, 10):
                 tried[where] += 1
                 wrong[where] += exact_run(n, exact, merges, x) != _merges_of_leaf(leaves[i])
         rows.append((family, "holes and overlaps", n_leaves, n_seams))
+        rows.append((family, "neighbours that make the same merges", n_leaves, n_twins))
+        rows.append((family, "leaves that the paper's way finds otherwise", n_leaves, n_walked_otherwise))
         rows += [(family, where, tried[where], wrong[where]) for where in tried]
     return compare_rows(rows, "family what cases left", relation="=", right=0)
 
@@ -143,11 +160,12 @@ def _leaves_are_runs(families, quick, rng):
     "L20",
     "Lemma 4",
     r"The leaves of $\mathcal A_{merge}(D_0,D_1)$ tile $[0,1]$, and Algorithm 1 at any $\alpha$, breakpoints included, "
-    r"makes the merges of the leaf that holds it",
+    r"makes the merges of the leaf that holds it, and of no neighbour; Algorithm 4 finds the same leaves",
     "exact enumeration",
-    erratum=r"The proof defines children by strict $D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$ (printed once with "
-    r"$C_j,C_k$). Two pairs with one line shut each other out, and the children do not cover the interval; single "
-    r"parameters are left out always. With a rule for ties, and half-open intervals, they tile.",
+    erratum=r"As the text at hand prints it: the proof defines children by strict "
+    r"$D_\alpha(C_i,C_j)<D_\alpha(C_k,C_l)$ (once with $C_j,C_k$). Two pairs with one line shut each other out, and "
+    r"the children do not cover the interval; single parameters are left out always. With a rule for ties, and "
+    r"half-open intervals, they tile.",
 )
 def merge_leaves_tile(quick=True, rng=0):
     "Three families of two merge functions: leaves against exact runs."
@@ -158,7 +176,7 @@ def merge_leaves_tile(quick=True, rng=0):
     "L20",
     "Lemma 6",
     r"The leaves of $\mathcal A_{metric}(d_0,d_1)$ tile $[0,1]$, and Algorithm 1 at any $\beta$, breakpoints included, "
-    r"makes the merges of the leaf that holds it",
+    r"makes the merges of the leaf that holds it, and of no neighbour; Algorithm 5 finds the same leaves",
     "exact enumeration",
 )
 def metric_leaves_tile(quick=True, rng=1):

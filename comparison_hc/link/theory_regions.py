@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['QUICK_SIZES', 'FULL_SIZES', 'points_along', 'points_of_regions', 'signs_at', 'region_counts', 'linear_regions',
-           'random_parabolas', 'lifted_product', 'lifted_point', 'quadratic_regions', 'waves_have_many_regions']
+           'random_parabolas', 'patterns_by_halves', 'lifted_product', 'lifted_point', 'quadratic_regions',
+           'wave_signs', 'waves_have_many_regions']
 
 # %% ../../nbs/4_link/44w_regions.ipynb #points-along
 from fractions import Fraction
@@ -125,6 +126,15 @@ def random_parabolas(
     return quadratics, zeros
 
 
+def patterns_by_halves(
+    quadratics,  # as `random_parabolas` makes them: all zeros are whole numbers from −50 to 50
+):  # int
+    "How many sign patterns there are, by looking at every half: at each whole number, and between every two."
+    halves = np.arange(-102, 103)  # twice the points, so that all stay whole
+    a, b, c = np.array(quadratics).T[:, :, None]
+    return len(np.unique(np.sign(a * halves**2 + 2 * b * halves + 4 * c), axis=1).T)
+
+
 def lifted_product(
     f,  # (w_1, w_2, r), a linear function on the plane
     g,  # another
@@ -166,9 +176,10 @@ def quadratic_regions(quick=True, rng=0):
         quadratics, zeros = random_parabolas(M, rng)
         on_curve = len({signs_at(quadratics, (x * x, x)) for x in points_along(map(Fraction, zeros))})
         lifted = region_counts(quadratics)[1]
-        rows.append((1, M, "patterns and lifted patterns", on_curve, lifted))
-        rows.append((1, M, "lifted patterns and bound", lifted, (3 * M) ** 2))
-        rows.append((1, M, "patterns and zeros", on_curve, 4 * M + 1))
+        rows.append((1, M, "patterns, found in two ways", on_curve, "=", patterns_by_halves(quadratics)))
+        rows.append((1, M, "patterns and lifted patterns", on_curve, "<=", lifted))
+        rows.append((1, M, "lifted patterns and bound", lifted, "<=", (3 * M) ** 2))
+        rows.append((1, M, "patterns and zeros", on_curve, "<=", 4 * M + 1))
     for M in (1, 2, 3) if quick else (1, 2, 3, 4, 5):
         lines = [tuple(map(int, f)) for f in rng.integers(-30, 31, (2 * M, 3))]
         lifts = [lifted_product(f, g) for f, g in zip(lines[::2], lines[1::2])]
@@ -176,15 +187,23 @@ def quadratic_regions(quick=True, rng=0):
         differ = 0
         for point in points_of_regions(lines):
             differ += _signs_of_products(signs_at(lines, point)) != signs_at(lifts, lifted_point(*point))
-        rows.append((2, M, "patterns and bound", patterns, (3 * M) ** 6))
-        rows.append((2, M, "points where the lift has other signs", differ, 0))
+        rows.append((2, M, "patterns and bound", patterns, "<=", (3 * M) ** 6))
+        rows.append((2, M, "points where the lift has other signs", differ, "=", 0))
         if M <= 2:
             lifted = region_counts(lifts)[1]
-            rows.append((2, M, "patterns and lifted patterns", patterns, lifted))
-            rows.append((2, M, "lifted patterns and bound", lifted, (3 * M) ** 6))
-    return compare_rows(rows, "p M what left right", relation="<=")
+            rows.append((2, M, "patterns and lifted patterns", patterns, "<=", lifted))
+            rows.append((2, M, "lifted patterns and bound", lifted, "<=", (3 * M) ** 6))
+    return compare_rows(rows, "p M what left relation right")
 
 # %% ../../nbs/4_link/44w_regions.ipynb #waves-have-many-regions
+def wave_signs(
+    M,  # how many waves
+):  # (M, 2^M) truth values
+    "Whether sin(2^i x) > 0, for all i < M, at the middles of 2^M equal arcs."
+    x = (np.arange(2**M) + 0.5) * 2 * np.pi / 2**M
+    return np.sin(2.0 ** np.arange(M)[:, None] * x) > 0
+
+
 @check(
     "L20",
     "Lemma 1, condition broken",
@@ -195,8 +214,7 @@ def waves_have_many_regions(quick=True):
     "Patterns at the middles of 2^M equal arcs, counted, against 2^M and both bounds of the lemma."
     rows = []
     for M in (2, 4, 6, 10) if quick else (2, 4, 6, 10, 14):
-        x = (np.arange(2**M) + 0.5) * 2 * np.pi / 2**M
-        counted = len(np.unique(np.sin(2.0 ** np.arange(M)[:, None] * x) > 0, axis=1).T)
+        counted = len(np.unique(wave_signs(M), axis=1).T)
         rows.append((M, "2^M", counted, "=", 2**M))
         if M >= 4:
             rows.append((M, "3M", counted, ">", 3 * M))

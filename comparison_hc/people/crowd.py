@@ -20,9 +20,9 @@ from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
 from ..hierarchical.weights import each_weight
 from ..oracles import sample_triplets
+from ..practice.candidates import as_builder
 from ..practice.evidence import verdicts
 from ..practice.people_filter import without_people as without_people
-from ..practice.support import as_builder
 
 # %% ../../nbs/8_people/82_crowd.ipynb #crowd-plant
 def planted_crowd(
@@ -183,9 +183,10 @@ def crowd_weights(
     "Reliabilities of people by expectation and maximisation in turn (after Dawid and Skene 1979)."
     answers = as_comparisons(answers, weighted=True)
     names, person = people_of(answers)
-    require(method in WEIGHTED_METHODS, "method", f"one of {', '.join(WEIGHTED_METHODS)}", method)
+    known = isinstance(method, str) and method in WEIGHTED_METHODS
+    require(known, "method", f"one of {', '.join(WEIGHTED_METHODS)}", method)
     check_progress(progress)
-    max_rounds, tol = check_integer(max_rounds, "max_rounds"), check_number(tol, "tol", 0)
+    max_rounds, tol = check_integer(max_rounds, "max_rounds", 1, 1000), check_number(tol, "tol", 0)
     n_folds = min(check_integer(n_folds, "n_folds", 2), len(names))
     fold = as_rng(rng).permutation(len(names)) % n_folds
     build = WEIGHTED_METHODS[method]

@@ -9,7 +9,7 @@ __all__ = ['SHOWN', 'add_people', 'biased_people', 'percent', 'people_lines', 'p
 import numpy as np
 
 from ..ground.progress import command_bar
-from ..practice.reading_command import add_reading, typed_places
+from ..practice.reading_command import add_reading, say, typed_places
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
 
@@ -110,7 +110,8 @@ def people_command(
         table, n_places = crowd_table(answers, args.method, places, progress=progress), SHOWN.get(args.kind, 2)
         if places is not None:
             table["biased"] = table.person.isin(biased_people(answers, places, n_places))
-    print("\n".join(people_lines(table, n_places)))
     if args.out is not None:
         write_whole(args.out, table.to_csv(index=False))
-        print(f"wrote {args.out}")
+    say("\n".join(people_lines(table, n_places)))
+    if args.out is not None:
+        say(f"wrote {args.out}")

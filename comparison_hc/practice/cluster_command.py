@@ -21,6 +21,7 @@ from comparison_hc.practice.reading_command import (
     ANSWER_WORDS,
     add_reading,
     said_as_lines,
+    say,
     say_if_disconnected,
     typed_answers,
 )
@@ -259,38 +260,40 @@ def print_lines(
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
     for what, text in lines:
-        print(f"{what:<{width}}  {text}")
+        say(f"{what:<{width}}  {text}")
 
 
 def write_results(
     result,  # `Result` or `FlatResult`
     paths,  # files to write
-):
-    "The files that were asked for."
+):  # list of lines that say so
+    "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
     from comparison_hc.practice.page import save_result
 
     for path in paths:
         save_result(result, path)
-        print(f"wrote {path}")
+    return [f"wrote {path}" for path in paths]
 
 
 def report(
     result,  # `Result` or `FlatResult`
     args,  # what was typed: `out`, `tree`, and perhaps `labels_out`
 ):
-    "Print a result and write its files."
+    "Write a result's files and print it."
     from comparison_hc.ground.files import write_whole
     from comparison_hc.practice.results import labels_text
 
-    print_lines(result)
-    for number, names in enumerate(result.clusters()):
-        print(f"cluster {number} ({len(names)}): {', '.join(names)}")
-    if hasattr(result, "dendrogram") and (not args.out or args.tree):
-        print(f"\n{result.dendrogram.to_text()}")
-    write_results(result, args.out)
+    written = write_results(result, args.out)
     if getattr(args, "labels_out", None):
         write_whole(args.labels_out, labels_text(result.names, result.labels))
-        print(f"wrote {args.labels_out}")
+        written.append(f"wrote {args.labels_out}")
+    print_lines(result)
+    for number, names in enumerate(result.clusters()):
+        say(f"cluster {number} ({len(names)}): {', '.join(names)}")
+    if hasattr(result, "dendrogram") and (not args.out or args.tree):
+        say(f"\n{result.dendrogram.to_text()}")
+    for line in written:
+        say(line)
 
 # %% ../../nbs/5_practice/53w_cluster.ipynb #demo-code
 def add_demo(

@@ -71,6 +71,7 @@ def read_initial(
     Raises `InputError` as `read_groups` does.
     """
     groups, clusters = read_groups(path, names, "--initial"), {}
+    require(groups, str(path), "a file about at least one object", "none")
     for number, name in enumerate(names):
         group = groups.get(name, number)  # a number is no text, so it meets no cluster of the file
         clusters.setdefault(group, []).append(number)

@@ -11,7 +11,7 @@ import sys
 from ..ground.progress import command_bar
 from ..ground.validation import check_integer, require
 from .command_files import check_files
-from .reading_command import add_reading, said_as_lines, say_if_disconnected, typed_answers
+from .reading_command import add_reading, said_as_lines, say, say_if_disconnected, typed_answers
 
 # %% ../../nbs/5_practice/53w_compare.ipynb #add-compare
 COMPARE_HELP = {
@@ -68,10 +68,11 @@ def compare_command(
     people = {None: None, "people": True, "answers": False}[args.by]
     with said_as_lines(), command_bar("trees") as progress:
         found = compare_methods(answers, names, args.splits, people=people, rng=args.seed, progress=progress)
-    print(found.to_text())
-    for sentence in found.sentences():
-        print(f"\n{sentence}")
     args.interrupted = found.interrupted
     if args.out:
         write_whole(args.out, found.table.drop(columns="tree").to_csv())
-        print(f"\nwrote {args.out}")
+    print(found.to_text())
+    for sentence in found.sentences():
+        print(f"\n{sentence}")
+    if args.out:
+        say(f"\nwrote {args.out}")

@@ -74,7 +74,7 @@ def majority_consensus(
     threshold=0.5,  # in [0.5, 1)
 ):  # `Consensus`
     "The majority-rule consensus, made binary by the next most frequent clusters that fit. Raises `InputError`."
-    trees = tuple(trees)
+    trees = tuple(trees) if np.iterable(trees) else ()
     require(trees and all(isinstance(t, Dendrogram) for t in trees), "trees", "at least one Dendrogram", trees)
     threshold = check_number(threshold, "threshold", 0.5, 1, open_high=True)
     first = trees[0]

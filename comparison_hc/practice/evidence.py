@@ -6,6 +6,8 @@
 __all__ = ['verdicts', 'shares', 'most_reachable', 'overlapping_interval', 'compare_methods', 'measure']
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #imports
+from functools import partial
+
 import numpy as np
 
 from ..comparisons import as_comparisons
@@ -14,7 +16,7 @@ from ..ground.questions import distinct_questions
 from ..ground.validation import as_rng, check_progress, require
 from ..ground.workers import until_interrupted
 from ..hierarchical.weights import each_weight
-from .candidates import Candidate, candidate, candidate_names, make
+from .candidates import Candidate, candidate, candidate_names, checked_model, make
 from .comparison_table import COLUMNS, MethodComparison, best_row
 from .splits import object_sets, plan_splits
 
@@ -111,7 +113,8 @@ def _check_methods(methods, answers):
     require(isinstance(methods, (list, tuple, dict)) and len(methods) > 0, "methods", rule, methods)
     if isinstance(methods, dict):
         require(all(map(callable, methods.values())), "methods", rule, methods)
-        return [Candidate(name, name, lambda answers, rng, f=f: f(answers)) for name, f in methods.items()]
+        return [Candidate(name, name, partial(_own, f)) for name, f in methods.items()]
+    require(all(isinstance(name, str) for name in methods), "methods", rule, methods)
     chosen = [candidate(name) for name in dict.fromkeys(methods)]
     for one in chosen:
         rule = f"methods that take {kind}"
@@ -119,6 +122,11 @@ def _check_methods(methods, answers):
         rule = "methods that can weigh answers (.without_weights() leaves the weights out)"
         require(one.weighs or not weighted, "methods", rule, one.name)
     return chosen
+
+
+def _own(method, answers, rng):
+    "What a user's function makes of answers."
+    return checked_model(method(answers), answers, points=True)
 
 # %% ../../nbs/5_practice/57_evidence.ipynb #measure
 def measure(

@@ -11,8 +11,10 @@ from pathlib import Path
 
 from ..ground.progress import command_bar
 from ..ground.validation import InputError, check_integer, require
+from ..ground.workers import check_workers
 from ..link.inputs import NAMED
 from .command_files import check_files, check_overwriting, read_truth
+from .reading_command import say
 from comparison_hc.practice.task_files import (
     DISTANCES,
     SCALES,
@@ -94,24 +96,23 @@ def learn_command(
     lines = {"tasks": _tasks_text(found.tasks)} | found.notes
     width = max(map(len, lines))
     for what, text in lines.items():
-        print(f"{what:<{width}}  {text}")
+        say(f"{what:<{width}}  {text}")
     options = dict(both=args.both, loss=args.loss, n_clusters=args.clusters, n_jobs=args.jobs, journal=args.journal)
     with command_bar("tasks") as progress:
         merges = _parts(args.merges, "--merges")
         model = learn_model(
             found.tasks, merges, measure=found.measure, how=_how(args, read), progress=progress, **options
         )
+    save_model(model, args.out)
     if model.held_out is not None:
         print(f"\n{model.held_out.table().to_string(float_format='{:.4f}'.format)}\n")
-    for sentence in model.sentences():
-        print(sentence)
-    save_model(model, args.out)
-    print(f"wrote {args.out}")
+    for line in (*model.sentences(), f"wrote {args.out}"):
+        say(line)
 
 
 def _check_learn(args):
     "Options that do not go together. Raises `InputError`."
-    require(args.jobs == -1 or args.jobs >= 1, "--jobs", "at least 1, or -1 for one a core", args.jobs)
+    check_workers(args.jobs, "--jobs")
     if args.clusters is not None:
         check_integer(args.clusters, "--clusters", 1)
     require(not args.both or args.metrics, "--both", "given together with --metrics", args.both)

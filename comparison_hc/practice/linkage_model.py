@@ -14,7 +14,15 @@ import numpy as np
 
 from ..ground.files import write_whole
 from ..ground.reading import existing_file
-from ..ground.validation import InputError, as_array, check_integer, check_number, check_progress, require
+from comparison_hc.ground.validation import (
+    InputError,
+    as_array,
+    check_integer,
+    check_names,
+    check_number,
+    check_progress,
+    require,
+)
 from ..link.clusterer import MixedLinkage
 from ..link.execution import piecewise_loss
 from ..link.inputs import NAMED, check_distances
@@ -101,7 +109,7 @@ class LinkageModel:
                 tree = beta_linkage(*distances, self.beta, self.merges[0])
             else:
                 tree = alpha_linkage(mixed_metric(*distances, self.beta), self.alpha, self.merges)
-        return tree if names is None else replace(tree, names=tuple(names))
+        return tree if names is None else replace(tree, names=check_names(names, tree.n_objects))
 
     def clusterer(
         self,
@@ -208,6 +216,7 @@ def learn_model(
     require(isinstance(loss, str) and loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
     require(both is False or is_pair, "both", "False with one metric: there is no β", both)
     check_progress(progress)
+    require(how is None or isinstance(how, dict), "how", "a dict or None", how)
     only_beta = is_pair and not both
     merges = _as_names(merges, 1 if only_beta else 2)
     steps = [None]

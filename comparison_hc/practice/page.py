@@ -116,7 +116,7 @@ def check_destination(
     endings=tuple(writers),  # legal endings
 ):  # the `Path`
     "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
-    require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
+    require(isinstance(path, (str, os.PathLike)) and "\0" not in str(path), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
     require(path.parent.is_dir(), argument, "in an existing folder", str(path))

@@ -117,6 +117,7 @@ def distances_of_similarity(
 ):  # (N, N) 0 for the most alike pair and on the diagonal
     "How far the similarity of each pair is from the largest one."
     W = np.array(similarity, dtype=float)
+    W /= max(np.abs(W).max(initial=0), np.finfo(float).tiny)  # no overflow; a map has no scale
     D = W[~np.eye(len(W), dtype=bool)].max(initial=-np.inf) - W
     np.fill_diagonal(D, 0)
     return D

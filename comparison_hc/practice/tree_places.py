@@ -4,15 +4,15 @@
 
 # %% auto #0
 __all__ = ['SIDES', 'MOST_LEAVES', 'FOLDED_TO', 'LONGEST', 'READABLE', 'GAP', 'MOST_BANDS', 'TreeLook', 'text_width', 'cut_text',
-           'visible_text', 'visible_nodes', 'overview', 'band_starts', 'TreePlaces']
+           'visible_nodes', 'overview', 'band_starts', 'TreePlaces']
 
 # %% ../../nbs/5_practice/54w_tree_places.ipynb #imports
-import re
 import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass
 
 from ..ground.validation import check_integer, require
+from ..ground.validation import visible_text as visible_text
 
 # %% ../../nbs/5_practice/54w_tree_places.ipynb #look
 SIDES = ("left", "right", "top", "bottom")
@@ -76,16 +76,6 @@ def cut_text(
         if left < 0:
             return text[:end].rstrip() + "…"
     return text
-
-
-_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
-
-
-def visible_text(
-    text,  # of a page or a picture
-):  # text that every reader of HTML and SVG takes
-    "A name may hold what no file may, or what turns the direction of all that follows: � stands in its place."
-    return _UNSEEN.sub("\ufffd", text)
 
 # %% ../../nbs/5_practice/54w_tree_places.ipynb #visible
 def visible_nodes(
