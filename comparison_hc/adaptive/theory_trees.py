@@ -202,7 +202,7 @@ def few_triplets_fail(quick=True, rng=0):
         rows.append((k, "success − both fours told", most, "<=", 0))
         rows.append((k, "fours told, any triplets", max(n.mean() for n in told), "<=", 6 * k / 42))
         if k >= 10:
-            rows.append((k, "printed: success above 1 − k/14", best, ">", 1 - k / 14))
+            rows.append((k, "second reading: success above 1 − k/14", best, ">", 1 - k / 14))
     apart = []
     for at, triple in enumerate(triples):
         if all(len({*triple} & {*triples[other]}) < 2 for other in apart):
