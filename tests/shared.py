@@ -66,6 +66,16 @@ def assert_every_statement_is_checked(checks, *statements):
         assert statement in labels, statement
 
 
+def assert_every_sentence_can_come_out_either_way(claims, tables):
+    "Under one of these made-up results a sentence holds, under another it does not."
+    seen = {}
+    for table in tables:
+        for claim in claims(table):
+            assert claim.rule, claim
+            seen.setdefault((claim.sentence, claim.source), set()).add(claim.holds)
+    assert seen and {sentence for sentence, found in seen.items() if found != {True, False}} == set()
+
+
 # ---- dashboards
 
 

@@ -1,16 +1,18 @@
 """The assignments on F19: the source has all points, the student version none, wrong answers are told what is wrong."""
 
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
 
+from comparison_hc.classroom.assignment_hundred_times_faster import drawn_answers, true_kernel
 from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
 from comparison_hc.classroom.grading import grade_notebook
 from comparison_hc.classroom.sandbox import Limits
 from comparison_hc.classroom.source import find_source, read_notebook, read_source, student_version
 
-NAMES = ["break-single-linkage"]
+NAMES = ["break-single-linkage", "hundred-times-faster"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -31,10 +33,10 @@ def test_the_source_has_all_points_and_the_student_version_none(name):
     assert grade_notebook(source, student_version(json.loads(json.dumps(source)))).points == 0
 
 
-def said(part, **names):
+def said(part, name=NAMES[0], **names):
     "What the tests say about answers, or None."
     try:
-        Checker(find_assignment("break-single-linkage"), names, advise=False)(part)
+        Checker(find_assignment(name), names, advise=False)(part)
     except Wrong as wrong:
         return str(wrong)
 
@@ -107,3 +109,57 @@ def test_rates_and_promises():
     assert said("3a", promised_separation=promise, times_too_safe=3.5) is None
     assert "times_too_safe" in said("3a", promised_separation=promise, times_too_safe=1.0)
     assert "promised_separation(4)" in said("3a", promised_separation=lambda n: 4.0, times_too_safe=3.5)
+
+
+def kernel_in_other_words(answers, n):
+    "The package's, as nested lists of floats."
+    return true_kernel(answers, n).astype(float).tolist()
+
+
+def signed_once(answers, n):
+    "Forgets the reversed answers."
+    K = np.zeros((n, n))
+    vote = {(frozenset((i, j)), frozenset((k, l))): 1 for i, j, k, l in answers.tolist()}
+    for (x, y), value in vote.items():
+        for other, more in vote.items():
+            if other[1] == y and len(x & other[0]) == 1:
+                (i,), (j,) = x - other[0], other[0] - x
+                K[i, j] += value * more
+    return K
+
+
+def test_kernels():
+    for part, name in (("1a", "kernel_by_definition"), ("2a", "kernel_fast")):
+        assert said(part, NAMES[1], **{name: kernel_in_other_words}) is None
+        assert said(part, NAMES[1], **{name: true_kernel}) is None
+        assert "[" in said(part, NAMES[1], **{name: signed_once})
+        assert "shape" in said(part, NAMES[1], **{name: lambda answers, n: [0] * n})
+
+
+def test_landmarks():
+    def right(answers, n, r):
+        matrix = np.zeros((n, n * (n - 1) // 2), int)
+        pairs = [frozenset(p) for p in combinations(range(n), 2)]
+        for i, j, k, l in answers.tolist():
+            x, y = frozenset((i, j)), frozenset((k, l))
+            for one, other, vote in ((x, y, 1), (y, x, -1)):
+                for i in one - {r} if r in one else ():
+                    matrix[i, pairs.index(other)] = vote
+        return matrix
+
+    assert said("1b", NAMES[1], landmark_matrix=right) is None
+    assert said("1b", NAMES[1], landmark_matrix=lambda *given: right(*given)[:, ::-1].tolist()) is None
+    assert "product" in said("1b", NAMES[1], landmark_matrix=lambda *given: abs(right(*given)))
+    assert "objects, pairs" in said("1b", NAMES[1], landmark_matrix=lambda *given: right(*given).T)
+
+
+def test_tests_of_students():
+    def compares(kernel):
+        drawn = [drawn_answers(n, 0.5, seed) for n in (4, 5) for seed in range(8)]
+        sizes = [n for n in (4, 5) for _ in range(8)]
+        return all(np.array_equal(kernel(a, n), true_kernel(a, n)) for a, n in zip(drawn, sizes))
+
+    assert said("3a", NAMES[1], is_right=compares) is None
+    assert "says True" in said("3a", NAMES[1], is_right=lambda kernel: True)
+    assert "says False" in said("3a", NAMES[1], is_right=lambda kernel: False)
+    assert "True or False" in said("3a", NAMES[1], is_right=lambda kernel: "yes")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import n_quadruplet_questions
@@ -220,11 +221,34 @@ def test_claims_hold_on_curves_as_the_paper_describes_them(claims):
         ({"4–AL–I5": [0.9, 0.9, 0.9, 1, 1]}, "4–AL–I5 recovers"),
         ({"4–AL–I5": [0.1, 0.5, 0.8, 1, 1]}, "4–AL–I5 is"),
         ({("SL", 0.01): [0, 0, 0, 0, 0.1]}, "not impacted by p"),
+        ({"4K–AL–act": [0.2, 0.6, 0.9, 0.9, 0.9]}, "4K–AL–act is able"),
     ],
 )
 def test_each_claim_can_fail(curves, words):
     held = verdicts(f19_figures.figure_2_claims(summary_of({**AS_THE_PAPER_SAYS, **curves})))
     assert [holds for sentence, holds in held.items() if words in sentence] == [False]
+
+
+UNLIKE_THE_PAPER = {
+    "SL": [0, 0, 0.1, 1, 1],
+    ("SL", 0.01): [0, 0, 0.1, 0.9, 1],
+    "CL": [0, 0, 0, 0, 0.4],
+    **{name: [0.2, 0.6, 0.9, 0.95, 0.98] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
+    **{(name, 0.01): [0, 0.3, 0.6, 0.7, 0.8] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
+    **{name: [0.1, 0.5, 0.8, 0.9, 0.9] for name in ("4–AL–I3", "4–AL–I5")},
+}
+
+
+@pytest.mark.parametrize("claims", [f19_figures.figure_2_claims, f19_figures.figure_s1_claims])
+def test_every_sentence_can_come_out_either_way(claims):
+    tables = [summary_of(curves) for curves in (AS_THE_PAPER_SAYS, UNLIKE_THE_PAPER)]
+    assert_every_sentence_can_come_out_either_way(claims, tables)
+
+
+def test_what_the_design_makes_true_is_not_counted():
+    claims = f19_figures.figure_2_claims(summary_of(AS_THE_PAPER_SAYS))
+    assert [c.sentence for c in claims if c.word == "by construction"] == [claims[0].sentence]
+    assert "not impacted by p" in claims[0].sentence
 
 
 @pytest.mark.parametrize(

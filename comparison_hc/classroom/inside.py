@@ -333,7 +333,7 @@ def guard(
 
     own = real(folder)
     package = real(os.path.dirname(comparison_hc.__file__))
-    reads = [own, package, *map(real, {sys.prefix, sys.base_prefix, sys.exec_prefix}), *_SYSTEM]
+    reads = [own, package, *map(real, {sys.prefix, sys.base_prefix, sys.exec_prefix, "/proc/self"}), *_SYSTEM]
     data = os.environ.get("COMPARISON_HC_DATA")
     if data:
         reads.append(real(data))

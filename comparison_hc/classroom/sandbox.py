@@ -114,7 +114,7 @@ class Sandbox:
         kept = ("PATH", "LANG", "LC_ALL", "PYTHONPATH", "COMPARISON_HC_DATA", "SYSTEMROOT")
         env = {name: os.environ[name] for name in kept if name in os.environ}
         env.update(threads, HOME=self.folder, TMPDIR=self.folder, PYTHONDONTWRITEBYTECODE="1", MPLBACKEND="agg")
-        env["NUMBA_CACHE_DIR"] = self.folder
+        env.update(NUMBA_CACHE_DIR=self.folder, KMP_DUPLICATE_LIB_OK="True", KMP_INIT_AT_FORK="FALSE")
         self.process = subprocess.Popen(
             [*namespaces(), sys.executable, "-c", _START, json.dumps(settings)],
             stdin=subprocess.DEVNULL,
