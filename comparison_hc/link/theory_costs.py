@@ -111,8 +111,8 @@ def counted_merges(
     r"Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2-1$ equations; Algorithm 4 at most $En^2$ "
     r"evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node",
     "exact enumeration",
-    erratum=r"As the text at hand prints it: after Theorem 2, 'there is one leaf of the execution tree for each "
-    r"constant interval of' $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges "
+    erratum=r"As the text at hand prints it: after Theorem 2, 'There is one leaf of the execution tree for each "
+    r"constant interval' of $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges "
     r"changes, a leaf ends and the cluster tree stays.",
 )
 def merging_costs_edges(quick=True, rng=0):
