@@ -252,6 +252,19 @@ def test_a_notebook_can_be_read_in_time(path):
     assert is_workshop(path) == first.startswith("# Workshop: "), f"{where}: {named}"
 
 
+@pytest.mark.parametrize("path", [path for path in notebooks() if not is_workshop(path)], ids=lambda path: path.stem)
+def test_solutions_are_folded_and_computed(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for before, cell in zip(cells, cells[1:]):
+        about, source = cell["metadata"], "".join(cell["source"])
+        if "solution" in about.get("tags", []):
+            folded = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["solution", "hide-cell"]}
+            rule = "folded, stands behind its exercise, computes and says **Solution"
+            behind = "**Exercise" in "".join(before["source"]) or "solution" in before["metadata"].get("tags", [])
+            assert about == folded and behind, f"{path.stem}: a solution is {rule}"
+            assert "assert " in source and "**Solution" in source, f"{path.stem}: a solution is {rule}"
+
+
 def test_what_is_ours_says_so():
     pages = [path for path in notebooks() if path.stem in OURS]
     assert len(pages) == len(OURS)
