@@ -118,7 +118,7 @@ def held_back_run(
 
 
 def held_back_grid(
-    repetitions=5,  # of every case and pilot
+    repetitions=3,  # of every case and pilot
 ):  # list of dicts
     "All runs."
     return parameter_grid(case=list(CASES), pilot=[500, 2000], repetition=range(repetitions))
@@ -169,7 +169,7 @@ def held_back_claims(
         Claim(
             "A larger pilot foretells better.",
             ", ".join(f"{value:.3f} with {size:,}" for size, value in by_pilot.items()),
-            bool(by_pilot.is_monotonic_decreasing),
+            bool(by_pilot.iloc[-1] < by_pilot.iloc[0]),
             rule="smaller mean distance with the larger pilot",
         ),
         Claim(
