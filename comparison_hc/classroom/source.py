@@ -243,6 +243,9 @@ def generate(
             target = Path(folder) / place / name / f"{name}.ipynb"
             target.parent.mkdir(parents=True, exist_ok=True)
             write_whole(target, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            module = path.with_name(f"{name.replace('-', '_')}.py")  # a teacher's own: students need its tests
+            if module.is_file():
+                write_whole(target.with_name(module.name), module.read_text(encoding="utf-8"))
         page = Path(folder) / "instructor" / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         write_whole(page, instructor_page(notebook))
