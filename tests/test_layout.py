@@ -29,7 +29,14 @@ FLOORS = [  # from the ground up: a module imports from its own floor and from t
 ]
 PAPER_HOURS = 10  # all that is on the reading path of the four papers: the ground, their rooms, their reproductions
 PAPER_FOLDERS = ("0_ground", "1_hierarchical", "2_flat", "3_adaptive", "4_link", "9_reproduce")
-OURS = {"15_beyond", "16_refinement", "93_beyond"}  # in these folders, but beyond the papers
+OURS = {
+    "15_beyond",
+    "16_refinement",
+    "33a_posterior",
+    "43_two_parameters",
+    "91a_plateau",
+    "93_beyond",
+}  # in these folders, but beyond the papers
 MOST_ROOT_MODULES, MOST_JAVASCRIPT, MOST_STYLE = 14, 519, 170
 
 
@@ -243,6 +250,15 @@ def test_a_notebook_can_be_read_in_time(path):
     assert int(stated[1]) == took, f"{where} states {stated[1]} minutes and takes {took}: {command}"
     named = "Workshops, and only they, have a w behind the number of their file and `# Workshop: ` in their title"
     assert is_workshop(path) == first.startswith("# Workshop: "), f"{where}: {named}"
+
+
+def test_what_is_ours_says_so():
+    pages = [path for path in notebooks() if path.stem in OURS]
+    assert len(pages) == len(OURS)
+    for path in pages:
+        start = " ".join("".join(c["source"]) for c in json.loads(path.read_text(encoding="utf-8"))["cells"][:3])
+        rule = "a page beyond the papers says in its first cells that it is ours"
+        assert re.search(r"\b([Oo]urs|[Oo]ur own)\b", start), f"{path.stem}: {rule}"
 
 
 def test_the_papers_can_be_read_in_ten_hours():
