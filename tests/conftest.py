@@ -9,6 +9,8 @@ import pytest
 from hypothesis import settings
 
 pytest.register_assert_rewrite("shared")
+# Many processes are started, and none should have to compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Workers share the cores: one thread each for linear algebra. Before anything imports numpy.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -56,6 +58,15 @@ def every_reproduction_is_known():
     from comparison_hc.reproduce.claims import find_reproductions
 
     assert find_reproductions()
+
+
+@pytest.fixture(scope="session")
+def whole_suite(tmp_path_factory):
+    "A folder that all workers share."
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "whole_suite"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from hypothesis import strategies as st
+from once import checks_run_once
 
 from comparison_hc.dendrogram import Dendrogram
 
@@ -52,9 +53,10 @@ def every_check_holds(checks):
     "The test that each of these holds; its broken rows are shown where it does not."
 
     @pytest.mark.parametrize("check", checks, ids=lambda check: check.name)
-    def holds(check):
-        result = check()
-        assert result, f"{result!r}\n{result.table[~result.table.holds].to_string()}"
+    def holds(check, whole_suite):
+        with checks_run_once(whole_suite):
+            result = check()
+        assert result, f"{result!r}\n{result.error or result.table[~result.table.holds].to_string()}"
 
     return holds
 
