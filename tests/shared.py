@@ -120,7 +120,7 @@ def served_page(kind, browser, name):
 
     with (
         patch.object(server, "voila_command", on_demand),
-        server.serve_dashboard(server.find_dashboard(name)) as address,
+        server.serve_dashboard(server.find_dashboard(name), patience=600) as address,
     ):
         page = kind(browser, address)
         yield page
