@@ -84,7 +84,7 @@ class Page:
 
     def __init__(self, browser, address, width=1280):
         self.page, self.urls, self.complaints = browser.new_page(viewport=dict(width=width, height=900)), [], []
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(300_000)
         self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("websocket", lambda ws: self.urls.append(ws.url))
         self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
@@ -308,7 +308,7 @@ def test_nothing_sticks_out(live, width):
 
 # ---- the static twin
 
-SMALL = dict(snr=[0.4, 1.0, 1.6], p=[0.01, 0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
+SMALL = dict(snr=[0.4, 1.6], p=[0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
 
 
 def test_static_twin(browser, tmp_path):
@@ -317,7 +317,7 @@ def test_static_twin(browser, tmp_path):
     path.write_text(planted_static(values=SMALL), encoding="utf-8")
     page = Page(browser, path.as_uri())
     seen = []
-    for keys in (("snr", "ArrowRight"), ("p", "Home"), ("seed", "End"), ("snr", "Home"), ("p", "End")):
+    for keys in (("snr", "ArrowRight"), ("p", "End"), ("seed", "End"), ("snr", "Home"), ("p", "Home")):
         page.press(*keys)
         at = {name: float(page.text(f".chc-slider[data-name={name}] output")) for name in ("snr", "p", "seed")}
         settings = PlantedSettings(at["snr"], at["p"], 3, 2, int(at["seed"]))
@@ -325,7 +325,7 @@ def test_static_twin(browser, tmp_path):
         assert {name: text for name, text in page.aari().items() if text} == shown(settings)
         assert page.page.locator(".chc-tree-svg").get_attribute("aria-label").endswith(shown(settings)["4–AL"])
         seen.append(tuple(at.values()))
-    assert len(set(seen)) == 5 and "18 stored settings" in page.text(".chc-about")
+    assert len(set(seen)) == 5 and "8 stored settings" in page.text(".chc-about")
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()
 

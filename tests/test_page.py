@@ -406,6 +406,7 @@ class Opened:
         self.context = browser.new_context(
             offline=True, java_script_enabled=script, viewport={"width": width, "height": 900}
         )
+        self.context.set_default_timeout(120_000)
         self.page, self.complaints = self.context.new_page(), []
         self.page.on("console", lambda message: self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -422,12 +423,11 @@ class Opened:
 
     def labels(self):
         "{name: cluster} as the list of clusters says."
-        found = {}
-        for item in self.page.locator("#clusters li").all():
-            number = int(item.locator("b").inner_text())
-            text = item.inner_text().split(") ", 1)[1]
-            found |= dict.fromkeys(text.split(", "), number)
-        return found
+        items = self.page.evaluate(
+            "() => [...document.querySelectorAll('#clusters li')].map("
+            "item => [item.querySelector('b').innerText, item.innerText])"
+        )
+        return {name: int(number) for number, text in items for name in text.split(") ", 1)[1].split(", ")}
 
     def cut(self, k):
         return dict(zip(self.result.names, self.result.dendrogram.cut(k).tolist()))
