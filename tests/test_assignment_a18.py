@@ -8,12 +8,13 @@ import pytest
 
 from comparison_hc.adaptive.trees import all_hierarchies
 from comparison_hc.classroom.assignment_beat_insertion import Oracle, draw, leaderboard, undecided
+from comparison_hc.classroom.assignment_lying_oracle import Search, left_outs, play
 from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
 from comparison_hc.classroom.grading import grade_notebook
 from comparison_hc.classroom.source import find_source, read_notebook, read_source, student_version
 from comparison_hc.oracles import HierarchyOracle
 
-NAMES = ["beat-insertion"]
+NAMES = ["beat-insertion", "lying-oracle"]
 
 
 def said(assignment, part, **names):
@@ -220,3 +221,178 @@ def test_beat_the_leaderboard_orders_by_questions():
     assert table["strategy"].tolist()[:2] == ["beat", "climb"]
     remarks = dict(zip(table["strategy"], table["remark"]))
     assert remarks["stub"] == "not written yet" and "from the outside" in remarks["wrong"] and remarks["beat"] == ""
+
+
+LIE = "lying-oracle"
+
+
+def test_lie_1a():
+    from scipy.stats import binom
+
+    by_scipy = lambda p, risk: next(k for k in range(1, 10**4, 2) if binom.cdf(k // 2, k, p) <= risk)
+    assert said(LIE, "1a", votes_needed=by_scipy) == said(LIE, "1a", **solutions(LIE, "1a")) == ""
+    any_number = lambda p, risk: next(k for k in range(1, 10**4) if binom.cdf(k // 2, k, p) <= risk)
+    assert said(LIE, "1a", votes_needed=any_number) == ""  # an even number never is the smallest: a tie is no majority
+    hoeffding = lambda p, risk: int(log(1 / risk) / (2 * (p - 0.5) ** 2)) // 2 * 2 + 1
+    assert "votes_needed(0.8, 0.25) gives 7, and should give 1" in said(LIE, "1a", votes_needed=hoeffding)
+    one_short = lambda p, risk: max(1, by_scipy(p, risk) - 2)
+    assert "votes_needed(0.8, 0.05) gives 5, and should give 7" in said(LIE, "1a", votes_needed=one_short)
+
+
+def halving(ask, vertices, parts, votes, early):
+    "Halve, with a majority for each question; an early one ends when it is decided."
+    left = set(vertices)
+    while len(left) > 1:
+        v = min(parts, key=lambda v: max(len(left.intersection(part)) for part in parts[v]))
+        said = [0, 0, 0]
+        while sum(said) < votes and not (early and 2 * max(said) > votes):
+            said[ask(v)] += 1
+        left.intersection_update(parts[v][said.index(max(said))])
+    return np.int64(left.pop())
+
+
+def patient(ask, vertices, parts, p, risk, early=False, votes=None):
+    votes_needed = solutions(LIE, "1a")["votes_needed"]
+    steps = (len(vertices) // 2).bit_length()
+    return halving(ask, vertices, parts, votes or votes_needed(p, risk / steps), early)
+
+
+def test_lie_1b():
+    assert said(LIE, "1b", **solutions(LIE, "1a", "1b")) == said(LIE, "1b", patient=patient) == ""
+    assert said(LIE, "1b", patient=lambda *args: patient(*args, early=True)) == ""
+    text = said(LIE, "1b", patient=lambda *args: patient(*args, votes=1))
+    assert "finds the sibling in 0." in text and "and should in 0.87 at least" in text
+    text = said(LIE, "1b", patient=lambda *args: patient(*args, votes=15))
+    assert "uses 75 questions in one of the searches" in text and "should use at most 65" in text
+    endless = lambda ask, *args: [ask(args[0][-1]) for _ in range(2000)]
+    assert "stopped with OverBudget: all 1,000 questions" in said(LIE, "1b", patient=endless)
+    item = lambda ask, *args: ask(0)
+    assert "ValueError: a pivot is one of" in said(LIE, "1b", patient=item)
+
+
+def test_lie_2a():
+    def until_they_differ(ask, pivots):
+        first = ask(pivots[-1])
+        return np.bool_(all(ask(pivots[-1]) == first for _ in range(50)))
+
+    assert said(LIE, "2a", **solutions(LIE, "2a")) == said(LIE, "2a", is_stubborn=until_they_differ) == ""
+    several = lambda ask, pivots: len({ask(v) for v in pivots}) == 1
+    assert "is mistaken about" in said(LIE, "2a", is_stubborn=several)
+    twice = lambda ask, pivots: ask(pivots[0]) == ask(pivots[0])
+    assert "the first of them wrong by chance" in said(LIE, "2a", is_stubborn=twice)
+    thorough = lambda ask, pivots: len({ask(pivots[0]) for _ in range(200)}) == 1
+    assert "asks 200 questions, and should ask at most 60" in said(LIE, "2a", is_stubborn=thorough)
+    assert "should give True or False" in said(LIE, "2a", is_stubborn=lambda ask, pivots: "yes")
+
+
+def test_lie_2b():
+    def inside_of_two(n):
+        "The three stand below one half of the tree; tuples."
+        rest = n - 1
+        for x in range(3, n - 1):
+            rest = (x, rest)
+        one, two = ((2, 1), 0), (2, (1, 0))
+        return ([rest, one], [rest, two]) if n > 3 else (one, two)
+
+    assert said(LIE, "2b", **solutions(LIE, "2b")) == said(LIE, "2b", twins=inside_of_two) == ""
+    ladder = lambda order: order[0] if len(order) == 1 else [order[0], ladder(order[1:])]
+    same = lambda n: (ladder(range(n)), ladder([*range(n - 2), n - 1, n - 2]))
+    assert "differ in 0 of 1 answers, and should in exactly one" in said(LIE, "2b", twins=same)
+    far = lambda n: (ladder(range(n)), ladder([*range(1, n), 0]))
+    assert "twins(4): the two trees differ in 3 of 4 answers" in said(LIE, "2b", twins=far)
+    assert "should hold each of the items" in said(LIE, "2b", twins=lambda n: ([0, 1], [0, 1]))
+    assert "there should be an item, or a list of two" in said(LIE, "2b", twins=lambda n: ([0, 1, 2], [0, 1]))
+
+
+def test_lie_answers_of_a_tree_are_those_of_the_package():
+    def nested(tree, v):
+        return v if v < 5 else [nested(tree, tree.left[v]), nested(tree, tree.right[v])]
+
+    for tree in all_hierarchies(5):
+        truth = HierarchyOracle(tree.dendrogram())
+        for three, out in left_outs(nested(tree, tree.root()), 5, "call").items():
+            assert three[truth([three]).item()] == out
+
+
+def test_lie_3a():
+    def by_logarithms(weights, named, p):
+        new = np.log(weights)
+        new[named] += np.log(p / (1 - p))
+        return (np.exp(new) / np.exp(new).sum()).tolist()
+
+    assert said(LIE, "3a", **solutions(LIE, "3a")) == said(LIE, "3a", update=by_logarithms) == ""
+    ruling_out = lambda weights, named, p: [w * (i in named) for i, w in enumerate(weights)]
+    assert "update([0.25, 0.25, 0.25, 0.25], [0, 1], 0.8)[0] is 0.25" in said(LIE, "3a", update=ruling_out)
+    not_one = lambda weights, named, p: [w * (p if i in named else 1 - p) for i, w in enumerate(weights)]
+    assert "[0] is 0.2, and should be 0.4" in said(LIE, "3a", update=not_one)
+
+
+def any_pivot(ask, vertices, parts, p, risk, stop=True):
+    "Weights as whole powers, pivots by the largest part of all, no special case: another survivor."
+    inside = np.array([[np.isin(vertices, part) for part in parts[v]] for v in parts])
+    score, pivots = np.zeros(len(vertices)), list(parts)
+    for _ in range(400):
+        weights = (p / (1 - p)) ** (score - score.max())
+        weights /= weights.sum()
+        if stop and weights.max() >= 1 - risk:
+            break
+        spread = (inside @ (weights * (1 - weights))).max(axis=1)
+        at = int(spread.argmin())
+        score += inside[at, ask(pivots[at])]
+    return vertices[int(score.argmax())]
+
+
+def test_lie_3b():
+    right = solutions(LIE, "3a", "3b")["survive"]
+    assert said(LIE, "3b", survive=right) == said(LIE, "3b", survive=any_pivot) == ""
+    text = said(LIE, "3b", survive=lambda *args: patient(*args, early=True))
+    assert "questions on the mean of 60 searches in trees of 24 items, and should use at most 22" in text
+    hasty = lambda ask, vertices, parts, p, risk: right(ask, vertices, parts, p, 0.5)
+    assert "finds the sibling in 0." in said(LIE, "3b", survive=hasty)
+    forever = lambda *args: any_pivot(*args, stop=False)
+    assert "uses 400.0 questions on the mean" in said(LIE, "3b", survive=forever)
+
+
+def test_lie_4a():
+    names = solutions(LIE, "3a", "3b", "4a")
+    assert said(LIE, "4a", crowd=names["crowd"]) == ""
+
+    def in_turn(people, *rest):
+        "Everybody in turn, whatever is asked."
+        turn = iter(range(10**6))
+        return any_pivot(lambda v: people[next(turn) % len(people)](v), *rest)
+
+    assert said(LIE, "4a", crowd=in_turn) == ""
+    first = lambda people, *rest: any_pivot(people[0], *rest)
+    assert "crowd(people, vertices, parts, 0.8, 0.05) finds the sibling in 0." in said(LIE, "4a", crowd=first)
+
+    def vote(people, vertices, parts, p, risk):
+        return halving(lambda v: max(range(3), key=[person(v) for person in people].count), vertices, parts, 1, False)
+
+    text = said(LIE, "4a", crowd=vote)
+    assert "questions on the mean of 60 searches, and should use at most 60" in text
+
+
+def test_lie_an_oracle_is_as_right_as_it_says_and_stubborn_only_if_told():
+    right, changes = 0, {True: 0, False: 0}
+    for seed in range(300):
+        for stubborn in changes:
+            search = Search(6, seed, 0.8, stubborn)
+            v = search.vertices[-1]
+            heard = [search.ask(v) for _ in range(8)]
+            changes[stubborn] += len(set(heard)) > 1
+            truth = next(a for a in range(3) if any(map(search.is_right, search.parts[v][a])))
+            right += heard[0] == truth
+    assert abs(right / 600 - 0.8) < 0.07 and changes[True] == 0 and changes[False] > 200
+    search = Search(6, 1, 0.8, stubborn=True)
+    v = search.vertices[-1]
+    truth = next(a for a in range(3) if any(map(search.is_right, search.parts[v][a])))
+    assert abs(np.mean([person(v) == truth for person in search.people(400)]) - 0.8) < 0.08  # opinions of their own
+
+
+def test_lie_a_strategy_that_never_ends_is_not_right():
+    def endless(ask, vertices, parts, p, risk):
+        while True:
+            ask(vertices[-1])
+
+    assert play(endless, m=4, seeds=range(2)) == (0.0, 1000.0, 1000)
