@@ -165,6 +165,14 @@ def test_nothing_is_no_name(missing):
         Triplets.from_frame(holes)
 
 
+@pytest.mark.parametrize("half", ["\ud800", "b\udfff"])
+def test_half_a_character_is_no_name(half):
+    with pytest.raises(InputError, match="names must be made of whole characters"):
+        Triplets(ROWS[:3], 6, names=["a", half, *"cdef"])
+    with pytest.raises(InputError, match="names must be made of whole characters"):
+        Dendrogram.from_merges([(0, 1)], names=["a", half])
+
+
 # ---- commands
 
 GOOD = "i,j,k,who,n,ans\n" + "".join(f"o{i},o{j},o{k},p{number % 6},1,left\n" for number, (i, j, k) in enumerate(ROWS))

@@ -43,6 +43,7 @@ def shown(
     return text if len(text) <= width else f"{text[: width // 2]} … {text[-width // 4 :]}"
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #visible
+_HALF = re.compile("[\ud800-\udfff]")  # no file in UTF-8 can hold one
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -250,6 +251,8 @@ def check_names(
     missing = [value for value in values if _is_missing(value)]
     require(not missing, argument, "free of missing values", missing[:1])
     values = tuple(map(str, values))
+    broken = [value for value in values if _HALF.search(value)]
+    require(not broken, argument, "made of whole characters (no half of a pair, U+D800 to U+DFFF)", broken[:1])
     if distinct and len(set(values)) < n_objects:
         seen = set()
         for value in values:
