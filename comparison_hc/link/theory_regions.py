@@ -81,10 +81,10 @@ FULL_SIZES = [(1, 1), (1, 6), (1, 40), (2, 1), (2, 3), (2, 6), (2, 10), (3, 2), 
     r"$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, "
     r"at most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached",
     "exact enumeration",
-    erratum=r"The proof says that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to the sign "
-    r"patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three "
-    r"patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs "
-    r"$M\ge1$.",
+    erratum=r"False for every reading: that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to "
+    r"the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and "
+    r"three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it "
+    r"needs $M\ge1$.",
 )
 def linear_regions(quick=True, rng=0):
     "Enumerated patterns of random and of special hyperplanes against the sums and the bound."
@@ -164,9 +164,9 @@ def _signs_of_products(signs):
     r"$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on "
     r"$\mathbb R^{p^2+p}$",
     "exact enumeration",
-    erratum=r"The printed lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$; with it, $q$ is affine "
-    r"in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries $p(p+3)/2$ are different, "
-    r"so less would do.)",
+    erratum=r"As the text at hand prints it: the lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$. "
+    r"With it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries "
+    r"$p(p+3)/2$ are different, so less would do.)",
 )
 def quadratic_regions(quick=True, rng=0):
     "Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2."
