@@ -189,6 +189,15 @@ def test_every_module_with_checks_is_looked_into():
     assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/0_ground/04_checks.ipynb")
 
 
+def test_every_erratum_says_which_reading_it_rests_on():
+    from comparison_hc.checks import READINGS, errata
+
+    table = errata()
+    silent = [f"{row.paper} {row.label} · {row.check}" for row in table.itertuples() if not row.reading]
+    rule = f"begin its `erratum=` with {' or '.join(map(repr, READINGS))}, and a colon"
+    assert len(table) > 20 and not silent, told(silent, rule)
+
+
 def test_few_modules_at_the_root():
     at_root = [name for name in MODULES if "." not in name]
     rule = f"{len(at_root)} modules at the root, at most {MOST_ROOT_MODULES}: give the new one a room"

@@ -87,7 +87,7 @@ def best_pair(
     r"For every order of the similarities and every pair, moving that pair alone changes the tree: no "
     r"pair can be left out of the questions, so at least $\tfrac12\binom N2$ are needed",
     "exact enumeration",
-    erratum=r"False for every reading: 'This requires $\binom{N}{2}$ number of ordinal comparisons' (to find the "
+    erratum=r"As the text at hand prints it: 'This requires $\binom{N}{2}$ number of ordinal comparisons' (to find the "
     r"best of so many pairs). $\binom N2-1$ are enough, and they are counted here. The order of growth is unaffected.",
 )
 def every_pair_is_needed(quick=True, rng=0):

@@ -118,7 +118,7 @@ def counted_merges(
 )
 def merging_costs_edges(quick=True, rng=0):
     "What is executed against M and E, with E from the package's sweep; what the package's own walk asks."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for family in list(FAMILIES)[:3]:
         merges = FAMILIES[family]
@@ -148,7 +148,8 @@ def merging_costs_edges(quick=True, rng=0):
     rows.append(
         ("single–complete", 24, leaves.n_edges, "edges a leaf, of n − 1 (the rest is shared)", shared, "<", 0.9)
     )
-    return compare_rows(rows, "family n E what left relation right")
+    random = dict(seed=seed, what="distances")
+    return compare_rows(rows, "family n E what left relation right", random=random)
 
 # %% ../../nbs/4_link/44aw_costs.ipynb #costs-handed-down-code
 def walk_with_lines(
@@ -265,7 +266,7 @@ def pairs_across(
 )
 def metrics_cost_rounds(quick=True, rng=0):
     "What is executed against rounds, rounds against edges, on random metrics and on tangents."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]
     for s in (2, 3, 4) if quick else (2, 3, 4, 5, 6, 8):
         cases.append(("tangents", [np.array(D) for D in tangent_metrics(s)]))
@@ -285,4 +286,5 @@ def metrics_cost_rounds(quick=True, rng=0):
             rows.append((what, n, E, "edges", E, "=", n - 1))
             rows.append((what, n, E, "rounds at the last node, M = 1", len(nodes[-1].rounds), "=", n * n // 4))
             rows.append((what, n, E, "triangle inequality", slack, ">=", 0))
-    return compare_rows(rows, "metrics n E what left relation right")
+    random = dict(seed=seed, what="distances")
+    return compare_rows(rows, "metrics n E what left relation right", random=random)

@@ -88,7 +88,7 @@ FULL_SIZES = [(1, 1), (1, 6), (1, 40), (2, 1), (2, 3), (2, 6), (2, 10), (3, 2), 
 )
 def linear_regions(quick=True, rng=0):
     "Enumerated patterns of random and of special hyperplanes against the sums and the bound."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for p, M in QUICK_SIZES if quick else FULL_SIZES:
         general = [tuple(map(int, f)) for f in rng.integers(-1000, 1001, (M, p + 1))]
@@ -104,7 +104,8 @@ def linear_regions(quick=True, rng=0):
             rows.append((p, M, what, "all", n_all, "<=", (3 * M) ** p))
     n_open, _, taken = region_counts([(1, 0), (-1, 0)])
     rows.append((1, 2, "x and −x", "patterns above components", taken, ">", n_open))
-    return compare_rows(rows, "p M hyperplanes counted left relation right")
+    random = dict(seed=seed, what="hyperplanes")
+    return compare_rows(rows, "p M hyperplanes counted left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_regions.ipynb #random-parabolas
 def random_parabolas(
@@ -170,7 +171,7 @@ def _signs_of_products(signs):
 )
 def quadratic_regions(quick=True, rng=0):
     "Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for M in (1, 2, 4, 6) if quick else (1, 2, 4, 6, 9, 12):
         quadratics, zeros = random_parabolas(M, rng)
@@ -193,7 +194,8 @@ def quadratic_regions(quick=True, rng=0):
             lifted = region_counts(lifts)[1]
             rows.append((2, M, "patterns and lifted patterns", patterns, "<=", lifted))
             rows.append((2, M, "lifted patterns and bound", lifted, "<=", (3 * M) ** 6))
-    return compare_rows(rows, "p M what left relation right")
+    random = dict(seed=seed, what="quadratics")
+    return compare_rows(rows, "p M what left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_regions.ipynb #waves-have-many-regions
 def wave_signs(
