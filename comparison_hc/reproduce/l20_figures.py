@@ -316,7 +316,7 @@ def flat_cut_claims(summary):
     apart = 2 * np.hypot(pruned["gain_se"], flat["gain_se"])
     return [
         Claim(
-            "With a flat cut, too, a mix does better than either metric.",
+            "By the flat cut, a mix does better than either metric.",
             f"{before:.3f} by the better one, {flat['loss']:.3f} learned: "
             f"{flat['gain']:+.3f} ± {2 * flat['gain_se']:.3f}",
             flat["gain"] > 2 * flat["gain_se"],
