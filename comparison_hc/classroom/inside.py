@@ -399,8 +399,10 @@ def main(
     "Serve until the other side is gone."
     settings = json.loads(arguments[0])
     sys.stdin = open(os.devnull)
-    for module in ("classroom.checking", "comparisons", "dendrogram"):  # before the files are closed
+    sys.modules["numba"] = None  # what the package compiles runs as Python here: compiling takes longer than running
+    for module in ("classroom.checking", "comparisons", "dendrogram", "link.certificates"):  # before files are closed
         import_module(f"comparison_hc.{module}")
+    del sys.modules["numba"]
 
     for user in settings["user"]:
         os.setgroups([])

@@ -111,13 +111,13 @@ def counted_merges(
     r"Algorithm 2 makes $M$ rounds of $m(m-1)$ evaluations and $\binom m2-1$ equations; Algorithm 4 at most $En^2$ "
     r"evaluations and $\frac12En^2$ equations in all. The package's own walk asks $m(m-1)$ times a node",
     "exact enumeration",
-    erratum=r"As the text at hand prints it: after Theorem 2, 'there is one leaf of the execution tree for each "
-    r"constant interval of' $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges "
+    erratum=r"As the text at hand prints it: after Theorem 2, 'There is one leaf of the execution tree for each "
+    r"constant interval' of $\alpha\mapsto A_\alpha(S)$. There is at least one: where only the order of two merges "
     r"changes, a leaf ends and the cluster tree stays.",
 )
 def merging_costs_edges(quick=True, rng=0):
     "What is executed against M and E, with E from the package's sweep; what the package's own walk asks."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for family in list(FAMILIES)[:3]:
         merges = FAMILIES[family]
@@ -147,7 +147,8 @@ def merging_costs_edges(quick=True, rng=0):
     rows.append(
         ("single–complete", 24, leaves.n_edges, "edges a leaf, of n − 1 (the rest is shared)", shared, "<", 0.9)
     )
-    return compare_rows(rows, "family n E what left relation right")
+    random = dict(seed=seed, what="distances")
+    return compare_rows(rows, "family n E what left relation right", random=random)
 
 # %% ../../nbs/4_link/44aw_costs.ipynb #algorithm-3
 def algorithm_3(
@@ -209,7 +210,7 @@ def pairs_across(
 )
 def metrics_cost_rounds(quick=True, rng=0):
     "What is executed against rounds, rounds against edges, on random metrics and on tangents."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]
     for s in (2, 3, 4) if quick else (2, 3, 4, 5, 6, 8):
         cases.append(("tangents", [np.array(D) for D in tangent_metrics(s)]))
@@ -229,4 +230,5 @@ def metrics_cost_rounds(quick=True, rng=0):
             rows.append((what, n, E, "edges", E, "=", n - 1))
             rows.append((what, n, E, "rounds at the last node, M = 1", len(nodes[-1].rounds), "=", n * n // 4))
             rows.append((what, n, E, "triangle inequality", slack, ">=", 0))
-    return compare_rows(rows, "metrics n E what left relation right")
+    random = dict(seed=seed, what="distances")
+    return compare_rows(rows, "metrics n E what left relation right", random=random)
