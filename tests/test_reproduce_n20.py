@@ -402,11 +402,14 @@ def test_runs_fit_the_engine():
 # ---- the other parameters
 
 
-def test_what_sigma_does_and_what_needs_no_rounding_is_by_construction():
+def test_what_sigma_does_and_what_is_not_rounded_or_not_found_is_by_construction():
     (claim,) = n20_sweeps.sweep_claims(sweep("sigma", {0.1: 0.5, 0.2: 0.5}, {0.1: 0.1, 0.2: 0.1}), "sigma")
     assert claim.word == "by construction" and claim.holds
-    (claim,) = n20_sweeps.rounding_claims(roundings(0.0).assign(rounded=0.0))
-    assert claim.word == "by construction"
+    nothing = roundings(0.0)
+    nothing.loc[nothing["method"].str.startswith("MulK"), "ari"] = 0.05
+    for table in (roundings(0.0).assign(rounded=0.0), nothing):
+        (claim,) = n20_sweeps.rounding_claims(table)
+        assert claim.word == "by construction"
 
 
 def test_sigma_changes_no_comparison():
