@@ -11,7 +11,7 @@ import pytest
 
 from comparison_hc.classroom import sandbox
 from comparison_hc.classroom.checking import Wrong, expect_equal, find_assignment, list_assignments, open_assignment
-from comparison_hc.classroom.grading import grade_folder, grade_notebook, match
+from comparison_hc.classroom.grading import grade_folder, grade_notebook, grades_csv, match
 from comparison_hc.classroom.sandbox import Limits, Sandbox, SandboxEnded
 from comparison_hc.classroom.source import (
     assignment_name,
@@ -245,6 +245,11 @@ def test_a_class_is_graded_once_and_continued(own, class_of_three):
     changed = class_of_three / "submitted" / "dan" / "count-twice.ipynb"
     changed.write_text(json.dumps(submission(own, **{"1a": RIGHT})), encoding="utf-8")
     assert {r["student"]: r["points"] for r in grade_folder(own, class_of_three, limits=LIMITS)}["dan"] == 3
+
+
+def test_a_table_without_remarks_has_none():
+    record = {"student": "a", "points": 0, "results": [], "notes": []}
+    assert grades_csv([], [record, {**record, "notes": ["=1"]}]).splitlines()[1:] == ["a,0,", "a,0,'=1"]
 
 
 def test_two_at_once_are_refused(own, class_of_three):

@@ -361,7 +361,7 @@ def grades_csv(
 def _harmless(value):
     "A text that no table program takes for a formula."
     text = re.sub(r"[\x00-\x1f\x7f]", " ", str(value))
-    return "'" + text if text[:1] in "=+-@" and not re.fullmatch(r"-?[\d.]+", text) else text
+    return "'" + text if text.startswith(("=", "+", "-", "@")) and not re.fullmatch(r"-?[\d.]+", text) else text
 
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

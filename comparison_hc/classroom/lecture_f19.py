@@ -54,8 +54,8 @@ lecture = Lecture(
             7,
             "The noise comes up to the signal",
             "Now δ = σ. Everybody will lose something. Who loses most, and why: single, complete or average linkage?",
-            "SL falls to {sl}, CL to {cl}, 4–AL to {average}; from groups of three it is {groups}. The tree of single "
-            "linkage is a chain.",
+            "SL falls to {sl}, CL to {cl}, 4–AL to {average}; from groups of three it is {groups}. Its tree is "
+            "grey where clusters are mixed.",
             "One lucky pair is enough to join two clusters in single linkage; averages have no such pair "
             "([11](../1_hierarchical/11_single_complete.ipynb), “Noise”).",
             claims(lambda sl, cl, average, groups, **_: sl < 0.5 < cl < average < groups == 1, **ALL),
