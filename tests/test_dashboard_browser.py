@@ -163,8 +163,11 @@ class Page:
         self.page.evaluate(TIMED, [name, kept])
 
     def sticking_out(self, selector=".chc-main > *, .chc-slider, .chc-choice"):
-        "What is wider than the window."
-        return self.page.evaluate(STICKING_OUT, selector)
+        "What is wider than the window, after it has had time to change."
+        late = time.monotonic() + 30
+        while (found := self.page.evaluate(STICKING_OUT, selector)) and time.monotonic() < late:
+            self.page.wait_for_timeout(100)
+        return found
 
     def is_clean(self, address):
         "Nothing came from elsewhere, and nobody complained."
