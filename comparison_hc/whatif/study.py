@@ -209,7 +209,7 @@ def plan_sentences(
         f"reach {plan.target:g}.",
     ]
     found = needed(x, values, plan.target, log=True, joint=True)
-    said += [_enough_words(plan, found, x), _most_words(plan, x)]
+    said += [_enough_words(plan, found, x)] + [_most_words(plan, x)] * (found.value < np.inf)
     gain, low, high = one_more_person(plan)
     said.append(f"One more person buys {gain:+.3f} AARI ({low:+.3f} to {high:+.3f}).")
     noises, by_noise = noise_curve(plan)
@@ -258,7 +258,8 @@ def _world_sentences(plan, budget):
         if world != main:
             x, values = plan_curve(plan, world=world)
             mean = rounded(*mean_and_half(values[np.flatnonzero(x == budget)[0]]))
-            same = "" if world.n_levels == main.n_levels else f" and {world.n_levels} levels"
+            levels = f"{world.n_levels} level{'s' * (world.n_levels != 1)}"
+            same = "" if world.n_levels == main.n_levels else f" and {levels}"
             clear = "less clear" if world.delta_over_sigma < main.delta_over_sigma else "as clear"
             clear = "clearer" if world.delta_over_sigma > main.delta_over_sigma else clear
             where = f"δ/σ = {world.delta_over_sigma:g}{same}"

@@ -11,7 +11,7 @@ from pathlib import Path
 def main():
     "Run, keep and print."
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeat", type=int, default=5, help="repetitions of every case and pilot")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of every case and pilot")
     parser.add_argument("--jobs", type=int, default=-1, help="workers")
     folder = Path(__file__).parents[2] / "nbs/9a_whatif/results"
     parser.add_argument("--folder", type=Path, default=folder, help="where results and journal go")
@@ -27,7 +27,7 @@ def main():
     kept = run_experiment(held_back_run, grid, journal, args.jobs, progress=True, paired=("pilot",))
     print(claims_table(held_back_claims(kept)))
     print(held_back_table(kept).round(3).to_string(index=False))
-    print(f"wrote {save_results('held-back', kept, args.folder)}; {kept['seconds'].sum() / 60:.0f} minutes of one core")
+    print(f"wrote {save_results('held-back', kept, args.folder)}")
     journal.unlink()
 
 
