@@ -295,6 +295,7 @@ def dead_links(folder):
             if re.match(r"[a-z]+:", target):
                 continue
             file, anchor = urldefrag(target)
+            file = file.partition("?")[0]
             there = (path.parent / unquote(file)).resolve() if file else path
             if not there.is_file() or anchor and there in read and unquote(anchor) not in read[there].places:
                 dead.append((path.relative_to(folder.resolve()).as_posix(), target))
@@ -377,7 +378,7 @@ def test_a_dead_link_stops_the_builder(tmp_path, book):
     needs_builder()
     sources = tmp_path / "sources"
     (sources / "_static").mkdir(parents=True)
-    (sources / "_static" / "book.css").write_text("")
+    (sources / "_static" / "book.svg").write_text(site.static_text("book.svg"))
     (sources / "conf.py").write_text(site.configuration("1"))
     (sources / "index.md").write_text("# Home\n\n[nowhere](gone.ipynb)\n")
     with pytest.raises(InputError, match="gone.ipynb"):

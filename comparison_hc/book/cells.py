@@ -17,7 +17,7 @@ SHOWN = {"export", "slow", "data", "notest", "warning: false"}  # directives tha
 SILENT = {"echo: false", "hide_input"}  # outputs without code
 GONE = {"hide"}  # no cell at all
 WIDGET = "application/vnd.jupyter.widget-view+json"
-NO_KERNEL = "*In a notebook a live page stands here; on this site, [live pages](/live.md) are stored ones.*"
+NO_KERNEL = "*In a notebook a live page stands here, which needs a kernel: `comparison-hc dashboard` opens it.*"
 
 
 def directives(

@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['EXTRA', 'PICTURE', 'TWINS', 'require_extra', 'copy_mathjax', 'configuration', 'toctree', 'pages_table', 'document',
            'room_page', 'routes_page', 'map_page', 'front_text', 'home_page', 'moving_chart', 'write_moving',
-           'live_page', 'needs_line', 'write_notebooks', 'generated_pages', 'without_dead_links', 'write_sources',
-           'check_site_folder', 'run_sphinx', 'build_site']
+           'static_text', 'live_page', 'needs_line', 'write_notebooks', 'generated_pages', 'without_dead_links',
+           'write_sources', 'check_site_folder', 'run_sphinx', 'build_site']
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #1a783b7a
 import json
@@ -74,6 +74,7 @@ def configuration(
         html_title="comparison_hc",
         html_static_path=["_static"],
         html_css_files=["book.css"],
+        html_favicon="_static/book.svg",
         html_theme_options=dict(navigation_with_keys=True, top_of_page_buttons=[]),
         html_copy_source=False,
         html_show_sourcelink=False,
@@ -191,10 +192,11 @@ def moving_chart():  # Altair chart
     ].round(3)
     shares = sorted(table.p.unique().tolist())
     place = alt.param(
-        "place", value=1, bind=alt.binding_range(min=0, max=len(shares) - 1, step=1, name="more answers ")
+        "place", value=1, bind=alt.binding_range(min=0, max=len(shares) - 1, step=1, name="fewer or more answers ")
     )
     x = alt.X("snr:Q", title="δ/σ: how far the clusters stand out of the noise")
-    color = alt.Color("method:N", title="method", scale=alt.Scale(scheme="tableau10"))
+    legend = alt.Legend(orient="bottom", columns=3, symbolOpacity=1, title=None)
+    color = alt.Color("method:N", scale=alt.Scale(scheme="tableau10"), legend=legend)
     shown = alt.Chart(table).transform_filter(f"datum.p == {shares}[place]")
     y = alt.Y("aari:Q", title="AARI: 1 is the planted tree", scale=alt.Scale(domain=[-0.1, 1.05]))
     lines = shown.mark_line(point=True).encode(x, y, color, tooltip=["method", "p", "snr", "aari"])
@@ -209,7 +211,16 @@ def write_moving(
 ):
     "The chart as one file that asks nobody."
     text = moving_chart().to_html(inline=True, embed_options=dict(actions=False))
-    path.write_text(text.replace("<html>", '<html lang="en">', 1), encoding="utf-8")
+    head = f"<head><link rel='icon' href='data:,'><style>{static_text('figure.css')}</style>"
+    text = text.replace("<html>", '<html lang="en">', 1).replace("<head>", head, 1)
+    path.write_text(text, encoding="utf-8")
+
+
+def static_text(
+    name,  # of a file in `static`
+):  # its text
+    "A style sheet, or the sign of the site."
+    return files("comparison_hc.book").joinpath("static", name).read_text(encoding="utf-8")
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #5d85e3ff
 def live_page(
@@ -219,7 +230,7 @@ def live_page(
     lines = [f'<li><a href="live/{name}.html">{title}</a></li>' for name, title in twins.items()]
     stored = ["Stored here, with every combination of their settings:", "<ul>\n" + "\n".join(lines) + "\n</ul>"]
     parts = [
-        "# Live pages",
+        "# Pictures that move",
         "A live page computes while one moves its sliders: `comparison-hc dashboard` lists them, "
         "`comparison-hc dashboard planted` opens one. [This room](6_dashboards/index.md) explains them.",
         *(stored if twins else []),
@@ -254,6 +265,7 @@ def write_notebooks(
     book,  # `Book`
     folder,  # of the sources
     needed,  # {path: set of paths}, from `direct`
+    reference=True,  # whether tables of parameters lead to the page of all functions
 ):
     "All notebooks, translated; and the pictures that they show from files."
     for page in book.pages:
@@ -264,7 +276,8 @@ def write_notebooks(
             return f"{api}#comparison_hc.{module}.{name}"
 
         notebook = json.loads((book.root / page.path).read_text(encoding="utf-8"))
-        below = (lambda source, address=address: parameter_tables(source, address)) if page.module else None
+        place = address if reference else None
+        below = (lambda source, place=place: parameter_tables(source, place)) if page.module else None
         shown = site_notebook(notebook, needs_line(page, needed, book), below)
         path = folder / page.path
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -337,14 +350,14 @@ def write_sources(
     import comparison_hc
 
     needed = direct(needs(book, lazy_homes(book.root.parent / "comparison_hc")))
-    write_notebooks(book, folder, needed)
+    write_notebooks(book, folder, needed, reference)
     for path, text in generated_pages(book, needed, commands, twins, reference).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(site_links(text), encoding="utf-8")
     (folder / "conf.py").write_text(configuration(comparison_hc.__version__), encoding="utf-8")
     copy_mathjax(folder / "_static" / "mathjax")
-    style = files("comparison_hc.book").joinpath("static", "book.css").read_text(encoding="utf-8")
-    (folder / "_static" / "book.css").write_text(style, encoding="utf-8")
+    for name in ("book.css", "book.svg"):
+        (folder / "_static" / name).write_text(static_text(name), encoding="utf-8")
     if len(book.pages) < len(read_book(book.root).pages):
         for path in [path for path in folder.rglob("*") if path.suffix in (".md", ".ipynb")]:
 
