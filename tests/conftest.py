@@ -3,12 +3,18 @@
 import os
 import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 pytest.register_assert_rewrite("shared")
+# Many processes are started: none should have to compile the package again, or what `light` stands for.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+LIGHT = str(Path(__file__).with_name("light"))
+sys.path.insert(0, LIGHT)
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIGHT, os.environ.get("PYTHONPATH")]))
 # Workers share the cores: one thread each for linear algebra. Before anything imports numpy.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -42,10 +48,18 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
 
 
+QUICK_FILES = set(sum(QUICK.values(), []))
+
+
+def pytest_ignore_collect(collection_path, config):
+    "Other files need not even be read: that alone takes as long as some of the tests."
+    is_other = collection_path.stem.startswith("test_") and collection_path.stem not in QUICK_FILES
+    return True if is_other and config.option.markexpr == "quick" else None
+
+
 def pytest_collection_modifyitems(items):
-    names = set(sum(QUICK.values(), []))
     for item in items:
-        if item.path.stem in names:
+        if item.path.stem in QUICK_FILES:
             item.add_marker("quick")
 
 
@@ -60,6 +74,15 @@ def every_reproduction_is_known():
     from comparison_hc.reproduce.claims import find_reproductions
 
     assert find_reproductions()
+
+
+@pytest.fixture(scope="session")
+def whole_suite(tmp_path_factory):
+    "A folder that all workers share."
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "whole_suite"
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 @pytest.fixture

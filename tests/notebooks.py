@@ -8,6 +8,7 @@ import gc
 import json
 import multiprocessing
 import os
+import re
 import sys
 import traceback
 from pathlib import Path
@@ -30,6 +31,7 @@ PRELOADED = [
 def execute(
     notebook,  # path from the root
     output,  # file for what is printed, and for the traceback
+    checks,  # folder, as for `checks_run_once`
     **environment,
 ):  # whether every cell ran; cells that need data count where the data is
     """Run as `nbdev_test` does, and draw every chart that it shows.
@@ -42,7 +44,7 @@ def execute(
     )
     if context.get_start_method() == "forkserver":
         context.set_forkserver_preload(PRELOADED)
-    process = context.Process(target=_execute, args=(notebook, str(output), str(charts), environment))
+    process = context.Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
     process.start()
     process.join()
     if process.exitcode:
@@ -59,10 +61,10 @@ def execute(
 def draw(
     charts,  # file with a line a chart: [renderer, its options, specification]
 ):  # how many there are
-    "Draw all charts as altair would have done in the notebook; raises what that raises."
+    "Draw every chart once, as altair would have done in the notebook; raises what that raises."
     import altair
 
-    lines = charts.read_text(encoding="utf-8").splitlines()
+    lines = set(charts.read_text(encoding="utf-8").splitlines())  # a shell asks for a picture more than once
     for renderer, options, specification in map(json.loads, lines):
         with altair.renderers.enable(renderer, **options):
             assert altair.renderers.get()(specification), renderer
@@ -86,7 +88,7 @@ def _hand_over(charts):
         altair.renderers.register(name, as_lines(name))
 
 
-def _execute(notebook, output, charts, environment):
+def _execute(notebook, output, charts, checks, environment):
     "In the new process."
     gc.freeze()  # what was imported before is not searched for waste again and again
     os.environ.update(environment)
@@ -97,11 +99,14 @@ def _execute(notebook, output, charts, environment):
     _hand_over(charts)
     from nbdev.config import get_config
     from nbdev.test import test_nb
+    from once import checks_run_once
 
-    done, _ = test_nb(
-        ROOT / notebook,
-        get_config().tst_flags.split(),
-        ["data"] if os.environ.get("COMPARISON_HC_DATA") else [],
-        basepath=ROOT,
-    )
+    exported = re.search(r'"#\| default_exp ([\w.]+)', (ROOT / notebook).read_text(encoding="utf-8"))
+    with checks_run_once(checks, exported and f"comparison_hc.{exported[1]}"):
+        done, _ = test_nb(
+            ROOT / notebook,
+            get_config().tst_flags.split(),
+            ["data"] if os.environ.get("COMPARISON_HC_DATA") else [],
+            basepath=ROOT,
+        )
     sys.exit(0 if done else 1)

@@ -123,7 +123,12 @@ BEGINNER = staticmethod(lambda tree, ties=True: ({v: len(tree.below()) for v in 
             lambda n: quick_clustering_of_another_tree(n),
             theory_insertion.every_small_tree_is_learned,
         ),
-        (theory_degree, "comb", lambda n, k: n**3, theory_degree.the_star_needs_n_squared),
+        (
+            theory_degree,
+            "fewest_questions",
+            lambda M: np.ceil(np.arange(1, M + 1) / 2),
+            theory_degree.the_star_needs_n_squared,
+        ),
         (
             theory_degree,
             "questions_per_insertion",

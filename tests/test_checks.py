@@ -197,6 +197,18 @@ def test_monte_carlo_says_what_was_random_and_is_given_its_confidence():
         c(confidence=0.5)
 
 
+def test_who_draws_says_what_and_with_which_seed():
+    random = None
+
+    def function(quick=True, rng=3):
+        return compare(1, "=", 1, random=random)
+
+    c = register(function, kind="exact enumeration")
+    assert "random" in c().error and not c().holds
+    random = dict(seed=3, what="a coin")
+    assert c().holds and "a coin (seed 3)" in c()._repr_markdown_()
+
+
 def test_the_other_promise_is_handed_over_and_shown_everywhere():
     seen = []
 

@@ -43,7 +43,7 @@ class Page:
             [],
             [],
         )
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(300_000)
         self.page.on("websocket", lambda ws: self.kernels.append(re.search(r"kernels/([\w-]+)", ws.url)))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on(

@@ -7,6 +7,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -84,14 +85,30 @@ class Page:
 
     def __init__(self, browser, address, width=1280):
         self.page, self.urls, self.complaints = browser.new_page(viewport=dict(width=width, height=900)), [], []
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(300_000)
         self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("websocket", lambda ws: self.urls.append(ws.url))
         self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(address)
-        self.page.wait_for_selector(".chc[data-done]")
+        self.open(address)
         self.done()
+
+    def open(self, address):
+        "Up to three times: Jupyter waits a few seconds for a kernel, and a busy machine may need longer."
+        for is_last in (False, False, True):
+            self.page.goto(address)
+            late = time.monotonic() + 300
+            while not self.page.locator(".chc[data-done]").count() and time.monotonic() < late:
+                if self.was_too_slow() and not is_last:
+                    self.complaints.clear()
+                    break
+                self.page.wait_for_timeout(100)
+            else:
+                break
+        self.page.wait_for_selector(".chc[data-done]")
+
+    def was_too_slow(self):
+        return any("widget model not found" in text for text in self.complaints)
 
     def done(self):
         "Wait until the latest request is answered in full."
@@ -308,7 +325,7 @@ def test_nothing_sticks_out(live, width):
 
 # ---- the static twin
 
-SMALL = dict(snr=[0.4, 1.0, 1.6], p=[0.01, 0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
+SMALL = dict(snr=[0.4, 1.6], p=[0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
 
 
 def test_static_twin(browser, tmp_path):
@@ -317,7 +334,7 @@ def test_static_twin(browser, tmp_path):
     path.write_text(planted_static(values=SMALL), encoding="utf-8")
     page = Page(browser, path.as_uri())
     seen = []
-    for keys in (("snr", "ArrowRight"), ("p", "Home"), ("seed", "End"), ("snr", "Home"), ("p", "End")):
+    for keys in (("snr", "ArrowRight"), ("p", "End"), ("seed", "End"), ("snr", "Home"), ("p", "Home")):
         page.press(*keys)
         at = {name: float(page.text(f".chc-slider[data-name={name}] output")) for name in ("snr", "p", "seed")}
         settings = PlantedSettings(at["snr"], at["p"], 3, 2, int(at["seed"]))
@@ -325,7 +342,7 @@ def test_static_twin(browser, tmp_path):
         assert {name: text for name, text in page.aari().items() if text} == shown(settings)
         assert page.page.locator(".chc-tree-svg").get_attribute("aria-label").endswith(shown(settings)["4–AL"])
         seen.append(tuple(at.values()))
-    assert len(set(seen)) == 5 and "18 stored settings" in page.text(".chc-about")
+    assert len(set(seen)) == 5 and "8 stored settings" in page.text(".chc-about")
     assert page.urls == [path.as_uri()] and page.complaints == []
     page.page.close()
 

@@ -29,7 +29,14 @@ FLOORS = [  # from the ground up: a module imports from its own floor and from t
 ]
 PAPER_HOURS = 10  # all that is on the reading path of the four papers: the ground, their rooms, their reproductions
 PAPER_FOLDERS = ("0_ground", "1_hierarchical", "2_flat", "3_adaptive", "4_link", "9_reproduce")
-OURS = {"15_beyond", "16_refinement", "93_beyond"}  # in these folders, but beyond the papers
+OURS = {
+    "15_beyond",
+    "16_refinement",
+    "33a_posterior",
+    "43_two_parameters",
+    "91a_plateau",
+    "93_beyond",
+}  # in these folders, but beyond the papers
 MOST_ROOT_MODULES, MOST_JAVASCRIPT, MOST_STYLE = 14, 519, 170
 
 
@@ -189,6 +196,15 @@ def test_every_module_with_checks_is_looked_into():
     assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/0_ground/04_checks.ipynb")
 
 
+def test_every_erratum_says_which_reading_it_rests_on():
+    from comparison_hc.checks import READINGS, errata
+
+    table = errata()
+    silent = [f"{row.paper} {row.label} · {row.check}" for row in table.itertuples() if not row.reading]
+    rule = f"begin its `erratum=` with {' or '.join(map(repr, READINGS))}, and a colon"
+    assert len(table) > 20 and not silent, told(silent, rule)
+
+
 def test_few_modules_at_the_root():
     at_root = [name for name in MODULES if "." not in name]
     rule = f"{len(at_root)} modules at the root, at most {MOST_ROOT_MODULES}: give the new one a room"
@@ -234,6 +250,28 @@ def test_a_notebook_can_be_read_in_time(path):
     assert int(stated[1]) == took, f"{where} states {stated[1]} minutes and takes {took}: {command}"
     named = "Workshops, and only they, have a w behind the number of their file and `# Workshop: ` in their title"
     assert is_workshop(path) == first.startswith("# Workshop: "), f"{where}: {named}"
+
+
+@pytest.mark.parametrize("path", [path for path in notebooks() if not is_workshop(path)], ids=lambda path: path.stem)
+def test_solutions_are_folded_and_computed(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    for before, cell in zip(cells, cells[1:]):
+        about, source = cell["metadata"], "".join(cell["source"])
+        if "solution" in about.get("tags", []):
+            folded = {"jupyter": {"source_hidden": True, "outputs_hidden": True}, "tags": ["solution", "hide-cell"]}
+            rule = "folded, stands behind its exercise, computes and says **Solution"
+            behind = "**Exercise" in "".join(before["source"]) or "solution" in before["metadata"].get("tags", [])
+            assert about == folded and behind, f"{path.stem}: a solution is {rule}"
+            assert "assert " in source and "**Solution" in source, f"{path.stem}: a solution is {rule}"
+
+
+def test_what_is_ours_says_so():
+    pages = [path for path in notebooks() if path.stem in OURS]
+    assert len(pages) == len(OURS)
+    for path in pages:
+        start = " ".join("".join(c["source"]) for c in json.loads(path.read_text(encoding="utf-8"))["cells"][:3])
+        rule = "a page beyond the papers says in its first cells that it is ours"
+        assert re.search(r"\b([Oo]urs|[Oo]ur own)\b", start), f"{path.stem}: {rule}"
 
 
 def test_the_papers_can_be_read_in_ten_hours():

@@ -16,6 +16,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import n_quadruplet_questions
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
+from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets
 from comparison_hc.reproduce import f19 as r19
@@ -103,8 +104,6 @@ def test_passive_methods_share_one_sample_and_p_one_is_all_answers():
 
 
 def test_without_noise_every_method_that_sees_enough_is_right():
-    from comparison_hc.hierarchical.planted import planted_hierarchy
-
     planted = planted_hierarchy(4, 3, 0.8, 0.1, 0.001, 0)
     trees = {
         **r19._passive_trees(
@@ -235,7 +234,7 @@ UNLIKE_THE_PAPER = {
     "CL": [0, 0, 0, 0, 0.4],
     **{name: [0.2, 0.6, 0.9, 0.95, 0.98] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
     **{(name, 0.01): [0, 0.3, 0.6, 0.7, 0.8] for name in ("4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL")},
-    **{name: [0.1, 0.5, 0.8, 0.9, 0.9] for name in ("4–AL–I3", "4–AL–I5")},
+    **{name: [0.1, 0.5, 0.8, 0.99, 0.99] for name in ("4–AL–I3", "4–AL–I5")},
 }
 
 
@@ -243,6 +242,78 @@ UNLIKE_THE_PAPER = {
 def test_every_sentence_can_come_out_either_way(claims):
     tables = [summary_of(curves) for curves in (AS_THE_PAPER_SAYS, UNLIKE_THE_PAPER)]
     assert_every_sentence_can_come_out_either_way(claims, tables)
+
+
+# ---- where 4K–AL stops
+
+
+def runs_of(plain, light, heavy):
+    "Trees made by hand: for each weight of direct votes, (AARI, strays) by δ/σ."
+    rows = []
+    for weight, found in ((0, plain), (1, light), (10, heavy)):
+        rows += [(30, 0.6 + 0.2 * k, 0, weight, 1.0, strays, aari) for k, (aari, strays) in enumerate(found)]
+    return pd.DataFrame(rows, columns=["n_pure", "snr", "seed", "weight", "spread", "strays", "aari"])
+
+
+STOPS = f19_figures.plateau_height(30)
+ON_TOP = {("4K–AL", p): [0.2, STOPS, STOPS, 0.95, 1] for p in (0.1, 1.0)}
+SELF_PAIRS = ([0.3, STOPS, STOPS, 0.99, 1], [0.4, 0.9, 0.95, 1, 1])
+AS_WE_SAY = (
+    {**ON_TOP, ("4K–AL, self-pairs", 1.0): SELF_PAIRS[0], ("4K–AL, self-pairs", 0.1): SELF_PAIRS[1]},
+    ([(STOPS, 20), (STOPS, 8), (0.99, 0)], [(STOPS, 15), (STOPS, 8), (1.0, 0)], [(0.9, 3), (0.95, 0), (1.0, 0)]),
+)
+UNLIKE_WHAT_WE_SAY = (
+    {**ON_TOP, ("4K–AL, self-pairs", 1.0): SELF_PAIRS[1], ("4K–AL, self-pairs", 0.1): SELF_PAIRS[0]},
+    ([(STOPS, 0), (0.9, 8), (0.99, 0)], [(0.9, 15), (0.95, 8), (1.0, 0)], [(STOPS, 3), (0.95, 0), (1.0, 0)]),
+)
+
+
+def test_every_sentence_about_the_plateau_can_come_out_either_way():
+    tables = [
+        (summary_of({**AS_THE_PAPER_SAYS, **curves}, panels=(0.1, 1.0)), runs_of(*runs))
+        for curves, runs in (AS_WE_SAY, UNLIKE_WHAT_WE_SAY)
+    ]
+    assert_every_sentence_can_come_out_either_way(lambda table: f19_figures.plateau_claims(*table), tables)
+    assert all(claim.holds for claim in f19_figures.plateau_claims(*tables[0]))
+
+
+def test_without_a_plateau_no_sentence_about_it_holds():
+    claims = f19_figures.plateau_claims(
+        summary_of(AS_THE_PAPER_SAYS, panels=(0.1, 1.0)), runs_of(*[[(0.95, 1)] * 3] * 3)
+    )
+    assert not any(claim.holds for claim in claims)
+
+
+def test_a_tree_whose_cut_spends_four_leaves_on_strays_is_on_the_plateau():
+    planted = planted_hierarchy(30, 3, 0.8, 0.1, 0.1, 0)
+    couple = planted.labels // 2
+    w = 10.0 * (couple[:, None] == couple) + 5.0 * (couple[:, None] // 2 == couple // 2)
+    w += np.triu(np.random.default_rng(0).random((240, 240)), 1)
+    strays = [int(np.flatnonzero(couple == c)[0]) for c in range(4)]
+    w[strays] -= 2
+    w[:, strays] -= 2  # one object of each couple comes last, but in its couple
+    aari = average_ari(planted.levels, kernel_average_linkage(np.triu(w, 1) + np.triu(w, 1).T))
+    assert abs(aari - f19_figures.plateau_height(30)) <= f19_figures.ON_PLATEAU
+
+
+def test_strays_are_counted_by_the_definition():
+    pure = np.repeat(range(4), 3)
+    K = np.where(pure[:, None] == pure, 5.0, np.where(pure[:, None] // 2 == pure // 2, 4.0, 0.0))
+    np.fill_diagonal(K, 0)
+    assert f19_figures.spread_and_strays(K, pure) == (0, 0)
+    K[0, 1:3] = K[1:3, 0] = 3.5  # less than the 4 between the clusters; objects 1 and 2 have (3.5 + 5)/2
+    spread, strays = f19_figures.spread_and_strays(K, pure)
+    assert strays == 1 and spread == pytest.approx(np.std([3.5, 4.25, 4.25] + [5] * 9))
+
+
+def test_direct_votes_are_what_self_pairs_add():
+    runs = f19_figures.stray_runs([1.0], [3], weights=(0, 1, 2), n_pure=4)
+    w = planted_hierarchy(4, 3, 0.8, 0.1, 0.1, 3)
+    answers = sample_quadruplets(w.similarity, 1.0, 0)
+    for row, own in zip(runs.itertuples(), (False, True)):
+        K = kernel_passive(answers, self_pairs=own)
+        assert row.aari == average_ari(w.levels, kernel_average_linkage(K))
+        assert row.strays == f19_figures.spread_and_strays(K, w.labels)[1]
 
 
 def test_what_the_design_makes_true_is_not_counted():

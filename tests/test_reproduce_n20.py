@@ -9,12 +9,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.ground.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
-from comparison_hc.reproduce import n20_claims, n20_figures
+from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps
 from comparison_hc.reproduce.claims import Reproduced, find_reproductions
 from comparison_hc.reproduce.experiments import run_experiment
 
@@ -242,55 +243,77 @@ def cars(k_hat, best, at_two):
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize(
-    "claims, good, bad",
-    [
-        (
-            n20_claims.figure_1a_claims,
-            curves_1a(AddS_3=3, AddS_4=3, MulK_3=4.5, MulK_4=5.5),
-            curves_1a(AddS_3=3.5, AddS_4=6, MulK_3=3, MulK_4=2),
+def sweep(over, ours, theirs):
+    return made_up({"AddS-3": ours, "MulK-3": theirs}, over)
+
+
+def roundings(apart):
+    "Mean ARIs of two roundings that differ by this much at one point for MulK-3."
+    names = [f"{name}, rounded by {way}" for name in ("AddS-3", "MulK-3") for way in ("k-means", "spectral")]
+    return made_up({name: {2: 0.3 + apart * (name == names[-1]), 3: 1.0} for name in names}).assign(rounded=0.5)
+
+
+SIDES = {  # name: results under which every sentence holds, and results under which none does
+    "n20-fig1a": (
+        curves_1a(AddS_3=3, AddS_4=3, MulK_3=4.5, MulK_4=5.5),
+        curves_1a(AddS_3=3.5, AddS_4=6, MulK_3=3, MulK_4=2),
+    ),
+    "n20-fig1b": (curves_1b(AddS_3=0.25, MulK_3=0.95), curves_1b(AddS_3=0.3, MulK_3=0.9)),
+    "n20-fig1c": (
+        families(beta=(1.0, 0.5), normal=(0.8, 0.5), published=(0.4, 0.1)),
+        families(beta=(1.0, 0.5), normal=(0.95, 0.5), published=(0.1, 0.4)),
+    ),
+    "n20-fig2a": (
+        digits(k_means=(0.8,) * 3, t_STE=(0.9,) * 3, MulK=(0, 0.8, 0.8), known=(0.88, 0.9, 0.9), SPUR=(0.9,) * 3),
+        digits(
+            (3, 2, 2), k_means=(0.8,) * 3, t_STE=(0.9,) * 3, MulK=(0.8,) * 3, known=(0.7,) * 3, SPUR=(0.5, 0.7, 0.7)
         ),
-        (n20_claims.figure_1b_claims, curves_1b(AddS_3=0.25, MulK_3=0.95), curves_1b(AddS_3=0.3, MulK_3=0.9)),
-        (
-            n20_claims.figure_1c_claims,
-            families(beta=(1.0, 0.5), normal=(0.8, 0.5), published=(0.4, 0.1)),
-            families(beta=(1.0, 0.5), normal=(0.95, 0.5), published=(0.1, 0.4)),
+    ),
+    "n20-fig2b": (
+        digits(
+            (3, 5, 9),
+            k_means=(0.7,) * 3,
+            t_STE=(0.6, 0.7, 0.7),
+            MulK=(0.1, 0.2, 0.69),
+            known=(0.5, 0.7, 0.7),
+            SPUR=(0.2, 0.5, 0.7),
         ),
-        (
-            n20_claims.figure_2a_claims,
-            digits(k_means=(0.8,) * 3, t_STE=(0.9,) * 3, MulK=(0, 0.8, 0.8), known=(0.88, 0.9, 0.9), SPUR=(0.9,) * 3),
-            digits(
-                (3, 2, 2), k_means=(0.8,) * 3, t_STE=(0.9,) * 3, MulK=(0.8,) * 3, known=(0.7,) * 3, SPUR=(0.5, 0.7, 0.7)
-            ),
+        digits(
+            (3, 5, 7),
+            k_means=(0.7,) * 3,
+            t_STE=(0.7, 0.7, 0.6),
+            MulK=(0.6,) * 3,
+            known=(0.5, 0.7, 0.7),
+            SPUR=(0.6, 0.5, 0.55),
         ),
-        (
-            n20_claims.figure_2b_claims,
-            digits(
-                (3, 5, 9),
-                k_means=(0.7,) * 3,
-                t_STE=(0.6, 0.7, 0.7),
-                MulK=(0.1, 0.2, 0.69),
-                known=(0.5, 0.7, 0.7),
-                SPUR=(0.2, 0.5, 0.7),
-            ),
-            digits(
-                (3, 5, 7),
-                k_means=(0.7,) * 3,
-                t_STE=(0.7, 0.7, 0.6),
-                MulK=(0.6,) * 3,
-                known=(0.5, 0.7, 0.7),
-                SPUR=(0.6, 0.5, 0.55),
-            ),
-        ),
-        (n20_claims.figure_2c_claims, cars(2, "MulK-3, k = 3", 0.7), cars(3, "t-STE, k = 3", 0.5)),
-    ],
-    ids=["1a", "1b", "1c", "2a", "2b", "2c"],
-)
-def test_every_verdict_can_come_out_either_way(claims, good, bad):
-    for table, holds in ((good, True), (bad, False)):
-        judged = [claim for claim in claims(table) if not claim.aside]
-        assert judged and all(claim.rule for claim in claims(table))
-        assert [claim.sentence for claim in judged if claim.holds is not holds] == []
+    ),
+    "n20-fig2c": (cars(2, "MulK-3, k = 3", 0.7), cars(3, "t-STE, k = 3", 0.5)),
+    "n20-sweep-n": (
+        sweep("n", {100: 0.995, 1000: 1.0}, {100: 0.5, 1000: 0.9}),
+        sweep("n", {100: 0.9, 1000: 0.6}, {100: 0.5, 1000: 0.8}),
+    ),
+    "n20-sweep-k": (sweep("k", {2: 1.0, 4: 1.0}, {2: 1.0, 4: 0.2}), sweep("k", {2: 1.0, 4: 0.2}, {2: 1.0, 4: 0.8})),
+    "n20-sweep-delta": (
+        sweep("delta", {0.1: 0.2, 0.5: 1.0}, {0.1: 0.1, 0.5: 0.9}),
+        sweep("delta", {0.1: 0.2, 0.5: 1.0}, {0.1: 0.5, 0.5: 1.0}),
+    ),
+    "n20-rounding": (roundings(0.03), roundings(0.2)),
+}
+SETTLED = {"n20-food", "n20-sweep-sigma"}  # all that these say is by construction: the tests below
+
+
+@pytest.mark.parametrize("name", SIDES)
+def test_every_verdict_can_come_out_either_way(name):
+    claims = find_reproductions()[name].claims
+    sides = [[claim for claim in claims(table) if not claim.aside] for table in SIDES[name]]
+    assert_every_sentence_can_come_out_either_way(lambda side: side, sides)
+    assert [{claim.holds for claim in side} for side in sides] == [{True}, {False}]
+
+
+def test_no_figure_is_without_its_other_side():
+    theory = "comparison_hc.reproduce.n20_theory"  # its own test file
+    known = {n for n, made in find_reproductions().items() if made.paper == "N20"}
+    assert {n for n in known if find_reproductions()[n].function.__module__ != theory} == {*SIDES, *SETTLED}
 
 
 def test_what_arithmetic_or_the_data_settle_is_set_aside():
@@ -376,6 +399,60 @@ def test_runs_fit_the_engine():
     assert len(table) == len(summary) == 4 and table["run_seed"].nunique() == 1 and (summary["repetitions"] == 1).all()
 
 
+# ---- the other parameters
+
+
+def test_what_sigma_does_and_what_is_not_rounded_or_not_found_is_by_construction():
+    (claim,) = n20_sweeps.sweep_claims(sweep("sigma", {0.1: 0.5, 0.2: 0.5}, {0.1: 0.1, 0.2: 0.1}), "sigma")
+    assert claim.word == "by construction" and claim.holds
+    nothing = roundings(0.0)
+    nothing.loc[nothing["method"].str.startswith("MulK"), "ari"] = 0.05
+    for table in (roundings(0.0).assign(rounded=0.0), nothing):
+        (claim,) = n20_sweeps.rounding_claims(table)
+        assert claim.word == "by construction"
+
+
+def test_sigma_changes_no_comparison():
+    from comparison_hc.flat.closed_forms import gaussians
+    from comparison_hc.flat.planted import planted_partition
+
+    one, two = (planted_partition([15, 15], *gaussians(0.5, sigma), 1).similarity for sigma in (0.1, 7.0))
+    upper = np.triu_indices(30, 1)
+    assert (one[upper].argsort() == two[upper].argsort()).all() and not np.allclose(one, two)
+    easy = dict(n=24, k=2, delta=0.9, epsilon=1.0, a=3, repetition=0)
+    rows = [n20_sweeps.sweep_run(sigma=sigma, rng=np.random.default_rng(1), **easy) for sigma in (0.1, 7.0)]
+    assert rows[0] == rows[1] and rows[0][0]["ari"] == 1
+
+
+def test_both_roundings_are_of_the_same_solution():
+    rows = n20_sweeps.rounding_run(40, 2, 0.9, 1.0, 3, 0, rng=0)
+    assert [row["ari"] for row in rows[:2]] == [1, 1] and not rows[0]["rounded"]
+    hard = n20_sweeps.rounding_run(40, 2, 0.5, 0.75, 1, 0, rng=0)
+    assert all(row["rounded"] for row in hard) and hard[0]["method"] == "AddS-3, rounded by k-means"
+    with pytest.raises(InputError, match="^k must be"):
+        n20_sweeps.rounding_run(40, 1, 0.5, 0.75, 1, 0, rng=0)
+
+
+@pytest.mark.parametrize("name", [*(f"n20-sweep-{over}" for over in n20_sweeps.SWEEPS), "n20-rounding"])
+def test_sweeps_have_one_parameter_varied_and_a_kept_table(name):
+    known = find_reproductions()[name]
+    over = "a" if name == "n20-rounding" else name.rpartition("-")[2]
+    for grid, n, repetitions in ((known.quick_grid, 60, 2), (known.full_grid, 1000, 10)):
+        varied = {key for key in grid[0] if len({run[key] for run in grid}) > 1}
+        assert varied == {over, "repetition"} and len({run["repetition"] for run in grid}) == repetitions
+        assert over == "n" or {run["n"] for run in grid} == {n}
+    stored = pd.read_csv(RESULTS / f"{name}-quick.csv")
+    assert set(stored[over]) == {run[over] for run in known.quick_grid} and known.chart(stored).to_dict()
+
+
+def test_a_point_of_the_kept_sweeps_comes_out_again():
+    known = find_reproductions()["n20-sweep-delta"]
+    part = [run for run in known.quick_grid if run["delta"] == 0.9]
+    again = known.summarise(run_experiment(known.function, part, paired=known.paired))
+    stored = pd.read_csv(RESULTS / "n20-sweep-delta-quick.csv").query("delta == 0.9").reset_index(drop=True)
+    assert np.allclose(again["ari"], stored["ari"], atol=1e-3) and list(again["method"]) == list(stored["method"])
+
+
 # ---- quick settings, as `comparison-hc reproduce NAME --quick` runs them
 
 
@@ -410,12 +487,12 @@ WITH_DATA = {
     "name, methods", [*ALONE.items(), *(pytest.param(*item, marks=needs_data) for item in WITH_DATA.items())]
 )
 def test_a_quick_setting(name, methods):
-    """The file beside the notebook has every point with every method, and a figure; of every third point it is what the
+    """The file beside the notebook has every point with every method, and a figure; of every fifth point it is what the
     code gives, up to the few runs that a last bit can tip over. (A run's randomness comes from its own point.)
     """
     known, whole = find_reproductions()[name], pd.read_csv(RESULTS / f"{name}-quick.csv")
     names = [key for key in known.quick_grid[0] if key != "repetition"]
-    points = list(dict.fromkeys(tuple(run[key] for key in names) for run in known.quick_grid))[::3]
+    points = list(dict.fromkeys(tuple(run[key] for key in names) for run in known.quick_grid))[::5]
     part = [run for run in known.quick_grid if tuple(run[key] for key in names) in points]
     table = run_experiment(known.function, part, seed=known.seed, paired=known.paired, version=known.version)
     found = Reproduced(known, True, table, known.summarise(table))

@@ -115,7 +115,7 @@ def row_of_stars(
 )
 def degree_bounds_hold(quick=True, rng=0):
     "Every tree of any degree with few items, and random ones: questions for one item minus the bound; wrong trees."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     cases = [(n, "every tree", list(all_hierarchies_of_any_degree(n))) for n in range(3, 6 if quick else 8)]
     for n in (40,) if quick else (40, 200):
         trees = []
@@ -136,4 +136,5 @@ def degree_bounds_hold(quick=True, rng=0):
                 excess += [oracle.asked[m] - questions_per_insertion(m, degree, largest_first) for m in range(2, n)]
             rows.append((n, name, largest_first, "questions − bound", max(excess), "<=", 0))
             rows.append((n, name, largest_first, "wrong trees", wrong, "=", 0))
-    return compare_rows(rows, "n trees largest_first what left relation right")
+    random = dict(seed=seed, what="large trees")
+    return compare_rows(rows, "n trees largest_first what left relation right", random=random)

@@ -80,7 +80,7 @@ def largest_part(
 )
 def finding_the_sibling_halves(quick=True, rng=0):
     "Every shape, sibling and best pivot; large random trees with the first best pivot; recurrence and closed form."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     trees = []
     for m in range(2, 8 if quick else 11):
         trees += [(m, "every shape", grown(shape), True) for shape in shapes(m)]
@@ -113,7 +113,8 @@ def finding_the_sibling_halves(quick=True, rng=0):
     for k in (5, 7, 9):
         what = "1 + log₂ ⌈k/2⌉ is more than log₂ k"
         rows.append(((k + 1) // 2, "induction as printed", what, 1 + log2((k + 1) / 2), ">", log2(k)))
-    return compare_rows(rows, "m trees what left relation right", tol=1e-12)
+    random = dict(seed=seed, what="large trees")
+    return compare_rows(rows, "m trees what left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/3_adaptive/36bw_theory_insertion.ipynb #insertion-histories
 def worst_totals(
@@ -178,7 +179,7 @@ class CountingByItem:
 )
 def insertion_runs_within_the_bound(quick=True, rng=0):
     "All shapes, items shuffled and from left to right: the largest share of i log₂ i over all i, and differing trees."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for n in (50, 400) if quick else (50, 400, 4000):
         i = np.arange(2, n + 1)
@@ -190,7 +191,8 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
                 share = float((np.cumsum(oracle.asked)[1:] / (i * np.log2(i))).max())
                 rows.append((n, name, order, "largest share of i log₂ i", share, "<=", 1))
                 rows.append((n, name, order, "wrong trees", int(not learned.same_tree(truth)), "=", 0))
-    return compare_rows(rows, "n shape order what left relation right")
+    random = dict(seed=seed, what="trees")
+    return compare_rows(rows, "n shape order what left relation right", random=random)
 
 # %% ../../nbs/3_adaptive/36bw_theory_insertion.ipynb #insertion-small
 def exact_algorithms(

@@ -72,7 +72,7 @@ def bad_pairs_met(
 )
 def splits_are_good_often_enough(quick=True, rng=0):
     "The exact worst probability over all trees of n items; from lists of shapes; bad pairs of single trees by asking."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for n in [*range(2, 65), 129, 256, 512] if quick else [*range(2, 513), 1024, 2048, 4096]:
         worst = worst_failure(n)
@@ -86,7 +86,8 @@ def splits_are_good_often_enough(quick=True, rng=0):
             bad = bad_pairs_asked(tree)
             rows.append((n, f"{shape}, asked", bad / comb(n, 2), "<=", worst_failure(n)))
             rows.append((n, f"{shape}, asked", bad, "=", bad_pairs_met(tree)))
-    return compare_rows(rows, "n what left relation right", tol=1e-12)
+    random = dict(seed=seed, what="trees that are asked")
+    return compare_rows(rows, "n what left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/3_adaptive/36bw_theory_quick.ipynb #quick-two
 def two_clusters(

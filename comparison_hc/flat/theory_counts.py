@@ -124,10 +124,11 @@ def smallest_useful(
     r"are needed for a success probability of ½, passive or active",
     "deterministic",
     erratum=(
-        r"False for every reading: in the active setting 'Ω n ln n ϵ triplets' (fraction bars are lost in the text at "
-        r"hand, so $n\ln\frac n\epsilon$ or $\frac{n\ln n}\epsilon$) cannot suffice with ε as in N20. Either number of "
-        r"answers carries fewer bits than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a "
-        r"hundredth and under a fifth of them. The dependence $1/\epsilon^2$ that the remark leaves open is necessary."
+        r"False for every reading: 'Ω n ln n ϵ triplets' (the text at hand has lost a fraction: $n\ln\frac n\epsilon$, "
+        r"to which the remark's 'ln 1 ϵ dependence' points, or $\frac{n\ln n}\epsilon$) cannot suffice in the active "
+        r"setting, ε being 'the crowd noise level ϵ', as the remark has it. Either number of answers carries fewer "
+        r"bits than the partition has, for small ε: at n = 1000, k = 4, ε = 0.05 under a hundredth and under a fifth "
+        r"of them. The dependence $1/\epsilon^2$ that the remark leaves open is necessary."
     ),
 )
 def answers_carry_few_bits(quick=True):
@@ -258,7 +259,8 @@ def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
         r"'|T | > c2 n3(ln n)2 ϵ2δ2n2 min': at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. "
         r"With ε in the second term of the maximum (the text does not show it) the interval of λ is non-empty from "
         r"$n^2/\epsilon^2$ on; so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled "
-        r"using at least' $\Omega(n^2\ln n)$ passive comparisons does not hold for the method."
+        r"using at least' $\Omega(n^2\ln n)$ passive comparisons is not so: by the sharper condition checked here, "
+        r"$n^2/\epsilon^2$ are enough."
     ),
 )
 def interval_stops_moving(quick=True):

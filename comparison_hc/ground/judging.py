@@ -394,8 +394,8 @@ class RegisteredCheck:
     def _sides(self, **options):
         sides = self.function(**options)
         require(isinstance(sides, Sides), f"the result of {self.name}", "made by compare() or within()", sides)
-        if self.kind == "Monte Carlo":
-            rule = "given in a Monte Carlo check: the seed, and what was drawn"
+        if self.kind == "Monte Carlo" or "rng" in inspect.signature(self.function).parameters:
+            rule = "given where something is drawn: the seed, and what was drawn"
             require(sides.random is not None, "random", rule, sides.random)
         return sides
 

@@ -126,6 +126,13 @@ _plant(
 )
 _plant(
     "every_pair_is_needed",
+    "hierarchical.theory_sorting:orders_of_the_others",
+    "in ((0, 2), (2, 3))",
+    "in ((0, 2),)",
+    "orders that begin with a pair apart from {0, 1} are left out",
+)
+_plant(
+    "every_pair_is_needed",
     "hierarchical.linkage:_single_linkage",
     "useful[joined] = yield from ask_pairs(chunk[joined], forest[weakest[joined]], rng)",
     "useful[joined] = False",

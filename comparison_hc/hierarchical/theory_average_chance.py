@@ -188,9 +188,11 @@ def log_union_over_colours(
     r"Colours times Bernstein's bound is at most $2\exp(2\ln N-p\Delta^2m^2/C')$ with $C'=9.2$ (corrected "
     r"terms) or $66$ (printed route)",
     "deterministic",
+    erratum="As the text at hand prints it: the numerator in Bernstein's exponent is s²p²Δ⁴/(16(d + 1)²). The square "
+    "of the threshold spΔ/(4(d + 1)) has Δ²; with Δ⁴, eq. 14 would not follow for small Δ, whatever C′.",
 )
 def bernstein_gives_eq14(quick=True):
-    "Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone are compared, too."
+    "Logarithms of both sides on a grid of sizes, p and δ/σ; the exponents alone, too; and the printed one for small Δ."
     rows = []
     for m, snr, L, p in product((1, 3, 10, 100), (0.1, 0.7, sqrt(2), 3.0), (1, 2, 3), (1e-3, 0.1, 1.0)):
         gap, N = passive_gap(snr, L), 2 * m * 2**L
@@ -201,6 +203,11 @@ def bernstein_gives_eq14(quick=True):
                 rows.append((route, "bound", m, N, L, snr, p, left, right))
                 exponents = left - log(2 * max(a, b)), right - log(2 * N * N)
                 rows.append((route, "exponent", m, N, L, snr, p, *exponents))
+    for snr, constant in ((0.1, C_PRIME_PRINTED), (1e-3, 1000 * C_PRIME_PRINTED)):
+        gap, m = passive_gap(snr, 1), 100
+        exponent = gap**2 * (log_union_over_colours(m * m, m * m, 1.0, gap, printed=True) - log(2 * m * m))
+        eq14 = log_eq14(4 * m, m, 1.0, gap, constant) - log(2 * (4 * m) ** 2)
+        rows.append(("printed, with Δ⁴", "eq. 14 asks for more", m, 4 * m, 1, snr, 1.0, eq14, exponent))
     return compare_rows(rows, "route what m N L snr p left right", relation="<=", tol=1e-9)
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #chance-draws

@@ -119,7 +119,7 @@ def products_of_votes(
     "deterministic",
     erratum="False for every reading: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the "
     "exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices "
-    "where the proof asks for N₀ ≥ 2^(L+4)/Δ².",
+    "where the proof asks for N₀ > 2^(L+4)/Δ².",
 )
 def kernel_levels_are_exact(quick=True, rng=0):
     "Closed form against the sum, and the largest error of the group-level formula over entries and reference pairs."

@@ -92,7 +92,7 @@ def same_order(
 )
 def two_points_by_order(quick=True, rng=0):
     "`of_block` against the distance where `pick` points, in a block and in another of the same order."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     merges = (as_merge("single"), as_merge("complete"), MEDIAN)
     places = {merge: partial(picked_place, merge) for merge in merges}
     wrong, nowhere, n_blocks = Counter(), 0, 200 if quick else 3000
@@ -107,7 +107,8 @@ def two_points_by_order(quick=True, rng=0):
         nowhere += not any(distance_of(average, block) in block for block in (one, other))
     rows = [(name, f"not the distance there: {what}", n_blocks, n, "=", 0) for (name, what), n in wrong.items()]
     rows.append(("average", "no distance of the block", n_blocks, nowhere, ">", 0))
-    return compare_rows(rows, "merge what blocks left relation right")
+    random = dict(seed=seed, what="blocks of distances")
+    return compare_rows(rows, "merge what blocks left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_orders.ipynb #points-in-simplex
 def points_in_simplex(
@@ -171,7 +172,7 @@ FULL_METRICS = [(2, 3), (2, 4), (2, 5), (2, 6), (3, 3), (3, 4), (3, 4), (4, 3)]
 )
 def one_region_one_order(quick=True, rng=0):
     "Regions with two orders, orders with two regions, regions with two choices of points, in every region."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for L, n in QUICK_METRICS if quick else FULL_METRICS:
         metrics = small_metrics(n, L, rng)
@@ -195,7 +196,8 @@ def one_region_one_order(quick=True, rng=0):
         rows.append((*about, "functions, with ties", len(H), "<=", comb(comb(n, 2), 2)))
         without_ties = distance_functions(small_metrics(n, L, rng, 10**6))
         rows.append((*about, "functions, without ties", len(without_ties), "=", comb(comb(n, 2), 2)))
-    return compare_rows(rows, "L n weights_tried what left relation right")
+    random = dict(seed=seed, what="metrics and weights")
+    return compare_rows(rows, "L n weights_tried what left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_orders.ipynb #merge-distance
 def merge_distance(
@@ -307,7 +309,7 @@ INSTANCES = [  # (n, L, merges)
 )
 def one_region_one_run(quick=True, rng=0):
     "Distances against their functions; groups of parameters with equal signs that have two orders or two runs; |Q|."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for n, L, names in INSTANCES * (1 if quick else 4):
         metrics = small_metrics(n, L, rng)
@@ -339,7 +341,8 @@ def one_region_one_run(quick=True, rng=0):
         rows.append((*about, "signs with two runs", _n_with_two(runs), "=", 0))
         rows.append((*about, "signs met again", met, ">", 0))
         rows.append((*about, "different q, in all regions", len(q), "<=", comb(comb(n, 2) ** len(names), 2)))
-    return compare_rows(rows, "L merges n regions what left relation right")
+    random = dict(seed=seed, what="metrics and weights")
+    return compare_rows(rows, "L merges n regions what left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_orders.ipynb #average
 def average_distance(
@@ -368,7 +371,7 @@ def ends_of_regions(
 )
 def averages_change_inside(quick=True, rng=0):
     "Open regions of H in which pairs of clusters have two orders, for average linkage and for the others."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     pairs = cluster_pairs(4)
     distances = {
         "average": average_distance,
@@ -387,4 +390,5 @@ def averages_change_inside(quick=True, rng=0):
     rows = [(name, "regions with two orders", n, ">" if name == "average" else "=", 0) for name, n in counts.items()]
     averages = [tuple(average_distance(D, A, B) for D in metrics) for A, B in pairs]
     rows.append(("average", "different q", len(sign_classes(averages)), ">", comb(6, 2)))
-    return compare_rows(rows, "linkage what left relation right")
+    random = dict(seed=seed, what="metrics")
+    return compare_rows(rows, "linkage what left relation right", random=random)

@@ -81,14 +81,14 @@ FULL_SIZES = [(1, 1), (1, 6), (1, 40), (2, 1), (2, 3), (2, 6), (2, 10), (3, 2), 
     r"$M$ linear functions on $\mathbb R^p$ have at most $\sum_{k\le p}\binom Mk$ open regions and, zeros included, "
     r"at most $\sum_{k\le p}2^k\binom Mk\le(3M)^p$ in all; both sums are reached",
     "exact enumeration",
-    erratum=r"The proof says that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to the sign "
-    r"patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and three "
-    r"patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it needs "
-    r"$M\ge1$.",
+    erratum=r"False for every reading: that the components of $\mathbb R^p\setminus\mathcal H$ 'correspond exactly' to "
+    r"the sign patterns. Points on the hyperplanes have patterns of their own: $f=x$ and $-f$ leave two components and "
+    r"three patterns, whatever sign 0 is given. Lemma 2 has such pairs. The bound holds with zeros too (step 2); it "
+    r"needs $M\ge1$.",
 )
 def linear_regions(quick=True, rng=0):
     "Enumerated patterns of random and of special hyperplanes against the sums and the bound."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for p, M in QUICK_SIZES if quick else FULL_SIZES:
         general = [tuple(map(int, f)) for f in rng.integers(-1000, 1001, (M, p + 1))]
@@ -104,7 +104,8 @@ def linear_regions(quick=True, rng=0):
             rows.append((p, M, what, "all", n_all, "<=", (3 * M) ** p))
     n_open, _, taken = region_counts([(1, 0), (-1, 0)])
     rows.append((1, 2, "x and −x", "patterns above components", taken, ">", n_open))
-    return compare_rows(rows, "p M hyperplanes counted left relation right")
+    random = dict(seed=seed, what="hyperplanes")
+    return compare_rows(rows, "p M hyperplanes counted left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_regions.ipynb #random-parabolas
 def random_parabolas(
@@ -164,13 +165,13 @@ def _signs_of_products(signs):
     r"$M$ quadratic functions on $\mathbb R^p$ have at most $(3M)^{p^2+p}$ regions: no more than their lifts on "
     r"$\mathbb R^{p^2+p}$",
     "exact enumeration",
-    erratum=r"The printed lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$; with it, $q$ is affine "
-    r"in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries $p(p+3)/2$ are different, "
-    r"so less would do.)",
+    erratum=r"As the text at hand prints it: the lift $q(\zeta)=\mathbf v^\top\varphi(\zeta)$ loses the constant $r$. "
+    r"With it, $q$ is affine in $\varphi(\zeta)$, which is what the first statement allows. (Of the $p^2+p$ entries "
+    r"$p(p+3)/2$ are different, so less would do.)",
 )
 def quadratic_regions(quick=True, rng=0):
     "Enumerated patterns of quadratics, of their lifts, and the bound, for p = 1 and p = 2."
-    rng = as_rng(rng)
+    seed, rng = rng, as_rng(rng)
     rows = []
     for M in (1, 2, 4, 6) if quick else (1, 2, 4, 6, 9, 12):
         quadratics, zeros = random_parabolas(M, rng)
@@ -193,7 +194,8 @@ def quadratic_regions(quick=True, rng=0):
             lifted = region_counts(lifts)[1]
             rows.append((2, M, "patterns and lifted patterns", patterns, "<=", lifted))
             rows.append((2, M, "lifted patterns and bound", lifted, "<=", (3 * M) ** 6))
-    return compare_rows(rows, "p M what left relation right")
+    random = dict(seed=seed, what="quadratics")
+    return compare_rows(rows, "p M what left relation right", random=random)
 
 # %% ../../nbs/4_link/44w_regions.ipynb #waves-have-many-regions
 def wave_signs(

@@ -82,6 +82,10 @@ _LOOKS = {
     "AddS-3, k known": ("#56B4E9", "diamond"),
     "t-STE": ("#009E73", "triangle-down"),
     "k-means": ("#000000", "cross"),
+    "AddS-3, rounded by k-means": ("#0072B2", "circle"),
+    "AddS-3, rounded by spectral": ("#56B4E9", "diamond"),
+    "MulK-3, rounded by k-means": ("#D55E00", "square"),
+    "MulK-3, rounded by spectral": ("#E69F00", "triangle-up"),
 }
 
 
@@ -109,7 +113,7 @@ def ari_chart(
             f"{over}:Q",
             title=title,
             scale=alt.Scale(zero=False, nice=False, padding=8),
-            axis=alt.Axis(format="~g", values=sorted(set(data[over].tolist())), labelOverlap=True),
+            axis=alt.Axis(format="~f", values=sorted(set(data[over].tolist())), labelOverlap=True),
         ),
         color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=legend),
     )
