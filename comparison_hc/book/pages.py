@@ -54,7 +54,7 @@ class Page:
     path: str  # from nbs, with slashes
     title: str
     subtitle: str
-    minutes: int  # to read
+    minutes: int  # to read; 0 for a page that does not say
     runs: str  # how long it takes to run, in words
     module: str  # that it exports, below the package; empty if none
     uses: tuple = field(repr=False, default=())  # (module below the package, name or None) of every import of ours
@@ -85,20 +85,19 @@ def read_page(
     path,  # of the file
     root,  # nbs
 ):  # `Page`
-    "What a notebook says of itself. Raises `InputError` where the first cell lacks title, subtitle or minutes."
+    "What a notebook says of itself. Raises `InputError` where the first cell lacks a title and a subtitle."
     notebook = json.loads(Path(path).read_text(encoding="utf-8"))
     first = "".join(notebook["cells"][0]["source"])
     heading, stated = re.match(r"# (\S.*)\n> (\S.*)", first), STATED.search(first)
-    told = heading and stated
-    require(told, str(path), "a notebook whose first cell has a title, a subtitle and minutes", first[:60])
+    require(heading, str(path), "a notebook whose first cell has a title and a subtitle", first[:60])
     code = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     module = re.search(r"^#\| default_exp (\S+)", "\n".join(code), re.MULTILINE)
     return Page(
         path=Path(path).relative_to(root).as_posix(),
         title=heading[1].strip(),
         subtitle=heading[2].strip(),
-        minutes=int(stated[1]),
-        runs=stated[2],
+        minutes=int(stated[1]) if stated else 0,
+        runs=stated[2] if stated else "",
         module=module[1] if module else "",
         uses=tuple(use for source in code for use in imports_of(source)),
     )
@@ -268,7 +267,9 @@ ROUTES = (
         "Assignments that grade themselves, and live pages for the blackboard.",
         ("7_classroom/", "61", "62", "63"),
     ),
-    Route("what-if", "What if?", "Move anything in the models and see what happens.", ("98", "61", "62", "65", "93")),
+    Route(
+        "what-if", "What if?", "Move anything in the models and see what happens.", ("98", "99", "61", "62", "65", "93")
+    ),
     Route(
         "maintain",
         "I maintain",

@@ -83,7 +83,7 @@ def modules_of_room(
 def _offered(name, where, room, defined):
     "A name that a room offers, with a link to the module that defines it, which may be another one of the room."
     home = next((module for module in (where, *room) if name in defined.get(module, ())), None)
-    return f"- [`{name}`](#comparison_hc.{home}.{name})" if home else f"- `{name}`"
+    return f"[`{name}`](#comparison_hc.{home}.{name})" if home else f"`{name}`"
 
 
 def api_pages(
@@ -104,7 +104,7 @@ def api_pages(
         title = f"comparison_hc.{room}".strip(".")
         table.append(f"| [{title}]({name}.md) | {plain(' '.join(about.split()))} |")
         offered = [_offered(one, where, sources[room], defined) for one, where in sorted(lazy.get(room, {}).items())]
-        offer = ["## What one imports", f"From `{title}`, without naming the module:", "\n".join(offered)]
+        offer = ["## What one imports", f"From `{title}`, without naming the module:", " · ".join(offered)]
         modules = [module_text(each, text, homes.get(each), classes) for each, text in sources[room].items()]
         parts = [f"# {title}", plain(" ".join(about.split())), *(offer if offered else []), *filter(None, modules)]
         pages[name] = "\n\n".join(parts) + "\n"

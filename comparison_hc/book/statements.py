@@ -224,7 +224,8 @@ def _check_line(check, results, homes):
     margin = f", margin {shown.margin}" if shown and shown.margin else ""
     place = f", [{home.number}](/{home.path})" if home else ""
     erratum = ", [erratum](/errata.ipynb)" if check.erratum else ""
-    return f"- {verdict}{margin}: `{check.name}`, {plain(check.label)}, {check.kind}{place}{erratum}"
+    name = f"[`{check.name}`](#{check.function.__module__}.{check.name})"
+    return f"- {verdict}{margin}: {name}, {plain(check.label)}, {check.kind}{place}{erratum}"
 
 
 def _pages_line(pages):
