@@ -317,7 +317,7 @@ def look_through(browser, address, paths, width):
     page.on("console", lambda m: m.type == "error" and faults.append(f"{page.url}: {m.text}"))
     for path in paths:
         page.goto(address + path, wait_until="load")
-        page.evaluate("() => window.MathJax?.startup?.promise")
+        page.evaluate("() => window.MathJax?.startup?.promise?.catch((e) => console.error(e.message))")
         found = page.evaluate(FAULTS)
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []

@@ -45,11 +45,12 @@ def require_extra():
 def copy_mathjax(
     folder,  # made for it
 ):
-    "The script that sets mathematics, and its fonts."
+    "The script that sets mathematics, what it loads when it meets a word such as boldsymbol, and its fonts."
     home = Path(import_module("mathjax").__file__).parent / "static/mathjax/es5"
     folder.mkdir(parents=True)
     shutil.copy(home / "tex-chtml.js", folder)
-    shutil.copytree(home / "output/chtml/fonts", folder / "output/chtml/fonts")
+    for part in ("input/tex/extensions", "output/chtml/fonts"):
+        shutil.copytree(home / part, folder / part)
 
 
 def configuration(
