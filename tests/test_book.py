@@ -82,6 +82,8 @@ def test_an_unknown_directive_is_refused():
 def test_a_widget_becomes_a_sentence_and_links_to_the_front_page_are_mended():
     output = dict(output_type="execute_result", data={WIDGET: {}, "text/plain": "<object>"})
     assert "live" in site_cell(code("page()", output))["outputs"][0]["data"]["text/markdown"]
+    output = dict(output_type="execute_result", data={"text/html": "<script src=https://cdn.jsdelivr.net/npm/vega>"})
+    assert "text/html" not in site_cell(code("chart", output))["outputs"][0]["data"]
     cell = dict(cell_type="markdown", source="[a](../index.ipynb) [b](other_index.ipynb) [c](index.ipynb)")
     assert site_cell(cell)["source"] == "[a](../index.md) [b](other_index.ipynb) [c](index.md)"
 
