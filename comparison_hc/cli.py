@@ -14,6 +14,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from .book.book_command import add_book
 from .classroom.command import add_classroom
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require, visible_text
@@ -414,6 +415,7 @@ COMMANDS = (
     add_classroom,
     add_dashboard,
     add_reproduce,
+    add_book,
 )
 POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
 

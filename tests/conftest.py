@@ -40,6 +40,10 @@ QUICK = {
 }
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="also what takes minutes: every page of the site in a browser")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
 
