@@ -265,6 +265,15 @@ def test_solutions_are_folded_and_computed(path):
             assert "assert " in source and "**Solution" in source, f"{path.stem}: a solution is {rule}"
 
 
+@pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
+def test_outputs_ask_nobody(path):
+    outputs = [
+        output for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", [])
+    ]
+    rule = "a picture is kept as SVG or PNG: `alt.renderers.enable` in the first cell"
+    assert "cdn.jsdelivr" not in json.dumps(outputs), f"{path.stem}: {rule}"
+
+
 def test_what_is_ours_says_so():
     pages = [path for path in notebooks() if path.stem in OURS]
     assert len(pages) == len(OURS)
