@@ -2,8 +2,10 @@
 
 from configparser import ConfigParser
 from pathlib import Path
+from shutil import copyfile
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 here = Path(__file__).parent
 config = ConfigParser(delimiters=["="])
@@ -11,7 +13,22 @@ config.read(here / "settings.ini", encoding="utf-8")
 settings = config["DEFAULT"]
 extras = {key.removesuffix("_requirements"): settings[key].split() for key in settings if key.endswith("_requirements")}
 
+
+class BuildWithAssignments(build_py):
+    "Puts the notebooks from which assignments are made into the package: a checkout has them in the book only."
+
+    def run(self):
+        super().run()
+        if getattr(self, "editable_mode", False):
+            return  # an editable install reads the book
+        target = Path(self.build_lib) / "comparison_hc" / "classroom" / "sources"
+        target.mkdir(parents=True, exist_ok=True)
+        for path in sorted((here / "nbs" / "7_classroom").glob("7[1-9]_*.ipynb")):
+            copyfile(path, target / path.name)
+
+
 setup(
+    cmdclass={"build_py": BuildWithAssignments},
     name=settings["lib_name"],
     version=settings["version"],
     description=settings["description"],

@@ -14,9 +14,10 @@ import sys
 import textwrap
 from pathlib import Path
 
+from .book.book_command import add_book
 from .classroom.command import add_classroom
 from .ground.progress import command_bar
-from .ground.validation import InputError, check_integer, require
+from .ground.validation import InputError, check_integer, require, visible_text
 from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
@@ -24,6 +25,7 @@ from .practice.command_files import check_files
 from .practice.compare_command import add_compare
 from .practice.learn_command import add_learn
 from .practice.reading_command import said_as_lines, say
+from .whatif.plan_command import add_plan
 from .whatif.whatif_command import add_whatif
 
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
@@ -278,6 +280,11 @@ def add_ask(commands):
         "(default: as estimated from the repeated questions)"
     )
     ask.add_argument("--careful", nargs="?", type=float, const=True, metavar="P", help=careful)
+    listed = (
+        "ask the questions of a list instead, such as `plan` writes; with --person, --journal and --answers-out "
+        "(default of both: from the name of the list)"
+    )
+    ask.add_argument("--list", metavar="LIST.csv", help=listed)
     _add_written(ask)
     ask.set_defaults(run=ask_command)
 
@@ -289,10 +296,12 @@ def ask_command(args):
     from comparison_hc.people.session import Session
     from comparison_hc.people.terminal import closing_text, terminal_session
 
-    journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
-    check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     if hasattr(sys.stdin, "reconfigure"):
         sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
+    if args.list is not None:
+        return _ask_from_list(args)
+    journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
+    check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report:
         print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
@@ -310,12 +319,50 @@ def ask_command(args):
         say(line)
 
 
+def _ask_from_list(args):
+    "Ask the questions of a list, keep every answer, and say how carefully it was answered."
+    from comparison_hc.people.question_list import (
+        ListSession,
+        ask_list,
+        checks_text,
+        collect_answers,
+        list_checks,
+        list_rows,
+        read_question_list,
+    )
+
+    useless = dict(ITEMS=None if args.items == "animals" else args.items, seed=args.seed, careful=args.careful)
+    for name, value in dict(useless, repeat_every=args.repeat_every, out=args.out or None).items():
+        option = name if name == "ITEMS" else f"--{name.replace('_', '-')}"
+        require(value is None, option, "left out with --list", value)
+    path = Path(args.list)
+    journal = Path(args.journal) if args.journal is not None else path.with_suffix(".jsonl")
+    check_files(args, [("--list", path), ("the journal", journal)])
+    session = ListSession(read_question_list(path), journal, args.person or path.stem)
+    if session.report:
+        print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+    try:
+        ask_list(
+            session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(visible_text(text), end=end, flush=True)
+        )
+    except KeyboardInterrupt:
+        said = f"interrupted; {len(session.answers)} answers are in {journal}, the same command continues"
+        raise KeyboardInterrupt(said) from None
+    say(f"\n{checks_text(list_checks(session.questions, session.answers), len(session.questions))}")
+    say(f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question)))
+    if args.answers_out:
+        require(
+            list_rows(session.questions, session.answers), "--answers-out", "written after the first answer", "none"
+        )
+        _write_answers(None, collect_answers([journal])[0], args)
+
+
 def _write_answers(result, triplets, args):
     "Write the files that were asked for; lines that say so."
     from comparison_hc.ground.files import write_whole
     from comparison_hc.people.files import answers_text
 
-    written = write_results(result, args.out)
+    written = [] if result is None else write_results(result, args.out)
     if args.answers_out:
         write_whole(args.answers_out, answers_text(triplets))
         written.append(f"wrote {args.answers_out}")
@@ -363,10 +410,12 @@ COMMANDS = (
     add_demo,
     add_data,
     add_whatif,
+    add_plan,
     add_check,
     add_classroom,
     add_dashboard,
     add_reproduce,
+    add_book,
 )
 POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
 

@@ -40,14 +40,26 @@ QUICK = {
 }
 
 
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="also what takes minutes: every page of the site in a browser")
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
 
 
+QUICK_FILES = set(sum(QUICK.values(), []))
+
+
+def pytest_ignore_collect(collection_path, config):
+    "Other files need not even be read: that alone takes as long as some of the tests."
+    is_other = collection_path.stem.startswith("test_") and collection_path.stem not in QUICK_FILES
+    return True if is_other and config.option.markexpr == "quick" else None
+
+
 def pytest_collection_modifyitems(items):
-    names = set(sum(QUICK.values(), []))
     for item in items:
-        if item.path.stem in names:
+        if item.path.stem in QUICK_FILES:
             item.add_marker("quick")
 
 

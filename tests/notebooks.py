@@ -61,10 +61,10 @@ def execute(
 def draw(
     charts,  # file with a line a chart: [renderer, its options, specification]
 ):  # how many there are
-    "Draw all charts as altair would have done in the notebook; raises what that raises."
+    "Draw every chart once, as altair would have done in the notebook; raises what that raises."
     import altair
 
-    lines = charts.read_text(encoding="utf-8").splitlines()
+    lines = set(charts.read_text(encoding="utf-8").splitlines())  # a shell asks for a picture more than once
     for renderer, options, specification in map(json.loads, lines):
         with altair.renderers.enable(renderer, **options):
             assert altair.renderers.get()(specification), renderer

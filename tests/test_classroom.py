@@ -1,19 +1,27 @@
 """The classroom: what students get, and submissions that are wrong, lost, clever or hostile."""
 
 import json
+import re
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
-from comparison_hc.classroom.checking import Wrong, expect_equal, find_assignment, open_assignment
-from comparison_hc.classroom.grading import grade_folder, grade_notebook, match
-from comparison_hc.classroom.sandbox import Limits, Sandbox
+from comparison_hc.classroom import sandbox
+from comparison_hc.classroom.checking import Wrong, expect_equal, find_assignment, list_assignments, open_assignment
+from comparison_hc.classroom.grading import grade_folder, grade_notebook, grades_csv, match
+from comparison_hc.classroom.sandbox import Limits, Sandbox, SandboxEnded
 from comparison_hc.classroom.source import (
+    assignment_name,
+    course_source,
     find_source,
     generate,
     new_assignment,
     read_notebook,
     read_source,
+    sources_folder,
     student_version,
 )
 from comparison_hc.cli import main
@@ -239,6 +247,11 @@ def test_a_class_is_graded_once_and_continued(own, class_of_three):
     assert {r["student"]: r["points"] for r in grade_folder(own, class_of_three, limits=LIMITS)}["dan"] == 3
 
 
+def test_a_table_without_remarks_has_none():
+    record = {"student": "a", "points": 0, "results": [], "notes": []}
+    assert grades_csv([], [record, {**record, "notes": ["=1"]}]).splitlines()[1:] == ["a,0,", "a,0,'=1"]
+
+
 def test_two_at_once_are_refused(own, class_of_three):
     journal = class_of_three / "count-twice.grades.jsonl"
     with JournalFile(journal, "grades", {"assignment": "count-twice"}, "grades"), pytest.raises(JournalError):
@@ -299,3 +312,109 @@ def test_right_values_in_other_types_are_right(got, want):
 def test_wrong_values_are_wrong(got, want):
     with pytest.raises(Wrong, match="x"):
         expect_equal(got, want, "x")
+
+
+@pytest.mark.parametrize("name", list_assignments())
+def test_students_get_no_answers_and_nbgrader_gets_what_it_asks_for(name):
+    source = read_notebook(find_source(name))
+    release = "\n".join("".join(cell["source"]) for cell in student_version(source)["cells"])
+    for cell in read_source(source):
+        if cell.kind == "solution":
+            inside = re.findall(r"(?s)### BEGIN SOLUTION\n(.*?)### END SOLUTION", cell.text) or [cell.text]
+            assert all(text.strip() not in release for text in inside), cell.part
+    course, ids = course_source(source), []
+    for cell in course["cells"]:
+        assert "instructor" not in cell["metadata"].get("tags", []) and "#|" not in "".join(cell["source"])
+        mark = cell["metadata"].get("nbgrader")
+        if mark:  # nbgrader's rules for metadata of version 3
+            ids.append(mark["grade_id"])
+            assert "points" in mark or not mark["grade"]
+            assert cell["cell_type"] == "code" or mark["grade"] and mark["solution"]
+    assert ids and len(set(ids)) == len(ids)
+
+
+def test_a_module_of_ones_own_goes_along(own, tmp_path):
+    (path,) = generate(tmp_path, [str(own)])
+    for folder in (path.parent, tmp_path / "source" / "count-twice"):
+        assert (folder / "count_twice.py").read_bytes() == own.with_name("count_twice.py").read_bytes()
+
+
+BROWSER = """
+import importlib.abc, os, subprocess, sys, threading
+
+class NoSuch(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("numba", "cvxpy"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+def refuse(*args, **kwargs):
+    raise RuntimeError("can't start a thread or a process here")
+
+sys.meta_path.insert(0, NoSuch())
+threading.Thread.start = os.fork = subprocess.Popen.__init__ = refuse
+from comparison_hc.classroom.source import find_source, read_notebook, read_source
+cells = read_source(read_notebook(find_source(sys.argv[1])))
+names = {}
+for cell in cells:
+    if cell.is_code and (cell.kind == "given" or cell.part in sys.argv[2].split(",")) and cell.kind != "hidden":
+        exec(cell.text, names)
+print("checked")
+"""
+
+
+@pytest.mark.parametrize("name, parts", [("hundred-times-faster", "1a,1b,2a"), ("draw-an-execution-tree", "1a,1b,2a")])
+def test_checks_work_where_a_browser_has_no_threads(name, parts):
+    run = subprocess.run([sys.executable, "-c", BROWSER, name, parts], capture_output=True, text=True)
+    assert "checked" in run.stdout, run.stderr
+
+
+def test_every_assignment_has_a_source():
+    sources = sorted(sources_folder().glob("7[1-9]_*.ipynb"))
+    assert {assignment_name(read_notebook(path)) for path in sources} - {None} == set(list_assignments())
+
+
+def test_a_sleeping_submission_is_not_waited_for_and_a_starved_one_is(own, monkeypatch):
+    with Sandbox(Limits(seconds=1, total=30)) as box:
+        with pytest.raises(SandboxEnded, match="had not ended"):
+            box.run("import time\ntime.sleep(1000)", "cell")
+    told = iter([(False, 0.0), (True, 0.2), (True, 0.7), (True, 0.95)])
+    monkeypatch.setattr(sandbox, "work_of", lambda number: next(told))
+    with Sandbox(Limits(seconds=1, total=30)) as box:
+        with pytest.raises(SandboxEnded, match="had not ended"):
+            box.run("import time\ntime.sleep(1000)", "cell")
+    assert next(told, None) is None  # asked at the start, and each time that it was due
+
+
+def test_what_the_package_compiles_runs_as_python_in_a_sandbox():
+    cell = "from comparison_hc.link import piecewise_loss\nimport sys\nD = [[0, 1, 2], [1, 0, 3], [2, 3, 0]]\n"
+    with Sandbox(LIMITS) as box:
+        box.run(
+            cell + "least = float(piecewise_loss(D, [0, 0, 1]).values.min())\ncompiled = 'numba' in sys.modules", ""
+        )
+        assert box.names["least"] == 0 and box.names["compiled"] is False
+
+
+def test_after_a_kill_nothing_is_graded_twice_or_lost(own, tmp_path):
+    for number in range(4):
+        text = json.dumps(submission(own, **{"1a": RIGHT}))
+        (tmp_path / f"s{number}.ipynb").write_text(text, encoding="utf-8")
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from comparison_hc.classroom import grade_folder\ngrade_folder(sys.argv[2], sys.argv[3], n_jobs=1)"
+    )
+    words = [sys.executable, "-c", code, str(own.parent), str(own), str(tmp_path)]
+    process, journal = subprocess.Popen(words), tmp_path / "count-twice.grades.jsonl"
+    lines = lambda: journal.read_bytes().count(b"\n") if journal.exists() else 0  # noqa: E731
+    ends = time.monotonic() + 120
+    while lines() < 2 and time.monotonic() < ends and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    before = journal.read_bytes()
+    assert 2 <= before.count(b"\n") <= 4
+    records = grade_folder(own, tmp_path, limits=LIMITS)
+    assert [record["points"] for record in records] == [3] * 4
+    after = journal.read_bytes()
+    assert after.startswith(before[: before.rindex(b"\n") + 1]) and after.count(b"\n") == 5
+    students = [json.loads(line)["student"] for line in after.splitlines()[1:]]
+    assert sorted(students) == ["s0", "s1", "s2", "s3"]

@@ -7,6 +7,7 @@ import socket
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -89,9 +90,25 @@ class Page:
         self.page.on("websocket", lambda ws: self.urls.append(ws.url))
         self.page.on("console", lambda message: message.type == "error" and self.complaints.append(message.text))
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        self.page.goto(address)
-        self.page.wait_for_selector(".chc[data-done]")
+        self.open(address)
         self.done()
+
+    def open(self, address):
+        "Up to three times: Jupyter waits a few seconds for a kernel, and a busy machine may need longer."
+        for is_last in (False, False, True):
+            self.page.goto(address)
+            late = time.monotonic() + 300
+            while not self.page.locator(".chc[data-done]").count() and time.monotonic() < late:
+                if self.was_too_slow() and not is_last:
+                    self.complaints.clear()
+                    break
+                self.page.wait_for_timeout(100)
+            else:
+                break
+        self.page.wait_for_selector(".chc[data-done]")
+
+    def was_too_slow(self):
+        return any("widget model not found" in text for text in self.complaints)
 
     def done(self):
         "Wait until the latest request is answered in full."
@@ -146,8 +163,11 @@ class Page:
         self.page.evaluate(TIMED, [name, kept])
 
     def sticking_out(self, selector=".chc-main > *, .chc-slider, .chc-choice"):
-        "What is wider than the window."
-        return self.page.evaluate(STICKING_OUT, selector)
+        "What is wider than the window, after it has had time to change."
+        late = time.monotonic() + 30
+        while (found := self.page.evaluate(STICKING_OUT, selector)) and time.monotonic() < late:
+            self.page.wait_for_timeout(100)
+        return found
 
     def is_clean(self, address):
         "Nothing came from elsewhere, and nobody complained."

@@ -24,7 +24,7 @@ FLOORS = [  # from the ground up: a module imports from its own floor and from t
     ("practice", "datasets", "methods", "estimators"),
     ("people", "reproduce"),
     ("whatif",),
-    ("dashboards", "classroom"),
+    ("dashboards", "classroom", "book"),
     ("cli",),
 ]
 PAPER_HOURS = 10  # all that is on the reading path of the four papers: the ground, their rooms, their reproductions

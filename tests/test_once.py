@@ -16,7 +16,7 @@ def counted(home=HOME, **changes):
 
     def one_is_one(quick=True, rng=0):
         seen.append(rng)
-        return compare(1, "=", 1, made=[str(rng)])
+        return compare(1, "=", 1, random=dict(seed=rng, what="nothing"), made=[str(rng)])
 
     one_is_one.__module__ = home
     return RegisteredCheck(

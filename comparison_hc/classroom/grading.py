@@ -240,7 +240,7 @@ def find_submissions(
     folder = folder / "submitted" if (folder / "submitted").is_dir() else folder
     found = {path.stem: path for path in sorted(folder.glob("*.ipynb"))}
     for place in sorted(path for path in folder.iterdir() if path.is_dir()):
-        if place.name in ("feedback", "source", "release", "instructor") or place.name.startswith("."):
+        if place.name in ("feedback", "source", "release", "instructor", "autograded") or place.name.startswith("."):
             continue
         inside = place / name if name and (place / name).is_dir() else place
         notebooks = [path for path in sorted(inside.rglob("*.ipynb")) if ".ipynb_checkpoints" not in path.parts]
@@ -361,7 +361,7 @@ def grades_csv(
 def _harmless(value):
     "A text that no table program takes for a formula."
     text = re.sub(r"[\x00-\x1f\x7f]", " ", str(value))
-    return "'" + text if text[:1] in "=+-@" and not re.fullmatch(r"-?[\d.]+", text) else text
+    return "'" + text if text.startswith(("=", "+", "-", "@")) and not re.fullmatch(r"-?[\d.]+", text) else text
 
 
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">

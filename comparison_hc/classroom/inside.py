@@ -333,7 +333,9 @@ def guard(
 
     own = real(folder)
     package = real(os.path.dirname(comparison_hc.__file__))
-    reads = [own, package, *map(real, {sys.prefix, sys.base_prefix, sys.exec_prefix, "/proc/self"}), *_SYSTEM]
+    installed = [path for path in sys.path if os.path.basename(path) in ("site-packages", "dist-packages")]
+    places = {sys.prefix, sys.base_prefix, sys.exec_prefix, "/proc/self", *installed}  # some are a user's own
+    reads = [own, package, *map(real, places), *_SYSTEM]
     data = os.environ.get("COMPARISON_HC_DATA")
     if data:
         reads.append(real(data))

@@ -16,4 +16,6 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "link": ["link_data"],
     "tasks": ["LinkSettings"],
     "link_page": ["link_dashboard"],
+    "plan": ["PlanSettings", "plan_data"],
+    "plan_page": ["plan_dashboard"],
 })

@@ -205,6 +205,7 @@ DASHBOARD_MODULES = [
     "comparison_hc.dashboards.step_page",
     "comparison_hc.dashboards.ask_page",
     "comparison_hc.dashboards.link_page",
+    "comparison_hc.dashboards.plan_page",
 ]
 
 

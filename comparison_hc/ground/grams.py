@@ -32,8 +32,11 @@ def vote_lists(
         return entries.tocsr()
 
     winners, losers = quadruplets.winners_and_losers()
+    both = [(winners, losers), (losers, winners)]
+    if len(quadruplets) < 10_000:
+        return tuple(map(listed, both))  # not worth starting threads, which a browser does not have
     with ThreadPoolExecutor(2) as pool:
-        return tuple(pool.map(listed, [(winners, losers), (losers, winners)]))
+        return tuple(pool.map(listed, both))
 
 
 def summed_lists(

@@ -345,6 +345,27 @@ _planted = (
         "edges that two leaves share counted twice",
     ),
     (
+        "lines_are_handed_down",
+        "link.theory_costs:walk_with_lines",
+        "above[pair] if pair in above else tally.ask(pair)",
+        "tally.ask(pair)",
+        "every node asks for all lines",
+    ),
+    (
+        "lines_are_handed_down",
+        "link.theory_costs:walk_with_lines",
+        "known.extend([lines] *",
+        "known.extend([above] *",
+        "children get the lines of their grandparent",
+    ),
+    (
+        "lines_are_handed_down",
+        "link.theory_execution:algorithm_2",
+        "if crossing is not None and x < crossing < end",
+        "if crossing is not None and x < crossing",
+        "the last crossing for the first",
+    ),
+    (
         "metrics_cost_rounds",
         "link.theory_costs:algorithm_3",
         "crossing = tally.meet(own, line)",

@@ -94,7 +94,7 @@ def rounding_grid(
     quick=True,  # small; False: the paper's size
 ):  # list of dicts of parameters
     "The runs for the two roundings."
-    a = [2, 3] if quick else [2, 2.5, 3, 4]
+    a = [2, 3, 4, 5] if quick else [2, 2.5, 3, 4]
     common = dict(n=60 if quick else 1000, k=3 if quick else 4, delta=0.5, epsilon=0.75, a=a)
     return parameter_grid(**common, repetition=range(2 if quick else 10))
 
@@ -120,7 +120,7 @@ def sweep_claims(
     "What one would expect of a sweep after figures 1a to 1c, with verdicts."
     ours, theirs = _curves(summary, over)
     gap, error = gap_and_error(ours, theirs, "ari")
-    best = f"mean ARI {ours['ari'].min():.3f} or more"
+    best = f"lowest mean ARI {ours['ari'].min():.3f} ({over} = {ours['ari'].idxmin():g})"
     if over == "sigma":
         apart = ours["ari"].max() - ours["ari"].min()
         sentence, words = "At a given δ, σ makes no difference.", f"AddS-3's mean ARI differs by at most {apart:.3f}"
@@ -150,15 +150,17 @@ def rounding_claims(
         for name in ("AddS-3", "MulK-3")
     }
     words = ", ".join(f"{m} at most {gap.max():.3f} (a = {gap.idxmax():g})" for m, gap in apart.items())
+    told = summary.loc[(summary["rounded"] > 0) & (summary["ari"] >= 0.1), "method"]
+    both = all(told.str.startswith(name).any() for name in apart)
     return [
         Claim(
             "Alternative approaches, such as spectral clustering, lead to similar performances",
             f"mean ARI apart: {words}; {rounded:.0%} of the solutions had to be rounded",
             all(gap.max() <= NEAR for gap in apart.values()),
             "section 5",
-            rule=f"for AddS-3 and MulK-3, mean ARI at most {NEAR} apart at every a",
+            rule=f"for AddS-3 and MulK-3, mean ARI at most {NEAR} apart at every a; each has a rounded one ≥ 0.1",
             quoted=True,
-            aside="" if rounded > 0 else BY_CONSTRUCTION,
+            aside="" if both else BY_CONSTRUCTION,
         )
     ]
 

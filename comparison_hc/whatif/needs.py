@@ -54,6 +54,7 @@ def resampled_means(
     values,  # (n, R): R repetitions at n places
     n_resamples,  # B
     rng,  # int seed or `numpy.random.Generator`
+    joint=False,  # whether a repetition is the same study at every place, and is drawn for all of them at once
 ):  # (B, n)
     "Means of repetitions that are drawn with replacement."
     from scipy.special import ndtri, stdtrit
@@ -63,7 +64,7 @@ def resampled_means(
     factor = np.sqrt(R / (R - 1)) * stdtrit(R - 1, tail) / ndtri(tail) if R > 1 else 1.0
     mean = values.mean(axis=1, keepdims=True)
     wide = mean + factor * (values - mean)
-    drawn = as_rng(rng).integers(R, size=(n_resamples, n, R))
+    drawn = as_rng(rng).integers(R, size=(n_resamples, 1 if joint else n, R)).repeat(n if joint else 1, axis=1)
     return np.take_along_axis(wide[None], drawn, axis=2).mean(axis=2)
 
 
@@ -90,10 +91,11 @@ def needed(
     falls=False,  # whether the curve falls in x, and the target is the last place that is high enough
     n_resamples=1000,
     rng=0,  # int seed or `numpy.random.Generator`
+    joint=False,  # as for `resampled_means`
 ):  # `Needed`
     "How much is enough, with an interval by the bootstrap."
     x, values = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
-    means, again = values.mean(axis=1), resampled_means(values, n_resamples, rng)
+    means, again = values.mean(axis=1), resampled_means(values, n_resamples, rng, joint)
     if falls:  # the first place, from the right, that is high enough
         top = x[0] + x[-1]
         value, found = (top - crossing(top - x[::-1], monotone(y[..., ::-1]), target) for y in (means, again))

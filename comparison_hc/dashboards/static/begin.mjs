@@ -1,12 +1,8 @@
 // Where the page begins: in a notebook or behind a server, or as a file, which has its events in it, compressed.
 import {begin} from "./page.mjs";
 import {unpack} from "./tools.mjs";
-const kernel = model => heard => {
-  model.on("msg:custom", heard);
-  return request => model.send(request);
-};
+const kernel = model => heard => (model.on("msg:custom", heard), request => model.send(request));
 export default {render: ({model, el}) => begin.start(el, kernel(model), model.get("spec"))};
-
 async function read(id) {
   const bytes = unpack(document.getElementById(id).textContent, Uint8Array);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).json();

@@ -1,3 +1,4 @@
+import {said, sayThere} from "./tools.mjs";
 // A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals, never the
 // chart: `draw` takes {rows: {name: rows}, signals: {name: value}}.
 export function makeChart(element, spec) {
@@ -32,6 +33,7 @@ export function makeHistory(figure, chart) {
     const others = left ? `; the others of ${visits.length} are left out` : "";
     caption.textContent = inOrder ? `${all}; dotted: the present one.` : `${along}, all seeds${others}.`;
   }
-  select.addEventListener("change", () => visits.length && draw());
+  for (const option of select.options) option.selected = option.value === (said("against")[0] ?? "visit");
+  select.addEventListener("change", () => { sayThere({against: select.value}); if (visits.length) draw(); });
   return {add(visit) { visits.push(visit); draw(); }};
 }

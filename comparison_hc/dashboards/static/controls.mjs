@@ -1,4 +1,5 @@
 // Controls are written by Python; here they are read. A slider or list has its values in `data-values`.
+import {said} from "./tools.mjs";
 const ticked = (root, name) => [...root.querySelectorAll(`[data-setting=${name}]:checked`)];
 
 // {setting: value} of all controls in `root`. Boxes of one setting are a list, buttons of one setting a choice.
@@ -10,6 +11,16 @@ export function readSettings(root, start) {
     else found[setting] = JSON.parse(values)[+value];
   }
   return found;
+}
+
+// Put all controls in `root` where the address says; what it does not say, or what a control does not have, stays.
+export function obeyAddress(root) {
+  for (const input of root.querySelectorAll("[data-setting]")) {
+    const {dataset: {setting, values = "[]"}} = input, wanted = said(setting);
+    const place = JSON.parse(values).findIndex(each => `${each}` === wanted[0] || each === +wanted[0]);
+    if (wanted.length && input.matches("[type=checkbox], [type=radio]")) input.checked = wanted.includes(input.value);
+    else if (place >= 0) input.value = place;
+  }
 }
 
 // Say what a slider stands at, beside it and to those who listen.

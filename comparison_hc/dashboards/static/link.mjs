@@ -2,11 +2,11 @@
 // for every thousandth the piece that it lies in, and for every piece its middle and its tree.
 import {sayValue} from "./controls.mjs";
 import {begin, show} from "./page.mjs";
+import {said, sayThere} from "./tools.mjs";
 
 begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts}) => {
   const input = root.querySelector("[data-parameter]");
   let task = null, average = null, value = 0, piece = 0, mean = () => 0;
-
   function draw() {
     if (!task) return;
     const {show, begin, end, loss, guesses, wrong} = task.trees[task.tree_of[piece]];
@@ -25,11 +25,10 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
   const slide = thousandth => move(thousandth / 1000, task?.at[thousandth], ({mean_at}) => mean_at[thousandth]);
   const middle = into => move(task.middles[into], into, ({mean_middles}) => mean_middles[into]);
   const least = ({least}) => least;                                  // at the best place of the average that is shown
-  function go(where) {
-    if (where === "mean") average && move(...average.best, least);
-    else middle(where === "best" ? task.best : task.trees[task.tree_of[piece]][where]);
-  }
+  const go = where => where === "mean" ? average && move(...average.best, least)
+    : middle(where === "best" ? task.best : task.trees[task.tree_of[piece]][where]);
   input.addEventListener("input", () => slide(Math.round(1000 * input.value)));
+  input.addEventListener("change", () => sayThere({parameter: input.value}));
   for (const button of root.querySelectorAll("[data-go]"))
     button.addEventListener("click", () => task && go(button.dataset.go));
   charts.curve.ready.then(view => view.addEventListener("click", ({clientX}) => {
@@ -37,21 +36,13 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
     const place = Math.round(1000 * view.scale("x").invert(clientX - left));
     if (task && place >= 0 && place <= 1000) middle(task.at[place]);
   }));
-  sayValue(input, "0.000");
+  value = +Object.assign(input, {value: +said("parameter")[0] || 0}).value;             // never off the slider's rail
+  sayValue(input, value.toFixed(3));
   return {
-    asked() {
-      average = null;
-      root.classList.remove("chc-here");
-      charts.curve.draw({rows: {mean: []}});
-    },
-    task(event) {
-      task = event;
-      root.classList.add("chc-here");
-      slide(Math.round(1000 * value));
-    },
+    asked() { average = null; root.classList.remove("chc-here"); charts.curve.draw({rows: {mean: []}}); },
+    task(event) { task = event; root.classList.add("chc-here"); slide(Math.round(1000 * value)); },
     average(event) {
-      average = event;
-      root.dataset.tasks = average.tasks;
+      [average, root.dataset.tasks] = [event, event.tasks];
       mean === least ? middle(piece) : draw();                       // a new average: not its best place any more
     },
   };

@@ -1,6 +1,6 @@
 // The page of a dashboard: controls to requests, events to what is shown. It decides nothing about what it shows.
-import {change} from "./tools.mjs";
-import {listen, readSettings} from "./controls.mjs";
+import {change, isAlone, sayThere} from "./tools.mjs";
+import {listen, obeyAddress, readSettings} from "./controls.mjs";
 import {drawTree} from "./trees.mjs";
 import {makeChart, makeHistory} from "./charts.mjs";
 
@@ -26,10 +26,7 @@ export function makePage(root, spec) {
 function conversation({root, view}, connect, heard) {
   const bar = root.querySelector(".chc-bar"), words = root.querySelector(".chc-progress [role=status]");
   let count = 0, started = 0, silence = 0, late = 0;
-  function say(text, share = 0) {
-    bar.style.width = `${100 * share}%`;
-    words.textContent = text;
-  }
+  const say = (text, share = 0) => { [bar.style.width, words.textContent] = [`${100 * share}%`, text]; };
   const ask = connect(event => {
     const {kind, number, text, done, total} = event;
     if (number !== `${view}:${count}`) return;
@@ -45,8 +42,7 @@ function conversation({root, view}, connect, heard) {
     root.dataset.done = count;
   });
   return settings => {
-    started = performance.now();
-    root.dataset.asked = count += 1;
+    [started, root.dataset.asked] = [performance.now(), count += 1];
     [silence, late].forEach(timer => clearTimeout(timer));
     silence = setTimeout(() => say("no answer yet: is the kernel still running?"), 10000);
     late = setTimeout(() => root.classList.add("chc-late"), 400);             // old results fade while new ones come
@@ -75,13 +71,15 @@ export function show(root, connect, spec, extend = () => ({})) {
     if (kind === "done" && history && visit.rows.length) history.add(visit);
   });
   function again() {
-    asked = readSettings(root, spec.start);
-    [notes, visit] = [new Set(), {rows: []}];
+    [asked, notes, visit] = [readSettings(root, spec.start), new Set(), {rows: []}];
     own.asked?.();
     ask(asked);
   }
+  obeyAddress(root);
   listen(root, again);
   again();
+  root.addEventListener("change", ({target}) => target.dataset.setting && sayThere({...asked, at: []}));
+  if (isAlone()) window.addEventListener("hashchange", () => location.reload());       // another link to the same page
 }
 
 // How a page starts; a dashboard with a module of its own puts another function here.

@@ -1,4 +1,4 @@
-// What every other module uses: change an element, unpack an array.
+// What every other module uses: change an element, unpack an array, read the address and write it.
 
 // Attributes by name; null takes one away, `html` is what stands inside. What is the same already stays untouched.
 export function change(element, attributes) {
@@ -12,4 +12,12 @@ export function change(element, attributes) {
 // The inverse of `pack` in Python.
 export function unpack(text, Kind) {
   return new Kind(Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer);
+}
+// A page of its own has settings in its address, behind #; one in a notebook leaves that alone.
+export const isAlone = () => document.querySelector("#rendered_cells, main#comparison-hc") !== null;
+const address = () => new URLSearchParams(isAlone() ? location.hash.slice(1) : "");
+export const said = name => address().getAll(name);
+export function sayThere(settings, found = address()) {
+  for (const name in settings) [found.delete(name), [settings[name]].flat().forEach(each => found.append(name, each))];
+  if (isAlone()) window.history.replaceState(null, "", `#${found}`);
 }

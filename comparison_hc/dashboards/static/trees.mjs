@@ -1,7 +1,6 @@
 // Trees are laid out in Python and drawn here, in coordinates 0..65535. The SVG is stretched to its place.
 import {change, unpack} from "./tools.mjs";
 const SVG = "http://www.w3.org/2000/svg";
-
 // Nodes have x, y, the number of their parent (their own for the root) and the number of their look, [colour, width].
 // Root at the left: a bar belongs to the parent, a stem to the child. Upright, both belong to the child.
 export function drawTree(svg, {x, y, parent, look, looks, upright}, attributes) {

@@ -1,0 +1,405 @@
+"""The site: its parts without a builder, and a small site, built with warnings as errors and opened in a browser.
+
+`pytest tests/test_book.py --full` builds all pages and opens every one.
+"""
+
+import argparse
+import importlib.util
+import json
+import re
+import threading
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+from urllib.request import urlopen
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from comparison_hc.book import pages as book_pages
+from comparison_hc.book import site
+from comparison_hc.book.book_command import site_server
+from comparison_hc.book.cells import (
+    WIDGET,
+    caption,
+    directives,
+    is_assignment,
+    site_cell,
+    site_notebook,
+    without_answers,
+)
+from comparison_hc.book.docments import Parameter, documented, parameter_tables
+from comparison_hc.book.map import arcs
+from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
+from comparison_hc.book.reference import command_text, item_text, plain
+from comparison_hc.book.statements import NUMBERED, mentions, paper_page
+from comparison_hc.cli import main, make_parser
+from comparison_hc.ground.validation import InputError
+
+ROOT = Path(__file__).parents[1]
+NBS = ROOT / "nbs"
+
+
+@pytest.fixture(scope="module")
+def book():
+    "All pages of this checkout."
+    return read_book(NBS)
+
+
+def all_commands():
+    "{name: parser} of every command."
+    action = next(a for a in make_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return action.choices
+
+
+# ---- cells
+
+
+def code(source, *outputs):
+    return dict(cell_type="code", id="a", metadata={}, source=source, outputs=list(outputs))
+
+
+TEXT = dict(output_type="stream", name="stdout", text="1\n")
+
+
+def test_what_a_reader_sees_of_a_cell():
+    assert site_cell(code("#| hide\nx", TEXT)) is None
+    assert site_cell(code("#| export\n#| hide\nimport re")) is None
+    assert site_cell(code("#| default_exp a.b")) is None
+    assert site_cell(code("#| echo: false\nx")) is None  # nothing is left of it
+    shown = site_cell(code("#| echo: false\nx", TEXT))
+    assert shown["metadata"]["tags"] == ["remove-input"] and shown["outputs"] == [TEXT]
+    shown = site_cell(code("#| slow\n#| data\nx = 1", TEXT))
+    assert (shown["source"], shown["metadata"]["tags"], shown["outputs"]) == ("x = 1", [], [TEXT])
+
+
+def test_an_unknown_directive_is_refused():
+    with pytest.raises(InputError, match="include: false"):
+        directives("#| include: false\nx")
+
+
+def test_a_widget_becomes_a_sentence_and_links_to_the_front_page_are_mended():
+    output = dict(output_type="execute_result", data={WIDGET: {}, "text/plain": "<object>"})
+    assert "live" in site_cell(code("page()", output))["outputs"][0]["data"]["text/markdown"]
+    output = dict(output_type="execute_result", data={"text/html": "<script src=https://cdn.jsdelivr.net/npm/vega>"})
+    assert "text/html" not in site_cell(code("chart", output))["outputs"][0]["data"]
+    cell = dict(cell_type="markdown", source="[a](../index.ipynb) [b](other_index.ipynb) [c](index.ipynb)")
+    assert site_cell(cell)["source"] == "[a](../index.md) [b](other_index.ipynb) [c](index.md)"
+
+
+def test_a_caption_is_prose():
+    words = dict(cell_type="markdown", source="Both [curves](x.ipynb) rise at p = 0.5. More.")
+    assert caption(words) == "Both curves rise at p = 0.5."
+    for source in ("## Next", "| a |\n|---|", "- item", "$$x$$"):
+        assert caption(dict(cell_type="markdown", source=source)) == ""
+    assert caption(None) == caption(code("x")) == ""
+
+
+def test_solutions_and_hidden_tests_stay_out(book):
+    "Of every assignment: no marked solution, no cell that students do not get."
+    read = {
+        page.path: json.loads((NBS / page.path).read_text(encoding="utf-8")) for page in book.of_room("7_classroom")
+    }
+    sources = {path: notebook for path, notebook in read.items() if is_assignment(notebook)}
+    assert len(sources) >= 4
+    for path, notebook in sources.items():
+        kept = "\n".join("".join(cell["source"]) for cell in without_answers(notebook))
+        shown = "\n".join("".join(cell["source"]) for cell in site_notebook(notebook)["cells"])
+        for text in (kept, shown):
+            assert "BEGIN SOLUTION" not in text and "raise NotImplementedError" in text, path
+        hidden = [c for c in notebook["cells"] if "-hidden" in str(c["metadata"].get("nbgrader", ""))]
+        assert hidden and not any("".join(cell["source"]) in shown for cell in hidden), path
+
+
+# ---- parameters and text
+
+NAMES = st.lists(st.from_regex(r"[a-z]{2,6}", fullmatch=True).filter(str.isidentifier), unique=True, max_size=4)
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=12)
+
+
+@given(NAMES.filter(lambda names: not {"if", "in", "is", "or", "as", "and", "not", "for", "def"} & {*names}), WORDS)
+def test_comments_are_read_as_they_stand(names, words):
+    import keyword
+
+    names = [name for name in names if not keyword.iskeyword(name)]
+    words = words.lstrip("#") or "x"
+    lines = "".join(f"    {name},  # {words}\n" for name in names)
+    (found,) = documented(
+        f"def f(\n{lines}):  # {words}\n    'About.'\n" if names else f"def f():  # {words}\n    'About.'\n"
+    )
+    assert found.parameters == tuple(Parameter(name, "", words) for name in names)
+    assert (found.returns, found.about, found.kind) == (words, "About.", "function")
+
+
+def test_classes_properties_and_one_line_functions():
+    source = """
+@dataclass(frozen=True)
+class A(B):
+    "Is."
+    x: int  # first
+    _: KW_ONLY
+    y: object = None  # second
+    def own(self, a=1):  # text
+        "Own."
+    @property
+    def p(self):
+        "Prop."
+    def _q(self): pass
+"""
+    (found,) = documented(source)
+    assert found.parameters == (Parameter("x", "", "first"), Parameter("y", "None", "second"))
+    assert [(m.name, m.kind, m.returns, m.signature) for m in found.members] == [
+        ("own", "method", "text", "(a=1)"),
+        ("p", "property", "", ""),
+    ]
+    assert found.bases == ("B",)
+    text = item_text(found, 4, {"B": "ground.b"})
+    assert text.startswith("::::{py:class} A(x, y=None)") and "(#comparison_hc.ground.b.B)" in text
+    with pytest.raises(InputError, match="Python"):
+        documented("def")
+
+
+def test_a_table_of_parameters_shows_comments_as_they_are():
+    html = parameter_tables(
+        "def f(\n    a=2,  # 1 < `a` & more\n):  # (n,)\n    'Do.'", lambda name: f"api.html#{name}"
+    )
+    assert "1 &lt; <code>a</code> &amp; more" in html and 'href="api.html#f"' in html and "\n\n" not in html
+    assert parameter_tables("def f(a):\n    'Do.'") == ""
+
+
+@given(st.text(st.sampled_from("ab_*[]<>#|$~&\\`{}().! "), max_size=20))
+def test_plain_text_is_no_markdown(text):
+    "A Markdown reader gives the text back. (Backticks make code; their pairs are taken out first.)"
+    markdown_it = pytest.importorskip("markdown_it", reason="myst-nb is not installed (extra: book)")
+    text = " ".join(text.replace("`", "").split())
+    (inline,) = markdown_it.MarkdownIt().parse("x " + plain(text))[1:2] or [None]
+    assert "".join(child.content for child in inline.children) == f"x {text}".rstrip()
+
+
+# ---- order, routes, map
+
+
+@given(st.lists(st.sets(st.integers(0, 7)), max_size=8))
+def test_direct_needs_say_all_and_nothing_twice(rows):
+    needs = {i: {j for j in row if j < i} for i, row in enumerate(rows)}
+
+    def behind(needs, key):
+        return set(needs[key]).union(*(behind(needs, one) for one in needs[key]))
+
+    reduced = direct(needs)
+    assert all(behind(reduced, key) == behind(needs, key) for key in needs)
+    for key, row in reduced.items():
+        for one in row:
+            fewer = {**reduced, key: row - {one}}
+            assert behind(fewer, key) != behind(needs, key)
+
+
+@given(st.lists(st.sets(st.integers(0, 9)), max_size=10))
+def test_arcs_of_a_lane_do_not_overlap(rows):
+    needs = [{j for j in row if j < i} for i, row in enumerate(rows)]
+    placed = arcs(needs)
+    assert {(up, low) for up, low, _ in placed} == {(up, low) for low, row in enumerate(needs) for up in row}
+    for a in placed:
+        for b in placed:
+            assert a == b or a[2] != b[2] or a[1] <= b[0] or b[1] <= a[0]
+
+
+def test_routes_lead_over_pages_that_exist_and_two_hours_are_two(book):
+    minutes = {route.name: sum(page.minutes for page in route_pages(route, book)) for route in ROUTES}
+    assert 60 <= minutes["two-hours"] <= 120
+    for paper, room in (("f19", "1_"), ("n20", "2_"), ("a18", "3_"), ("l20", "4_")):
+        first = next(route for route in ROUTES if route.name == "two-hours")
+        assert [page for page in route_pages(first, book) if page.room.startswith(room)], paper
+    with pytest.raises(InputError, match="no-such"):
+        route_pages(book_pages.Route("x", "X", "x", ("no-such",)), book)
+
+
+def test_every_notebook_has_a_place(book):
+    assert len(book.pages) == len([p for p in NBS.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts]) - 1
+    order = [page.path for page in book.reading_path]
+    assert order.index("0_ground/00_comparisons.ipynb") == 0 and not any(
+        re.search(r"/\d\d[a-z]?w_", path) for path in order
+    )
+
+
+# ---- reference
+
+
+def test_every_word_of_every_command_is_on_the_page():
+    for name, parser in all_commands().items():
+        text = command_text(parser)
+        assert text.startswith(f"## comparison-hc {name}")
+
+        def words(parser):
+            for action in parser._actions:
+                yield from action.option_strings
+                if isinstance(action, argparse._SubParsersAction):
+                    for each in action.choices.values():
+                        yield from words(each)
+
+        for word in set(words(parser)) - {"-h", "--help"}:
+            assert f"`{word}" in text, (name, word)
+
+
+def test_numbers_in_prose():
+    assert mentions("theorems 2, 3 and 4; Lemma 5.2 to 5.4", "A18") == {
+        *("Theorem 2", "Theorem 3", "Theorem 4", "Lemma 5.2", "Lemma 5.3", "Lemma 5.4")
+    }
+    assert mentions("N20's Theorem 1 and figures S.1–S.3", "F19") == {"Figure S.1", "Figure S.2", "Figure S.3"}
+    assert mentions("Figure 2a, Figure 21", "N20") == {"Figure 2a", "Figure 21"}
+
+
+def test_the_index_of_a_paper_lists_its_numbers_and_its_checks(book):
+    from comparison_hc.checks import find_checks
+
+    text, row = paper_page(book, "L20", {})
+    assert all(f"\n### {item}\n" in text for item in NUMBERED["L20"])
+    checks = find_checks("L20")
+    assert checks and all(f"`{check.name}`" in text for check in checks) and row[2] == len(checks)
+    assert "no reason is known" not in text and text.count("not shown in a notebook") >= len(checks)
+
+
+# ---- the command
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch, tmp_path, capsys):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(site, "find_spec", lambda name: None if name in ("sphinx", "furo") else find(name))
+    assert main(["book", "build", "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "sphinx" in said and "furo" in said and "comparison_hc[book]" in said and said.count("\n") == 1
+
+
+def test_a_folder_with_other_things_is_not_overwritten(tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("all of it")
+    with pytest.raises(InputError, match="--out"):
+        site.check_site_folder(tmp_path)
+    assert site.check_site_folder(tmp_path / "new") == tmp_path / "new"
+    assert main(["book", "serve", "--folder", str(tmp_path)]) == 2 and "book build" in capsys.readouterr().err
+
+
+# ---- a site in a browser
+
+
+class _Links(HTMLParser):
+    "What a page refers to, and the places in it."
+
+    def __init__(self):
+        super().__init__()
+        self.targets, self.places = [], set()
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        self.places |= {found[name] for name in ("id", "name") if found.get(name)}
+        self.targets += [found[name] for name in ("href", "src") if found.get(name)]
+
+
+def dead_links(folder):
+    "(page, target) of every link inside the site that leads nowhere; an anchor must be on its page."
+    read = {}
+    for path in folder.rglob("*.html"):
+        read[path.resolve()] = _Links()
+        read[path.resolve()].feed(path.read_text(encoding="utf-8"))
+    dead = []
+    for path, links in read.items():
+        for target in links.targets:
+            if re.match(r"[a-z]+:", target):
+                continue
+            file, anchor = urldefrag(target)
+            file = file.partition("?")[0]
+            there = (path.parent / unquote(file)).resolve() if file else path
+            if not there.is_file() or anchor and there in read and unquote(anchor) not in read[there].places:
+                dead.append((path.relative_to(folder.resolve()).as_posix(), target))
+    return dead
+
+
+FAULTS = """() => ({
+    broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
+    sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+})"""
+
+
+def look_through(browser, address, paths, width):
+    "Open pages at a width; every fault as a line."
+    faults = []
+    page = browser.new_page(viewport=dict(width=width, height=800))
+    page.on("request", lambda r: r.url.startswith((address, "data:", "blob:")) or faults.append(f"asks {r.url}"))
+    page.on("pageerror", lambda error: faults.append(f"{page.url}: {error}"))
+    page.on("console", lambda m: m.type == "error" and faults.append(f"{page.url}: {m.text}"))
+    for path in paths:
+        page.goto(address + path, wait_until="load")
+        page.evaluate("() => window.MathJax?.startup?.promise?.catch((e) => console.error(e.message))")
+        found = page.evaluate(FAULTS)
+        faults += [f"{path}: broken {source}" for source in found["broken"]]
+        faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
+    page.close()
+    return faults
+
+
+def pages_of(folder):
+    "Addresses of all pages, without the stored live ones."
+    found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+    return [path for path in found if not path.startswith("live/")]
+
+
+def checked(browser, folder, widths):
+    "A site whose links lead somewhere and whose pages have no fault at any width."
+    assert dead_links(folder) == []
+    with site_server(folder) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        assert b"<title>" in urlopen(address).read()
+        faults = [fault for width in widths for fault in look_through(browser, address, pages_of(folder), width)]
+        server.shutdown()
+    assert faults == []
+
+
+def needs_builder():
+    "Skip where the extra is not installed."
+    for module, package in site.EXTRA.items():
+        pytest.importorskip(module, reason=f"{package} is not installed (extra: book)")
+
+
+@pytest.fixture(scope="module")
+def small_site(tmp_path_factory, book):
+    "A page with mathematics and pictures, one of words, a workshop, and what is generated around them."
+    needs_builder()
+    names = ("2_flat/20_planted.ipynb", "words.ipynb", "2_flat/20w_closed_forms.ipynb")
+    small = Book(book.root, tuple(book.by_path[name] for name in names))
+    folder = tmp_path_factory.mktemp("site") / "out"
+    patch = pytest.MonkeyPatch()
+    patch.setattr(site, "ROUTES", (book_pages.Route("one", "One", "A page.", ("20",)),))
+    made = site.build_site(folder, {"data": all_commands()["data"]}, small, reference=False)
+    patch.undo()
+    assert made["pages"] == len(list(folder.rglob("*.html"))) >= 10
+    return folder
+
+
+def test_a_small_site_has_no_fault(small_site, browser):
+    checked(browser, small_site, (390, 1280))
+
+
+def test_a_page_has_its_parts(small_site):
+    text = (small_site / "2_flat/20_planted.html").read_text(encoding="utf-8")
+    assert "minutes to read" in text and "#|" not in text and "Parameters of" in text
+    assert 'rel="next"' in text and 'rel="prev"' in text and "<svg" in text
+
+
+def test_a_dead_link_stops_the_builder(tmp_path, book):
+    needs_builder()
+    sources = tmp_path / "sources"
+    (sources / "_static").mkdir(parents=True)
+    (sources / "_static" / "book.svg").write_text(site.static_text("book.svg"))
+    (sources / "conf.py").write_text(site.configuration("1"))
+    (sources / "index.md").write_text("# Home\n\n[nowhere](gone.ipynb)\n")
+    with pytest.raises(InputError, match="gone.ipynb"):
+        site.run_sphinx(sources, tmp_path / "out")
+
+
+def test_all_pages_have_no_fault(request, tmp_path, browser):
+    if not request.config.getoption("--full"):
+        pytest.skip("all pages are built and opened with --full only: minutes")
+    needs_builder()
+    site.build_site(tmp_path / "out", all_commands())
+    checked(browser, tmp_path / "out", (390, 1280))

@@ -1,0 +1,184 @@
+"The planner's dashboard: pure functions, events, and the page in headless Chromium, served and as a file."
+
+import json
+import statistics
+
+import numpy as np
+import pytest
+from shared import served_page
+from test_dashboard_browser import Page
+
+from comparison_hc.dashboards.plan import (
+    REPETITIONS,
+    SIZES,
+    PlanSettings,
+    design_curves,
+    one_repetition,
+    plan_data,
+    read_off,
+)
+from comparison_hc.dashboards.plan_page import plan_event, plan_events, plan_static
+from comparison_hc.ground.validation import InputError
+from comparison_hc.whatif.designs import QUESTIONS, study_run
+
+SMALL = dict(n=12, n_levels=1, people=3, minutes=4)
+
+
+@pytest.fixture(scope="module")
+def small():
+    "One repetition at a small setting."
+    return one_repetition(PlanSettings(**SMALL), 1)
+
+
+def test_every_point_is_a_study_by_hand(small):
+    for design, size in (("triplets", 60), ("odd-one-out", 240), ("central", 7680)):
+        rng = np.random.default_rng([0, 1])
+        found = study_run(12, 1, 2.0, 0.15, design, size, size, "3k-al", 1, rng)["aari"]
+        assert small[QUESTIONS.index(design), SIZES.index(size)] == found
+
+
+def test_what_is_read_off_lies_on_the_curve():
+    rising = np.linspace(0.1, 0.8, len(SIZES))[:, None] + np.array([-0.05, 0.0, 0.05])
+    for people, minutes in ((3, 4), (20, 15), (100, 60)):
+        s = PlanSettings(people=people, minutes=minutes, target=0.5)
+        read = read_off(s, rising)
+        assert np.isclose(read["reached"], np.interp(np.log(s.budget), np.log(SIZES), rising.mean(axis=1)))
+        assert np.isclose(read["people"], np.ceil(read["needed"].value / s.new_per_person))
+        assert read["gain"] >= 0
+    assert read_off(PlanSettings(target=0.95), rising)["people"] == np.inf
+    assert read_off(PlanSettings(target=0.05), rising)["people"] == -np.inf
+
+
+def test_sliders_of_the_first_line_simulate_and_the_others_do_not(small, monkeypatch):
+    played = []
+    monkeypatch.setattr(
+        "comparison_hc.dashboards.plan_page.one_repetition", lambda s, r, step: played.append(s.studied) or small
+    )
+    memory = {}
+    first = list(plan_events(PlanSettings(**SMALL), memory=memory))
+    assert len(first) == len(played) == REPETITIONS and all(event["drawn"] for event in first)
+    for other in (dict(people=8), dict(minutes=10), dict(seconds=3), dict(target=0.5)):
+        again = list(plan_events(PlanSettings(**{**SMALL, **other}), memory=memory))
+        assert len(again) == 1 and len(played) == REPETITIONS
+    for other in (dict(n=16), dict(n_levels=2), dict(noise=0.3), dict(method="3-al"), dict(seed=1)):
+        list(plan_events(PlanSettings(**{**SMALL, **other}), memory=memory))
+    list(plan_events(PlanSettings(**SMALL, delta_over_sigma=1.0), memory=memory))
+    assert len(played) == 7 * REPETITIONS and len(set(played)) == 7
+    for event in first:
+        json.dumps(event, allow_nan=False)
+
+
+def test_a_stopped_simulation_goes_on_where_it_was(small, monkeypatch):
+    monkeypatch.setattr("comparison_hc.dashboards.plan_page.one_repetition", lambda s, r, step: small + r)
+    memory, whole = {}, list(plan_events(PlanSettings(**SMALL)))
+    begun = plan_events(PlanSettings(**SMALL), memory=memory)
+    next(begun), next(begun), begun.close()
+    again = list(plan_events(PlanSettings(**SMALL, target=0.5), memory=memory))
+    assert len(again) == 1 + REPETITIONS - 2
+    assert again[-1]["show"]["curve"]["rows"]["means"] == whole[-1]["show"]["curve"]["rows"]["means"]
+
+
+def test_the_event_says_what_the_curve_says(small):
+    s = PlanSettings(**SMALL)
+    event = plan_event(s, [small, small])
+    assert event == plan_event(s, [small, small])
+    rows = event["show"]["curve"]["rows"]["means"]
+    assert [row["mean"] for row in rows] == small.ravel().tolist()
+    reads = {design: read_off(s, values) for design, values in design_curves([small, small]).items()}
+    best = max(reads, key=lambda design: reads[design]["reached"])
+    said = event["show"]["advice"]
+    assert f"3 people answer {s.budget:,} new questions" in said and f"Best is {best}" in said
+    assert event["notes"] == []
+    outside = plan_event(PlanSettings(**{**SMALL, "people": 1000, "minutes": 60}), [small])
+    assert "outside of what was simulated" in outside["notes"][0]
+
+
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        (dict(n=5), "objects must be"),
+        (dict(n=12, n_levels=4), "levels must be at most 2 for 12 objects"),
+        (dict(minutes=1, seconds=20.0), "at least 10 questions"),
+        (dict(method="4-al"), "method must be one of"),
+        (dict(noise=0.5), "noise must be"),
+    ],
+)
+def test_settings_that_cannot_be(wrong, words):
+    with pytest.raises(InputError, match=words):
+        PlanSettings(**wrong)
+
+
+# in a browser
+
+
+class PlanPage(Page):
+    "A page with this dashboard."
+
+    values = PlanSettings.values("live")
+
+    def advice(self):
+        return self.text("[data-show=advice]")
+
+    def shows(self, settings):
+        "Whether the sentence and the table are those of the pure function."
+        said = {design: read["reached"] for design, (_, read) in plan_data(settings).items()}
+        best = max(said, key=said.get)
+        cells = self.page.locator("[data-show=table] tbody tr:has(td)").all_inner_texts()
+        shown = [float(row.split("\t")[1].split(" ")[0]) for row in cells]
+        near = all(abs(a - b) < 0.051 for a, b in zip(shown, said.values()))
+        return f"Best is {best}" in self.advice() and len(shown) == len(QUESTIONS) and near
+
+
+@pytest.fixture(scope="module")
+def live(browser):
+    "The live page, shared by the tests below."
+    with served_page(PlanPage, browser, "plan") as page:
+        yield page
+
+
+def test_moves_that_simulate_nothing_and_moves_that_do(live, record_property, capsys):
+    live.put("n", 12, wait=False)
+    live.put("n_levels", 1)
+    assert live.shows(PlanSettings(n=12, n_levels=1))
+    live.time_moves("people", "[data-show=curve] svg")
+    for key in ["ArrowLeft"] * 3 + ["ArrowRight"] * 3:
+        live.press("people", key)
+    read = live.page.evaluate("() => window.took")
+    live.time_moves("noise", "[data-show=curve] svg")
+    for key in ["ArrowRight", "ArrowLeft"]:
+        live.press("noise", key)
+    simulated = live.page.evaluate("() => window.took")
+    assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
+    medians = [statistics.median(times) for times in (read, simulated)]
+    record_property("median_ms", medians)
+    with capsys.disabled():
+        print("  [move to picture: median {:.0f} ms read off, {:.0f} ms simulated]".format(*medians), end="")
+    assert "Means over 5 simulated studies" in live.advice()
+
+
+def test_a_setting_that_cannot_be_is_a_sentence(live):
+    live.put("n_levels", 4)
+    assert "levels must be at most 2 for 12 objects" in live.notes()
+    live.put("n_levels", 1)
+    assert live.notes() == ""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_sticks_out(live, width):
+    live.page.set_viewport_size(dict(width=width, height=900))
+    live.page.wait_for_timeout(300)
+    assert live.sticking_out() == [] and live.complaints == []
+
+
+def test_static_twin(browser, tmp_path):
+    values = {**PlanSettings.values("stored"), "n": [12], "n_levels": [1], "noise": [0.15], "minutes": [5, 15]}
+    values |= dict(people=[5, 20], delta_over_sigma=[2.0])
+    path = tmp_path / "plan.html"
+    path.write_text(plan_static(values=values), encoding="utf-8")
+    page = PlanPage(browser, path.as_uri())
+    assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
+    page.press("people", "Home")
+    page.press("minutes", "End")
+    assert page.shows(PlanSettings(n=12, n_levels=1, people=5, minutes=15))
+    assert page.urls == [path.as_uri()] and page.complaints == []
+    page.page.close()

@@ -1,0 +1,117 @@
+"The lectures: claims hold at their settings and could fail, minutes add up, addresses set the dashboards."
+
+import json
+import re
+from dataclasses import replace
+from importlib import import_module
+from math import inf
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from comparison_hc.classroom.lecture_kit import DASHBOARDS, Lecture, address, read_address
+from comparison_hc.ground.validation import InputError
+
+PAPERS = ("f19", "n20", "a18", "l20")
+ROOM = Path(__file__).parents[1] / "nbs" / "7_classroom"
+
+
+def lecture_on(paper):
+    return import_module(f"comparison_hc.classroom.lecture_{paper}").lecture
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_claim_holds_and_the_minutes_add_up(paper):
+    lecture = lecture_on(paper)
+    assert sum(step.minutes for step in lecture.steps) == lecture.minutes == 45
+    for number, step in enumerate(lecture.steps):
+        text, holds = lecture.seen(number)
+        assert holds and "{" not in text, (number + 1, text)
+        name, chosen, place = read_address(lecture.link(number))
+        assert name == lecture.dashboard and chosen == DASHBOARDS[name][0](**step.settings)
+        assert {key: float(value) for key, value in place.items()} == step.place
+
+
+WRONG = [("a18", 1, dict(n=8)), ("l20", 2, dict(family="average–complete"))]
+
+
+@pytest.mark.parametrize("paper, at, wrong", WRONG)
+def test_a_claim_that_does_not_hold_is_told(paper, at, wrong):
+    lecture = lecture_on(paper)
+    step = lecture.steps[at]
+    broken = Lecture(lecture.dashboard, (replace(step, settings={**step.settings, **wrong}),))
+    assert not broken.seen(0)[1]
+    with pytest.raises(InputError, match="step 1"):
+        broken.markdown()
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_reasons_name_sections_that_exist_and_pages_show_the_links(paper):
+    lecture = lecture_on(paper)
+    page = next(ROOM.glob(f"79?_lecture_{paper}.ipynb")).read_text(encoding="utf-8")
+    for number, step in enumerate(lecture.steps):
+        links = re.findall(r"\((\.\./[^)]*\.ipynb)\)(?:, “([^”]+)”)?", step.why)
+        assert links, step.why
+        for link, section in links:
+            cells = json.loads((ROOM / link).read_text(encoding="utf-8"))["cells"]
+            heads = re.findall(r"^## (.*)$", "\n".join("".join(c["source"]) for c in cells), re.MULTILINE)
+            assert not section or section in heads, (link, section)
+        assert lecture.link(number) in page, number + 1
+
+
+@settings(max_examples=30)
+@given(st.data())
+def test_an_address_says_where_every_control_stands(data):
+    name = data.draw(st.sampled_from(sorted(DASHBOARDS)))
+    kind, _ = DASHBOARDS[name]
+    chosen = {each: data.draw(st.sampled_from(values)) for each, values in kind.values("live").items()}
+    try:
+        wanted = kind(**chosen)
+    except InputError:
+        return  # values that do not go together
+    link = address(name, dict(at=3), **chosen)
+    assert read_address(link) == (name, wanted, {"at": "3"})
+    assert all(f"{each}=" in link for each in kind.values("live"))
+
+
+def test_addresses_that_no_page_understands_are_refused():
+    assert "snr=inf" in address("planted", snr=inf) and ":9000/#" in address("step", port=9000)
+    for wrong in (dict(n=13.5), dict(n=2), dict(place=dict(speed=1)), dict(port=0), dict(p=0.8125)):
+        with pytest.raises(InputError):
+            address("step", **wrong)
+    for wrong in ("nothing", "http://127.0.0.1:9999/#n=3"):
+        with pytest.raises(InputError):
+            read_address(wrong)
+    with pytest.raises(InputError, match="name"):
+        address("ask")
+
+
+def test_the_address_sets_the_page_and_the_page_the_address(browser, tmp_path):
+    from comparison_hc.dashboards.step_page import step_static
+
+    path = tmp_path / "step.html"
+    values = dict(n=[5, 8], shape=["split", "caterpillar"], p=[0.8, 1.0], delta=[0.05], seed=[0])
+    path.write_text(step_static(values=values), encoding="utf-8")
+    page = browser.new_page()
+    done = "() => document.querySelector('.chc[data-at]') && document.querySelector('.chc').dataset.done"
+    control = lambda name: page.locator(f"[data-setting={name}]").evaluate(
+        "e => JSON.parse(e.dataset.values)[+e.value]"
+    )
+    page.goto(path.as_uri() + "#" + address("step", dict(at=2), n=5, shape="caterpillar", p=0.8).partition("#")[2])
+    page.wait_for_function(done)
+    assert [control(name) for name in ("n", "shape", "p")] == [5, "caterpillar", 0.8]
+    assert page.locator(".chc").get_attribute("data-at") == "2"
+    page.locator("[data-setting=n]").press("End")
+    page.wait_for_function("() => document.querySelector('.chc').dataset.done === '2'")
+    said = page.evaluate("() => location.hash")
+    assert "n=8" in said and "shape=caterpillar" in said and "at=" not in said
+    page.reload()
+    page.wait_for_function(done)
+    assert [control(name) for name in ("n", "shape", "p")] == [8, "caterpillar", 0.8]
+    page.evaluate("() => { location.hash = '#n=5&shape=split&p=1&seed=77&at=9999'; }")  # another link; nonsense stays
+    page.wait_for_function("() => document.querySelector('[data-setting=shape]')?.value === '0'")
+    page.wait_for_function(done)
+    assert [control(name) for name in ("n", "shape", "p")] == [5, "split", 1.0]
+    page.close()
