@@ -454,7 +454,7 @@ def test_killed_while_the_first_line_was_written(tmp_path):
         (np.array([["a", "b"], ["c", "d"]]), "a sequence"),
         ("x" * 5000, "existing text file; got 'xx"),
         ([Item("a", 5), "b"], "pictures"),
-        (["\ud800", "b"], "printable"),
+        (["\ud800", "b"], "whole characters"),
     ],
 )
 def test_bad_items(items, says):

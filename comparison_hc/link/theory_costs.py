@@ -181,11 +181,10 @@ def walk_with_lines(
 )
 def lines_are_handed_down(quick=True, rng=0):
     "Evaluations that are executed, with and without lines from above, on random distances and on one path."
-    rng = as_rng(rng)
-    rows = []
+    draws, rows = as_rng(rng), []
     for family in list(FAMILIES)[:3]:
         for n in (5, 7) if quick else (5, 7, 9, 11):
-            Ds = whole_distances(n, 1, rng)
+            Ds = whole_distances(n, 1, draws)
             line = pair_line(Ds[0].tolist(), FAMILIES[family])
             tally, plain = Tally(line), Tally(line)
             nodes = walk_with_lines(n, tally)
@@ -204,7 +203,7 @@ def lines_are_handed_down(quick=True, rng=0):
         walk(n, lambda clusters, *ends, t=plain: algorithm_2(ordered_pairs(clusters), t, *ends))
         rows.append(("one path", n, "evaluations", tally.evaluations, "=", 2 * (n - 1) ** 2))
         rows.append(("one path", n, "evaluations as in the paper", plain.evaluations, "=", (n**3 - n) // 3))
-    return compare_rows(rows, "distances n what left relation right")
+    return compare_rows(rows, "distances n what left relation right", random=dict(seed=rng, what="distances"))
 
 # %% ../../nbs/4_link/44aw_costs.ipynb #algorithm-3
 def algorithm_3(
