@@ -2,7 +2,8 @@
 
 It stands on a page of the reading path, in a workshop and in a module, and all three are the same function and the
 same seed: that the module is what the workshop exports has a test of its own. So the first one that needs the two sides
-of a check computes them, and the others judge what it found.
+of a check computes them, and the others judge what it found. Nothing is shared while a page has replaced something by
+`unittest.mock`, as a solution does that breaks an algorithm to see its check turn red: that is another check.
 """
 
 import builtins
@@ -13,6 +14,7 @@ import sys
 import types
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 from comparison_hc.checks import THEORY_MODULES
 from comparison_hc.ground.judging import RegisteredCheck
@@ -41,6 +43,29 @@ def missing_names(
 
 
 @contextmanager
+def replacements_counted():
+    "A list that holds one item for every replacement by `unittest.mock` that is there now."
+    there, kinds = [], (mock._patch, mock._patch_dict)
+    kept = [(kind, kind.__enter__, kind.__exit__) for kind in kinds]
+    for kind, enter, leave in kept:
+
+        def entered(self, enter=enter):
+            there.append(self)
+            return enter(self)
+
+        def left(self, *error, leave=leave):
+            there.remove(self)
+            return leave(self, *error)
+
+        kind.__enter__, kind.__exit__ = entered, left
+    try:
+        yield there
+    finally:
+        for kind, enter, leave in kept:
+            kind.__enter__, kind.__exit__ = enter, leave
+
+
+@contextmanager
 def checks_run_once(
     folder,  # for the sides that were computed, one for a whole suite
     exported=None,  # module that the notebook of this process exports
@@ -52,7 +77,8 @@ def checks_run_once(
         return exported if check.function.__module__ == "__main__" else check.function.__module__
 
     def sides(check, **options):
-        if home(check) not in THEORY_MODULES or not all(isinstance(value, PLAIN) for value in options.values()):
+        is_plain = all(isinstance(value, PLAIN) for value in options.values())
+        if there or home(check) not in THEORY_MODULES or not is_plain:
             return compute(check, **options)
         tasks = sys.modules.get("comparison_hc.link.theory_tasks")  # pictures can be brought to it, or not
         about = repr((home(check), check, sorted(options.items()), tasks and list(tasks.DISTRIBUTIONS)))
@@ -72,6 +98,7 @@ def checks_run_once(
 
     RegisteredCheck._sides, RegisteredCheck.__call__ = sides, complete
     try:
-        yield
+        with replacements_counted() as there:
+            yield
     finally:
         RegisteredCheck._sides, RegisteredCheck.__call__ = compute, call

@@ -1,6 +1,7 @@
 "What the suite shares between a theorem's page, its workshop and its test is the same check with the same arguments."
 
 import types
+from unittest import mock
 
 import pytest
 from once import checks_run_once, missing_names
@@ -42,6 +43,19 @@ def test_no_check_of_a_theory_is_run_each_time(tmp_path, home):
         with checks_run_once(tmp_path):
             assert one() and n_one == [0]
     assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_shared_while_something_is_replaced(tmp_path):
+    thing, other = types.SimpleNamespace(here=1), {"here": 1}
+    for replaced in (mock.patch.object(thing, "here", 2), mock.patch.dict(other, here=2)):
+        check, seen = counted()
+        with checks_run_once(tmp_path):
+            with replaced:
+                assert check() and check()
+            assert len(seen) == 2 and not list(tmp_path.iterdir())  # run each time, and nothing is kept
+    with checks_run_once(tmp_path):
+        assert check() and check() and len(seen) == 3
+    assert other == {"here": 1} and list(tmp_path.iterdir())
 
 
 def test_a_name_that_a_notebook_has_not_is_noticed(tmp_path):

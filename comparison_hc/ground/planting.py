@@ -221,7 +221,7 @@ class _Running:
     started: float
 
 
-# What checks import while they run: imported once here, and not in every process, that is three quarters of all work.
+# What checks import while they run: imported once here, and not again in every process.
 HEAVY = (
     "pandas",
     "scipy.cluster.hierarchy",

@@ -13,12 +13,11 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..ground.files import write_whole as write_whole
-from ..ground.validation import require
+from ..ground.validation import require, visible_text
 from . import page_sections as show
 from .page_sections import paper_picture, picture_of
 from .results import FlatResult as FlatResult
 from .results import Result, json_text, labels_text, linkage_text
-from .tree_places import visible_text
 
 # %% ../../nbs/5_practice/54_page.ipynb #7ba2beb4
 def page_style():  # text

@@ -16,10 +16,11 @@ import numpy as np
 
 from ..ground.drawing import COLOURS, leaf_texts
 from ..ground.pictures import matrix_range
+from ..ground.validation import visible_text
 from . import page_parts as parts
 from .results import Result, result_lines
 from .tree_picture import ABOVE, cluster_colour, ink_on, tree_picture
-from .tree_places import TreeLook, visible_text
+from .tree_places import TreeLook
 
 # %% ../../nbs/5_practice/54w_page_sections.ipynb #json
 def safe_json(

@@ -17,7 +17,7 @@ from ..ground.linkage_tree import frozen
 from ..ground.validation import as_array, as_rng, check_integer, check_progress, require
 from ..ground.workers import check_workers, map_in_order, until_interrupted
 from ..hierarchical.weights import each_weight
-from .candidates import as_builder as as_builder
+from .candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .evidence import shares, verdicts
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from html import escape
 
 from ..ground.drawing import COLOURS, leaf_texts
-from ..ground.validation import check_names
-from .tree_places import TreeLook, TreePlaces, overview, text_width, visible_text
+from ..ground.validation import check_names, visible_text
+from .tree_places import TreeLook, TreePlaces, overview, text_width
 
 # %% ../../nbs/5_practice/54w_tree_picture.ipynb #colours
 ABOVE = "#6b6b6b"  # of branches above all clusters

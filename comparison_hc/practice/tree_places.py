@@ -12,7 +12,6 @@ from bisect import bisect_right
 from dataclasses import dataclass
 
 from ..ground.validation import check_integer, require
-from ..ground.validation import visible_text as visible_text
 
 # %% ../../nbs/5_practice/54w_tree_places.ipynb #look
 SIDES = ("left", "right", "top", "bottom")
