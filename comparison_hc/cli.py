@@ -16,6 +16,7 @@ from pathlib import Path
 
 from .book.book_command import add_book
 from .classroom.command import add_classroom
+from .dashboards.serve_command import add_serve
 from .ground.progress import command_bar
 from .ground.validation import InputError, check_integer, require, visible_text
 from .ground.workers import check_workers
@@ -210,10 +211,10 @@ def add_dashboard(commands):
     "The words of `dashboard`."
     live = commands.add_parser(
         "dashboard",
-        help="a live page, or list them",
+        help="a live page, or the home page of all",
         description="Serve a live page on this machine until Ctrl-C, or write it as one file that needs no server.",
     )
-    live.add_argument("name", nargs="?", metavar="NAME", help="such as planted; without it, the dashboards are listed")
+    live.add_argument("name", nargs="?", metavar="NAME", help="such as planted; without it, the home page of all")
     where = "where it listens, on this machine only (default: 8866, or any that is free)"
     live.add_argument("--port", type=int, metavar="N", help=where)
     opened = "open the page in the browser (default), or not"
@@ -228,14 +229,20 @@ def add_dashboard(commands):
 
 
 def dashboard_command(args):
-    "List the dashboards, serve one until Ctrl-C, or write its static twin."
+    "Serve a dashboard, or all behind a home page, until Ctrl-C, or write one's static twin."
     from comparison_hc.dashboards.server import find_dashboard, run_dashboard, write_static
 
-    if args.name is None:
-        for name, dashboard in find_dashboard().items():
-            print(f"{name:<12} {dashboard.title}")
-        return
     options = {name: value for name in ("items", "journal", "person") if (value := getattr(args, name)) is not None}
+    if args.name is None:
+        from comparison_hc.dashboards.serve_command import run_home
+
+        for option, value in dict(static=args.static, **options).items():
+            require(value is None, f"--{option}", f"that of one page ({', '.join(find_dashboard())})", value)
+        try:
+            run_home(args.port, args.browser)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("the dashboards are closed") from None
+        return
     if args.static is None:
         try:
             run_dashboard(args.name, args.port, args.browser, **options)
@@ -414,6 +421,7 @@ COMMANDS = (
     add_check,
     add_classroom,
     add_dashboard,
+    add_serve,
     add_reproduce,
     add_book,
 )

@@ -16,6 +16,7 @@ from .ground.counting import DisconnectedWarning as DisconnectedWarning
 from .ground.counting import answers_html, pair_groups, summarise
 from .ground.counting import linked_groups as linked_groups
 from .ground.counting import warn_if_disconnected as warn_if_disconnected
+from .ground.narrow import bincount
 from .ground.questions import distinct_questions, pair_numbers
 from .ground.questions import in_chunks as in_chunks
 from .ground.questions import n_quadruplet_questions as n_quadruplet_questions
@@ -203,7 +204,7 @@ def majority_rows(
     "For every question on which a majority agrees, the first row that says what the majority says."
     first, question, low_won = distinct_questions(winner, loser)
     votes = np.where(low_won, 1, -1) * (1 if weights is None else weights)
-    balance = np.bincount(question, weights=votes)
+    balance = bincount(question, weights=votes)
     if weights is not None:
         balance[np.abs(balance) <= 1e-12 * np.sum(weights)] = 0  # 0.1 + 0.2 − 0.3 is a draw, too
     agrees = low_won == (balance > 0)[question]  # rows on the majority's side

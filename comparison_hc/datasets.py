@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from .comparisons import Triplets
+from .ground.narrow import bincount
 from .ground.pictures import png_bytes as png_bytes
 from .ground.validation import require
 from .practice.animals import odd_one_out_answers as odd_one_out_answers
@@ -35,7 +36,7 @@ def dataset_html(
     facts = data.facts()
     rows = [("objects", f"{facts['objects']:,}: {short(data.objects, 6)}")]
     if data.labels is not None:
-        counts = np.bincount(data.labels, minlength=len(data.label_names))
+        counts = bincount(data.labels, minlength=len(data.label_names))
         sizes = [f"{name} {count:,}" for name, count in zip(data.label_names, counts)]
         rows.append(("classes", f"{len(counts):,}: {short(sizes, 10)}"))
     if facts["features"]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from .ground.drawing import TreeDrawing
 from .ground.linkage_tree import LinkageTree, leaf_counts
+from .ground.narrow import bincount
 from .ground.newick import TreeFiles
 from .ground.rows import number_by_size
 from .ground.validation import as_rng, check_integer, require
@@ -84,7 +85,7 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
         number = np.append(labels[first[:made]], np.arange(n_clusters, 2 * n_clusters - 1))
         children = number[self.children[K - n_clusters :]]
         Z = np.column_stack([children, self.heights[K - n_clusters :], leaf_counts(children)])
-        clusters = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1])
+        clusters = np.split(np.argsort(labels, kind="stable"), np.cumsum(bincount(labels))[:-1])
         return Dendrogram(Z, [members.tolist() for members in clusters], self.names, self.height_kind)
 
 # %% ../nbs/0_ground/02_dendrogram.ipynb #dendrogram-random

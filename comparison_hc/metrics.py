@@ -46,7 +46,7 @@ def pairs_together(
 ):  # (m, N(N-1)/2) integers
     "1 for every pair of objects that a partition puts together, else 0."
     rows, columns = np.triu_indices(partitions.shape[1], 1)
-    return (partitions[:, rows] == partitions[:, columns]).astype(int)
+    return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 
 
 def adjusted_rand_indices(
@@ -89,7 +89,7 @@ def dasgupta_cost(
 ):  # float; lower is better
     "Dasgupta's cost Σ_{i<j} w_ij |C^lca(i,j)| (F19, appendix B.2), in O(N²). An initial cluster counts as a cluster."
     w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
-    return float(np.sum(w * dendrogram.lca_size(), where=_above_diagonal(len(w))))
+    return _finite_sum(w, dendrogram.lca_size())
 
 
 def moseley_wang_revenue(
@@ -98,8 +98,13 @@ def moseley_wang_revenue(
 ):  # float; higher is better
     "Moseley and Wang's revenue Σ_{i<j} w_ij (N − |C^lca(i,j)|), in O(N²)."
     w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
-    return float(np.sum(w * (len(w) - dendrogram.lca_size()), where=_above_diagonal(len(w))))
+    return _finite_sum(w, len(w) - dendrogram.lca_size())
 
 
-def _above_diagonal(n):
-    return np.triu(np.ones((n, n), dtype=bool), 1)
+def _finite_sum(w, sizes):
+    "Σ_{i<j} w_ij · size_ij, if a float can hold it."
+    above = np.triu(np.ones(w.shape, dtype=bool), 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(np.sum(w * sizes, where=above))
+    require(np.isfinite(total), "similarity", "of entries whose weighted sum a float can hold", total)
+    return total

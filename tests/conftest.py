@@ -44,6 +44,11 @@ def pytest_addoption(parser):
     parser.addoption("--full", action="store_true", help="also what takes minutes: every page of the site in a browser")
 
 
+def pytest_xdist_auto_num_workers():
+    "For `-n auto`, one worker more than there are cores: browsers, killed processes and servers are waited for."
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "quick: what is fast of every room, about a minute in all")
 

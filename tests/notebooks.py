@@ -8,6 +8,7 @@ import gc
 import json
 import multiprocessing
 import os
+import pkgutil
 import re
 import sys
 import traceback
@@ -25,7 +26,17 @@ PRELOADED = [
     "scipy.optimize",
     "scipy.sparse.csgraph",
     "scipy.stats",
+    "cvxpy",
+    "nbconvert",
 ]
+
+
+def package_modules():  # list of names
+    "Every module of the package, so that no notebook's process has to import it again."
+    import comparison_hc
+
+    names = [module.name for module in pkgutil.walk_packages(comparison_hc.__path__, "comparison_hc.")]
+    return [name for name in names if not name.endswith("__main__")]
 
 
 def execute(
@@ -36,14 +47,14 @@ def execute(
 ):  # whether every cell ran; cells that need data count where the data is
     """Run as `nbdev_test` does, and draw every chart that it shows.
 
-    The process is forked from a server that has imported `PRELOADED`.
+    The process is forked from a server that has imported `PRELOADED` and the package.
     """
     charts = Path(f"{output}.charts")
     context = multiprocessing.get_context(
         "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     )
     if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload(PRELOADED)
+        context.set_forkserver_preload(PRELOADED + package_modules())
     process = context.Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
     process.start()
     process.join()

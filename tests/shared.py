@@ -1,7 +1,10 @@
 "What several test files do in the same way."
 
+import json
 import re
 from contextlib import contextmanager
+from queue import SimpleQueue
+from string import Template
 
 import numpy as np
 import pytest
@@ -103,26 +106,48 @@ def read_static_twin(make, values, n_settings):
     return spec, data
 
 
+ANSWERED = """
+const connect = heard => {
+    let latest = null;
+    const listen = async () => {
+        for (const event of await window.events()) {
+            heard(event);
+            if (event.kind === "done" && event.number === latest) latest = null;
+        }
+        if (latest) setTimeout(listen, 20);
+    };
+    return request => {
+        if (!latest) setTimeout(listen, 20);
+        latest = request.number;
+        window.ask(request);
+    };
+};
+begin.start(document.querySelector("main"), connect, SPEC);
+"""
+
+
 @contextmanager
-def served_page(kind, browser, name):
-    "A page of this kind with this dashboard, for the tests of a module; in the end it must have asked nobody else."
-    from unittest.mock import patch
+def answered_page(kind, browser, name, folder, **start):
+    "The live page, which asks this process: no server, no kernel; in the end it must have asked nobody else."
+    from importlib import import_module
 
-    from comparison_hc.dashboards import server
+    from comparison_hc.dashboards.page import bundle, modules_of, static_text, style_of, vega_library
+    from comparison_hc.dashboards.server import find_dashboard
+    from comparison_hc.dashboards.worker import LatestOnly
 
-    for needed in ("voila", "anywidget"):
-        pytest.importorskip(needed, reason=f"{needed} is not installed (extra: dashboard)")
-    words = server.voila_command
-
-    def on_demand(*args):
-        "Without a kernel kept ready for a second page, which nobody opens here."
-        return [word for word in words(*args) if not word.startswith(("--preheat_kernel", "--pool_size"))]
-
-    with (
-        patch.object(server, "voila_command", on_demand),
-        server.serve_dashboard(server.find_dashboard(name), patience=600) as address,
-    ):
-        page = kind(browser, address)
-        yield page
-        page.is_clean(address)
-        page.page.close()
+    page_of = import_module(find_dashboard(name).module).PAGE
+    spec = page_of.spec(page_of.settings.values("live"), page_of.settings(**start), page_of.about)
+    script = bundle(modules_of(name)) + ANSWERED.replace("SPEC", json.dumps(spec))
+    parts = dict(title=page_of.title, style=style_of(name), library=vega_library(), spec="", data="", script=script)
+    path = folder / f"{name}.html"
+    path.write_text(Template(static_text("file.html")).substitute(parts), encoding="utf-8")
+    events, memory = SimpleQueue(), {}
+    worker = LatestOnly(lambda sent, step: page_of.work(page_of.settings.from_message(sent), step, memory), events.put)
+    window = browser.new_page(viewport=dict(width=1280, height=900))
+    window.expose_function("ask", lambda request: worker.submit(request["number"], request["settings"]))
+    window.expose_function("events", lambda: [events.get() for _ in range(events.qsize())])
+    page = kind(window, path.as_uri())
+    yield page
+    worker.close()
+    page.is_clean(path.as_uri())
+    window.close()

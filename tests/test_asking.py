@@ -914,3 +914,10 @@ def test_careful_with_another_p_begins_anew(tmp_path, monkeypatch, capsys):
         main(["ask", "--journal", "j.jsonl", "--careful", "0"]) == 2
         and "p must be a number in [0.501, 0.999]; got 0.0" in capsys.readouterr().err
     )
+
+
+def test_a_seed_of_numpy_begins_a_journal_like_any_other(tmp_path):
+    paths = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    for path, kind in zip(paths, (int, np.int64)):
+        Session(list("abcd"), path, "Ada", seed=kind(5), repeat_every=kind(3))
+    assert paths[0].read_bytes() == paths[1].read_bytes() != b""

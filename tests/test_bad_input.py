@@ -23,14 +23,21 @@ from comparison_hc import (
     read_comparisons,
 )
 from comparison_hc import hierarchical as H
-from comparison_hc.comparisons import as_quadruplets, as_triplets, sample_numbers
+from comparison_hc.adaptive import quick_clustering
+from comparison_hc.comparisons import (
+    as_quadruplets,
+    as_triplets,
+    n_quadruplet_questions,
+    n_triplet_questions,
+    sample_numbers,
+)
 from comparison_hc.flat.closed_forms import gaussians
 from comparison_hc.flat.planted import planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
 from comparison_hc.flat.search import round_solution
 from comparison_hc.flat.similarity import adds3, mulk3, mulk4
 from comparison_hc.ground import grams
-from comparison_hc.ground.validation import check_integer, check_labels, check_number, check_similarity
+from comparison_hc.ground.validation import as_rng, check_integer, check_labels, check_number, check_similarity
 from comparison_hc.hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
@@ -715,8 +722,8 @@ BAD_TEXT = {
     "blank lines": ("\n \n\n", [], ["empty file"]),
     "a header": ("i,j,k\n", [], ["a header"]),
     "other separator": ("p1|p2|p3\n", [], ["3 columns", "1 columns"]),
-    "latin-1": ("pé,p2,p3\n".encode("latin-1"), [], ["utf-8", "byte 1", "0xe9", "encoding"]),
-    "utf-16": ("p1,p2,p3\n".encode("utf-16"), [], ["utf-8", "byte 0"]),
+    "latin-1": ("pé,p2,p3\n".encode("latin-1"), [], ["UTF-8", "byte 1", "0xe9", "encoding"]),
+    "utf-16": ("p1,p2,p3\n".encode("utf-16"), [], ["UTF-8", "byte 0"]),
 }
 
 
@@ -746,7 +753,7 @@ def test_delimited_text(file, what):
         ("[" + "1" * 5000 + ",2,3]\n", ["line 1"]),
         ('["\\ud800","b","c"]\n', ["line 1", "names"]),
         ("", ["empty file"]),
-        ('["é","b","c"]\n'.encode("latin-1"), ["utf-8"]),
+        ('["é","b","c"]\n'.encode("latin-1"), ["UTF-8"]),
     ],
     ids=lambda x: repr(x)[:24],
 )
@@ -1117,3 +1124,49 @@ def test_large_integers_that_a_float_holds_and_large_offsets_are_legal():
     for table in (large, large.astype(np.uint64), large.astype(object)):
         assert SimilarityOracle(table)([[0, 2, 0, 1], [1, 2, 0, 1]]).tolist() == [True, False]
     assert H.kernel_average_linkage(SIMILARITY + 1e9 * (1 - np.eye(4))).same_tree(H.kernel_average_linkage(SIMILARITY))
+
+
+# ---- what an attack found
+
+TIME = np.timedelta64(5)
+HUGE = 10**5000  # of more digits than Python writes
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: check_integer(TIME, "n"), "n must be an integer"),
+        (lambda: check_number(TIME, "x"), "x must be a finite number"),
+        (lambda: as_rng(TIME), "rng must be"),
+        (lambda: Triplets(np.array([[np.timedelta64(0), 1, 2]], dtype=object)), "data must be made of integers"),
+        (lambda: check_similarity(np.array([[0, TIME], [TIME, 0]], dtype=object)), "a matrix of numbers"),
+        (lambda: check_similarity(np.array([["0", "1"], ["1", "0"]], dtype=object)), "a matrix of numbers"),
+        (lambda: check_integer(HUGE, "n", 1, 5), "n must be an integer from 1 to 5; got a value of type int"),
+        (lambda: check_integer([HUGE], "n"), "n must be an integer"),
+        (lambda: H.single_linkage([[1, 2], [3, 4]]), "n must be a number of objects, or a sequence of their names"),
+        (lambda: quick_clustering(TIME, 0), "items must be"),
+        (lambda: n_quadruplet_questions("x"), "n_objects must be"),
+        (lambda: average_ari([np.ma.array([0, 1, 1, 0], mask=[0, 0, 0, 1])], TREE), "none of them masked"),
+        (lambda: dasgupta_cost(TREE, np.full((4, 4), 1e308)), "similarity must be of entries whose weighted sum"),
+        (lambda: moseley_wang_revenue(TREE, np.full((4, 4), 1e308)), "similarity must be of entries whose weighted"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_passed_for_something_else_is_refused(call, words):
+    refused(lambda: next(result) if hasattr(result := call(), "send") else result, words)
+
+
+@pytest.mark.parametrize("kind", [">i4", ">i8", ">f8", ">u2", ">U3"])
+def test_the_order_of_bytes_does_not_matter(kind):
+    labels = np.array([1, 0, 0, 1])
+    assert check_labels(labels.astype(kind)).tolist() == check_labels(labels).tolist()
+    assert average_ari(labels.astype(kind), TREE) == average_ari(labels, TREE)
+    assert pruning_loss(TREE, labels.astype(kind)) == pruning_loss(TREE, labels)
+    if kind[1] != "U":
+        assert Triplets(np.array([[0, 1, 2]], kind)) == SOME.take([0])
+        assert check_similarity(np.array([[0, 1], [1, 0]], kind)).tolist() == [[0, 1], [1, 0]]
+
+
+def test_narrow_integers_count_as_wide_ones():
+    assert n_quadruplet_questions(np.int32(2000)) == n_quadruplet_questions(2000) == 1_997_999_500_500
+    assert n_triplet_questions(np.int8(100)) == n_triplet_questions(100)

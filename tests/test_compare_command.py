@@ -10,7 +10,10 @@ from comparison_hc import ComparisonHC
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
 from comparison_hc.dendrogram import random_tree
+from comparison_hc.ground.agreement import agreement
 from comparison_hc.ground.validation import InputError
+from comparison_hc.hierarchical.moves import TripletMoves
+from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.practice.auto import choose_method
 from comparison_hc.practice.evidence import verdicts
 
@@ -63,9 +66,51 @@ def test_cluster_chooses_unless_told(answers, capsys):
     assert code == 0 and err == "" and "chosen by held-out agreement" in out.splitlines()[0]
     choice = choose_method(answers)
     assert choice.title in out.splitlines()[0]
-    run(capsys, "cluster", "answers.csv", "--method", choice.name.split()[0], "--out", "named.nwk")
-    if " " not in choice.name:
-        assert Path("auto.nwk").read_text() == Path("named.nwk").read_text()
+    run(capsys, "cluster", "answers.csv", "--method", choice.name, "--out", "named.nwk")
+    assert Path("auto.nwk").read_text() == Path("named.nwk").read_text()
+
+
+def test_what_compare_names_can_be_built(answers, capsys):
+    answers.take(slice(0, 200)).to_csv("answers.csv")
+    run(capsys, "compare", "answers.csv", "--splits", 1, "--out", "t.csv")
+    table = pd.read_csv("t.csv").query("method != 'random'")
+    for name, title in zip(table.method, table.title):
+        trees = set()
+        for word in (name, title, name.replace(" ", "-")):
+            code, out, err = run(capsys, "cluster", "answers.csv", "--method", word, "--out", "tree.nwk")
+            assert (code, err) == (0, "") and out.splitlines()[0].endswith(title)
+            trees.add(Path("tree.nwk").read_text())
+        assert len(trees) == 1
+
+
+def test_refined_by_name_is_refine(answers, capsys):
+    base = ComparisonHC("4-al", initial=[[0, 1], *([i] for i in range(2, 24))]).fit(answers).dendrogram_
+    wanted = refine(base, answers)
+    assert wanted.moves > 0
+    Path("start.csv").write_text("a,1\nb,1\n")
+    words = ("cluster", "answers.csv", "--method", "4-al-refined", "--initial", "start.csv", "--out", "t.nwk")
+    code, out, _ = run(capsys, *words, "--support", 3)
+    assert code == 0 and "3 trees of people drawn again" in out
+    agreed = next(line for line in out.splitlines() if line.startswith("the hierarchy agrees with"))
+    assert f" {agreement(wanted.dendrogram, answers).agree:,} (" in agreed
+    for words, rule in (
+        (["w.csv", "--kind", "similarity", "--method", "3-al-refined"], "--method must be left out, or without"),
+        (["answers.csv", "--kind", "quadruplets", "--method", "3-al-refined"], "--method must be one that takes quad"),
+        (["answers.csv", "--method", "3k-al-refined", "--initial", "start.csv"], "--initial must be left out"),
+        (["answers.csv", "--method", "single-refined"], "invalid choice: 'single refined'"),
+    ):
+        Path("w.csv").write_text("1,2,3\n2,1,4\n3,4,1\n")
+        code, out, err = run(capsys, "cluster", *words)
+        assert code == 2 and out == "" and rule in err and err.count("\n") == 1
+
+
+def test_interrupted_refinement_keeps_the_tree_so_far(answers, capsys, monkeypatch):
+    def stop(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TripletMoves, "improve", stop)
+    code, out, _ = run(capsys, "cluster", "answers.csv", "--method", "3-al-refined", "--out", "t.nwk")
+    assert code == 130 and "interrupted, the best tree so far" in out and Path("t.nwk").exists()
 
 
 def test_cluster_takes_the_default_where_only_it_can(answers, capsys):

@@ -1,4 +1,4 @@
-"The dashboard in headless Chromium: served by the command, moved by keyboard, and its static twin from a file."
+"The page `planted` in headless Chromium: moved by keyboard, as a file, and served by the command."
 
 import os
 import re
@@ -9,12 +9,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
+import numpy as np
+import pandas as pd
 import pytest
+from shared import answered_page
 
 from comparison_hc.dashboards.planted import planted_data
 from comparison_hc.dashboards.planted_page import planted_static
 from comparison_hc.dashboards.planted_settings import PlantedSettings
+from comparison_hc.reproduce.f19 import planted_methods
 
 LIVE_VALUES = PlantedSettings.values("live")
 
@@ -78,13 +83,16 @@ STICKING_OUT = """selector => {
 }"""
 
 
+WINDOW = dict(width=1280, height=900)
+
+
 class Page:
     "A page with a dashboard, and everything that it loaded or complained about."
 
     values = LIVE_VALUES  # of the sliders
 
-    def __init__(self, browser, address, width=1280):
-        self.page, self.urls, self.complaints = browser.new_page(viewport=dict(width=width, height=900)), [], []
+    def __init__(self, window, address):
+        self.page, self.urls, self.complaints = window, [], []
         self.page.set_default_timeout(300_000)
         self.page.on("request", lambda request: self.urls.append(request.url))
         self.page.on("websocket", lambda ws: self.urls.append(ws.url))
@@ -149,8 +157,9 @@ class Page:
             for row in self.page.locator("tr[data-method]").all()
         }
 
-    def visits(self):
-        return int(re.search(r"(\d+) settings?", self.text(".chc-history figcaption")).group(1))
+    def marks(self):
+        "How many marks of this visit the curve shows."
+        return self.page.locator("[data-show=measure] .mark-symbol path").count()
 
     def picture(self):
         return self.page.evaluate("""() => {
@@ -183,12 +192,10 @@ class Page:
 
 
 @pytest.fixture(scope="module")
-def live(browser, server):
+def live(browser, tmp_path_factory):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    page = Page(browser, server[1])
-    yield page
-    page.is_clean(server[1])
-    page.page.close()
+    with answered_page(Page, browser, "planted", tmp_path_factory.mktemp("page")) as page:
+        yield page
 
 
 def shown(settings):
@@ -198,7 +205,7 @@ def shown(settings):
 
 def test_the_first_picture_is_the_pure_functions(live):
     wanted = shown(PlantedSettings())
-    assert {name: text for name, text in live.aari().items() if text} == wanted and live.visits() == 1
+    assert {name: text for name, text in live.aari().items() if text} == wanted and live.marks() == len(wanted)
     assert live.text(".chc-tree h3") == "The tree of 4–AL" and live.page.locator(".chc-tree-svg").get_attribute(
         "aria-label"
     ).endswith(wanted["4–AL"])
@@ -207,12 +214,14 @@ def test_the_first_picture_is_the_pure_functions(live):
 
 def test_twenty_moves_by_keyboard(live, record_property, capsys):
     "Every move changes the picture, without building it again. The median is bounded generously: machines differ."
-    live.time_moves("snr", ".chc-map, .chc-tree-svg, .chc-tree-svg path, tr[data-method], .chc-aari, .chc-history svg")
+    live.time_moves(
+        "snr", ".chc-map, .chc-tree-svg, .chc-tree-svg path, tr[data-method], .chc-aari, [data-show=measure] svg"
+    )
     pictures = {live.picture()}
     for _ in range(20):
         live.press("snr", "ArrowRight")
         pictures.add(live.picture())
-    assert len(pictures) == 21 and live.text(".chc-slider[data-name=snr] output") == "3" and live.visits() == 21
+    assert len(pictures) == 21 and live.text(".chc-slider[data-name=snr] output") == "3" and live.marks() >= 21
     assert live.page.evaluate("() => window.kept.every(element => element.isConnected)")
     took = live.page.evaluate("() => window.took")
     record_property("median_ms", statistics.median(took))
@@ -244,10 +253,14 @@ def test_boxes_and_buttons(live):
     live.done()
 
 
-def test_history_against_a_slider(live):
-    live.page.locator(".chc-history select").select_option("snr")
-    assert re.match(r"\d+ visits with the present N0, L and p", live.text(".chc-history figcaption"))
-    live.page.locator(".chc-history select").select_option("visit")
+def test_the_curve_along_another_slider(live):
+    "Of this visit only what was drawn at the present values of the others is there."
+    along = live.marks()
+    live.choose("against", "p")
+    ticked = live.page.locator("input[data-setting=methods]:checked").count()
+    assert "log scale" in live.text("[data-show=measure-axis]") and ticked <= live.marks() < along
+    live.choose("against", "δ/σ")
+    assert live.marks() == along
 
 
 EXTREMES = {
@@ -278,7 +291,6 @@ def test_progress_is_shown_and_stale_work_is_dropped(live):
     "At N = 240 with four million answers: a word on the work, then two more moves; only the last one is answered."
     live.put("p", 0.01)
     live.put("snr", 1.0)
-    before = live.visits()
     live.put("n_pure", 30, wait=False)
     live.page.wait_for_function(
         "() => / begins|: \\d/.test(document.querySelector('.chc-progress [role=status]').textContent)"
@@ -286,10 +298,7 @@ def test_progress_is_shown_and_stale_work_is_dropped(live):
     live.put("snr", 1.1, wait=False)
     live.put("snr", 1.2, wait=False)
     live.put("p", 0.0001)
-    assert (
-        live.visits() == before + 1
-        and live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 240
-    )
+    assert live.page.evaluate("() => document.querySelector('.chc-map').naturalWidth") == 240
     assert {name: text for name, text in live.aari().items() if text} == shown(
         PlantedSettings(1.2, 0.0001, 30, 3, methods=[name for name, text in live.aari().items() if text])
     )
@@ -298,11 +307,11 @@ def test_progress_is_shown_and_stale_work_is_dropped(live):
 def test_sliders_are_labelled_and_reached_with_tab(live):
     live.page.evaluate("() => document.activeElement.blur()")
     reached = []
-    for _ in range(12):
+    for _ in range(20):
         live.page.keyboard.press("Tab")
         reached.append(
             live.page.evaluate(
-                "() => document.activeElement.labels?.[0]?.textContent ?? document.activeElement.ariaLabel"
+                "() => document.activeElement.labels?.[0]?.firstChild.data.trim() ?? document.activeElement.ariaLabel"
             )
         )
     assert [name for name in reached if name in ("δ/σ", "p", "N0", "L", "seed")] == ["δ/σ", "p", "N0", "L", "seed"]
@@ -310,6 +319,80 @@ def test_sliders_are_labelled_and_reached_with_tab(live):
     assert live.page.locator(".chc-slider[data-name=snr] input").get_attribute("aria-valuetext") == live.text(
         ".chc-slider[data-name=snr] output"
     )
+
+
+def test_a_thing_to_try_and_a_link_move_the_page_without_loading_it(live):
+    "The address says where all controls stand; another address puts them there. A file has settings in ? as well."
+    live.page.evaluate("() => { window.same = true; }")
+    live.page.locator("[data-preset]", has_text="too few answers").click()
+    live.done()
+    tried = PlantedSettings(p=0.003, methods=planted_methods)
+    assert live.aari() == shown(tried) and "p=0.003" in live.page.url
+    start = PlantedSettings(n_levels=2, methods=("SL", "4–AL"))
+    words = {name: value for name, value in start.message().items() if name != "methods"}
+    live.page.evaluate(
+        "query => { location.hash = query; }", urlencode([*words.items(), *[("methods", m) for m in start.methods]])
+    )
+    live.page.wait_for_function(
+        "() => document.querySelector('.chc-slider[data-name=n_levels] output').textContent === '2'"
+    )
+    live.done()
+    assert {name: text for name, text in live.aari().items() if text} == shown(start)
+    assert live.page.evaluate("() => window.same")
+    live.page.evaluate(
+        "() => { location.hash = ''; location.hash = '#n_levels=3&methods=SL&methods=CL&methods=4–AL'; }"
+    )
+    live.page.wait_for_function(
+        "() => document.querySelector('.chc-slider[data-name=n_levels] output').textContent === '3'"
+    )
+    live.done()
+
+
+def saved(live, form, folder):
+    with live.page.expect_download() as waiting:
+        live.page.locator(f"[data-save={form}]").click()
+    path = folder / waiting.value.suggested_filename
+    waiting.value.save_as(path)
+    return path
+
+
+def test_what_is_saved_is_what_is_shown(live, tmp_path):
+    from xml.etree import ElementTree
+
+    png = saved(live, "png", tmp_path).read_bytes()
+    wide, high = (int.from_bytes(png[at : at + 4], "big") for at in (16, 20))
+    box = live.page.locator(".chc").bounding_box()
+    assert png.startswith(b"\x89PNG") and abs(wide - 2 * box["width"]) <= 2 and len(png) > 20_000 and high > 1000
+    picture = ElementTree.parse(saved(live, "svg", tmp_path)).getroot()
+    assert picture.tag == "{http://www.w3.org/2000/svg}svg"
+    assert "A planted hierarchy" in "".join(picture.itertext())
+    rows = pd.read_csv(saved(live, "csv", tmp_path))
+    assert len(rows) >= live.marks() > 0 and not rows.duplicated().any()
+    seen = {name: text for name, text in live.aari().items() if text}
+    made = {}
+    exec(saved(live, "py", tmp_path).read_text(encoding="utf-8"), made)
+    settings, found = made["settings"], made["found"]
+    assert {name: f"{aari:.3f}" for name, aari in found["aari"].items()} == seen
+    about = settings.columns("drawn", "against")
+    here = rows[np.logical_and.reduce([rows[name] == value for name, value in about.items()])]
+    assert {row.method: f"{row.aari:.3f}" for row in here.itertuples()}.items() >= seen.items()
+
+
+def test_keys_on_a_control_are_its_own(live):
+    "JupyterLab looks for this attribute around what has the focus, and leaves its own shortcuts then."
+    inside = "() => document.querySelector('.chc-slider input').closest('[data-lm-suppress-shortcuts]') !== null"
+    assert live.page.evaluate(inside)
+
+
+def test_controls_stay_in_sight_on_a_narrow_screen(live):
+    live.page.set_viewport_size(dict(width=390, height=740))
+    live.page.wait_for_timeout(300)
+    assert live.sticking_out(".chc-main > *, .chc-slider, .chc-choice, .chc-methods td") == []
+    live.page.locator(".chc-measure figcaption").scroll_into_view_if_needed()
+    for name in ("snr", "p", "seed"):
+        box = live.page.locator(f".chc-slider[data-name={name}]").bounding_box()
+        assert 0 <= box["y"] and box["y"] + box["height"] < 200
+    live.page.set_viewport_size(WINDOW)
 
 
 @pytest.mark.parametrize("width", [1280, 900])
@@ -321,21 +404,21 @@ def test_nothing_sticks_out(live, width):
         "() => [...document.querySelectorAll('.chc-main > *')].filter(e => e.scrollWidth > e.clientWidth + 1).length"
     )
     assert live.page.evaluate(wider) == 0
-    live.page.locator(".chc-theory figcaption").scroll_into_view_if_needed()
-    box = live.page.locator(".chc-theory figcaption").bounding_box()
+    live.page.locator(".chc-more summary").scroll_into_view_if_needed()
+    box = live.page.locator(".chc-more summary").bounding_box()
     assert 0 <= box["y"] and box["y"] + box["height"] <= 901  # the last line can be scrolled to
 
 
 # ---- the static twin
 
-SMALL = dict(snr=[0.4, 1.6], p=[0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1])
+SMALL = dict(snr=[0.4, 1.6], p=[0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1], against=["δ/σ"])
 
 
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives, at the stored values only."
     path = tmp_path / "planted.html"
     path.write_text(planted_static(values=SMALL), encoding="utf-8")
-    page = Page(browser, path.as_uri())
+    page = Page(browser.new_page(viewport=WINDOW), path.as_uri())
     seen = []
     for keys in (("snr", "ArrowRight"), ("p", "End"), ("seed", "End"), ("snr", "Home"), ("p", "Home")):
         page.press(*keys)
@@ -366,14 +449,18 @@ def _environment(path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_ctrl_c_ends_it_in_one_line_and_no_kernel_stays(live, server):
-    "Runs last: the server that the tests above used is ended."
+def test_served_by_the_command_until_ctrl_c(browser, server):
+    "The same page from a server with a kernel; Ctrl-C ends it in one line, and no process stays."
     process, address = server
-    live.is_clean(address)
+    page = Page(browser.new_page(viewport=WINDOW), address)
+    assert {name: text for name, text in page.aari().items() if text} == shown(PlantedSettings())
+    page.press("n_levels", "ArrowLeft")
+    assert {name: text for name, text in page.aari().items() if text} == shown(PlantedSettings(n_levels=2))
+    page.is_clean(address)
     if Path("/proc").is_dir():
         assert len(processes()) >= 3  # the command, the server, a kernel
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and err == "comparison-hc: the dashboard is closed\n"
     assert not Path("/proc").is_dir() or processes() == []
-    live.complaints.clear()  # that the connection is lost now is no fault
+    page.page.close()

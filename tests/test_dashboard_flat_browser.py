@@ -3,14 +3,17 @@
 import statistics
 
 import pytest
-from shared import served_page
-from test_dashboard_browser import Page
+from shared import answered_page
+from test_dashboard_browser import WINDOW, Page
 
 from comparison_hc.dashboards.flat import flat_data
 from comparison_hc.dashboards.flat_page import flat_static
 from comparison_hc.dashboards.flat_settings import FlatSettings
 
 LIVE_VALUES, STATIC_VALUES = FlatSettings.values("live"), FlatSettings.values("stored")
+
+
+START = dict(n=200, a=4.5)  # where the certificate applies
 
 
 class FlatPage(Page):
@@ -32,22 +35,24 @@ class FlatPage(Page):
         "Whether the facts are those of the pure function."
         data = flat_data(settings)
         return (self.fact("k̂"), self.fact("ARI").split(":")[0], self.fact("proof").startswith("certificate")) == (
-            f"{data['k_hat']} (planted: {settings.k})",
+            f"{data['k_hat']} found, {settings.k} planted",
             f"{data['ari']:.3f}",
             data["certified"] is not None,
         )
 
 
 @pytest.fixture(scope="module")
-def live(browser):
+def live(browser, tmp_path_factory):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    with served_page(FlatPage, browser, "flat") as page:
+    with answered_page(FlatPage, browser, "flat", tmp_path_factory.mktemp("page"), **START) as page:
         yield page
 
 
 def test_the_first_picture_is_the_pure_functions(live):
     assert (
-        live.shows(FlatSettings()) and live.visits() == 1 and live.fact("proof") == "certificate, no iteration needed"
+        live.shows(FlatSettings(**START))
+        and live.marks() == 1
+        and live.fact("proof") == "certificate, no iteration needed"
     )
     assert live.page.locator("[data-show=prices]").get_attribute("aria-label").split("; ")[1].startswith("proved from")
     assert live.page.evaluate("() => [...document.querySelectorAll('.chc-map')].map(c => c.naturalWidth)") == [200, 200]
@@ -72,26 +77,26 @@ def test_twenty_moves_by_keyboard_where_the_certificate_applies(live, record_pro
     with capsys.disabled():
         print(f"  [slider to new result, n = 200: median {statistics.median(took):.0f} ms of {len(took)}]", end="")
     assert len(took) >= 15 and statistics.median(took) < 4000
-    assert live.shows(FlatSettings())
+    assert live.shows(FlatSettings(**START))
 
 
 def test_lists_and_history(live):
     live.put("n", 60, wait=False)
     live.put("k", 2)
     live.choose("similarity", "MulK-3")
-    assert live.shows(FlatSettings(n=60, k=2, similarity="MulK-3"))
+    assert live.shows(FlatSettings(n=60, k=2, a=4.5, similarity="MulK-3"))
     live.choose("similarity", "AddS-4")
     live.choose("family", "uniform + beta")
-    assert live.shows(FlatSettings(n=60, k=2, similarity="AddS-4", family="uniform + beta"))
+    assert live.shows(FlatSettings(n=60, k=2, a=4.5, similarity="AddS-4", family="uniform + beta"))
     live.choose("family", "normal")
     live.choose("similarity", "AddS-3")
-    live.page.locator(".chc-history select").select_option("epsilon")
-    assert "with the present settings but ε" in live.text(".chc-history figcaption")
-    live.page.locator(".chc-history select").select_option("visit")
+    live.choose("against", "a")
+    assert live.text("[data-show=measure-axis]") == "a" and live.marks() == 1
+    live.choose("against", "ε")
     hollow = "() => document.querySelectorAll('[data-show=objective] .mark-symbol path[fill=\"#fff\"]').length"
     assert live.page.evaluate(hollow) == 0
     live.choose("every_k", "always")
-    assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, every_k=True))
+    assert live.page.evaluate(hollow) > 0 and live.shows(FlatSettings(n=60, k=2, a=4.5, every_k=True))
     live.choose("every_k", "if needed")
 
 
@@ -124,7 +129,6 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.put("n", 60, wait=False)
     live.put("k", 2, wait=False)
     live.put("a", 4)
-    before = live.visits()
     live.put("a", 2.2, wait=False)
     live.put("k", 6, wait=False)
     live.put("n", 300, wait=False)
@@ -138,18 +142,14 @@ def test_the_iteration_is_shown_and_dropped(live):
     live.put("a", 4, wait=False)
     live.put("k", 2, wait=False)
     live.put("n", 60)
-    assert (
-        live.visits() == before + 1
-        and live.shows(FlatSettings(n=60, k=2, a=4))
-        and "drawn in" in live.text(".chc-progress")
-    )
+    assert live.shows(FlatSettings(n=60, k=2, a=4)) and "drawn in" in live.text(".chc-progress")
 
 
 def test_controls_are_labelled_and_reached_with_tab(live):
     live.page.locator(".chc-slider[data-name=n] input").focus()
     reached = []
     for _ in range(9):
-        reached.append(live.page.evaluate("() => document.activeElement.labels?.[0]?.textContent"))
+        reached.append(live.page.evaluate("() => document.activeElement.labels?.[0]?.firstChild.data.trim()"))
         live.page.keyboard.press("Tab")
     assert reached == ["n", "k", "δ", "ε", "a", "distributions", "similarity", "seed", "objective of other k"]
 
@@ -171,10 +171,12 @@ def test_static_twin(browser, tmp_path):
         a=[-6, 1, 2.5],
         family=["normal"],
         similarity=["AddS-3", "MulK-3"],
+        k=[2, 4],
+        against=["ε"],
     )
     path = tmp_path / "flat.html"
     path.write_text(flat_static(values=values), encoding="utf-8")
-    page = FlatPage(browser, path.as_uri())
+    page = FlatPage(browser.new_page(viewport=WINDOW), path.as_uri())
     assert page.page.locator(".chc-slider, .chc-choice").count() == 3 and "12 stored settings" in page.text(
         ".chc-about"
     )

@@ -4,8 +4,8 @@ import statistics
 
 import numpy as np
 import pytest
-from shared import served_page
-from test_dashboard_browser import Page
+from shared import answered_page
+from test_dashboard_browser import WINDOW, Page
 
 from comparison_hc.dashboards.link import link_data
 from comparison_hc.dashboards.link_page import link_static
@@ -60,9 +60,9 @@ class LinkPage(Page):
 
 
 @pytest.fixture(scope="module")
-def live(browser):
+def live(browser, tmp_path_factory):
     "The live page, shared by the tests below; each leaves it in a state of its own."
-    with served_page(LinkPage, browser, "link") as page:
+    with answered_page(LinkPage, browser, "link", tmp_path_factory.mktemp("page")) as page:
         yield page
 
 
@@ -183,7 +183,7 @@ def test_static_twin(browser, tmp_path):
     values = dict(STATIC_VALUES, kind=["iris"], per_class=[6], task=[0, 1], tasks=[2])
     path = tmp_path / "link.html"
     path.write_text(link_static(values=values), encoding="utf-8")
-    page = LinkPage(browser, path.as_uri())
+    page = LinkPage(browser.new_page(viewport=WINDOW), path.as_uri())
     assert "6 stored settings" in page.text(".chc-about") and page.shows(
         link_data(LinkSettings("iris", "single–complete", 6, 1, 2))
     )

@@ -5,8 +5,8 @@ import statistics
 
 import numpy as np
 import pytest
-from shared import served_page
-from test_dashboard_browser import Page
+from shared import answered_page
+from test_dashboard_browser import WINDOW, Page
 
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
@@ -130,9 +130,9 @@ class PlanPage(Page):
 
 
 @pytest.fixture(scope="module")
-def live(browser):
+def live(browser, tmp_path_factory):
     "The live page, shared by the tests below."
-    with served_page(PlanPage, browser, "plan") as page:
+    with answered_page(PlanPage, browser, "plan", tmp_path_factory.mktemp("page")) as page:
         yield page
 
 
@@ -175,7 +175,7 @@ def test_static_twin(browser, tmp_path):
     values |= dict(people=[5, 20], delta_over_sigma=[2.0])
     path = tmp_path / "plan.html"
     path.write_text(plan_static(values=values), encoding="utf-8")
-    page = PlanPage(browser, path.as_uri())
+    page = PlanPage(browser.new_page(viewport=WINDOW), path.as_uri())
     assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
     page.press("people", "Home")
     page.press("minutes", "End")

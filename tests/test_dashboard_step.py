@@ -204,12 +204,12 @@ def test_the_chart_has_the_bounds_and_nothing_leaves_them():
         assert (
             0.9 * lines["log₃ (2n−3)!!, anyone at least"]["q"][at]
             <= lines["insertion"]["q"][at]
-            <= lines["n log₂ n, insertion at most"]["q"][at]
+            <= lines["theorem 4.3: n log₂ n, insertion at most"]["q"][at]
             == pytest.approx(n * log2(n), abs=0.06)
         )
     for bound, measured in (
-        ("469 n log₂ n, quick clustering on average at most", "quick clustering"),
-        ("theorem 5.1, robust insertion at most", "robust insertion"),
+        ("theorem 3.2: 469 n log₂ n, quick clustering on average", "quick clustering"),
+        ("theorem 5.1: robust insertion at most", "robust insertion"),
     ):
         assert lines[bound]["n"] == lines[measured]["n"] and all(
             most > q for most, q in zip(lines[bound]["q"], lines[measured]["q"])

@@ -1,8 +1,8 @@
 "The page that steps through an insertion, in headless Chromium: served, stepped by keys and buttons, and as a file."
 
 import pytest
-from shared import served_page
-from test_dashboard_browser import Page
+from shared import answered_page
+from test_dashboard_browser import WINDOW, Page
 
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import watch
@@ -80,9 +80,9 @@ def through_the_last_item(page, settings):
 
 
 @pytest.fixture(scope="module")
-def live(browser):
+def live(browser, tmp_path_factory):
     "The live page, shared by the tests below."
-    with served_page(StepPage, browser, "step") as page:
+    with answered_page(StepPage, browser, "step", tmp_path_factory.mktemp("page")) as page:
         yield page
 
 
@@ -150,7 +150,7 @@ def test_static_twin(browser, tmp_path):
     path.write_text(
         step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8"
     )
-    page = StepPage(browser, path.as_uri())
+    page = StepPage(browser.new_page(viewport=WINDOW), path.as_uri())
     assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
     page.press("p", "End")
     page.press("n", "End")

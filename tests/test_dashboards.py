@@ -1,8 +1,10 @@
 "Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
 
 import json
+import re
 import threading
 from dataclasses import fields, replace
+from html import escape, unescape
 from importlib import import_module
 
 import numpy as np
@@ -10,11 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import read_static_twin
+from shared import asks_nobody, read_static_twin
 
 from comparison_hc import Dendrogram, InputError
 from comparison_hc.cli import main
-from comparison_hc.dashboards import page, planted_page, server
+from comparison_hc.dashboards import flat, home, measure, page, planted, planted_page, promises, serve_command, server
+from comparison_hc.dashboards.flat_settings import FlatSettings
 from comparison_hc.dashboards.live import key_text
 from comparison_hc.dashboards.pictures import read_png
 from comparison_hc.dashboards.planted import PlantedInstance, planted_data
@@ -200,7 +203,7 @@ def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
     events = list(planted_events(settings, instance=instance))
     shown = {event["when"][1]: event["show"] for event in events if event["kind"] == "method"}
     trees = {event["when"][1]: event["show"]["tree"]["tree"] for event in events if event["kind"] == "tree"}
-    values = {row["series"]: row["value"] for event in events for row in event.get("visit", {}).get("rows", [])}
+    values = {row["method"]: row["aari"] for event in events for row in event.get("rows", [])}
     order = ["4–AL", *(name for name in planted_methods if name != "4–AL")]  # the drawn one first
     assert list(shown) == list(trees) == order
     for name, show in shown.items():
@@ -298,7 +301,7 @@ def test_extremes(case):
     )
     events = json.loads(json.dumps(list(planted_events(settings)), allow_nan=False))
     kinds = [event["kind"] for event in events]
-    assert kinds[:3] == ["model", "notes", "theory"] and set(kinds[3:]) == {"blank", "method", "tree"}
+    assert kinds[:4] == ["model", "notes", "theory", "measure"] and set(kinds[4:]) == {"blank", "method", "tree"}
     sentences = [note for event in events for note in event.get("notes", [])]
     assert all(sentence.endswith((".", "'.")) and len(sentence) > 20 for sentence in sentences)
     if case not in ("strong", "three answers or so"):
@@ -438,7 +441,7 @@ def test_pack_and_unpack(numbers):
     assert page.unpack(page.pack(numbers)).tolist() == numbers
 
 
-SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1])
+SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1], against=["δ/σ"])
 
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
@@ -453,7 +456,7 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
 
 
 BEGINS_ELSEWHERE = {  # controls whose default the static twin does not store, and where it begins instead
-    "flat": dict(n=100, delta=0.8, epsilon=0.5, a=4),  # smaller, and few values, for a file of a few MB
+    "flat": dict(epsilon=0.8),  # few values, for a file of a few MB
     "link": dict(per_class=25),  # smaller, for the same reason
 }
 
@@ -495,8 +498,106 @@ def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
         assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
+# ---- the curve, and what a page offers beside its picture
+
+
+@pytest.mark.parametrize(
+    "name, draws, settings",
+    [
+        ("planted", planted.planted_draws, PlantedSettings(1.2, 0.003, 4, 2, methods=planted_methods)),
+        ("planted", planted.planted_draws, PlantedSettings(0.4, 1.0, 4, 2, methods=planted_methods)),
+        ("flat", flat.flat_draws, FlatSettings(a=4.0, epsilon=1.0)),
+    ],
+)
+def test_stored_means_can_be_made_again(name, draws, settings):
+    rows = measure.stored_table(name)
+    names = [each for each in rows[0] if each not in ("series", "mean", "deviation")]
+    here = [row for row in rows if all(row[each] == getattr(settings, each) for each in names)]
+    fresh = measure.mean_rows(settings, names, draws(settings))
+    assert [dict(row, mean=row["mean"] / 1000, deviation=row["deviation"] / 1000) for row in fresh] == here
+
+
+@hypothesis_settings(max_examples=30)
+@given(st.sampled_from([1, 2, 4, 8, 30]), st.sampled_from([1, 2, 3]), st.sampled_from([1e-3, 0.1, 1.0]))
+def test_thresholds_are_where_the_hypotheses_begin_to_hold(n_pure, n_levels, p):
+    setting = PlantedSettings(p=p, n_pure=n_pure, n_levels=n_levels)
+    if setting.n_objects < 3:
+        return
+    surely = promises.signal_thresholds(setting)["SL and CL surely"]
+    for snr in (0.99 * surely, 1.01 * surely):
+        first = promises.hypotheses(replace(setting, snr=snr))[0]
+        assert first.holds == (snr > surely)
+    for value in promises.share_thresholds(setting).values():
+        assert value > 0
+
+
+def test_the_signal_of_theorem_4_is_met_where_it_says_so():
+    "Far beyond what the page draws: a p of 1, many objects, and constants of simulations."
+    setting = PlantedSettings(p=1.0, n_pure=240, n_levels=1)
+    found = promises.signal_thresholds(setting)
+    begins = {name: snr for name, snr in found.items() if name.startswith("Theorem 4")}
+    assert begins
+    for name, snr in begins.items():
+        method = name.split(", ")[1]
+        for h in promises.hypotheses(replace(setting, snr=snr)):
+            assert h.theorem != "Theorem 4" or h.about.split()[0] != method or h.here > h.estimated
+
+
+LIVE = [name for name in server.find_dashboard() if name != "ask"]
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_every_page_has_things_to_try_words_and_sources(name):
+    "Buttons put every control somewhere legal, and the code gives the settings back."
+    live = import_module(server.find_dashboard(name).module).PAGE
+    html = live.spec(live.settings.values("live"), live.settings(), live.about)["html"]
+    sent = [json.loads(unescape(text)) for text in re.findall(r'data-preset="(.*?)"', html)]
+    assert len(sent) == len(live.tries) >= 3 and live.sources and live.words
+    for each, message in zip(live.tries, sent):
+        assert live.settings.from_message(message) == live.settings(**each.changed) != live.settings()
+        assert escape(each.words) in html
+    labels = [each.metadata["label"] for each in fields(live.settings) if each.metadata["label"]]
+    assert all(f"<dt>{label}</dt>" in html for label in labels)
+    assert len(re.findall(r'<div class="chc-(?:slider|choice)" data-name="\w+" title="[^"]+"', html)) == len(labels)
+    assert re.findall(r'data-save="(\w+)"', html) == ["png", "svg", "csv", "py"]
+    begin = live.code.partition("found =")[0].replace("SETTINGS", json.dumps(live.settings().message()))
+    made = {}
+    exec(compile(begin, name, "exec"), made)
+    assert made["settings"] == live.settings() and callable(made[f"{name}_data"])
+
+
+def test_a_static_twin_offers_only_what_it_has():
+    html = planted_page.PAGE.spec(SMALL, PlantedSettings(0.6, 0.01, 2, 2), "about")["html"]
+    assert "data-preset" not in html and "<span>Try</span>" not in html
+
+
+def test_the_home_page_has_a_picture_and_a_sentence_for_each():
+    known = server.find_dashboard()
+    assert set(home.CARDS) == set(known)
+    page = home.home_page({name: (each.title, f"./{name}?token=a&b") for name, each in known.items()})
+    assert page.count("<li><a ") == page.count("<img ") + page.count("<svg ") == len(known)
+    assert 'href="./planted?token=a&amp;b"' in page and asks_nobody(re.sub(r'href="\./\w+', "", page))
+
+
+def test_without_a_name_the_home_page_is_served(capsys, monkeypatch):
+    from contextlib import contextmanager
+    from types import SimpleNamespace
+
+    opened, stop = [], threading.Event()
+
+    @contextmanager
+    def serve(port):
+        yield SimpleNamespace(address=f"http://127.0.0.1:{port}/")
+
+    monkeypatch.setattr("comparison_hc.dashboards.class_server.serve_class", serve)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    stop.set()
+    serve_command.run_home(8123, stop=stop)
+    assert opened == ["http://127.0.0.1:8123/"] and opened[0] in capsys.readouterr().out
+    assert main(["dashboard", "--static", "x.html"]) == 2 and "--static" in capsys.readouterr().err
+
+
 def test_command(capsys, tmp_path, monkeypatch):
-    assert main(["dashboard"]) == 0 and "planted" in capsys.readouterr().out
     small = server.Dashboard(
         "planted",
         "t",
@@ -653,6 +754,6 @@ def test_the_widget_answers_messages():
     wish = dict(snr=1.0, p=0.5, n_pure=2, n_levels=2, seed=0, methods=["4–AL"], drawn="4–AL")
     sent = sent_by(widget, wish)
     kinds = [event["kind"] for event in sent if event["kind"] != "blank"]
-    assert kinds == ["model", "notes", "theory", "method", "tree", "done"]
+    assert kinds == ["model", "notes", "theory", "measure", "method", "tree", "done"]
     assert {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2

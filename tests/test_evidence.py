@@ -2,6 +2,10 @@
 whole, and `--method auto`.
 """
 
+import importlib
+import shutil
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +21,7 @@ from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
 from comparison_hc.people.crowd import planted_crowd
 from comparison_hc.practice.auto import choose_method
-from comparison_hc.practice.candidates import candidate, candidate_names, make
+from comparison_hc.practice.candidates import candidate, candidate_names, has_soe, make
 from comparison_hc.practice.comparison_table import COLUMNS
 from comparison_hc.practice.evidence import compare_methods, most_reachable, overlapping_interval, shares, verdicts
 from comparison_hc.practice.splits import object_sets, plan_splits
@@ -317,3 +321,27 @@ def test_ctrl_c_keeps_the_splits_that_are_done(people):
     assert "nterrupted" not in whole.sentences()[0]
     with pytest.raises(KeyboardInterrupt):
         compare_methods(answers, {"nobody": lambda some: stop(8, 8)}, n_splits=4)
+
+
+def test_a_peer_that_cannot_be_imported_is_as_one_that_is_not_there(tmp_path, monkeypatch):
+    "cblearn without what it needs, as pip's --no-deps leaves it, and then one that can be imported."
+
+    def forget():
+        for name in [name for name in sys.modules if name.split(".")[0] == "cblearn"]:
+            del sys.modules[name]
+        importlib.invalidate_caches()
+
+    was_there = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "cblearn"}
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "cblearn" / "embedding"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("")
+    try:
+        for text, there in (("import something_that_is_nowhere", False), ("class SOE: pass", True)):
+            (package / "__init__.py").write_text(text)
+            shutil.rmtree(package / "__pycache__", ignore_errors=True)
+            forget()
+            assert has_soe() is there and ("soe-al" in candidate_names("triplets", True)) is there
+    finally:
+        forget()
+        sys.modules.update(was_there)

@@ -208,6 +208,7 @@ FILES = {
     "counts.csv": "i,j,k,w\na,b,c,100000000000\n",
     "sums.csv": "i,j,k,w\na,b,c,1e308\nb,a,c,1e308\nc,a,b,0.5\n",
     "matrix.csv": "0,1\n2,0\n",
+    "rounded.csv": "0,9007199254740993,1\n9007199254740993,0,2\n1,2,0\n",
     "infinite.csv": "0,inf\ninf,0\n",
 }
 NO_FILE = ["folder", "nowhere.csv", "a\0b.csv", "x" * 5000, " ", "-"]
@@ -244,7 +245,7 @@ def calls():
         yield from ([command, *READ.split(), *words.split()] for words in READ_BADLY.split("|"))
     for command in ("cluster", "compare", "people", "learn", "data"):
         yield from ([command, name] for name in NO_FILE)
-    for kind in ("good.csv", "matrix.csv", "infinite.csv", "empty.csv"):
+    for kind in ("good.csv", "matrix.csv", "infinite.csv", "empty.csv", "rounded.csv"):
         yield ["cluster", kind, "--kind", "similarity"]
     for name in ("weights.csv", "weights0.csv", "counts.csv", "sums.csv"):
         yield ["cluster", name, "--weight", "w"]

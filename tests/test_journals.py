@@ -4,9 +4,11 @@
 """
 
 import errno
+import io
 import json
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -19,6 +21,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.ground import files, journals
 from comparison_hc.ground.files import JournalError, LockedFile, copy_aside, journal_path, write_whole
 from comparison_hc.ground.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
@@ -226,7 +229,7 @@ def test_one_writer(tmp_path):
     pytest.importorskip("fcntl")
     path = tmp_path / "j"
     with LockedFile(path) as file:
-        with pytest.raises(JournalError, match="^place must be a journal that nobody else is writing; got .*j, which"):
+        with pytest.raises(JournalError, match="^place must be a file that nobody else is writing; got .*j, which"):
             LockedFile(path, "place")
         code = "from comparison_hc.ground.journals import *\n"
         code += f"try: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
@@ -359,3 +362,53 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, b"new")
     assert os.listdir(tmp_path) == ["table.csv"] and path.read_bytes() == "ä,b\n".encode()
+
+
+def test_a_link_stays_one_and_rights_stay_as_they_were(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to("target")
+    write_whole(link, "new")
+    assert link.is_symlink() and target.read_text() == "new" and target.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "dangling").symlink_to("later")
+    write_whole(tmp_path / "dangling", "new")
+    assert (tmp_path / "dangling").is_symlink() and (tmp_path / "later").read_text() == "new"
+
+
+def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("pipe")
+    for name in ("pipe", "folder", "link", "/dev/null"):
+        with pytest.raises(InputError, match="path must be an ordinary file, or a new one"):
+            write_whole(tmp_path / name, "new")
+    assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    assert sorted(os.listdir(tmp_path)) == ["folder", "link", "pipe"]
+
+
+def test_answers_are_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    answers, path = Triplets([[0, 1, 2], [1, 2, 0]]), tmp_path / "answers.csv"
+    answers.to_csv(path)
+    before = path.read_bytes()
+    monkeypatch.setattr(files.os, "fdopen", lambda handle, mode: FullDisk(handle, mode))
+    with pytest.raises(OSError, match="No space left"):
+        answers.to_csv(path)
+    assert os.listdir(tmp_path) == ["answers.csv"] and path.read_bytes() == before
+
+
+class FullDisk(io.FileIO):
+    def write(self, data):
+        super().write(data[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "csv.zip"])
+def test_packed_answers_are_read_again_and_the_same_bits(tmp_path, ending):
+    answers, path = Triplets([[0, 1, 2], [1, 2, 0]]), tmp_path / f"answers.{ending}"
+    answers.to_csv(path)
+    first = path.read_bytes()
+    answers.to_csv(path)
+    assert read_comparisons(path).array.tolist() == answers.array.tolist() and (
+        path.read_bytes() == first or "zip" in ending
+    )

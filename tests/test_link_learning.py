@@ -343,3 +343,11 @@ def test_progress_is_a_function():
 def test_a_bad_instance_is_named():
     with pytest.raises(InputError, match="instances, entry 2: D must be symmetric"):
         learn_linkage([*TASKS[:2], (np.triu(D), LABELS)])
+
+
+def test_cross_validation_takes_rows_and_columns_of_distances():
+    from sklearn.utils.metaestimators import _safe_split
+
+    X = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    part = _safe_split(MixedLinkage(), X, None, [0, 2, 5])[0]
+    assert part.tolist() == X[np.ix_([0, 2, 5], [0, 2, 5])].tolist()

@@ -1,6 +1,8 @@
 "What a page offers for a methods section: who is cited, what is ours, whether the tree was refined."
 
+import html
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +44,23 @@ def test_a_method_is_cited_by_its_long_and_its_short_title(name, papers, ours):
     for title in titles:
         assert cited_papers(Result(TREE, ANSWERS, method=title)) == papers
         assert ("a variant, for triplets, of one by" in said(title)) == ours
+
+
+@pytest.mark.parametrize("name, authors", [("t-ste-al", "van der Maaten"), ("forte-al", "Jamieson")])
+def test_points_that_were_joined_are_cited_and_refinement_is_said_beside_them(name, authors, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ANSWERS.to_csv("answers.csv")
+    for method in (name, f"{name}-refined", candidate(f"{name} refined").title):
+        assert main(["cluster", "answers.csv", "--method", method, "--out", "tree.html"]) == 0
+        page = html.unescape(Path("tree.html").read_text(encoding="utf-8"))
+        words = page[page.index("For a methods section") :]
+        assert authors in words and "joined by average linkage" in words and "Ghoshdastidar" not in words
+        assert ("The tree was then refined" in words) == ("refined" in method)
+
+
+def test_no_brackets_stand_in_brackets():
+    words = said("3–AL, chosen by held-out agreement 0.7 (next: 4–AL, 0.6)")
+    assert "(3–AL, chosen by held-out agreement 0.7; next: 4–AL, 0.6)" in words
 
 
 def test_refinement_is_said_where_there_was_one():

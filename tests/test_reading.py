@@ -5,6 +5,7 @@ import io
 import itertools
 import json
 import pickle
+import re
 import warnings
 import zipfile
 
@@ -83,7 +84,9 @@ def test_a_header_of_usual_words_is_no_answer(tmp_path, header, separator, who, 
     rows, names = drawn(m), header.split(",")
     if who:
         rows, names = [(*row, f"p{r % 3}") for r, row in enumerate(rows)], [*names, "worker"]
-    answers = read_comparisons(written(tmp_path / "answers.csv", names, rows, separator))
+    with warnings.catch_warnings():  # what names of columns may mean is pointed out, and tested below
+        warnings.filterwarnings("ignore", "column .* is taken for", InputWarning)
+        answers = read_comparisons(written(tmp_path / "answers.csv", names, rows, separator))
     assert named(answers) == [row[:3] for row in rows]
     assert not set(names) & set(answers.names) and (answers.respondents is not None) == who
 
@@ -467,6 +470,42 @@ def test_records(tmp_path):
         assert named(read_comparisons(path, columns=columns, drop_invalid=True)) == rows
 
 
+@pytest.mark.parametrize("words", [("ArrowLeft", "ArrowRight"), ("arrowleft", "arrowright"), ("L", "R"), ("l", "r")])
+def test_keys_that_were_pressed_say_who_was_chosen(tmp_path, words):
+    rows, path = drawn(6), tmp_path / "answers.csv"
+    path.write_text(
+        "anchor,left,right,pressed\n"
+        + "".join(
+            f"{i},{j},{k},{words[0]}\n" if number % 2 else f"{i},{k},{j},{words[1]}\n"
+            for number, (i, j, k) in enumerate(rows)
+        )
+    )
+    columns = ["anchor", "left", "right"]
+    assert named(read_comparisons(path, columns=columns, answer="pressed")) == rows
+    path.write_text(path.read_text().replace(words[0], "space"))
+    with pytest.raises(InputError, match="pressed|answer|line"):
+        read_comparisons(path, columns=columns, answer="pressed")
+
+
+def test_what_stands_above_the_records_can_be_asked_for(tmp_path):
+    rows, path = drawn(6), tmp_path / "answers.json"
+    records = [dict(zip("ijk", row)) for row in rows]
+    path.write_text(json.dumps({"people": [{"id": "ann", "r": records[:4]}, {"id": "ben", "r": records[4:]}]}))
+    for name in ("id", "people.id"):
+        found = read_comparisons(path, records="people.*.r.*", respondent=name)
+        assert named(found) == rows and list(found.respondents) == ["ann"] * 4 + ["ben"] * 2
+    only = dict(columns=["i", "j", "k"], where=["id=ben"])
+    assert named(read_comparisons(path, records="people.*.r.*", **only)) == rows[4:]
+    path.write_text(json.dumps({"people": {"ann": records[:4], "ben": records[4:]}}))
+    for name in ("key", "people.key"):
+        found = read_comparisons(path, records="people.*.*", respondent=name)
+        assert named(found) == rows and list(found.respondents) == ["ann"] * 4 + ["ben"] * 2
+    for inside in records:  # of two columns of one name the record's own counts
+        inside["key"] = "of the record"
+    path.write_text(json.dumps({"people": {"ann": records}}))
+    assert set(read_comparisons(path, records="people.*.*", respondent="key").respondents) == {"of the record"}
+
+
 @pytest.mark.parametrize(
     "text, options, words",
     [
@@ -593,6 +632,49 @@ def test_next(tmp_path):
     header = ["target_center", "target_left", "target_right", "target_winner", "participant_uid"]
     table = written(tmp_path / "responses.csv", header, rows)
     assert sorted(named(read_comparisons(table, format="next"))) == expected
+    header = ["Participant ID", "Timestamp", "Center", "Left", "Right", "Answer", "Alg Label"]
+    table = written(tmp_path / "page.csv", header, [("ann", "t", *row[:4], "Random") for row in rows])
+    answers = read_comparisons(table, format="next")
+    assert sorted(named(answers)) == expected and set(answers.respondents.tolist()) == {"ann"}
+
+
+def test_names_of_columns_that_say_something_else_are_pointed_out(tmp_path):
+    rows = [(ANIMALS[i], ANIMALS[j], ANIMALS[k]) for i, j, k in PICKED]
+    for header, doubt in (
+        ("odd,a,b", "kind='odd-one-out'"),
+        ("Odd one,first,second", "--kind odd-one-out"),
+        ("anchor,left,right", "--answer"),
+        ("target,right_image,left_image", "'right_image' is taken for the choice"),
+    ):
+        table = written(tmp_path / "shown.csv", header.split(","), rows)
+        with pytest.warns(InputWarning, match=re.escape(doubt)):
+            read_comparisons(table, header=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for header, words in (
+            ("odd,a,b", dict(kind="odd-one-out")),
+            ("anchor,left,right", dict(kind="central")),
+            ("anchor,near,far", {}),
+            ("head,winner,loser", {}),
+            ("anchor,left,right,choice", dict(columns=["anchor", "left", "right"], answer="choice")),
+        ):
+            names = header.split(",")
+            table = written(tmp_path / "clear.csv", names, [row + ("left",) * (len(names) - 3) for row in rows])
+            assert len(read_comparisons(table, header=True, **words)) > 0
+
+
+def test_what_is_no_text_says_what_to_do(tmp_path):
+    for name, content, words in (
+        ("latin.csv", "Käse,Brot,Öl\n".encode("cp1252"), ("UTF-8 text", "cp1252", "--encoding")),
+        ("sheet.xlsx", b"PK\x03\x04", ("save the sheet with the answers as CSV",)),
+        ("sheet.ods", b"PK\x03\x04", ("spreadsheet, .ods",)),
+        ("nested.json", b'[[{"a": 1}], [{"a": 2}]]', ("record 1, must be a record", "one more .*")),
+        ("object.json", b'{"a": []}', ("records='responses.*' (--records …)",)),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(InputError) as refused:
+            read_comparisons(tmp_path / name)
+        assert all(word in str(refused.value) for word in words), str(refused.value)
 
 
 @pytest.mark.parametrize("separator", [",", " ", "\t"])

@@ -1,9 +1,17 @@
 "Files read by the batch: the same answers as all at once, from any place, and refusals with their line."
 
+import os
+import threading
+import warnings
+
 import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from comparison_hc.comparisons import read_comparisons
+from comparison_hc.flat.similarity import adds3
+from comparison_hc.flat.streams import adds_from_file
 from comparison_hc.ground.streams import AnswerFile, Place
 from comparison_hc.ground.validation import InputError
 
@@ -86,3 +94,167 @@ def test_a_wrong_cell_of_a_table_is_named_with_its_row(tmp_path):
     pd.DataFrame(dict(i=["0", "1"], j=["1", "x"], k=["2", "0"])).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(InputError, match="row 2, must be made of whole numbers from 0 to 2"):
         sizes(tmp_path / "t.parquet", n_objects=3)
+
+
+# ---- the two readers say the same about every file
+
+NAMES = ["0", "1", "2", "a", "b c", 'in"ch', "é"]
+NUMBERS = ["0", "1", "2", "3", "4", "5", "6"]
+STRANGE = [
+    '"',
+    '""',
+    '"a"',
+    ' "a"',
+    'a"',
+    '"a""b"',
+    '"b\nc"',
+    '"a',
+    " a ",
+    "+1",
+    "01",
+    "1.0",
+    "1e0",
+    "٣",
+    "",
+    "\0",
+    "x",
+]
+WORDS = ["i", "j", "k", 'i"1', "anchor", "respondent", "weight", 'positive "near"']
+CELLS = st.sampled_from(NAMES) | st.sampled_from(NAMES + STRANGE + WORDS)
+LINES = st.lists(CELLS, min_size=1, max_size=5) | st.lists(CELLS, min_size=3, max_size=3)
+DRAWN = st.lists(st.permutations(NAMES).map(lambda names: [f'"{n}"'.replace('in"ch', 'in""ch') for n in names[:3]]))
+PLAIN = st.lists(st.permutations(NUMBERS).map(lambda names: list(names[:3])), max_size=5)
+
+
+@st.composite
+def small_files(draw):
+    "Bytes that look like a file of answers, more or less."
+    header = draw(st.none() | LINES | st.permutations(WORDS).map(lambda words: list(words[:3])))
+    rows = draw(DRAWN) + draw(PLAIN) + draw(st.lists(LINES, max_size=2))
+    rows = draw(st.permutations(rows))
+    separator = draw(st.sampled_from(",,,;\t"))
+    ends = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
+    text = ends.join(map(separator.join, ([] if header is None else [header]) + rows))
+    data = (text + draw(st.sampled_from(["", ends, ends + " ", "\n\n"]))).encode(
+        draw(st.sampled_from(["utf-8", "latin-1"])), "replace"
+    )
+    if draw(st.integers(0, 9)) == 0:
+        data = data[: draw(st.integers(0, len(data)))]
+    return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + data
+
+
+def said(read):
+    "The rows that were read, or that the file was refused."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return read()
+        except InputError as error:
+            assert "\n" not in str(error)
+            return "refused"
+
+
+def both(path, objects, header, batch):
+    "What `read_comparisons` says, and what the batches do."
+    by_number = objects == NUMBERS
+    how = dict(n_objects=len(objects)) if by_number else dict(objects=objects)
+
+    def streamed():
+        batches = [answers.array for answers, _ in AnswerFile(path, header=header, batch=batch, **how).batches()]
+        return np.concatenate(batches).tolist() if batches else "refused"  # `adds_from_file` refuses an empty one
+
+    return said(lambda: read_comparisons(path, objects=objects, header=header).array.tolist()), said(streamed)
+
+
+@given(small_files(), st.sampled_from([NAMES, NUMBERS]), st.sampled_from([None, True, False]), st.integers(16, 80))
+@example(b'i"1,j,k\n' + b"0,1,2\n" * 5, NUMBERS, None, 16)
+@example(b'i"1,j,k\n' + b"0,1,2\n" * 5, NUMBERS, True, 100)
+@example(b'in"ch,"a","b c"\n' + b'0,1,2\n"in""ch",0,1\n', NAMES, False, 30)
+@example(b'0,1,2\n"b\nc",1,2\n', NAMES, None, 16)
+@example("i,j,k\n0,1,2\n".encode("utf-16-le"), NAMES, None, 100)
+def test_both_readers_say_the_same(tmp_path_factory, data, objects, header, batch):
+    path = tmp_path_factory.getbasetemp() / "differential.csv"
+    path.write_bytes(data)
+    whole, streamed = both(path, objects, header, batch)
+    assert whole == streamed
+
+
+def test_a_quote_in_the_header_hides_no_answer(tmp_path):
+    (tmp_path / "a.csv").write_text('item 5",near,far\n' + "0,1,2\n" * 5)
+    assert (
+        adds_from_file(tmp_path / "a.csv", n_objects=3).n_comparisons == 5 == len(read_comparisons(tmp_path / "a.csv"))
+    )
+
+
+def test_names_that_no_cell_can_say_are_in_no_answer(tmp_path):
+    (tmp_path / "a.csv").write_text("0 ,1,2\n")
+    for read in (read_comparisons, lambda path, objects: list(AnswerFile(path, objects=objects).batches())):
+        with pytest.raises(InputError, match="made of names given in objects; got '0'"):
+            read(tmp_path / "a.csv", objects=["0 ", "1", "2"])
+
+
+@pytest.mark.parametrize("encoding", ["utf-7", "hz", "iso2022_jp", "raw_unicode_escape", "cp037"])
+def test_encodings_that_hide_quotes_are_refused(files, encoding):
+    with pytest.raises(InputError, match="encoding must be one in which a line end is one byte"):
+        sizes(files / "word.csv", n_objects=3, encoding=encoding)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("end", ["", "\n"])
+def test_sixteen_bits_without_a_mark_are_no_names(tmp_path, encoding, end):
+    path = tmp_path / "wide.csv"
+    path.write_bytes(("i,j,k\na,b,c\nb,a,c" + end).encode(encoding))
+    with pytest.raises(InputError, match="text without zero bytes.*utf-16"):
+        read_comparisons(path)
+    with pytest.raises(InputError):
+        sizes(path, objects=list("abc"), header=True)
+    assert read_comparisons(path, encoding=encoding).names == ("a", "b", "c")
+
+
+# ---- checkpoints
+
+
+def test_two_at_once_on_one_checkpoint_are_refused(tmp_path):
+    path, checkpoint = tmp_path / "a.csv", tmp_path / "sums.npz"
+    path.write_text("0,1,2\n" * 40)
+    refused = []
+
+    def meanwhile(done, total):
+        def again():
+            with pytest.raises(InputError, match="checkpoint must be a file that nobody else is writing") as error:
+                adds_from_file(path, n_objects=3, checkpoint=checkpoint)
+            refused.append(error)
+
+        thread = threading.Thread(target=again)
+        thread.start()
+        thread.join()
+
+    stream = adds_from_file(path, n_objects=3, checkpoint=checkpoint, batch=120, every=1, progress=meanwhile)
+    assert len(refused) == 2 and sorted(os.listdir(tmp_path)) == ["a.csv", "sums.npz"]
+    assert (stream.similarity() == adds3(np.tile([0, 1, 2], (40, 1)))).all()
+
+
+def test_a_checkpoint_that_was_tampered_with_is_refused(tmp_path):
+    path, checkpoint = tmp_path / "a.csv", tmp_path / "sums.npz"
+    path.write_text("0,1,2\n" * 40)
+    adds_from_file(path, n_objects=3, checkpoint=checkpoint)
+    with np.load(checkpoint) as saved:
+        good = dict(saved)
+    state = str(good["state"])
+    broken = [
+        dict(sums=np.zeros(4, np.int32)),
+        dict(sums=good["sums"].astype(float)),
+        dict(groups=np.zeros(2, int)),
+        dict(state=np.array(state.replace('"offset": 240', '"offset": "x"'))),
+        dict(state=np.array(state.replace('"n_comparisons": 40', '"n_comparisons": -1'))),
+        dict(state=np.array(state[:9])),
+    ]
+    for change in broken:
+        np.savez(checkpoint, **{**good, **change})
+        with pytest.raises(InputError, match="checkpoint must be a file that adds_from_file has written"):
+            adds_from_file(path, n_objects=3, checkpoint=checkpoint)
+    for place in ("x", 5, (0, 1, 0)):
+        with pytest.raises(InputError, match="place must be a Place"):
+            sizes(path, place, n_objects=3)
+    with pytest.raises(InputError, match="offset must be"):
+        Place(-1)

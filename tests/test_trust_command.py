@@ -3,6 +3,7 @@
 import csv
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
@@ -196,7 +197,10 @@ def test_people(answers, capsys):
         (["cluster", "w.csv", "--kind", "similarity", "--without", "p"], "--without must be left out"),
         (["cluster", "said.csv", "--without", "Zoe"], "--without must be somebody who answered (p00, p01"),
         (["cluster", "anonymous.csv", "--without", "Zoe"], "--without must be left out: the answers do not say"),
-        (["people", "anonymous.csv"], "answers must be answers with respondents"),
+        (["people", "anonymous.csv"], "answers must be with a column that says who answered"),
+        (["cluster", "said.csv", "--people", "missing.csv"], "--people must be an existing file"),
+        (["cluster", "said.csv", "--people", "w.csv"], "--people must be a table that `comparison-hc people` wrote"),
+        (["cluster", "said.csv", "--people", "t.csv", "--out", "t.csv"], "--out must be another file than --people"),
         (["people", "missing.csv"], "FILE must be an existing file"),
         (["people", "said.csv", "--out", "people.html"], "--out must be"),
         (["people", "said.csv", "--out", "said.csv"], "--out must be another file than FILE"),
@@ -207,6 +211,18 @@ def test_bad_words_are_one_line(answers, capsys, tmp_path, words, said):
     (tmp_path / "anonymous.csv").write_text("a,b,c\nb,a,c\n")
     code, out, err = run(capsys, *words)
     assert code == 2 and err.count("\n") == 1 and said in err
+
+
+def test_a_page_shows_the_table_of_people(answers, capsys, tmp_path):
+    assert run(capsys, "people", "said.csv", "--method", "3-al", "--out", "people.csv")[0] == 0
+    words = ("cluster", "said.csv", "--method", "3-al", "--out")
+    assert run(capsys, *words, "with.html", "--people", "people.csv")[0] == 0
+    assert run(capsys, *words, "without.html")[0] == 0
+    shown, bare = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.html", "without.html"))
+    table = shown.split("The people</h2>")[1].split("</table>")[0]
+    names = pd.read_csv("people.csv", dtype=str).person
+    assert all(f"<td>{name}</td>" in table for name in names) and table.count("<tr>") == 1 + len(names)
+    assert "The people</h2>" not in bare
 
 
 def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):

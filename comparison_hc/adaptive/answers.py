@@ -10,7 +10,7 @@ from numbers import Integral
 
 import numpy as np
 
-from ..ground.validation import InputError, check_integer, check_names, require
+from ..ground.validation import InputError, check_integer, check_names, is_real, require
 
 # %% ../../nbs/3_adaptive/30aw_answers.ipynb #bb4fc9ef
 MOST_ITEMS = 2**31 - 1  # more than any memory holds
@@ -20,7 +20,7 @@ def check_items(
     items,  # a number of items, or a sequence of different names
 ):  # (n, names): names is None if there are none
     "At least two items. Raises `InputError`."
-    if isinstance(items, Integral) and not isinstance(items, (bool, np.bool_)):
+    if is_real(items, Integral):
         require(items <= MOST_ITEMS, "items", f"at most {MOST_ITEMS:,}", items)
         return check_integer(items, "items", 2), None
     is_sequence = np.iterable(items) and not isinstance(items, (str, bytes, dict, set))

@@ -13,6 +13,7 @@ import numpy as np
 from .answers import check_binary_answers
 from .decisions import cut_off, heavy_pivot
 from .queries import GrowingTree
+from ..ground.narrow import bincount, repeat
 
 # %% ../../nbs/3_adaptive/32w_batches.ipynb #members
 A, B, C = range(3)
@@ -21,8 +22,8 @@ LETTER = np.array([B, A, C])  # by answer: x_A left out, so x is with x_B; x_B l
 
 def _members(start, size):
     "(position, part): the positions of all stretches, one after the other, and the number of the stretch of each."
-    part = np.repeat(np.arange(len(start)), size)
-    offset = np.repeat(np.cumsum(size) - size, size)
+    part = repeat(np.arange(len(start)), size)
+    offset = repeat(np.cumsum(size) - size, size)
     return np.arange(len(part)) - offset + start[part], part
 
 
@@ -59,7 +60,7 @@ def splitting(
         questions, asked, letter, position, part = _draw(order, start, size, rng)
         answers = check_binary_answers(questions, (yield questions))
         letter[asked] = LETTER[answers]
-        counts = np.bincount(3 * part + letter, minlength=3 * len(start)).reshape(-1, 3)
+        counts = bincount(3 * part + letter, minlength=3 * len(start)).reshape(-1, 3)
         good = 16 * counts.max(axis=1) <= 15 * size
         vain = ~good[part[asked]]
         if vain.any():

@@ -9,6 +9,7 @@ __all__ = ['split_blocks', 'refine', 'hierarchy_of_blocks', 'few_that_clash', 't
 import numpy as np
 
 from .hierarchies import Hierarchy
+from ..ground.narrow import bincount
 
 # %% ../../nbs/3_adaptive/35w_build.ipynb #split-blocks
 def split_blocks(
@@ -36,7 +37,7 @@ def refine(
     while levels[-1].max() + 1 < n_items:
         old = levels[-1]
         new, triplets = split_blocks(old, triplets)
-        size_before, size_after = np.bincount(old, minlength=n_items), np.bincount(new, minlength=n_items)
+        size_before, size_after = bincount(old, minlength=n_items), bincount(new, minlength=n_items)
         stuck = (size_before[old] == size_after[new]) & (size_before[old] > 1)
         if stuck.any():
             clash = triplets[old[triplets[:, 0]] == old[np.argmax(stuck)]]
@@ -54,7 +55,7 @@ def hierarchy_of_blocks(
     vertex = np.arange(n)  # of the block that each item is in, from the bottom up
     for block in reversed(levels[:-1]):
         order = np.argsort(block, kind="stable")
-        for members in np.split(order, np.cumsum(np.bincount(block))[:-1]):
+        for members in np.split(order, np.cumsum(bincount(block))[:-1]):
             kids = np.unique(vertex[members])
             if len(kids) > 1:
                 rows.append(tuple(kids.tolist()))

@@ -167,7 +167,7 @@ def fours_told(
     columns,  # the triplets that are asked
 ):  # (trees,) int
     "For every tree, the number of its clusters of four whose cut follows from the answers."
-    told = np.zeros(len(table), dtype=int)
+    told = np.zeros(len(table), dtype=np.int64)
     for group in groups.values():
         told[group] += len(np.unique(table[group][:, columns], axis=0)) == len(group)
     return told
@@ -363,7 +363,7 @@ def three_answers_need_n_log3_n(quick=True):
             rows.append((n, name, "Σ 3^(−q)", float((3.0**-q).sum()), "<=", 1))
             rows.append((n, name, "mean", q.mean(), ">=", least))
             rows.append((n, name, "most", int(q.max()), ">=", ceil(least - 1e-9)))
-    ns = np.unique(np.r_[2:200, np.geomspace(200, 1e5, 100).astype(int)])
+    ns = np.unique(np.r_[2:200, np.geomspace(200, 1e5, 100).astype(np.int64)])
     for n, left in zip(ns, log3_hierarchies(ns)):
         right = n * log(n, 3) - 2 * n / 3
         rows.append((int(n), "any", "log₃ (2n−3)!! ≥ n log₃ n − ⅔n", float(left), ">=", right))

@@ -239,7 +239,7 @@ def misses_by_right_answers(
     t = int(np.flatnonzero(order.vertex == leaf)[0])
     near = contracted_tree(order, range(len(order)))
     worst = raising(order, t, near)
-    missed = np.zeros(k + 1, dtype=int)
+    missed = np.zeros(k + 1, dtype=np.int64)
     for pattern in product((False, True), repeat=k):
         answers = VertexAnswers(order, by_pattern(order, t, pattern, worst), 0)
         end = driven(tree_walk(order, n_leaves(shape), near, 1, k, answers.watch_walk), answers)

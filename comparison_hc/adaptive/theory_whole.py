@@ -21,6 +21,7 @@ from .theory_noisy import closed_form_bound, closed_search_bound, question_bound
 from .theory_searches import TabledAnswers, driven, half_grown, responses
 from .trees import SHAPES, random_hierarchy
 from ..checks import by_column, check, compare, compare_rows, proportion_bounds, proportion_interval
+from ..ground.narrow import bincount
 from ..ground.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy
 
@@ -41,7 +42,7 @@ class CountingVertexQueries:
         self.n_vertex += not self.at_parent
         self.n_ordinal += len(questions)
         self.largest = max(self.largest, len(questions))
-        says_up = np.bincount(answers, minlength=3).argmax() == UP
+        says_up = bincount(answers, minlength=3).argmax() == UP
         self.at_parent = len(questions) > 1 and says_up and not self.at_parent
         return answers
 

@@ -11,6 +11,7 @@ from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from .lite import PYODIDE
 from ..dashboards.server import free_port
 from ..ground.validation import require
 
@@ -25,6 +26,10 @@ def add_book(
     build = words.add_parser("build", help="make the site", description=about)
     build.add_argument("--out", default="_docs", metavar="FOLDER", help="where (default: _docs in this folder)")
     build.add_argument("--live", action="store_true", help="also compute and store live pages, which takes minutes")
+    about = "also pages that run in the reader's browser; needs --pyodide"
+    build.add_argument("--lite", action="store_true", help=about)
+    about = f"folder or address of the files of Pyodide {PYODIDE} (its full release), which are copied into the site"
+    build.add_argument("--pyodide", metavar="SOURCE", help=about)
     build.set_defaults(run=build_command, parsers=commands.choices)
     serve = words.add_parser("serve", help="show it", description="Serve the site on this machine only, until Ctrl-C.")
     serve.add_argument("--folder", default="_docs", metavar="FOLDER", help="where it is (default: _docs)")
@@ -39,7 +44,9 @@ def build_command(args):
     def say(sentence):
         print(f"comparison-hc: {sentence}", file=sys.stderr, flush=True)
 
-    made = build_site(args.out, args.parsers, twins=TWINS if args.live else (), progress=say)
+    require(args.lite == (args.pyodide is not None), "--lite", "given together with --pyodide", args.pyodide)
+    twins = TWINS if args.live else ()
+    made = build_site(args.out, args.parsers, twins=twins, progress=say, pyodide=args.pyodide)
     print(f"wrote {args.out}: {made['pages']} pages, {made['bytes'] / 1e6:.0f} MB, in {made['seconds']:.0f} seconds")
     print(f"look at it: comparison-hc book serve --folder {args.out}")
 

@@ -13,6 +13,7 @@ from math import factorial, log2
 import numpy as np
 
 from .checking import Assignment, Wrong, expect, expect_equal
+from ..ground.validation import shown
 
 assignment = Assignment("beat-insertion", "Beat insertion on a ladder")
 SHARE = 0.74  # of n log2 n: below what questions with two answers can do for the numbers of items in the tests
@@ -67,7 +68,8 @@ def items_of(got, n, call):
         items = np.asarray(got).ravel().tolist()
     except ValueError:
         items = []
-    expect(sorted(items, key=str) == sorted(range(n), key=str), f"{call} should give the {n} items, each once.")
+    good = sorted(items, key=str) == sorted(range(n), key=str)
+    expect(good, f"{call} should give the {n} items, each once; it gives {shown(got)}.")
     return items
 
 
@@ -202,7 +204,7 @@ def check_innermost(answers, orders):
     for order in orders:
         n = len(order)
         ask, call = Oracle(order, n - 2), f"innermost(ask, {n}) with {n - 2} questions allowed"
-        got = answers.function("innermost")(ask, n)
+        got = answers.function("innermost", by_name=["ask"])(ask, n)
         expect(isinstance(got, (tuple, list, set, np.ndarray)), f"{call} gives {got!r}, and should give two items.")
         text = f"{call} gives {sorted(map(int, got))}, and should give {sorted(order[-2:])}, in any order."
         expect(sorted(map(int, got)) == sorted(order[-2:]), text)
@@ -229,7 +231,7 @@ def check_climb(answers, orders):
         n = len(order)
         budget = int(n * log2(n)) + n
         call = f"climb(ask, {n}) with {budget} questions allowed"
-        check_ladder(answers.function("climb"), order, budget, call, [])
+        check_ladder(answers.function("climb", by_name=["ask"]), order, budget, call, [])
 
 
 @assignment.part(
@@ -253,9 +255,10 @@ def part_3a(answers):
 def check_beat(answers, n, seeds):
     "Fewer questions than a share of n log2 n, on the mean."
     call = f"beat(ask, {n})"
-    used = play(answers.function("beat"), n, seeds, 20 * n, call)
+    used = play(answers.function("beat", by_name=["ask"]), n, seeds, 20 * n, call)
     most = SHARE * n * log2(n)
-    two = f"No method whose questions have two possible answers can do with less than {log2(factorial(n)) - 1:.0f}."
+    bound = f"less than {log2(factorial(n)) - 1:.0f} on the mean"
+    two = f"No method whose questions have two possible answers can do with {bound}."
     text = f"{call} uses {used:.0f} questions on the mean of {len(seeds)} ladders, and should use at most {most:.0f}"
     expect(used <= most, f"{text}, {SHARE} n log2 n. {two}")
 
@@ -302,12 +305,16 @@ def check_proof(answers, orders):
     for order in orders:
         n = len(order)
         call = f"proof({order})" if n < 12 else f"proof of a ladder of {n} items"
-        try:
-            rows = [tuple(map(int, row)) for row in answers.function("proof")(list(map(int, order)))]
-        except (TypeError, ValueError):
-            rows = [()]
-        good = all(len(set(row)) == 3 and set(row) <= set(order) for row in rows)
-        expect(good, f"{call} should give questions: a list of three different items each.")
+        got = answers.function("proof")(list(map(int, order)))
+        rows, form = [], f"{call} should give questions: a list of three different items each"
+        expect(hasattr(got, "__iter__"), f"{form}; it gives {shown(got)}.")
+        for given in got:
+            try:
+                rows.append(tuple(map(int, given)))
+                good = len(rows[-1]) == len(set(rows[-1])) == 3 and set(rows[-1]) <= set(order)
+            except (TypeError, ValueError):
+                good = False
+            expect(good, f"{form}; it holds {shown(given)}.")
         expect(len(rows) <= n - 2, f"{call} gives {len(rows)} questions, and should give at most {n - 2}.")
         parts = undecided(order, rows)
         some = ", ".join(map(str, parts[:4])) + ", …" * (len(parts) > 4)

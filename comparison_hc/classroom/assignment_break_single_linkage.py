@@ -37,8 +37,11 @@ def random_similarity(n, seed):
 
 def check_labels(labels, similarity, k, call):
     "The partition into k clusters is single linkage's."
-    labels = np.asarray(labels).ravel().tolist()
     n = len(similarity)
+    try:
+        labels = np.asarray(labels).ravel().tolist()
+    except ValueError:
+        expect(False, f"{call} should give one label for each of the {n} objects, not lists of objects.")
     expect(len(labels) == n, f"{call} gives {len(labels)} labels, and should give one for each of the {n} objects.")
     expect(len(set(labels)) == k, f"{call} makes {len(set(labels))} clusters, and should make {k}.")
     want = linked(similarity, "single").cut(k).tolist()

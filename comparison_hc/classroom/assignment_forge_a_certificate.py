@@ -4,16 +4,16 @@
 
 # %% auto #0
 __all__ = ['assignment', 'CASES', 'block_problem', 'clustering_matrix', 'usual_certificate', 'read_certificate',
-           'check_certificate', 'part_1a', 'forgeries', 'part_1b', 'check_audit', 'part_2a', 'check_bounds',
-           'read_case', 'check_blind', 'part_3a', 'check_blind_spots', 'part_3b', 'check_rescue', 'exact_value',
-           'part_4a', 'check_near']
+           'check_certificate', 'part_1a', 'forgeries', 'one_triangle', 'part_1b', 'check_audit', 'part_2a',
+           'check_bounds', 'read_case', 'check_blind', 'part_3a', 'check_blind_spots', 'part_3b', 'check_rescue',
+           'exact_value', 'part_4a', 'check_near']
 
 # %% ../../nbs/7_classroom/74_forge_a_certificate.ipynb #assignment
 from fractions import Fraction
 
 import numpy as np
 
-from .checking import Assignment, expect, expect_equal
+from .checking import Assignment, Wrong, expect, expect_equal
 
 assignment = Assignment("forge-a-certificate", "Forge a certificate")
 
@@ -121,6 +121,16 @@ def forgeries(seed):
     return found
 
 
+def one_triangle():
+    "A forgery of which the lower triangle of Λ is that of a true certificate: (S, labels, λ, α, Γ, Λ)."
+    labels = np.repeat([0, 1], 3)
+    other = labels[:, None] != labels
+    alpha, gamma, slack = np.zeros(6), 2.0 * other, (np.eye(6) - clustering_matrix(labels)) / 2
+    S = np.eye(6) - gamma - slack
+    more = 2 * np.outer([1, -1, 0, 0, 0, 0], [0, 0, 0, 1, -1, 0])
+    return S, labels, 1.0, alpha, gamma - more, slack + more
+
+
 @assignment.part(
     "1b",
     "Audit the proofs of others",
@@ -140,8 +150,11 @@ def check_audit(answers, cases):
     "True certificates are accepted, forged ones are not."
     audit = answers.function("audit")
     for wrong, case in cases.items():
-        got = audit(*(value.copy() if isinstance(value, np.ndarray) else value for value in case))
         call = f"audit(…) of a certificate in which {wrong}" if wrong else "audit(…) of a true certificate"
+        try:
+            got = audit(*(value.copy() if isinstance(value, np.ndarray) else value for value in case))
+        except Wrong as stopped:
+            raise Wrong(f"{call}: {stopped}") from None
         expect_equal(got, not wrong, call)
 
 
@@ -180,6 +193,13 @@ def check_bounds(answers, seeds):
             expect(got >= value - 1e-6, text)
             text = f"{call} gives {got:.6g}; the smallest eigenvalue of Λ and tr X ≤ n already prove {most:.6g}."
             expect(got <= most + 1e-6, text)
+    got = answers.function("bound")(np.zeros((4, 4)), 3.0, np.zeros(4), np.zeros((4, 4)))
+    call, least = "bound(zeros, 3.0, zeros, zeros) for 4 objects, where all eigenvalues of Λ are 3,", -3.0
+    text = (
+        f"{call} gives {got:.6g}, but one cluster has the value {least:g}: no upper bound. (tr X can be as small as 1.)"
+    )
+    expect(got >= least - 1e-6, text)
+    expect(got <= 1e-6, f"{call} gives {got:.6g}; the smallest eigenvalue of Λ and tr X ≤ n already prove 0.")
 
 
 def read_case(got, n_least, call):

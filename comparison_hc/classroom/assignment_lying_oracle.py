@@ -15,6 +15,7 @@ from math import comb
 import numpy as np
 
 from .checking import Assignment, Wrong, expect, expect_equal
+from ..ground.validation import shown
 
 assignment = Assignment("lying-oracle", "Survive a lying oracle")
 SEARCHES = 40  # of a test
@@ -96,17 +97,22 @@ def play(
     stubborn=False,  # whether the same question always has the same answer
     n_people=0,  # if there are any, the strategy gets a list of them in the place of `ask`
     shape="uniform",  # of the trees
+    call="the search",  # its name, for sentences
 ):  # (share of right searches, mean number of questions, largest)
-    "A strategy on several searches. One that has not ended after 1,000 questions is not right."
+    "Several searches; one without end after 1,000 questions is not right. Raises `Wrong` for what is no vertex."
     right, used = 0, []
     for seed in seeds:
         search = Search(m, seed, p, stubborn, shape)
         whom = search.people(n_people) if n_people else search.ask
         parts = {v: [list(part) for part in three] for v, three in search.parts.items()}
         try:
-            right += search.is_right(strategy(whom, list(search.vertices), parts, p, risk))
+            found = strategy(whom, list(search.vertices), parts, p, risk)
         except OverBudget:  # it would have gone on for ever
-            pass
+            found = -1
+        else:
+            good = isinstance(found, (int, float, np.number)) and found in search.vertices
+            expect(good, f"{call} gives {shown(found)}, and should give a vertex, 0 to {search.vertices[-1]}.")
+        right += search.is_right(found)
         used.append(search.used)
     return right / len(used), float(np.mean(used)), max(used)
 
@@ -173,10 +179,10 @@ def most_patient(m, p, risk):
 
 def check_reliable(function, name, least=GOOD, **how):
     "A search that is right often enough; returns the mean number of questions and the largest."
-    right, mean, most = play(function, **how)
     m, p, n_people = how.get("m", 24), how.get("p", 0.8), how.get("n_people", 0)
     whom = "people" if n_people else "ask"
     call = f"{name}({whom}, vertices, parts, {p}, {how.get('risk', 0.05)})"
+    right, mean, most = play(function, call=call, **how)
     text = f"{call} finds the sibling in {right:.2f} of {len(how['seeds'])} searches in trees of {m} items"
     expect(right >= least, f"{text}, and should in {least} at least (0.95 are promised, the rest is luck).")
     return call, mean, most
@@ -201,7 +207,9 @@ def part_1b(answers):
 
 def check_patient(answers, m, p, seeds, shape="uniform"):
     "Right often enough, within steps times votes."
-    call, _, most = check_reliable(answers.function("patient"), "patient", m=m, p=p, seeds=seeds, shape=shape)
+    call, _, most = check_reliable(
+        answers.function("patient", by_name=["ask", "vertices", "parts"]), "patient", m=m, p=p, seeds=seeds, shape=shape
+    )
     limit = most_patient(m, p, 0.05)
     text = f"{call} uses {most} questions in one of the searches in trees of {m} items, and should use at most {limit}"
     expect(most <= limit, f"{text}: ⌈log₂ m⌉ questions, each repeated with its share of the risk.")
@@ -228,7 +236,7 @@ def check_stubborn(answers, p, seeds):
     for seed in seeds:
         search = Search(12, seed, p, stubborn=bool(seed % 2))
         call = f"is_stubborn(ask, pivots) for p = {p}"
-        got = answers.function("is_stubborn")(search.ask, [*search.parts])
+        got = answers.function("is_stubborn", by_name=["ask", "pivots"])(search.ask, [*search.parts])
         expect(isinstance(got, (bool, np.bool_)), f"{call} gives {got!r}, and should give True or False.")
         expect(search.used <= 60, f"{call} asks {search.used} questions, and should ask at most 60.")
         if got != bool(seed % 2):
@@ -272,7 +280,9 @@ def left_outs(
         apart.update({frozenset((a, b)): len(one) + len(two) for a in one for b in two})
         return one + two
 
-    expect(sorted(items(tree)) == list(range(n)), f"{call}: each tree should hold each of the items 0..{n - 1} once.")
+    held = sorted(items(tree))
+    text = f"{call}: each tree should hold each of the items 0..{n - 1} once; one holds {shown(held)}."
+    expect(held == list(range(n)), text)
     size = lambda three, out: apart[frozenset(three) - {out}]
     return {three: min(three, key=lambda out: size(three, out)) for three in combinations(range(n), 3)}
 
@@ -333,7 +343,9 @@ def part_3b(answers):
 
 def check_survive(answers, m, p, seeds, most, shape="uniform"):
     "Right often enough, with few questions on the mean."
-    call, mean, _ = check_reliable(answers.function("survive"), "survive", m=m, p=p, seeds=seeds, shape=shape)
+    call, mean, _ = check_reliable(
+        answers.function("survive", by_name=["ask", "vertices", "parts"]), "survive", m=m, p=p, seeds=seeds, shape=shape
+    )
     text = f"{call} uses {mean:.1f} questions on the mean of {len(seeds)} searches in trees of {m} items"
     expect(mean <= most, f"{text}, and should use at most {most}.")
 
@@ -356,6 +368,6 @@ def part_4a(answers):
 def check_crowd(answers, seeds, n_people, **how):
     "Right often enough, though each person always says the same."
     how = dict(seeds=seeds, stubborn=True, n_people=n_people, **how)
-    call, mean, _ = check_reliable(answers.function("crowd"), "crowd", **how)
+    call, mean, _ = check_reliable(answers.function("crowd", by_name=["people", "vertices", "parts"]), "crowd", **how)
     text = f"{call} uses {mean:.1f} questions on the mean of {len(seeds)} searches, and should use at most 60."
     expect(mean <= 60, text)

@@ -8,9 +8,12 @@ __all__ = ['assignment', 'distances', 'staircase', 'some_tasks', 'random_stairca
            'check_neither', 'part_2a', 'check_regret', 'part_2b', 'mean_regrets', 'check_misleading', 'part_3a']
 
 # %% ../../nbs/7_classroom/78_neither_end_wins.ipynb #assignment
+from numbers import Real
+
 import numpy as np
 
 from .checking import Assignment, expect
+from ..ground.validation import shown
 
 assignment = Assignment("neither-end-wins", "Learn α where neither end wins")
 
@@ -111,7 +114,8 @@ def part_1a(answers):
 def check_learned(got, curves, call):
     "A best α with its loss; any of them."
     good = hasattr(got, "__len__") and len(got) == 2
-    expect(good and all(isinstance(one, (int, float, np.number)) for one in got), f"{call} should give (α, loss).")
+    good = good and not isinstance(got, dict) and all(isinstance(one, (Real, np.number)) for one in got)
+    expect(good, f"{call} should give (α, loss), two numbers; it gives {shown(got)}.")
     alpha, loss = map(float, got)
     expect(0 <= alpha <= 1, f"{call} gives α = {alpha:.4g}, and should give one in [0, 1].")
     least, have = mean_at(curves, middles(curves)).min(), mean_at(curves, alpha)
@@ -136,7 +140,11 @@ def part_1b(answers):
     learn = answers.function("learn")
     for n_tasks, n, seed in ((1, 12, 0), (5, 12, 1)):
         tasks = some_tasks(n_tasks, n, seed)
-        check_learned(learn(tasks), [staircase(task) for task in tasks], f"learn({n_tasks} tasks of {n} points)")
+        check_learned(
+            learn(tasks),
+            [staircase(task) for task in tasks],
+            f"learn({n_tasks} task{'s' * (n_tasks > 1)} of {n} points)",
+        )
 
 
 def read_task(got, call, least=20, most=60):
@@ -147,8 +155,9 @@ def read_task(got, call, least=20, most=60):
     except (TypeError, ValueError):
         points, labels = np.empty(0), np.empty(0)
     n = len(points)
-    good = points.ndim == 2 and points.shape[1] == 2 and np.isfinite(points).all()
-    expect(good, f"{call}: points have the shape {points.shape}, and should be (n, 2), finite numbers.")
+    good = points.ndim == 2 and points.shape[1] == 2
+    expect(good, f"{call}: points have the shape {points.shape}, and should be numbers of shape (n, 2).")
+    expect(np.isfinite(points).all(), f"{call}: some coordinates are infinite or not a number.")
     expect(least <= n <= most, f"{call} has {n} points, and should have {least} to {most}.")
     expect(len(labels) == n, f"{call} has {len(labels)} labels for {n} points.")
     names, sizes = np.unique(labels, return_counts=True)
@@ -200,13 +209,13 @@ def part_2a(answers):
 def check_regret(function, training, others, call):
     "What the learned α costs on others: that of any best α on the training staircases."
     got = function(training, others)
-    expect(isinstance(got, (int, float, np.number)), f"{call} gives {got!r}, and should give a number.")
+    expect(isinstance(got, (Real, np.number)), f"{call} gives {shown(got)}, and should give a number.")
     x = middles([*training, *others])
     learned, there = mean_at(training, x), mean_at(others, x)
     right = there[learned <= learned.min() + 1e-9] - there.min()
     expect(got >= -1e-9, f"{call} gives {float(got):.6g}, and cannot be below 0: nothing is better than the best.")
     close = np.abs(right - float(got)).min() <= 1e-9
-    values = ", ".join(f"{value:.6g}" for value in np.unique(right.round(12))[:4])
+    values = " or ".join(f"{value:.6g}" for value in np.unique(right.round(12))[:4])
     expect(close, f"{call} gives {float(got):.6g}, and should give {values}, according to which best α is taken.")
 
 
@@ -260,10 +269,10 @@ def check_misleading(task, seeds, few, call="misleading"):
     points=3,
     hidden=2,
     hints=(
-        "What happens on one day in four is often not among three days. How bad may such a day be?",
-        "On most days α = 0 is a little better than the others; on one day in four it is a disaster.",
-        "Three days in four: two bars of 5 points (0.4 apart, of length 1.6), of which few are wrong, and a dense heap "
-        "of 46 points as a third class, which makes the share small. One day in four: blocks and bridge alone.",
+        "What happens in one task of four is often not among three tasks. How bad may such a task be?",
+        "In most tasks α = 0 is a little better than the others; in one of four it is a disaster.",
+        "Three tasks in four: two bars of 5 points (0.4 apart, of length 1.6), of which few are wrong, and a dense "
+        "heap of 46 points as a third class, which makes the share small. One task in four: blocks and bridge alone.",
     ),
 )
 def part_3a(answers):

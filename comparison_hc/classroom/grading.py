@@ -220,7 +220,8 @@ def _said(cell, runs, check, names):
     except SandboxEnded as ended:
         return f"{ended}."
     except Wrong as wrong:
-        return str(wrong).removeprefix(f"✗ {cell.part}: ")
+        said, why = str(wrong).removeprefix(f"✗ {cell.part}: "), runs.errors.get(cell.part)
+        return f"{said} (What cell {cell.part} did: {why}.)" if why and said.startswith("There is no") else said
     except RemoteError as error:
         return f"{error.kind}: {' '.join(str(error).split())[:200]}"
     except AssertionError as error:
@@ -327,7 +328,8 @@ def _grade_one(source, path, limits, hidden):
     else:
         graded = grade_notebook(source, notebook, limits, [hidden])
     rows = [[r.part, r.hidden, r.points, r.of, r.said] for r in graded.results]
-    return {"points": graded.points, "results": rows, "notes": list(graded.notes)}
+    written = [cell.part for cell in read_source(source) if cell.kind == "solution" and not cell.is_code]
+    return {"points": graded.points, "results": rows, "notes": list(graded.notes), "written": written}
 
 
 def grade_notebook_without_running(
@@ -352,7 +354,7 @@ def grades_csv(
     writer.writerow(["student", *(part + " (hidden)" * hidden for part, hidden in tests), "points", "remarks"])
     for record in records:
         points = {(part, hidden): got for part, hidden, got, _, _ in record["results"]}
-        remarks = " ".join(record["notes"])[:300]
+        remarks = "; ".join(record["notes"])[:300]
         row = [record["student"], *(points.get(test, 0) for test in tests), record["points"], remarks]
         writer.writerow([_harmless(value) for value in row])
     return file.getvalue()
@@ -367,8 +369,8 @@ def _harmless(value):
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>{title}</title><style>body{{font:16px/1.5 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}}
 table{{border-collapse:collapse;width:100%}}td,th{{text-align:left;padding:.4rem;border-bottom:1px solid #bbb;
-vertical-align:top;overflow-wrap:anywhere}}td:nth-child(3){{white-space:nowrap}}</style>
-<h1>{title}</h1><p><strong>{points} of {of} points.</strong></p>
+vertical-align:top}}td:nth-child(-n+3),th{{white-space:nowrap}}td:nth-child(4){{overflow-wrap:anywhere}}</style>
+<h1>{title}</h1><p><strong>{points} of {of} points.</strong>{written}</p>
 <table><tr><th>part<th>tests<th>points<th>what the tests say</tr>{rows}</table>{notes}</html>
 """
 
@@ -386,7 +388,9 @@ def feedback_page(
     of = sum(row[3] for row in record["results"])
     title = escape(f"{name}: {record['student']}")
     notes = f"<h2>Remarks</h2><ul>{notes}</ul>" if notes else ""
-    return _PAGE.format(title=title, points=f"{record['points']:g}", of=f"{of:g}", rows=rows, notes=notes)
+    written = f" Not counted: {', '.join(record['written'])}, read by a person." if record.get("written") else ""
+    points = f"{record['points']:g}"
+    return _PAGE.format(title=title, points=points, of=f"{of:g}", written=written, rows=rows, notes=notes)
 
 
 def _feedback_path(out, name, student):

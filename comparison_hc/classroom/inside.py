@@ -12,6 +12,10 @@ import json
 import os
 import struct
 import sys
+from collections import deque
+from collections.abc import ItemsView, KeysView, ValuesView
+from decimal import Decimal
+from fractions import Fraction
 from importlib import import_module
 from types import ModuleType
 
@@ -79,6 +83,12 @@ def encode(
         return {tag: [encode(v, keep) for v in value]}
     if isinstance(value, dict):
         return {"dict": [[encode(k, keep), encode(v, keep)] for k, v in value.items()]}
+    if isinstance(value, (Fraction, Decimal)):
+        return float(value)
+    if isinstance(value, (range, deque, KeysView, ValuesView, ItemsView)):
+        return encode(list(value), keep)
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O" and value.ndim:
+        return encode(value.tolist(), keep)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biufcU":
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"array": [value.dtype.str, list(value.shape), data]}

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from .checking import SECONDS
 from ..ground.files import write_whole
 from ..ground.validation import require
 
@@ -112,13 +113,16 @@ def course_source(
     notebook,  # dict: a source notebook
 ):  # dict: the same for a course on nbgrader, which makes student versions itself
     "With solutions and hidden tests, without outputs and what is for the book and for teachers."
-    read_source(notebook)  # refuses contradictions
+    facts = _facts(read_source(notebook))  # refuses contradictions
     cells = []
     for cell in notebook["cells"]:
         about = _source_cell(cell)
         if about.kind == "teacher":
             continue
-        kept = {**cell, "source": _plain_links(_without_directives(about.text)).splitlines(keepends=True)}
+        text = _plain_links(_without_directives(about.text))
+        if not about.is_code and text.startswith("# ") and facts:
+            text, facts = f"{_MINUTES.sub('', text).rstrip()}\n\n{facts}", ""
+        kept = {**cell, "source": text.splitlines(keepends=True)}
         if about.is_code:
             kept.update(outputs=[], execution_count=None)
         elif about.kind == "solution":  # nbgrader wants points for what a person grades
@@ -148,14 +152,30 @@ def student_version(
     return {**whole, "cells": cells}
 
 
+_MINUTES = re.compile(r"(?m)^\*\d+ minutes to read.*\*$")  # of the book's page, not of the assignment
+
+
+def _facts(cells):
+    "What students ask first: points, and what may take how long."
+    points = {}
+    for cell in cells:
+        if cell.points:
+            points[cell.part] = points.get(cell.part, 0) + cell.points
+    written = [cell.part for cell in cells if cell.kind == "solution" and not cell.is_code]
+    parts = ", ".join(f"{part} {number}" for part, number in points.items())
+    read = f"; {', '.join(written)} {'is' if len(written) == 1 else 'are'} read by a person" if written else ""
+    limit = f"When it is graded, no cell and no call of a function may take more than {SECONDS} seconds."
+    return f"*Points: {parts}{read}. {limit}*"
+
+
 def _without_directives(text):
     "Lines such as `#| echo: false` and remarks such as `# noqa` speak to the book, not to students."
     return re.sub(r"(?m)^#\|.*\n|  # noqa.*$", "", text)
 
 
 def _plain_links(text):
-    "Links to other notebooks of the book become their words: a student's folder does not have them."
-    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\.ipynb[^)]*\)", r"*\1*", text)
+    "Links to other notebooks become words and the page's name in the book: a student's folder does not have them."
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*?([^/)]*)\.ipynb[^)]*\)", r"*\1* (`\2` in the book)", text)
 
 # %% ../../nbs/7_classroom/70bw_source.ipynb #where-code
 def sources_folder():  # path

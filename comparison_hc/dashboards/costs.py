@@ -225,10 +225,10 @@ def chart_lines(
     bounds = {
         "all triplets, C(n, 3)": [comb(m, 3) for m in n],
         "all pairs, C(n, 2)": [comb(m, 2) for m in n],
-        "n log₂ n, insertion at most": [m * log2(m) for m in n],
+        "theorem 4.3: n log₂ n, insertion at most": [m * log2(m) for m in n],
         "log₃ (2n−3)!!, anyone at least": log3_hierarchies(n).tolist(),
-        "469 n log₂ n, quick clustering on average at most": [QUICK_CONSTANT * m * log2(m) for m in n],
-        "theorem 5.1, robust insertion at most": _robust_bounds(p, delta) if p < 1 else [],
+        "theorem 3.2: 469 n log₂ n, quick clustering on average": [QUICK_CONSTANT * m * log2(m) for m in n],
+        "theorem 5.1: robust insertion at most": _robust_bounds(p, delta) if p < 1 else [],
     }
     measured = {
         "robust insertion": "robust",

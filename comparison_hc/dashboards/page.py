@@ -38,7 +38,7 @@ def unpack(
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 # %% ../../nbs/6_dashboards/60w_page.ipynb #page-bundle
-MODULES = ("tools.mjs", "controls.mjs", "trees.mjs", "charts.mjs", "page.mjs")
+MODULES = ("tools.mjs", "controls.mjs", "trees.mjs", "save.mjs", "page.mjs")
 
 
 def static_text(

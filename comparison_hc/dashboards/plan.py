@@ -53,6 +53,7 @@ class PlanSettings(Settings):
         "that each of them has",
         [5, 10, 15, 20, 30, 45, 60],
         [10, 15, 30],
+        unit="a person",
     )
     seconds: float = setting(
         6,
@@ -68,6 +69,7 @@ class PlanSettings(Settings):
         "probability of a slip",
         [0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45],
         [0.05, 0.15, 0.3],
+        unit="share of slips",
     )
     delta_over_sigma: float = setting(
         2.0,
@@ -76,6 +78,7 @@ class PlanSettings(Settings):
         "how clear the groups are",
         [0.5, 0.7, 1, 1.4, 2, 2.8, 4, 8],
         [1, 2, 4],
+        unit="clearness",
     )
     n_levels: int = setting(
         2, partial(check_integer, low=1, high=4), "levels", "of the hidden tree: 2 to this power groups", [1, 2, 3, 4]

@@ -28,7 +28,9 @@ check_delta = partial(check_number, low=0.001, high=1, open_high=True)
 class StepSettings(Settings):
     "What the controls say. Items are called A, B, C, …"
 
-    n: int = setting(12, partial(check_integer, low=3, high=len(LETTERS)), "n", "items", range(3, 27), [8, 12, 16])
+    n: int = setting(
+        12, partial(check_integer, low=3, high=len(LETTERS)), "n", "items", range(3, 27), [8, 12, 16], unit="items"
+    )
     shape: str = setting(
         "uniform",
         one_of(SHAPES),
@@ -46,6 +48,7 @@ class StepSettings(Settings):
         "probability that an answer is right",
         [*P_VALUES, 1.0],
         [0.8, 0.9, 1.0],
+        unit="right answers",
     )
     delta: float = setting(
         0.05,
@@ -54,9 +57,16 @@ class StepSettings(Settings):
         "probability with which the tree may be wrong; of no use where p = 1",
         DELTA_VALUES,
         [0.05],
+        unit="risk of the tree",
     )
     seed: int = setting(
-        0, partial(check_integer, low=0), "seed", "another hidden tree, other wrong answers", range(20), [0, 1]
+        0,
+        partial(check_integer, low=0),
+        "seed",
+        "another hidden tree, other wrong answers",
+        range(20),
+        [0, 1],
+        unit="which draw",
     )
 
 # %% ../../nbs/6_dashboards/63w_record.ipynb #530e9cce

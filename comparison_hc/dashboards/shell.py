@@ -35,9 +35,11 @@ def setting(
     name=None,  # what messages call it; None for the label
     as_list=False,  # whether its control is a list of names rather than a slider
     text=shown_value,  # function of a value that gives its text
+    unit="",  # what a value counts, or the label in words, for readers
 ):  # a dataclass field
     "A setting, and its control."
-    control = dict(label=label, help=help, live=list(live), stored=list(stored), as_list=as_list, text=text)
+    control = dict(label=label, help=help, live=list(live), stored=list(stored), as_list=as_list)
+    control.update(text=text, unit=unit)
     return field(default=default, metadata=dict(check=check, called=name or label, **control))
 
 
@@ -79,6 +81,14 @@ class Settings:
     def message(self):  # dict
         "The inverse of `from_message`."
         return {each.name: message_value(getattr(self, each.name)) for each in fields(self)}
+
+    def columns(
+        self,
+        *without,  # names of settings that change nothing in the row
+    ):  # dict
+        "The settings in a row of a table: all but lists."
+        found = self.message()
+        return {name: found[name] for name in found if name not in without and not isinstance(found[name], list)}
 
     @classmethod
     def values(

@@ -146,6 +146,7 @@ class LinkSettings(Settings):
         "which task is shown; another number is another draw",
         range(50),
         range(3),
+        unit="which draw",
     )
     tasks: int = setting(
         20,

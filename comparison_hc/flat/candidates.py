@@ -11,6 +11,7 @@ import warnings
 import numpy as np
 
 from .certificate import check_symmetric, lanczos
+from ..ground.narrow import bincount
 from ..ground.validation import check_labels
 
 # %% ../../nbs/2_flat/22w_candidates.ipynb #candidates-leading-eigenvectors
@@ -59,7 +60,7 @@ def _improved(S, labels):
     i, diagonal = np.arange(n), np.diag(S)
     R = S @ (labels[:, None] == np.arange(k)).astype(float)  # R_il: what i sees of cluster l
     for _ in range(2 * n):
-        sizes = np.bincount(labels, minlength=k)
+        sizes = bincount(labels, minlength=k)
         within = np.array([R[labels == l, l].sum() for l in range(k)])
         a = labels
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -83,7 +84,7 @@ def with_k_clusters(
     "Labels with exactly k clusters: members of the largest cluster fill the empty ones."
     labels = np.unique(labels, return_inverse=True)[1].ravel()
     for empty in range(labels.max() + 1, k):
-        labels[np.flatnonzero(labels == np.bincount(labels).argmax())[0]] = empty
+        labels[np.flatnonzero(labels == bincount(labels).argmax())[0]] = empty
     return labels
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..ground.narrow import bincount
 from ..ground.validation import check_labels, check_number, check_similarity, require
 
 # %% ../../nbs/2_flat/22w_floating_point.ipynb #3cdbda02
@@ -38,7 +39,7 @@ def cluster_matrix(
 ):  # (n, n) float: 1/|C| inside a cluster C, 0 elsewhere
     "The normalised clustering matrix X of a partition (N20, section 3)."
     labels = check_labels(labels)
-    return np.where(labels[:, None] == labels, 1 / np.bincount(labels)[labels], 0.0)
+    return np.where(labels[:, None] == labels, 1 / bincount(labels)[labels], 0.0)
 
 # %% ../../nbs/2_flat/22w_floating_point.ipynb #floating-point-blocks
 class Blocks:
@@ -53,7 +54,7 @@ class Blocks:
         self.labels = labels
         self.n = len(S)
         self.k = labels.max() + 1
-        self.sizes = np.bincount(labels)
+        self.sizes = bincount(labels)
         self.Z = (labels[:, None] == np.arange(self.k)).astype(float)
         self.other = self.Z == 0
         sums = S @ self.Z

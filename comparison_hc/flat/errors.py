@@ -149,6 +149,7 @@ _plant(
     "block means divided by the other block's size",
 )
 _plant("intervals_are_nested", f"{duals}:optimality_intervals", "6 * printed", "5 * printed", "5Δ2 for 6Δ2")
+_plant("intervals_are_nested", f"{sdp}:printed_interval", "6 * deviation", "5 * deviation", "5Δ2 in the printed end")
 _plant("intervals_are_nested", f"{sdp}:printed_interval", "noise, 2))", "noise, 2)) / 2", "half of the norm")
 _plant("intervals_are_nested", f"{sdp}:necessary_interval", "ends = 2 / (", "ends = 1 / (", "half of the harmonic mean")
 _plant(

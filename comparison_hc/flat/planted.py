@@ -19,6 +19,7 @@ from .closed_forms import gaussians as gaussians
 from .closed_forms import planted_delta as planted_delta
 from .closed_forms import uniform_beta as uniform_beta
 from .closed_forms import uniform_normal as uniform_normal
+from ..ground.narrow import repeat
 from ..ground.validation import as_array, as_rng, check_integer, check_number, require
 from ..oracles import sample_quadruplets, sample_triplets
 
@@ -51,7 +52,7 @@ def planted_partition(
     delta, rng = planted_delta(f_in, f_out), as_rng(rng)
     rule = "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0"
     require(delta > 1e-9, "f_in", rule, f"delta = {delta:.3g}")
-    w, labels = empty_similarity(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    w, labels = empty_similarity(sizes), repeat(np.arange(len(sizes)), sizes)
     ends = np.cumsum([0, *sizes])
     blocks = [slice(a, b) for a, b in zip(ends, ends[1:])]
     with np.errstate(over="ignore", invalid="ignore"):

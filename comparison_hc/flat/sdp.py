@@ -18,6 +18,7 @@ from .certificate import check_symmetric as check_symmetric
 from .certificate import cluster_matrix as cluster_matrix
 from .solver import Problem, Settings, proved_solution, solve
 from .solver import SDPSolution as SDPSolution
+from ..ground.narrow import needed
 from comparison_hc.ground.validation import (
     NotConvergedWarning,
     as_rng,
@@ -38,8 +39,7 @@ def sdp_reference(
 
     Raises `InputError` for bad input; where the solver gives up, a `NotConvergedWarning`.
     """
-    import cvxpy as cp
-
+    cp = needed("cvxpy", "the general solver")
     S = check_symmetric(S)
     require((k is None) != (lam is None), "k and lam", "given one at a time", (k, lam))
     X = cp.Variable(S.shape, PSD=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups
-from ..ground.files import write_whole
+from ..ground.files import alone, write_whole
 from ..ground.rows import as_integer_rows, first_broken_row
 from ..ground.streams import AnswerFile, Place
 from ..ground.validation import InputError, as_array, check_integer, check_progress, require
@@ -241,10 +241,13 @@ def _load_checkpoint(path, stream, about):
         with np.load(path, allow_pickle=False) as saved:
             sums, groups, state = saved["sums"], saved["groups"], json.loads(str(saved["state"]))
         place = Place(**state.pop("place"))
+        n_comparisons, n = check_integer(state.pop("n_comparisons"), "n_comparisons", 0), stream.n_objects
+        if state == about:
+            require(sums.shape == (n * n,) and sums.dtype in (np.int32, np.int64), "sums", "a table", sums)
+            require(groups.shape == (n,) and groups.dtype.kind == "i", "groups", "one an object", groups)
     except Exception:
         rule = "checkpoint must be a file that adds_from_file has written, or not exist"
         raise InputError(f"{rule}; got {str(path)!r}") from None
-    n_comparisons = state.pop("n_comparisons")
     changed = {key: state.get(key) for key in about if state.get(key) != about[key]}
     require(not changed, "checkpoint", f"of a run with the same {', '.join(changed)}", changed)
     stream._sums = sums
@@ -265,8 +268,8 @@ def adds_from_file(
 ):  # `AddS`; its `.similarity()` is AddS-3 or AddS-4
     """AddS of a file larger than memory, one batch at a time.
 
-    A run that was killed continues from its checkpoint with the same result to the bit. Raises `InputError`, with the
-    line, for what is not an answer.
+    A run that was killed continues from its checkpoint with the same result to the bit; two at once on one checkpoint
+    are refused. Raises `InputError`, with the line, for what is not an answer.
     """
     file, every = AnswerFile(path, kind, n_objects, objects, **reading), check_integer(every, "every", 1)
     check_progress(progress)
@@ -281,31 +284,32 @@ def adds_from_file(
         "objects": None if objects is None else list(file.objects),
         "columns": file.columns,
     }
-    place = file.start
-    if checkpoint is not None and os.path.exists(checkpoint):
-        place = _load_checkpoint(checkpoint, stream, about)
-    total = file.n_rows if file.is_table else os.path.getsize(path)
-    complete = True  # whether the last line that was read cannot grow any more
+    with alone(checkpoint, "checkpoint"):
+        place = file.start
+        if checkpoint is not None and os.path.exists(checkpoint):
+            place = _load_checkpoint(checkpoint, stream, about)
+        total = file.n_rows if file.is_table else os.path.getsize(path)
+        complete = True  # whether the last line that was read cannot grow any more
 
-    def save():
-        if checkpoint is not None:
-            _save_checkpoint(checkpoint, stream, place, about)
+        def save():
+            if checkpoint is not None:
+                _save_checkpoint(checkpoint, stream, place, about)
 
-    try:
-        for count, (answers, after) in enumerate(file.batches(place), 1):
-            complete = after is not None
-            if not complete:
-                save()  # the last line may still grow: it counts now, and will be read again
-            stream.partial_fit(answers)
-            place = after if complete else place
-            if complete and count % every == 0:
-                save()
-            if progress:
-                progress(place.offset if complete else total, total)
-    except InputError:  # what was good stays good: once the line is mended, the run continues
-        save()
-        raise
-    if complete:
-        save()
+        try:
+            for count, (answers, after) in enumerate(file.batches(place), 1):
+                complete = after is not None
+                if not complete:
+                    save()  # the last line may still grow: it counts now, and will be read again
+                stream.partial_fit(answers)
+                place = after if complete else place
+                if complete and count % every == 0:
+                    save()
+                if progress:
+                    progress(place.offset if complete else total, total)
+        except InputError:  # what was good stays good: once the line is mended, the run continues
+            save()
+            raise
+        if complete:
+            save()
     require(stream.n_comparisons, str(path), "a file with at least one answer", "a header and nothing else")
     return stream

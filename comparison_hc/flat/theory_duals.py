@@ -25,6 +25,7 @@ from comparison_hc.flat.theory_sdp import (
     printed_interval,
     rank_one_slack,
 )
+from ..ground.narrow import bincount, needed, repeat
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-dual-is-stationary
@@ -61,7 +62,7 @@ def first_form_interval(
 ):  # (low, high)
     "All λ for which the dual solution of N20's proof is one: Λ ⪰ 0 and Γ ≥ 0."
     B, means, own = block_means(S, labels)
-    sizes = np.bincount(labels)
+    sizes = bincount(labels)
     rest = np.eye(len(S)) - cluster_matrix(labels)
     lead = own - np.diag(means)[labels] / 2
     gamma = lead[:, None] + lead - B[:, labels] - B[:, labels].T + means[labels][:, labels]
@@ -131,6 +132,8 @@ def intervals_are_nested(quick=True, rng=0):
             rows.append((sizes, noise, f"{one} ⊂ {two}: high", ends[one][1], "<=", ends[two][1]))
         if sizes.startswith("worst"):
             n = len(S) // 2
+            printed = n * min(1 / 2, 1 - 6 * noise)  # Δ1 = 1 and Δ2 = noise, by construction
+            rows.append((sizes, noise, "printed high, worst rows", ends["printed"][1], "=", printed))
             rows.append((sizes, noise, "high, worst rows", ends["first form"][1], "=", n * (1 - (6 - 4 / n) * noise)))
     random = dict(seed=rng, what="normal noise, and signs of the noise of rows")
     return compare_rows(rows, "sizes noise what left relation right", tol=1e-10, random=random)
@@ -162,7 +165,7 @@ def solve_by_definition(
     slack=1e-6,  # … within this of the optimal value
 ):  # (n, n) X
     "SDP-λ by an interior-point method, exactly as it is written (N20, section 3)."
-    import cvxpy as cp
+    cp = needed("cvxpy", "a check by a general solver")
 
     n = len(S)
     X = cp.Variable((n, n), PSD=True)
@@ -300,7 +303,7 @@ def ideal_interval_is_exact(quick=True, rng=2):
     seed, rng = rng, as_rng(rng)
     rows = []
     for sizes in ([4, 4], [2, 7], [3, 4, 5], [2, 2, 2, 6]) * (1 if quick else 10):
-        k, labels = len(sizes), np.repeat(range(len(sizes)), sizes)
+        k, labels = len(sizes), repeat(range(len(sizes)), sizes)
         blocks = rng.normal(size=(k, k))
         blocks = (blocks + blocks.T) / 4 + 2 * np.eye(k)
         S = blocks[labels][:, labels]

@@ -20,6 +20,7 @@ from .closed_forms import delta_by_quadrature, gaussians, planted_delta, uniform
 from .planted import planted_partition, sample_comparisons
 from .similarity import adds3, adds4
 from .theory import block_gap, expected_blocks, expected_gap, n_questions
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24w_means.ipynb #means-clipped-uniform-mean
@@ -130,7 +131,7 @@ def point_masses_break_the_half(quick=True):
     "The library's answers to all questions about six objects, ties left out, against the formulas, in fractions."
     rows, pairs = [], list(combinations(range(6), 2))
     for masses in ([8, 7], [11, 4], [3, 5, 7], [11, 1, 1, 1, 1], [1] * 15):
-        answers = answers_to_all(np.repeat(range(len(masses)), masses))
+        answers = answers_to_all(repeat(range(len(masses)), masses))
         pi = [Fraction(m, 15) for m in masses]
         wins = Fraction(len(answers), 15**2)  # ordered pairs of pairs, each with itself included, as in P(w > w′)
         rows.append((str(masses), "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2))
@@ -206,7 +207,7 @@ def mean_similarity_by_orders(quick=True):
     "All orders of the pairs of n ≤ 4 items, weighted by their probabilities in fractions, against the table."
     rows = []
     for sizes, theta in product(([2, 1], [2, 2], [3, 1], [2, 1, 1]), (2, 5)):
-        n, labels = sum(sizes), np.repeat(range(len(sizes)), sizes)
+        n, labels = sum(sizes), repeat(range(len(sizes)), sizes)
         pairs = list(combinations(range(n), 2))
         rates = [theta if labels[i] == labels[j] else 1 for i, j in pairs]
         delta = Fraction(theta - 1, theta + 1)
@@ -309,7 +310,7 @@ def block_averages(
     k = labels.max() + 1
     number = np.sort([labels[rows], labels[columns]], axis=0)
     cell = number[0] * k + number[1]
-    sums, counts = (np.bincount(cell, x, k * k).reshape(k, k) for x in (S[rows, columns], None))
+    sums, counts = (bincount(cell, x, k * k).reshape(k, k) for x in (S[rows, columns], None))
     return (sums / np.maximum(counts, 1))[np.triu_indices(k)]
 
 

@@ -27,6 +27,7 @@ from comparison_hc.flat.theory_recovery import (
     theorem_interval,
 )
 from .theory_sdp import printed_interval
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24bw_noise.ipynb #noise-squares-of-questions
@@ -87,7 +88,7 @@ def draw_similarities(
     rng,  # `numpy.random.Generator`
 ):  # ((n,) labels, (runs, n, n) symmetric similarities)
     "Similarities of the planted model, many at once."
-    labels = np.repeat(np.arange(len(sizes)), sizes)
+    labels = repeat(np.arange(len(sizes)), sizes)
     inside, outside = (np.triu(f.rvs((runs, len(labels), len(labels)), random_state=rng), 1) for f in families)
     w = np.where(labels[:, None] == labels, inside, outside)
     return labels, w + w.transpose(0, 2, 1)
@@ -176,7 +177,7 @@ def similarity_noise(
     kind,  # "triplets" or "quadruplets"
 ):  # (n, n) (E[S|w] − E[S])/(pε), zero diagonal
     "The part of S − S̃ that comes from the similarities."
-    mean = expected_blocks(np.bincount(labels), 1, 1, delta, kind)[labels][:, labels]
+    mean = expected_blocks(bincount(labels), 1, 1, delta, kind)[labels][:, labels]
     np.fill_diagonal(mean, 0)
     return mean_given_similarities(similarity, kind) - mean
 

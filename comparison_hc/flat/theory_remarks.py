@@ -13,6 +13,7 @@ import numpy as np
 from .theory import asks_triplets, n_questions
 from .theory_recovery import theorem_interval
 from .theory_sdp import rank_one_slack
+from ..ground.narrow import bincount
 
 # %% ../../nbs/2_flat/24c_theory_remarks.ipynb #e8b53519
 CONSTANTS = (1.5, 2.0, 2.2, 1.5)  # c₁, …, c₄ of N20's theorem 1, with which it is checked
@@ -27,7 +28,7 @@ def recovered_on_interval(
     constants=CONSTANTS,
 ):  # bool
     "Whether X* is proved to be the unique optimum at both ends of the interval of Theorem 1."
-    low, high = theorem_interval(len(S), n_comparisons, epsilon, delta, int(np.bincount(labels).min()))
+    low, high = theorem_interval(len(S), n_comparisons, epsilon, delta, int(bincount(labels).min()))
     low, high = constants[2] * low, constants[3] * high
     return bool(low < high and all(rank_one_slack(S, labels, lam) > 0 for lam in (low, high)))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .certificate import Blocks, cluster_matrix
 from .theory import block_gap, expected_blocks
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import as_rng
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #791daebe
@@ -36,7 +37,7 @@ def noisy_blocks(
 ):  # (S, labels, Σ)
     "A block matrix of the shape of AddS-3's mean, Δ1 = 1, with symmetric normal noise."
     rng = as_rng(rng)
-    labels = np.repeat(np.arange(len(sizes)), sizes)
+    labels = repeat(np.arange(len(sizes)), sizes)
     blocks = expected_blocks(sizes, 1, 1, 1, "triplets") / (2 * (sum(sizes) - 1))
     E = np.triu(rng.normal(scale=noise, size=(len(labels), len(labels))))
     return blocks[labels][:, labels] + E + np.triu(E, 1).T, labels, blocks
@@ -61,7 +62,7 @@ def dual_solution(
     "The multipliers of steps 2 and 3. They prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
     B, means, own = block_means(S, labels)
     P = cluster_matrix(labels)
-    alpha = 2 * own - np.diag(means)[labels] - lam / np.bincount(labels)[labels]
+    alpha = 2 * own - np.diag(means)[labels] - lam / bincount(labels)[labels]
     Gamma = (alpha[:, None] + alpha) / 2 - B[:, labels] - B[:, labels].T + means[labels][:, labels]
     rest = np.eye(len(S)) - P
     return rest @ (lam * np.eye(len(S)) - S) @ rest, Gamma * (P == 0), alpha
@@ -73,7 +74,7 @@ def necessary_interval(
 ):  # (low, high)
     "At a λ > 0 outside, X* is not optimal: the two ends displayed above."
     B, means, own = block_means(S, labels)
-    sizes = np.bincount(labels)
+    sizes = bincount(labels)
     rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B
     ends = 2 / (1 / sizes[:, None] + 1 / sizes)[labels]  # 2 n_ℓ n_m / (n_ℓ + n_m)
     low = -np.inf

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..comparisons import Comparisons, as_comparisons, as_quadruplets, as_triplets, in_chunks
 from ..dendrogram import Dendrogram
-from .validation import check_labels, require
+from .validation import as_array, check_labels, require
 
 # %% ../../nbs/0_ground/03w_agreement.ipynb #agreement-gate
 def check_dendrogram(
@@ -38,14 +38,12 @@ def truth_levels(
         require(truth.n_leaves == 2**n_levels >= 2, "truth", rule, f"{truth.n_leaves} leaves")
         return [truth.cut(2**level) for level in range(1, n_levels + 1)]
     rule = f"(N,) labels or (L, N) rows of labels with N = {n_objects}, or a Dendrogram"
-    try:
-        rows = np.asarray(truth)
-    except ValueError:
-        require(False, "truth", rule, truth)
+    rows = as_array(truth, "truth", rule)
     if rows.ndim == 1:
         return [check_labels(truth, n_objects, "truth")]
     require(rows.ndim == 2 and len(rows) > 0, "truth", rule, rows if rows.ndim else truth)
-    return [check_labels(row, n_objects, f"row {r} of truth") for r, row in enumerate(rows)]
+    listed = truth if isinstance(truth, (list, tuple)) else rows  # an array would make one text of 1 and "1"
+    return [check_labels(row, n_objects, f"row {r} of truth") for r, row in enumerate(listed)]
 
 # %% ../../nbs/0_ground/03w_agreement.ipynb #agreement-class
 @dataclass(frozen=True)

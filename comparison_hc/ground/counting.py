@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .narrow import bincount
 from .questions import distinct_questions, n_quadruplet_questions, n_triplet_questions
 
 # %% ../../nbs/0_ground/00w_counting.ipynb #c90d97d4
@@ -56,7 +57,7 @@ def warn_if_disconnected(
     "Issue a `DisconnectedWarning` if there is more than one group."
     import warnings
 
-    sizes = np.bincount(components)
+    sizes = bincount(components)
     if len(sizes) == 1:
         return 1
     alone = np.flatnonzero(sizes[components] == 1)

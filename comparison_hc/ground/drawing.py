@@ -11,6 +11,7 @@ import json
 
 import numpy as np
 
+from .narrow import needed
 from .pictures import data_uri
 from .tree_layout import grid_columns, tree_layout
 from .validation import check_integer, check_labels, check_names, require, visible_text
@@ -106,7 +107,7 @@ def chart_tables(
     "A merge: height h, its two nodes' heights (ha, hb), places (a, b) and classes (ca, cb), its class c and size n."
     layout, K = tree.layout, tree.n_leaves
     height, sizes = layout.x.tolist(), layout.sizes.tolist()
-    place = layout.y[:K].astype(int).tolist() + [round(y, 4) for y in layout.y[K:].tolist()]
+    place = layout.y[:K].astype(np.int64).tolist() + [round(y, 4) for y in layout.y[K:].tolist()]
     name = [classes[c] if c != MIXED else None for c in of_node]
     merges = []
     for node, (a, b) in enumerate(layout.children, start=K):
@@ -305,8 +306,8 @@ class TreeDrawing:
 def chart_svg(
     chart,  # altair chart
 ):  # text of an SVG file
-    "A chart as SVG, for a page or a file."
-    import vl_convert
+    "A chart as SVG, for a page or a file. Raises `InputError` in a browser."
+    vl_convert = needed("vl_convert", "a chart as a file")
 
     return vl_convert.vegalite_to_svg(_visible_chart(chart))
 
@@ -315,8 +316,8 @@ def chart_png(
     chart,  # altair chart
     scale=2,  # pixels a point
 ):  # bytes of a PNG file
-    "A chart as pixels."
-    import vl_convert
+    "A chart as pixels. Raises `InputError` in a browser."
+    vl_convert = needed("vl_convert", "a chart as a file")
 
     return vl_convert.vegalite_to_png(_visible_chart(chart), scale=scale)
 

@@ -47,8 +47,10 @@ def next_responses(
     table,  # `CellTable`
     options,  # `ReadingOptions`
 ):  # (table, options, notes)
-    "Responses of NEXT: a table with target_… columns, or records with target_indices."
+    "Responses of NEXT: a table with target_… columns, that of its pages, or records with target_indices."
     table = _named(table)
+    if set(_PAGE_NAMES) <= set(table.header or ()):
+        table = replace(table, header=tuple(_PAGE_NAMES.get(name, name) for name in table.header))
     if any(name.startswith("target_indices.") for name in table.header or ()):
         table = _next_records(table)
     columns = ("target_center", "target_left", "target_right")
@@ -81,6 +83,13 @@ def _next_records(table):
     return CellTable(header, rows, table.lines, table.unit)
 
 
+_PAGE_NAMES = {
+    "Participant ID": "participant_uid",
+    "Center": "target_center",
+    "Left": "target_left",
+    "Right": "target_right",
+    "Answer": "target_winner",
+}
 _TARGET_KEYS = ("label", "target_id", "index", "primary_description")
 
 

@@ -7,12 +7,10 @@ __all__ = ['vote_lists', 'summed_lists', 'vote_table', 'judge_table', 'sparse_gr
            'gram', 'sum_on_all_cores', 'gram_of_votes', 'landmark_kernel', 'judge_kernel']
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #grams-import-os
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
 from ..comparisons import as_quadruplets, as_triplets, pair_index
+from .narrow import bincount, map_on_threads
 from .validation import as_array, check_flag, check_pairwise, check_progress, require
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #e4979866
@@ -34,9 +32,8 @@ def vote_lists(
     winners, losers = quadruplets.winners_and_losers()
     both = [(winners, losers), (losers, winners)]
     if len(quadruplets) < 10_000:
-        return tuple(map(listed, both))  # not worth starting threads, which a browser does not have
-    with ThreadPoolExecutor(2) as pool:
-        return tuple(pool.map(listed, both))
+        return tuple(map(listed, both))  # not worth starting threads
+    return tuple(map_on_threads(listed, both, 2))
 
 
 def summed_lists(
@@ -132,7 +129,7 @@ def gram_costs(
     """
     rows, columns = map(float, A.shape)
     votes = float(A.nnz)
-    products = float((np.bincount(A.indices).astype(float) ** 2).sum())  # pairs of votes on the same reference
+    products = float((bincount(A.indices).astype(float) ** 2).sum())  # pairs of votes on the same reference
     costs = {
         sparse_gram: 4.5 * products + 25 * votes,
         mixed_gram: (15 + 0.09 * rows) * votes + 0.1 * rows * columns,
@@ -171,8 +168,8 @@ def sum_on_all_cores(
     if n_objects <= 24:
         add_up(map(part, range(n_parts)))  # not worth starting threads
     else:
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(os.cpu_count()) as pool:
-            add_up(pool.map(part, range(n_parts)))
+        with threadpool_limits(1, user_api="blas"):
+            add_up(map_on_threads(part, range(n_parts)))
     np.fill_diagonal(total, 0)
     return total
 

@@ -14,6 +14,7 @@ from numbers import Integral
 
 import numpy as np
 
+from .narrow import repeat
 from .rows import number_by_size
 from .tree_layout import accumulate, linkage_layout, node_starts
 from .validation import as_array, check_names, check_number, require
@@ -285,7 +286,7 @@ class LinkageTree:
         "The flat clustering that some nodes make."
         nodes = nodes[np.argsort(self.starts[nodes])]
         labels = np.empty(self.n_objects, dtype=np.int64)
-        labels[self._order] = np.repeat(np.arange(len(nodes)), self.sizes[nodes])
+        labels[self._order] = repeat(np.arange(len(nodes)), self.sizes[nodes])
         _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[codes.reshape(-1)]
 

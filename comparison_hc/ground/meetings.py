@@ -8,6 +8,7 @@ __all__ = ['leaf_gaps', 'RangeMaximum', 'HierarchyOracle']
 # %% ../../nbs/0_ground/01bw_meetings.ipynb #meetings-workshop-a-hierarchy-that-answe-4
 import numpy as np
 
+from .narrow import repeat
 from .validation import require
 from .wrappers import check_queries, unique_largest
 
@@ -87,7 +88,7 @@ class HierarchyOracle:
         self.n_objects = sum(sizes)
         self._highest = RangeMaximum(gap)
         self._place = np.empty(self.n_objects, dtype=np.int64)
-        self._place[np.concatenate([np.asarray(cluster) for cluster in clusters])] = np.repeat(place, sizes)
+        self._place[np.concatenate([np.asarray(cluster) for cluster in clusters])] = repeat(place, sizes)
 
     def __repr__(self):
         return f"HierarchyOracle(N = {self.n_objects})"

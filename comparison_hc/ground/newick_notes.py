@@ -31,7 +31,7 @@ def read_newick_notes(
             for i in under[at]:
                 cluster_of.setdefault(i, node.cluster)
     made = [frozenset(leaf) for leaf in leaves]
-    for a, b in Z[:, :2].astype(int).tolist():
+    for a, b in Z[:, :2].astype(np.int64).tolist():
         made.append(made[a] | made[b])
     merge = {objects: row for row, objects in enumerate(made[K:])}
     support = np.full(K - 1, np.nan)

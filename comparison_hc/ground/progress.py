@@ -5,6 +5,9 @@
 # %% auto #0
 __all__ = ['ProgressBar', 'command_bar']
 
+# %% ../../nbs/0_ground/09w_progress.ipynb #progress-imports
+from .narrow import IN_BROWSER
+
 # %% ../../nbs/0_ground/09w_progress.ipynb #bar
 class ProgressBar:
     """A bar with the time left, on stderr: call it with (done, total). A context, or closed with `close`.
@@ -23,6 +26,8 @@ class ProgressBar:
         from tqdm import tqdm
 
         if self.bar is None:
+            if IN_BROWSER:
+                tqdm.monitor_interval = 0  # it would start a thread
             self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
         self.bar.total = total
         self.bar.update(done - self.bar.n)

@@ -8,11 +8,9 @@ __all__ = ['pair_index', 'pair_from_index', 'in_chunks', 'pair_numbers', 'distin
            'distinct_draws']
 
 # %% ../../nbs/0_ground/00w_questions.ipynb #questions-import-os
-import os
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 
+from .narrow import map_on_threads
 from .validation import as_rng, check_integer, check_number
 
 # %% ../../nbs/0_ground/00w_questions.ipynb #24c69c1c
@@ -46,8 +44,8 @@ def in_chunks(
     starts = range(0, m, size)
     if len(starts) == 1:
         return work(0, m)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(lambda start: work(start, min(start + size, m)), starts))
+    for _ in map_on_threads(lambda start: work(start, min(start + size, m)), starts):
+        pass
 
 
 def pair_numbers(
@@ -99,6 +97,7 @@ def n_quadruplet_questions(
     n_objects,  # N ≥ 1
 ):  # int
     "How many quadruplet questions N objects allow: unordered pairs of unordered pairs, C(C(N, 2), 2)."
+    n_objects = check_integer(n_objects, "n_objects")
     pairs = n_objects * (n_objects - 1) // 2
     return pairs * (pairs - 1) // 2
 
@@ -107,6 +106,7 @@ def n_triplet_questions(
     n_objects,  # N ≥ 1
 ):  # int
     "How many triplet questions N objects allow: N · C(N−1, 2)."
+    n_objects = check_integer(n_objects, "n_objects")
     return n_objects * ((n_objects - 1) * (n_objects - 2) // 2)
 
 # %% ../../nbs/0_ground/00w_questions.ipynb #bc8d837f
@@ -190,5 +190,4 @@ def distinct_draws(
 
     if n_blocks == 1:
         return block(0)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return np.concatenate(list(pool.map(block, range(n_blocks))))
+    return np.concatenate(list(map_on_threads(block, range(n_blocks))))

@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['WIDTHS', 'check_file_options', 'existing_file', 'opened', 'unpacked_suffix', 'CellTable', 'find_separator',
-           'delimited_rows', 'not_text', 'read_text', 'read_cells', 'read_json_lines', 'parquet_errors', 'cell_text',
-           'read_parquet', 'column_position', 'find_columns', 'check_row_lengths', 'sorted_names', 'number_names']
+           'delimited_rows', 'not_text', 'check_no_zeros', 'read_text', 'read_cells', 'read_json_lines',
+           'parquet_errors', 'cell_text', 'read_parquet', 'column_position', 'find_columns', 'check_row_lengths',
+           'sorted_names', 'number_names']
 
 # %% ../../nbs/0_ground/00w_reading.ipynb #reading-import-csv
 import csv
@@ -148,7 +149,20 @@ def not_text(
     byte,  # which byte does not fit, in words
 ):  # `InputError`
     "What to raise about a file that is not text in this encoding."
-    return InputError(f"{path} must be {encoding} text; {byte}: say encoding=… if the file has another one")
+    name = "UTF-8" if encoding == "utf-8-sig" else encoding
+    other = "say encoding=… (--encoding …), such as cp1252, mac_roman or utf-16, if the file has another one"
+    return InputError(f"{path} must be {name} text; {byte}: {other}")
+
+
+def check_no_zeros(
+    text,  # what a text file holds
+    path,  # its name
+):
+    "Raise `InputError` if there are characters U+0000: as good as always the file is UTF-16 without a mark."
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        rule = "text without zero bytes: say encoding='utf-16-le' (or -be) if that is what it is"
+        require(False, str(path), rule, f"one in line {line}")
 
 
 def read_text(
@@ -158,7 +172,7 @@ def read_text(
     "What a text file holds, line ends as they are."
     try:
         with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
-            return text.read()
+            content = text.read()
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} is {error.object[error.start]:#04x}"
         raise not_text(path, encoding, byte) from None
@@ -167,6 +181,8 @@ def read_text(
     except (LookupError, TypeError, ValueError) as error:
         rule = f"the name of a text encoding that fits {path}"
         raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {error}") from None
+    check_no_zeros(content, path)
+    return content
 
 
 def read_cells(
@@ -298,7 +314,9 @@ def find_columns(
         return objects, who
     objects = [c for c in range(n_columns) if c not in taken]
     beside = "" if taken == {None} else " beside the respondent's" if not others else " beside those named"
-    rule = f"{width} columns{beside} (say columns=… or respondent=… if the file has others)"
+    rule = (
+        f"{width} columns{beside} (say columns=… (--columns …) or respondent=… (--respondent …) if the file has others)"
+    )
     names = "" if header is None else f": {', '.join(map(str, header))}"
     require(len(objects) == width, where, rule, f"{len(objects)} columns{names}")
     return objects, who

@@ -8,10 +8,12 @@ __all__ = ['MOST_NUMBERED', 'WEIGHT_RULES', 'as_integer_rows', 'four_columns', '
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-import-numpy-as-np
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 
-from .validation import as_array, check_integer, check_names, require
+from .files import write_whole
+from .validation import as_array, check_integer, check_names, is_real, require
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-as-integer-rows
 def as_integer_rows(
@@ -37,7 +39,7 @@ def as_integer_rows(
 
 
 def _is_small_integer(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and abs(value) < 2**63
+    return is_real(value, (int, np.integer)) and abs(int(value)) < 2**63
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-four-columns
 MOST_NUMBERED = 2**31  # objects that can have numbers, so that numbers of pairs fit into 64 bits
@@ -247,14 +249,16 @@ class CheckedRows:
 
     def to_csv(
         self,
-        path,  # file to write
+        path,  # file to write; one that ends in .gz or .zip is packed
     ):
         "Write CSV, object by name, as `read_comparisons` reads it. Names that would not survive the file are refused."
         require(isinstance(path, (str, PathLike)) and "\0" not in str(path), "path", "the name of a file", path)
         bad = [name for name in self.names or () if not is_name(name) or name != name.strip() or "\r" in name]
         rule = "free of carriage returns and of blanks at their ends, and not empty, to be written"
         require(not bad, "names", rule, bad[:1])
-        self.to_frame().to_csv(path, index=False)
+        packed = {".gz": dict(method="gzip", mtime=0), ".zip": dict(method="zip", archive_name=Path(path).stem)}
+        how = dict(index=False, mode="wb", compression=packed.get(Path(path).suffix.lower()))
+        write_whole(path, lambda file: self.to_frame().to_csv(file, **how))
 
 
 def _rebuild(cls, array, n_objects, names, respondents, weights=None):

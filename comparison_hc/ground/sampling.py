@@ -20,6 +20,7 @@ from comparison_hc.comparisons import (
     sample_numbers,
     triplet_questions,
 )
+from .narrow import repeat
 from .rows import index_type
 from .validation import check_similarity, require
 
@@ -49,7 +50,7 @@ def pairs_of_sorted_numbers(
     high = np.arange(first, last + 1, dtype=np.int64)
     starts = high * (high - 1) // 2
     counts = np.diff(np.append(np.searchsorted(numbers, starts.astype(numbers.dtype)), len(numbers)))
-    return numbers - np.repeat(starts, counts), np.repeat(high, counts)
+    return numbers - repeat(starts, counts), repeat(high, counts)
 
 
 def objects_of_pairs(

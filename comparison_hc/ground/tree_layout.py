@@ -154,7 +154,7 @@ def grid_columns(
 ):  # (nodes,) column of every node, the root leftmost
     "Columns to the scale of the heights, moved left where a node would hide another, as far as there is room for all."
     top = max(layout.x.max(), 1e-300)
-    column = np.round((width - 1) * (1 - layout.x / top)).astype(int).clip(0, width - 1)
+    column = np.round((width - 1) * (1 - layout.x / top)).astype(np.int64).clip(0, width - 1)
     depth = _node_depths(layout.children, len(column))
     if max(depth) >= width:
         return column

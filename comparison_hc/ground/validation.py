@@ -4,12 +4,12 @@
 
 # %% auto #0
 __all__ = ['MOST_OBJECTS', 'InputError', 'MissingFileError', 'InputWarning', 'NotConvergedWarning', 'shown', 'visible_text',
-           'require', 'check_integer', 'check_number', 'check_progress', 'check_pairwise', 'check_flag', 'as_rng',
-           'as_array', 'check_similarity', 'check_labels', 'check_names']
+           'require', 'is_real', 'check_integer', 'check_number', 'check_progress', 'check_pairwise', 'check_choice',
+           'check_flag', 'as_rng', 'as_array', 'check_similarity', 'check_labels', 'check_names']
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #c32285d9
 import re
-from numbers import Integral, Real
+from numbers import Integral, Number, Real
 
 import numpy as np
 
@@ -39,7 +39,10 @@ def shown(
     "A value as one short line: arrays by shape and type, the rest by `repr`, cut in the middle where it is long."
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and type {value.dtype}"
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # an integer of more digits than Python writes, or somebody's class
+        text = f"a value of type {type(value).__name__} that has no text"
     return text if len(text) <= width else f"{text[: width // 2]} … {text[-width // 4 :]}"
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #visible
@@ -65,6 +68,14 @@ def require(
         raise InputError(f"{argument} must be {rule}; got {shown(value)}")
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #28529073
+def is_real(
+    value,  # anything
+    kind=Real,  # or `Integral`
+):  # bool
+    "Whether a value is a number, and not a truth value or a time, which Python and NumPy count among the integers."
+    return isinstance(value, kind) and not isinstance(value, (bool, np.bool_, np.timedelta64))
+
+
 def check_integer(
     value,  # what was received
     argument,  # its name in the message
@@ -72,8 +83,10 @@ def check_integer(
     high=None,  # largest legal value; None for no bound
 ):  # the value as an `int`
     "An integer within its bounds."
+    if type(value) is int and low <= value and (high is None or value <= high):
+        return value  # nearly always: inner loops come through here
     rule = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
-    require(isinstance(value, Integral) and not isinstance(value, (bool, np.bool_)), argument, rule, value)
+    require(is_real(value, Integral), argument, rule, value)
     require(low <= value and (high is None or value <= high), argument, rule, value)
     return int(value)
 
@@ -87,6 +100,8 @@ def check_number(
     open_high=False,  # whether `high` itself is excluded
 ):  # the value as a `float`
     "A finite real number within its range."
+    if type(value) is float and low < value < high:
+        return value  # nearly always
     if np.isfinite(high):
         rule = f"a number in {'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
     elif np.isfinite(low):
@@ -94,7 +109,7 @@ def check_number(
     else:
         rule = "a finite number"
     try:
-        number = float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else np.nan
+        number = float(value) if is_real(value) else np.nan
     except OverflowError:
         number = np.inf  # an integer with more than 308 digits
     require(np.isfinite(number), argument, rule, value)
@@ -122,6 +137,17 @@ def check_pairwise(
     return n_objects
 
 
+def check_choice(
+    value,  # what was received
+    argument,  # its name in the message
+    choices,  # texts
+):  # the same
+    "One of a few words; an array or a list of words is none."
+    known = isinstance(value, str) and value in choices
+    require(known, argument, f"one of {', '.join(map(repr, choices))}", value)
+    return value
+
+
 def check_flag(
     value,  # what was received
     argument,  # its name in the message
@@ -135,7 +161,7 @@ def as_rng(
     rng,  # int seed, `numpy.random.Generator`, or None for fresh entropy
 ):  # `numpy.random.Generator`
     "The generator that `rng` stands for. The same seed gives the same bits; a generator is used as it is and moves on."
-    is_seed = isinstance(rng, Integral) and not isinstance(rng, (bool, np.bool_)) and rng >= 0
+    is_seed = is_real(rng, Integral) and rng >= 0
     legal = rng is None or isinstance(rng, np.random.Generator) or is_seed
     require(legal, "rng", "a non-negative integer seed, a numpy.random.Generator or None", rng)
     return np.random.default_rng(rng)
@@ -148,11 +174,14 @@ def as_array(
     dtype=None,  # type of the entries; None for what NumPy makes of them
 ):  # array; the caller's own where it already was one
     "The value as an array, if that is possible and hides nothing."
-    require(not np.ma.is_masked(value), argument, f"{rule}, none of them masked", value)
+    inside = value if isinstance(value, (list, tuple)) else ()
+    masked = np.ma.is_masked(value) or any(isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x) for x in inside)
+    require(not masked, argument, f"{rule}, none of them masked", value)
     try:
-        return np.asarray(value, dtype)
-    except (TypeError, ValueError, OverflowError):
+        array = np.asarray(value, dtype)
+    except Exception:  # whatever a foreign object raises when it is asked to be an array
         require(False, argument, rule, value)
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #r0undedcell5
 def _rounded(array, matrix):
@@ -164,6 +193,13 @@ def _rounded(array, matrix):
         return unchanged  # a float holds all integers up to here
     changed = [isinstance(x, Integral) and float(x) != x for x in array.ravel().tolist()]
     return np.array(changed, dtype=bool).reshape(matrix.shape)
+
+
+def _is_entry(value):
+    "Whether an object in an array is a number, of any kind but complex ones."
+    return isinstance(value, (Number, np.bool_)) and not isinstance(
+        value, (complex, np.complexfloating, np.timedelta64)
+    )
 
 
 def _check_rows_and_columns(table, argument):
@@ -187,6 +223,8 @@ def check_similarity(
     "A symmetric matrix without NaN or infinity off the diagonal."
     array = as_array(similarity, argument, "a matrix of numbers")
     require(array.dtype.kind in "biufO", argument, "a matrix of numbers", array if array.ndim else similarity)
+    strange = array.dtype.kind == "O" and not all(x is None or _is_entry(x) for x in array.ravel().tolist())
+    require(not strange, argument, "a matrix of numbers", similarity)
     try:
         matrix = np.asarray(array, dtype=float)
     except (TypeError, ValueError, OverflowError):

@@ -8,6 +8,7 @@ __all__ = ['MOST_WORKERS', 'check_workers', 'end_workers', 'map_in_order', 'unti
 # %% ../../nbs/0_ground/09w_workers.ipynb #7d50f43f
 import warnings
 
+from .narrow import IN_BROWSER
 from .validation import require
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #923d27b5
@@ -17,11 +18,11 @@ MOST_WORKERS = 1000
 def check_workers(
     n_jobs,  # what was received
     argument="n_jobs",  # its name in a message
-):  # the same
+):  # the same; 1 in a browser, which has no processes
     "A number of workers. Raises `InputError`."
     known = type(n_jobs) is int and (n_jobs == -1 or 1 <= n_jobs <= MOST_WORKERS)
     require(known, argument, f"a number of workers from 1 to {MOST_WORKERS}, or -1 for one a core", n_jobs)
-    return n_jobs
+    return 1 if IN_BROWSER else n_jobs
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #77e4b1b4
 def end_workers():

@@ -748,8 +748,8 @@ _plant(
 _plant(
     "preference_is_antisymmetric",
     "hierarchical.theory_average:preference",
-    "(member[A][a] & member[B][b]).astype(int) + (member[A][b] & member[B][a])",
-    "(member[A][a] & member[B][b]).astype(int)",
+    "(member[A][a] & member[B][b]).astype(np.int64) + (member[A][b] & member[B][a])",
+    "(member[A][a] & member[B][b]).astype(np.int64)",
     "a pair is seen in one order only",
 )
 _plant(

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..ground.grams import gram_of_votes
+from ..ground.narrow import bincount
 from ..ground.validation import as_array, check_flag, check_integer, check_number, require
 from .questions import check_references, questions_from_columns
 from ..oracles import BudgetExhausted
@@ -53,7 +54,7 @@ def leave_open(
     rng,  # chooses
 ):  # how many references are left; those that need no question count
     "Leave so many open questions: all of the first references, then a random part of one."
-    counts = np.bincount(reference, is_open.sum(axis=1), n_references)
+    counts = bincount(reference, is_open.sum(axis=1), n_references)
     upto = np.cumsum(counts).astype(np.int64)
     full = int(np.searchsorted(upto, left, "right"))
     if full == n_references:

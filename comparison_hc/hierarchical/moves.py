@@ -8,6 +8,7 @@ __all__ = ['MovableTree', 'triple_scores', 'TripletMoves']
 # %% ../../nbs/1_hierarchical/16w_moves.ipynb #moves-import-2
 import numpy as np
 
+from ..ground.narrow import bincount
 from .tournaments import merges_in_order
 
 # %% ../../nbs/1_hierarchical/16w_moves.ipynb #moves-movabletree
@@ -120,7 +121,7 @@ def triple_scores(
     scores = np.zeros(3 * len(found))
     for odd, sign in ((rows[:, 2], 1), (rows[:, 1], -1)):
         column = (odd[:, None] > three).sum(axis=1)
-        scores += np.bincount(triple.ravel() * 3 + column, sign * weights, len(scores))
+        scores += bincount(triple.ravel() * 3 + column, sign * weights, len(scores))
     triples = np.stack([found // n_leaves**2, found // n_leaves % n_leaves, found % n_leaves], axis=1)
     return triples, scores.reshape(-1, 3)
 
@@ -164,7 +165,7 @@ class TripletMoves:
                 more = scores[odd] - scores[X]
                 cells += [x * M + column, first.astype(np.int64) * M + column]
                 values += [more, -more]
-        return np.bincount(np.concatenate(cells), np.concatenate(values), M * M).astype(float)
+        return bincount(np.concatenate(cells), np.concatenate(values), M * M).astype(float)
 
     def gains(self):  # (nodes, nodes): what is gained if the row's subtree is put on above the column; -inf: no move
         "Rows from the leaves up, columns from the root down; then the present place is taken off. O(K²)."

@@ -9,6 +9,7 @@ __all__ = ['OrderedTree', 'question_balances', 'OrderedMoves', 'moves_of']
 import numpy as np
 
 from ..comparisons import Triplets
+from ..ground.narrow import bincount
 from ..ground.questions import pair_numbers
 from .moves import MovableTree, TripletMoves
 
@@ -65,7 +66,7 @@ def question_balances(
     key = np.minimum(one, two) * n_leaves**2 + np.maximum(one, two)
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     same = (one < two) == (one < two)[first][question.ravel()]
-    balance = np.bincount(question.ravel(), np.where(same, weights, -weights), len(first))
+    balance = bincount(question.ravel(), np.where(same, weights, -weights), len(first))
     keep = (balance != 0) & (one != two)[first]
     return rows[first[keep]].astype(np.int64), balance[keep]
 
@@ -104,11 +105,11 @@ class OrderedMoves:
             k, l = self.questions[found, 2 * other], self.questions[found, 2 * other + 1]
             f = tree.lca[k, l]
             g = tree.cluster[a, tree.rank[f]]
-            everywhere += np.bincount(g, 2 * balance, M)
+            everywhere += bincount(g, 2 * balance, M)
             at_f = np.flatnonzero(np.array(tree.parent)[g] == f)
-            everywhere += np.bincount(tree.siblings()[g[at_f]], balance[at_f], M)
+            everywhere += bincount(tree.siblings()[g[at_f]], balance[at_f], M)
             g[g == p] = q
-            moments += np.bincount(g * K + tree.rank[f], -2 * balance, M * K)
+            moments += bincount(g * K + tree.rank[f], -2 * balance, M * K)
         for node in tree.order[1:]:
             everywhere[node] += everywhere[tree.parent[node]]
         gains = everywhere[:, None] + np.cumsum(moments.reshape(M, K), axis=1)
@@ -125,7 +126,7 @@ class OrderedMoves:
         differ = a != b
         a, b, balance = a[differ], b[differ], self.balance[found[differ]]
         side, M = self.tree.side, self.tree.n_nodes
-        return np.bincount(side[a, b], balance, M) - np.bincount(side[b, a], balance, M)
+        return bincount(side[a, b], balance, M) - bincount(side[b, a], balance, M)
 
     def _possible(self, s):
         "(nodes, K) bool: where there is a move."

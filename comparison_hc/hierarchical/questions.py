@@ -10,6 +10,7 @@ __all__ = ['check_objects', 'check_references', 'all_pairs', 'questions_from_col
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
+from ..ground.narrow import bincount
 from ..ground.rows import index_type
 from ..ground.validation import MOST_OBJECTS, as_array, check_integer, check_names, require
 
@@ -23,7 +24,10 @@ def check_objects(
     require(getattr(n, "ndim", 1) == 1, "n", "a number of objects, or a sequence of their names", n)
     names = n if isinstance(n, (set, dict)) else list(n)
     n_objects = check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS)
-    return n_objects, check_names(names, n_objects, argument="n")
+    names = check_names(names, n_objects, argument="n")
+    flat = not any(np.ndim(name) for name in n if not isinstance(name, (str, bytes)))
+    require(flat, "n", "a number of objects, or a sequence of their names, not a table", n)
+    return n_objects, names
 
 # %% ../../nbs/1_hierarchical/11w_questions.ipynb #check-references
 def check_references(
@@ -89,7 +93,7 @@ def sort_pairs(
         if len(others) == 0:
             return np.argsort(start)
         wins = yield from ask_pairs(pairs[others], pairs[pivot[group[others]]], rng)
-        before = np.bincount(group[others[wins]], minlength=len(pivot))
+        before = bincount(group[others[wins]], minlength=len(pivot))
         losers = others[~wins]
         start[losers] += before[group[losers]] + 1
         start[pivot] += before

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..dendrogram import Dendrogram
+from ..ground.narrow import bincount
 from ..ground.validation import as_rng, check_number, check_progress, check_similarity, require
 from .average import merge_links_of_votes
 from .votes import TabledVotes, check_partition, places_of
@@ -57,5 +58,5 @@ def quadruplet_average_linkage_sampled(
     seen = rng.binomial(wins, p)
     np.fill_diagonal(seen, 0)
     votes = TabledVotes(seen - seen.T)
-    merges = merge_links_of_votes(votes, np.arange(K), check_progress(progress), np.bincount(place))
+    merges = merge_links_of_votes(votes, np.arange(K), check_progress(progress), bincount(place))
     return Dendrogram.from_merges(merges, clusters)

@@ -32,7 +32,7 @@ def recovers(
     initial=None,  # K lists of objects, if the leaves are not single objects
 ):  # bool
     "Exact recovery: is every cluster of the planted hierarchy, pure clusters included, a cluster of the tree?"
-    merges = np.asarray(merges)[:, :2].astype(int).tolist()
+    merges = np.asarray(merges)[:, :2].astype(np.int64).tolist()
     initial = [[i] for i in range(len(merges) + 1)] if initial is None else initial
     nodes = [(min(cluster), max(cluster), len(cluster)) for cluster in initial]
     for a, b in merges:

@@ -36,7 +36,7 @@ def preference(
         row[list(G)] = True
 
     def across(a, b, A, B):  # which end of a pair comes first says nothing
-        return (member[A][a] & member[B][b]).astype(int) + (member[A][b] & member[B][a])
+        return (member[A][a] & member[B][b]).astype(np.int64) + (member[A][b] & member[B][a])
 
     balance = (across(i, j, 0, 1) * across(k, l, 2, 3) - across(k, l, 0, 1) * across(i, j, 2, 3)).sum()
     return balance / (len(G1) * len(G2) * len(G3) * len(G4))

@@ -17,6 +17,7 @@ from math import ceil, comb, e, exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare_rows
+from ..ground.narrow import bincount
 from ..ground.validation import as_rng
 from .planted import planted_hierarchy
 from .theory import beta
@@ -58,7 +59,7 @@ def terms_of_a_sample(
     quadruples = list(product(*links))
     seen = [frozenset((frozenset((i, j)), frozenset((k, l)))) in asked for i, j, k, l in quadruples]
     won = [similarity[i, j] > similarity[k, l] for i, j, k, l in quadruples]
-    return np.array(seen, int), np.array(won, int)
+    return np.array(seen, np.int64), np.array(won, np.int64)
 
 
 def moments_of_terms(
@@ -146,7 +147,7 @@ def colours_of_the_dependency_graph(quick=True):
         rows += [(a, b, "degree", int(d), "=", a + b - 2) for d in set(linked.sum(1))]
         rows += [(a, b, "conflicts", int((linked & (colour[:, None] == colour)).sum()), "=", 0)]
         rows += [(a, b, "colours", int(colour.max()) + 1, "=", max(a, b))]
-        rows += [(a, b, "class size", int(n), "=", min(a, b)) for n in set(np.bincount(colour))]
+        rows += [(a, b, "class size", int(n), "=", min(a, b)) for n in set(bincount(colour))]
     return compare_rows(rows, "a b what left relation right")
 
 # %% ../../nbs/1_hierarchical/14cw_chance.ipynb #chance-bernstein

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..checks import check, compare, compare_rows
 from ..comparisons import pair_from_index, pair_index
+from ..ground.narrow import repeat
 from ..ground.validation import as_rng
 from .average import merge_links_of_votes
 from .theory import beta, recovers
@@ -67,7 +68,7 @@ def planned_stages(
 ):  # generator of (K,) first pure clusters
     "Every stage on the planned way from parts of pure clusters to the root."
     for counts in product(range(1, n_parts + 1), repeat=2**n_levels):
-        yield np.repeat(np.arange(2**n_levels), counts)
+        yield repeat(np.arange(2**n_levels), counts)
     for height in range(n_levels):
         nodes = np.arange(0, 2**n_levels, 2 << height)
         for done in product((False, True), repeat=len(nodes)):
@@ -93,7 +94,7 @@ def scores_from_definition(
     sizes,  # (K,) objects in every cluster
 ):  # (K, K) E W / p of every link
     "Means of the scores, summing β over all objects i, j, k, l as eqs. 4 and 5 say."
-    pure, cluster, K = np.repeat(stage, sizes), np.repeat(np.arange(len(stage)), sizes), len(stage)
+    pure, cluster, K = repeat(stage, sizes), repeat(np.arange(len(stage)), sizes), len(stage)
     level = levels_between(pure, n_levels)
     B = beta(np.subtract.outer(level, level), snr)  # (i, j, k, l)
     share = (cluster == np.arange(K)[:, None]) / np.array(sizes)[:, None]
@@ -187,12 +188,12 @@ def close_preferences_suffice(quick=True, reach=0.5, rng=0):
     )
     for sizes, L, snr in cases:
         K, n_pure, failures = len(sizes), sum(sizes) >> L, {"as defined": 0, "package": 0}
-        level = levels_between(np.repeat(np.arange(2**L), K >> L), L)
+        level = levels_between(repeat(np.arange(2**L), K >> L), L)
         mean = beta(np.subtract.outer(level, level), snr)
         bounds = np.cumsum([0, *sizes])
         initial = [list(range(*bounds[a : a + 2])) for a in range(K)]
         i, j = np.triu_indices(K, 1)
-        number = np.zeros((K, K), int)  # of the link between two clusters
+        number = np.zeros((K, K), np.int64)  # of the link between two clusters
         number[i, j] = number[j, i] = np.arange(len(i))
         own = np.eye(len(i), dtype=bool)[number][:, :, number]  # a link against itself
         for _ in range(20 if quick else 500):

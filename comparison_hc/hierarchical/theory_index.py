@@ -10,6 +10,7 @@ import numpy as np
 
 from ..checks import check, compare_rows
 from ..dendrogram import random_tree
+from ..ground.narrow import bincount
 from .planted import level_labels
 from ..metrics import average_ari
 
@@ -19,7 +20,7 @@ def together(
 ):  # (m, P) 0 or 1
     "Whether a partition puts each of the P pairs together."
     rows, columns = np.triu_indices(partitions.shape[1], 1)
-    return (partitions[:, rows] == partitions[:, columns]).astype(int)
+    return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 
 
 def rand_indices(
@@ -80,7 +81,7 @@ def averaged_index_range(quick=True, rng=0):
         wrong = int((index >= 1 - 1e-12).sum()) - len(every)
         rows.append((n, "smallest ARI of two partitions", index.min(), ">=", -0.5))
         rows.append((n, "ARI = 1 for different partitions", wrong, "=", 0))
-        shape = np.array(["".join(map(str, sorted(np.bincount(row)))) for row in every])
+        shape = np.array(["".join(map(str, sorted(bincount(row)))) for row in every])
         proper = [name for name in np.unique(shape) if 1 < len(name) < n]  # neither one cluster nor N
         means = [index[np.flatnonzero(shape == one)[0], shape == two].mean() for one in proper for two in proper]
         rows.append((n, "mean ARI over permutations", float(np.abs(means).max(initial=0)), "<=", 1e-12))

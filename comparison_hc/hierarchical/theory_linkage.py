@@ -162,7 +162,7 @@ LARGE = {1: 15, 2: 3, 3: 2}  # L: the N0 from which the converse is proved
 )
 def converse_events(quick=True):
     "Edge probabilities against their bounds, and the exact probability bound against ½; how large N₀ must be, by L."
-    n = np.unique(np.geomspace(2, 1e5, 60 if quick else 600).astype(int))
+    n = np.unique(np.geomspace(2, 1e5, 60 if quick else 600).astype(np.int64))
     p, q, _ = np.array([converse_bound(int(a)) for a in n]).T
     rows = [(1, int(a), "N₀ p < 1", x, "<", 1.0) for a, x in zip(n, p * n)]
     rows += [(1, int(a), "q N₀ √(N₀ ln N₀) > 1/10", x, ">", 0.1) for a, x in zip(n, q * n * np.sqrt(n * np.log(n)))]

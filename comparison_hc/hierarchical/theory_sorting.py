@@ -38,7 +38,7 @@ def tree_of_order(
     distance = np.empty(len(order))
     distance[list(order)] = range(1, len(order) + 1)
     nodes = [frozenset([i]) for i in range(n_objects)]
-    for a, b in linkage(distance, method)[:, :2].astype(int):
+    for a, b in linkage(distance, method)[:, :2].astype(np.int64):
         nodes.append(nodes[a] | nodes[b])
     return frozenset(nodes)
 
@@ -169,7 +169,7 @@ def sorting_is_enough(quick=True, rng=0):
         order = run(merge_sort_pairs(n), oracle)
         rows.append((n, "questions", oracle.n_queries, P * ceil(log2(P))))
         rows.append((n, "differing merges", differing_merges(order, w), 0))
-    n = np.unique(np.geomspace(3, 1e5, 200).astype(int))
+    n = np.unique(np.geomspace(3, 1e5, 200).astype(np.int64))
     pairs = n * (n - 1) // 2
     constants = pairs * np.ceil(np.log2(pairs)) / (n**2 * np.log(n))
     rows += [(int(a), "bound / (N² ln N)", b, 1 / log(2)) for a, b in zip(n, constants)]

@@ -13,6 +13,7 @@ import numpy as np
 from ..comparisons import pair_from_index
 from ..dendrogram import Dendrogram
 from ..ground.grams import gram_of_votes
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import check_flag, check_pairwise, check_progress, check_similarity
 from .questions import questions_from_columns
 from .tournaments import merges_in_order
@@ -120,7 +121,7 @@ class TripletVotes:
         K,  # number of places
     ):  # (K, K) floats, whole numbers
         "Votes of the judges in p for the objects in q."
-        return np.bincount(place[self.i] * K + place[self.j], self.sign, K * K).reshape(K, K)
+        return bincount(place[self.i] * K + place[self.j], self.sign, K * K).reshape(K, K)
 
     def sums(
         self,
@@ -128,9 +129,9 @@ class TripletVotes:
         size,  # (K,) objects at every place
     ):  # (K, K) array E
         "E from scratch."
-        K, p, third = len(size), place[self.i], np.repeat(place, np.diff(self.start))
+        K, p, third = len(size), place[self.i], repeat(place, np.diff(self.start))
         weight = self.sign * (p != third) / size[third]
-        return np.bincount(p * K + place[self.j], weight, K**2).reshape(K, -1)
+        return bincount(p * K + place[self.j], weight, K**2).reshape(K, -1)
 
     def take_over(
         self,
@@ -149,7 +150,7 @@ class TripletVotes:
             change = np.where(p == own, 0, after - 1 / size[own])
             p[p == b] = a
             q[q == b] = a
-            E += np.bincount(p * len(E) + q, self.sign[rows] * change, E.size).reshape(E.shape)
+            E += bincount(p * len(E) + q, self.sign[rows] * change, E.size).reshape(E.shape)
 
 # %% ../../nbs/1_hierarchical/15w_triplet_votes.ipynb #rankedtripletvotes
 class RankedTripletVotes:
@@ -178,7 +179,7 @@ class RankedTripletVotes:
         before, upto = (np.take_along_axis(total, side, axis=1) for side in (self.left, self.right))
         value = before + upto - total[:, -1:]
         value[:, 0] = 0  # the judge itself
-        return np.bincount((place[:, None] * K + place[self.order]).ravel(), value.ravel(), K * K).reshape(K, K)
+        return bincount((place[:, None] * K + place[self.order]).ravel(), value.ravel(), K * K).reshape(K, K)
 
     def balance(
         self,
@@ -216,7 +217,7 @@ def merge_links_of_triplets(
     progress=None,  # called with (merges done, merges in all)
 ):  # (K − 1, 2) nodes merged, in SciPy's numbering
     "Merge the link of highest score until one cluster is left."
-    place, size = place.copy(), np.bincount(place).astype(float)
+    place, size = place.copy(), bincount(place).astype(float)
     n_initial, node = len(size), np.arange(len(size))
     E, merges = np.empty((0, 0)), []
     for K in range(n_initial, 1, -1):  # clusters before this merge
@@ -245,7 +246,7 @@ def merges_by_nearness(
     place,  # (N,) initial cluster of every object
 ):  # list of K − 1 pairs of nodes, numbered anew
     "The same merges, the nearest sides first as far as children come before parents; quotients of integers."
-    size, row, near = np.bincount(place), list(range(place.max() + 1)), []
+    size, row, near = bincount(place), list(range(place.max() + 1)), []
     S = votes.balance(place, len(size))
     S = S + S.T
     for left, right in merges.tolist():

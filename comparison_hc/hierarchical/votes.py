@@ -12,6 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..ground.grams import vote_lists
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import check_labels, require
 
 # %% ../../nbs/1_hierarchical/13w_votes.ipynb #tabledvotes
@@ -89,8 +90,8 @@ class ListedVotes:
         if beat.nnz + lost.nnz > self.beat.shape[0]:
             return slice(None), lost.T @ change - beat.T @ change
         heard = np.concatenate([lost.indices, beat.indices])
-        gains = np.repeat(change, np.diff(lost.indptr))
-        losses = np.repeat(-change, np.diff(beat.indptr))
+        gains = repeat(change, np.diff(lost.indptr))
+        losses = repeat(-change, np.diff(beat.indptr))
         if self.weighted:
             gains, losses = gains * lost.data, losses * beat.data
         return heard, np.concatenate([gains, losses])
@@ -117,12 +118,12 @@ class ListedVotes:
         step, ends = 1 << 22, self.beat.indptr  # blocks of rows with about so many answers
         cuts = np.unique(np.append(np.searchsorted(ends, np.arange(0, ends[-1], step)), len(link)))
         for start, stop in zip(cuts, cuts[1:]):
-            x = np.repeat(link[start:stop], np.diff(ends[start : stop + 1])).astype(np.int64)
+            x = repeat(link[start:stop], np.diff(ends[start : stop + 1])).astype(np.int64)
             y = link[self.beat.indices[ends[start] : ends[stop]]]
             counted = (x >= 0) & (y >= 0)
             cells = x[counted] * n_links + y[counted]
             counts = self.beat.data[ends[start] : ends[stop]][counted] if self.weighted else None
-            balance += np.bincount(cells, counts, n_links**2).reshape(n_links, n_links)
+            balance += bincount(cells, counts, n_links**2).reshape(n_links, n_links)
         return TabledVotes(balance - balance.T)
 
     def worth_contracting(
@@ -201,7 +202,7 @@ class LinkScores:
     ):
         self.votes = votes
         self.place = place.copy()
-        self.size = (np.bincount(place) if sizes is None else sizes).astype(float)
+        self.size = (bincount(place) if sizes is None else sizes).astype(float)
         self.node = np.arange(len(self.size))
         self.B = None
 
@@ -256,7 +257,7 @@ class LinkScores:
             np.add.at(self.B.reshape(-1), flat, values)
             np.add.at(self.B.reshape(-1), flat % K * K + flat // K, values)
         else:
-            sums = np.bincount(flat, values, self.B.size).reshape(self.B.shape)
+            sums = bincount(flat, values, self.B.size).reshape(self.B.shape)
             self.B += sums
             self.B += sums.T
 
@@ -318,7 +319,7 @@ def check_partition(
     clusters = list(initial)
     if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")
-        ends = np.cumsum(np.bincount(labels))[:-1]
+        ends = np.cumsum(bincount(labels))[:-1]
         return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), ends)))
     require(all(map(_is_group, clusters)), "initial", rule, initial)
     clusters = [tuple(cluster) for cluster in clusters]

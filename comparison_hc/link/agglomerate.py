@@ -56,7 +56,7 @@ def line_ranks(
 ):  # (m,) rank of each just right of x, 0 for the lowest; equal lines have equal ranks
     "Lines in the order in which they lie, lowest first."
     order = sorted(range(len(lines)), key=cmp_to_key(lambda i, j: -first_of(lines[i], lines[j], x)))
-    ranks = np.zeros(len(lines), dtype=int)
+    ranks = np.zeros(len(lines), dtype=np.int64)
     for before, after in zip(order, order[1:]):
         ranks[after] = ranks[before] + (first_of(lines[before], lines[after], x) != 0)
     return ranks

@@ -73,7 +73,7 @@ def loss_chart(
     )
 
 # %% ../../nbs/4_link/43w_charts.ipynb #loss-colour
-COLOURS = ("#0072B2", "#56B4E9", "#F0E442", "#E69F00", "#D55E00")  # low loss to high; colour-blind safe
+COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00")  # low loss to high; white lines show on all
 
 
 def loss_colour(

@@ -30,6 +30,14 @@ class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
         self.merges = merges
         self.n_clusters = n_clusters
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True  # cross-validation takes rows and columns of a matrix of distances
+        return tags
+
+    def _more_tags(self):  # the same for scikit-learn before 1.6
+        return {"pairwise": True}
+
     def fit(
         self,
         X,  # (n, n) distances, or a pair of them for two metrics

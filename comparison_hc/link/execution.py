@@ -28,7 +28,7 @@ def next_change(
     "Up to where this pair is certainly the one that is merged."
     if not problem.is_metric or problem.merges[0] is AVERAGE:
         return float(crossings(ends[:, i, j], ends, x).min())
-    cluster_of = np.empty(len(problem.D0), dtype=int)
+    cluster_of = np.empty(len(problem.D0), dtype=np.int64)
     for c, cluster in enumerate(clusters):
         cluster_of[list(cluster)] = c
     a, b = np.nonzero(cluster_of[:, None] < cluster_of)

@@ -53,7 +53,7 @@ def learn_linkage(
     is_sequence = isinstance(instances, (list, tuple)) and len(instances)
     require(is_sequence, "instances", "a sequence of at least one pair (distances, labels)", instances)
     check_progress(progress)
-    check_workers(n_jobs)
+    n_jobs = check_workers(n_jobs)
     as_loss(loss)
     named = [instance_digest(one, merges, loss, n_clusters, number) for number, one in enumerate(instances)]
     digests, kinds = zip(*named)

@@ -11,6 +11,7 @@ from bisect import bisect_right
 
 import numpy as np
 
+from ..ground.narrow import repeat
 from .agglomerate import closest_pair, crossings
 from .inputs import AVERAGE, SINGLE
 from .square import knot_at
@@ -165,7 +166,7 @@ def one_node(
             here[i, j] = known.at(clusters[i], clusters[j], beta)
             ends[:, i, j] = ends[:, j, i] = here[i, j][0] @ (1.0, beta)
             above.append(here[i, j][1])
-    owner, rows = np.repeat(np.arange(len(here)), [len(r) for r in above]), np.concatenate(above)
+    owner, rows = repeat(np.arange(len(here)), [len(r) for r in above]), np.concatenate(above)
     number = {pair: k for k, pair in enumerate(here)}
     found = stretches(ends, [max(A) for A in clusters], knot_at(left, beta), knot_at(right, beta))
     if not found:

@@ -13,6 +13,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare_rows, mean_interval, proportion_interval
+from ..ground.narrow import repeat
 from ..ground.validation import as_rng
 from .band import confidence_band
 from .curves import LearnedLinkage
@@ -112,7 +113,7 @@ def deviations_and_noise(
     rows = []
     for counts, chance in samples_with_counts(len(losses), N):
         off = counts @ losses / N - losses.mean(axis=0)
-        rows.append((chance, off.max(), -off.min(), rademacher(np.repeat(losses, counts, axis=0))))
+        rows.append((chance, off.max(), -off.min(), rademacher(repeat(losses, counts, axis=0))))
     return np.array(rows)
 
 

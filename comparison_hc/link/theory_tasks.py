@@ -38,8 +38,8 @@ def tangent_metrics(
 ):  # two matrices of whole numbers: metrics
     "s² distances across two groups that are tangents of one parabola, seen as lines in β; the same small ones inside."
     q, n = s * s, 2 * s
-    D0 = np.zeros((n, n), dtype=int)
-    D1 = np.zeros((n, n), dtype=int)
+    D0 = np.zeros((n, n), dtype=np.int64)
+    D1 = np.zeros((n, n), dtype=np.int64)
     across = [(a, b) for a in range(s) for b in range(s, n)]
     for k, (a, b) in enumerate(across):
         u = 2 * k + 1  # the tangent of β² at u/2q, times 4q²: 4q u β − u²

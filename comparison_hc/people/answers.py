@@ -179,8 +179,8 @@ class Settings:
         object.__setattr__(self, "names", check_names(self.names, argument="items"))
         is_name = isinstance(self.person, str) and self.person.strip() and self.person.isprintable()
         require(is_name, "person", "a name of printable characters", self.person)
-        check_integer(self.seed, "seed", 0, 2**32 - 1)
-        check_integer(self.repeat_every, "repeat_every", 0)
+        for field, high in dict(seed=2**32 - 1, repeat_every=None).items():
+            object.__setattr__(self, field, check_integer(getattr(self, field), field, 0, high))
 
     @property
     def n(self):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..comparisons import Triplets, as_comparisons
 from ..dendrogram import Dendrogram
+from ..ground.narrow import bincount
 from ..ground.questions import distinct_questions
 from ..ground.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..ground.workers import check_workers, map_in_order
@@ -45,7 +46,7 @@ def people_of(
 ):  # (sorted names as text, (m,) number of the person who gave each answer)
     "Who answered. Raises `InputError` where nobody knows."
     known = answers.respondents is not None
-    require(known, "answers", "answers with respondents: a column that says who answered", answers)
+    require(known, "answers", "with a column that says who answered (respondent=…, --respondent …)", answers)
     names, person = np.unique(np.asarray(answers.respondents).astype(str), return_inverse=True)
     require(len(names) > 1, "answers", "answers of at least two people", names.tolist())
     return names.tolist(), person
@@ -76,11 +77,11 @@ def own_consistency(
     names, person = people_of(answers)
     _, question, low_won = distinct_questions(*answers.winners_and_losers())
     asked, number = np.unique(np.stack([person, question]), axis=1, return_inverse=True)
-    yes = np.bincount(number.ravel(), weights=low_won, minlength=asked.shape[1])
-    no = np.bincount(number.ravel(), minlength=asked.shape[1]) - yes
+    yes = bincount(number.ravel(), weights=low_won, minlength=asked.shape[1])
+    no = bincount(number.ravel(), minlength=asked.shape[1]) - yes
     equal = (yes * (yes - 1) + no * (no - 1)) / 2
     pairs = (yes + no) * (yes + no - 1) / 2
-    return np.stack([np.bincount(asked[0], w, len(names)) for w in (equal, pairs)], axis=1).astype(np.int64)
+    return np.stack([bincount(asked[0], w, len(names)) for w in (equal, pairs)], axis=1).astype(np.int64)
 
 # %% ../../nbs/8_people/82_crowd.ipynb #crowd-table
 def to_look_at(
@@ -112,9 +113,9 @@ def crowd_table(
     answers = as_comparisons(answers, weighted=True)
     names, person = people_of(answers)
     check_integer(min_decided, "min_decided")
-    number, weights = np.bincount(person), each_weight(answers)
+    number, weights = bincount(person), each_weight(answers)
     said = against_the_others(answers, build, n_jobs, progress)
-    decided, agree, disagree = (np.bincount(person, w) for w in (said != 0, weights * (said > 0), weights * (said < 0)))
+    decided, agree, disagree = (bincount(person, w) for w in (said != 0, weights * (said > 0), weights * (said < 0)))
     equal, pairs = own_consistency(answers).T
     with np.errstate(invalid="ignore"):
         share = agree / (agree + disagree)
@@ -135,7 +136,7 @@ def crowd_table(
         whole = places.shape == (len(answers),) and places.dtype.kind in "iub" and (places >= -1).all()
         require(whole, "places", rule, places)
         with np.errstate(invalid="ignore"):
-            table["first place"] = np.bincount(person, places == 0) / np.bincount(person, places >= 0)
+            table["first place"] = bincount(person, places == 0) / bincount(person, places >= 0)
     table["look"] = to_look_at(share, decided, min_decided)
     return table.sort_values(["agreement", "person"], ignore_index=True)
 

@@ -8,6 +8,7 @@ __all__ = ['SHOWN', 'add_people', 'biased_people', 'percent', 'people_lines', 'p
 # %% ../../nbs/8_people/82w_people_command.ipynb #people-words-exports
 import numpy as np
 
+from ..ground.narrow import bincount
 from ..ground.progress import command_bar
 from ..practice.reading_command import add_reading, say, typed_places
 
@@ -44,7 +45,7 @@ def biased_people(
     from comparison_hc.people.crowd import people_of
 
     names, person = people_of(answers)
-    asked, first = (np.bincount(person, kept).astype(np.int64).tolist() for kept in (places >= 0, places == 0))
+    asked, first = (bincount(person, kept).astype(np.int64).tolist() for kept in (places >= 0, places == 0))
     p = [binomtest(f, n, 1 / n_places).pvalue if n else 1 for f, n in zip(first, asked)]
     return [name for name, value in zip(names, p) if value <= 0.05 / len(names)]
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..comparisons import as_triplets
 from ..dendrogram import Dendrogram
+from ..ground.narrow import bincount
 from ..ground.validation import NotConvergedWarning, as_array, as_rng, check_integer, check_number, require
 from .embedding_losses import compared_pairs, forte_from, t_ste_loss
 
@@ -74,7 +75,7 @@ class Embedding:
 def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     "The gate of both methods: (`Triplets`, d)."
     triplets = as_triplets(triplets, n_objects, weighted=True)
-    unseen = np.flatnonzero(np.bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
+    unseen = np.flatnonzero(bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
     rule = "about every object at least once (nothing would place the others)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):

@@ -8,6 +8,7 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 # %% ../../nbs/5_practice/53w_command_files.ipynb #imports
 import os
 
+from ..ground.headers import is_whole_number
 from ..ground.reading import existing_file
 from ..ground.validation import InputError, require
 
@@ -129,7 +130,10 @@ def read_similarity(
     for i, row in enumerate(cells):
         for j, cell in enumerate(row):
             value = _number(cell)
-            require(value is not None or i == j, f"{path}, row {i + 1} of the table,", "made of numbers", cell)
+            where = f"{path}, row {i + 1} of the table,"
+            require(value is not None or i == j, where, "made of numbers", cell)
+            rounded = i != j and is_whole_number(cell) and int(cell) != value
+            require(not rounded, where, "made of numbers that a float holds exactly", cell)
             similarity[i, j] = 0.0 if value is None else value
     return similarity, names
 

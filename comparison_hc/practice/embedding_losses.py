@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import pair_from_index
+from ..ground.narrow import bincount
 
 # %% ../../nbs/5_practice/55w_embedding_losses.ipynb #pairs
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def logistic_loss(
         if weights is not None:
             here, pull = here * weights[start : start + size], pull * weights[start : start + size]
         loss += here.sum()
-        slope += np.bincount(b, pull, len(score)) - np.bincount(a, pull, len(score))
+        slope += bincount(b, pull, len(score)) - bincount(a, pull, len(score))
     total = len(near) if weights is None else weights.sum()
     return loss / total, slope / total
 
@@ -71,7 +72,7 @@ def t_ste_loss(
     loss, slope = logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far, pairs.weights)
     push = -(alpha + 1) * slope / (alpha + D)  # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
     n = len(points)
-    pushed = [np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in apart.T]
+    pushed = [bincount(pairs.low, push * x, n) - bincount(pairs.high, push * x, n) for x in apart.T]
     return loss, np.stack(pushed, axis=1)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..comparisons import as_comparisons
 from ..dendrogram import Dendrogram
+from ..ground.narrow import bincount
 from ..ground.questions import distinct_questions
 from ..ground.validation import as_rng, check_progress, require
 from ..ground.workers import until_interrupted
@@ -59,7 +60,7 @@ def most_reachable(
     weights = np.ones(len(answers)) if weights is None else weights
     if answers.width == 4:
         _, question, low_won = distinct_questions(*answers.winners_and_losers())
-        votes = np.bincount(2 * question + low_won, weights, 2 * (question.max() + 1)).reshape(-1, 2)
+        votes = bincount(2 * question + low_won, weights, 2 * (question.max() + 1)).reshape(-1, 2)
         return float(votes.max(axis=1).sum() / weights.sum())
     rows = answers.array.astype(np.int64)
     place = np.argsort(np.argsort(rows, axis=1), axis=1)  # of i, j and k among the three, in increasing order

@@ -130,7 +130,7 @@ def convert_mnist(images, labels):  # pairs (file, bytes)
     for path in (images, labels):
         data = gzip.decompress(path.read_bytes())
         require(data[:3] == b"\x00\x00\x08", str(path), "an IDX file of bytes", data[:3])
-        shape = np.frombuffer(data, ">u4", count=data[3], offset=4).astype(int)
+        shape = np.frombuffer(data, ">u4", count=data[3], offset=4).astype(np.int64)
         arrays.append(np.frombuffer(data, np.uint8, offset=4 + 4 * data[3]).reshape(shape))
     out = io.BytesIO()
     np.savez_compressed(out, images=arrays[0], labels=arrays[1])

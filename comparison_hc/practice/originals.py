@@ -15,14 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..ground.files import write_whole
+from ..ground.narrow import IN_BROWSER, needed
 from ..ground.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #places
 def cache_folder():  # `Path`
-    "The folder for what was downloaded and converted."
+    "The folder for what was downloaded and converted; in a browser one that is gone with its page."
+    if place := os.environ.get("COMPARISON_HC_CACHE") or IN_BROWSER and "~/.cache/comparison_hc":
+        return Path(place).expanduser()
     import pooch
 
-    return Path(os.environ.get("COMPARISON_HC_CACHE") or pooch.os_cache("comparison_hc")).expanduser()
+    return Path(pooch.os_cache("comparison_hc")).expanduser()
 
 
 def places():  # list of (name, `Path`)
@@ -61,8 +64,7 @@ def download_original(
 
     Raises `OSError` without network or space, `ValueError` if it is not the original.
     """
-    import pooch
-
+    pooch = needed("pooch", "a download")
     target, log = Path(cache) / original.path, pooch.get_logger()
     level = log.level
     log.setLevel("ERROR")

@@ -13,6 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..ground.files import write_whole as write_whole
+from ..ground.narrow import needed
 from ..ground.validation import require, visible_text
 from . import page_sections as show
 from .page_sections import paper_picture, picture_of
@@ -76,7 +77,7 @@ def png_picture(
     result,  # `Result`
 ):  # bytes
     "The tree as PNG, two pixels a point."
-    import vl_convert
+    vl_convert = needed("vl_convert", "a tree as PNG")
 
     return vl_convert.svg_to_png(svg_text(result), scale=2)
 
@@ -85,7 +86,7 @@ def pdf_picture(
     result,  # `Result`
 ):  # bytes
     "The tree as PDF: lines and letters, not pixels; in columns on a sheet of A4 where it would be longer."
-    import vl_convert
+    vl_convert = needed("vl_convert", "a tree as PDF")
 
     return vl_convert.svg_to_pdf(paper_picture(result).svg(scale=0.75))  # it takes a pixel for a point, 1/72 inch
 

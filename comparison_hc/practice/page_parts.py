@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..ground.narrow import bincount
 from ..ground.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..ground.rows import four_columns
 from ..ground.validation import InputError, MissingFileError, require
@@ -31,7 +32,7 @@ def pair_votes(
     N, weights = answers.n_objects, answers.weights
 
     def count(a, b):
-        found = np.bincount(a * N + b, weights, minlength=N * N).reshape(N, N).astype(float)
+        found = bincount(a * N + b, weights, minlength=N * N).reshape(N, N).astype(float)
         return found + found.T
 
     won = count(i, j)
@@ -297,12 +298,22 @@ REFERENCES = {
     "Representations.",
     "KL17": "Kleindessner, M., & von Luxburg, U. (2017). Kernel Functions Based on Triplet Comparisons. Advances in "
     "Neural Information Processing Systems, 30.",
+    "VW12": "van der Maaten, L., & Weinberger, K. (2012). Stochastic Triplet Embedding. IEEE International Workshop on "
+    "Machine Learning for Signal Processing.",
+    "JJN16": "Jain, L., Jamieson, K., & Nowak, R. (2016). Finite Sample Prediction and Recovery Bounds for Ordinal "
+    "Embedding. Advances in Neural Information Processing Systems, 29.",
+    "TL14": "Terada, Y., & von Luxburg, U. (2014). Local Ordinal Embedding. International Conference on Machine "
+    "Learning.",
 }
+_EMBEDDED = {"VW12": "t-STE", "JJN16": "FORTE", "TL14": "soft ordinal embedding"}
 _CITED = {
     "F19": "Ghoshdastidar, Perrot and von Luxburg (2019)",
     "N20": "Perrot, Esser and Ghoshdastidar (2020)",
     "L20": "Balcan, Dick and Lang (2020)",
     "KL17": "Kleindessner and von Luxburg (2017)",
+    "VW12": "van der Maaten and Weinberger (2012)",
+    "JJN16": "Jain, Jamieson and Nowak (2016)",
+    "TL14": "Terada and von Luxburg (2014)",
 }
 
 
@@ -340,7 +351,8 @@ def methods_section(
 ):  # list of sentences
     "What was done, in sentences for a methods section."
     answers, papers = result.comparisons, cited_papers(result)
-    by = f" ({result.method})" if result.method else ""
+    inside = result.method.replace(" (", "; ").replace(")", "")  # no brackets in brackets
+    by = f" ({inside})" if inside else ""
     tree = hasattr(result, "dendrogram")
     about = f"{len(result.names):,} objects"
     if answers is not None:
@@ -351,7 +363,10 @@ def methods_section(
     version = (result.how or {}).get("version")
     program = f"comparison_hc{f' {version}' if version else ''}"
     sentences = [f"From {about}, {made}{by} with {program}."]
-    if papers:
+    if papers and papers[0] in _EMBEDDED:
+        said = f"The objects were embedded in the plane by {_EMBEDDED[papers[0]]}, {_CITED[papers[0]]}, "
+        sentences.append(said + "and the points were joined by average linkage.")
+    elif papers:
         method = _method_of(result) if tree else None
         ours = method is not None and method.source.startswith("ours")
         how = "is a variant, for triplets, of one by" if ours else "is that of"

@@ -164,6 +164,7 @@ def tree_data(
     sideways = places.look.sideways
     names = list(map(visible_text, result.names))
     fields = dict(names=names, children=tree.children.tolist(), order=order.tolist())
+    fields |= dict(parents=np.minimum(tree.parents, len(tree.parents) - 1).tolist())  # the root's is itself
     fields |= dict(starts=tree.starts.tolist(), sizes=tree.sizes.tolist(), cuts=cuts, k=result.n_clusters, tint=tint)
     fields |= dict(colours=COLOURS, inks=list(map(ink_on, COLOURS)), above=ABOVE, stops=cut_stops(result, places))
     fields |= dict(folded=[node for node in places.ends if node >= tree.n_leaves], sideways=sideways)
@@ -172,7 +173,7 @@ def tree_data(
 
 
 _CONTROLS = """<div class="controls" id="controls" hidden>
-<label>clusters <input type="range" id="k" min="1" value="1"><output id="k-said" for="k"></output></label>
+<label>clusters <input type="range" id="k" min="1" max="{most}" value="1"><output id="k-said" for="k"></output></label>
 <label>search <input type="search" id="search"></label><span id="found" role="status"></span>
 <span><button id="smaller" aria-label="smaller">−</button> <button id="larger" aria-label="larger">+</button>
 <button id="fit">fit</button> <button id="unfold">unfold all</button></span>
@@ -186,7 +187,8 @@ def tree_section(
     picture, controls, on_top = picture_of(result, most_cuts(result) if moves(result) else 0), "", []
     if moves(result):
         data = tree_data(result, picture)
-        controls = f'{_CONTROLS}<script type="application/json" id="tree-data">{safe_json(data)}</script>'
+        script = f'<script type="application/json" id="tree-data">{safe_json(data)}</script>'
+        controls = _CONTROLS.format(most=len(data["cuts"])) + script
         on_top = [_cutter(picture.places, data["stops"][(result.n_clusters or 1) - 1])]
     sheet, on_paper = sheet_section(result, picture.places)
     seen, moving = _caption(result, picture)
@@ -383,7 +385,15 @@ def people_section(
     result,  # `Result` or `FlatResult`
 ):  # text of an HTML element, '' where there is nothing to show
     "One row a person."
-    return "" if result.people is None else f"<h2>The people</h2>{parts.frame_html(result.people)}"
+    if result.people is None:
+        return ""
+    table = result.people.copy()
+    for name in table.columns:
+        if table[name].dtype == bool:
+            table[name] = table[name].map({True: "yes", False: ""})
+        elif name == "share":
+            table[name] = [f"{share:.1%}" for share in table[name]]
+    return f"<h2>The people</h2>{parts.frame_html(table)}"
 
 
 def how_section(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
+from ..ground.narrow import bincount
 from ..ground.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/5_practice/57w_splits.ipynb #object-sets
@@ -47,7 +48,7 @@ def held_out_units(
     rng,  # `numpy.random.Generator`
 ):  # (m,) bool
     "Answers of randomly chosen units, about `test_share` of all; at least one unit on each side."
-    sizes = np.bincount(units)
+    sizes = bincount(units)
     order = rng.permutation(len(sizes))
     reached = np.cumsum(sizes[order])
     most = np.abs(reached - test_share * len(units)).argmin() + 1  # as near to the share as whole units allow

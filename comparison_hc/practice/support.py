@@ -14,6 +14,7 @@ import numpy as np
 from ..comparisons import as_comparisons
 from ..ground.agreement import check_dendrogram
 from ..ground.linkage_tree import frozen
+from ..ground.narrow import bincount, repeat
 from ..ground.validation import as_array, as_rng, check_integer, check_progress, require
 from ..ground.workers import check_workers, map_in_order, until_interrupted
 from ..hierarchical.weights import each_weight
@@ -49,11 +50,11 @@ def resampled(
     rng,  # `numpy.random.Generator`
 ):  # answers of the same kind
     "As many units as there are, drawn with replacement."
-    rows, size = np.argsort(units, kind="stable"), np.bincount(units)
+    rows, size = np.argsort(units, kind="stable"), bincount(units)
     drawn = rng.integers(len(size), size=len(size))
     begin = (np.cumsum(size) - size)[drawn]  # where the rows of each drawn unit begin, in the sorted rows …
     long = size[drawn]  # … and how many there are
-    return answers.take(rows[np.repeat(begin - np.cumsum(long) + long, long) + np.arange(long.sum())])
+    return answers.take(rows[repeat(begin - np.cumsum(long) + long, long) + np.arange(long.sum())])
 
 # %% ../../nbs/5_practice/58_support.ipynb #support-class
 @dataclass(frozen=True, eq=False, repr=False)

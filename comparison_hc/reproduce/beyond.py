@@ -9,6 +9,7 @@ __all__ = ['OWN', 'asking_methods', 'adds_average_linkage', 'given_methods', 'eq
 # %% ../../nbs/9_reproduce/93aw_beyond_runs.ipynb #1e15212e
 import numpy as np
 
+from ..ground.narrow import bincount
 from ..ground.validation import as_rng, check_integer, check_number
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive
@@ -27,7 +28,7 @@ def adds_average_linkage(
 ):  # `Dendrogram`
     "Average linkage on AddS-3 (N20): answers that say i and j are near, less those that say they are far."
     n, (i, j, k) = triplets.n_objects, triplets.array.T
-    S = (np.bincount(i * n + j, minlength=n * n) - np.bincount(i * n + k, minlength=n * n)).reshape(n, n)
+    S = (bincount(i * n + j, minlength=n * n) - bincount(i * n + k, minlength=n * n)).reshape(n, n)
     return kernel_average_linkage(S + S.T)
 
 

@@ -170,7 +170,7 @@ _LOOKS = {
 
 
 def _lines(means, x, y, shown):
-    "A panel of means: rows with a method, x and y; `shown`: the methods of all panels, which share one legend."
+    "A panel of means with two standard errors; `shown`: the methods of all panels, which share one legend."
     import altair as alt
 
     frame = means.assign(own=means["method"].str.endswith(OWN), method=means["method"].str.replace(OWN, ""))
@@ -181,24 +181,27 @@ def _lines(means, x, y, shown):
     def scale(part):
         return alt.Scale(domain=list(looks), range=[look[part] for look in looks.values()])
 
-    color = alt.Color("method:N", scale=scale(0), title=title)
+    legend = alt.Legend(symbolOpacity=1)  # that of the spread would fade it
+    color = alt.Color("method:N", scale=scale(0), title=title, legend=legend)
     dash = alt.StrokeDash("own:N", scale=alt.Scale(domain=[False, True], range=[[1, 0], [5, 3]]), legend=None)
     base = alt.Chart(frame).encode(x=x, y=y, detail="own:N", color=color)
+    spread = base.mark_rule(opacity=0.45).encode(y=alt.Y("low:Q", title=y["title"]), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5).encode(strokeDash=dash)
     point = base.mark_point(filled=True, size=45, opacity=1)
-    return line + point.encode(shape=alt.Shape("method:N", scale=scale(1), title=title))
+    return spread + line + point.encode(shape=alt.Shape("method:N", scale=scale(1), title=title, legend=legend))
 
 
 def _means(kept, measure):
-    "Mean of a measure by budget or ε and method, one row each."
-    means = measured(kept, measure).groupby(level=0).mean().reset_index()
-    return means.melt(id_vars="factor" if "factor" in kept else "epsilon", var_name="method")
+    "Mean of a measure by budget or ε and method, one row each, with two standard errors to both sides."
+    runs = measured(kept, measure).rename_axis(columns="method").stack().groupby(level=[0, 2])
+    means, error = runs.mean(), 2 * runs.sem()
+    return means.to_frame("value").assign(low=means - error, high=means + error).reset_index()
 
 # %% ../../nbs/9_reproduce/93bw_beyond_figures.ipynb #df3fc4c1
 def equal_budget_chart(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
 ):  # Altair chart
-    "Mean AARI against the budget, a panel for triplets, for quadruplets and for questions."
+    "Mean AARI against the budget: panels for triplets, by kernels and by votes, for quadruplets and for questions."
     import altair as alt
 
     means = _means(kept, "aari")
@@ -207,11 +210,18 @@ def equal_budget_chart(
     budgets = alt.Axis(values=sorted(set(kept["factor"])))
     x = alt.X("factor:Q", title="comparisons / N²", scale=alt.Scale(type="log", base=2), axis=budgets)
     y = alt.Y("value:Q", title=f"AARI, mean of {kept['repetition'].nunique()}", scale=alt.Scale(domain=[0, 1]))
-    panels = []
-    for known, title in (("triplets", "given triplets"), ("quadruplets", "given quadruplets"), ("asked", "asking")):
-        panel = _lines(means[means["known"] == known], x, y, set(means["method"]))
-        panels.append(panel.properties(width=185, height=210, title=title))
-    return alt.hconcat(*panels)
+    given, kernel = means["known"] == "triplets", means["method"].str.contains("K–AL")
+    parts = {
+        "given triplets, kernels": given & kernel,
+        "given triplets, votes and yardstick": given & ~kernel,
+        "given quadruplets": means["known"] == "quadruplets",
+        "asking": means["known"] == "asked",
+    }
+    shown = set(means["method"])
+    panels = [
+        _lines(means[rows], x, y, shown).properties(width=230, height=190, title=title) for title, rows in parts.items()
+    ]
+    return alt.concat(*panels, columns=2)
 
 
 def wrong_answers_chart(

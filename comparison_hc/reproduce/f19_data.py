@@ -156,7 +156,7 @@ def purity(
     "Share of the objects that belong to the most frequent class of their cluster."
     classes = check_labels(labels)
     clusters = check_labels(clusters, len(classes), "clusters")
-    counts = np.zeros((clusters.max() + 1, classes.max() + 1), dtype=int)
+    counts = np.zeros((clusters.max() + 1, classes.max() + 1), dtype=np.int64)
     np.add.at(counts, (clusters, classes), 1)
     return float(counts.max(axis=1).sum() / len(classes))
 

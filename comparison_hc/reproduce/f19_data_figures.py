@@ -34,7 +34,7 @@ _LOOKS = {
     "4–AL": ("#E69F00", "triangle-up"),
     "t-STE–AL": ("#CC79A7", "square"),
     "FORTE–AL": ("#009E73", "diamond"),
-    "AL, similarities known": ("#000000", "cross"),
+    "AL, similarities known": ("#000000", "M-1,-.2H-.2V.2H-1ZM.2,-.2H1V.2H.2Z"),  # two dashes, as the line has
 }
 
 
@@ -78,11 +78,9 @@ def data_chart(
     line = base.mark_line(strokeWidth=1.3, aria=False).encode(
         y=y, strokeDash=alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value([4, 3]), alt.value([1, 0]))
     )
-    point = (
-        base.transform_filter(f"datum.method != '{REFERENCES[0]}'")
-        .mark_point(size=36, filled=True, opacity=1, aria=False)
-        .encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend))
-    )
+    size = alt.condition(f"datum.method == '{REFERENCES[0]}'", alt.value(0), alt.value(36))
+    point = base.mark_point(filled=True, opacity=1, aria=False)
+    point = point.encode(y=y, shape=alt.Shape("method:N", scale=scale(1), legend=legend), size=size)
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
     return (
         alt.layer(band, line, point, data=data)

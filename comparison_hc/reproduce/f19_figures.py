@@ -56,20 +56,19 @@ def planted_chart(
         axis=alt.Axis(values=[0.4, 0.8, 1.2, 1.6, 2]),
     )
     y = alt.Y("aari:Q", title="AARI, mean ± sd", scale=alt.Scale(domain=[-0.05, 1.02], nice=False))
-    legend = alt.Legend(title="method", symbolOpacity=1)  # that of the band would fade it
+    # the band's opacity would fade the legend, a dash would fray the edges of its symbols
+    legend = alt.Legend(title="method", symbolOpacity=1)
     base = alt.Chart().encode(x=x, color=alt.Color("method:N", scale=color, legend=legend))
     band = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title="AARI, mean ± sd"), y2="high:Q")
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=legend))
+    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=None))
     point = base.mark_point(size=38, filled=True, opacity=1).encode(
         y=y, shape=alt.Shape("method:N", scale=shape, legend=legend)
     )
     panels = list(dict.fromkeys(data.sort_values("p")["panel"]))
     size = 210 if len(panels) <= 3 else 180
-    return (
-        alt.layer(band, line, point, data=data)
-        .properties(width=size, height=size)
-        .facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns)
-    )
+    chart = alt.layer(band, line, point, data=data).properties(width=size, height=size)
+    chart = chart.facet(alt.Facet("panel:N", sort=panels, title=None), columns=columns)
+    return chart if len(panels) % columns == 0 else chart.resolve_axis(x="independent")  # no axis under no panel
 
 # %% ../../nbs/9_reproduce/91bw_f19_figures.ipynb #f19-figures-means
 def means_chart(
@@ -93,7 +92,7 @@ def means_chart(
     y = alt.Y("aari:Q", title=title, scale=alt.Scale(zero=False))
     legend = alt.Legend(title="method", symbolOpacity=1)
     base = alt.Chart(data).encode(x=x, color=alt.Color("method:N", scale=color, legend=legend))
-    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=legend))
+    line = base.mark_line(strokeWidth=1.3).encode(y=y, strokeDash=alt.StrokeDash("method:N", scale=dash, legend=None))
     point = base.mark_point(size=38, filled=True, opacity=1)
     point = point.encode(y=y, shape=alt.Shape("method:N", scale=shape, legend=legend))
     spread = base.mark_rule(opacity=0.6).encode(y=alt.Y("low:Q", title=title), y2="high:Q")

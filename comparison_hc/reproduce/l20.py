@@ -149,7 +149,7 @@ def flat_cut_loss(
 
     codes = check_labels(labels, len(labels))
     k = int(codes.max()) + 1
-    together = np.zeros((k, k), dtype=int)
+    together = np.zeros((k, k), dtype=np.int64)
     np.add.at(together, (dendrogram.cut(k), codes), 1)
     return 1 - together[linear_sum_assignment(-together)].sum() / len(codes)
 

@@ -227,7 +227,7 @@ def edge_histograms(
         images.shape,
     )
     down, right = np.gradient(images.astype(float), axis=(1, 2))
-    place = (np.arctan2(down, right) % np.pi * directions / np.pi).astype(int) % directions
+    place = (np.arctan2(down, right) % np.pi * directions / np.pi).astype(np.int64) % directions
     bins = np.stack([np.where(place == d, np.hypot(down, right), 0) for d in range(directions)], axis=-1)
     sums = bins.reshape(m, cells, height // cells, cells, width // cells, directions).sum(axis=(2, 4)).reshape(m, -1)
     length = np.linalg.norm(sums, axis=1, keepdims=True)

@@ -186,11 +186,11 @@ def agreement_chart(
         text=alt.Text("ari:Q", format=".2f"),
         color=alt.condition("datum.ari > 0.6", alt.value("white"), alt.value("black")),
     )
-    size = 30 * len(order)
+    size = 26 * len(order)
     return (
         alt.layer(cell, text, data=data)
         .properties(width=size, height=size)
-        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=2)
+        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
         .properties(title=_title(summary))
     )
 

@@ -63,26 +63,52 @@ def _in_two_units(data, units, y, color, dash, height):
     return alt.hconcat(*(panel.properties(width=290, height=height) for panel in panels))
 
 
+def _half(points, column):
+    "Where a curve first reaches one half, interpolated in the logarithm; NaN if nowhere between two points."
+    x, y = np.log(points[column].to_numpy(float)), points["recovered"].to_numpy(float)
+    rises = np.flatnonzero((y[:-1] < 0.5) & (y[1:] >= 0.5))
+    if not len(rises):
+        return np.nan
+    i = rises[0]
+    return float(np.exp(x[i] + (0.5 - y[i]) / (y[i + 1] - y[i]) * (x[i + 1] - x[i])))
+
+
+def _rises(curve, column):
+    "Where a curve leaves 0, reaches one half, and stays at 1; its first and last point where it does not."
+    x, y = curve[column], curve["recovered"]
+    begins, ends = x[y.cummax() == 0].max(), x[y[::-1].cummin() == 1].min()
+    return {"begins": max(x.min(), begins), "half": _half(curve, column), "ends": min(x.max(), ends)}
+
+
 def theorem_chart(
     summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
 ):  # Altair chart
-    "Share recovered against |T|/(n(ln n)²) and against |T| in units of the theorem."
+    "Where the share recovered rises from 0 to 1, a row a setting and n, in |T|/(n(ln n)²) and in the theorem's unit."
     import altair as alt
+    from pandas import DataFrame
 
-    settings_of = zip(summary["k"], summary["epsilon"], summary["delta"])
-    data = summary.assign(
-        setting=[f"k = {k}, ε = {epsilon:g}, δ = {delta:g}" for k, epsilon, delta in settings_of],
-        items=summary["n"].astype(str),
-        plain=summary["triplets"] / (summary["n"] * np.log(summary["n"]) ** 2),
-    )
-    settings, items = list(dict.fromkeys(data["setting"])), [str(n) for n in sorted(set(summary["n"]))]
-    colours = alt.Scale(domain=settings, range=_COLOURS[: len(settings)])
-    color = alt.Color("setting:N", sort=settings, title="setting", scale=colours)
-    patterns = alt.Scale(domain=items, range=[[1, 0], [6, 2], [3, 2], [1, 2]][: len(items)])
-    dash = _dashes("items", "n", sort=items, scale=patterns)
-    y = alt.Y("recovered:Q", title="share proved to be recovered", scale=alt.Scale(domain=[0, 1]))
+    data = summary.assign(plain=summary["triplets"] / (summary["n"] * np.log(summary["n"]) ** 2))
+    items = [str(n) for n in sorted(set(data["n"]))]
     units = {"plain": "|T| / (n (ln n)²)", "multiple": "|T| (ε δ n_min)² / (n³ (ln n)²)"}
-    return _in_two_units(data, units, y, color, dash, 230)
+    title, panels, legend = "where the share proved to be recovered rises", [], alt.Legend(symbolOpacity=1)
+    for column, unit in units.items():
+        rows = [
+            {"setting": f"k = {k}, ε = {epsilon:g}, δ = {delta:g}", "n": str(n)}
+            | _rises(curve.sort_values("triplets"), column)
+            for (k, epsilon, delta, n), curve in data.groupby(["k", "epsilon", "delta", "n"])
+        ]
+        labels = alt.Axis(labelLimit=200) if not panels else None
+        base = alt.Chart(DataFrame(rows)).encode(
+            y=alt.Y("setting:N", title=None, axis=labels),
+            yOffset=alt.YOffset("n:N", sort=items),
+            color=alt.Color("n:N", legend=legend, scale=alt.Scale(domain=items, range=_COLOURS[: len(items)])),
+        )
+        span = base.mark_rule(strokeWidth=2, opacity=0.6).encode(_log_axis("begins", unit), x2="ends:Q")
+        dot = base.mark_point(filled=True, size=60, opacity=1).encode(
+            x=alt.X("half:Q", title=unit), shape=alt.Shape("n:N", legend=legend, scale=alt.Scale(domain=items))
+        )
+        panels.append((span + dot).properties(width=280, height=200))
+    return alt.hconcat(*panels, title=alt.TitleParams(title, fontSize=11, fontWeight="normal", anchor="middle"))
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #098efa95
 def clusters_chart(
@@ -154,16 +180,6 @@ def family_chart(
     return alt.hconcat(lines.properties(width=290, height=220), bars.properties(width=220, height=220))
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #7e198246
-def _half(points, column):
-    "Where a curve first reaches one half, interpolated in the logarithm; NaN if nowhere between two points."
-    x, y = np.log(points[column].to_numpy(float)), points["recovered"].to_numpy(float)
-    rises = np.flatnonzero((y[:-1] < 0.5) & (y[1:] >= 0.5))
-    if not len(rises):
-        return np.nan
-    i = rises[0]
-    return float(np.exp(x[i] + (0.5 - y[i]) / (y[i + 1] - y[i]) * (x[i + 1] - x[i])))
-
-
 def _spread(values):
     "The largest over the smallest."
     return float(np.nanmax(values) / np.nanmin(values))

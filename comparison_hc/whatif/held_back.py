@@ -103,7 +103,7 @@ def held_back_run(
     study, judges = (each.sample(MOST_ROWS, for_halves) if len(each) > MOST_ROWS else each for each in (study, judges))
     seed = int(for_fit.integers(2**31))
     fit = fit_pilot(some_of(study, pilot, for_halves), CASES[case], repeat=repeat, seed=seed)
-    sizes = np.geomspace(pilot, len(study), 4).round().astype(int).tolist()[1:]
+    sizes = np.geomspace(pilot, len(study), 4).round().astype(np.int64).tolist()[1:]
     about = dict(noise=fit.slips.noise, worlds=len(fit.worlds), distance=fit.worlds[0].distance, near=fit.is_near)
     rows = []
     for method in METHODS:
@@ -201,7 +201,7 @@ def held_back_table(
     by = told[told["method"] == METHODS[0]].groupby(["case", "pilot", "step"], sort=False)
     names = ["size", "predicted", "low", "high", "reached", "gap", "naive", "inside"]
     table = by[names].mean().reset_index().drop(columns="step")
-    return table.assign(size=table["size"].round().astype(int)).rename(columns=dict(naive="gap if unchanged"))
+    return table.assign(size=table["size"].round().astype(np.int64)).rename(columns=dict(naive="gap if unchanged"))
 
 # %% ../../nbs/9a_whatif/99fw_held_back.ipynb #72427693
 def held_back_chart(

@@ -14,6 +14,7 @@ from math import log2, sqrt
 import numpy as np
 
 from ..comparisons import as_triplets
+from ..ground.narrow import bincount
 from ..ground.questions import distinct_questions
 from ..ground.validation import as_rng, check_integer, check_number, check_progress, require
 from ..methods import build_hierarchy
@@ -61,8 +62,8 @@ def slips_from_repeats(
     from scipy.special import betaincinv
 
     _, question, low_won = distinct_questions(*pilot.winners_and_losers())
-    n = np.bincount(question)
-    yes = np.bincount(question, weights=low_won)
+    n = bincount(question)
+    yes = bincount(question, weights=low_won)
     equal, pairs = yes * (yes - 1) + (n - yes) * (n - yes - 1), n * (n - 1)
     share = equal[n > 1] / pairs[n > 1]  # each question once: one that everybody was asked is one
     same, other = share.sum() / ROWS_A_QUESTION[design], (1 - share).sum()
@@ -256,7 +257,7 @@ def some_worlds(
 ):  # list: the nearest, and others that are spread over all in δ/σ
     "A few worlds that stand for many."
     rest = sorted(worlds[1:], key=lambda world: (world.delta_over_sigma, world.n_levels))
-    places = np.linspace(0, len(rest) - 1, min(most - 1, len(rest))).round().astype(int)
+    places = np.linspace(0, len(rest) - 1, min(most - 1, len(rest))).round().astype(np.int64)
     return [worlds[0], *(rest[place] for place in places)]
 
 

@@ -1,22 +1,14 @@
 // A person answers. What is seen comes from Python; here are clicks, keys, and what happens without a reply.
-import {unpack} from "./tools.mjs";
+import {isAlone, keep, unpack} from "./tools.mjs";
 import {begin, makePage} from "./page.mjs";
 
 // Whether a font here has this emoji; otherwise it looks like a character that does not exist.
-function canDraw(text) {
-  const [one, other] = [[...text][0], "\u{10FFFE}"].map(sample => {
-    const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
-    pen.font = "16px system-ui, sans-serif";
-    pen.fillText(sample, 2, 20);
-    return pen.getImageData(0, 0, 32, 32).data.join();
-  });
-  return one !== other;
-}
-
-function keep({name, data}) {
-  const href = URL.createObjectURL(new Blob([unpack(data, Uint8Array)]));
-  Object.assign(document.createElement("a"), {href, download: name}).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10000);
+const canDraw = text => drawn([...text][0]) !== drawn("\u{10FFFE}");
+function drawn(text) {
+  const pen = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  pen.font = "16px system-ui, sans-serif";
+  pen.fillText(text, 2, 20);
+  return pen.getImageData(0, 0, 32, 32).data.join();
 }
 
 begin.start = (root, connect, spec) => {
@@ -24,8 +16,8 @@ begin.start = (root, connect, spec) => {
   let count = 0, silence = 0;
   page.classList.toggle("ask-names", !spec.emoji.every(canDraw));
   const send = connect(event => {
-    if (event.number !== `${view}:${count}`) return;              // of another page, or of a wish before the last
-    if (event.kind === "file") return keep(event);
+    if (event.number !== `${view}:${count}` || event.kind === "done") return;     // of another page or a wish before
+    if (event.kind === "file") return keep(event.name, unpack(event.data, Uint8Array));
     clearTimeout(silence);
     put({...event.show, ask: {...event.show.ask, "data-busy": ""}});
   });
@@ -41,8 +33,7 @@ begin.start = (root, connect, spec) => {
     if (wished && (detail < 2 || wished.do !== "answer"))         // the second half of a double click is no answer
       wish({do: wished.do, form: wished.form, answer: +wished.answer});
   });
-  const alone = document.getElementById("rendered_cells");        // served as a page of its own: its keys are ours
-  (alone ? document : root).addEventListener("keydown", event => {
+  (isAlone() ? document : root).addEventListener("keydown", event => {
     const {key, ctrlKey, metaKey, altKey, repeat} = event;
     const name = ["u", "Backspace"].includes(key) ? "[data-do=undo]" : `[data-answer="${CSS.escape(key)}"]`;
     const button = root.querySelector(name);

@@ -1,5 +1,4 @@
-// Controls are written by Python; here they are read. A slider or list has its values in `data-values`.
-import {said} from "./tools.mjs";
+// Controls are written by Python; here they are read and put. A slider or list has its values in `data-values`.
 const ticked = (root, name) => [...root.querySelectorAll(`[data-setting=${name}]:checked`)];
 
 // {setting: value} of all controls in `root`. Boxes of one setting are a list, buttons of one setting a choice.
@@ -13,16 +12,16 @@ export function readSettings(root, start) {
   return found;
 }
 
-// Put all controls in `root` where the address says; what it does not say, or what a control does not have, stays.
-export function obeyAddress(root) {
+// Put controls where `wanted` says, a function from a setting to a list of texts; what it does not say stays.
+export function putSettings(root, wanted) {
   for (const input of root.querySelectorAll("[data-setting]")) {
-    const {dataset: {setting, values = "[]"}} = input, wanted = said(setting);
-    const place = JSON.parse(values).findIndex(each => `${each}` === wanted[0] || each === +wanted[0]);
-    if (wanted.length && input.matches("[type=checkbox], [type=radio]")) input.checked = wanted.includes(input.value);
+    const {dataset: {setting, values = "[]"}} = input, texts = wanted(setting);
+    const place = JSON.parse(values).findIndex(each => `${each}` === texts[0] || each === +texts[0]);
+    if (texts.length && input.matches("[type=checkbox], [type=radio]")) input.checked = texts.includes(input.value);
     else if (place >= 0) input.value = place;
+    if (input.type === "range") sayValue(input);
   }
 }
-
 // Say what a slider stands at, beside it and to those who listen.
 export function sayValue(input, text = JSON.parse(input.dataset.texts)[+input.value]) {
   input.parentElement.querySelector("output").textContent = text;
@@ -42,5 +41,4 @@ export function listen(root, changed) {
       twin("box", setting, ticked(root, setting)[0] ?? Object.assign(target, {checked: true})).checked = true;
     changed();
   }, true);
-  root.querySelectorAll("input[type=range][data-setting]").forEach(input => sayValue(input));
 }

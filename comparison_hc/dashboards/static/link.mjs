@@ -24,13 +24,12 @@ begin.start = (root, connect, spec) => show(root, connect, spec, ({put, charts})
   }
   const slide = thousandth => move(thousandth / 1000, task?.at[thousandth], ({mean_at}) => mean_at[thousandth]);
   const middle = into => move(task.middles[into], into, ({mean_middles}) => mean_middles[into]);
-  const least = ({least}) => least;                                  // at the best place of the average that is shown
+  const least = average => average.least;                            // at the best place of the average that is shown
   const go = where => where === "mean" ? average && move(...average.best, least)
     : middle(where === "best" ? task.best : task.trees[task.tree_of[piece]][where]);
   input.addEventListener("input", () => slide(Math.round(1000 * input.value)));
   input.addEventListener("change", () => sayThere({parameter: input.value}));
-  for (const button of root.querySelectorAll("[data-go]"))
-    button.addEventListener("click", () => task && go(button.dataset.go));
+  root.addEventListener("click", ({target}) => task && target.dataset.go && go(target.dataset.go));
   charts.curve.ready.then(view => view.addEventListener("click", ({clientX}) => {
     const left = root.querySelector("[data-show=curve] svg").getBoundingClientRect().left + view.origin()[0];
     const place = Math.round(1000 * view.scale("x").invert(clientX - left));

