@@ -30,6 +30,8 @@ PRELOADED = [
     "nbconvert",
 ]
 
+LONGEST = 400  # seconds for a notebook: one that waits for somebody must not hold up the whole suite
+
 
 def package_modules():  # list of names
     "Every module of the package, so that no notebook's process has to import it again."
@@ -57,7 +59,13 @@ def execute(
         context.set_forkserver_preload(PRELOADED + package_modules())
     process = context.Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
     process.start()
-    process.join()
+    process.join(LONGEST)
+    if process.is_alive():
+        process.kill()
+        process.join()
+        with open(output, "a", encoding="utf-8") as told:
+            told.write(f"\nThe notebook did not end within {LONGEST} seconds and was stopped.")
+        return False
     if process.exitcode:
         return False
     try:
