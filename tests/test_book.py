@@ -361,6 +361,44 @@ def needs_builder():
         pytest.importorskip(module, reason=f"{package} is not installed (extra: book)")
 
 
+# ---- the sidebar
+
+
+def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
+    "Letter by letter, for every page: of folders in folders, with captions, a page listed twice, and links elsewhere."
+    application = pytest.importorskip("sphinx.application", reason="sphinx is not installed")
+    pages = {
+        "index": ["top", "a/index", "https://example.org/x.html", "a/deep/two"],
+        "top": [],
+        "a/index": ["one", "deep/index"],
+        "a/one": [],
+        "a/deep/index": ["two"],
+        "a/deep/two": [],
+    }
+    for name, below in pages.items():
+        path = tmp_path / "in" / f"{name}.md"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lists = ["```{toctree}", ":hidden:", ":caption: Less < more", "", *below, "```"] if below else []
+        text = [f"# {name} & *more* < $x$", "text", "## A section", "text", *lists]
+        path.write_text("\n".join(text) + "\n", encoding="utf-8")
+    app = application.Sphinx(
+        tmp_path / "in", None, tmp_path / "out", tmp_path / "trees", "html", status=None, warning=None,
+        confoverrides=dict(extensions=["myst_parser", "comparison_hc.book.navigation"], html_theme="basic"),
+    )  # fmt: skip
+    usual, compared = {}, []
+    wishes = dict(collapse=False, titles_only=True, maxdepth=-1, includehidden=True)
+    app.connect("html-page-context", lambda a, name, t, context, d: usual.update({name: context["toctree"]}), 300)
+
+    def compare(app, name, template, context, doctree):
+        assert context["toctree"](**wishes) == usual[name](**wishes), name
+        assert context["toctree"](collapse=True) == usual[name](collapse=True), name
+        compared.append(name)
+
+    app.connect("html-page-context", compare, 500)
+    app.build()
+    assert set(pages) < set(compared)
+
+
 @pytest.fixture(scope="module")
 def small_site(tmp_path_factory, book):
     "A page with mathematics and pictures, one of words, a workshop, and what is generated around them."

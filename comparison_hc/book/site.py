@@ -62,7 +62,7 @@ def configuration(
         project="comparison_hc",
         copyright="the contributors",
         release=version,
-        extensions=["myst_nb", "sphinx.ext.mathjax"],
+        extensions=["myst_nb", "sphinx.ext.mathjax", "comparison_hc.book.navigation"],
         nb_execution_mode="off",
         nb_ipywidgets_js={},
         nb_render_markdown_format="myst",
