@@ -11,6 +11,7 @@ import numpy as np
 from ..comparisons import as_quadruplets, pair_from_index
 from ..dendrogram import Dendrogram
 from ..ground.validation import check_pairwise, check_progress, check_similarity
+from .many_votes import votes_of
 from .votes import LinkScores, RankedVotes, places_of
 from .votes import ListedVotes as ListedVotes
 from .votes import check_partition as check_partition
@@ -59,7 +60,7 @@ def quadruplet_average_linkage(
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
     weights = weights_of(quadruplets, weights)
-    votes = ListedVotes(quadruplets, weights)
+    votes = votes_of(quadruplets, weights)
     return average_linkage_of_votes(votes, clusters, quadruplets.names, progress)
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from ..ground.files import JournalError
 from ..ground.journals import KeptRecords, sealed_line, unsealed_line
 from ..ground.validation import InputError, check_integer, require, shown
-from ..ground.workers import check_workers, end_workers
+from ..ground.workers import CLUSTER, check_workers, end_workers
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-plain-scalar
 def plain_scalar(
@@ -289,6 +289,12 @@ def finished_runs(
     from joblib import delayed
 
     if not todo:
+        return
+    if CLUSTER.get() is not None:
+        from comparison_hc.ground.clusters import spread
+
+        pieces = [(run, seeds[key]) for key, run in todo.items()]
+        yield from spread(lambda piece: one_run(function, *piece, taken), pieces, CLUSTER.get(), in_order=False)
         return
     with for_workers():
         results = workers(delayed(one_run)(function, run, seeds[key], taken) for key, run in todo.items())

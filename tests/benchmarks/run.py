@@ -1,13 +1,16 @@
 """Time and memory of the main paths, each in a process of its own: `python tests/benchmarks/run.py [WORDS]`.
 
-Prints one line a benchmark as it is measured: seconds after import (best and median), peak memory of the whole process.
-WORDS select benchmarks by name. Nothing here is asserted: machines differ.
+Prints one line a benchmark as it is measured: seconds after import (best, and CPU seconds of that process and of the
+commands that it started), behind each its ratio to the goal where there is one, and peak memory of the whole process.
+WORDS select benchmarks by name. `--threads 1` runs every benchmark with one thread of linear algebra, `default` with
+as many as the library takes, `both` one after the other. `--goals` leaves out what has no goal and is no peer.
+Nothing here is asserted: machines differ, and on a busy one only CPU seconds mean anything.
 """
 
+import argparse
 import json
 import os
 import resource
-import statistics
 import subprocess
 import sys
 import time
@@ -15,13 +18,18 @@ from functools import partial
 from pathlib import Path
 
 BENCHMARKS = {}  # name → (function that prepares and returns a function to time, repetitions)
+GOALS = {}  # name → (seconds, GiB or None)
+PEER = "peer: "  # begins the names of other packages' benchmarks, on the data of the one before
+THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-def benchmark(name, repetitions=5):
-    "Register a function that prepares its data and returns the call to time."
+def benchmark(name, repetitions=5, goal=None, memory=None):
+    "Register a function that prepares its data and returns the call to time; its goal in seconds and GiB."
 
     def register(prepare):
         BENCHMARKS[name] = prepare, repetitions
+        if goal is not None:
+            GOALS[name] = goal, memory
         return prepare
 
     return register
@@ -52,8 +60,19 @@ def four_al(p, n_pure=30):
     return prepare
 
 
+def four_al_given():
+    "4–AL of answers that are there: 41 million of them."
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    from comparison_hc.oracles import sample_quadruplets
+
+    answers = sample_quadruplets(planted(), 0.1, rng=1)
+    quadruplet_average_linkage(answers.take(range(2_000_000)))  # loads what is compiled
+    return lambda: f"{len(answers):,} answers, {quadruplet_average_linkage(answers).n_leaves} leaves"
+
+
 for p in (0.001, 0.01, 0.1):
     benchmark(f"4-AL, N = 240, p = {p:g}, sampling included", 3)(four_al(p))
+benchmark("4-AL, N = 240, p = 0.1, answers given", 3, 2, 1)(four_al_given)
 for n_pure, p in ((60, 0.001), (125, 0.0001)):
     benchmark(f"4-AL, N = {8 * n_pure}, p = {p:g}, sampling included", 3)(four_al(p, n_pure))
 
@@ -89,7 +108,7 @@ def four_k_al_passive(p, sampled=True):
 for p in (0.001, 0.01):
     benchmark(f"4K-AL passive, N = 240, p = {p:g}, sampling included", 3)(four_k_al_passive(p))
 benchmark("4K-AL passive, N = 240, p = 0.1, sampling included", 2)(four_k_al_passive(0.1))
-benchmark("4K-AL passive, N = 240, p = 0.1, answers given", 2)(four_k_al_passive(0.1, sampled=False))
+benchmark("4K-AL passive, N = 240, p = 0.1, answers given", 2, 4)(four_k_al_passive(0.1, sampled=False))
 
 
 @benchmark("4K-AL passive, N = 240, p = 1 by ranks")
@@ -354,19 +373,29 @@ def planted_adds3(n, a, k=4, delta=0.5):
     return adds3(answers, n), len(answers)
 
 
-@benchmark("SDP-k by iteration, n = 200, gap 1e-4", 3)
-def sdp_by_iteration():
-    from comparison_hc.flat import sdp_k, sdp_reference
+def sdp_by_iteration(tol):
+    "ADMM without a candidate."
+    from comparison_hc.flat import sdp_k
 
     S, _ = planted_adds3(200, 3)
-    value = sdp_reference(S, 4, first_order=True)[1]
 
     def call():
-        solution = sdp_k(S, 4, tol=1e-4, certificate=False)
-        away = abs(solution.objective / value - 1)
-        return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}; {away:.1e} from cvxpy's value"
+        solution = sdp_k(S, 4, tol=tol, certificate=False)
+        return f"gap {solution.gap:.1e}, {solution.n_iter} iterations, {solution.how}"
 
     return call
+
+
+benchmark("SDP-k by iteration, n = 200, gap 1e-4", 3)(partial(sdp_by_iteration, 1e-4))
+benchmark("SDP-k by iteration, n = 200, gap 1e-6", 3, 1)(partial(sdp_by_iteration, 1e-6))
+
+
+@benchmark(PEER + "cvxpy's SCS on SDP-k, n = 200", 1)
+def sdp_by_scs():
+    from comparison_hc.flat import sdp_reference
+
+    S, _ = planted_adds3(200, 3)
+    return lambda: f"objective {sdp_reference(S, 4, first_order=True)[1]:.4f}"
 
 
 def certified(n):
@@ -448,39 +477,204 @@ for n, m, shape, goal in (
     (1000, 330_000, dict(k=6), 60),
     (1000, 1_000_000, dict(dimensions=10), 60),
 ):
-    benchmark(f"adds without proof, n = {n:,}, {m:,} triplets (goal {goal} s)", 2)(flat_without_proof(n, m, **shape))
+    benchmark(f"adds without proof, n = {n:,}, {m:,} triplets", 2, goal)(flat_without_proof(n, m, **shape))
+
+
+def tree_answers(n_objects, n_answers):
+    "Triplets about a planted hierarchy, a fifth of them wrong."
+    from comparison_hc.hierarchical import planted_hierarchy
+    from comparison_hc.oracles import sample_triplets
+
+    model = planted_hierarchy(-(-n_objects // 8), 3, 0.8, 0.1, 0.1, rng=0)
+    similarity = model.similarity[:n_objects, :n_objects]
+    return sample_triplets(similarity, n_answers, rng=1).flip(0.2, 2)
+
+
+def refinement(n_objects, n_answers):
+    "Moves of subtrees until none gains, from the tree of 4–AL."
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    from comparison_hc.hierarchical.refinement import refine
+
+    answers = tree_answers(n_objects, n_answers)
+    start, small = quadruplet_average_linkage(answers), tree_answers(16, 300)
+    refine(quadruplet_average_linkage(small), small)
+    return lambda: str(refine(start, answers))
+
+
+for n, m, goal in ((60, 12_112, 0.5), (120, 100_000, 5), (300, 300_000, 60)):
+    benchmark(f"refinement, {n} objects, {m:,} answers", 1 if n == 300 else 3, goal)(partial(refinement, n, m))
+
+
+@benchmark("bootstrap, 60 objects, 12,112 answers, 200 times", 1, 20)
+def bootstrap():
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    from comparison_hc.practice.support import bootstrap_support
+
+    answers = tree_answers(60, 12_112)
+    tree = quadruplet_average_linkage(answers)
+    return lambda: str(bootstrap_support(tree, answers, "4-al", 200))
+
+
+def command(*words, file=None):
+    "A command in a cold process, in an empty folder; or nothing but Python and NumPy, to compare."
+
+    def prepare():
+        import tempfile
+
+        folder = tempfile.mkdtemp()
+        if file is not None:
+            tree_answers(*file).to_csv(f"{folder}/answers.csv")
+        start = ["-c", "import numpy"] if not words else ["-m", "comparison_hc", *words]
+
+        def call():
+            done = subprocess.run([sys.executable, *start], capture_output=True, text=True, cwd=folder, env=paths())
+            if done.returncode:
+                raise RuntimeError(one_sentence(done.stderr))
+            return (done.stdout.strip().splitlines() or ["nothing said"])[-1][:60]
+
+        return call
+
+    return prepare
+
+
+benchmark("Python and NumPy, cold process", 5)(command())
+words = ("cluster", "answers.csv", "--method", "4-al", "--out", "page.html")
+benchmark("command: cluster, 60 objects, 12,112 answers, page, cold process", 3, 1.5)(
+    command(*words, file=(60, 12_112))
+)
+benchmark("command: demo, cold process", 3, 2)(command("demo"))
+
+
+@benchmark("page of 60 leaves after the tree", 3, 1)
+def page_of_60():
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    from comparison_hc.practice.page import html_page
+    from comparison_hc.practice.results import Result
+
+    answers = tree_answers(60, 12_112)
+    result = Result(quadruplet_average_linkage(answers), answers, "Sixty objects", "4–AL", n_clusters=8)
+    return lambda: f"{len(html_page(result)):,} characters"
+
+
+def embedded(name):
+    "Points from 12,112 answers about 60 objects, by a candidate of the comparison of methods."
+
+    def prepare():
+        import numpy as np
+
+        from comparison_hc.practice.candidates import candidate
+
+        answers, chosen = tree_answers(60, 12_112), candidate(name)
+        chosen.build(tree_answers(16, 300), np.random.default_rng(0))
+        return lambda: f"{len(chosen.build(answers, np.random.default_rng(0)))} points"
+
+    return prepare
+
+
+benchmark("4-AL, 60 objects, 12,112 answers", 5)(
+    lambda: partial(four_al_of, tree_answers(60, 12_112))  # beside the embeddings on the same answers
+)
+
+
+def four_al_of(answers):
+    "4–AL of these answers."
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+
+    return f"{quadruplet_average_linkage(answers).n_leaves} leaves"
+
+
+for name, title in (("t-ste", "t-STE of ours"), ("forte", "FORTE of ours"), ("soe", "cblearn's SOE")):
+    benchmark(PEER + f"{title}, 60 objects, 12,112 answers", 1)(embedded(name))
+
+
+@benchmark(PEER + "SciPy's average linkage of 240 objects whose distances are known")
+def scipy_linkage():
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    similarity = planted()
+    distances = squareform(similarity.max() - similarity, checks=False)
+    return lambda: f"{len(linkage(distances, 'average')) + 1} leaves"
+
+
+@benchmark(PEER + "scikit-learn's average linkage of 240 objects whose distances are known")
+def sklearn_linkage():
+    from sklearn.cluster import AgglomerativeClustering
+
+    similarity = planted()
+    method = AgglomerativeClustering(compute_full_tree=True, metric="precomputed", linkage="average")
+    return lambda: f"{method.fit(similarity.max() - similarity).n_leaves_} leaves"
+
+
+def paths():
+    "The environment with this tree first."
+    root = str(Path(__file__).parents[2])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])}
+
+
+def used():
+    "CPU seconds of this process and of those that it started and that ended."
+    return sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
 def measure(name):
     "Run one benchmark here and print its measurements as JSON."
     prepare, repetitions = BENCHMARKS[name]
-    call, seconds, said = prepare(), [], ""
+    call, found, said = prepare(), [], ""
     for _ in range(repetitions):
-        start = time.perf_counter()
+        start, before = time.perf_counter(), used()
         said = call()
-        seconds.append(time.perf_counter() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    print(json.dumps(dict(best=min(seconds), median=statistics.median(seconds), peak=peak / 2**30, said=said)))
+        found.append((time.perf_counter() - start, used() - before))
+    whole = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    peak = whole * (1 if sys.platform == "darwin" else 1024)
+    best, cpu = (min(values) for values in zip(*found))
+    print(json.dumps(dict(best=best, cpu=cpu, peak=peak / 2**30, said=said)))
+
+
+def one_sentence(error):
+    "What a traceback says at its end, without the name of the error's class."
+    last = next((line for line in reversed(error.strip().splitlines()) if line.strip()), "no word of why")
+    last = last.partition(": ")[2] or last
+    return last.split("; got")[0].split(". ")[0][:200].strip().rstrip(".") + "."
+
+
+def line_of(name, threads):
+    "What is printed of a benchmark, measured in a process of its own."
+    environment = paths()
+    for variable in THREADS:
+        environment.pop(variable, None)
+    if threads == "1":
+        environment |= dict.fromkeys(THREADS, "1")
+    words = [sys.executable, __file__, "--measure", name]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    label = f"{name:66}{threads:>8}"
+    if done.returncode:
+        return f"{label}  failed: {one_sentence(done.stderr)}"
+    m = json.loads(done.stdout.splitlines()[-1])
+    seconds, memory = GOALS.get(name, (None, None))
+    goal, ratio = ("", "") if seconds is None else (f"{seconds:g}", f"{m['best'] / seconds:.2f}")
+    said = m["said"] + (f"; memory goal {memory:g} GiB" if memory else "")
+    by_cpu = "" if seconds is None else f"{m['cpu'] / seconds:.2f}"
+    return f"{label}{goal:>7}{m['best']:9.3f}{ratio:>7}{m['cpu']:9.3f}{by_cpu:>7}{m['peak']:7.2f}  {said}"
 
 
 def main(words):
     "Measure every benchmark whose name contains all words, each in a fresh process."
-    chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in words)]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", help="all of them have to be in a benchmark's name")
+    parser.add_argument("--threads", choices=("1", "default", "both"), default="default")
+    parser.add_argument("--goals", action="store_true", help="only what has a goal, and the peers")
+    args = parser.parse_args(words)
+    chosen = [name for name in BENCHMARKS if all(word.lower() in name.lower() for word in args.words)]
+    if args.goals:
+        chosen = [name for name in chosen if name in GOALS or name.startswith(PEER)]
     if not chosen:
-        sys.exit(f"no benchmark's name contains {' and '.join(words)}")
-    print(
-        f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n"
-        f"{'':52}{'best s':>8}{'median s':>10}{'peak GiB':>10}  result"
-    )
+        sys.exit(f"no benchmark's name contains {' and '.join(args.words)}")
+    head = f"{'threads':>8}{'goal s':>7}{'best s':>9}{'ratio':>7}{'CPU s':>9}{'ratio':>7}{'GiB':>7}  result"
+    print(f"Python {sys.version.split()[0]}, {os.cpu_count()} cores\n{'':66}{head}")
     for name in chosen:
-        done = subprocess.run(
-            [sys.executable, __file__, "--measure", name], capture_output=True, text=True, cwd=Path(__file__).parents[2]
-        )
-        if done.returncode:
-            print(f"{name:52}failed: {done.stderr.strip().splitlines()[-1]}", flush=True)
-            continue
-        m = json.loads(done.stdout)
-        print(f"{name:52}{m['best']:8.3f}{m['median']:10.3f}{m['peak']:10.2f}  {m['said']}", flush=True)
+        for threads in ("1", "default") if args.threads == "both" else (args.threads,):
+            print(line_of(name, threads), flush=True)
 
 
 if __name__ == "__main__":
