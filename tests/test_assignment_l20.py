@@ -1,46 +1,17 @@
 """The assignments on L20: the source has all points, the student version none, wrong answers are told what is wrong."""
 
-import json
 from bisect import bisect_right
 
 import numpy as np
-import pytest
+from assignments import every_assignment, said
 
 from comparison_hc.classroom.assignment_draw_an_execution_tree import random_distances, true_leaves
 from comparison_hc.classroom.assignment_neither_end_wins import mean_regrets, random_staircases
-from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
-from comparison_hc.classroom.grading import grade_notebook
-from comparison_hc.classroom.sandbox import Limits
-from comparison_hc.classroom.source import find_source, read_notebook, read_source, student_version
 from comparison_hc.link import alpha_linkage, learn_linkage, rings_and_disks
 
 NAMES = ["draw-an-execution-tree", "neither-end-wins"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_marks_and_parts_agree(name):
-    parts = find_assignment(name).parts
-    cells = read_source(read_notebook(find_source(name)))
-    for kind, points in (("tests", "points"), ("hidden", "hidden")):
-        marked = {cell.part: cell.points for cell in cells if cell.kind == kind}
-        stated = {part.name: getattr(part, points) for part in parts.values()}
-        assert marked == {part: number for part, number in stated.items() if number}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_source_has_all_points_and_the_student_version_none(name):
-    source = read_notebook(find_source(name))
-    full = grade_notebook(source, source, Limits(seconds=120, total=600))
-    assert full.points == find_assignment(name).points, full
-    assert grade_notebook(source, student_version(json.loads(json.dumps(source)))).points == 0
-
-
-def said(part, name=NAMES[0], **names):
-    "What the tests say about answers, or None."
-    try:
-        Checker(find_assignment(name), names, advise=False)(part)
-    except Wrong as wrong:
-        return str(wrong)
+FIRST, SECOND = NAMES
+TestEvery = every_assignment(*NAMES)
 
 
 BY_HAND = [
@@ -53,19 +24,21 @@ BY_HAND = [
 
 
 def test_a_tree_by_hand():
-    assert said("1a", by_hand=BY_HAND) is None
-    assert said("1a", by_hand=tuple((low, high, tuple(made)) for low, high, made in BY_HAND)) is None
+    assert said(FIRST, "1a", by_hand=BY_HAND) == ""
+    assert said(FIRST, "1a", by_hand=tuple((low, high, tuple(made)) for low, high, made in BY_HAND)) == ""
     joined = [BY_HAND[0], (0.2, 0.5, BY_HAND[1][2]), *BY_HAND[3:]]  # the order of two merges forgotten
-    assert "merge 2 makes BDE; another pair" in said("1a", by_hand=joined)
+    assert "merge 2 makes BDE; another pair" in said(FIRST, "1a", by_hand=joined)
     late = [BY_HAND[0], (0.2, 0.3, BY_HAND[1][2]), (0.3, 0.5, BY_HAND[2][2]), *BY_HAND[3:]]
-    assert "merge 2 makes BDE" in said("1a", by_hand=late) or "nothing changes" in said("1a", by_hand=late)
+    assert "merge 2 makes BDE" in said(FIRST, "1a", by_hand=late) or "nothing changes" in said(
+        FIRST, "1a", by_hand=late
+    )
     twice = [(0, 0.1, BY_HAND[0][2]), (0.1, 0.2, BY_HAND[0][2]), *BY_HAND[1:]]
-    assert "one leaf, and not two" in said("1a", by_hand=twice)
-    assert "still `...`" in said("1a", by_hand=...)
-    assert "should be a list" in said("1a", by_hand=3)
-    assert "'BX' is no cluster" in said("1a", by_hand=[(0, 1, ["BX", "AC", "ABC"])])
-    assert "begins at 0.3, and should begin at 0.2" in said("1a", by_hand=[BY_HAND[0], (0.3, 1, BY_HAND[1][2])])
-    assert "last interval ends at 0.67" in said("1a", by_hand=BY_HAND[:-1])
+    assert "one leaf, and not two" in said(FIRST, "1a", by_hand=twice)
+    assert "still `...`" in said(FIRST, "1a", by_hand=...)
+    assert "should be a list" in said(FIRST, "1a", by_hand=3)
+    assert "'BX' is no cluster" in said(FIRST, "1a", by_hand=[(0, 1, ["BX", "AC", "ABC"])])
+    assert "begins at 0.3, and should begin at 0.2" in said(FIRST, "1a", by_hand=[BY_HAND[0], (0.3, 1, BY_HAND[1][2])])
+    assert "last interval ends at 0.67" in said(FIRST, "1a", by_hand=BY_HAND[:-1])
 
 
 def envelope(f0, f1, low, high):
@@ -88,15 +61,15 @@ def envelope(f0, f1, low, high):
 
 
 def test_contests():
-    assert said("1b", contest=envelope) is None
-    assert said("1b", contest=lambda *given: tuple(map(tuple, envelope(*given)))) is None
+    assert said(FIRST, "1b", contest=envelope) == ""
+    assert said(FIRST, "1b", contest=lambda *given: tuple(map(tuple, envelope(*given)))) == ""
     ends_only = lambda f0, f1, low, high: [(int(np.argmin(f0)), low, high)]  # noqa: E731
-    assert "line 0 is lowest at α = " in said("1b", contest=ends_only)
+    assert "line 0 is lowest at α = " in said(FIRST, "1b", contest=ends_only)
     not_low = lambda f0, f1, low, high: envelope(f0, f1, 0, 1)  # noqa: E731
-    assert "begins at 0, and should begin at 0.6" in said("1b", contest=not_low)
-    assert "list of (line, low, high)" in said("1b", contest=lambda *given: None)
+    assert "begins at 0, and should begin at 0.6" in said(FIRST, "1b", contest=not_low)
+    assert "list of (line, low, high)" in said(FIRST, "1b", contest=lambda *given: None)
     assert "one piece, and not two" in said(
-        "1b", contest=lambda f0, f1, a, b: [(0, a, 0.3), *[(0, 0.3, 0.5), (1, 0.5, b)]]
+        FIRST, "1b", contest=lambda f0, f1, a, b: [(0, a, 0.3), *[(0, 0.3, 0.5), (1, 0.5, b)]]
     )
 
 
@@ -129,19 +102,21 @@ def on_a_grid(D):
 
 
 def test_leaves():
-    assert said("2a", leaves=as_sets) is None
-    assert said("2a", leaves=lambda D: [(a, b, [sorted(c) for c in made[:-1]]) for a, b, made in as_sets(D)]) is None
-    assert "another pair of clusters is closer there" in said("2a", leaves=no_orders)
-    assert "leaves(FIVE): " in said("2a", leaves=lambda D: [(0, 1, true_leaves(D)[0][2])])
-    assert "not written yet" in said("2a", leaves=lambda D: raises(NotImplementedError))
+    assert said(FIRST, "2a", leaves=as_sets) == ""
+    assert (
+        said(FIRST, "2a", leaves=lambda D: [(a, b, [sorted(c) for c in made[:-1]]) for a, b, made in as_sets(D)]) == ""
+    )
+    assert "another pair of clusters is closer there" in said(FIRST, "2a", leaves=no_orders)
+    assert "leaves(FIVE): " in said(FIRST, "2a", leaves=lambda D: [(0, 1, true_leaves(D)[0][2])])
+    assert "not written yet" in said(FIRST, "2a", leaves=lambda D: raises(NotImplementedError))
     few = lambda D: [(a, b, made[:1]) for a, b, made in as_sets(D)]  # noqa: E731
-    assert "1 clusters are made" in said("2a", leaves=few)
+    assert "1 clusters are made" in said(FIRST, "2a", leaves=few)
 
 
 def test_a_grid_does_not_give_the_ends_of_leaves():
     D = random_distances(6, 1)
     made = {3: on_a_grid(random_distances(3, 0)), 6: on_a_grid(D)}
-    told = said("2a", leaves=lambda D: as_sets(D) if len(D) not in made else made[len(D)])
+    told = said(FIRST, "2a", leaves=lambda D: as_sets(D) if len(D) not in made else made[len(D)])
     assert "nothing changes at this very α" in told or "another pair" in told
 
 
@@ -163,14 +138,16 @@ def needle(m, at=None, width=0.5, shift=30):
 
 
 def test_needles():
-    assert said("2b", needle=needle) is None
-    assert said("2b", needle=lambda m: (needle(m, (m // 2 - 0.5) / m)[0].tolist(), list("aaabb"))) is None
-    assert "α = 5/10 is on the grid" in said("2b", needle=lambda m: needle(m, 0.5 if m == 10 else None))
-    assert "is on the grid and has no loss" in said("2b", needle=lambda m: needle(m, width=3))
-    assert "no metric" in said("2b", needle=lambda m: needle(m, shift=0))
-    assert "no α has a tree without loss" in said("2b", needle=lambda m: (needle(m)[0], [0, 1, 0, 1, 1]))
-    assert "two classes at least" in said("2b", needle=lambda m: (needle(m)[0], [0] * 5))
-    assert "symmetric" in said("2b", needle=lambda m: (np.triu(needle(m)[0]) + np.tril(needle(m)[0]) * 1.1, [0] * 5))
+    assert said(FIRST, "2b", needle=needle) == ""
+    assert said(FIRST, "2b", needle=lambda m: (needle(m, (m // 2 - 0.5) / m)[0].tolist(), list("aaabb"))) == ""
+    assert "α = 5/10 is on the grid" in said(FIRST, "2b", needle=lambda m: needle(m, 0.5 if m == 10 else None))
+    assert "is on the grid and has no loss" in said(FIRST, "2b", needle=lambda m: needle(m, width=3))
+    assert "no metric" in said(FIRST, "2b", needle=lambda m: needle(m, shift=0))
+    assert "no α has a tree without loss" in said(FIRST, "2b", needle=lambda m: (needle(m)[0], [0, 1, 0, 1, 1]))
+    assert "two classes at least" in said(FIRST, "2b", needle=lambda m: (needle(m)[0], [0] * 5))
+    assert "symmetric" in said(
+        FIRST, "2b", needle=lambda m: (np.triu(needle(m)[0]) + np.tril(needle(m)[0]) * 1.1, [0] * 5)
+    )
 
 
 CROWDED = [190, 109, 107, 150, 187, 110, 163, 120, 177, 184, 160, 134, 179, 172]  # 19 leaves
@@ -181,10 +158,10 @@ def test_crowds():
     found = np.zeros((8, 8))
     found[np.triu_indices(8, 1)] = CROWDED
     found += found.T
-    assert said("3a", crowded=found) is None
-    assert said("3a", crowded=(found + 7 - 7 * np.eye(8)).tolist()) is None  # other distances, the same runs
-    assert "and should have at least 15" in said("3a", crowded=1 - np.eye(8))
-    assert "about 9 objects, and should be about 8" in said("3a", crowded=1 - np.eye(9))
+    assert said(FIRST, "3a", crowded=found) == ""
+    assert said(FIRST, "3a", crowded=(found + 7 - 7 * np.eye(8)).tolist()) == ""  # other distances, the same runs
+    assert "and should have at least 15" in said(FIRST, "3a", crowded=1 - np.eye(8))
+    assert "about 9 objects, and should be about 8" in said(FIRST, "3a", crowded=1 - np.eye(9))
 
 
 def average(curves):
@@ -195,8 +172,7 @@ def average(curves):
 
 
 def test_averages():
-    L20 = NAMES[1]
-    assert said("1a", L20, average=average) is None
+    assert said(SECOND, "1a", average=average) == ""
 
     def doubled(curves):
         "Every breakpoint twice: pieces of no width between."
@@ -208,16 +184,15 @@ def test_averages():
         most = min(len(values) for _, values in curves)
         return np.linspace(0, 1, most + 1), np.mean([values[:most] for _, values in curves], axis=0)
 
-    assert said("1a", L20, average=doubled) is None
-    assert "and should be" in said("1a", L20, average=by_step)
+    assert said(SECOND, "1a", average=doubled) == ""
+    assert "and should be" in said(SECOND, "1a", average=by_step)
     grid = lambda curves: (np.linspace(0, 1, 12), [average(curves)[1][0]] * 11)  # noqa: E731
-    assert "average of the two staircases of the picture is" in said("1a", L20, average=grid)
-    assert "there should be one value less" in said("1a", L20, average=lambda curves: ([0, 1], [1, 1]))
-    assert "rise from 0 to 1" in said("1a", L20, average=lambda curves: ([0, 0.5], [1]))
+    assert "average of the two staircases of the picture is" in said(SECOND, "1a", average=grid)
+    assert "there should be one value less" in said(SECOND, "1a", average=lambda curves: ([0, 1], [1, 1]))
+    assert "rise from 0 to 1" in said(SECOND, "1a", average=lambda curves: ([0, 0.5], [1]))
 
 
 def test_learning():
-    L20 = NAMES[1]
 
     def by_the_package(tasks):
         learned = learn_linkage(tasks)
@@ -227,11 +202,11 @@ def test_learning():
         learned = learn_linkage(tasks)
         return [learned.intervals[-1][0], np.float64(learned.loss)]
 
-    assert said("1b", L20, learn=by_the_package) is None
-    assert said("1b", L20, learn=left_end) is None
-    assert "elsewhere it is" in said("1b", L20, learn=lambda tasks: (0.0, 0.5))
-    assert "gives the loss" in said("1b", L20, learn=lambda tasks: (by_the_package(tasks)[0], 0.9))
-    assert "(α, loss)" in said("1b", L20, learn=lambda tasks: 0.3)
+    assert said(SECOND, "1b", learn=by_the_package) == ""
+    assert said(SECOND, "1b", learn=left_end) == ""
+    assert "elsewhere it is" in said(SECOND, "1b", learn=lambda tasks: (0.0, 0.5))
+    assert "gives the loss" in said(SECOND, "1b", learn=lambda tasks: (by_the_package(tasks)[0], 0.9))
+    assert "(α, loss)" in said(SECOND, "1b", learn=lambda tasks: 0.3)
 
 
 def morning(seed, gap=0.7, noise=0.02):
@@ -246,27 +221,25 @@ def morning(seed, gap=0.7, noise=0.02):
 
 
 def test_kinds_of_data():
-    L20 = NAMES[1]
-    assert said("2a", L20, task=morning) is None
-    assert said("2a", L20, task=lambda s: (morning(s, 0.6)[0].tolist(), [f"c{x}" for x in morning(s)[1]])) is None
-    assert "it should be better by 0.08" in said("2a", L20, task=lambda seed: rings_and_disks(40, seed))
+    assert said(SECOND, "2a", task=morning) == ""
+    assert said(SECOND, "2a", task=lambda s: (morning(s, 0.6)[0].tolist(), [f"c{x}" for x in morning(s)[1]])) == ""
+    assert "it should be better by 0.08" in said(SECOND, "2a", task=lambda seed: rings_and_disks(40, seed))
     halves = lambda seed: [one[:20] if seed % 2 else one[20:] for one in morning(seed)]  # noqa: E731
-    assert said("2a", L20, task=halves) is None  # two kinds, and an α between that suits both
+    assert said(SECOND, "2a", task=halves) == ""  # two kinds, and an α between that suits both
 
     def incompatible(seed):
         "Long bars close to each other, for α near 0 only, or bridged blocks, for larger ones."
         points, labels = morning(seed, 0.25)
         return (points[:20], labels[:20]) if seed % 2 else (points[20:], labels[20:])
 
-    assert "it should be better by 0.08" in said("2a", L20, task=incompatible)
-    assert "the same points for two seeds" in said("2a", L20, task=lambda seed: morning(0))
+    assert "it should be better by 0.08" in said(SECOND, "2a", task=incompatible)
+    assert "the same points for two seeds" in said(SECOND, "2a", task=lambda seed: morning(0))
     unseeded = np.random.default_rng(0)
-    assert "when it is called again" in said("2a", L20, task=lambda seed: morning(unseeded.integers(1 << 30)))
-    assert "has 400 points" in said("2a", L20, task=lambda seed: rings_and_disks(400, seed))
+    assert "when it is called again" in said(SECOND, "2a", task=lambda seed: morning(unseeded.integers(1 << 30)))
+    assert "has 400 points" in said(SECOND, "2a", task=lambda seed: rings_and_disks(400, seed))
 
 
 def test_regrets():
-    L20 = NAMES[1]
 
     def right(training, others, last=False):
         points, values = average(training)
@@ -274,14 +247,13 @@ def test_regrets():
         points, others = (points[i] + points[i + 1]) / 2, average(others)
         return others[1][bisect_right(others[0], points) - 1] - min(others[1])
 
-    assert said("2b", L20, regret=right) is None
-    assert said("2b", L20, regret=lambda *given: np.float64(right(*given, last=True))) is None
-    assert "and should give" in said("2b", L20, regret=lambda training, others: 0.0)
-    assert "cannot be below 0" in said("2b", L20, regret=lambda *given: -1.0)
+    assert said(SECOND, "2b", regret=right) == ""
+    assert said(SECOND, "2b", regret=lambda *given: np.float64(right(*given, last=True))) == ""
+    assert "and should give" in said(SECOND, "2b", regret=lambda training, others: 0.0)
+    assert "cannot be below 0" in said(SECOND, "2b", regret=lambda *given: -1.0)
 
 
 def test_few_tasks_that_mislead():
-    L20 = NAMES[1]
 
     def rare(seed, share=0.25):
         points, labels = morning(seed)
@@ -289,8 +261,8 @@ def test_few_tasks_that_mislead():
             return points[20:], labels[20:]
         return np.concatenate([points[:20:2], np.full((46, 2), 9.0)]), np.repeat([0, 1, 2], [5, 5, 46])
 
-    assert "should have 0.02 or more" in said("3a", L20, misleading=morning)
-    assert "should have 0.02 or more" in said("3a", L20, misleading=lambda seed: rare(seed, 0.0))
+    assert "should have 0.02 or more" in said(SECOND, "3a", misleading=morning)
+    assert "should have 0.02 or more" in said(SECOND, "3a", misleading=lambda seed: rare(seed, 0.0))
     calls = {"found": 0}
 
     def days(seed):
@@ -301,7 +273,7 @@ def test_few_tasks_that_mislead():
         noise = np.random.default_rng(seed).normal(0, 0.02, bars.shape)
         return rare(seed, 1) if seed % 4 == 0 else ((bars + noise).tolist(), [0] * 5 + [1] * 5 + [2] * 46)
 
-    assert said("3a", L20, misleading=days) is None and calls["found"] == 61
+    assert said(SECOND, "3a", misleading=days) == "" and calls["found"] == 61
     curves = random_staircases(20, 3)
     few, all_of_them = mean_regrets(curves, (2, 20), 0)
     assert few > all_of_them and abs(all_of_them) < 1e-12

@@ -1,68 +1,10 @@
 "The assignments on N20: right answers of several kinds pass, typical mistakes are told, points add up."
 
 import numpy as np
-import pytest
-
-from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
-from comparison_hc.classroom.grading import grade_notebook
-from comparison_hc.classroom.sandbox import Limits
-from comparison_hc.classroom.source import find_source, read_notebook, read_source, student_version
+from assignments import every_assignment, said, solutions
 
 NAMES = ["few-triplets", "forge-a-certificate"]
-LIMITS = Limits(seconds=60, total=240)
-
-
-def said(assignment, part, **names):
-    "What the check of a part says; empty if all is right."
-    try:
-        Checker(find_assignment(assignment), names, advise=False)(part)
-    except Wrong as wrong:
-        return str(wrong)
-    return ""
-
-
-def solutions(assignment, *parts):
-    "The names that the source's solutions of some parts define."
-    names = {}
-    for cell in read_source(read_notebook(find_source(assignment))):
-        if cell.is_code and (cell.kind == "given" and "import" in cell.text or cell.part in parts):
-            if cell.kind in ("given", "solution"):
-                exec(cell.text.partition("\nleaderboard(")[0], names)
-    return names
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_points_in_marks_are_points_in_parts(name):
-    cells = read_source(read_notebook(find_source(name)))
-    seen = {cell.part: cell.points for cell in cells if cell.kind == "tests"}
-    hidden = {cell.part: cell.points for cell in cells if cell.kind == "hidden"}
-    parts = find_assignment(name).parts
-    assert seen == {part.name: part.points for part in parts.values()}
-    assert hidden == {part.name: part.hidden for part in parts.values() if part.hidden}
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_source_has_all_points(name):
-    source = read_notebook(find_source(name))
-    graded = grade_notebook(source, source, LIMITS)
-    assert graded.points == find_assignment(name).points, (graded.results, graded.notes)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_student_version_has_no_points_and_no_solutions(name):
-    student = student_version(read_notebook(find_source(name)))
-    text = "\n".join("".join(cell["source"]) for cell in student["cells"])
-    assert "BEGIN SOLUTION" not in text and "HIDDEN TESTS" not in text and "Common mistakes" not in text
-    names = {}
-    for cell in student["cells"]:  # in process: given cells run; cells to be written in, whatever they raise
-        kind = cell["metadata"].get("nbgrader", {})
-        if cell["cell_type"] == "code" and not kind.get("grade"):
-            try:
-                exec("".join(cell["source"]), names)
-            except NotImplementedError:
-                assert kind.get("solution")
-    for part in find_assignment(name).parts:
-        assert said(name, part, **names), part
+TestEvery = every_assignment(*NAMES)
 
 
 FEW = "few-triplets"
