@@ -2,8 +2,10 @@
 encodings, folders, control characters, a closed pipe. A good answer is one clear sentence: `InputError`, exit code 2.
 """
 
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -362,3 +364,57 @@ def test_files_are_written_before_the_screen(words, files, hostile, tmp_path, mo
         warnings.simplefilter("ignore")
         assert main(words.split()) == 0
     assert all((tmp_path / name).stat().st_size > 10 for name in files)
+
+
+# ---- streams that are closed, a screen that knows only ASCII, no memory, Ctrl-C before anything has begun
+
+FEW = "i,j,k\né,b,c\nb,é,c\n"
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_a_closed_stream_costs_no_result(closed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text(FEW, encoding="utf-8")
+    monkeypatch.setattr(sys, closed, None)
+    assert main("cluster few.csv --method 3-al --out few.nwk".split()) == 0
+    assert main("cluster nowhere.csv".split()) == 2
+    assert main("ask few.csv --journal j.jsonl".split()) == 0 if closed == "stdin" else True
+    assert "é" in (tmp_path / "few.nwk").read_text(encoding="utf-8")
+
+
+def test_a_screen_of_ascii_shows_a_question_mark(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text(FEW, encoding="utf-8")
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, "ascii", errors="surrogateescape"))  # the C locale's
+    assert main("cluster few.csv --method 3-al --clusters 3".split()) == 0
+    assert b"?" in screen.getvalue()
+
+
+def test_too_little_memory_is_a_sentence(monkeypatch, capsys):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("comparison_hc.datasets.list_datasets", full)
+    assert main(["data"]) == 2 and "memory" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_while_modules_are_read_ends_without_a_word():
+    code = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "comparison_hc.cli":
+            print("reading", flush=True)
+            time.sleep(60)
+
+sys.meta_path.insert(0, Slow())
+from comparison_hc.__main__ import main
+sys.exit(main())"""
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "reading\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == "" and process.returncode == -signal.SIGINT
