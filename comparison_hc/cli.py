@@ -18,7 +18,7 @@ from .book.book_command import add_book
 from .classroom.command import add_classroom
 from .dashboards.serve_command import add_serve
 from .ground.progress import command_bar
-from .ground.validation import InputError, check_integer, require, visible_text
+from .ground.validation import InputError, check_integer, require, visible_line, visible_text
 from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
@@ -401,7 +401,7 @@ def pool_command(args):
     if len(pool.people) > 1:
         say(f"\n{pool.agreement().to_string(index=False)}")
     for line in pool.who_said():
-        say(f"clash: {line}")
+        say(f"clash: {visible_line(line)}")
     say(f"\n{result.dendrogram.to_text()}")
     for line in written:
         say(line)

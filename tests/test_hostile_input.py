@@ -2,6 +2,7 @@
 encodings, folders, control characters, a closed pipe. A good answer is one clear sentence: `InputError`, exit code 2.
 """
 
+import csv
 import io
 import json
 import os
@@ -418,3 +419,45 @@ sys.exit(main())"""
         assert process.stdout.readline() == "reading\n"
         process.send_signal(signal.SIGINT)
         assert process.communicate(timeout=30)[1] == "" and process.returncode == -signal.SIGINT
+
+
+# ---- names that a table program would compute, or that make a line of their own
+
+SLY = [
+    "=cmd|' /C calc'!A0",
+    "@SUM(1)",
+    "+1 and more",
+    "-x",
+    "a\nwrote /etc/passwd",
+    "b\rc",
+    "d\u200fe",
+    "-3",
+    'q"r',
+    "+",
+]
+
+
+def test_no_name_is_a_formula_or_a_line_of_its_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [[SLY[(a + shift) % 10] for shift in (0, 1, 5)] for a in range(10)]
+    (tmp_path / "sly.json").write_text(json.dumps([dict(zip("ijk", row)) for row in rows]))
+    words = ["cluster", "sly.json", "--method", "3-al", "--clusters", "2", "--tree"]
+    assert main([*words, "--labels-out", "l.csv"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert err == "" and lines[-1] == "wrote l.csv" and not any(line.startswith("wrote /etc") for line in lines)
+    assert "\r" not in out and "\u200f" not in out
+    with open("l.csv", encoding="utf-8", newline="") as file:
+        text = file.read()
+    cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
+    assert sorted(cell.removeprefix("'") for cell in cells) == sorted(SLY) and text.count('"b\rc"') == 1
+    assert [cell for cell in cells if cell[0] in "=+-@"] == ["-3"]
+    assert main([*words, "--truth", "l.csv"]) == 0  # and this package reads its own table
+
+
+def test_a_persons_name_is_no_formula_either(hostile, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crowd.csv").write_text((hostile / "good.csv").read_text().replace("p0", "=p0").replace("p1", "p\x1b1"))
+    assert main(f"people {READ} --method 3-al --out people.csv".replace("good", "crowd").split()) == 0
+    text, out = (tmp_path / "people.csv").read_text(encoding="utf-8"), capsys.readouterr().out
+    assert "\n'=p0," in text and "\x1b" not in text and "\x1b" not in out
