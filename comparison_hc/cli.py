@@ -18,7 +18,7 @@ from .book.book_command import add_book
 from .classroom.command import add_classroom
 from .dashboards.serve_command import add_serve
 from .ground.progress import command_bar
-from .ground.validation import InputError, check_integer, require, visible_text
+from .ground.validation import InputError, check_integer, require, visible_line, visible_text
 from .ground.workers import check_workers
 from .people.people_command import add_people
 from .practice.cluster_command import add_cluster, add_demo, print_lines, write_results
@@ -401,7 +401,7 @@ def pool_command(args):
     if len(pool.people) > 1:
         say(f"\n{pool.agreement().to_string(index=False)}")
     for line in pool.who_said():
-        say(f"clash: {line}")
+        say(f"clash: {visible_line(line)}")
     say(f"\n{result.dendrogram.to_text()}")
     for line in written:
         say(line)
@@ -460,13 +460,22 @@ def _checked(args):
     return args
 
 
+def _open_streams():
+    "All three streams are there, though perhaps nowhere, and none stumbles over a character that it does not know."
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed by whoever started us, as in `>&-`
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))
+    for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
+        strict = getattr(stream, "errors", None) in ("strict", "surrogateescape")
+        if strict and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
 def main(
     arguments=None,  # list of words; by default those of the command line
 ):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
     "Run the command. Bad input is one line on the error stream, never a traceback."
-    for stream in (sys.stdout, sys.stderr):  # a screen that cannot show a character shows "?"
-        if getattr(stream, "errors", None) == "strict" and hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _open_streams()
     try:
         args = _checked(make_parser().parse_args(arguments))
         args.words = list(sys.argv[1:] if arguments is None else arguments)  # for the record of how a result was made
@@ -480,6 +489,8 @@ def main(
         return 0
     except (InputError, OSError) as error:
         message, code = " ".join(str(error).split()), 2
+    except MemoryError:
+        message, code = "there is not enough memory for this", 2
     except LookupError as error:
         if "encoding" not in str(error):
             raise

@@ -49,7 +49,8 @@ class Page:
         self.page.on(
             "request",
             lambda request: (
-                re.match(rf"{re.escape(address)}|blob:|data:", request.url) or self.elsewhere.append(request.url)
+                re.match(rf"{re.escape(address.partition('?')[0])}|blob:|data:", request.url)
+                or self.elsewhere.append(request.url)
             ),
         )
         self.page.goto(address)

@@ -8,6 +8,7 @@ import statistics
 import subprocess
 import sys
 import time
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -27,7 +28,7 @@ TOKEN = f"comparison-hc-test-{os.getpid()}"
 
 
 def start_command(*words, token, folder=None):
-    "The command as a user starts it: (process, the address that it prints)."
+    "The command as a user starts it: (process, the address that it prints, with its token)."
     for name in ("voila", "anywidget"):
         pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
     with socket.socket() as probe:
@@ -45,7 +46,7 @@ def start_command(*words, token, folder=None):
     )
     line = process.stdout.readline()
     assert address in line, line + process.stderr.read()
-    return process, address
+    return process, re.search(r"http\S+", line)[0]
 
 
 @pytest.fixture(scope="module")
@@ -180,6 +181,7 @@ class Page:
 
     def is_clean(self, address):
         "Nothing came from elsewhere, and nobody complained."
+        address = address.partition("?")[0]
         elsewhere = [
             url
             for url in self.urls
@@ -448,6 +450,23 @@ def _environment(path):
         return b""
 
 
+def who_may_read(address, path):
+    "Who gets something that is neither a refusal nor the form that asks for the token."
+    port, token = re.search(r":(\d+)/\?token=(.+)", address).groups()
+    own, evil = f"127.0.0.1:{port}", f"evil.example:{port}"
+    found = []
+    for who, host, given in (("owner", own, token), ("stranger", own, "wrong"), ("page elsewhere", evil, token)):
+        connection = HTTPConnection("127.0.0.1", int(port), timeout=60)
+        headers = {"Host": host, "Authorization": f"token {given}"}
+        if path.endswith("channels"):
+            headers |= {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
+            headers |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": f"http://{host}"}
+        connection.request("GET", f"/{path}", headers=headers)
+        found += [who] * (connection.getresponse().status in (101, 200))
+        connection.close()
+    return found
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_served_by_the_command_until_ctrl_c(browser, server):
     "The same page from a server with a kernel; Ctrl-C ends it in one line, and no process stays."
@@ -457,6 +476,9 @@ def test_served_by_the_command_until_ctrl_c(browser, server):
     page.press("n_levels", "ArrowLeft")
     assert {name: text for name, text in page.aari().items() if text} == shown(PlantedSettings(n_levels=2))
     page.is_clean(address)
+    kernel = re.search(r"kernels/[\w-]+", " ".join(page.urls))[0]
+    assert who_may_read(address, "") == who_may_read(address, f"api/{kernel}/channels") == ["owner"]
+    assert who_may_read(address, "voila/files/planted.ipynb") == []
     if Path("/proc").is_dir():
         assert len(processes()) >= 3  # the command, the server, a kernel
     process.send_signal(signal.SIGINT)

@@ -6,6 +6,7 @@ import threading
 from dataclasses import fields, replace
 from html import escape, unescape
 from importlib import import_module
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -691,7 +692,7 @@ def test_a_wanted_port_that_somebody_takes_first_is_named(plain_server, monkeypa
     "It was free when we looked. The other page answers, and is not taken for ours."
     choose, looked = server.free_port, []
     with server.serve_dashboard(named("other")) as address:
-        port = int(address.split(":")[2].strip("/"))
+        port = urlsplit(address).port
         monkeypatch.setattr(
             server, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted
         )

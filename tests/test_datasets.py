@@ -375,6 +375,7 @@ def test_no_comparisons():
 
 
 def test_data_folder_comes_before_the_cache(nothing_here, tmp_path, monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "zoo", dataclasses.replace(CATALOGUE["zoo"], texts=()))
     row = "{},1,0,0,1,0,0,1,1,1,1,0,0,4,0,0,1,1\n"
     for folder, animal in ((nothing_here, "cached"), (tmp_path / "data", "given")):
         (folder / "zoo").mkdir(parents=True)
@@ -439,7 +440,7 @@ def small_zoo(server, nothing_here, monkeypatch):
         CATALOGUE,
         "zoo",
         dataclasses.replace(
-            spec, originals=(originals.Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)
+            spec, texts=(), originals=(originals.Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)
         ),
     )
     return nothing_here
@@ -525,6 +526,24 @@ def test_original_put_there_by_hand_is_checked(server, small_zoo, tmp_path, monk
     ]
 
 
+@pytest.mark.parametrize("name", ["zoo", "glass", "car", "mnist-tsne"])
+def test_a_converted_table_that_was_cut_or_changed_is_refused(name, dataset_or_skip, tmp_path, monkeypatch):
+    dataset_or_skip(name)
+    _, paths = originals.find_form(CATALOGUE[name], {"stem": "T_ALL_REDUCED"})
+    for path in paths:
+        text = path.read_bytes()
+        for changed in (text[: text.rindex(b"\n", 0, len(text) // 2) + 1], text.replace(b"1", b"2", 1)):
+            for other in paths:
+                copy = tmp_path / other.parent.name / other.name
+                copy.parent.mkdir(exist_ok=True)
+                copy.write_bytes(changed if other == path else other.read_bytes())
+            monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path))
+            with pytest.raises(InputError, match="must be"):
+                load_dataset(name)
+        (tmp_path / path.parent.name / path.name).write_bytes(text.replace(b"\n", b"\r\n").replace(b"\r\r", b"\r"))
+        assert load_dataset(name)  # ends of lines do not matter
+
+
 def test_placing_is_all_or_nothing(tmp_path, monkeypatch):
     path = tmp_path / "folder" / "file"
     originals.write_file(path, b"first")
@@ -540,7 +559,7 @@ from comparison_hc.datasets import load_dataset
 from comparison_hc.practice.catalogue import CATALOGUE
 from comparison_hc.practice.originals import Original
 original = Original("zoo/zoo.data", sys.argv[1], sys.argv[2])
-CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], originals=(original,))
+CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], texts=(), originals=(original,))
 print(len(load_dataset("zoo")))
 """
 

@@ -2,8 +2,11 @@
 encodings, folders, control characters, a closed pipe. A good answer is one clear sentence: `InputError`, exit code 2.
 """
 
+import csv
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 import warnings
@@ -362,3 +365,99 @@ def test_files_are_written_before_the_screen(words, files, hostile, tmp_path, mo
         warnings.simplefilter("ignore")
         assert main(words.split()) == 0
     assert all((tmp_path / name).stat().st_size > 10 for name in files)
+
+
+# ---- streams that are closed, a screen that knows only ASCII, no memory, Ctrl-C before anything has begun
+
+FEW = "i,j,k\né,b,c\nb,é,c\n"
+
+
+@pytest.mark.parametrize("closed", ["stdin", "stdout", "stderr"])
+def test_a_closed_stream_costs_no_result(closed, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text(FEW, encoding="utf-8")
+    monkeypatch.setattr(sys, closed, None)
+    assert main("cluster few.csv --method 3-al --out few.nwk".split()) == 0
+    assert main("cluster nowhere.csv".split()) == 2
+    assert main("ask few.csv --journal j.jsonl".split()) == 0 if closed == "stdin" else True
+    assert "é" in (tmp_path / "few.nwk").read_text(encoding="utf-8")
+
+
+def test_a_screen_of_ascii_shows_a_question_mark(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text(FEW, encoding="utf-8")
+    screen = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen, "ascii", errors="surrogateescape"))  # the C locale's
+    assert main("cluster few.csv --method 3-al --clusters 3".split()) == 0
+    assert b"?" in screen.getvalue()
+
+
+def test_too_little_memory_is_a_sentence(monkeypatch, capsys):
+    def full(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("comparison_hc.datasets.list_datasets", full)
+    assert main(["data"]) == 2 and "memory" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_ctrl_c_while_modules_are_read_ends_without_a_word():
+    code = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, *_):
+        if name == "comparison_hc.cli":
+            print("reading", flush=True)
+            time.sleep(60)
+
+sys.meta_path.insert(0, Slow())
+from comparison_hc.__main__ import main
+sys.exit(main())"""
+    words = [sys.executable, "-c", code]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "reading\n"
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=30)[1] == "" and process.returncode == -signal.SIGINT
+
+
+# ---- names that a table program would compute, or that make a line of their own
+
+SLY = [
+    "=cmd|' /C calc'!A0",
+    "@SUM(1)",
+    "+1 and more",
+    "-x",
+    "a\nwrote /etc/passwd",
+    "b\rc",
+    "d\u200fe",
+    "-3",
+    'q"r',
+    "+",
+]
+
+
+def test_no_name_is_a_formula_or_a_line_of_its_own(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = [[SLY[(a + shift) % 10] for shift in (0, 1, 5)] for a in range(10)]
+    (tmp_path / "sly.json").write_text(json.dumps([dict(zip("ijk", row)) for row in rows]))
+    words = ["cluster", "sly.json", "--method", "3-al", "--clusters", "2", "--tree"]
+    assert main([*words, "--labels-out", "l.csv"]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert err == "" and lines[-1] == "wrote l.csv" and not any(line.startswith("wrote /etc") for line in lines)
+    assert "\r" not in out and "\u200f" not in out
+    with open("l.csv", encoding="utf-8", newline="") as file:
+        text = file.read()
+    cells = [row[0] for row in csv.reader(io.StringIO(text, newline=""))][1:]
+    assert sorted(cell.removeprefix("'") for cell in cells) == sorted(SLY) and text.count('"b\rc"') == 1
+    assert [cell for cell in cells if cell[0] in "=+-@"] == ["-3"]
+    assert main([*words, "--truth", "l.csv"]) == 0  # and this package reads its own table
+
+
+def test_a_persons_name_is_no_formula_either(hostile, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crowd.csv").write_text((hostile / "good.csv").read_text().replace("p0", "=p0").replace("p1", "p\x1b1"))
+    assert main(f"people {READ} --method 3-al --out people.csv".replace("good", "crowd").split()) == 0
+    text, out = (tmp_path / "people.csv").read_text(encoding="utf-8"), capsys.readouterr().out
+    assert "\n'=p0," in text and "\x1b" not in text and "\x1b" not in out

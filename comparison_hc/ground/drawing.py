@@ -14,7 +14,14 @@ import numpy as np
 from .narrow import needed
 from .pictures import data_uri
 from .tree_layout import grid_columns, tree_layout
-from .validation import check_integer, check_labels, check_names, require, visible_text
+from comparison_hc.ground.validation import (
+    check_integer,
+    check_labels,
+    check_names,
+    require,
+    visible_line,
+    visible_text,
+)
 
 # %% ../../nbs/0_ground/02w_drawing.ipynb #drawing-names
 def leaf_texts(
@@ -53,6 +60,7 @@ def tree_text(
     "The tree drawn with box characters, the root at the left. Columns follow the heights roughly."
     K = tree.n_leaves
     names = leaf_texts(tree, tree.names or [str(i) for i in range(tree.n_objects)], max(width // 2 - 2, 10))
+    names = list(map(visible_line, names))
     if K == 1:
         return names[0]
     columns = width - 1 - max(map(len, names))

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['MOST_OBJECTS', 'InputError', 'MissingFileError', 'InputWarning', 'NotConvergedWarning', 'shown', 'visible_text',
-           'require', 'is_real', 'check_integer', 'check_number', 'check_progress', 'check_pairwise', 'check_choice',
-           'check_flag', 'as_rng', 'as_array', 'check_similarity', 'check_labels', 'check_names']
+           'visible_line', 'require', 'is_real', 'check_integer', 'check_number', 'check_progress', 'check_pairwise',
+           'check_choice', 'check_flag', 'as_rng', 'as_array', 'check_similarity', 'check_labels', 'check_names']
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #c32285d9
 import re
@@ -47,6 +47,7 @@ def shown(
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #visible
 _HALF = re.compile("[\ud800-\udfff]")  # no file in UTF-8 can hold one
+_BREAKING = re.compile("[\t\n\r\u2028\u2029\u200e\u200f\u061c]")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
@@ -55,6 +56,13 @@ def visible_text(
 ):  # text that every terminal and every reader of HTML and SVG takes
     "The text with � for control characters, halves of characters, and what turns the direction of writing."
     return _UNSEEN.sub("\ufffd", text)
+
+
+def visible_line(
+    text,  # a name, to stand within a line of a screen
+):  # text of one line
+    "As `visible_text`, and with � also for line ends, tabs and marks of direction: no name makes a line of its own."
+    return _BREAKING.sub("\ufffd", visible_text(text))
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #b75ec061
 def require(

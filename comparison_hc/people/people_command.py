@@ -10,6 +10,7 @@ import numpy as np
 
 from ..ground.narrow import bincount
 from ..ground.progress import command_bar
+from ..ground.validation import visible_line
 from ..practice.reading_command import add_reading, say, typed_places
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
@@ -101,7 +102,7 @@ def people_command(
     args,  # what was typed
 ):
     "Read the answers, print the table, write it if asked for."
-    from comparison_hc.ground.files import write_whole
+    from comparison_hc.ground.files import spreadsheet_cell, write_whole
     from comparison_hc.people.crowd import crowd_table
     from comparison_hc.practice.command_files import check_files
 
@@ -112,7 +113,8 @@ def people_command(
         if places is not None:
             table["biased"] = table.person.isin(biased_people(answers, places, n_places))
     if args.out is not None:
-        write_whole(args.out, table.to_csv(index=False))
-    say("\n".join(people_lines(table, n_places)))
+        safe = table.assign(person=table.person.map(visible_line).map(spreadsheet_cell))
+        write_whole(args.out, safe.to_csv(index=False, lineterminator="\n"))
+    say("\n".join(map(visible_line, people_lines(table, n_places))))
     if args.out is not None:
         say(f"wrote {args.out}")

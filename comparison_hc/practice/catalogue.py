@@ -51,6 +51,13 @@ CATALOGUE = {
             ),
         ),
         convert_car,
+        (
+            ("car/T_ALL_REDUCED.csv", "f72601ecdd8adeb174063edd0c7821f107cd6da112460d586e5e176673927920"),
+            ("car/ALL.csv", "5fd578b7a337233997b5d202e7a99f67617396c72e02a9ab90c1ee0a48d32996"),
+            ("car/ALL_REDUCED.csv", "d76e10769ec5a4936d8a1b39f58cb6ceb629020dead6e6c2d017cdb0913d790c"),
+            ("car/T_ALL.csv", "b7fb68970b202aa989d996e253e6749c01b22acad61bcf4cb0ed5c40ff55ddf2"),
+            ("car/survey_data.csv", "0ee8f5043ca3553fa6fe0b6d8b954c7a9d04ebc54b8efa70f40b3d07d575e326"),
+        ),
     ),
     "food": KnownSet(
         read_food,
@@ -82,6 +89,7 @@ CATALOGUE = {
             ),
         ),
         convert_zoo,
+        (("zoo/zoo.csv", "f4b80f14cff14fc64f76b07b0be700a1d6df5240fa9997438d7a0094f011b51f"),),
     ),
     "glass": KnownSet(
         read_glass,
@@ -97,6 +105,7 @@ CATALOGUE = {
             ),
         ),
         convert_glass,
+        (("glass/glass.csv", "1b7039aa2d617c1827e790b55d45ac138dce06b5f2a3fb6c25f2f135b59ad2d0"),),
     ),
     "newsgroups": KnownSet(
         read_newsgroups,
@@ -152,6 +161,10 @@ CATALOGUE |= {
             ),
         ),
         convert_mnist_tsne,
+        (
+            ("mnist_tsne/reduced_test_X.csv", "faa6b89e4c764779cc7a75a96949f41813cdb0308d612d733207671ee67ba4f4"),
+            ("mnist_tsne/test_labels.csv", "416657a53a4a776e85b6a8d723590e8b1cefe8991006f94ebae174540ae74edf"),
+        ),
     ),
     "omniglot": KnownSet(
         read_omniglot,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..ground.progress import command_bar
-from ..ground.validation import check_integer, check_names, check_similarity, require
+from ..ground.validation import check_integer, check_names, check_similarity, require, visible_line
 from .candidates import EMBEDDINGS, SUFFIX, candidate
 from .candidates import refined as refined_tree
 from .command_files import check_files, read_initial, read_similarity, read_truth
@@ -319,7 +319,7 @@ def print_lines(
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
     for what, text in lines:
-        say(f"{what:<{width}}  {text}")
+        say(f"{what:<{width}}  {visible_line(text)}")
 
 
 def write_results(
@@ -348,7 +348,7 @@ def report(
         written.append(f"wrote {args.labels_out}")
     print_lines(result)
     for number, names in enumerate(result.clusters()):
-        say(f"cluster {number} ({len(names)}): {', '.join(names)}")
+        say(f"cluster {number} ({len(names)}): {visible_line(', '.join(names))}")
     if hasattr(result, "dendrogram") and (not args.out or args.tree):
         say(f"\n{result.dendrogram.to_text()}")
     for line in written:

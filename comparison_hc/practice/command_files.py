@@ -29,12 +29,17 @@ def read_groups(
     for place, (line, row) in enumerate(zip(table.lines, table.rows)):
         where = f"{path}, line {line},"
         require(len(row) == 2 and row[1], where, wanted, row)
-        if place == 0 and row[0] not in known and row[1] not in {other[-1] for other in table.rows[1:]}:
+        if (
+            place == 0
+            and known.isdisjoint([row[0], row[0].removeprefix("'")])
+            and row[1] not in {other[-1] for other in table.rows[1:]}
+        ):
             continue
         rule = "about an object that was compared (say --objects if others exist)"
-        require(row[0] in known, where, rule, row[0])
-        require(row[0] not in groups, where, "the only line about its object", row[0])
-        groups[row[0]] = row[1]
+        name = row[0][1:] if row[0] not in known and row[0].startswith("'") else row[0]  # as `csv_text` writes it
+        require(name in known, where, rule, row[0])
+        require(name not in groups, where, "the only line about its object", row[0])
+        groups[name] = row[1]
     return groups
 
 

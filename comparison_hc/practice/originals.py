@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['UNREADABLE', 'cache_folder', 'places', 'DatasetNotFoundError', 'Original', 'download_original', 'check_digest',
-           'write_file', 'KnownSet', 'find_files', 'find_form', 'obtain', 'not_found', 'read_or_refuse']
+           'write_file', 'KnownSet', 'text_digest', 'check_text', 'find_files', 'find_form', 'obtain', 'not_found',
+           'read_or_refuse']
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #imports
 import os
@@ -12,6 +13,7 @@ import tarfile
 import zipfile
 import zlib
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from ..ground.files import write_whole
@@ -109,6 +111,26 @@ class KnownSet:
     forms: tuple = ()  # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
     originals: tuple = ()
     convert: object = None  # paths of the originals → pairs (file, bytes)
+    texts: tuple = ()  # pairs (converted text file, SHA-256 as `text_digest` gives it); other files check themselves
+
+# %% ../../nbs/5_practice/50w_originals.ipynb #text-digest
+def text_digest(
+    data,  # bytes of a text file
+):  # SHA-256 as hexadecimal digits
+    "The digest of a text, however its lines end, and whether the last one does."
+    return sha256(data.replace(b"\r\n", b"\n").strip()).hexdigest()
+
+
+def check_text(
+    path,  # of a converted file
+    spec,  # the `KnownSet` that it belongs to
+):
+    "Raise `InputError` if the set knows a digest of this file, and the file has another."
+    wanted = dict(spec.texts).get("/".join(path.parts[-2:]))
+    if wanted is not None:
+        found = text_digest(path.read_bytes())
+        rule = f"the table as it was converted, whose text has the SHA-256 {wanted} (without it, it is made anew)"
+        require(found == wanted, str(path), rule, found)
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #find
 def find_files(

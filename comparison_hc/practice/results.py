@@ -6,14 +6,13 @@
 __all__ = ['Result', 'FlatResult', 'result_lines', 'linkage_text', 'labels_text', 'json_text']
 
 # %% ../../nbs/5_practice/54w_results.ipynb #imports
-import csv
-import io
 import json
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..dendrogram import Dendrogram
+from ..ground.files import csv_text
 from ..ground.rows import number_by_size
 from ..metrics import adjusted_rand_index, agreement, most_agreement
 
@@ -148,10 +147,8 @@ def labels_text(
     names,  # N names
     labels,  # (N,) cluster of every object
 ):  # text of a CSV file
-    "The cluster of every object, one a line."
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([("object", "cluster"), *zip(names, np.asarray(labels).tolist())])
-    return text.getvalue()
+    "The cluster of every object, one a line, as `csv_text` writes for people."
+    return csv_text([("object", "cluster"), *zip(names, np.asarray(labels).tolist())])
 
 
 def json_text(
