@@ -1,6 +1,7 @@
 "A class on one machine: the desk with made-up hands, the server by its protocol, attacks on it, and one page of it."
 
 import asyncio
+import gzip
 import http.client
 import json
 import os
@@ -373,6 +374,19 @@ def test_names_that_are_none(name):
         room.check_person(name)
 
 
+def test_while_a_reader_comes_in_nothing_is_computed_in_advance():
+    office = Office()
+    office.desk.usual.extend(Job("page", dict(what=what)) for what in "AB")
+    office.desk.go_on()
+    office.desk.hush()
+    assert office.patient.orders[-1][1] is None and office.desk.jobs == {} and len(office.desk.usual) == 2
+    office.done(office.patient)
+    office.later(0.9 * office.desk.hushed_for)
+    assert office.patient.job is None
+    office.later(0.2 * office.desk.hushed_for)
+    assert office.done(office.patient) == "A" and office.patient.job.request == dict(what="B")
+
+
 # ---- a server
 
 
@@ -438,6 +452,22 @@ def test_who_may_come_in(served):
     library = next(name for name in served.pages if name.startswith("library"))
     assert get(served, f"/{library}")[0] == 200 and get(served, f"/{library}", "evil.example")[0] == 403
     assert "Content-Security-Policy" not in get(served, f"/{token}")[1] and served.token not in get(served, "/")[1]
+
+
+def test_pages_are_compressed_once_and_the_library_is_kept_by_the_browser(served):
+    library = next(name for name in served.pages if name.startswith("library"))
+    before = class_server.zipped.cache_info().misses
+    for name, query in ((library, ""), ("step", f"?token={served.token}")):
+        for _ in range(3):
+            connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=180)
+            connection.request("GET", f"/{name}{query}", headers={"Accept-Encoding": "gzip, br"})
+            found = connection.getresponse()
+            said, body = dict(found.getheaders()), found.read()
+            connection.close()
+            assert said["Content-Encoding"] == "gzip" and gzip.decompress(body).decode() == served.pages[name]
+        assert "Accept-Encoding" in said["Vary"] and get(served, f"/{name}{query}")[1] == served.pages[name]
+        assert ("immutable" in said["Cache-Control"]) == (name == library)
+    assert class_server.zipped.cache_info().misses <= before + 2
 
 
 def test_a_line_needs_the_same_and_comes_from_our_own_page(served):

@@ -106,6 +106,7 @@ class Desk:
 
     rest_after = 1.5  # seconds of work after which others come first, if the reader has a picture already
     long_after = 3.0  # the same, if not
+    hushed_for = 3.0  # seconds after a reader came in which nothing is computed in advance: pages begin then
     idle_most = 6.0  # seconds that a setting may take that nobody asked for
     most = 90.0  # seconds that any setting may take
     stuck_after = 20.0  # seconds for a hand to notice that it should stop
@@ -125,6 +126,7 @@ class Desk:
         self.kept = OrderedDict()  # answered jobs, those used last at the end
         self.kept_bytes = 0
         self.usual = deque()  # jobs to compute in advance
+        self.hushed_until = 0.0
         self.n_computed = self.n_reused = self.n_dropped = self.n_lost = 0
         self.is_open = True
         self.hands = []
@@ -180,6 +182,14 @@ class Desk:
         self._release(reader)
         self.go_on()
 
+    def hush(self):
+        "A reader comes in: what is computed in advance is put off, so that pages get the cores to begin."
+        self.hushed_until = self.clock() + self.hushed_for
+        for job in [job for job in self.jobs.values() if job.idle]:
+            self._put_off(job)
+            del self.jobs[job.key]
+            self.usual.appendleft(job)
+
     def _release(self, reader):
         job, reader.job = reader.job, None
         if job is None:
@@ -229,7 +239,7 @@ class Desk:
 
     def _usual(self):
         "A usual setting that is not there yet, while nobody waits."
-        if any(job.is_wanted and not job.idle for job in self.jobs.values()):
+        if self.clock() < self.hushed_until or any(job.is_wanted and not job.idle for job in self.jobs.values()):
             return None
         while self.usual:
             job = self.usual.popleft()

@@ -31,7 +31,7 @@ def served_page(
     kept="your settings are in the address of this page.",  # what is not lost, in words
 ):  # HTML
     "A page that asks its server."
-    source = f'<script src="{escape(library)}"></script>' if spec["charts"] else ""
+    source = f'<script async id="library" src="{escape(library)}"></script>' if spec["charts"] else ""
     return Template(static_text("served.html")).substitute(
         title=escape(title),
         style=style_of(name),

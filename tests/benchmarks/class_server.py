@@ -4,10 +4,12 @@ Starts `comparison-hc serve` as a process of its own, lets all readers in at onc
 reader waits for the picture, thinks for a moment, and moves again. Two lessons: in *together* all walk along one slider
 of the page that everybody sees (equal requests, which the server may have computed before); in *alone* everybody draws
 settings at random, so that no two are equal. Printed are the median, the 95th percentile and the slowest time to the
-picture and to the whole answer, and the largest memory of all of the server's processes.
+picture and to the whole answer, the processor time that the server and the browser took for it, and the largest memory
+of all of the server's processes.
 
 Readers speak the protocol, so that what is measured is the server; with `--browser` they are as many pages in one
-headless Chromium, which shares the cores with the server: what is measured then is both.
+headless Chromium, which shares the cores with the server: the time then is that of both, and the processor time says
+whose it is. A class brings its own machines: there, a page has a core of its own.
 """
 
 import argparse
@@ -28,9 +30,37 @@ import numpy as np
 
 from comparison_hc.dashboards.class_server import find_dashboard
 from comparison_hc.dashboards.hands import live_page
+from comparison_hc.dashboards.live import nearest
 
 COMMAND = "import sys; from comparison_hc.cli import main; sys.exit(main())"
 PAGES = ("planted", "flat", "step", "link", "plan")
+
+
+def family(*roots):
+    "These processes and all that they started."
+    children = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
+    found = list(roots)
+    for pid in found:
+        found += children.get(pid, [])
+    return found
+
+
+def processor_seconds(pids):
+    "What these processes have used, and those that ended before them and were waited for."
+    ticks = 0
+    for pid in pids:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Server:
@@ -48,18 +78,12 @@ class Server:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def processes(self):
-        "The command and all that it started."
-        children = {}
-        for path in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = path.read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            children.setdefault(int(fields[1]), []).append(int(path.parent.name))
-        found = [self.process.pid]
-        for pid in found:
-            found += children.get(pid, [])
-        return found
+        return family(self.process.pid)
+
+    def spent(self):
+        "(processor seconds of the server, of the browser); the latter 0 without one."
+        own = set(self.processes())
+        return processor_seconds(own), processor_seconds(set(family(os.getpid())) - own - {os.getpid()})
 
     def megabytes(self):
         "Memory of all processes; what they share is counted once."
@@ -92,7 +116,7 @@ def moves(name, lesson, number, seed):
     values, rng = values_of(name), random.Random(seed * 1000 + number)
     start = live_page(find_dashboard(name).module).settings()
     first = next(iter(values))
-    place = min(range(len(values[first])), key=lambda at: abs(values[first][at] - getattr(start, first)))
+    place = nearest(values[first], getattr(start, first))
     turn = 0
     while True:
         turn += 1
@@ -182,11 +206,12 @@ class Page(Line):
         await self.page.context.close()
 
 
-def report(what, took):
-    "A line of the table."
-    drawn, done = np.array(took).T
+def report(what, took, spent):
+    "A line of the table; `spent` are processor seconds of the server and of the browser."
+    drawn, done = np.array(took).T if took else (np.array([np.nan]),) * 2
     cells = [f"{value:7.2f}" for each in (drawn, done) for value in (*np.percentile(each, [50, 95]), each.max())]
-    print(f"{what:44} {len(took):5} {''.join(cells)}", flush=True)
+    each = [f"{1000 * seconds / max(1, len(took)):7.0f}" for seconds in spent]
+    print(f"{what:32} {len(took):5} {''.join((*cells, *each))}", flush=True)
 
 
 async def student(reader, way, end):
@@ -202,14 +227,15 @@ async def student(reader, way, end):
 async def lesson(kind, server, name, count, seconds):
     "All come at once; then all move, in both ways."
     readers = [kind(server, name, number) for number in range(count)]
+    before = server.spent()
     opened = await asyncio.gather(*(reader.open() for reader in readers), return_exceptions=True)
     fine = [(reader, took) for reader, took in zip(readers, opened) if not isinstance(took, BaseException)]
     print(f"{name}: {len(fine)} of {count} readers are in")
-    report(f"{name}: all open at once", [took for _, took in fine])
+    report(f"{name}: all open at once", [took for _, took in fine], np.subtract(server.spent(), before))
     for way in ("together", "alone"):
-        end = time.perf_counter() + seconds
+        end, before = time.perf_counter() + seconds, server.spent()
         found = await asyncio.gather(*(student(reader, way, end) for reader, _ in fine))
-        report(f"{name}: a move, {way}", sum(found, []))
+        report(f"{name}: a move, {way}", sum(found, []), np.subtract(server.spent(), before))
     for reader, _ in fine:
         await reader.close()
 
@@ -247,8 +273,9 @@ def main():
         server = Server(args.pages, folder)
         print(f"the command was ready after {server.started:.1f} s")
         time.sleep(args.rest)
-        heads = ("median", "95 %", "most") * 2
-        print(f"{'seconds to the picture, to all of it':44} {'moves':>5} {''.join(f'{head:>7}' for head in heads)}")
+        heads = (*("median", "95 %", "most") * 2, "server", "browser")
+        print("seconds to the picture, to all of it; milliseconds of processor time for each")
+        print(f"{'':32} {'moves':>5} {''.join(f'{head:>8}'[-7:] for head in heads)}")
         try:
             asyncio.run(run(args, server))
         finally:

@@ -4,15 +4,26 @@ import {listen, putSettings, readSettings} from "./controls.mjs";
 import {drawTree} from "./trees.mjs";
 import {forms} from "./save.mjs";
 
+// The library of charts. In a served page it comes after the page, which asks for numbers meanwhile.
+async function library() {
+  const coming = document.getElementById("library");
+  if (!globalThis.comparisonCharts && coming) await new Promise(there => coming.addEventListener("load", there));
+  return globalThis.comparisonCharts;
+}
+
 // A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals only.
 function makeChart(element, spec) {
   const how = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
-  const ready = globalThis.comparisonCharts(element, spec, how).then(({view}) => view);
+  const ready = library().then(draw => draw(element, spec, how)).then(({view}) => view);
+  let due = null;
   return {ready, async draw({rows = {}, signals = {}, label}) {
     const view = await ready;
     for (const [name, each] of Object.entries(rows)) view.data(name, each);
     for (const [name, value] of Object.entries(signals)) view.signal(name, value);
     if (label) element.setAttribute("aria-label", label);
+    if (due) return;
+    await (due = Promise.resolve());                           // what came while the library did is drawn at once
+    due = null;
     view.run();
   }};
 }
@@ -32,7 +43,10 @@ export function makePage(root, spec) {
       else at(name).forEach(each => tree ? drawTree(each, tree, attributes) : change(each, attributes));
     }
   }
-  new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(root);        // charts listen to that
+  let width = root.offsetWidth;                                // charts listen to `resize`, and only their width depends
+  new ResizeObserver(() => {
+    if (width !== (width = root.offsetWidth)) window.dispatchEvent(new Event("resize"));
+  }).observe(root);
   return {root, view, charts, put};
 }
 
