@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import settings
 pytest.register_assert_rewrite("shared")
 # Many processes are started: none should have to compile the package again, or what `light` stands for.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 LIGHT = str(Path(__file__).with_name("light"))
 sys.path.insert(0, LIGHT)
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [LIGHT, os.environ.get("PYTHONPATH")]))
@@ -54,6 +56,25 @@ def pytest_configure(config):
 
 
 QUICK_FILES = set(sum(QUICK.values(), []))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session):
+    """In a fresh copy every worker would compile every file of tests, all at once.
+
+    So each begins with another one, and finds the others' work on the disk when it comes to theirs."""
+    worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    if worker is None or workers == 1 or session.config.option.markexpr == "quick":
+        return
+    if not any(Path(path).is_dir() for path in session.config.args):
+        return  # a few files
+    files = sorted(Path(__file__).parent.glob("test_*.py"))
+    first = int(worker.removeprefix("gw")) * len(files) // workers
+    for file in files[first:] + files[:first]:
+        try:
+            import_module(file.stem)
+        except BaseException:  # collecting it says what is wrong
+            sys.modules.pop(file.stem, None)
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -28,6 +28,9 @@ PRELOADED = [
     "scipy.stats",
     "cvxpy",
     "nbconvert",
+    "pyarrow.pandas_compat",
+    "sqlite3",
+    "IPython.core.oinspect",
 ]
 
 LONGEST = 400  # seconds for a notebook: one that waits for somebody must not hold up the whole suite
@@ -41,6 +44,15 @@ def package_modules():  # list of names
     return [name for name in names if not name.endswith("__main__")]
 
 
+def forked():  # a context of multiprocessing
+    "Processes are forked from a server that has imported everything, and computed nothing of the package."
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*PRELOADED, *package_modules(), "prepared"])
+    return context
+
+
 def execute(
     notebook,  # path from the root
     output,  # file for what is printed, and for the traceback
@@ -49,15 +61,10 @@ def execute(
 ):  # whether every cell ran; cells that need data count where the data is
     """Run as `nbdev_test` does, and draw every chart that it shows.
 
-    The process is forked from a server that has imported `PRELOADED` and the package.
+    In a process of its own, as `forked` gives it.
     """
     charts = Path(f"{output}.charts")
-    context = multiprocessing.get_context(
-        "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    )
-    if context.get_start_method() == "forkserver":
-        context.set_forkserver_preload(PRELOADED + package_modules())
-    process = context.Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
+    process = forked().Process(target=_execute, args=(notebook, str(output), str(charts), str(checks), environment))
     process.start()
     process.join(LONGEST)
     if process.is_alive():
@@ -116,10 +123,12 @@ def _execute(notebook, output, charts, checks, environment):
     for stream in (1, 2):
         os.dup2(file, stream)
     _hand_over(charts)
+    from IPython.core.history import HistoryManager
     from nbdev.config import get_config
     from nbdev.test import test_nb
     from once import checks_run_once
 
+    HistoryManager.enabled = False  # nobody will look for what was typed, on the disk
     exported = re.search(r'"#\| default_exp ([\w.]+)', (ROOT / notebook).read_text(encoding="utf-8"))
     with checks_run_once(checks, exported and f"comparison_hc.{exported[1]}"):
         done, _ = test_nb(

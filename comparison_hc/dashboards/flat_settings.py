@@ -21,6 +21,7 @@ from .shell import Settings, no_step, one_of, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur import spur
 from ..ground.validation import check_flag, check_integer, check_number
+from ..ground.workers import limited_threads
 
 # %% ../../nbs/6_dashboards/62w_settings.ipynb #0e9381ec
 MOST_OBJECTS = 400
@@ -181,14 +182,12 @@ def search(
     step=no_step,  # called after every iteration with (which SDP, iterations done, at most); may raise
 ):  # (`SpurResult`, list of sentences)
     "SPUR on the similarity of one setting, and what it warned of."
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
     s = instance.settings
 
     def watched(text, done, most):
         step(f"{text}, iteration {done}")
 
-    with warnings.catch_warnings(record=True) as said, threadpool_limits(1):
+    with warnings.catch_warnings(record=True) as said, limited_threads():
         warnings.simplefilter("always")
         scaled = s.similarity == "MulK-3"
         rng = instance.stream("k-means")

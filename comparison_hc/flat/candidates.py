@@ -13,6 +13,7 @@ import numpy as np
 from .certificate import check_symmetric, lanczos
 from ..ground.narrow import bincount
 from ..ground.validation import check_labels
+from ..ground.workers import limited_threads
 
 # %% ../../nbs/2_flat/22w_candidates.ipynb #candidates-leading-eigenvectors
 def leading_eigenvectors(
@@ -96,7 +97,6 @@ def guess_labels(
 ):  # (n,) labels 0..k−1
     "A partition into k clusters: k-means on the rows of the k − 1 leading eigenvectors, then better by single moves."
     from sklearn.cluster import KMeans
-    from threadpoolctl import threadpool_limits
 
     n = len(S)
     if k == n > 1:
@@ -105,7 +105,7 @@ def guess_labels(
         return np.zeros(n, dtype=np.intp)
     seed = int(rng.integers(2**31))
     # a few thousand points: starting threads takes longer than the work
-    with warnings.catch_warnings(), threadpool_limits(1, user_api="openmp"):
+    with warnings.catch_warnings(), limited_threads(user_api="openmp"):
         warnings.simplefilter("ignore")  # equal rows: scikit-learn finds fewer clusters and says so
         labels = KMeans(k, n_init=10, random_state=seed).fit_predict(vectors[:, : k - 1])
     return _improved(S, with_k_clusters(labels, k))
@@ -141,6 +141,4 @@ def one_thread(
     most=2000,  # above this many, libraries use as many threads as they like
 ):  # a context
     "One thread for the linear algebra of n objects, if they are not too many."
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
-
-    return threadpool_limits(1 if n <= most else None)
+    return limited_threads(1 if n <= most else None)

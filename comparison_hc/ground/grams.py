@@ -13,6 +13,7 @@ import numpy as np
 from ..comparisons import as_quadruplets, as_triplets, pair_index
 from .narrow import bincount, map_on_threads
 from .validation import as_array, check_flag, check_pairwise, check_progress, require
+from .workers import limited_threads
 
 # %% ../../nbs/0_ground/06w_grams.ipynb #e4979866
 def vote_lists(
@@ -156,8 +157,6 @@ def sum_on_all_cores(
 
     Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine.
     """
-    from threadpoolctl import threadpool_limits
-
     total = np.zeros((n_objects, n_objects), dtype=np.int64)
 
     def add_up(values):
@@ -169,7 +168,7 @@ def sum_on_all_cores(
     if n_objects <= 24:
         add_up(map(part, range(n_parts)))  # not worth starting threads
     else:
-        with threadpool_limits(1, user_api="blas"):
+        with limited_threads(user_api="blas"):
             add_up(map_on_threads(part, range(n_parts)))
     np.fill_diagonal(total, 0)
     return total

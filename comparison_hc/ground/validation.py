@@ -182,6 +182,8 @@ def as_array(
     dtype=None,  # type of the entries; None for what NumPy makes of them
 ):  # array; the caller's own where it already was one
     "The value as an array, if that is possible and hides nothing."
+    if type(value) is np.ndarray and dtype is None and value.dtype.isnative:
+        return value
     inside = value if isinstance(value, (list, tuple)) else ()
     masked = np.ma.is_masked(value) or any(isinstance(x, np.ma.MaskedArray) and np.ma.is_masked(x) for x in inside)
     require(not masked, argument, f"{rule}, none of them masked", value)

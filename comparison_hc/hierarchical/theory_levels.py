@@ -11,6 +11,8 @@ from math import comb
 
 import numpy as np
 
+from ..ground.workers import limited_threads
+
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #theory-levels
 def levels_between(
     first,  # (K,) number of the (first) pure cluster of every object or cluster
@@ -68,9 +70,7 @@ def binomial_tail(
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #levels-threads-code
 def one_thread():  # context manager
     "BLAS without threads, for many products of small matrices."
-    from threadpoolctl import threadpool_limits
-
-    return threadpool_limits(1, user_api="blas")
+    return limited_threads(user_api="blas")
 
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #ac5f7bd6
 def passive_kernel(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ground.validation import InputError, as_rng, check_integer, check_labels, check_number, require
-from ..ground.workers import end_workers
+from ..ground.workers import end_workers, limited_threads
 from .execution import piecewise_loss
 from .losses import PiecewiseLoss, widest_interval
 from .runs import as_problem
@@ -79,10 +79,9 @@ def compute_curves(
 ):  # yields (digest, curve as in `one_curve`) as they are done
     "The curves of some instances."
     from joblib import Parallel, delayed
-    from threadpoolctl import threadpool_limits
 
     def work(digest, D, labels):
-        with threadpool_limits(1):
+        with limited_threads():
             return digest, one_curve(D, labels, merges, loss, n_clusters)
 
     if n_jobs == 1:

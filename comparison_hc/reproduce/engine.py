@@ -21,7 +21,7 @@ import numpy as np
 from ..ground.files import JournalError
 from ..ground.journals import KeptRecords, sealed_line, unsealed_line
 from ..ground.validation import InputError, check_integer, require, shown
-from ..ground.workers import CLUSTER, check_workers, end_workers
+from ..ground.workers import CLUSTER, check_workers, end_workers, limited_threads
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-plain-scalar
 def plain_scalar(
@@ -114,10 +114,8 @@ def one_run(
     "What came of one run. Happens in a worker."
     import traceback
 
-    from threadpoolctl import threadpool_limits
-
     try:
-        with threadpool_limits(1):
+        with limited_threads():
             rng = np.random.default_rng(seed)
             start = perf_counter()
             measured = function(**run, rng=rng)
