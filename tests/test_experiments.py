@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from experiment_runs import algebra, draws, fragile, several, threads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -39,27 +40,6 @@ from comparison_hc.reproduce.experiments import parameter_grid, run_by_definitio
 properties = settings(
     deadline=None, derandomize=True, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-
-
-def draws(x, rng, y=None):
-    return {"first": rng.normal(), "count": int(rng.integers(100)), "word": "abc"[rng.integers(3)]}
-
-
-def several(x, rng):
-    return [{"method": m, "value": rng.normal()} for m in ("a", "b", "c")[:x]]
-
-
-def algebra(n, repetition, rng):
-    "Bits that depend on how many threads add up."
-    a = rng.normal(size=(n, n))
-    return {"trace": float(np.trace(a @ a.T @ a)), "norm": float(np.linalg.svd(a, compute_uv=False).sum())}
-
-
-def threads(x, rng):
-    import scipy.linalg  # noqa: F401  (loads its own library, whose threads are counted)
-    from threadpoolctl import threadpool_info
-
-    return {"most": max(library["num_threads"] for library in threadpool_info()), "process": os.getpid()}
 
 
 def bits(table):
@@ -496,12 +476,6 @@ def test_a_smaller_grid_leaves_the_rest_in_the_file(written):
 
 
 # Failures
-
-
-def fragile(x, broken, rng):
-    if Path(broken).exists() and x % 2:
-        raise ValueError(f"x = {x} is odd")
-    return {"value": x + rng.random()}
 
 
 @pytest.mark.parametrize("options", [{}, {"n_jobs": 2}], ids=["here", "processes"])
