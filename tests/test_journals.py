@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -412,3 +413,48 @@ def test_packed_answers_are_read_again_and_the_same_bits(tmp_path, ending):
     assert read_comparisons(path).array.tolist() == answers.array.tolist() and (
         path.read_bytes() == first or "zip" in ending
     )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+@pytest.mark.parametrize("how", ["pieces", "runs"])
+def test_workers_go_when_the_process_that_they_work_for_is_killed(tmp_path, how):
+    code = f"""
+import os, time
+from pathlib import Path
+from comparison_hc.ground.workers import map_in_order
+from comparison_hc.reproduce.experiments import run_experiment
+
+def work(number, rng=None):
+    Path({str(tmp_path)!r}, str(os.getpid())).touch()
+    time.sleep(100)
+
+if {how!r} == "pieces":
+    list(map_in_order(work, range(4), 2))
+else:
+    run_experiment(work, [dict(number=n) for n in range(4)], n_jobs=2)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)
+    late = time.monotonic() + 60
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < late:
+        time.sleep(0.1)
+    workers = [int(path.name) for path in tmp_path.iterdir()]
+    process.kill()
+    process.wait()
+    assert len(workers) == 2
+    late = time.monotonic() + 20
+    while any(map(_is_alive, workers)) and time.monotonic() < late:
+        time.sleep(0.1)
+    left = [worker for worker in workers if _is_alive(worker)]
+    for worker in left:
+        os.kill(worker, signal.SIGKILL)
+    assert left == []
+
+
+def _is_alive(process):
+    "Whether it is there, and not merely waiting to be counted as gone."
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ground.validation import InputError, as_rng, check_integer, check_labels, check_number, require
-from ..ground.workers import end_workers, limited_threads
+from ..ground.workers import end_workers, in_worker, limited_threads
 from .execution import piecewise_loss
 from .losses import PiecewiseLoss, widest_interval
 from .runs import as_problem
@@ -88,7 +88,7 @@ def compute_curves(
         yield from (work(digest, *instance) for digest, instance in todo.items())
         return
     try:
-        jobs = (delayed(work)(digest, *instance) for digest, instance in todo.items())
+        jobs = (delayed(in_worker(work))(digest, *instance) for digest, instance in todo.items())
         yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)(jobs)
     finally:
         end_workers()

@@ -21,7 +21,7 @@ import numpy as np
 from ..ground.files import JournalError
 from ..ground.journals import KeptRecords, sealed_line, unsealed_line
 from ..ground.validation import InputError, check_integer, require, shown
-from ..ground.workers import CLUSTER, check_workers, end_workers, limited_threads
+from ..ground.workers import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-plain-scalar
 def plain_scalar(
@@ -295,7 +295,7 @@ def finished_runs(
         yield from spread(lambda piece: one_run(function, *piece, taken), pieces, CLUSTER.get(), in_order=False)
         return
     with for_workers():
-        results = workers(delayed(one_run)(function, run, seeds[key], taken) for key, run in todo.items())
+        results = workers(delayed(in_worker(one_run))(function, run, seeds[key], taken) for key, run in todo.items())
         try:
             yield from results
         finally:
