@@ -1,6 +1,7 @@
 """How long notebooks take to read, and what one of them states about itself.
 
-A minute is 180 words of prose or twelve lines of visible code. What a reader meets on the reading path takes at most
+A minute is 180 words of prose or twelve lines of visible code. Where a page's text is computed, its cell has the tag
+`prose`, and what it shows counts as prose. What a reader meets on the reading path takes at most
 `PATH_LIMIT` minutes, a workshop (a `w` behind the number in its name) at most `WORKSHOP_LIMIT`.
 `python .ci/reading.py` prints every notebook.
 """
@@ -29,15 +30,30 @@ def is_hidden(cell):
     return bool(HIDDEN_TAGS & {*cell["metadata"].get("tags", [])}) or any(map(HIDDEN.match, lines[:4]))
 
 
+def words_of(text):
+    "Words of prose in Markdown: without blocks of code and displayed formulas."
+    prose = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
+    return len(re.findall(r"[^\W\d_][\w’'-]*", prose))
+
+
+def shown_prose(cell):
+    "The Markdown that a cell shows, if that is the text of the page; addresses of links are not read."
+    if "prose" not in cell["metadata"].get("tags", []):
+        return ""
+    shown = ["".join(output.get("data", {}).get("text/markdown", "")) for output in cell["outputs"]]
+    return re.sub(r"\]\([^)]*\)", "]", "\n".join(shown))
+
+
 def minutes(notebook):
     "Minutes to read a parsed notebook."
     words = lines = 0
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         if cell["cell_type"] == "markdown":
-            prose = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
-            words += len(re.findall(r"[^\W\d_][\w’'-]*", prose))
-        elif cell["cell_type"] == "code" and not is_hidden(cell):
+            words += words_of(text)
+            continue
+        words += words_of(shown_prose(cell)) if cell["cell_type"] == "code" else 0
+        if cell["cell_type"] == "code" and not is_hidden(cell):
             lines += sum(bool(line.strip()) and not line.lstrip().startswith("#|") for line in text.splitlines())
     return max(1, round(words / 180 + lines / 12))
 

@@ -273,6 +273,8 @@ def test_few_tasks_that_mislead():
         noise = np.random.default_rng(seed).normal(0, 0.02, bars.shape)
         return rare(seed, 1) if seed % 4 == 0 else ((bars + noise).tolist(), [0] * 5 + [1] * 5 + [2] * 46)
 
+    halves = lambda seed: [one[:20] if seed % 2 else one[20:] for one in morning(seed)]
+    assert "and should cost a twelfth at most" in said(SECOND, "3a", misleading=halves)  # 2a's kind is not enough
     assert said(SECOND, "3a", misleading=days) == "" and calls["found"] == 61
     curves = random_staircases(20, 3)
     few, all_of_them = mean_regrets(curves, (2, 20), 0)

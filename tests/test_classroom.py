@@ -303,6 +303,25 @@ def test_generated_course(own, tmp_path):
     assert path.read_bytes() == before
 
 
+def test_fractions_and_arrays_of_objects_cross_the_sandbox(own):
+    fraction = (
+        "from fractions import Fraction\ndef count(n):\n    m = Fraction(n * (n - 1), 2)\n    return m * (m - 1) / 2"
+    )
+    assert points(own, submission(own, **{"1a": fraction, "1b": "def double(n):\n    return 2 * count(n)"}))[0] == [
+        2,
+        1,
+        2,
+    ]
+    with Sandbox(LIMITS) as box:
+        box.run("import numpy as np\nfrom decimal import Decimal\nfrom fractions import Fraction", "a")
+        box.run("def rows():\n    return np.array([[Fraction(1, 2), 3], [None, 'x']], dtype=object)", "b")
+        box.run(
+            "def parts():\n    return {Decimal('0.25'), Fraction(3, 4)}, np.array([[1, 2], [3]], dtype=object)", "c"
+        )
+        assert box.names["rows"]() == [[0.5, 3], [None, "x"]]
+        assert box.names["parts"]() == ({0.25, 0.75}, [[1, 2], [3]])
+
+
 @pytest.mark.parametrize("got, want", [(True, 1), (3, 3.0), ([1, 2], (1, 2))])
 def test_right_values_in_other_types_are_right(got, want):
     expect_equal(got, want, "x")

@@ -203,7 +203,7 @@ def check_innermost(answers, orders):
     "The pair, with n - 2 questions."
     for order in orders:
         n = len(order)
-        ask, call = Oracle(order, n - 2), f"innermost(ask, {n}) with {n - 2} questions allowed"
+        ask, call = Oracle(order, n - 2), f"innermost(ask, {n}) with {n - 2} question{'s' * (n > 3)} allowed"
         got = answers.function("innermost", by_name=["ask"])(ask, n)
         expect(isinstance(got, (tuple, list, set, np.ndarray)), f"{call} gives {got!r}, and should give two items.")
         text = f"{call} gives {sorted(map(int, got))}, and should give {sorted(order[-2:])}, in any order."

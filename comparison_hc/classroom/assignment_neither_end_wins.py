@@ -261,6 +261,8 @@ def check_misleading(task, seeds, few, call="misleading"):
     expect(small >= 0.02, f"{text}, and should have 0.02 or more: what do so few tasks not show?")
     text = f"α learned from {len(curves) // 2} tasks of {call} still has a mean regret of {large:.4f}"
     expect(large <= 0.01, f"{text}, and should have at most 0.01: many tasks should be enough.")
+    text = f"{call}: {few} tasks cost {small:.4f} and {len(curves) // 2} cost {large:.4f}"
+    expect(small >= 12 * large, f"{text}, and should cost a twelfth at most: make the rare day rarer, and worse.")
 
 
 @assignment.part(

@@ -6,11 +6,13 @@
 __all__ = ['SHOWN', 'add_people', 'biased_people', 'percent', 'people_lines', 'place_sentence', 'people_command']
 
 # %% ../../nbs/8_people/82w_people_command.ipynb #people-words-exports
+from argparse import Namespace
+
 import numpy as np
 
 from ..ground.narrow import bincount
 from ..ground.progress import command_bar
-from ..ground.validation import visible_line
+from ..ground.validation import check_integer, require, visible_line
 from ..practice.reading_command import add_reading, say, typed_places
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
@@ -31,7 +33,12 @@ def add_people(
     how = "how the others' tree is built (default: 4-al)"
     people.add_argument("--method", choices=passive_methods(), default="4-al", help=how)
     add_reading(people)
-    people.add_argument("--out", metavar="PATH.csv", help="also write the table")
+    groups = "do two groups have trees of their own? The column that says in which group a person is"
+    people.add_argument("--groups", metavar="COLUMN", help=groups)
+    draws = "with --groups: how often people are dealt anew (default: 99)"
+    people.add_argument("--draws", type=int, metavar="N", help=draws)
+    people.add_argument("--seed", type=int, metavar="S", help="with --groups: seed of the draws (default: 0)")
+    people.add_argument("--out", metavar="PATH.csv", help="also write the table; with --groups, the gain of every draw")
     people.set_defaults(run=people_command)
 
 # %% ../../nbs/8_people/82w_people_command.ipynb #people-words-lines
@@ -107,6 +114,11 @@ def people_command(
     from comparison_hc.practice.command_files import check_files
 
     check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
+    for name in ("draws", "seed"):
+        typed = getattr(args, name)
+        require(typed is None or args.groups, f"--{name}", "together with --groups", typed)
+    if args.groups:
+        return _print_groups(args)
     with command_bar("people") as progress:
         answers, places = typed_places(args)
         table, n_places = crowd_table(answers, args.method, places, progress=progress), SHOWN.get(args.kind, 2)
@@ -116,5 +128,24 @@ def people_command(
         safe = table.assign(person=table.person.map(visible_line).map(spreadsheet_cell))
         write_whole(args.out, safe.to_csv(index=False, lineterminator="\n"))
     say("\n".join(map(visible_line, people_lines(table, n_places))))
+    if args.out is not None:
+        say(f"wrote {args.out}")
+
+
+def _print_groups(args):
+    "The test of two groups: what a column says about who answered, and whether that matters."
+    from comparison_hc.ground.files import write_whole
+    from comparison_hc.people.groups import compare_groups
+
+    draws = 99 if args.draws is None else check_integer(args.draws, "--draws")
+    seed = 0 if args.seed is None else check_integer(args.seed, "--seed", 0)
+    answers, _ = typed_places(args)
+    of_answer, _ = typed_places(Namespace(**{**vars(args), "respondent": args.groups}))  # the same rows
+    with command_bar("draws") as progress:
+        test = compare_groups(answers, of_answer.respondents, draws, args.method, seed, progress)
+    if args.out is not None:
+        text = "draw,gain\n" + "".join(f"{at},{gain}\n" for at, gain in enumerate([test.gain, *test.dealt]))
+        write_whole(args.out, text)  # draw 0 is the real one
+    say("\n".join(test.sentences()))
     if args.out is not None:
         say(f"wrote {args.out}")

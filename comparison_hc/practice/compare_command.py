@@ -21,6 +21,9 @@ COMPARE_HELP = {
         answered and they were asked about different objects, otherwise answers)""",
     "out": "write the table as CSV, a row a method",
     "seed": "seed of the splits and of the random starts (default: 0)",
+    "sizes": """are there enough answers: one method, built from so many of them, such as 200,400,800; `all` for 1/8,
+        1/4, 1/2 and all of those that are not held out""",
+    "method": "with --sizes: which method (default: 3k-al)",
 }
 
 
@@ -28,6 +31,8 @@ def add_compare(
     commands,  # argparse's subparsers
 ):
     "The words of `compare`."
+    from comparison_hc.practice.method_table import passive_methods
+
     compare = commands.add_parser(
         "compare",
         help="which method suits these answers, by answers held out",
@@ -43,6 +48,8 @@ def add_compare(
     option("by", choices=["people", "answers"])
     option("out", metavar="TABLE.csv")
     option("seed", type=int, default=0)
+    option("sizes", metavar="M,M,…")
+    option("method", choices=passive_methods())
     add_reading(compare)
     compare.set_defaults(run=compare_command)
 
@@ -61,6 +68,9 @@ def compare_command(
     rule = "answers where the file does not say who gave them (--respondent names the column)"
     require(args.by != "people" or answers.respondents is not None, "--by", rule, args.by)
     say_if_disconnected(answers)
+    require(args.method is None or args.sizes, "--method", "together with --sizes; else all are compared", args.method)
+    if args.sizes:
+        return _print_curve(args, answers)
     weighted = answers.weights is not None
     names = candidate_names(answers.kind, args.embeddings, weighted)
     if weighted and args.embeddings and has_soe():
@@ -76,3 +86,25 @@ def compare_command(
         print(f"\n{sentence}")
     if args.out:
         say(f"\nwrote {args.out}")
+
+
+def _print_curve(args, answers):
+    "The learning curve of one method, its price list and what it says."
+    from comparison_hc.ground.files import write_whole
+    from comparison_hc.practice.evidence import most_reachable
+    from comparison_hc.practice.learning_curve import curve_lines, learning_curve
+
+    require(not args.embeddings, "--sizes", "without --embeddings: it is about one method", args.sizes)
+    texts = args.sizes.split(",")
+    numbers = [int(text) for text in texts if text.strip().isdecimal()]
+    rule = "whole numbers with commas between them, such as 200,400,800, or `all`"
+    require(args.sizes == "all" or len(numbers) == len(texts), "--sizes", rule, args.sizes)
+    sizes, method = None if args.sizes == "all" else numbers, args.method or "3k-al"
+    people = {None: None, "people": True, "answers": False}[args.by]
+    with said_as_lines(), command_bar("trees") as progress:
+        curve = learning_curve(answers, sizes, method, args.splits, args.seed, people, progress)
+    if args.out:
+        write_whole(args.out, curve.to_csv(index=False))
+    say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, most_reachable(answers))]))
+    if args.out:
+        say(f"wrote {args.out}")
