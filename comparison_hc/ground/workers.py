@@ -83,7 +83,7 @@ def limited_threads(
     return controller.limit(limits=limit, user_api=user_api)
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #workers-order
-CLUSTER = ContextVar("cluster", default=None)  # a Dask client inside of `on_cluster`, which sets it
+CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, what it puts here: a `ground.clusters.Around`
 
 
 def map_in_order(
@@ -95,9 +95,7 @@ def map_in_order(
     "The results of independent pieces of work: in this process, in others, or on the cluster around (`on_cluster`)."
     total, n_jobs = len(pieces), check_workers(n_jobs)
     if CLUSTER.get() is not None:
-        from comparison_hc.ground.clusters import spread
-
-        for done, result in enumerate(spread(work, pieces, CLUSTER.get()), 1):
+        for done, result in enumerate(CLUSTER.get().spread(work, pieces), 1):
             yield result
             if progress:
                 progress(done, total)

@@ -41,9 +41,7 @@ def sum_of_parts(
     "Every file's part, added: here, or on the cluster around (`on_cluster`)."
     files, report = part_files(parts), check_progress(progress)
     if CLUSTER.get() is not None:
-        from comparison_hc.ground.clusters import summed
-
-        return summed(work, files, merge, CLUSTER.get(), report)
+        return CLUSTER.get().summed(work, files, merge, report)
     total = None
     for done, file in enumerate(files, 1):
         part = work(file)

@@ -289,10 +289,8 @@ def finished_runs(
     if not todo:
         return
     if CLUSTER.get() is not None:
-        from comparison_hc.ground.clusters import spread
-
         pieces = [(run, seeds[key]) for key, run in todo.items()]
-        yield from spread(lambda piece: one_run(function, *piece, taken), pieces, CLUSTER.get(), in_order=False)
+        yield from CLUSTER.get().spread(lambda piece: one_run(function, *piece, taken), pieces, in_order=False)
         return
     with for_workers():
         results = workers(delayed(in_worker(one_run))(function, run, seeds[key], taken) for key, run in todo.items())

@@ -3,31 +3,24 @@ import {change, isAlone, keep, said, sayThere} from "./tools.mjs";
 import {listen, putSettings, readSettings} from "./controls.mjs";
 import {drawTree} from "./trees.mjs";
 import {forms} from "./save.mjs";
-
-// The library of charts. In a served page it comes after the page, which asks for numbers meanwhile.
-async function library() {
-  const coming = document.getElementById("library");
-  if (!globalThis.comparisonCharts && coming) await new Promise(there => coming.addEventListener("load", there));
-  return globalThis.comparisonCharts;
-}
-
+// The library of charts: in a served page it comes after the page, which asks for numbers meanwhile.
+const coming = () => new Promise(there => document.getElementById("library").addEventListener("load", there));
+const library = async () => globalThis.comparisonCharts ?? (await coming(), globalThis.comparisonCharts);
 // A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals only.
 function makeChart(element, spec) {
   const how = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
   const ready = library().then(draw => draw(element, spec, how)).then(({view}) => view);
-  let due = null;
+  let due;                                                     // what came while the library did is drawn at once
   return {ready, async draw({rows = {}, signals = {}, label}) {
     const view = await ready;
     for (const [name, each] of Object.entries(rows)) view.data(name, each);
     for (const [name, value] of Object.entries(signals)) view.signal(name, value);
     if (label) element.setAttribute("aria-label", label);
     if (due) return;
-    await (due = Promise.resolve());                           // what came while the library did is drawn at once
-    due = null;
+    due = await (due = Promise.resolve());
     view.run();
   }};
 }
-
 // The HTML of a page stands in `root`, with charts in it. `put` shows {name: what} at the places with these names.
 export function makePage(root, spec) {
   const view = Math.random().toString(36).slice(2), charts = {};
@@ -44,12 +37,9 @@ export function makePage(root, spec) {
     }
   }
   let width = root.offsetWidth;                                // charts listen to `resize`, and only their width depends
-  new ResizeObserver(() => {
-    if (width !== (width = root.offsetWidth)) window.dispatchEvent(new Event("resize"));
-  }).observe(root);
+  new ResizeObserver(() => width - (width = root.offsetWidth) && dispatchEvent(new Event("resize"))).observe(root);
   return {root, view, charts, put};
 }
-
 // Number the requests, ignore answers to older ones, and say what is going on.
 function conversation({root, view}, connect, heard) {
   const bar = root.querySelector(".chc-bar"), words = root.querySelector(".chc-progress [role=status]");
@@ -77,7 +67,6 @@ function conversation({root, view}, connect, heard) {
     ask({number: `${view}:${count}`, settings});
   };
 }
-
 // A dashboard with settings. What an event may have is said in notebook 60; `when` is a setting, a value that it has or
 // contains, and whether it should. `extend` gives what only this dashboard does, as {kind: function of event}.
 export function show(root, connect, spec, extend = () => ({})) {

@@ -1,7 +1,6 @@
 // A run is a list of frames; here one goes through them. Each says itself where the four keys lead from it.
 import {begin, show} from "./page.mjs";
 import {said} from "./tools.mjs";
-
 begin.start = (root, connect, spec) => show(root, connect, spec, ({put}) => {
   const stage = root.querySelector(".chc-stage"), buttons = root.querySelectorAll("[data-key]");
   let run = null, at = 0, first = said("at")[0];                     // the address may name a frame of the first run

@@ -8,9 +8,7 @@ export function change(element, attributes) {
   }
 }
 // The inverse of `pack` in Python.
-export function unpack(text, Kind) {
-  return new Kind(Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer);
-}
+export const unpack = (text, Kind) => new Kind(Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer);
 export function keep(download, what) {
   const href = URL.createObjectURL(new Blob([what]));
   Object.assign(document.createElement("a"), {href, download}).click();
