@@ -36,7 +36,7 @@ export function makePage(root, spec) {
       else at(name).forEach(each => tree ? drawTree(each, tree, attributes) : change(each, attributes));
     }
   }
-  let width = root.offsetWidth;                                // charts listen to `resize`, and only their width depends
+  let width = root.offsetWidth;                                // charts listen to `resize`; only their width counts
   new ResizeObserver(() => width - (width = root.offsetWidth) && dispatchEvent(new Event("resize"))).observe(root);
   return {root, view, charts, put};
 }
