@@ -1,5 +1,6 @@
 """What several test files share."""
 
+import gc
 import os
 import shutil
 import signal
@@ -81,6 +82,13 @@ def pytest_ignore_collect(collection_path, config):
     "Other files need not even be read: that alone takes as long as some of the tests."
     is_other = collection_path.stem.startswith("test_") and collection_path.stem not in QUICK_FILES
     return True if is_other and config.option.markexpr == "quick" else None
+
+
+def pytest_collection_finish():
+    "Thousands of tests and all modules stay until the end: they are not searched for waste again and again."
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
 
 
 def pytest_collection_modifyitems(items):

@@ -117,6 +117,7 @@ def _hand_over(charts):
 def _execute(notebook, output, charts, checks, environment):
     "In the new process."
     gc.freeze()  # what was imported before is not searched for waste again and again
+    gc.set_threshold(10_000, 20, 20)
     os.environ.update(environment)
     os.chdir(ROOT)
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
