@@ -47,7 +47,7 @@ def pairs_together(
     "1 for every pair of objects that a partition puts together, else 0."
     rule = "a table of labels, a partition a row"
     received, partitions = partitions, as_array(partitions, "partitions", rule)
-    require(partitions.ndim == 2 and partitions.dtype.kind in "biufUO", "partitions", rule, received)
+    require(partitions.ndim == 2 and partitions.dtype.kind in "biufU", "partitions", rule, received)
     rows, columns = np.triu_indices(partitions.shape[1], 1)
     return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 

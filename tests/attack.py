@@ -12,7 +12,9 @@ import os
 import pickle
 import random
 import signal
+import subprocess
 import sys
+import time
 import warnings
 import zlib
 from collections import Counter
@@ -25,6 +27,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import numpy as np
 import pandas as pd
 from attack_table import BAD, FOLDER, GOOD, NOT_ATTACKED, OWN, InputError, targets
+
+from comparison_hc.reproduce.engine import ExperimentError
 
 HOUSE = ("argument", "progress")  # a name for messages, and a function of the caller's
 LIMIT = 20  # seconds
@@ -65,7 +69,7 @@ def outcome(call):
                 next(result, None)
     except Late:
         return f"more than {LIMIT} seconds"
-    except (InputError, OSError) as error:
+    except (InputError, OSError, ExperimentError) as error:
         said = str(error)
         if isinstance(error, InputError) and ("\n" in said or not 5 < len(said) < 800):
             return f"message {said[:60]!r}"
@@ -217,6 +221,81 @@ def attack_journals(n_inputs, seed=0):
     return failures
 
 
+# ---- faults
+
+START = "import sys; from comparison_hc.__main__ import main; sys.exit(main())"
+SWEEP = ["reproduce", "f19-fig2", "--quick", "--jobs", "1", "--folder", "sweep"]
+LONG = {  # commands that run for seconds, and the file that they must leave whole or not at all
+    "a sweep": (SWEEP, "sweep/f19-fig2-quick.csv"),
+    "a page": (["demo", "--out", "demo.html"], "demo.html"),
+    "a session": (["ask", "--journal", "asked.jsonl", "--out", "asked.nwk"], "asked.nwk"),
+}
+STREAM = """
+import sys, time
+from comparison_hc.flat.streams import adds_from_file
+slow = lambda *_: time.sleep(0.02)
+found = adds_from_file("long.csv", n_objects=9, checkpoint="long.npz", every=1, batch=1 << 12, progress=slow)
+print(found.n_comparisons, hash(found.similarity().tobytes()) if found.n_comparisons else 0)
+"""
+
+
+def started(words, **how):
+    "A process of its own, in its own group."
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, **how)
+
+
+def full_disk():
+    "In a new process: no file may grow over 2 kilobytes, which is how a full disk looks from inside."
+    import resource
+
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+
+def attack_with_faults(times=3, seed=0):
+    "(number of faults, failures): kills, Ctrl-C, closed outputs and full disks under what runs for long."
+    if os.name != "posix":
+        return 0, []
+    n_faults, failures, rng = 0, [], random.Random(seed)
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "PYTHONHASHSEED": "0"}
+    draw = random.Random(seed)
+    rows = "".join("{},{},{}\n".format(*draw.sample(range(9), 3)) for _ in range(30_000))
+    (FOLDER / "long.csv").write_text(rows)
+    whole = subprocess.run([sys.executable, "-c", STREAM], cwd=FOLDER, env=env, capture_output=True).stdout
+    for number in (signal.SIGKILL, signal.SIGINT, signal.SIGTERM):
+        for _ in range(times):
+            (FOLDER / "long.npz").unlink(missing_ok=True)
+            process = started([sys.executable, "-c", STREAM], cwd=FOLDER, env=env)
+            time.sleep(rng.uniform(0.2, 2.5))
+            process.send_signal(number)
+            process.communicate(timeout=60)
+            again = subprocess.run([sys.executable, "-c", STREAM], cwd=FOLDER, env=env, capture_output=True)
+            n_faults += 1
+            if again.stdout != whole or not whole:
+                failures.append(f"a stream after {number.name}: {again.stdout!r} instead of {whole!r}")
+    for name, (words, path) in LONG.items():
+        for fault in ("SIGKILL", "SIGINT", "SIGTERM", "closed output", "full disk"):
+            (FOLDER / path).unlink(missing_ok=True)
+            how = dict(preexec_fn=full_disk) if fault == "full disk" else {}
+            process = started([sys.executable, "-c", START, *words], cwd=FOLDER, env=env, stdin=subprocess.PIPE, **how)
+            if fault == "closed output":
+                process.stdout.close()
+                process.stdout = None
+            elif fault.startswith("SIG"):
+                time.sleep(rng.uniform(0.5, 3))
+                os.killpg(process.pid, getattr(signal, fault))
+            said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=120)[1] or b""
+            n_faults += 1
+            if b"Traceback" in said and fault != "SIGTERM":
+                failures.append(f"{name}, {fault}: {said[-300:].decode(errors='replace')!r}")
+            left = [each.name for each in FOLDER.rglob(f".{Path(path).name}.*")]
+            if left and fault not in ("SIGKILL", "SIGTERM"):
+                failures.append(f"{name}, {fault}: drafts stayed behind: {left}")
+            if (FOLDER / path).exists() and fault == "full disk" and (FOLDER / path).stat().st_size >= 2048:
+                failures.append(f"{name}, {fault}: a file that is not whole")
+    return n_faults, failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=2000, metavar="N", help="changed files and journals, each")
@@ -224,9 +303,11 @@ def main():
     args = parser.parse_args()
     os.chdir(FOLDER)
     covered, lacking, n_calls, failures = attack_names(only=args.only)
-    files = journals = 0
+    files = journals = n_faults = 0
     if args.only is None:
         failures += attack_readers(args.inputs) + attack_journals(args.inputs // 4)
+        n_faults, found = attack_with_faults()
+        failures += found
         files, journals = 2 * args.inputs, 3 * (args.inputs // 4)
     for failure in failures:
         print(failure)
@@ -234,6 +315,7 @@ def main():
         print(f"not covered: {line}")
     print(f"public names covered: {covered}; left out with a reason: {len(NOT_ATTACKED)}; lacking: {len(lacking)}")
     print(f"inputs tried: {n_calls:,} calls, {files:,} readings of changed files, {journals:,} of changed journals")
+    print(f"faults injected: {n_faults} (SIGKILL, Ctrl-C, SIGTERM, a closed output, a full disk)")
     print(f"failures: {len(failures)} {dict(Counter(f.partition('(')[0].partition(' ')[0] for f in failures))}")
     return bool(failures or lacking)
 

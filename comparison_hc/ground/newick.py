@@ -385,7 +385,7 @@ class TreeFiles:
     ):  # a tree
         "A tree from Newick text. A node is as high as its longest way down to a leaf; unequal ways are made equal."
         Z, clusters, names, kind = read_newick(text, names)
-        return cls(Z, clusters, names, height_kind or kind)
+        return cls(Z, clusters, names, kind if height_kind is None else height_kind)
 
     def to_nested(self):  # nested lists of names, or of object numbers if there are no names
         "The tree as lists of two, without heights; a tuple is an initial cluster of several objects."
