@@ -30,7 +30,15 @@ from .ground.reading import number_names
 from .ground.reading import read_cells as read_cells
 from .ground.roles import ReadingOptions, read_answers
 from .ground.rows import CheckedRows, four_columns
-from .ground.validation import InputWarning, as_array, as_rng, check_integer, check_number, require
+from comparison_hc.ground.validation import (
+    InputWarning,
+    as_array,
+    as_rng,
+    check_flag,
+    check_integer,
+    check_number,
+    require,
+)
 from .ground.validation import MissingFileError as MissingFileError
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #13ac2244
@@ -123,8 +131,9 @@ def as_comparisons(
     weighted=False,  # whether the caller can do with answers that count differently
 ):  # `Triplets` or `Quadruplets`
     "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
+    n_objects = None if n_objects is None else check_integer(n_objects, "n_objects", 1, 2**31)
     if isinstance(comparisons, Comparisons):
-        if not weighted:
+        if not check_flag(weighted, "weighted"):
             comparisons.check_unweighted()
         return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
     array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")

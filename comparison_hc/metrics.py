@@ -19,7 +19,7 @@ from comparison_hc.ground.agreement import (
     truth_levels,
 )
 from .ground.pruning import best_pruning, majority_loss, pruning_loss
-from .ground.validation import check_labels, check_similarity, require
+from .ground.validation import as_array, check_labels, check_similarity, require
 
 # %% ../nbs/0_ground/03_metrics.ipynb #metrics-all
 #| echo: false
@@ -45,6 +45,9 @@ def pairs_together(
     partitions,  # (m, N) labels, a partition a row
 ):  # (m, N(N-1)/2) integers
     "1 for every pair of objects that a partition puts together, else 0."
+    rule = "a table of labels, a partition a row"
+    received, partitions = partitions, as_array(partitions, "partitions", rule)
+    require(partitions.ndim == 2 and partitions.dtype.kind in "biufU", "partitions", rule, received)
     rows, columns = np.triu_indices(partitions.shape[1], 1)
     return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 
@@ -55,6 +58,7 @@ def adjusted_rand_indices(
 ):  # (l, m) floats; 1 if both partitions are trivial in the same way
     "Adjusted Rand index of every row of A with every row of B, pair by pair."
     a, b = pairs_together(A), pairs_together(B)
+    require(a.shape[1] == b.shape[1], "B", "about as many objects as A", B)
     both, in_a, in_b, n_pairs = a @ b.T, a.sum(1)[:, None], b.sum(1), a.shape[1]
     below = n_pairs * (in_a + in_b) - 2 * in_a * in_b  # whole numbers, so 0 is 0
     return np.where(below == 0, 1.0, 2 * (n_pairs * both - in_a * in_b) / np.where(below == 0, 1, below))

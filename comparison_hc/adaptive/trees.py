@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from .queries import GrowingTree
-from ..ground.validation import as_rng, check_integer, require
+from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, require
 
 # %% ../../nbs/3_adaptive/30w_trees.ipynb #2ec0a528
 def n_hierarchies(
@@ -19,7 +19,7 @@ def n_hierarchies(
 ):  # int
     "(2n − 3)!!, the number of rooted binary trees over n items."
     count = 1
-    for m in range(2, check_integer(n, "n") + 1):
+    for m in range(2, check_integer(n, "n", 1, MOST_OBJECTS) + 1):
         count *= 2 * m - 3
     return count
 
@@ -28,7 +28,7 @@ def all_hierarchies(
     n,  # number of items, at least 1; there are (2n − 3)!! trees
 ):  # yields `GrowingTree`
     "Every rooted binary tree over n items, once."
-    for places in product(*(range(2 * m - 1) for m in range(1, check_integer(n, "n")))):
+    for places in product(*(range(2 * m - 1) for m in range(1, check_integer(n, "n", 1, MOST_OBJECTS)))):
         yield grown_at(n, places)
 
 

@@ -308,7 +308,7 @@ def certify(
     require(known, "form", f"None or one of {', '.join(FORMS)}", form)
     blocks = Blocks(S, labels)
     if lam is not None:
-        check_number(lam, "lam")
+        lam = check_number(lam, "lam")
     forms = [form] if form else [*FORMS]
     guess = None
     if dual is not None:

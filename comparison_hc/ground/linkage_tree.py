@@ -67,7 +67,7 @@ def check_linkage_matrix(
     require(array.dtype.kind != "c", name, "a matrix of real numbers", array)
     try:
         array = np.array(array, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         require(False, name, "a matrix of numbers", linkage_matrix)
     if array.shape == (0,):
         array = array.reshape(0, 4)

@@ -16,7 +16,7 @@ from numbers import Integral
 import numpy as np
 
 from .linkage_tree import leaf_counts
-from .validation import check_names, require
+from .validation import as_array, check_names, require
 
 # %% ../../nbs/0_ground/02w_newick.ipynb #newick-write
 def quoted(
@@ -46,6 +46,10 @@ def to_newick(
 ):  # one line of text, ending in ";"
     "A tree in Newick format: names (numbers where there are none), branch lengths from the heights."
     K = tree.n_leaves
+    if support is not None:
+        rule = f"{K - 1} numbers, one a merge"
+        shares = as_array(support, "support", rule)
+        require(shares.shape == (K - 1,) and shares.dtype.kind in "biuf", "support", rule, support)
     children = tree.children.tolist()
     names = list(map(quoted, tree.names)) if tree.names else [str(i) for i in range(tree.n_objects)]
     over = [""] * K + (["" for _ in children] if support is None else [f"{float(share):.6g}" for share in support])
@@ -69,7 +73,9 @@ def _cluster_notes(tree, clusters):
     "2K-1 texts: the cluster of every node that lies in one, else nothing."
     if clusters is None:
         return [""] * (2 * tree.n_leaves - 1)
-    clusters = np.asarray(clusters)
+    rule = f"{tree.n_objects} whole numbers, one an object"
+    received, clusters = clusters, as_array(clusters, "clusters", rule)
+    require(clusters.shape == (tree.n_objects,) and clusters.dtype.kind in "biu", "clusters", rule, received)
     low, high = tree.spread_over_nodes(clusters, np.minimum), tree.spread_over_nodes(clusters, np.maximum)
     return [f"[&cluster={a}]" if a == b else "" for a, b in zip(low.tolist(), high.tolist())]
 
@@ -379,7 +385,7 @@ class TreeFiles:
     ):  # a tree
         "A tree from Newick text. A node is as high as its longest way down to a leaf; unequal ways are made equal."
         Z, clusters, names, kind = read_newick(text, names)
-        return cls(Z, clusters, names, height_kind or kind)
+        return cls(Z, clusters, names, kind if height_kind is None else height_kind)
 
     def to_nested(self):  # nested lists of names, or of object numbers if there are no names
         "The tree as lists of two, without heights; a tuple is an initial cluster of several objects."

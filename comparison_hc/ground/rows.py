@@ -7,12 +7,11 @@ __all__ = ['MOST_NUMBERED', 'WEIGHT_RULES', 'as_integer_rows', 'four_columns', '
            'number_by_size', 'check_weights', 'CheckedRows']
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-import-numpy-as-np
-from os import PathLike
 from pathlib import Path
 
 import numpy as np
 
-from .files import write_whole
+from .files import is_file_name, write_whole
 from .validation import as_array, check_integer, check_names, is_real, require
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-as-integer-rows
@@ -252,7 +251,7 @@ class CheckedRows:
         path,  # file to write; one that ends in .gz or .zip is packed
     ):
         "Write CSV, object by name, as `read_comparisons` reads it. Names that would not survive the file are refused."
-        require(isinstance(path, (str, PathLike)) and "\0" not in str(path), "path", "the name of a file", path)
+        require(is_file_name(path), "path", "the name of a file", path)
         bad = [name for name in self.names or () if not is_name(name) or name != name.strip() or "\r" in name]
         rule = "free of carriage returns and of blanks at their ends, and not empty, to be written"
         require(not bad, "names", rule, bad[:1])

@@ -86,6 +86,7 @@ def check_answers(
     "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
     if type(queries) is not np.ndarray:
         queries = check_queries(queries)
+    require(queries.ndim == 2, "queries", "of shape (m, 3) or (m, 4)", queries)
     m, width = queries.shape
     if width == 3 and _is_answer(answers, m):
         return answers

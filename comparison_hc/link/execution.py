@@ -88,7 +88,8 @@ def execution_tree(
 ):  # `ExecutionTree`: leaves as a stream; `leaves()` collects them, up to a limit or until Ctrl-C
     "Every run of a family between two merge functions or two metrics (L20, algorithms 2 to 5). Raises `InputError`."
     problem = as_problem(D, merges)
-    require(method in (None, "sweep", "traversal"), "method", "None, 'sweep' or 'traversal'", method)
+    known = method is None or isinstance(method, str) and method in ("sweep", "traversal")
+    require(known, "method", "None, 'sweep' or 'traversal'", method)
     rule = "'traversal' or None for this family: the sweep needs a reducible mix of named merge functions"
     require(method != "sweep" or problem.kinds is not None, "method", rule, method)
     method = method or ("sweep" if problem.kinds else "traversal")

@@ -65,7 +65,10 @@ def check_grid(
     require(has_name, "function", "a function with a name (what a partial binds belongs into the grid)", function)
     is_list = isinstance(grid, (list, tuple)) and grid
     require(is_list, "grid", "a list of at least one dict of parameters (see parameter_grid)", grid)
-    signature, runs = inspect.signature(function), {}
+    try:
+        signature, runs = inspect.signature(function), {}
+    except (TypeError, ValueError):
+        require(False, "function", "a function that says its parameters", function)
     for number, given in enumerate(grid):
         where = f"grid, entry {number},"
         run = _check_run(given, where)
@@ -271,7 +274,7 @@ def workers_for(
             raise InputError(f"{rule}; got {shown(function)}: {error}") from None
     try:
         return Parallel(n_jobs=n_jobs, backend=backend, batch_size=1, return_as="generator_unordered")
-    except ValueError as error:
+    except (AttributeError, TypeError, ValueError) as error:
         rule = "backend must be one that hands back results as they finish"
         raise InputError(f"{rule}; got {shown(backend)}: {error}") from None
 

@@ -1,0 +1,304 @@
+"""Who is attacked, and with what: every public name that a user calls, one call of it that is good, and one list of bad
+values. `attack.py` tries each bad value in the place of each argument, the others good.
+"""
+
+import tempfile
+from fractions import Fraction
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
+from comparison_hc.flat import gaussians
+from comparison_hc.ground.validation import InputError
+from comparison_hc.oracles import SimilarityOracle
+
+FOLDER = Path(tempfile.mkdtemp(prefix="attack-"))
+(FOLDER / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n3,2,1\n")
+N = 6
+RNG = np.random.default_rng(0)
+W = np.abs(np.subtract.outer(np.arange(N), np.arange(N))) * -1.0
+D = np.abs(np.subtract.outer(np.arange(N), np.arange(N))) + 0.0
+ROWS = np.array([RNG.permutation(N)[:3] for _ in range(60)])
+ANSWERS = Triplets(ROWS, N, respondents=[f"p{number % 4}" for number in range(60)])
+FOURS = Quadruplets([[i, j, i, k] for i, j, k in ROWS], N)
+TREE = Dendrogram.from_merges([[0, 1], [6, 2], [3, 4], [8, 5], [7, 9]])
+LABELS = np.array([0, 0, 0, 1, 1, 1])
+TASKS = [(D, LABELS), (D**2, LABELS)]
+MERGES = ("single", "complete")
+
+
+class Strange:
+    "A value that is nothing in particular."
+
+    def __repr__(self):
+        return "Strange()"
+
+
+def broken():
+    "An iterator that fails."
+    yield 1
+    raise OSError("the cable is out")
+
+
+def measured(a, rng):
+    "A run of an experiment."
+    return {"x": 1}
+
+
+NAN = float("nan")
+BAD = {
+    "None": None,
+    "True": True,
+    "0": 0,
+    "-1": -1,
+    "1.5": 1.5,
+    "NaN": NAN,
+    "inf": float("inf"),
+    "10**30": 10**30,
+    "10**400": 10**400,
+    "1e300": 1e300,
+    "1j": 1j,
+    "a fraction": Fraction(1, 3),
+    "int64": np.int64(2),
+    "a duration": np.timedelta64(3),
+    "a date": np.datetime64("2020-01-01"),
+    "NA": pd.NA,
+    "NaT": pd.NaT,
+    "no text": "",
+    "a text": "x",
+    "a zero": "\0",
+    "half a character": "\ud800",
+    "bytes": b"x",
+    "list": [],
+    "list of list": [[]],
+    "ragged": [[1, 2], [3]],
+    "list of texts": ["a", "b"],
+    "list of None": [None] * N,
+    "dict": {},
+    "dict of ints": {1: 2},
+    "set": {1, 2},
+    "iterator": iter([1]),
+    "broken iterator": broken(),
+    "range": range(3),
+    "0-d": np.array(3),
+    "empty": np.zeros((0, 3)),
+    "0 by 0": np.zeros((0, 0)),
+    "3-d": np.zeros((2, 3, 4)),
+    "NaNs": np.full((N, N), NAN),
+    "infinities": np.full((N, N), np.inf),
+    "asymmetric": np.triu(np.ones((N, N))),
+    "huge floats": np.full((N, N), 1e308) - np.eye(N) * 1e308,
+    "negative": -np.ones((N, 3), dtype=int),
+    "same": np.zeros((4, 3), dtype=int),
+    "big-endian": np.array([0, 1, 2], ">i8"),
+    "objects": np.array([[0, 1, None]], dtype=object),
+    "complex": np.full((N, N), 1j),
+    "texts": np.full((N, N), "a"),
+    "dates": np.zeros((N, N), "datetime64[D]"),
+    "records": np.zeros(3, [("i", int), ("j", int)]),
+    "masked": np.ma.array(np.ones((N, N)), mask=np.eye(N)),
+    "sparse": scipy.sparse.eye(N).tocsr(),
+    "no table": pd.DataFrame(),
+    "table with gaps": pd.DataFrame({"i": pd.array([0, None], "Int64"), "j": [1, 2], "k": [2, 0]}),
+    "series": pd.Series([1, 2]),
+    "categories": pd.Categorical(["a", None]),
+    "a thing": Strange(),
+    "a class": Dendrogram,
+    "a function": lambda *a, **k: None,
+    "a tree": TREE,
+    "answers": ANSWERS,
+    "a generator": np.random.default_rng(0),
+    "the old generator": np.random.RandomState(0),
+    "a folder": FOLDER,
+}
+
+GOOD = {  # by the name of the parameter
+    "similarity": W,
+    "S": W,
+    "X": W,
+    "dendrogram": TREE,
+    "tree": TREE,
+    "labels": LABELS,
+    "truth": LABELS,
+    "a": LABELS,
+    "b": LABELS,
+    "partitions": LABELS[None],
+    "A": LABELS[None],
+    "B": LABELS[None],
+    "triplets": ANSWERS,
+    "answers": ANSWERS,
+    "comparisons": ANSWERS,
+    "data": ROWS,
+    "quadruplets": FOURS,
+    "n_objects": N,
+    "n": N,
+    "items": N,
+    "n_items": N,
+    "n_clusters": 2,
+    "k": 2,
+    "rng": 0,
+    "seed": 0,
+    "size_or_p": 9,
+    "p_correct": 0.9,
+    "p": 0.3,
+    "delta": 0.2,
+    "sigma": 0.5,
+    "mu": 0.5,
+    "n_pure": 2,
+    "n_levels": 1,
+    "n_comparisons": 40,
+    "sizes": (3, 3),
+    "D": D,
+    "D0": D,
+    "D1": D**2,
+    "merges": MERGES,
+    "alpha": 0.5,
+    "beta": 0.5,
+    "instances": TASKS,
+    "merge": "single",
+    "lam": 0.5,
+    "epsilon": 0.1,
+    "method": "3-al",
+    "name": "animals",
+    "oracle": SimilarityOracle(W),
+    "queries": [[0, 1, 2]],
+    "references": [[0, 1]],
+    "kernel": W,
+    "paper": "F19",
+    "path": FOLDER / "answers.csv",
+}
+
+RESULT = "a result of this package; of one made by hand nothing is promised"
+COMMAND = "words of the command, which test_hostile_input.py attacks through `main`"
+LIVE = "serves until it is stopped; its settings and its port are attacked in test_dashboards.py and test_class.py"
+HOUSE = "for whoever writes checks, assignments or dashboards, and is read by no one else"
+WORDS = "a constant or an exception"
+NOT_ATTACKED = {
+    **dict.fromkeys("Agreement BestPruning Refinement Certificate SDPSolution SpurResult SpurStep".split(), RESULT),
+    **dict.fromkeys("ExecutionTree Leaf LearnedLinkage PiecewiseLoss TwoParameterGrid".split(), RESULT),
+    **dict.fromkeys("TwoParameterPartition Contradiction StudyPlan WhatIf Dataset PlantedHierarchy".split(), RESULT),
+    **dict.fromkeys("PlantedPartition dataset_html answers_and_places plan_chart plan_lists plan_page".split(), RESULT),
+    **dict.fromkeys("plan_sentences write_plan average_loss confidence_band spur_prices GrowingTree".split(), RESULT),
+    **dict.fromkeys("Hierarchy OrdinalOracle consistent_hierarchy Comparisons Solution".split(), RESULT),
+    **dict.fromkeys("COMMANDS POSITIONAL THEORY THEORY_MODULES READINGS MAKERS JournalError".split(), WORDS),
+    **dict.fromkeys("BudgetExhausted NotConvergedWarning InputError Wrong".split(), WORDS),
+    **dict.fromkeys("run_dashboard serve_dashboard ask_dashboard flat_dashboard link_dashboard".split(), LIVE),
+    **dict.fromkeys("plan_dashboard planted_dashboard step_dashboard write_static flat_data link_data".split(), LIVE),
+    **dict.fromkeys("plan_data planted_data step_data find_dashboard register_dashboard".split(), LIVE),
+    **dict.fromkeys("FlatSettings LinkSettings PlanSettings PlantedSettings StepSettings".split(), LIVE),
+    **dict.fromkeys("check run_checks find_checks reading_of".split(), HOUSE),
+    **dict.fromkeys("Answers Assignment Checker Limits expect expect_equal find_source generate".split(), HOUSE),
+    **dict.fromkeys("grade_folder grade_notebook new_assignment open_assignment read_notebook".split(), HOUSE),
+    **dict.fromkeys("solution_mark student_version tests_mark find_assignment list_assignments".split(), HOUSE),
+    "list_datasets": "takes nothing",
+    "majority_rows": "an inner step of `majority`, given arrays that have passed the gate",
+    "widest_interval": "an inner step of the losses, given the pieces of a curve",
+    "names_with": HOUSE,
+    "check_options": HOUSE,
+    "MergeFunction": "a function of the caller's; what it raises comes out as it is",
+    "save_model": "attacked in test_hostile_input.py, as it needs a model",
+    "whatif": "spreads over processes; its designs are attacked in test_whatif.py",
+    "plan_study": "runs for minutes; its arguments are attacked in test_plan.py",
+    "predicted_agreement": "works on a fitted pilot; see test_plan.py",
+    "fit_pilot": "works on a pilot study; see test_plan.py",
+    "sdp_reference": "a slow reference for tests",
+    "uniform_normal": "a density of the proofs",
+    "uniform_beta": "a density of the proofs",
+    "sample_quadruplets_by_definition": "the definition, for tests",
+}
+NOT_ATTACKED |= {name: COMMAND for name in "main make_parser add_ask ask_command add_check check_command".split()}
+NOT_ATTACKED |= {name: COMMAND for name in "add_dashboard dashboard_command add_data data_command add_pool".split()}
+NOT_ATTACKED |= {name: COMMAND for name in "pool_command add_reproduce reproduce_command".split()}
+
+ROOMS = "checks cli comparisons datasets dendrogram estimators methods metrics oracles".split()
+ROOMS += "hierarchical flat adaptive link whatif dashboards classroom".split()
+MORE = {  # of rooms that offer no names of their own
+    "practice.auto": ["choose_method"],
+    "practice.baselines": ["t_ste", "forte"],
+    "practice.consensus": ["majority_consensus"],
+    "practice.evidence": ["compare_methods"],
+    "practice.support": ["bootstrap_support", "structure_test"],
+    "practice.linkage_model": ["learn_model", "load_model", "save_model"],
+    "people.crowd": ["crowd_table", "crowd_weights"],
+    "people.session": ["Session"],
+    "people.pool": ["pool_journals"],
+    "reproduce.experiments": ["parameter_grid", "run_experiment"],
+}
+OWN = {  # what one function wants otherwise
+    "adds3": dict(triplets=ROWS),
+    "adds4": dict(quadruplets=FOURS.array),
+    "adds_from_file": dict(path=FOLDER / "answers.csv", n_objects=4, kind="triplets"),
+    "as_comparisons": dict(data=ANSWERS),
+    "read_comparisons": dict(path=FOLDER / "answers.csv"),
+    "bootstrap_support": dict(dendrogram=TREE, comparisons=ANSWERS, build="3-al", n_resamples=1),
+    "structure_test": dict(comparisons=ANSWERS, build="3-al", n_draws=1),
+    "compare_methods": dict(comparisons=ANSWERS, methods=["3-al"], n_splits=1),
+    "crowd_table": dict(comparisons=ANSWERS, method="3-al"),
+    "crowd_weights": dict(comparisons=ANSWERS, method="3-al"),
+    "Session": dict(items=["a", "b", "c"], path=None),
+    "AddS": dict(n_objects=N),
+    "random_tree": dict(n=N, rng=0),
+    "run": dict(algorithm=None, oracle=SimilarityOracle(W)),
+    "majority_consensus": dict(trees=[TREE, TREE]),
+    "choose_method": dict(comparisons=ANSWERS, methods=["3-al"]),
+    "load_dataset": dict(name="animals"),
+    "Noisy": dict(oracle=SimilarityOracle(W), p_correct=0.9, rng=0),
+    "majority_rows": dict(winner=[0, 1], loser=[1, 0], n=3, rows=ROWS),
+    "Dendrogram": dict(linkage_matrix=TREE.linkage_matrix),
+    "planted_partition": dict(sizes=(3, 3), f_in=gaussians(0.5, 0.5)[0], f_out=gaussians(0.5, 0.5)[1], rng=0),
+    "quadruplet_average_linkage_sampled": dict(similarity=W, p=0.5, rng=0, initial=None),
+    "planted_delta": dict(zip(("f_in", "f_out"), gaussians(0.5, 0.5))),
+    "sample_comparisons": dict(similarity=W, kind="triplets", size_or_p=0.5, epsilon=1.0, rng=0),
+    "random_hierarchy": dict(n=N, shape="uniform", rng=0),
+    "mixed_linkage": dict(metrics=[D, D**2], beta=[0.5, 0.5], merges=MERGES, alpha=[0.5, 0.5]),
+    "split_instances": dict(instances=TASKS, test_share=0.5, rng=0),
+    "theorem_1_rate": dict(n_instances=9, n_points=9),
+    "widest_interval": dict(intervals=[(0.0, 1.0)]),
+    "learn_model": dict(tasks=TASKS),
+    "run_experiment": dict(function=measured, grid=[{"a": 1}]),
+    "pool_journals": dict(paths=[FOLDER / "answers.csv"]),
+    "Dendrogram.same_tree": dict(other=TREE),
+    "Dendrogram.relabel": dict(order=list(range(N))),
+    "Triplets.sample": dict(size=5, rng=0),
+    "Dendrogram.from_linkage": dict(linkage_matrix=TREE.linkage_matrix),
+    "Dendrogram.from_newick": dict(text=TREE.to_newick()),
+    "Triplets.from_frame": dict(frame=ANSWERS.to_frame().drop(columns="respondent")),
+    "Budget": dict(oracle=SimilarityOracle(W), n_queries=9),
+}
+
+
+def estimator(kind):
+    "Making one is nothing yet: fitting is what checks."
+    return lambda **options: kind(**options).fit(ANSWERS)
+
+
+def targets():  # {name: function}
+    "Every public callable of the rooms, by its name."
+    found = {}
+    for room in ROOMS:
+        module = import_module(f"comparison_hc.{room}")
+        found.update((name, getattr(module, name)) for name in module.__all__)
+    for module, names in MORE.items():
+        found.update((name, getattr(import_module(f"comparison_hc.{module}"), name)) for name in names)
+    for name, kind in (("ComparisonHC", ComparisonHC), ("ComparisonClustering", ComparisonClustering)):
+        found[name] = partial(estimator(kind))
+        found[name].__signature__ = __import__("inspect").signature(kind)
+    for name in "cut coarsen to_text to_newick same_tree chart relabel".split():
+        if hasattr(TREE, name):
+            found[f"Dendrogram.{name}"] = getattr(TREE, name)
+    for name in "flip sample majority to_csv relabel to_quadruplets".split():
+        if hasattr(ANSWERS, name):
+            found[f"Triplets.{name}"] = getattr(ANSWERS, name)
+    for name in "from_merges from_linkage from_newick".split():
+        found[f"Dendrogram.{name}"] = getattr(Dendrogram, name)
+    for name in "from_central from_odd_one_out from_frame".split():
+        found[f"Triplets.{name}"] = getattr(Triplets, name)
+    return found
+
+
+__all__ = ["BAD", "GOOD", "OWN", "NOT_ATTACKED", "InputError", "targets", "FOLDER"]
