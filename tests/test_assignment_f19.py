@@ -74,7 +74,10 @@ def test_rates_and_promises():
     assert "between 0.0 and 0.2" in said(FIRST, "2a", recovery=lambda snr, n, runs: 1.0)
     assert "between 0.95 and 1.0" in said(FIRST, "2a", recovery=lambda snr, n, runs: 0.0)
     assert said(FIRST, "2a", recovery=lambda snr, n, runs: np.float64(snr > 3)) == ""
+    assert "should give a number" in said(FIRST, "2a", recovery=lambda snr, n, runs: [1.0])
     assert "look for less" in said(FIRST, "2b", enough_separation=lambda n: 8.0)
+    in_an_array = lambda n: np.array({4: 4.0, 16: 6.0}[n])
+    assert "should give a number" not in said(FIRST, "2b", enough_separation=in_an_array)
     assert "75 % will do" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
     promise = lambda n: 4 * np.log(20 * n) ** 0.5  # noqa: E731
     assert said(FIRST, "3a", promised_separation=promise, times_too_safe=3.5) == ""

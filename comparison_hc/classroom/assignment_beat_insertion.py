@@ -49,7 +49,7 @@ class Oracle:
         if len(three) < 3 or not three <= self._place.keys():
             raise ValueError(f"a question names three different items of 0..{len(self._place) - 1}, not {i}, {j}, {k}")
         if self._budget is not None and self.used >= self._budget:
-            raise OverBudget(f"all {self._budget} questions are used")
+            raise OverBudget(f"all {self._budget} question{'s are' if self._budget != 1 else ' is'} used")
         self.used += 1
         return min(three, key=self._place.get)
 
