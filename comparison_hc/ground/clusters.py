@@ -102,7 +102,8 @@ def spread(
             if in_order:
                 done = [next(iter(waiting))]
             else:
-                done = list(distributed.wait(list(waiting), return_when="FIRST_COMPLETED").done)
+                with client.as_current():
+                    done = list(distributed.wait(list(waiting), return_when="FIRST_COMPLETED").done)
             for future in done:
                 result = future.result()
                 del waiting[future]
@@ -124,9 +125,12 @@ def summed(
     distributed = cluster_library()
     require(len(pieces), "pieces", "at least one", pieces)
     parts = [client.submit(one_piece, work, piece, pure=False) for piece in pieces]
-    for done, future in enumerate(distributed.as_completed(parts) if progress else (), 1):
-        future.result()  # an error of a piece is raised as it is
-        progress(done, len(parts))
+    if progress:
+        with client.as_current():
+            finished = distributed.as_completed(parts)
+        for done, future in enumerate(finished, 1):
+            future.result()  # an error of a piece is raised as it is
+            progress(done, len(parts))
     while len(parts) > 1:
         joined = [client.submit(merge, *parts[i : i + 2], pure=False) for i in range(0, len(parts) - 1, 2)]
         parts = joined + parts[2 * len(joined) :]
