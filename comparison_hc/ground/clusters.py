@@ -151,9 +151,12 @@ def summed(
     distributed = cluster_library()
     require(len(pieces), "pieces", "at least one", pieces)
     parts = [client.submit(one_piece, work, piece, pure=False) for piece in pieces]
-    for done, future in enumerate(distributed.as_completed(parts) if progress else (), 1):
-        future.result()  # an error of a piece is raised as it is
-        progress(done, len(parts))
+    if progress:
+        with client.as_current():
+            finished = distributed.as_completed(parts)
+        for done, future in enumerate(finished, 1):
+            future.result()  # an error of a piece is raised as it is
+            progress(done, len(parts))
     while len(parts) > 1:
         joined = [client.submit(merge, *parts[i : i + 2], pure=False) for i in range(0, len(parts) - 1, 2)]
         parts = joined + parts[2 * len(joined) :]

@@ -1,0 +1,106 @@
+"""Machine code for millions of answers, on small ones: the same bytes as the slow way; and the benchmark's words."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from comparison_hc import Quadruplets
+from comparison_hc.ground import grams
+from comparison_hc.ground.machine_votes import works
+from comparison_hc.hierarchical import average, many_votes
+from comparison_hc.hierarchical.average import quadruplet_average_linkage
+from comparison_hc.hierarchical.kernel import kernel_passive
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.votes import ListedVotes
+from comparison_hc.oracles import sample_quadruplets
+
+needs_numba = pytest.mark.skipif(not works(), reason="needs numba")
+
+
+def some_answers(seed, repeated):
+    "Answers about 24 objects, of which some are repeated and contradicted."
+    rng = np.random.default_rng(seed)
+    answers = sample_quadruplets(planted_hierarchy(3, 3, 0.8, 0.1, 0.1, seed).similarity, 0.3, rng)
+    if not repeated:
+        return answers
+    return answers.take(rng.integers(len(answers), size=2 * len(answers))).flip(0.3, rng)
+
+
+@needs_numba
+@pytest.mark.parametrize("repeated", [False, True])
+def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
+    for seed in range(3):
+        answers = some_answers(seed, repeated)
+        slow = [quadruplet_average_linkage(answers, initial).linkage_matrix for initial in (None, np.arange(24) // 2)]
+        kernels = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
+        with monkeypatch.context() as patch:
+            patch.setattr(many_votes, "MANY_ANSWERS", 1)
+            patch.setattr(grams, "bits_are_cheapest", lambda *sizes: True)
+            patch.setattr(grams, "vote_lists", None)  # nobody may call it
+            assert isinstance(average.votes_of(answers), many_votes.ManyVotes)
+            fast = [quadruplet_average_linkage(answers, i).linkage_matrix for i in (None, np.arange(24) // 2)]
+            bits = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
+        for one, other in zip(slow + kernels, fast + bits):
+            assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
+
+
+@needs_numba
+def test_more_pairs_than_16_bits_count():
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(370)[:4] for _ in range(400)])
+    answers = Quadruplets(rows, 370)
+    many, listed = many_votes.ManyVotes(answers), ListedVotes(answers)
+    assert many.lists.opponents[0].dtype == np.int32
+    weight = rng.random(370 * 369 // 2)
+    assert many.response(weight)[1].tobytes() == listed.response(weight)[1].tobytes()
+
+
+def test_weights_and_few_answers_stay_with_lists(monkeypatch):
+    answers = some_answers(0, False)
+    assert isinstance(many_votes.votes_of(answers), ListedVotes)
+    monkeypatch.setattr(many_votes, "MANY_ANSWERS", 1)
+    assert isinstance(many_votes.votes_of(answers, np.ones(len(answers))), ListedVotes)
+
+
+def test_bits_pay_off_for_dense_answers_only():
+    assert not grams.bits_are_cheapest(240, 1_000_000) and not grams.bits_are_cheapest(1000, 20_000_000)
+    assert grams.bits_are_cheapest(240, 41_000_000) == works()
+
+
+def load(name):
+    "A script of tests/benchmarks as a module."
+    folder = str(Path(__file__).parent / "benchmarks")
+    sys.path.insert(0, folder)
+    try:
+        spec = importlib.util.spec_from_file_location(f"benchmark_{name}", f"{folder}/{name}.py")
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    finally:
+        sys.path.remove(folder)
+        sys.modules.pop("run", None)
+
+
+def test_a_benchmark_that_fails_says_one_sentence(monkeypatch):
+    run = load("run")
+    assert run.one_sentence('Traceback\n  File "x"\nx.InputError: data are not here. Set the folder\n\n') == (
+        "data are not here."
+    )
+    assert run.one_sentence("") == "no word of why."
+    monkeypatch.setenv("COMPARISON_HC_DATA", "/nowhere")
+    line = run.line_of("no such benchmark", "1")
+    assert "failed: 'no such benchmark'." in line and len(line.splitlines()) == 1
+    assert set(run.GOALS) <= set(run.BENCHMARKS) and all(seconds > 0 for seconds, _ in run.GOALS.values())
+
+
+def test_the_scale_table_is_of_the_methods_that_are_measured():
+    import pandas as pd
+
+    scale = load("scale")
+    table = pd.read_csv(scale.RESULTS / "scale.csv")
+    assert set(table.method) == set(scale.METHODS)
+    wanted = [(name, n) for name, (_, sizes) in scale.METHODS.items() for n, _ in sizes]
+    assert sorted(zip(table.method, table.objects)) == sorted(wanted)
