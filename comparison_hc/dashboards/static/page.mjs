@@ -43,10 +43,7 @@ export function makePage(root, spec) {
       else at(name).forEach(each => tree ? drawTree(each, tree, attributes) : change(each, attributes));
     }
   }
-  let width = root.offsetWidth;                                // charts listen to `resize`, and only their width depends
-  new ResizeObserver(() => {
-    if (width !== (width = root.offsetWidth)) window.dispatchEvent(new Event("resize"));
-  }).observe(root);
+  new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(root);        // charts listen to that
   return {root, view, charts, put};
 }
 
