@@ -121,7 +121,9 @@ def no_means(
 ):  # text
     "That nothing is stored here, and where something is: the settings that stay along this axis."
     names = dict(n_pure="N0", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
-    here = ", ".join(f"{word} = {shown_value(getattr(settings, name)).replace('inf', '∞')}" for name, word in names.items())
+    here = ", ".join(
+        f"{word} = {shown_value(getattr(settings, name)).replace('inf', '∞')}" for name, word in names.items()
+    )
     stored = {word: sorted({row[name] for row in stored_table("planted")}) for name, word in names.items()}
     there = "; ".join(f"{word} = {', '.join(f'{value:g}' for value in values)}" for word, values in stored.items())
     return f"No means are stored for {here}; there are for {there}."
