@@ -4,13 +4,9 @@ import {listen, putSettings, readSettings} from "./controls.mjs";
 import {drawTree} from "./trees.mjs";
 import {forms} from "./save.mjs";
 
-// The library of charts. In a served page it comes after the page, which asks for numbers meanwhile.
-async function library() {
-  const coming = document.getElementById("library");
-  if (!globalThis.comparisonCharts && coming) await new Promise(there => coming.addEventListener("load", there));
-  return globalThis.comparisonCharts;
-}
-
+// In a served page the library of charts comes after the page, which asks for numbers meanwhile.
+const coming = () => new Promise(there => document.getElementById("library").addEventListener("load", there));
+const library = async () => globalThis.comparisonCharts ?? (await coming(), globalThis.comparisonCharts);
 // A chart in `element`, from a Vega specification that Python makes. An event replaces its rows and signals only.
 function makeChart(element, spec) {
   const how = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
