@@ -6,6 +6,8 @@ import threading
 from dataclasses import fields, replace
 from html import escape, unescape
 from importlib import import_module
+from itertools import product
+from math import inf
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -500,6 +502,22 @@ def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
 
 
 # ---- the curve, and what a page offers beside its picture
+
+
+def test_where_no_means_are_stored_the_sentence_names_what_is_missing():
+    found = {True: 0, False: 0}
+    for against, n_pure, p, snr in product(("δ/σ", "p"), (3, 4), (0.02, 0.1), (0.7, 1.0, inf)):
+        event = planted_page.measure_event(PlantedSettings(n_pure=n_pure, n_levels=2, p=p, snr=snr, against=against))[
+            "show"
+        ]
+        has_lines, words = bool(event["measure"]["rows"]["lines"]), event["measure-words"]
+        found[has_lines] += 1
+        assert has_lines == ("No means" not in words)
+        if not has_lines:
+            here, there = re.search("stored for (.*); there are for (.*)[.] Marks", words).groups()
+            listed = dict(each.split(" = ") for each in there.split("; "))
+            assert any(value not in listed[name].split(", ") for name, value in re.findall("([^ ]+) = ([^,]+)", here))
+    assert min(found.values()) > 0
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def hand_main():
     os._exit(0)
 
 # %% ../../nbs/6_dashboards/67bw_hands.ipynb #8808ee9e
-# Ctrl-C is for the server only. In a session of its own a hand would have its own share of the cores, though nice.
+# Ctrl-C is for the server only. In a session of its own a nice hand would still get a whole share of the cores.
 APART = dict(process_group=0) if sys.version_info >= (3, 11) else dict(start_new_session=True)
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
 COMMAND = "from comparison_hc.dashboards.hands import hand_main; hand_main()"
@@ -196,7 +196,7 @@ class Hand:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **ONE_THREAD},
-            **APART,
+            **(APART if nice else dict(start_new_session=True)),
         )
         self._write(dict(modules=list(modules), nice=nice))
         self._thread = threading.Thread(target=self._listen, name="hand", daemon=True)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ABOUT', 'SERIES', 'MIXED', 'AXES', 'TEXT', 'TRIES', 'WORDS', 'SOURCES', 'PAGE', 'cluster_colours', 'model_event',
-           'theory_event', 'measure_event', 'tree_event', 'axis_html', 'row_show', 'planted_events', 'method_rows',
-           'planted_parts', 'planted_charts', 'planted_dashboard', 'planted_static']
+           'theory_event', 'no_means', 'measure_event', 'tree_event', 'axis_html', 'row_show', 'planted_events',
+           'method_rows', 'planted_parts', 'planted_charts', 'planted_dashboard', 'planted_static']
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-imports
 from dataclasses import replace
@@ -15,7 +15,7 @@ from math import inf, log2, log10
 import numpy as np
 
 from .live import LivePage, Try
-from .measure import Axis, measure_chart, measure_show
+from .measure import Axis, measure_chart, measure_show, stored_table
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
     MARKS,
@@ -38,7 +38,7 @@ from comparison_hc.dashboards.promises import (
     signal_thresholds,
 )
 from .server import Dashboard, register_dashboard
-from .shell import no_step
+from .shell import no_step, shown_value
 from ..ground.tree_layout import tree_layout
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-looks
@@ -115,6 +115,20 @@ def theory_event(
     return dict(kind="theory", show=dict(theory="".join(rows), promise=words))
 
 
+def no_means(
+    settings,  # `PlantedSettings`
+    axis,  # `Axis`
+):  # text
+    "That nothing is stored here, and where something is: the settings that stay along this axis."
+    names = dict(n_pure="N0", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
+    here = ", ".join(
+        f"{word} = {shown_value(getattr(settings, name)).replace('inf', '∞')}" for name, word in names.items()
+    )
+    stored = {word: sorted({row[name] for row in stored_table("planted")}) for name, word in names.items()}
+    there = "; ".join(f"{word} = {', '.join(f'{value:g}' for value in values)}" for word, values in stored.items())
+    return f"No means are stored for {here}; there are for {there}."
+
+
 def measure_event(
     settings,  # `PlantedSettings`
 ):  # event
@@ -128,10 +142,7 @@ def measure_event(
     if shown["rows"]["lines"]:
         words = "Lines and bands: mean and standard deviation of five draws."
     else:
-        words = f"No means are stored for N0 = {s.n_pure}, L = {s.n_levels}" + f" and p = {s.p:g}" * (
-            axis.setting == "snr"
-        )
-        words += "; there are for N0 = 4 and 8 with L = 2 and 3, and p = 0.001, 0.003, … 0.1, 1."
+        words = no_means(s, axis)
     words += " Marks: what this visit has drawn here. Dotted: now. Dashed: where a theorem begins"
     words += ", Theorems 2 to 4 with the small constants." if shown["rows"]["bounds"] else "; none begins on this axis."
     return dict(kind="measure", show={"measure": shown, "measure-axis": axis.title, "measure-words": words})

@@ -36,8 +36,7 @@ export function makePage(root, spec) {
       else at(name).forEach(each => tree ? drawTree(each, tree, attributes) : change(each, attributes));
     }
   }
-  let width = root.offsetWidth;                                // charts listen to `resize`; only their width counts
-  new ResizeObserver(() => width - (width = root.offsetWidth) && dispatchEvent(new Event("resize"))).observe(root);
+  new ResizeObserver(() => window.dispatchEvent(new Event("resize"))).observe(root);        // charts listen to that
   return {root, view, charts, put};
 }
 // Number the requests, ignore answers to older ones, and say what is going on.
