@@ -94,7 +94,7 @@ def random_tree(
     rng,  # int seed or `numpy.random.Generator`
 ):  # `Dendrogram`, heights are the merge order
     "Merge two clusters chosen uniformly at random, until one is left."
-    n, rng = check_integer(n_objects, "n_objects"), as_rng(rng)
+    n, rng = check_integer(n_objects, "n_objects", 1, 2**31), as_rng(rng)
     alive, merges = list(range(n)), []
     for step in range(n - 1):
         a, b = (alive.pop(int(rng.integers(len(alive)))) for _ in range(2))

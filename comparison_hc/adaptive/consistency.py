@@ -43,7 +43,7 @@ def all_triples_clustering(
     Raises `InputError` for bad items and the answer −1, `Contradiction` where answers clash.
     """
     n, names = check_items(items)
-    return _all_triples(n, names, check_integer(batch, "batch"))
+    return _all_triples(n, names, check_integer(batch, "batch", 1, 2**31))
 
 
 def _all_triples(n, names, batch):

@@ -20,7 +20,7 @@ def rings_and_disks(
     rng,  # int seed or `numpy.random.Generator`
 ):  # ((n, 2) points, (n,) labels: 0 and 1 the rings, 2 and 3 the disks)
     "One clustering task of L20's synthetic distribution. Raises `InputError`."
-    n, rng = check_integer(n, "n", 4), as_rng(rng)
+    n, rng = check_integer(n, "n", 4, 2**31), as_rng(rng)
     require(n % 4 == 0, "n", "a multiple of 4", n)
     labels = np.repeat(np.arange(4), n // 4)
     angle = rng.uniform(0, 2 * np.pi, n)

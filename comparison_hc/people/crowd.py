@@ -112,7 +112,7 @@ def crowd_table(
 
     answers = as_comparisons(answers, weighted=True)
     names, person = people_of(answers)
-    check_integer(min_decided, "min_decided")
+    check_integer(min_decided, "min_decided", 1, 2**53)
     number, weights = bincount(person), each_weight(answers)
     said = against_the_others(answers, build, n_jobs, progress)
     decided, agree, disagree = (bincount(person, w) for w in (said != 0, weights * (said > 0), weights * (said < 0)))

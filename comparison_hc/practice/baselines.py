@@ -79,7 +79,7 @@ def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     rule = "about every object at least once (nothing would place the others)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):
-        check_integer(value, name)
+        check_integer(value, name, 1, 2**31)
     return triplets, check_integer(n_components, "n_components", 1, triplets.n_objects - 1)
 
 

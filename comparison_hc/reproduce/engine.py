@@ -170,7 +170,7 @@ def about_experiment(
     version,  # as in `run_experiment`
 ):  # dict for the header of a journal
     "What a journal of this experiment belongs to. Raises `InputError`."
-    is_known = isinstance(paired, (list, tuple)) and set(paired) <= names
+    is_known = isinstance(paired, (list, tuple)) and all(isinstance(name, str) and name in names for name in paired)
     require(is_known, "paired", f"a tuple of names of parameters: {', '.join(sorted(names))}", paired)
     return dict(
         function=f"{function.__module__}.{function.__qualname__}",

@@ -82,7 +82,7 @@ def run_experiment(
     runs = check_grid(function, grid)
     names = {name for run in runs.values() for name in run}
     about = about_experiment(function, names, seed, paired, version)
-    seeds = {key: run_seed(run, seed, paired) for key, run in runs.items()}
+    seeds = {key: run_seed(run, about["seed"], paired) for key, run in runs.items()}
     workers = workers_for(function, n_jobs, backend)
     rule = "a function of (done, total), True or None"
     require(progress in (None, True) or callable(progress), "progress", rule, progress)
