@@ -10,9 +10,8 @@ __all__ = ['cluster_library', 'check_client', 'on_cluster', 'unpacked', 'one_pie
 from contextlib import contextmanager
 from itertools import islice
 
-from .narrow import IN_BROWSER
+from .narrow import CLUSTER, IN_BROWSER
 from .validation import InputError, check_integer, require
-from .workers import CLUSTER
 
 # %% ../../nbs/0_ground/09bw_clusters.ipynb #09bw-clusters-4
 def cluster_library():  # the module `distributed`

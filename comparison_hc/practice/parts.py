@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from ..comparisons import Quadruplets, pair_from_index
+from ..ground.narrow import CLUSTER
 from ..ground.streams import AnswerFile
 from ..ground.validation import check_pairwise, check_progress, require
-from ..ground.workers import CLUSTER
 
 # %% ../../nbs/5_practice/59aw_parts.ipynb #59aw-parts-5
 def part_files(

@@ -20,8 +20,9 @@ import numpy as np
 
 from ..ground.files import JournalError
 from ..ground.journals import KeptRecords, sealed_line, unsealed_line
+from ..ground.narrow import CLUSTER
 from ..ground.validation import InputError, check_integer, require, shown
-from ..ground.workers import CLUSTER, check_workers, end_workers
+from ..ground.workers import check_workers, end_workers
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-plain-scalar
 def plain_scalar(
