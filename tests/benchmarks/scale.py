@@ -76,7 +76,7 @@ def adds(n, m):
     return lambda: adds3(rows, n)
 
 
-@method("sdp-k, certified", (250, 0), (500, 0), (1000, 0))
+@method("sdp-k, certified", (500, 0), (1000, 0), (2000, 0))
 def certified(n, m):
     "Clusters with a proof, from the similarity."
     from comparison_hc.flat import sdp_k
@@ -131,7 +131,7 @@ def asking(name):
 
 
 method("single linkage", (120, 0), (240, 0), (480, 0))(asking("single_linkage"))
-method("insertion", (1000, 0), (3000, 0), (10_000, 0), (30_000, 0))(asking("insertion_clustering"))
+method("insertion", (1000, 0), (3000, 0), (10_000, 0))(asking("insertion_clustering"))
 method("quick", (1000, 0), (3000, 0), (10_000, 0), (30_000, 0))(asking("quick_clustering"))
 
 
