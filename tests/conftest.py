@@ -48,8 +48,8 @@ def pytest_addoption(parser):
 
 
 def pytest_xdist_auto_num_workers():
-    "For `-n auto`, one worker more than there are cores: browsers, killed processes and servers are waited for."
-    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 1
+    "For `-n auto`, two workers more than there are cores: browsers, killed processes and servers are waited for."
+    return (len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1) + 2
 
 
 def pytest_configure(config):
