@@ -69,6 +69,10 @@ def pytest_collection(session):
         return
     if not any(Path(path).is_dir() for path in session.config.args):
         return  # a few files
+    from comparison_hc.checks import find_checks
+    from comparison_hc.reproduce.claims import find_reproductions
+
+    find_checks(), find_reproductions()  # what is registered has one order, whatever is imported first from here on
     files = sorted(Path(__file__).parent.glob("test_*.py"))
     first = int(worker.removeprefix("gw")) * len(files) // workers
     for file in files[first:] + files[:first]:
