@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -57,29 +56,6 @@ def pytest_configure(config):
 
 
 QUICK_FILES = set(sum(QUICK.values(), []))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection(session):
-    """In a fresh copy every worker would compile every file of tests, all at once.
-
-    So each begins with another one, and finds the others' work on the disk when it comes to theirs."""
-    worker, workers = os.environ.get("PYTEST_XDIST_WORKER"), int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
-    if worker is None or workers == 1 or session.config.option.markexpr == "quick":
-        return
-    if not any(Path(path).is_dir() for path in session.config.args):
-        return  # a few files
-    from comparison_hc.checks import find_checks
-    from comparison_hc.reproduce.claims import find_reproductions
-
-    find_checks(), find_reproductions()  # what is registered has one order, whatever is imported first from here on
-    files = sorted(Path(__file__).parent.glob("test_*.py"))
-    first = int(worker.removeprefix("gw")) * len(files) // workers
-    for file in files[first:] + files[:first]:
-        try:
-            import_module(file.stem)
-        except BaseException:  # collecting it says what is wrong
-            sys.modules.pop(file.stem, None)
 
 
 def pytest_ignore_collect(collection_path, config):
