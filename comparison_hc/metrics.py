@@ -18,6 +18,7 @@ from comparison_hc.ground.agreement import (
     triplet_agreement,
     truth_levels,
 )
+from .ground.narrow import bincount
 from .ground.pruning import best_pruning, majority_loss, pruning_loss
 from .ground.validation import as_array, check_labels, check_similarity, require
 
@@ -72,7 +73,7 @@ def adjusted_rand_index(
     a = check_labels(a, argument="a")
     b = check_labels(b, len(a), "b")
     _, table = np.unique(a * len(b) + b, return_counts=True)  # objects in every pair of clusters that meet
-    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, np.bincount(a), np.bincount(b)))
+    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, bincount(a), bincount(b)))
     only_a, only_b = in_a - both, in_b - both  # ordered pairs that one partition puts together; `both` has N more
     together, apart = both - len(a), len(a) ** 2 - both - only_a - only_b
     if only_a == only_b == 0:

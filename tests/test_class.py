@@ -308,6 +308,7 @@ def test_work_that_pauses_is_gone_on_with_and_what_others_left_does_not_mix_with
         return np.full((3, len(SIZES)), 0.1 * settings.seed + 0.01 * r)
 
     monkeypatch.setattr(plan_page, "one_repetition", repetition)  # seconds otherwise
+    monkeypatch.setattr(Worktable, "most_megabytes", inf)  # other tests may have filled this process
     for name, common in settings.items():
         page = import_module(f"comparison_hc.dashboards.{name}_page").PAGE
         last = "task" if name == "link" else "seed"

@@ -128,11 +128,7 @@ _plant(
 )
 
 _plant(
-    "dual_is_stationary",
-    f"{sdp}:dual_solution",
-    "- lam / np.bincount",
-    "- 2 * lam / np.bincount",
-    "α with twice the price",
+    "dual_is_stationary", f"{sdp}:dual_solution", "- lam / bincount", "- 2 * lam / bincount", "α with twice the price"
 )
 _plant(
     "dual_is_stationary",
