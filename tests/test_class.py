@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from importlib import import_module
+from math import inf
 
 import numpy as np
 import pytest
