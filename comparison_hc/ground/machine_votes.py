@@ -131,7 +131,7 @@ def count_between(
     link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
     balance,  # (L, L) integers, changed
 ):
-    "Answers that link x won against link y, added to entry (x, y)."
+    "Answers that link x won against link y, added to entry (x, y) and taken from entry (y, x)."
     for pair in range(len(starts) - 1):
         x = link[pair]
         if x >= 0:
@@ -139,6 +139,7 @@ def count_between(
                 y = link[opponents[entry]]
                 if y >= 0:
                     balance[x, y] += 1
+                    balance[y, x] -= 1
 
 # %% ../../nbs/0_ground/06aw_machine_votes.ipynb #06aw-machine-votes-15
 if njit is not None:

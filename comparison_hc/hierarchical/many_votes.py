@@ -76,9 +76,10 @@ class ManyVotes:
         "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
         from comparison_hc.ground.machine_votes import count_between
 
-        balance = np.zeros((n_links, n_links), dtype=np.int64)
+        number = np.int32 if self.n_answers < 2**31 else np.int64
+        balance = np.zeros((n_links, n_links), dtype=number)
         count_between(self.lists.starts[0], self.lists.opponents[0], link, balance)
-        return TabledVotes(balance - balance.T)
+        return TabledVotes(balance)
 
     worth_contracting = ListedVotes.worth_contracting
 
