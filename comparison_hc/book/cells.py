@@ -9,7 +9,7 @@ __all__ = ['SHOWN', 'SILENT', 'GONE', 'WIDGET', 'NO_KERNEL', 'NO_LIBRARY', 'STAT
 # %% ../../nbs/9b_book/99aw_cells.ipynb #b00fe5cb
 import re
 
-from ..classroom.source import read_source, without_solution
+from ..classroom.source import read_source, room_for_answer
 from ..ground.validation import require
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #8ab8e1d9
@@ -97,7 +97,7 @@ def without_answers(
         if about.kind in ("hidden", "teacher"):
             continue
         if about.kind == "solution":
-            bare = {**cell, "source": without_solution(about.text)}
+            bare = {**cell, "source": room_for_answer(about)}
             cells.append({**bare, "outputs": []} if about.is_code else bare)
         else:
             cells.append(cell)
