@@ -7,6 +7,7 @@ __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons',
            'answers_and_places', 'read_comparisons', 'majority_rows', 'comparison_components']
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #comparisons-import-os-as-os-tests
+import re
 import warnings
 
 import numpy as np
@@ -31,6 +32,7 @@ from .ground.reading import read_cells as read_cells
 from .ground.roles import ReadingOptions, read_answers
 from .ground.rows import CheckedRows, four_columns
 from comparison_hc.ground.validation import (
+    InputError,
     InputWarning,
     as_array,
     as_rng,
@@ -48,6 +50,7 @@ class Comparisons(CheckedRows):
     @classmethod
     def from_frame(cls, frame, columns=None, **roles):  # comparisons of this kind, with names
         "Answers from a DataFrame, one a row; `columns` and roles (answer, weight, …) as in `read_comparisons`."
+        require(hasattr(frame, "columns"), "frame", "a DataFrame", frame)
         return read_comparisons(frame, cls.kind, columns=columns, **roles)
 
     def to_quadruplets(self):  # `Quadruplets` with the same names and respondents
@@ -129,6 +132,7 @@ def as_comparisons(
     comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
     n_objects=None,  # N; by default as `comparisons` says
     weighted=False,  # whether the caller can do with answers that count differently
+    argument="comparisons",  # what the caller calls them, for a message
 ):  # `Triplets` or `Quadruplets`
     "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
     n_objects = None if n_objects is None else check_integer(n_objects, "n_objects", 1, 2**31)
@@ -136,24 +140,31 @@ def as_comparisons(
         if not check_flag(weighted, "weighted"):
             comparisons.check_unweighted()
         return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
-    array = as_array(comparisons, "comparisons", "an integer array of shape (m, 3) or (m, 4)")
-    return (Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets)(comparisons, n_objects)
+    array = as_array(comparisons, argument, "an integer array of shape (m, 3) or (m, 4)")
+    kind = Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets
+    return _made(kind, comparisons, n_objects, argument)
 
 
-def as_triplets(triplets, n_objects=None, weighted=False):  # `Triplets`
+def _made(kind, data, n_objects, argument):
+    "Answers of a kind; a message speaks of the caller's argument."
+    try:
+        return kind(data, n_objects)
+    except InputError as error:
+        raise InputError(re.sub(r"^(row [\d,]+ of )?data\b", rf"\g<1>{argument}", str(error))) from None
+
+
+def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):  # `Triplets`
     "The gate for functions that take triplets only."
     rule = "triplets; quadruplets say more than a triplet can"
-    require(not isinstance(triplets, Quadruplets), "triplets", rule, triplets)
-    return (
-        as_comparisons(triplets, n_objects, weighted)
-        if isinstance(triplets, Triplets)
-        else Triplets(triplets, n_objects)
-    )
+    require(not isinstance(triplets, Quadruplets), argument, rule, triplets)
+    if isinstance(triplets, Triplets):
+        return as_comparisons(triplets, n_objects, weighted)
+    return _made(Triplets, triplets, n_objects, argument)
 
 
-def as_quadruplets(quadruplets, n_objects=None, weighted=False):  # `Quadruplets`
+def as_quadruplets(quadruplets, n_objects=None, weighted=False, argument="quadruplets"):  # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into them."
-    return as_comparisons(quadruplets, n_objects, weighted).to_quadruplets()
+    return as_comparisons(quadruplets, n_objects, weighted, argument).to_quadruplets()
 
 # %% ../nbs/0_ground/00_comparisons.ipynb #a6a5f107
 MAKERS = {

@@ -54,7 +54,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         clusters, leave the objects in groups that nothing compares.
         """
         if isinstance(self.linkage, str) and self.linkage == "auto":
-            return self._fit_auto(as_comparisons(X, weighted=True))
+            return self._fit_auto(as_comparisons(X, weighted=True, argument="X"))
         passive = check_method(self.linkage, "linkage").passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
@@ -150,7 +150,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
             value = getattr(self, name)
             require(isinstance(value, str) and value in words, name, " or ".join(map('"{}"'.format, words)), value)
         check_progress(self.progress, "(hundredths done, 100)")
-        X = as_comparisons(X)
+        X = as_comparisons(X, argument="X")
         require(len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:
             check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)

@@ -51,7 +51,7 @@ def as_answers(
 ):  # `Triplets` or `Quadruplets`, as the method takes them
     "Answers in the form that a method takes. Raises `InputError` for answers that it cannot use."
     m = check_method(method)
-    answers = as_comparisons(X, weighted=True)
+    answers = as_comparisons(X, weighted=True, argument="X")
     if m.takes == "quadruplets":
         return answers.to_quadruplets()
     others = names_with("takes", "quadruplets")

@@ -8,9 +8,11 @@ global random state, two readers that disagree.
 
 import argparse
 import inspect
+import json
 import os
 import pickle
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,7 +37,26 @@ LIMIT = 20  # seconds
 MOVING = ("a generator", "the old generator", "iterator", "broken iterator")  # what is used up by use
 
 
-ALSO = {}  # argument → words by which a message may name it, too
+ALSO = {  # argument → words by which a message may name it, too
+    "answers": ["answer"],
+    "build": ["method", "linkage_matrix"],  # what a builder is, or gives
+    "chance": ["linkage_matrix"],
+    "frame": ["the table", "path"],
+    "function": ["grid"],  # which does not fit it
+    "loss": ["linkage_matrix"],
+    "merges": ["alpha"],  # one a merge function
+    "name": ["method"],
+    "names": ["n_objects"],
+    "oracle": ["answers", "linkage_matrix"],  # what it gives
+    "path": ["the table", "line 1,", "key "],
+    "paths": ["journal"],
+    "queries": ["answers"],  # one a question
+    "quadruplets": ["row "],  # of a file or a stream
+    "triplets": ["row "],
+    "size_or_p": ["number of", "p must"],
+    "sizes": ["size"],
+    "weight": ["columns"],
+}
 
 
 def names(said, argument):
@@ -92,6 +113,19 @@ def outcome(
     return None
 
 
+def refused(call):
+    "What is said against a call that should be good; None if it works. It also compiles what is compiled."
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            result = call()
+            if inspect.isgenerator(result):
+                next(result, None)
+        except Exception as error:
+            return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
+    return None
+
+
 def print_of(value):
     "What changes when a value does; None for what cannot say."
     if isinstance(value, (pd.DataFrame, pd.Series, np.ma.MaskedArray)):
@@ -139,8 +173,11 @@ def attack_names(share=1, only=None):
         if found is None:
             lacking.append(f"{name}: an argument without a good value")
             continue
-        covered += 1
         good, attacked = found
+        if wrong := refused(partial(function, **good)):
+            lacking.append(f"{name}: its good call is refused: {wrong}")
+            continue
+        covered += 1
         for parameter in attacked:
             for what, value in BAD.items():
                 if share > 1 and zlib.crc32(f"{name} {parameter} {what}".encode()) % share:
@@ -239,11 +276,16 @@ def attack_journals(n_inputs, seed=0):
 
 START = "import sys; from comparison_hc.__main__ import main; sys.exit(main())"
 SWEEP = ["reproduce", "f19-fig2", "--quick", "--jobs", "1", "--folder", "sweep"]
+WHAT_IF = ["whatif", "planted", "--p", "0.01,0.1", "--repeat", "8", "--jobs", "2"]
+GRADE = ["classroom", "grade", "class", "--assignment", "break-single-linkage"]
 LONG = {  # commands that run for seconds, and the file that they must leave whole or not at all
     "a sweep": (SWEEP, "sweep/f19-fig2-quick.csv"),
     "a page": (["demo", "--out", "demo.html"], "demo.html"),
     "a session": (["ask", "--journal", "asked.jsonl", "--out", "asked.nwk"], "asked.nwk"),
+    "what if": ([*WHAT_IF, "--journal", "runs.jsonl", "--out", "runs.csv"], "runs.csv"),
+    "a class graded": (GRADE, "class/break-single-linkage.csv"),
 }
+CONTINUED = ("what if", "a class graded")  # run again after a fault, they end with the same bytes
 STREAM = """
 import sys, time
 from comparison_hc.flat.streams import adds_from_file
@@ -264,6 +306,44 @@ def full_disk():
 
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+
+def read_only_words():
+    "Words before a command after which it may write only where its user may; None if there are none."
+    if os.geteuid():
+        return []
+    words = ["setpriv", "--bounding-set=-dac_override"]
+    return words if shutil.which("setpriv") else None
+
+
+READ_ONLY = read_only_words() if os.name == "posix" else None
+
+
+def hand_in(folder):
+    "Three submissions of an assignment: right, empty, and half right."
+    from comparison_hc.classroom.source import find_source, read_notebook, student_version
+
+    folder.mkdir()
+    source = read_notebook(find_source("break-single-linkage"))
+    empty = student_version(json.loads(json.dumps(source)))
+    half = {**source, "cells": source["cells"][: len(source["cells"]) // 2]}
+    for name, notebook in dict(ada=source, bob=empty, eve=half).items():
+        (folder / f"{name}.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def clear_away(path):
+    "What a command has left, its journals too."
+    for pattern in (path, "*.grades.jsonl", "class/*.jsonl", "runs.jsonl"):
+        for each in FOLDER.glob(pattern):
+            each.unlink()
+
+
+def run_whole(words, path, env):
+    "A command's table but for its seconds, from a run that nobody disturbs; what an earlier one left is continued."
+    subprocess.run([sys.executable, "-c", START, *words], cwd=FOLDER, env=env, capture_output=True, timeout=300)
+    if not (FOLDER / path).exists():
+        return ""
+    return pd.read_csv(FOLDER / path, dtype=str).drop(columns="seconds", errors="ignore").to_csv(index=False)
 
 
 def attack_with_faults(times=3, seed=0):
@@ -287,11 +367,20 @@ def attack_with_faults(times=3, seed=0):
             n_faults += 1
             if again.stdout != whole or not whole:
                 failures.append(f"a stream after {number.name}: {again.stdout!r} instead of {whole!r}")
+    hand_in(FOLDER / "class")
     for name, (words, path) in LONG.items():
-        for fault in ("SIGKILL", "SIGINT", "SIGTERM", "closed output", "full disk"):
-            (FOLDER / path).unlink(missing_ok=True)
+        undisturbed = run_whole(words, path, env) if name in CONTINUED else None
+        for fault in ("SIGKILL", "SIGINT", "SIGTERM", "closed output", "full disk", "read-only folder"):
+            clear_away(path)
             how = dict(preexec_fn=full_disk) if fault == "full disk" else {}
-            process = started([sys.executable, "-c", START, *words], cwd=FOLDER, env=env, stdin=subprocess.PIPE, **how)
+            locked = READ_ONLY if fault == "read-only folder" else []
+            if locked is None:
+                continue  # nothing here takes away the rights of the one who may do all
+            if fault == "read-only folder":
+                (FOLDER / path).parent.mkdir(exist_ok=True)
+                how = dict(preexec_fn=partial(os.chmod, (FOLDER / path).parent, 0o555))
+            words_here = [*locked, sys.executable, "-c", START, *words]
+            process = started(words_here, cwd=FOLDER, env=env, stdin=subprocess.PIPE, **how)
             if fault == "closed output":
                 process.stdout.close()
                 process.stdout = None
@@ -299,7 +388,10 @@ def attack_with_faults(times=3, seed=0):
                 time.sleep(rng.uniform(0.5, 3))
                 os.killpg(process.pid, getattr(signal, fault))
             said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=120)[1] or b""
+            os.chmod((FOLDER / path).parent, 0o755)
             n_faults += 1
+            if fault == "read-only folder" and (process.returncode == 0 or (FOLDER / path).exists()):
+                failures.append(f"{name}, {fault}: done, where nothing can be written")
             if b"Traceback" in said and fault != "SIGTERM":
                 failures.append(f"{name}, {fault}: {said[-300:].decode(errors='replace')!r}")
             left = [each.name for each in FOLDER.rglob(f".{Path(path).name}.*")]
@@ -307,18 +399,23 @@ def attack_with_faults(times=3, seed=0):
                 failures.append(f"{name}, {fault}: drafts stayed behind: {left}")
             if (FOLDER / path).exists() and fault == "full disk" and (FOLDER / path).stat().st_size >= 2048:
                 failures.append(f"{name}, {fault}: a file that is not whole")
+            if undisturbed is not None and run_whole(words, path, env) != undisturbed:
+                failures.append(f"{name}, {fault}: run again, it ends with another table")
     return n_faults, failures
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=2000, metavar="N", help="changed files and journals, each")
+    parser.add_argument("--faults", action="store_true", help="only faults")
     parser.add_argument("--only", metavar="TEXT", help="only names with this text")
     args = parser.parse_args()
     os.chdir(FOLDER)
-    covered, lacking, n_calls, failures = attack_names(only=args.only)
+    covered, lacking, n_calls, failures = attack_names(only=args.only) if not args.faults else (0, [], 0, [])
     files = journals = n_faults = 0
-    if args.only is None:
+    if args.faults:
+        n_faults, failures = attack_with_faults()
+    elif args.only is None:
         failures += attack_readers(args.inputs) + attack_journals(args.inputs // 4)
         n_faults, found = attack_with_faults()
         failures += found
@@ -329,7 +426,7 @@ def main():
         print(f"not covered: {line}")
     print(f"public names covered: {covered}; left out with a reason: {len(NOT_ATTACKED)}; lacking: {len(lacking)}")
     print(f"inputs tried: {n_calls:,} calls, {files:,} readings of changed files, {journals:,} of changed journals")
-    print(f"faults injected: {n_faults} (SIGKILL, Ctrl-C, SIGTERM, a closed output, a full disk)")
+    print(f"faults injected: {n_faults} (SIGKILL, Ctrl-C, SIGTERM, a closed output, a full disk, a read-only folder)")
     print(f"failures: {len(failures)} {dict(Counter(f.partition('(')[0].partition(' ')[0] for f in failures))}")
     return bool(failures or lacking)
 

@@ -15,7 +15,9 @@ import scipy.sparse
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
 from comparison_hc.flat import gaussians
 from comparison_hc.ground.validation import InputError
-from comparison_hc.oracles import SimilarityOracle
+from comparison_hc.hierarchical import single_linkage
+from comparison_hc.oracles import SimilarityOracle, run
+from comparison_hc.practice.linkage_model import learn_model, save_model
 
 FOLDER = Path(tempfile.mkdtemp(prefix="attack-"))
 (FOLDER / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n3,2,1\n")
@@ -30,6 +32,8 @@ TREE = Dendrogram.from_merges([[0, 1], [6, 2], [3, 4], [8, 5], [7, 9]])
 LABELS = np.array([0, 0, 0, 1, 1, 1])
 TASKS = [(D, LABELS), (D**2, LABELS)]
 MERGES = ("single", "complete")
+TOGETHER = (LABELS[:, None] == LABELS) / 3
+save_model(learn_model(TASKS), FOLDER / "model.json")
 
 
 class Strange:
@@ -243,7 +247,7 @@ OWN = {  # what one function wants otherwise
     "Session": dict(items=["a", "b", "c"], path=None),
     "AddS": dict(n_objects=N),
     "random_tree": dict(n=N, rng=0),
-    "run": dict(algorithm=None, oracle=SimilarityOracle(W)),
+    "run": dict(algorithm=single_linkage, oracle=SimilarityOracle(W)),
     "majority_consensus": dict(trees=[TREE, TREE]),
     "choose_method": dict(comparisons=ANSWERS, methods=["3-al"]),
     "load_dataset": dict(name="animals"),
@@ -261,7 +265,7 @@ OWN = {  # what one function wants otherwise
     "widest_interval": dict(intervals=[(0.0, 1.0)]),
     "learn_model": dict(tasks=TASKS),
     "run_experiment": dict(function=measured, grid=[{"a": 1}]),
-    "pool_journals": dict(paths=[FOLDER / "answers.csv"]),
+    "pool_journals": dict(paths=[Path(__file__).parent / "journals" / "asking.jsonl"]),
     "Dendrogram.same_tree": dict(other=TREE),
     "Dendrogram.relabel": dict(order=list(range(N))),
     "Triplets.sample": dict(size=5, rng=0),
@@ -269,7 +273,23 @@ OWN = {  # what one function wants otherwise
     "Dendrogram.from_newick": dict(text=TREE.to_newick()),
     "Triplets.from_frame": dict(frame=ANSWERS.to_frame().drop(columns="respondent")),
     "Budget": dict(oracle=SimilarityOracle(W), n_queries=9),
+    "Quadruplets": dict(data=FOURS.array),
+    "check_method": dict(name="4-al"),
+    "build_hierarchy": dict(method="3-al", X=ANSWERS),
+    "as_answers": dict(method="3-al", X=ANSWERS),
+    "Journal": dict(oracle=SimilarityOracle(W), path=FOLDER / "kept.jsonl"),
+    "check_answers": dict(queries=[[0, 1, 2], [0, 2, 3]], answers=[0, 2]),
+    "n_comparisons": dict(n=N, a=2.0),
+    "spur_objective": dict(X=TOGETHER, k=2),
+    "rings_and_disks": dict(n=8, rng=0),
+    "load_model": dict(path=FOLDER / "model.json"),
+    "Dendrogram.from_merges": dict(merges=[[0, 1], [6, 2], [3, 4], [8, 5], [7, 9]]),
 }
+
+
+def run_anew(algorithm, oracle):
+    "`run`, of a generator that is new at each call: one can be used once only."
+    return run(algorithm(N) if algorithm is single_linkage else algorithm, oracle)
 
 
 def estimator(kind):
@@ -288,6 +308,7 @@ def targets():  # {name: function}
     for name, kind in (("ComparisonHC", ComparisonHC), ("ComparisonClustering", ComparisonClustering)):
         found[name] = partial(estimator(kind))
         found[name].__signature__ = __import__("inspect").signature(kind)
+    found["run"] = run_anew
     for name in "cut coarsen to_text to_newick same_tree chart relabel".split():
         if hasattr(TREE, name):
             found[f"Dendrogram.{name}"] = getattr(TREE, name)

@@ -301,7 +301,7 @@ FOUR = [[0, 1, 2], [3, 1, 2]]
     "call, words",
     [
         (lambda: triplet_kernel([[0, 1, 1]]), "row 0 of data"),
-        (lambda: triplet_kernel([[0, 1]]), "data must be"),
+        (lambda: triplet_kernel([[0, 1]]), "triplets must be"),
         (lambda: triplet_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
         (lambda: triplet_kernel(FOUR, normalise=1), "normalise must be True or False"),
         (lambda: triplet_kernel(FOUR, self_pairs=None), "self_pairs must be True or False"),

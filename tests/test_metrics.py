@@ -231,7 +231,7 @@ hole[0, 1] = hole[1, 0] = np.nan
         (lambda: agreement(tree, [(0, 1, 4)]), "n_objects = 4"),
         (lambda: agreement(tree, Triplets([(0, 1, 2)], 5)), "triplets must be about the 4 objects"),
         (lambda: agreement(tree, Quadruplets([(0, 1, 2, 3)], 5)), "quadruplets must be about the 4 objects"),
-        (lambda: agreement(tree, [(0, 1)]), "data must be"),
+        (lambda: agreement(tree, [(0, 1)]), "comparisons must be"),
         (lambda: triplet_agreement(tree, Quadruplets([(0, 1, 2, 3)])), "triplets must be"),
         (lambda: triplet_agreement(tree, [(0, 0, 1)]), "row 0 of data"),
         (lambda: triplet_agreement(0, [(0, 1, 2)]), "dendrogram must be a Dendrogram"),

@@ -60,7 +60,7 @@ def refine(
     Raises `InputError`.
     """
     n, K = check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
-    answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, weighted=True)
+    answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, True, "answers")
     require(answers.n_objects == n, answers.kind, f"about the {n} objects of the dendrogram", answers)
     weights = each_weight(answers, weights)
     check_pairwise(2 * K - 1, "the number of nodes of dendrogram")

@@ -110,7 +110,7 @@ def crowd_table(
     "Agreement with the others' tree, consistency, place, share, and whom to look at. Raises `InputError`."
     from pandas import DataFrame
 
-    answers = as_comparisons(answers, weighted=True)
+    answers = as_comparisons(answers, weighted=True, argument="answers")
     names, person = people_of(answers)
     check_integer(min_decided, "min_decided", 1, 2**53)
     number, weights = bincount(person), each_weight(answers)
@@ -182,7 +182,7 @@ def crowd_weights(
     progress=None,  # called with (rounds done, rounds at most)
 ):  # `CrowdWeights`
     "Reliabilities of people by expectation and maximisation in turn (after Dawid and Skene 1979)."
-    answers = as_comparisons(answers, weighted=True)
+    answers = as_comparisons(answers, weighted=True, argument="answers")
     names, person = people_of(answers)
     known = isinstance(method, str) and method in WEIGHTED_METHODS
     require(known, "method", f"one of {', '.join(WEIGHTED_METHODS)}", method)

@@ -38,7 +38,7 @@ def choose_method(
     progress=None,  # called with (trees built, trees in all)
 ):  # `Choice`
     "The direct method whose tree from two thirds of the answers predicts the others best. Raises `InputError`."
-    answers = as_comparisons(answers, weighted=True)
+    answers = as_comparisons(answers, weighted=True, argument="answers")
     check_progress(progress)
     chosen = [candidate(name) for name in candidate_names(answers.kind) if name != CHANCE]
     plan_rng, seeds = as_rng(rng).spawn(2)

@@ -99,7 +99,7 @@ def compare_methods(
     progress=None,  # called with (trees built, trees in all)
 ):  # `MethodComparison`
     "Held-out agreement of several methods over repeated splits. Raises `InputError`."
-    answers = as_comparisons(answers, weighted=True)
+    answers = as_comparisons(answers, weighted=True, argument="answers")
     chosen, check = _check_methods(methods, answers), check_progress(progress)
     plan_rng, seeds = as_rng(rng).spawn(2)
     plan = plan_splits(answers, n_splits, test_share, people, plan_rng)

@@ -18,7 +18,7 @@ def without_people(
     argument="names",  # its name in the message
 ):  # comparisons of the same kind
     "The answers of everybody else. Raises `InputError` for a name that nobody has, and if nobody is left."
-    answers = as_comparisons(answers, weighted=True)
+    answers = as_comparisons(answers, weighted=True, argument="answers")
     names = [names] if isinstance(names, str) else [str(name) for name in names]
     if not names:
         return answers

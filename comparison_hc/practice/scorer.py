@@ -19,7 +19,7 @@ def held_out_agreement(
     from comparison_hc.comparisons import as_comparisons
 
     require(hasattr(estimator, "dendrogram_"), "estimator", "one that is fitted and has a tree", estimator)
-    tree, answers = estimator.dendrogram_, as_comparisons(X)
+    tree, answers = estimator.dendrogram_, as_comparisons(X, argument="X")
     require(len(answers), "X", "at least one answer", X)
     known = answers.array[(answers.array < tree.n_objects).all(axis=1)]
     if not len(known):

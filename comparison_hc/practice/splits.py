@@ -90,7 +90,7 @@ def plan_splits(
     rng=0,  # int seed or `numpy.random.Generator`
 ):  # `Plan`
     "Random splits without a leak. Raises `InputError`, also where there is nothing to hold out."
-    answers, rng = as_comparisons(answers, weighted=True), as_rng(rng)
+    answers, rng = as_comparisons(answers, weighted=True, argument="answers"), as_rng(rng)
     n_splits = check_integer(n_splits, "n_splits", 1, MOST_SPLITS)
     test_share = check_number(test_share, "test_share", 0, 1, open_low=True, open_high=True)
     who, why = _check_people(people, answers)

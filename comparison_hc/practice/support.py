@@ -109,7 +109,7 @@ def bootstrap_support(
 ):  # `Support`
     "Bootstrap support of every cluster (Felsenstein 1985); Ctrl-C keeps the trees so far. Raises `InputError`."
     check_dendrogram(dendrogram)
-    answers, build = as_comparisons(answers, weighted=True), as_builder(build)
+    answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     rngs = as_rng(rng).spawn(check_integer(n_resamples, "n_resamples", 1, MOST_DRAWS))
     units = units_of(answers, by)
@@ -177,7 +177,7 @@ def structure_test(
     progress=None,  # called with (trees done, trees in all)
 ):  # `StructureTest`
     'A test of "people judge at random", of exact level whatever the method; Ctrl-C keeps the draws so far.'
-    answers, build = as_comparisons(answers, weighted=True), as_builder(build)
+    answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(callable(chance), "chance", "a function of answers and a generator", chance)
     rngs = [None, *as_rng(rng).spawn(check_integer(n_draws, "n_draws", 1, MOST_DRAWS))]
     weights = each_weight(answers)
