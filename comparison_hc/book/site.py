@@ -67,6 +67,8 @@ def configuration(
         nb_ipywidgets_js={},
         nb_render_markdown_format="myst",
         nb_merge_streams=True,
+        nb_code_prompt_show="Show a worked solution",
+        nb_code_prompt_hide="Hide the solution",
         myst_enable_extensions=["dollarmath", "amsmath", "colon_fence", "fieldlist"],
         myst_heading_anchors=3,
         mathjax_path="mathjax/tex-chtml.js",
@@ -195,6 +197,7 @@ def moving_chart():  # Altair chart
     "AARI of F19's methods against δ/σ, with a slider for p."
     import altair as alt
 
+    from comparison_hc.reproduce.f19_figures import method_scales
     from comparison_hc.reproduce.readings import kept_results
 
     table, _ = kept_results("f19-figS1")
@@ -207,14 +210,18 @@ def moving_chart():  # Altair chart
     )
     x = alt.X("snr:Q", title="δ/σ: how far the clusters stand out of the noise")
     legend = alt.Legend(orient="bottom", columns=3, symbolOpacity=1, title=None)
-    color = alt.Color("method:N", scale=alt.Scale(scheme="tableau10"), legend=legend)
+    colours, shapes, dashes = method_scales(table)
+    color = alt.Color("method:N", scale=colours, legend=legend)
+    shape = alt.Shape("method:N", scale=shapes, legend=legend)
+    dash = alt.StrokeDash("method:N", scale=dashes, legend=None)
     shown = alt.Chart(table).transform_filter(f"datum.p == {shares}[place]")
     y = alt.Y("aari:Q", title="AARI: 1 is the planted tree", scale=alt.Scale(domain=[-0.1, 1.05]))
-    lines = shown.mark_line(point=True).encode(x, y, color, tooltip=["method", "p", "snr", "aari"])
+    lines = shown.mark_line().encode(x, y, color, dash)
+    points = shown.mark_point(filled=True, opacity=1).encode(x, y, color, shape, tooltip=["method", "p", "snr", "aari"])
     bands = shown.mark_area(opacity=0.12).encode(x, alt.Y("low:Q", title=""), alt.Y2("high"), color)
     said = alt.expr(f"'share of all comparisons that is known: p = ' + {shares}[place]")
     size = dict(width="container", height=300, title=alt.TitleParams(said, anchor="start"))
-    return alt.layer(bands, lines).add_params(place).properties(**size)
+    return alt.layer(bands, lines, points).add_params(place).properties(**size)
 
 
 def write_moving(
