@@ -70,9 +70,11 @@ def configuration(
         nb_code_prompt_show="Show a worked solution",
         nb_code_prompt_hide="Hide the solution",
         myst_enable_extensions=["dollarmath", "amsmath", "colon_fence", "fieldlist"],
+        myst_dmath_double_inline=True,
         myst_heading_anchors=3,
         mathjax_path="mathjax/tex-chtml.js",
         highlight_language="none",
+        smartquotes_action="qe",  # two dashes begin an option
         add_module_names=False,
         html_theme="furo",
         html_title="comparison_hc",
@@ -167,8 +169,9 @@ def front_text(
 
 
 NOTHING = (
-    "[Drop a file of answers, see the tree](drop.md), or open a page and press “Run this page in your browser”: Python "
-    "runs in the page itself, and what you give it stays on your machine."
+    "[Drop a file of answers, see the tree](drop.md), or open a page, such as [a planted hierarchy with "
+    "sliders](6_dashboards/61_planted.ipynb), and press “Run this page in your browser”: Python runs in the page "
+    "itself, and what you give it stays on your machine."
 )
 
 
@@ -190,6 +193,7 @@ def home_page(
     parts += ["## Where to go"]
     parts.append("\n".join(f"- [{route.title}](routes.md#{route.name}): {route.about}" for route in ROUTES))
     parts.append("Or read from the beginning, [room by room](0_ground/index.md); every page says how long it takes.")
+    parts.append("Or move the sliders of [pages that compute while you do](live.md).")
     return "\n\n".join([*parts, *(toctree(names, caption) for caption, names in documents.items())]) + "\n"
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #f48a5fa1
@@ -260,7 +264,11 @@ def live_page(
 
 PICTURE = (
     '<iframe class="live" src="live/figure.html" title="How well each method finds a planted tree, '
-    'with a slider for the number of answers"></iframe>'
+    'with a slider for the number of answers"></iframe>\n\n'
+    "The experiment of F19's second figure, [as it came out here](9_reproduce/91_f19.ipynb): how near each method "
+    "comes to a planted tree, on average, with a band of one standard deviation. To see: 4–AL that begins with pure "
+    "groups (I3, I5) is nowhere below the others. SL and CL ask their own questions, so the slider moves the others "
+    "only."
 )
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #6a6aa1cd

@@ -152,7 +152,9 @@ class ChartLook:
 
         highest = float(tree.heights.max(initial=0)) or 1.0
         steps = 1 if tree.height_kind in ("merge order", "level") else 0
-        few = dict(values=list(range(int(highest) + 1))) if steps and highest <= 6 else {}  # no halves between them
+        few = (
+            dict(values=list(range(int(highest) + 1)), format="d") if steps and highest <= 6 else {}
+        )  # no halves between them
         self.along = dict(
             scale=alt.Scale(domain=[0, highest], reverse=left, nice=False),
             axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps, **few),
