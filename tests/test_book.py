@@ -322,7 +322,8 @@ def dead_links(folder):
 
 FAULTS = """() => ({
     broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
-    sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    sideways: Math.max(...[document.documentElement, ...document.querySelectorAll(".content")].map(
+        (box) => box.scrollWidth - box.clientWidth)),
 })"""
 
 
