@@ -26,13 +26,14 @@ NO_LIBRARY = "*In a notebook a chart stands here whose library comes from anothe
 def directives(
     source,  # of a code cell
 ):  # (set of directives, the code without them)
-    "What a cell's lines that begin with `#|` say, and the rest. Raises `InputError` for an unknown one."
+    "What a cell's lines that begin with `#|` say, and the rest without remarks to a linter. Raises `InputError`."
     lines = source.split("\n")
     words = {line[2:].strip() for line in lines if line.startswith("#|")}
     for word in words:
         known = word in SHOWN | SILENT | GONE or word.startswith("default_exp ")
         require(known, "directive", f"one of default_exp, {', '.join(sorted(SHOWN | SILENT | GONE))}", word)
-    return words, "\n".join(line for line in lines if not line.startswith("#|")).strip("\n")
+    code = "\n".join(line for line in lines if not line.startswith("#|")).strip("\n")
+    return words, re.sub(r"(?m)  # noqa.*$", "", code)
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #76d48e7e
 def site_output(
