@@ -70,6 +70,8 @@ def test_what_a_reader_sees_of_a_cell():
     assert site_cell(code("#| echo: false\nx")) is None  # nothing is left of it
     shown = site_cell(code("#| echo: false\nx", TEXT))
     assert shown["metadata"]["tags"] == ["remove-input"] and shown["outputs"] == [TEXT]
+    solution = {**code("x", TEXT), "metadata": {"tags": ["solution", "hide-cell"]}}
+    assert site_cell(solution)["metadata"]["tags"] == ["hide-cell"]
     shown = site_cell(code("#| slow\n#| data\nx = 1", TEXT))
     assert (shown["source"], shown["metadata"]["tags"], shown["outputs"]) == ("x = 1", [], [TEXT])
 
@@ -320,7 +322,8 @@ def dead_links(folder):
 
 FAULTS = """() => ({
     broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
-    sideways: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    sideways: Math.max(...[document.documentElement, ...document.querySelectorAll(".content")].map(
+        (box) => box.scrollWidth - box.clientWidth)),
 })"""
 
 
@@ -426,6 +429,8 @@ def test_a_page_has_its_parts(small_site):
     text = (small_site / "2_flat/20_planted.html").read_text(encoding="utf-8")
     assert "minutes to read" in text and "#|" not in text and "Parameters of" in text
     assert 'rel="next"' in text and 'rel="prev"' in text and "<svg" in text
+    solution = text.split("<strong>Exercise.</strong>")[1].split("<details", 1)[1].split("</details>")[0]
+    assert "Show a worked solution" in solution and "<strong>Solution.</strong>" in solution
 
 
 def test_a_dead_link_stops_the_builder(tmp_path, book):

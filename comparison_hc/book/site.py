@@ -67,10 +67,14 @@ def configuration(
         nb_ipywidgets_js={},
         nb_render_markdown_format="myst",
         nb_merge_streams=True,
+        nb_code_prompt_show="Show a worked solution",
+        nb_code_prompt_hide="Hide the solution",
         myst_enable_extensions=["dollarmath", "amsmath", "colon_fence", "fieldlist"],
+        myst_dmath_double_inline=True,
         myst_heading_anchors=3,
         mathjax_path="mathjax/tex-chtml.js",
         highlight_language="none",
+        smartquotes_action="qe",  # two dashes begin an option
         add_module_names=False,
         html_theme="furo",
         html_title="comparison_hc",
@@ -165,8 +169,9 @@ def front_text(
 
 
 NOTHING = (
-    "[Drop a file of answers, see the tree](drop.md), or open a page and press “Run this page in your browser”: Python "
-    "runs in the page itself, and what you give it stays on your machine."
+    "[Drop a file of answers, see the tree](drop.md), or open a page, such as [a planted hierarchy with "
+    "sliders](6_dashboards/61_planted.ipynb), and press “Run this page in your browser”: Python runs in the page "
+    "itself, and what you give it stays on your machine."
 )
 
 
@@ -188,6 +193,7 @@ def home_page(
     parts += ["## Where to go"]
     parts.append("\n".join(f"- [{route.title}](routes.md#{route.name}): {route.about}" for route in ROUTES))
     parts.append("Or read from the beginning, [room by room](0_ground/index.md); every page says how long it takes.")
+    parts.append("Or move the sliders of [pages that compute while you do](live.md).")
     return "\n\n".join([*parts, *(toctree(names, caption) for caption, names in documents.items())]) + "\n"
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #f48a5fa1
@@ -195,6 +201,7 @@ def moving_chart():  # Altair chart
     "AARI of F19's methods against δ/σ, with a slider for p."
     import altair as alt
 
+    from comparison_hc.reproduce.f19_figures import method_scales
     from comparison_hc.reproduce.readings import kept_results
 
     table, _ = kept_results("f19-figS1")
@@ -207,14 +214,18 @@ def moving_chart():  # Altair chart
     )
     x = alt.X("snr:Q", title="δ/σ: how far the clusters stand out of the noise")
     legend = alt.Legend(orient="bottom", columns=3, symbolOpacity=1, title=None)
-    color = alt.Color("method:N", scale=alt.Scale(scheme="tableau10"), legend=legend)
+    colours, shapes, dashes = method_scales(table)
+    color = alt.Color("method:N", scale=colours, legend=legend)
+    shape = alt.Shape("method:N", scale=shapes, legend=legend)
+    dash = alt.StrokeDash("method:N", scale=dashes, legend=None)
     shown = alt.Chart(table).transform_filter(f"datum.p == {shares}[place]")
     y = alt.Y("aari:Q", title="AARI: 1 is the planted tree", scale=alt.Scale(domain=[-0.1, 1.05]))
-    lines = shown.mark_line(point=True).encode(x, y, color, tooltip=["method", "p", "snr", "aari"])
+    lines = shown.mark_line().encode(x, y, color, dash)
+    points = shown.mark_point(filled=True, opacity=1).encode(x, y, color, shape, tooltip=["method", "p", "snr", "aari"])
     bands = shown.mark_area(opacity=0.12).encode(x, alt.Y("low:Q", title=""), alt.Y2("high"), color)
     said = alt.expr(f"'share of all comparisons that is known: p = ' + {shares}[place]")
     size = dict(width="container", height=300, title=alt.TitleParams(said, anchor="start"))
-    return alt.layer(bands, lines).add_params(place).properties(**size)
+    return alt.layer(bands, lines, points).add_params(place).properties(**size)
 
 
 def write_moving(
@@ -253,7 +264,11 @@ def live_page(
 
 PICTURE = (
     '<iframe class="live" src="live/figure.html" title="How well each method finds a planted tree, '
-    'with a slider for the number of answers"></iframe>'
+    'with a slider for the number of answers"></iframe>\n\n'
+    "The experiment of F19's second figure, [as it came out here](9_reproduce/91_f19.ipynb): how near each method "
+    "comes to a planted tree, on average, with a band of one standard deviation. To see: 4–AL that begins with pure "
+    "groups (I3, I5) is nowhere below the others. SL and CL ask their own questions, so the slider moves the others "
+    "only."
 )
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #6a6aa1cd

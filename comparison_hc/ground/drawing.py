@@ -152,9 +152,12 @@ class ChartLook:
 
         highest = float(tree.heights.max(initial=0)) or 1.0
         steps = 1 if tree.height_kind in ("merge order", "level") else 0
+        few = (
+            dict(values=list(range(int(highest) + 1)), format="d") if steps and highest <= 6 else {}
+        )  # no halves between them
         self.along = dict(
             scale=alt.Scale(domain=[0, highest], reverse=left, nice=False),
-            axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps),
+            axis=alt.Axis(title=tree.height_kind, grid=False, tickCount=6, tickMinStep=steps, **few),
         )
         below_the_names = 12
         if not left and self.size >= 5.5:
