@@ -61,7 +61,7 @@ def curve_rows(
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-task
 LOOKS = list(
     zip(
-        ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#8a8a8a"),
+        ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#4c4c4c"),
         ("circle", "square", "diamond", "up", "down", "cross", "left", "right"),
     )
 )
@@ -170,7 +170,7 @@ def task_event(
         "end-0": f"0: {ends[0]}",
         "end-1": f"1: {ends[1]}",
         "key": key_html(task.names),
-        "axes": f"{task.axes} Black edge: in a wrong cluster.",
+        "axes": f"{task.axes} Thick edge: in a wrong cluster.",
         "curve-words": f"{words} Click to jump to a piece.",
         "best": best_words,
         "best-mean": "on the way",
@@ -285,7 +285,7 @@ def cloud_chart():  # dict: Vega
     width = alt.condition("datum.wrong", alt.value(1.8), alt.value(0.5))
     points = alt.Chart(alt.NamedData("points")).mark_point(size=60, opacity=1)
     points = points.encode(x, y, colour, shape, stroke=stroke, strokeWidth=width)
-    return to_vega(points.add_params(*params).properties(width="container", height=225))
+    return to_vega(points.add_params(*params).properties(width="container", height=195))
 
 
 def curve_chart():  # dict: Vega

@@ -50,7 +50,9 @@ def plan_chart():  # dict: Vega
     up = dict(title="AARI, mean and 95 % interval", axis=alt.Axis(format="~g", tickCount=6))
     x = alt.X("questions:Q", **across)
     y = alt.Y("mean:Q", **up).scale(domain=[-0.1, 1.05])
-    colour = alt.Color("design:N", title=None).scale(domain=domain, range=[look[0] for look in LOOKS.values()])
+    colour = alt.Color("design:N", title=None, legend=alt.Legend(orient="top")).scale(
+        domain=domain, range=[look[0] for look in LOOKS.values()]
+    )
     shapes = [VEGA_SHAPES[look[1]] for look in LOOKS.values()]
     shape = alt.Shape("design:N", title=None).scale(domain=domain, range=shapes)
     base = alt.Chart(alt.NamedData("means")).encode(x=x, color=colour)

@@ -58,7 +58,7 @@ ABOUT = dict(
         ),
     )
 )
-_COLOURS = ("#000000", "#8a8a8a", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
+_COLOURS = ("#000000", "#4c4c4c", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
 _SHAPES = ("cross", "square", "circle", "left", "diamond", "up", "down", "right")
 _DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 SERIES = [
