@@ -651,7 +651,7 @@ def test_the_code_of_answers_makes_the_same_tree(capsys):
 def test_colours_differ_without_green_cones_in_both_styles(is_dark):
     "Lines also have marks and dashes, and clusters a place; words must be read."
     style = page.static_text("page.css")
-    assert style.count("filter: invert(.92) hue-rotate(180deg)") == 2  # what `is_dark` computes
+    assert style.count("--chc-dark: invert(.92) hue-rotate(180deg)") == 2  # what `is_dark` computes
     series = [look["colour"] for look in planted_page.SERIES]
     for colours in (series, [*CLUSTERS, planted_page.MIXED], [colour for colour, _ in LOOKS]):
         assert least_difference(colours, is_dark) > 12 and contrasts(colours, is_dark).min() > 1.9
