@@ -700,7 +700,7 @@ def test_command(capsys, tmp_path, monkeypatch):
         "t",
         "comparison_hc.dashboards.planted_page",
         "planted_dashboard",
-        lambda progress: planted_page.planted_static(progress, SMALL),
+        lambda progress, pages: planted_page.planted_static(progress, SMALL, pages),
     )
     monkeypatch.setitem(server._registry, "planted", server.register_dashboard(small))
     assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (
