@@ -18,7 +18,7 @@ from .ground.noise import Noisy as Noisy
 from .ground.sampling import sample_quadruplets as sample_quadruplets
 from .ground.sampling import sample_quadruplets_by_definition as sample_quadruplets_by_definition
 from .ground.sampling import sample_triplets as sample_triplets
-from .ground.validation import check_integer, check_similarity, require
+from .ground.validation import MOST_OBJECTS, check_integer, check_similarity, require
 from .ground.wrappers import Budget as Budget
 from comparison_hc.ground.wrappers import (
     BudgetExhausted,
@@ -50,7 +50,7 @@ def most_similar_pair(
     votes=1,  # how often each question is asked; an odd number
 ):  # generator of batches (m, 4); returns (i, j)
     "The most similar pair by a knock-out tournament: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
-    n_objects, votes = check_integer(n_objects, "n_objects", 2), check_integer(votes, "votes")
+    n_objects, votes = check_integer(n_objects, "n_objects", 2, MOST_OBJECTS), check_integer(votes, "votes")
     require(votes % 2, "votes", "odd, so that they cannot tie", votes)
     alive = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
     while len(alive) > 1:

@@ -35,6 +35,15 @@ LIMIT = 20  # seconds
 MOVING = ("a generator", "the old generator", "iterator", "broken iterator")  # what is used up by use
 
 
+ALSO = {}  # argument → words by which a message may name it, too
+
+
+def names(said, argument):
+    "Whether a message speaks of an argument."
+    words = (argument, argument.replace("_", " "), *ALSO.get(argument, ()))
+    return any(word.lower() in said.lower() for word in words)
+
+
 class Late(BaseException):
     "It takes too long."
 
@@ -58,7 +67,10 @@ def limited():
         signal.signal(signal.SIGALRM, before)
 
 
-def outcome(call):
+def outcome(
+    call,
+    argument=None,  # that is attacked: a refusal has to say its name, or one of `ALSO`
+):
     "What is wrong with what came of a call; None if nothing is."
     try:
         with limited(), warnings.catch_warnings():
@@ -73,6 +85,8 @@ def outcome(call):
         said = str(error)
         if isinstance(error, InputError) and ("\n" in said or not 5 < len(said) < 800):
             return f"message {said[:60]!r}"
+        if argument and isinstance(error, InputError) and not names(said, argument):
+            return f"a message without the argument's name: {said[:90]!r}"
     except Exception as error:
         return f"{type(error).__name__}: {' '.join(str(error).split())[:90]}"
     return None
@@ -133,7 +147,7 @@ def attack_names(share=1, only=None):
                     continue
                 n_calls += 1
                 before, random_before = print_of(value), state()
-                wrong = outcome(partial(function, **{**good, parameter: value}))
+                wrong = outcome(partial(function, **{**good, parameter: value}), parameter)
                 if what not in MOVING and print_of(value) != before:
                     wrong = wrong or "the argument was changed"
                 if state() != random_before:

@@ -1,6 +1,7 @@
 "The assignments on N20: right answers of several kinds pass, typical mistakes are told, points add up."
 
 import numpy as np
+import pytest
 from assignments import every_assignment, said, solutions
 
 NAMES = ["few-triplets", "forge-a-certificate"]
@@ -193,7 +194,12 @@ def test_forge_2a():
     assert "already prove" in said(FORGE, "2a", bound=lambda *args: right(*args) + 1)
 
 
-def test_forge_3a_and_3b():
+@pytest.mark.parametrize("solver", [True, False])
+def test_forge_3a_and_3b(solver, monkeypatch):
+    "Also where there is no general solver, as in a browser."
+    if not solver:
+        monkeypatch.setattr("comparison_hc.classroom.assignment_forge_a_certificate.find_spec", lambda name: None)
+        monkeypatch.setattr("comparison_hc.flat.sdp_reference", None)
     names = solutions(FORGE, "1a", "3a", "3b")
     blind, rescue = names["blind_spot"], names["rescue"]
     assert said(FORGE, "3a", blind_spot=blind) == said(FORGE, "3b", blind_spot=blind, rescue=rescue) == ""

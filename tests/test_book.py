@@ -110,6 +110,10 @@ def test_solutions_and_hidden_tests_stay_out(book):
             assert "BEGIN SOLUTION" not in text and "raise NotImplementedError" in text, path
         hidden = [c for c in notebook["cells"] if "-hidden" in str(c["metadata"].get("nbgrader", ""))]
         assert hidden and not any("".join(cell["source"]) in shown for cell in hidden), path
+        solutions = [c for c in notebook["cells"] if c["metadata"].get("nbgrader", {}).get("solution")]
+        words = [c for c in solutions if c["cell_type"] == "markdown"]  # what a person reads
+        assert not any("".join(cell["source"]) in text for cell in words for text in (kept, shown)), path
+        assert kept.count("YOUR ANSWER HERE") == len(words), path
 
 
 # ---- parameters and text

@@ -397,8 +397,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if how == "absent":
             return self.send_error(404)
         self.send_response(200)
-        self.send_header("Content-Length", str(len(data)))
+        if how != "endless":
+            self.send_header("Content-Length", str(len(data)))
         self.end_headers()
+        for _ in range(10_000 if how == "endless" else 0):  # twenty megabytes are no end in sight
+            self.wfile.write(data)
         self.wfile.write(data if how == "whole" else data[: len(data) // 2])
         self.wfile.flush()
         if how == "stalled":
@@ -477,6 +480,14 @@ def test_failed_download_leaves_nothing(data, how, says, server, small_zoo):
     assert files_in(small_zoo) == []
     server.files["/zoo.data"] = ZOO, "whole"
     assert len(load_dataset("zoo")) == 100  # and the next attempt works
+
+
+def test_a_download_without_end_is_given_up(server, small_zoo, monkeypatch):
+    monkeypatch.setattr(originals, "MOST_BYTES", 1_000_000)
+    server.files["/zoo.data"] = ZOO, "endless"
+    with pytest.raises(DatasetNotFoundError, match="The download failed.* no end"):
+        load_dataset("zoo")
+    assert files_in(small_zoo) == []
 
 
 def test_no_network(small_zoo, monkeypatch):

@@ -89,6 +89,9 @@ def test_main_paths_give_the_same_bits(python):
     here = native.digests()
     assert len(here) >= 20 and len(set(here.values())) == len(here)
     assert {step for step in here if there[step] != here[step]} == set()
+    assert (
+        there["classroom a right answer"].startswith("✓ 3a") and "Hint 3 of 3" in there["classroom a wrong answer, 3"]
+    )
 
 
 def test_every_quick_check_holds_that_needs_no_cvxpy(request, python):

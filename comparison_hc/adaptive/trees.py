@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 
+from .answers import MOST_ITEMS
 from .queries import GrowingTree
 from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, require
 
@@ -89,7 +90,7 @@ def random_hierarchy(
 ):  # `Dendrogram` whose heights are levels
     "A hierarchy to be learned. Raises `InputError`."
     require(isinstance(shape, str) and shape in SHAPES, "shape", f"one of {', '.join(map(repr, SHAPES))}", shape)
-    return SHAPES[shape](check_integer(n, "n", 2), as_rng(rng)).dendrogram()
+    return SHAPES[shape](check_integer(n, "n", 2, MOST_ITEMS), as_rng(rng)).dendrogram()
 
 # %% ../../nbs/3_adaptive/30w_trees.ipynb #places
 def _coordinates(tree, root):

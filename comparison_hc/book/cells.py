@@ -9,7 +9,7 @@ __all__ = ['SHOWN', 'SILENT', 'GONE', 'WIDGET', 'NO_KERNEL', 'NO_LIBRARY', 'STAT
 # %% ../../nbs/9b_book/99aw_cells.ipynb #b00fe5cb
 import re
 
-from ..classroom.source import read_source, without_solution
+from ..classroom.source import read_source, room_for_answer
 from ..ground.validation import require
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #8ab8e1d9
@@ -26,13 +26,14 @@ NO_LIBRARY = "*In a notebook a chart stands here whose library comes from anothe
 def directives(
     source,  # of a code cell
 ):  # (set of directives, the code without them)
-    "What a cell's lines that begin with `#|` say, and the rest. Raises `InputError` for an unknown one."
+    "What a cell's lines that begin with `#|` say, and the rest without remarks to a linter. Raises `InputError`."
     lines = source.split("\n")
     words = {line[2:].strip() for line in lines if line.startswith("#|")}
     for word in words:
         known = word in SHOWN | SILENT | GONE or word.startswith("default_exp ")
         require(known, "directive", f"one of default_exp, {', '.join(sorted(SHOWN | SILENT | GONE))}", word)
-    return words, "\n".join(line for line in lines if not line.startswith("#|")).strip("\n")
+    code = "\n".join(line for line in lines if not line.startswith("#|")).strip("\n")
+    return words, re.sub(r"(?m)  # noqa.*$", "", code)
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #76d48e7e
 def site_output(
@@ -97,7 +98,7 @@ def without_answers(
         if about.kind in ("hidden", "teacher"):
             continue
         if about.kind == "solution":
-            bare = {**cell, "source": without_solution(about.text)}
+            bare = {**cell, "source": room_for_answer(about)}
             cells.append({**bare, "outputs": []} if about.is_code else bare)
         else:
             cells.append(cell)

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['STUB', 'ANSWER', 'WRITTEN', 'solution_mark', 'tests_mark', 'SourceCell', 'read_source', 'without_solution',
-           'without_hidden_tests', 'course_source', 'student_version', 'sources_folder', 'find_source', 'read_notebook',
-           'assignment_name', 'instructor_page', 'generate', 'new_assignment']
+           'room_for_answer', 'without_hidden_tests', 'course_source', 'student_version', 'sources_folder',
+           'find_source', 'read_notebook', 'assignment_name', 'instructor_page', 'generate', 'new_assignment']
 
 # %% ../../nbs/7_classroom/70bw_source.ipynb #imports
 import re
@@ -101,6 +101,16 @@ def without_solution(
     return re.sub(_REGION.format("SOLUTION"), stub, text).rstrip("\n")
 
 
+def room_for_answer(
+    cell,  # `SourceCell` of a solution
+):  # text
+    "What students get in its place: a stub, or room for words. Raises `InputError` if code marks no solution."
+    text = without_solution(cell.text)
+    same = text == cell.text.rstrip("\n")
+    require(not same or not cell.is_code, "source", "with a marked solution in each part", cell.part)
+    return ANSWER if same else text
+
+
 def without_hidden_tests(
     text,  # a cell
 ):  # text
@@ -142,10 +152,7 @@ def student_version(
         about = _source_cell(cell)
         text = about.text
         if about.kind == "solution":
-            text = without_solution(text)
-            same = text == about.text.rstrip("\n")
-            require(not same or not about.is_code, "source", "with a marked solution in each part", about.part)
-            text = ANSWER if same else text
+            text = room_for_answer(about)
         if about.kind == "hidden":
             text = without_hidden_tests(text)
         cells.append({**cell, "source": text.splitlines(keepends=True)})

@@ -37,6 +37,7 @@ def theorem_1_rate(
 
     A rate: its constant is not known, so it is no bound by itself. Raises `InputError`."""
     delta = check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
-    size = check_integer(n_metrics, "n_metrics") + check_integer(n_merges, "n_merges")
-    n, N = check_integer(n_points, "n_points", 2), check_integer(n_instances, "n_instances")
+    most = 10**15  # all of them are floats that are exact
+    size = check_integer(n_metrics, "n_metrics", 1, most) + check_integer(n_merges, "n_merges", 1, most)
+    n, N = check_integer(n_points, "n_points", 2, most), check_integer(n_instances, "n_instances", 1, most)
     return float(np.sqrt(size**3 * np.log(n / delta) / N))

@@ -9,6 +9,7 @@ are there; memory is the process's peak less what it held before the method bega
 
 import argparse
 import json
+import math
 import os
 import resource
 import subprocess
@@ -16,7 +17,7 @@ import sys
 import time
 from pathlib import Path
 
-from run import THREADS, one_sentence, paths, planted_adds3, random_triplets
+from run import THREADS, one_sentence, paths, people_like, planted_adds3, random_triplets
 
 RESULTS = Path(__file__).parents[2] / "nbs" / "5_practice" / "results"
 METHODS = {}  # name → (function of (N, m) that gives the call to measure, [(N, m), …])
@@ -57,16 +58,19 @@ def tree_method(name, kind):
 
 
 MILLION = 1_000_000
+MANY = [(240, 10 * MILLION), (240, 100 * MILLION)]
 for name, kind, sizes in (
-    ("4-al", "quadruplets", [(64, MILLION), (120, MILLION), (240, MILLION), (480, MILLION), (240, 10 * MILLION)]),
-    ("4k-al", "quadruplets", [(64, MILLION), (120, MILLION), (240, MILLION), (240, 10 * MILLION)]),
+    ("4-al", "quadruplets", [(64, MILLION), (120, MILLION), (240, MILLION), (480, MILLION), *MANY]),
+    ("4k-al", "quadruplets", [(64, MILLION), (120, MILLION), (240, MILLION), (480, MILLION), *MANY]),
     ("3-al", "triplets", [(120, 100_000), (240, 100_000), (240, MILLION), (480, MILLION)]),
     ("3k-al", "triplets", [(120, 100_000), (240, 100_000), (240, MILLION), (480, MILLION)]),
 ):
     method(name, (240, 100_000), *[size for size in sizes if size != (240, 100_000)])(tree_method(name, kind))
 
 
-@method("adds", (1000, MILLION), (1000, 10 * MILLION), (4000, 10 * MILLION), (10_000, 10 * MILLION))
+@method(
+    "adds", (1000, MILLION), (1000, 10 * MILLION), (4000, 10 * MILLION), (10_000, 10 * MILLION), (20_000, 10 * MILLION)
+)
 def adds(n, m):
     "The similarity alone."
     from comparison_hc.flat import adds3
@@ -76,7 +80,37 @@ def adds(n, m):
     return lambda: adds3(rows, n)
 
 
-@method("sdp-k, certified", (500, 0), (1000, 0), (2000, 0))
+@method("mulk-3", (300, MILLION), (1000, MILLION), (1000, 10 * MILLION), (3000, 10 * MILLION))
+def mulk_3(n, m):
+    "The similarity alone, of triplets."
+    from comparison_hc.flat import mulk3
+
+    rows = random_triplets(m, n)
+    mulk3(rows[:1000], n)
+    return lambda: mulk3(rows, n)
+
+
+@method("mulk-4", (120, MILLION), (240, MILLION), (480, MILLION), (240, 10 * MILLION))
+def mulk_4(n, m):
+    "The similarity alone, of quadruplets."
+    from comparison_hc.flat import mulk4
+
+    answers, few = tree_answers("quadruplets", n, m), tree_answers("quadruplets", 16, 200)
+    mulk4(few)
+    return lambda: mulk4(answers)
+
+
+@method("spur, no proof", (100, 20_000), (250, 42_000), (250, 250_000), (500, 150_000), (1000, 330_000))
+def searched(n, m):
+    "The number of clusters and the clusters, where no certificate helps: every answer is somebody's opinion."
+    from comparison_hc.flat.spur import spur
+
+    S = people_like(n, m)
+    spur(people_like(20, 300), 300)
+    return lambda: spur(S, m)
+
+
+@method("sdp-k, certified", (500, 0), (1000, 0), (2000, 0), (4000, 0))
 def certified(n, m):
     "Clusters with a proof, from the similarity."
     from comparison_hc.flat import sdp_k
@@ -86,7 +120,7 @@ def certified(n, m):
     return lambda: sdp_k(S, 4)
 
 
-@method("refinement", (64, 12_000), (64, 100_000), (120, 100_000), (240, 100_000))
+@method("refinement", (64, 12_000), (64, 100_000), (120, 100_000), (240, 100_000), (480, 300_000))
 def refinement(n, m):
     "Moves from the tree of 4–AL."
     from comparison_hc.hierarchical import quadruplet_average_linkage
@@ -98,6 +132,44 @@ def refinement(n, m):
     return lambda: refine(start, answers)
 
 
+@method("bootstrap, 100 trees", (64, 12_000), (64, 100_000), (120, 100_000), (240, 100_000))
+def bootstrap(n, m):
+    "Support of the tree of 4–AL by a hundred trees of resampled answers, in this process."
+    from comparison_hc.hierarchical import quadruplet_average_linkage
+    from comparison_hc.practice.support import bootstrap_support
+
+    answers, few = tree_answers("triplets", n, m), tree_answers("triplets", 16, 200)
+    tree = quadruplet_average_linkage(answers)
+    bootstrap_support(quadruplet_average_linkage(few), few, "4-al", n_resamples=2)
+    return lambda: bootstrap_support(tree, answers, "4-al", n_resamples=100)
+
+
+@method("link learning, 1 task", (100, 0), (200, 0), (400, 0), (800, 0))
+def link_learning(n, m):
+    "The exact loss of every mixture of single and complete linkage on one task of n objects."
+    import numpy as np
+    from scipy.spatial.distance import pdist, squareform
+
+    from comparison_hc.link import piecewise_loss, rings_and_disks
+
+    def distances(n, seed):
+        points, labels = rings_and_disks(n, np.random.default_rng(seed))
+        return squareform(pdist(points)), labels
+
+    piecewise_loss(*distances(16, 0))
+    task = distances(n, 1)
+    return lambda: piecewise_loss(*task)
+
+
+@method("FORTE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
+def forte_points(n, m):
+    "Points, the other rival."
+    from comparison_hc.practice.baselines import forte
+
+    answers = tree_answers("triplets", n, m)
+    return lambda: forte(answers, rng=0)
+
+
 @method("t-STE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
 def t_ste(n, m):
     "Points, the rival."
@@ -107,22 +179,30 @@ def t_ste(n, m):
     return lambda: t_ste(answers, rng=0)
 
 
-def asking(name):
-    "A method that asks, with the simulated oracle."
+def asking(name, room, right=None, **options):
+    "A method that asks, with the simulated oracle; `right` is how often an answer is."
 
     def prepare(n, m):
-        from comparison_hc import adaptive, hierarchical
-        from comparison_hc.oracles import Counting, HierarchyOracle, SimilarityOracle, run
+        import importlib
 
-        if name == "single_linkage":
-            oracle = SimilarityOracle(hierarchical.planted_hierarchy(n // 8, 3, 0.8, 0.1, 0.1, rng=0).similarity)
+        from comparison_hc.adaptive import random_hierarchy
+        from comparison_hc.hierarchical import planted_hierarchy
+        from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, SimilarityOracle, run
+
+        if room == "hierarchical":
+            oracle = SimilarityOracle(planted_hierarchy(n // 8, 3, 0.8, 0.1, 0.1, rng=0).similarity)
         else:
-            oracle = HierarchyOracle(adaptive.random_hierarchy(n, "uniform", 0))
+            oracle = HierarchyOracle(random_hierarchy(n, "uniform", 0))
+        if right:
+            oracle = Noisy(oracle, right, rng=1)
+        questions = getattr(importlib.import_module(f"comparison_hc.{room}"), name)
 
         def call():
             counted = Counting(oracle)
-            options = (n, 0) if name == "quick_clustering" else (n,)
-            run(getattr(hierarchical if name == "single_linkage" else adaptive, name)(*options), counted)
+            run(
+                questions(n, **{word: value(n) if callable(value) else value for word, value in options.items()}),
+                counted,
+            )
             return counted.n_queries
 
         return call
@@ -130,9 +210,18 @@ def asking(name):
     return prepare
 
 
-method("single linkage", (120, 0), (240, 0), (480, 0))(asking("single_linkage"))
-method("insertion", (1000, 0), (3000, 0), (10_000, 0))(asking("insertion_clustering"))
-method("quick", (1000, 0), (3000, 0), (10_000, 0), (30_000, 0))(asking("quick_clustering"))
+method("single linkage", (120, 0), (240, 0), (480, 0), (960, 0))(asking("single_linkage", "hierarchical"))
+method("complete linkage", (120, 0), (240, 0), (480, 0), (960, 0))(asking("complete_linkage", "hierarchical"))
+method("4k-al, active", (120, 0), (240, 0), (480, 0), (960, 0))(
+    asking("kernel_active", "hierarchical", rng=0, n_comparisons=lambda n: round(10 * n * math.log2(n)))
+)
+method("insertion", (1000, 0), (3000, 0), (10_000, 0))(asking("insertion_clustering", "adaptive"))
+method("quick", (1000, 0), (3000, 0), (10_000, 0), (30_000, 0), (100_000, 0))(
+    asking("quick_clustering", "adaptive", rng=0)
+)
+method("insertion, 20 % wrong", (100, 0), (300, 0), (1000, 0), (3000, 0))(
+    asking("robust_insertion_clustering", "adaptive", right=0.8, p_correct=0.8, delta=0.05)
+)
 
 
 def peak():

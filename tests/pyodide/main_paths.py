@@ -93,9 +93,29 @@ def l20():
     yield "learned", digest(learned.parameter, learned.loss)
 
 
+def classroom():
+    "What is said of a right answer, where a solver may be missing, and of a wrong one: three hints, one after another."
+    from comparison_hc.classroom.checking import Checker, Wrong, find_assignment
+
+    def blind_spot(n):
+        inside = np.kron(np.eye(2), np.ones((n, n))) / n
+        across = n * np.kron([[0, 1], [1, 0]], np.eye(n))
+        return np.eye(2 * n) - across - (np.eye(2 * n) - inside) / 2, np.repeat([0, 1], n), 1.0
+
+    check = Checker(find_assignment("forge-a-certificate"), dict(blind_spot=blind_spot))
+    yield "a right answer", str(check("3a"))
+    names = dict(single_linkage_labels=lambda W, k: [0] * len(W))
+    check = Checker(find_assignment("break-single-linkage"), names)
+    for step in (1, 2, 3):
+        try:
+            check("1a")
+        except Wrong as wrong:
+            yield f"a wrong answer, {step}", str(wrong)
+
+
 def digests():
-    "{paper and step: digest}."
-    return {f"{paper.__name__} {step}": value for paper in (f19, n20, a18, l20) for step, value in paper()}
+    "{paper or room, and step: digest or sentence}."
+    return {f"{room.__name__} {step}": value for room in (f19, n20, a18, l20, classroom) for step, value in room()}
 
 
 if __name__ == "__main__":
