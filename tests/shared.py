@@ -151,3 +151,37 @@ def answered_page(kind, browser, name, folder, **start):
     worker.close()
     page.is_clean(path.as_uri())
     window.close()
+
+
+def linear_light(
+    colours,  # texts: #rrggbb
+    is_dark=False,  # whether as the dark style of the live pages shows them
+):  # (m, 3) light of the three primaries
+    "Colours as light. Dark: `invert(.92) hue-rotate(180deg)`, by the matrix of the standard on filters."
+    parts = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in colours])
+    if is_dark:
+        turned = 0.92 + (1 - 2 * 0.92) * parts
+        parts = (2 * turned @ [[0.213], [0.715], [0.072]] - turned).clip(0, 1)
+    return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+
+
+def contrasts(
+    colours,  # as for `linear_light`
+    is_dark=False,  # as for `linear_light`
+):  # (m,) 1 to 21
+    "How much colours stand out from the page, by the rule of the web's guidelines."
+    light = linear_light(["#ffffff", *colours], is_dark) @ [0.2126, 0.7152, 0.0722] + 0.05
+    return np.maximum(light[0] / light[1:], light[1:] / light[0])
+
+
+def least_difference(
+    colours,  # as for `linear_light`
+    is_dark=False,  # as for `linear_light`
+):  # number
+    "Machado, Oliveira and Fernandes (2009), deuteranopia; differences in CIELAB, where 2.3 is just seen."
+    seen = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
+    xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+    f = (linear_light(colours, is_dark) @ seen.T).clip(0, 1) @ xyz.T / xyz.sum(axis=1)
+    f = np.where(f > 0.008856, np.cbrt(f), 7.787 * f + 16 / 116)
+    lab = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
+    return (np.linalg.norm(lab[:, None] - lab[None], axis=2) + 1e9 * np.eye(len(lab))).min()

@@ -49,7 +49,7 @@ class Pretended:
     "A hand without a process: `orders` has what it was told."
 
     def __init__(self):
-        self.orders, self.has_ended = [], False
+        self.orders, self.has_ended, self.spent = [], False, 5.0
 
     def begin(self, number, request, pauses):
         self.orders.append((number, request))
@@ -219,7 +219,11 @@ def test_a_hand_that_ends_at_once_is_not_started_again_at_once():
 def test_limits_of_time_and_memory():
     office, ann, ben = Office(), Someone(), Someone()
     office.ask(ann, "endless")
-    office.later(office.desk.most + 1)
+    office.quick.spent += office.desk.most - 1
+    office.later(10 * office.desk.most)  # however long it waited for a processor
+    assert not ann.is_answered
+    office.quick.spent += 2
+    office.later(1)
     assert ann.heard[-2]["text"] == TOO_LONG.format(office.desk.most, "page") and ann.is_answered
     office.later(office.desk.stuck_after + 1)  # it does not even notice that it should stop
     office.ask(ben, "B")

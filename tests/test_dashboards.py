@@ -8,6 +8,7 @@ from html import escape, unescape
 from importlib import import_module
 from itertools import product
 from math import inf
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -15,20 +16,26 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import asks_nobody, read_static_twin
+from shared import asks_nobody, contrasts, least_difference, read_static_twin
 
 from comparison_hc import Dendrogram, InputError
+from comparison_hc.book.statements import NUMBERED
 from comparison_hc.cli import main
 from comparison_hc.dashboards import flat, home, measure, page, planted, planted_page, promises, serve_command, server
+from comparison_hc.dashboards.ask import code_text
+from comparison_hc.dashboards.ask_page import page_spec
 from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.link_page import LOOKS
 from comparison_hc.dashboards.live import key_text
-from comparison_hc.dashboards.pictures import read_png
+from comparison_hc.dashboards.pictures import CLUSTERS, read_png
 from comparison_hc.dashboards.planted import PlantedInstance, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.promises import Hypothesis, hypotheses
+from comparison_hc.dashboards.sources import Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.metrics import average_ari
+from comparison_hc.people.session import Session
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
 # ---- the worker
@@ -585,6 +592,77 @@ def test_every_page_has_things_to_try_words_and_sources(name):
     assert made["settings"] == live.settings() and callable(made[f"{name}_data"])
 
 
+BOOK = Path(__file__).parents[1] / "nbs"
+
+
+def spec_html(name, pages):
+    "The HTML of a live page whose book is there."
+    module = import_module(server.find_dashboard(name).module)
+    if name == "ask":
+        return page_spec(Session(), pages)["html"]
+    live = module.PAGE
+    return live.spec(live.settings.values("live"), live.settings(), live.about, pages)["html"]
+
+
+@pytest.mark.parametrize("name", server.find_dashboard())
+def test_every_page_leads_to_statements_and_notebooks(name):
+    html = spec_html(name, Pages("../"))
+    paths = re.findall(r'<a href="\.\./([^"]+)" target="_blank"', html)
+    assert len(paths) == html.count("<a ") >= 3
+    own = [path for path in paths if path.startswith("6_dashboards/")]
+    assert len(own) == 1 and own[0].partition("_")[2].endswith(f"_{name}.html")
+    for path in paths:
+        theory = re.fullmatch(r"theory/(\w+)\.html(?:#(.+))?", path)
+        if theory:
+            paper, place = theory.groups()
+            assert place is None or place in map(anchor, NUMBERED[paper.upper()])
+        else:
+            assert (BOOK / path).with_suffix(".ipynb").is_file()
+    has_paper = name != "plan"
+    assert bool(re.search(r'<a href="\.\./theory/\w+\.html#', html)) == has_paper
+    assert ("<code>comparison-hc check " in html) == has_paper
+    beside = spec_html(name, Pages("../", False))  # notebooks only, which have no index of theory
+    notebooks = [path.replace(".html", ".ipynb") for path in paths if not path.startswith("theory/")]
+    assert re.findall(r'<a href="\.\./([^"]+)"', beside) == notebooks
+    nowhere = spec_html(name, None)
+    assert "<a " not in nowhere and all(f"<code>nbs/{path}</code>" in nowhere for path in notebooks)
+
+
+def test_the_address_of_the_book_is_given_or_found(monkeypatch):
+    assert pages_given() is None and pages_beside(BOOK / "6_dashboards") == Pages("../", False)
+    assert pages_beside(BOOK.parent / "mine") == Pages("../nbs/", False) and pages_beside("/") is None
+    monkeypatch.setenv("COMPARISON_HC_BOOK", "https://book.example/a")
+    assert pages_given() == pages_beside("/") == Pages("https://book.example/a/")
+    monkeypatch.setenv("COMPARISON_HC_BOOK", "javascript:1")
+    with pytest.raises(InputError, match="COMPARISON_HC_BOOK must be an address that begins with http; got javascript"):
+        pages_given()
+
+
+def test_the_code_of_answers_makes_the_same_tree(capsys):
+    session = Session(person='a "b"')
+    for answer in (1, 2, 0, 3, 1):
+        session.answer(answer)
+    session.undo()
+    exec(compile(code_text(session), "ask", "exec"), {})
+    assert capsys.readouterr().out.strip() == session.state.hierarchy.to_newick()
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_colours_differ_without_green_cones_in_both_styles(is_dark):
+    "Lines also have marks and dashes, and clusters a place; words must be read."
+    style = page.static_text("page.css")
+    assert style.count("--chc-dark: invert(.92) hue-rotate(180deg)") == 2  # what `is_dark` computes
+    series = [look["colour"] for look in planted_page.SERIES]
+    for colours in (series, [*CLUSTERS, planted_page.MIXED], [colour for colour, _ in LOOKS]):
+        assert least_difference(colours, is_dark) > 12 and contrasts(colours, is_dark).min() > 1.9
+    words = set(re.findall(r"[; {]color: (#[0-9a-f]+)", style, re.IGNORECASE)) - {"#d9d9d9"}
+    assert len(words) >= 3
+    assert (
+        contrasts([word if len(word) == 7 else re.sub("[^#]", r"\g<0>\g<0>", word) for word in words], is_dark).min()
+        > 7
+    )
+
+
 def test_a_static_twin_offers_only_what_it_has():
     html = planted_page.PAGE.spec(SMALL, PlantedSettings(0.6, 0.01, 2, 2), "about")["html"]
     assert "data-preset" not in html and "<span>Try</span>" not in html
@@ -622,7 +700,7 @@ def test_command(capsys, tmp_path, monkeypatch):
         "t",
         "comparison_hc.dashboards.planted_page",
         "planted_dashboard",
-        lambda progress: planted_page.planted_static(progress, SMALL),
+        lambda progress, pages: planted_page.planted_static(progress, SMALL, pages),
     )
     monkeypatch.setitem(server._registry, "planted", server.register_dashboard(small))
     assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (

@@ -461,6 +461,7 @@ def build_site(
 ):  # dict: pages, bytes, seconds
     "Make the site. Needs the extra `book`. Raises `InputError`."
     from comparison_hc.dashboards.server import find_dashboard, write_static
+    from comparison_hc.dashboards.sources import Pages
 
     require_extra()
     if pyodide is not None:
@@ -480,7 +481,7 @@ def build_site(
         write_moving(made / "live" / "figure.html")
         for name in twins:
             say(f"live page {name}")
-            write_static(name, made / "live" / f"{name}.html")
+            write_static(name, made / "live" / f"{name}.html", pages=Pages("../"))
         if pyodide is not None:
             build_lite(made, book, pyodide, say)
         shutil.rmtree(made / ".doctrees", ignore_errors=True)

@@ -42,6 +42,7 @@ class Job:
     readers: dict = field(default_factory=dict)  # the readers who wait, as keys
     hand: object = None  # that computes it
     began: float = 0.0
+    spent: float = 0.0  # seconds of a processor that the hand had used when it began
     stage: int = 0  # FRESH, REST or LONG
     at: object = None  # the hand that has a part of it
     is_drawn: bool = False  # whether what the reader waits for is there
@@ -96,8 +97,8 @@ class Reader:
 # %% ../../nbs/6_dashboards/67aw_desk.ipynb #f5b7ea67
 LOST = "The process that computed this ended, twice: too much memory, perhaps. Take a smaller setting."
 TOO_LONG = (
-    "This takes more than {:g} seconds, too long while others wait. What is there stays; take a smaller setting, or"
-    " open the page alone: comparison-hc dashboard {}."
+    "This takes more than {:g} seconds of a processor, too long while others wait. What is there stays; take a smaller"
+    " setting, or open the page alone: comparison-hc dashboard {}."
 )
 
 
@@ -108,7 +109,7 @@ class Desk:
     long_after = 3.0  # the same, if not
     hushed_for = 3.0  # seconds after a reader came in which nothing is computed in advance: pages begin then
     idle_most = 6.0  # seconds that a setting may take that nobody asked for
-    most = 90.0  # seconds that any setting may take
+    most = 90.0  # seconds of a processor that any setting may take, however many others work meanwhile
     stuck_after = 20.0  # seconds for a hand to notice that it should stop
     again_after = 5.0  # seconds before a hand is started again that ended at once
     keep_bytes = 64_000_000  # of answers
@@ -116,7 +117,7 @@ class Desk:
 
     def __init__(
         self,
-        start,  # function of (is patient) that starts a process: a hand
+        start,  # function of (is patient) that starts a process: a hand, with `begin`, `stop`, `end` and `spent`
         n_quick=2,  # hands for what is short
         final=(),  # {name of a page: kinds of events of which only the last counts}
         clock=time.monotonic,  # gives seconds
@@ -217,7 +218,7 @@ class Desk:
             if self.is_open and hand.job is None and hand.stopped is None:
                 job = self._next(hand)
                 if job:
-                    hand.job, job.hand, job.began = job, hand, self.clock()
+                    hand.job, job.hand, job.began, job.spent = job, hand, self.clock(), hand.spent
                     hand.number += 1
                     pauses = job.stage == FRESH and bool(self._waiting(FRESH))
                     hand.begin(hand.number, job.request, pauses)
@@ -345,7 +346,7 @@ class Desk:
             job = hand.job
             if hand.stopped is not None and now - hand.stopped > self.stuck_after:
                 self._replace(hand)
-            elif job and job.shared and now - job.began > (self.idle_most if job.idle else self.most):
+            elif job and job.shared and self._takes_long(job, now):
                 self._too_long(job)
             elif job and fresh and job.stage != LONG and not hand.is_patient and job.shared:
                 if now - job.began > (self.rest_after if job.is_drawn else self.long_after):
@@ -357,6 +358,10 @@ class Desk:
                 if now - reader.since > 0.5:
                     reader.hear(packed(dict(kind="progress", text=text, done=0, total=0)))
         self.go_on()
+
+    def _takes_long(self, job, now):
+        "Time for what nobody asked for; else what a processor did: that does not depend on who else is there."
+        return now - job.began > self.idle_most if job.idle else job.hand.spent - job.spent > self.most
 
     def _too_long(self, job):
         "What nobody asked for is dropped; readers are told."

@@ -20,6 +20,7 @@ from .measure import Axis, measure_chart, measure_show
 from .pictures import heat_figure, heat_map, shades, strip_picture, to_vega
 from .server import Dashboard, register_dashboard
 from .shell import no_step
+from .sources import Source
 from ..flat.sdp import cluster_matrix
 from ..flat.theory_recovery import theorem_conditions, theorem_interval
 from ..flat.theory_remarks import CONSTANTS
@@ -285,10 +286,13 @@ WORDS = {
     "Theorem 1": "with the constants with which the check holds, for two equal clusters: 1.5, 2, 2.2 and 1.5",
 }
 SOURCES = (
-    "Model, S, SDP and Theorem 1: Perrot, Esser and Ghoshdastidar, <i>Near-Optimal Comparison Based"
-    " Clustering</i> (N20)."
-    " Proofs and checks: notebooks 22 to 24, <code>comparison-hc check N20</code>. This page: notebook 62. The figures"
-    " behind it: notebook 94."
+    Source("2_flat/20_planted", "The model"),
+    Source("2_flat/21_similarity", "AddS and the other similarities"),
+    Source("2_flat/23_spur", paper="N20", item="Algorithm 1"),
+    Source("2_flat/24a_theory_sdp", paper="N20", item="Proposition 1"),
+    Source("2_flat/24b_theory_recovery", paper="N20", item="Theorem 1"),
+    Source("9_reproduce/94_n20", "N20, Figure 1, done again"),
+    Source("6_dashboards/62_flat", "This page"),
 )
 
 
@@ -323,9 +327,10 @@ def flat_dashboard(
 def flat_static(
     progress=None,  # called with (settings done, settings in all)
     values=None,  # {name: list of values} of the controls; None for those of the settings
+    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
     "The same page with stored answers. About two minutes of computing for all values, and a few MB."
-    return PAGE.static(progress, values)
+    return PAGE.static(progress, values, pages)
 
 
 _ = register_dashboard(

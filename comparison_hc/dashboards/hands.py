@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from importlib import import_module
 
 from .desk import packed
@@ -161,12 +162,21 @@ def hand_main():
             more = dict(megabytes=megabytes())
         report(number, event["kind"], packed(event), drawn=bool(event.get("drawn")), **more)
 
+    def say_spent():
+        said = 0.0
+        while True:
+            time.sleep(1)
+            if time.process_time() - said > 0.5:
+                said = time.process_time()
+                report(0, "spent", b"", spent=said)
+
     start = json.loads(lines.readline())
     be_modest(start["nice"])
     for module in start["modules"]:
         import_module(module)
     worker = LatestOnly(table.answer, publish)
     report(0, "ready", b"")
+    threading.Thread(target=say_spent, name="spent", daemon=True).start()
     for line in lines:
         order = json.loads(line)
         worker.submit(order["number"], order)
@@ -191,6 +201,7 @@ class Hand:
     ):
         self.heard, self.lost = heard, lost
         self.ready = threading.Event()
+        self.spent = 0.0  # seconds of a processor, as the process said last
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMAND],
             stdin=subprocess.PIPE,
@@ -224,6 +235,8 @@ class Hand:
             payload = output.read(head["size"])
             if head["kind"] == "ready":
                 self.ready.set()
+            elif head["kind"] == "spent":
+                self.spent = head["spent"]
             else:
                 self.heard(self, head["number"], head["kind"], payload, head["drawn"], head.get("megabytes", 0))
         self.process.wait()

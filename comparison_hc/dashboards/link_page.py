@@ -8,7 +8,7 @@ __all__ = ['GRID', 'LOOKS', 'ABOVE', 'TEXT', 'TRIES', 'WORDS', 'SOURCES', 'PAGE'
            'link_events', 'cloud_chart', 'curve_chart', 'link_charts', 'link_dashboard', 'link_static']
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-imports
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import escape
 
 import numpy as np
@@ -18,6 +18,7 @@ from .live import LivePage, Try
 from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture
 from .server import Dashboard, register_dashboard
 from .shell import no_step
+from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
 from ..ground.narrow import repeat
 from ..ground.tree_layout import tree_layout
@@ -60,7 +61,7 @@ def curve_rows(
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-task
 LOOKS = list(
     zip(
-        ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#8a8a8a"),
+        ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#000000", "#4c4c4c"),
         ("circle", "square", "diamond", "up", "down", "cross", "left", "right"),
     )
 )
@@ -169,7 +170,7 @@ def task_event(
         "end-0": f"0: {ends[0]}",
         "end-1": f"1: {ends[1]}",
         "key": key_html(task.names),
-        "axes": f"{task.axes} Black edge: in a wrong cluster.",
+        "axes": f"{task.axes} Thick edge: in a wrong cluster.",
         "curve-words": f"{words} Click to jump to a piece.",
         "best": best_words,
         "best-mean": "on the way",
@@ -253,12 +254,14 @@ def link_events(
         task = draw_task(settings)
         trees = all_trees(settings, task, step)
         memory.update(event=task_event(settings, task, trees, step), breaks=trees.breaks, shown=shown)
+        memory["own"] = replace(trees.curve.simplified(), parameter=settings.parameter)
     yield memory["event"]
     curves = memory.setdefault(about_tasks, [])
     if curves:
         yield average_event(settings, curves[: settings.tasks], memory["breaks"])
     while len(curves) < settings.tasks:
-        curves.append(one_curve(settings, len(curves), step))
+        is_shown = len(curves) == settings.task  # then its curve is known
+        curves.append(memory["own"] if is_shown else one_curve(settings, len(curves), step))
         yield average_event(settings, curves, memory["breaks"])
 
 # %% ../../nbs/6_dashboards/65w_page.ipynb #link-page-charts
@@ -282,7 +285,7 @@ def cloud_chart():  # dict: Vega
     width = alt.condition("datum.wrong", alt.value(1.8), alt.value(0.5))
     points = alt.Chart(alt.NamedData("points")).mark_point(size=60, opacity=1)
     points = points.encode(x, y, colour, shape, stroke=stroke, strokeWidth=width)
-    return to_vega(points.add_params(*params).properties(width="container", height=225))
+    return to_vega(points.add_params(*params).properties(width="container", height=195))
 
 
 def curve_chart():  # dict: Vega
@@ -337,9 +340,11 @@ WORDS = {
     " constants, from the number of pieces (notebook 42w)",
 }
 SOURCES = (
-    "Family, execution tree and Theorem 1: Balcan, Dick and Lang, <i>Learning to Link</i> (L20). Proofs and checks:"
-    " notebooks 41 to 44, <code>comparison-hc check L20</code>. This page: notebook 65. The figures behind it:"
-    " notebook 96."
+    Source("4_link/40_merge_functions", "The families"),
+    Source("4_link/41_execution_tree", paper="L20", item="Algorithm 4"),
+    Source("4_link/44_theory", paper="L20", item="Theorem 1"),
+    Source("9_reproduce/96_l20", "L20, Figure 2, done again"),
+    Source("6_dashboards/65_link", "This page"),
 )
 PAGE = LivePage(
     "link",
@@ -365,9 +370,10 @@ def link_dashboard(
 def link_static(
     progress=None,  # called with (settings done, settings in all)
     values=None,  # {name: list of values} of the controls; None for those of the settings
+    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
     "The same page with stored answers. About half a minute of computing for all values, and a few MB."
-    return PAGE.static(progress, values)
+    return PAGE.static(progress, values, pages)
 
 
 _ = register_dashboard(

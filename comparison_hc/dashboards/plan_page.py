@@ -17,6 +17,7 @@ from .pictures import VEGA_SHAPES, to_vega
 from .plan import REPETITIONS, SIZES, PlanSettings, design_curves, one_repetition, read_off
 from .server import Dashboard, register_dashboard
 from .shell import no_step
+from .sources import Source
 from ..whatif.needs import rounded
 from ..whatif.report import mean_and_half
 
@@ -49,7 +50,9 @@ def plan_chart():  # dict: Vega
     up = dict(title="AARI, mean and 95 % interval", axis=alt.Axis(format="~g", tickCount=6))
     x = alt.X("questions:Q", **across)
     y = alt.Y("mean:Q", **up).scale(domain=[-0.1, 1.05])
-    colour = alt.Color("design:N", title=None).scale(domain=domain, range=[look[0] for look in LOOKS.values()])
+    colour = alt.Color("design:N", title=None, legend=alt.Legend(orient="top")).scale(
+        domain=domain, range=[look[0] for look in LOOKS.values()]
+    )
     shapes = [VEGA_SHAPES[look[1]] for look in LOOKS.values()]
     shape = alt.Shape("design:N", title=None).scale(domain=domain, range=shapes)
     base = alt.Chart(alt.NamedData("means")).encode(x=x, color=colour)
@@ -168,8 +171,9 @@ WORDS = {
     "new question": "one that is no repetition; a few are asked twice to see how consistent a person is",
 }
 SOURCES = (
-    "Not in a paper: simulated by this package. Notebooks 99 and 99a, <code>comparison-hc plan</code>. This page:"
-    " notebook 66."
+    Source("9a_whatif/99_plan", "Not in a paper: how studies are simulated"),
+    Source("9a_whatif/99a_three_studies", "Three studies planned"),
+    Source("6_dashboards/66_plan", "This page"),
 )
 PAGE = LivePage(
     "plan",
@@ -195,9 +199,10 @@ def plan_dashboard(
 def plan_static(
     progress=None,  # called with (settings done, settings in all)
     values=None,  # {name: list of values} of the controls; None for those of the settings
+    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
     "The same page with stored answers. About a minute of computing for all values."
-    return PAGE.static(progress, values)
+    return PAGE.static(progress, values, pages)
 
 
 _ = register_dashboard(

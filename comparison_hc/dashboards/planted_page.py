@@ -39,6 +39,7 @@ from comparison_hc.dashboards.promises import (
 )
 from .server import Dashboard, register_dashboard
 from .shell import no_step, shown_value
+from .sources import Source
 from ..ground.tree_layout import tree_layout
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-looks
@@ -57,7 +58,7 @@ ABOUT = dict(
         ),
     )
 )
-_COLOURS = ("#000000", "#8a8a8a", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
+_COLOURS = ("#000000", "#4c4c4c", "#0072B2", "#56B4E9", "#009E73", "#E69F00", "#CC79A7", "#D55E00")
 _SHAPES = ("cross", "square", "circle", "left", "diamond", "up", "down", "right")
 _DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 SERIES = [
@@ -300,9 +301,13 @@ WORDS = {
     "η": "how improbable a failure must be, here 0.5",
 }
 SOURCES = (
-    "Model, methods and Theorems 1 to 4: Ghoshdastidar, Perrot and von Luxburg, <i>Foundations of Comparison-Based"
-    " Hierarchical Clustering</i> (F19). Proofs and checks: notebooks 11 to 14, <code>comparison-hc check F19</code>."
-    " This page: notebook 61. The figure behind it: notebook 91, <code>comparison-hc reproduce</code>."
+    Source("1_hierarchical/10_planted", "The model"),
+    *(
+        Source(f"1_hierarchical/{page}", paper="F19", item=f"Theorem {number}")
+        for number, page in enumerate(("14_theory", "14a_theory_active", "14b_theory_passive", "14c_theory_average"), 1)
+    ),
+    Source("9_reproduce/91_f19", "F19, Figure 2, done again"),
+    Source("6_dashboards/61_planted", "This page"),
 )
 
 
@@ -337,9 +342,10 @@ def planted_dashboard(
 def planted_static(
     progress=None,  # called with (settings done, settings in all)
     values=None,  # {name: list of values} of the controls; None for those of the settings
+    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
     "The same page with stored answers. Under two minutes of computing for all values, and a few MB."
-    return PAGE.static(progress, values)
+    return PAGE.static(progress, values, pages)
 
 
 _ = register_dashboard(

@@ -19,6 +19,7 @@ from .desk import packed
 from .hands import live_page
 from .home import home_page
 from .page import bundle, modules_of, static_text, style_of, vega_library
+from .sources import pages_given
 from ..ground.validation import InputError
 
 # %% ../../nbs/6_dashboards/67cw_pages.ipynb #e7903de6
@@ -77,12 +78,12 @@ def make_pages(
     for name, (title, module) in dashboards.items():
         page = live_page(module)
         if page:
-            spec, more = page.spec(page.settings.values("live"), page.settings(), page.about), {}
+            spec, more = page.spec(page.settings.values("live"), page.settings(), page.about, pages_given()), {}
         else:
             from comparison_hc.dashboards.ask_page import page_spec
             from comparison_hc.people.session import Session
 
-            spec, more = page_spec(Session(items)), dict(kept=KEPT_ANSWERS)
+            spec, more = page_spec(Session(items), pages_given()), dict(kept=KEPT_ANSWERS)
         pages[name] = served_page(title, name, spec, home, library_name(library), **more)
     return pages
 

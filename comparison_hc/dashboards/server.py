@@ -220,7 +220,7 @@ class Dashboard:
     title: str  # in words
     module: str  # where the function below is
     widget: str  # name of a function that makes the widget; it needs no arguments
-    static: object  # function of (progress) that returns the static twin's HTML; None if there is none
+    static: object  # function of (progress, pages=None) that returns the static twin's HTML; None if none
     prepare: object = None  # function of options by name that returns arguments for `widget`; None if it takes none
 
 
@@ -281,6 +281,7 @@ def write_static(
     name,  # name of a dashboard
     path,  # file to write, *.html
     progress=None,  # called with (settings done, settings in all)
+    pages=None,  # as for `sources_html`
 ):
     "Write the static twin of a dashboard."
     from comparison_hc.practice.page import check_destination, write_whole
@@ -288,4 +289,4 @@ def write_static(
     dashboard = find_dashboard(name)
     having = ", ".join(each.name for each in find_dashboard().values() if each.static)
     require(dashboard.static is not None, "NAME", f"a dashboard with a static twin ({having})", name)
-    write_whole(check_destination(path, "--static", (".html",)), dashboard.static(progress))
+    write_whole(check_destination(path, "--static", (".html",)), dashboard.static(progress, pages=pages))

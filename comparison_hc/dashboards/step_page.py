@@ -18,6 +18,7 @@ from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_picture
 from .record import LETTERS, StepSettings
 from .server import Dashboard, register_dashboard
 from .shell import no_step
+from .sources import Source
 from .step import watch
 from ..ground.tree_layout import tree_layout
 
@@ -318,8 +319,12 @@ WORDS = {
     " right with probability p > 1/2, whatever the wrong answers are; drawn where p < 1",
 }
 SOURCES = (
-    "Algorithms and theorems: Emamjomeh-Zadeh and Kempe, <i>Adaptive Hierarchical Clustering Using Ordinal Queries</i>"
-    " (A18). Proofs and checks: notebooks 31 to 36, <code>comparison-hc check A18</code>. This page: notebook 63."
+    Source("3_adaptive/31_insertion", paper="A18", item="Algorithm 3"),
+    Source("3_adaptive/36b_theory_algorithms", paper="A18", item="Theorem 3.2"),
+    Source("3_adaptive/36b_theory_algorithms", paper="A18", item="Theorem 4.3"),
+    Source("3_adaptive/36a_theory_noisy", paper="A18", item="Theorem 5.1"),
+    Source("3_adaptive/33a_posterior", "Bayesian insertion, ours"),
+    Source("6_dashboards/63_step", "This page"),
 )
 PAGE = LivePage(
     "step",
@@ -344,9 +349,10 @@ def step_dashboard(
 def step_static(
     progress=None,  # called with (settings done, settings in all)
     values=None,  # {name: list of values} of the controls; None for those of the settings
+    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
     "The same page with stored runs."
-    return PAGE.static(progress, values)
+    return PAGE.static(progress, values, pages)
 
 
 _ = register_dashboard(
