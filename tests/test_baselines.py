@@ -267,7 +267,7 @@ GOOD = [[0, 1, 2], [3, 0, 1], [2, 3, 0]]
     [
         ("triplets", dict(triplets=Quadruplets([[0, 1, 2, 3]]))),
         ("triplets", dict(triplets=Triplets([[0, 1, 2]], 4))),
-        ("data", dict(triplets=[[0, 1]])),
+        ("triplets", dict(triplets=[[0, 1]])),
         ("row 0", dict(triplets=[[0, 0, 1]])),
         ("n_components", dict(n_components=0)),
         ("n_components", dict(n_components=4)),

@@ -300,14 +300,14 @@ FOUR = [[0, 1, 2], [3, 1, 2]]
 @pytest.mark.parametrize(
     "call, words",
     [
-        (lambda: triplet_kernel([[0, 1, 1]]), "row 0 of data"),
+        (lambda: triplet_kernel([[0, 1, 1]]), "row 0 of triplets"),
         (lambda: triplet_kernel([[0, 1]]), "triplets must be"),
         (lambda: triplet_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
         (lambda: triplet_kernel(FOUR, normalise=1), "normalise must be True or False"),
         (lambda: triplet_kernel(FOUR, self_pairs=None), "self_pairs must be True or False"),
         (lambda: triplet_kernel_active(4, self_pairs=1), "self_pairs must be True or False"),
         (lambda: triplet_kernel(FOUR, n_objects=3), "n_objects"),
-        (lambda: triplet_average_linkage([[0, 1, -1]]), "row 0 of data"),
+        (lambda: triplet_average_linkage([[0, 1, -1]]), "row 0 of triplets"),
         (lambda: triplet_average_linkage(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
         (lambda: triplet_average_linkage(FOUR, [[0, 1], [2]]), "initial must be"),
         (lambda: triplet_average_linkage(FOUR, sort="yes"), "sort must be True or False"),

@@ -71,7 +71,7 @@ def site_cell(
     silent = bool(words & SILENT)
     if words & GONE or not (outputs if silent else code.strip()):
         return None
-    folded = [tag for tag in cell["metadata"].get("tags", []) if tag == "hide-cell"]  # a worked solution
+    folded = [tag for tag in cell.get("metadata", {}).get("tags", []) if tag == "hide-cell"]  # a worked solution
     kept["metadata"] = {"tags": ["remove-input"] * silent + folded, "mystnb": {"image": {"alt": alt}} if alt else {}}
     return {**kept, "source": code, "outputs": outputs, "execution_count": None}
 
