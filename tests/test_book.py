@@ -4,6 +4,7 @@
 """
 
 import argparse
+import ast
 import importlib.util
 import json
 import re
@@ -116,6 +117,18 @@ def test_solutions_and_hidden_tests_stay_out(book):
         words = [c for c in solutions if c["cell_type"] == "markdown"]  # what a person reads
         assert not any("".join(cell["source"]) in text for cell in words for text in (kept, shown)), path
         assert kept.count("YOUR ANSWER HERE") == len(words), path
+
+
+def test_what_a_page_shows_of_a_cell_is_still_python(book):
+    "Lines that speak to tools go, and nothing else of a cell."
+    for page in book.pages:
+        for cell in json.loads((NBS / page.path).read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            if cell["cell_type"] != "code" or "noqa" not in source or source.startswith("%%"):
+                continue
+            shown = directives(source)[1]
+            ast.parse(shown)
+            assert "# noqa:" not in shown, page.path
 
 
 # ---- parameters and text

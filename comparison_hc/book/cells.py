@@ -33,7 +33,7 @@ def directives(
         known = word in SHOWN | SILENT | GONE or word.startswith("default_exp ")
         require(known, "directive", f"one of default_exp, {', '.join(sorted(SHOWN | SILENT | GONE))}", word)
     code = "\n".join(line for line in lines if not line.startswith("#|")).strip("\n")
-    return words, re.sub(r"(?m)  # noqa.*$", "", code)
+    return words, re.sub(r"(?m)  # noqa(: [A-Z0-9, ]+)?$", "", code)
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #76d48e7e
 def site_output(
