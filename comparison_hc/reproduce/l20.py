@@ -263,7 +263,7 @@ def figure_3_grid(
     quick=True,  # small; False: the paper's sizes of tasks
 ):  # list of dicts of parameters
     "The tasks of figure 3."
-    per_class, instances = (10, 40) if quick else (20, 1500)
+    per_class, instances = (10, 40) if quick else (20, 4000)
     return parameter_grid(per_class=per_class, instance=range(instances))
 
 
