@@ -166,6 +166,22 @@ def test_a_page_as_a_notebook_asks_for_nothing_that_a_browser_lacks():
         assert not re.search(r"import (vl_convert|cvxpy)|enable\(\"(png|svg)", text), page.path
 
 
+def test_the_page_of_a_dashboard_opens_it_first():
+    "In the browser nobody should have to run a whole page to move a slider."
+    from comparison_hc import dashboards
+
+    opened = {}
+    for page in read_book(ROOT / "nbs").of_room("6_dashboards"):
+        cells = lite.browser_notebook(json.loads((ROOT / "nbs" / page.path).read_text(encoding="utf-8")))["cells"]
+        assert cells[0]["source"].startswith("# "), page.path
+        if cells[2]["id"] == "live":
+            opened[page.path] = cells[2]["source"].split()[-1].removesuffix("()")
+            assert callable(getattr(dashboards, opened[page.path]))
+    wanted = {"61_planted": "planted", "62_flat": "flat", "63_step": "step", "65_link": "link", "66_plan": "plan"}
+    reading = {path.split("/")[1].removesuffix(".ipynb"): name for path, name in opened.items() if "w_" not in path}
+    assert wanted.items() <= {stem: name.removesuffix("_dashboard") for stem, name in reading.items()}.items()
+
+
 def test_a_file_is_clustered_as_the_command_does(tmp_path, capsys):
     name, data = drop.example_file()
     answer = drop.cluster_file(name, data, drop.cluster_words("triplets", "4-al", 3))

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['PYODIDE', 'LITE', 'NEEDED', 'KERNEL', 'PURE', 'CHART', 'MOST_BYTES', 'CORE', 'ALONE', 'DEPENDS', 'require_lite',
            'read_file', 'closure', 'check_pyodide', 'copy_pyodide', 'write_wheel', 'own_wheel', 'packed', 'pure_wheels',
-           'lock_entry', 'enter_wheels', 'with_wheels', 'browser_cell', 'browser_notebook', 'run_address', 'build_lite']
+           'lock_entry', 'enter_wheels', 'with_wheels', 'browser_cell', 'live_cells', 'browser_notebook', 'run_address',
+           'build_lite']
 
 # %% ../../nbs/9b_book/99iw_lite.ipynb #lite-imports
 import hashlib
@@ -139,12 +140,15 @@ def write_wheel(
 def own_wheel(
     folder,  # where
 ):  # path
-    "This package as a wheel."
+    "This package as a wheel, with its dashboards' charts compiled: a browser has nothing that could."
     import comparison_hc
+    from comparison_hc.dashboards.live import compile_charts
+    from comparison_hc.dashboards.page import COMPILED
 
     home = Path(comparison_hc.__file__).parent
     paths = [path for path in sorted(home.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     contents = {path.relative_to(home.parent).as_posix(): path.read_bytes() for path in paths}
+    contents[f"comparison_hc/dashboards/static/{COMPILED}"] = json.dumps(compile_charts()).encode()
     return write_wheel(folder, "comparison-hc", comparison_hc.__version__, contents)
 
 
@@ -236,13 +240,27 @@ def browser_cell(
     return directives(source)[1]
 
 
+def live_cells(
+    notebook,  # dict: as in the repository
+):  # list of cells, empty for a page that is about no dashboard
+    "What opens the dashboard that a page tells of, before all else: to run this cell alone is enough."
+    text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
+    found = re.search(r"in a notebook,? `(\w+_dashboard)\(\)`", text, re.IGNORECASE)
+    if found is None:
+        return []
+    say = "**The page itself, live:** click into the next cell and press Shift and Enter. What is below explains it."
+    code = f"import anywidget\nfrom comparison_hc.dashboards import {found[1]}\n\n{found[1]}()"
+    words = dict(id="live-words", cell_type="markdown", metadata={}, source=say)
+    return [words, dict(id="live", cell_type="code", metadata={}, source=code, outputs=[], execution_count=None)]
+
+
 def browser_notebook(
     notebook,  # dict: as in the repository
     data=False,  # whether cells that need data sets are kept
 ):  # dict
     "A page of the book as a notebook that a reader runs in a browser."
     given = without_answers(notebook) if is_assignment(notebook) else notebook["cells"]
-    cells = []
+    cells = live_cells(notebook)
     for cell in given:
         source = "".join(cell["source"])
         kept = dict(id=cell["id"], cell_type=cell["cell_type"], metadata={}, source=source)
@@ -255,6 +273,7 @@ def browser_notebook(
             kept["metadata"] = dict(jupyter=dict(source_hidden=True)) if hidden else {}
         cells.append(kept)
     kernel = dict(name="python", display_name="Python (Pyodide)", language="python")
+    cells = [*cells[2:3], *cells[:2], *cells[3:]] if live_cells(notebook) else cells  # the title stays first
     return dict(cells=cells, metadata=dict(kernelspec=kernel), nbformat=4, nbformat_minor=5)
 
 

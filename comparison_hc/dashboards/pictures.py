@@ -15,6 +15,7 @@ import zlib
 import numpy as np
 
 from .page import pack
+from ..ground.narrow import needed
 
 # %% ../../nbs/6_dashboards/60w_pictures.ipynb #pictures-png
 def png_picture(
@@ -168,7 +169,7 @@ def to_vega(
     chart,  # Altair chart with named data
 ):  # dict: Vega
     "What the page's library draws: as wide as its place, in the page's type."
-    import vl_convert
+    vl_convert = needed("vl_convert", "a page with charts")
 
     chart = chart.configure(font=FONT, autosize=dict(type="fit-x", contains="padding"))
     text = dict(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor="#444", titleColor="#444")

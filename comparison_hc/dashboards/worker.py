@@ -10,6 +10,7 @@ import logging
 import threading
 import time
 
+from ..ground.narrow import IN_BROWSER
 from ..ground.validation import InputError
 
 # %% ../../nbs/6_dashboards/60w_worker.ipynb #worker-class
@@ -22,13 +23,14 @@ OUR_MISTAKE = "This setting failed ({}: {}). That is a mistake of this page; the
 
 
 class LatestOnly:
-    "A thread that answers the latest request only. `publish` is called in that thread."
+    "A thread that answers the latest request only. `publish` is called in that thread, or in the caller's loop."
 
     def __init__(
         self,
         work,  # function of (settings, step) that yields events; it calls step(text, done, total) between its steps
         publish,  # function of one event
         show_after=0.15,  # seconds of work before progress is published, and between two of its events
+        in_loop=IN_BROWSER,  # without a thread: in turns with the asyncio loop in which `submit` is called
     ):
         self.work = work
         self.publish = publish
@@ -39,8 +41,11 @@ class LatestOnly:
         self._waiting = None
         self._busy = False
         self._closed = False
-        self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
-        self._thread.start()
+        self._turns = None  # the task that takes turns with the loop
+        self._in_loop = in_loop
+        if not in_loop:
+            self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
+            self._thread.start()
 
     def submit(
         self,
@@ -52,6 +57,10 @@ class LatestOnly:
             self.n_dropped += self._waiting is not None
             self._waiting = (number, settings)
             self._changed.notify_all()
+        if self._in_loop and (self._turns is None or self._turns.done()):
+            import asyncio
+
+            self._turns = asyncio.get_running_loop().create_task(self._take_turns())
 
     def close(self):
         "Stop at the next step; nothing is published after that."
@@ -68,31 +77,46 @@ class LatestOnly:
             return self._changed.wait_for(lambda: not self._busy and self._waiting is None, timeout)
 
     def _run(self):
-        "Take the waiting request, work on it, begin again."
+        "The thread: wait for a request, answer it, begin again."
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._closed or self._waiting)
-                if self._closed:
-                    return
-                number, settings = self._waiting
-                self._waiting = None
-                self._busy = True
-            try:
-                self._answer(number, settings)
-                self.n_finished += 1
-            except Superseded:
-                self.n_dropped += 1
-            finally:
-                with self._changed:
-                    self._busy = False
-                    self._changed.notify_all()
+            if self._closed:
+                return
+            for _ in self._latest():
+                pass
+
+    async def _take_turns(self):
+        "Without a thread: after every event whatever else the loop has to do has its turn, newer requests too."
+        import asyncio
+
+        while self._waiting is not None and not self._closed:
+            await asyncio.sleep(0.01)  # requests that have come already are heard before the first event
+            for _ in self._latest():
+                await asyncio.sleep(0)
+
+    def _latest(self):
+        "Answer the waiting request; yields after every event."
+        with self._changed:
+            number, settings = self._waiting
+            self._waiting = None
+            self._busy = True
+        try:
+            yield from self._answer(number, settings)
+            self.n_finished += 1
+        except Superseded:
+            self.n_dropped += 1
+        finally:
+            with self._changed:
+                self._busy = False
+                self._changed.notify_all()
 
     def _stop_if_old(self):
         if self._closed or self._waiting is not None:
             raise Superseded
 
     def _answer(self, number, settings):
-        "Publish every event of the work, unless a newer request comes."
+        "Publish every event of the work, unless a newer request comes; yields after each."
         start = last = time.perf_counter()
 
         def step(text, done=0, total=0):
@@ -106,6 +130,7 @@ class LatestOnly:
             for event in self.work(settings, step):
                 self._stop_if_old()
                 self.publish({**event, "number": number})
+                yield
         except Superseded:
             raise
         except InputError as error:
