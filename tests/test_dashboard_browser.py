@@ -384,9 +384,10 @@ def test_what_is_saved_is_what_is_shown(live, tmp_path):
 
 
 def test_keys_on_a_control_are_its_own(live):
-    "JupyterLab looks for this attribute around what has the focus, and leaves its own shortcuts then."
-    inside = "() => document.querySelector('.chc-slider input').closest('[data-lm-suppress-shortcuts]') !== null"
-    assert live.page.evaluate(inside)
+    "JupyterLab leaves its own shortcuts where it finds this attribute; it looks at what has the focus first."
+    focused = "() => document.activeElement.matches('.chc-slider input[data-lm-suppress-shortcuts]')"
+    live.page.locator(".chc-slider input").first.focus()
+    assert live.page.evaluate(focused)
 
 
 def test_controls_stay_in_sight_on_a_narrow_screen(live):

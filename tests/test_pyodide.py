@@ -81,17 +81,33 @@ def python(distribution, tmp_path_factory):
     return run
 
 
-def test_main_paths_give_the_same_bits(python):
-    spec = importlib.util.spec_from_file_location("main_paths", HERE / "main_paths.py")
-    native = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(native)
-    there = json.loads(python(HERE / "main_paths.py").strip().splitlines()[-1])
-    here = native.digests()
+def natively(name):
+    "The module of a program that Pyodide runs."
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def there(python):
+    "(digests of the main paths, what live pages show), from one start of Pyodide."
+    return [json.loads(line) for line in python(HERE / "main_paths.py", HERE / "live_pages.py").strip().splitlines()]
+
+
+def test_main_paths_give_the_same_bits(there):
+    there, here = there[0], natively("main_paths").digests()
     assert len(here) >= 20 and len(set(here.values())) == len(here)
     assert {step for step in here if there[step] != here[step]} == set()
     assert (
         there["classroom a right answer"].startswith("✓ 3a") and "Hint 3 of 3" in there["classroom a wrong answer, 3"]
     )
+
+
+def test_live_pages_open_without_threads_and_without_a_compiler_of_charts(there):
+    here = asyncio.run(natively("live_pages").pages())
+    assert there[1] == here
+    assert all("sentence" not in kinds and kinds[-1] == "done" for _, kinds in list(here.values())[:-1])
 
 
 def test_every_quick_check_holds_that_needs_no_cvxpy(request, python):

@@ -12,6 +12,7 @@ __all__ = ['PYODIDE', 'LITE', 'NEEDED', 'KERNEL', 'PURE', 'CHART', 'MOST_BYTES',
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -300,6 +301,8 @@ def build_lite(
             notebook = json.loads((book.root / page.path).read_text(encoding="utf-8"))
             (contents / page.path).parent.mkdir(parents=True, exist_ok=True)
             (contents / page.path).write_text(json.dumps(browser_notebook(notebook)), encoding="utf-8")
+        if (book.root / "figures").is_dir():
+            shutil.copytree(book.root / "figures", contents / "figures")
         words = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--contents", str(contents)]
         words += ["--apps", "notebooks", "--apps", "lab", "--output-dir", str(out / "lite"), "--lite-dir", place]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=place)

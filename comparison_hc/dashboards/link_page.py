@@ -354,6 +354,7 @@ PAGE = LivePage(
     link_events,
     charts=link_charts,
     final=("average",),
+    small=dict(per_class=5, tasks=5),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,

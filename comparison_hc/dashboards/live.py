@@ -24,6 +24,7 @@ from comparison_hc.dashboards.page import (
 )
 from .shell import find_dashboard, message_value, no_step
 from .sources import pages_beside, pages_given, sources_html
+from ..ground.narrow import IN_BROWSER
 from ..ground.validation import as_rng
 
 # %% ../../nbs/6_dashboards/60w_live.ipynb #live-controls
@@ -119,6 +120,7 @@ class LivePage:
     charts: object = dict  # function that gives Vega charts by place
     stored: dict = field(default_factory=dict)  # settings without a control that differ in the static twin's events
     final: tuple = ()  # kinds of events of which the static twin needs only the last
+    small: dict = field(default_factory=dict)  # settings with which it begins where Python runs in the browser
     tries: tuple = ()  # of `Try`
     words: dict = field(default_factory=dict)  # {word: what it means}, in HTML
     sources: tuple = ()  # of `Source`: paper, statements, proofs, checks and notebooks behind it
@@ -158,7 +160,10 @@ class LivePage:
         def work(message, step):
             return self.work(self.settings.from_message(message), step, memory)
 
-        spec = self.spec(self.settings.values("live"), self.settings(**start), self.about, pages_beside())
+        start, about = {**self.small, **start} if IN_BROWSER else start, self.about
+        if IN_BROWSER and self.small:
+            about += " It begins small here, because Python in a browser is slow; the controls go further."
+        spec = self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside())
         return dashboard_widget(self.name, spec, work)
 
     def answers(self, values, progress=None):

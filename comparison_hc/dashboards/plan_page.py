@@ -183,6 +183,7 @@ PAGE = LivePage(
     plan_events,
     charts=plan_charts,
     final=("plan",),
+    small=dict(n=20),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,

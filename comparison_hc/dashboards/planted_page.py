@@ -326,6 +326,7 @@ PAGE = LivePage(
     planted_parts,
     planted_charts,
     stored=dict(methods=planted_methods),
+    small=dict(n_pure=5),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,

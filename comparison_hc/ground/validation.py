@@ -267,14 +267,17 @@ def check_labels(
     argument="labels",  # its name in the message
 ):  # (N,) integer codes 0..K-1, in order of first appearance
     "One class for every object, as small integers."
-    from pandas import factorize, isna
-
     dtype = None if hasattr(labels, "dtype") else object  # NumPy would make one text of 1 and "1" and of nothing
     array = as_array(labels, argument, "a sequence of labels", dtype)
     require(array.ndim == 1 and len(array) > 0, argument, "a non-empty one-dimensional sequence", array)
     require(
         n_objects is None or len(array) == n_objects, argument, f"of length {n_objects}, one label an object", array
     )
+    if array.dtype.kind in "iu":  # nothing is missing, and no library has to come
+        _, first, place = np.unique(array, return_index=True, return_inverse=True)
+        return np.argsort(np.argsort(first))[place].astype(np.intp)
+    from pandas import factorize, isna
+
     require(not isna(array).any(), argument, "free of missing values", labels)
     try:
         return factorize(array)[0].astype(np.intp)

@@ -26,7 +26,8 @@ export function makePage(root, spec) {
   const view = Math.random().toString(36).slice(2), charts = {};
   const at = name => root.querySelectorAll(`[data-show="${name}"]`);
   root.classList.add("chc");
-  root.dataset.lmSuppressShortcuts = true;                     // keys on a control are its own, not a notebook's
+  // Keys on a control are its own, not a notebook's, whose shortcuts look first at what has the focus.
+  root.addEventListener("focusin", ({target}) => { target.dataset.lmSuppressShortcuts = true; });
   root.innerHTML = spec.html.replaceAll("{view}", view);
   for (const [name, chart] of Object.entries(spec.charts)) charts[name] = makeChart(at(name)[0], chart);
   function put(shown) {
