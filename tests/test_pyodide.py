@@ -193,7 +193,14 @@ def test_the_page_of_a_dashboard_opens_it_first():
         if cells[2]["id"] == "live":
             opened[page.path] = cells[2]["source"].split()[-1].removesuffix("()")
             assert callable(getattr(dashboards, opened[page.path]))
-    wanted = {"61_planted": "planted", "62_flat": "flat", "63_step": "step", "65_link": "link", "66_plan": "plan"}
+    wanted = {
+        "61_planted": "planted",
+        "62_flat": "flat",
+        "63_step": "step",
+        "64_ask": "ask",
+        "65_link": "link",
+        "66_plan": "plan",
+    }
     reading = {path.split("/")[1].removesuffix(".ipynb"): name for path, name in opened.items() if "w_" not in path}
     assert wanted.items() <= {stem: name.removesuffix("_dashboard") for stem, name in reading.items()}.items()
 

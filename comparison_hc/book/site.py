@@ -169,8 +169,8 @@ def front_text(
 
 
 NOTHING = (
-    "[Drop a file of answers, see the tree](drop.md), or open a page, such as [the methods on a planted "
-    "hierarchy](6_dashboards/61_planted.ipynb), and press “Run this page in your browser”: Python runs in the page "
+    "[Drop a file of answers, see the tree](drop.md), or open a page, such as [a planted hierarchy with "
+    "sliders](6_dashboards/61_planted.ipynb), and press “Run this page in your browser”: Python runs in the page "
     "itself, and what you give it stays on your machine."
 )
 

@@ -94,11 +94,11 @@ class LockedFile:
     def _lock(self):
         "Whether this is the only writer now."
         try:
-            import fcntl
+            from fcntl import LOCK_EX, LOCK_NB, flock  # a browser's has no `flock`, and no second process
         except ImportError:
             return True
         try:
-            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(self._fd, LOCK_EX | LOCK_NB)
         except BlockingIOError:
             return False
         return True

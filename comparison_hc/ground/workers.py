@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import partial
 
@@ -72,6 +73,8 @@ def limited_threads(
     user_api=None,  # "blas" or "openmp"; None for both
 ):  # a context
     "What `threadpoolctl.threadpool_limits` does, without looking for the libraries again each time."
+    if IN_BROWSER:
+        return nullcontext()  # nothing to limit, and looking for libraries takes a second there
     from threadpoolctl import ThreadpoolController
 
     loaded = len(sys.modules)
