@@ -1156,6 +1156,14 @@ def test_what_passed_for_something_else_is_refused(call, words):
     refused(lambda: next(result) if hasattr(result := call(), "send") else result, words)
 
 
+@pytest.mark.parametrize("kind", ["i1", "u8", "i8", ">i4"])
+def test_whole_numbers_are_coded_as_pandas_codes_them(kind):
+    rng = np.random.default_rng(1)
+    for n in (1, 2, 7, 40):
+        labels = rng.integers(0, 9, n).astype(kind)
+        assert check_labels(labels).tolist() == pd.factorize(labels.astype(np.int64))[0].tolist()
+
+
 @pytest.mark.parametrize("kind", [">i4", ">i8", ">f8", ">u2", ">U3"])
 def test_the_order_of_bytes_does_not_matter(kind):
     labels = np.array([1, 0, 0, 1])

@@ -246,11 +246,12 @@ def live_cells(
 ):  # list of cells, empty for a page that is about no dashboard
     "What opens the dashboard that a page tells of, before all else: to run this cell alone is enough."
     text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
-    found = re.search(r"in a notebook,? `(\w+_dashboard)\((?:\.\.\.)?\)`", text, re.IGNORECASE)
+    found = re.search(r"in a notebook,? `(\w+_dashboard)\((\.\.\.)?\)`", text, re.IGNORECASE)
     if found is None:
         return []
     say = "**The page itself, live:** click into the next cell and press Shift and Enter. What is below explains it."
-    code = f"import anywidget\nfrom comparison_hc.dashboards import {found[1]}\n\n{found[1]}()"
+    journal = "journal=False" if found[2] else ""  # JupyterLite's folder does not give back the bytes of a journal
+    code = f"import anywidget\nfrom comparison_hc.dashboards import {found[1]}\n\n{found[1]}({journal})"
     words = dict(id="live-words", cell_type="markdown", metadata={}, source=say)
     return [words, dict(id="live", cell_type="code", metadata={}, source=code, outputs=[], execution_count=None)]
 
