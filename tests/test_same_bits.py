@@ -1,0 +1,41 @@
+"The command that compares results everywhere: its main paths in a strange place, and that it can turn red."
+
+import sys
+
+import pytest
+from benchmarks import same_bits
+
+
+@pytest.fixture(scope="module")
+def here():
+    return {"about": "here", **dict(same_bits.results(1))}
+
+
+def test_other_processes_another_language_and_another_order_of_sets_give_the_same_bits(here):
+    "New processes begin anew (as on Windows and macOS), text has seven bits unless it is said, sets are shuffled."
+    names = dict(LC_ALL="C", LANG="C", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONHASHSEED="7")
+    there = same_bits.column(sys.executable, 2, method="spawn", **names)
+    assert isinstance(there, dict), there
+    rows, broken = same_bits.show({"here": here, "there": there})
+    assert len(rows) >= 28 and broken == []
+
+
+@pytest.mark.parametrize(
+    "name, change, is_red",
+    [
+        ("f19 4-al", 1e-15, True),  # of a tree every bit counts
+        ("t-STE", 1e-8, False),
+        ("t-STE", 1e-5, True),
+        ("SDP", 1e-12, False),
+        ("SDP", 1e-5, True),
+        ("whatif", None, True),  # it is missing
+    ],
+)
+def test_a_result_that_is_further_away_than_promised_is_named(here, name, change, is_red, capsys):
+    there = dict(here)
+    digest, numbers = there.pop(name)
+    if change is not None:
+        there[name] = ["another", [numbers[0] + change, *numbers[1:]]]
+    rows, broken = same_bits.show({"here": here, "there": there})
+    assert broken == [f"{name}, there"] * is_red
+    assert ("broken promises: none" in capsys.readouterr().out) is not is_red
