@@ -68,10 +68,12 @@ def test_bootstrap_with_a_worker_killed_in_the_middle(client, answers):
 def test_experiments_and_whatif(client, tmp_path):
     grid = parameter_grid(ratio=[1.0, 2.0], p=0.2, n_pure=2, repetition=range(4))
     alone = run_experiment(example_run, grid)
+    watch = killer(client, 2)
     with on_cluster(client):
-        shared = run_experiment(example_run, grid, tmp_path / "runs.jsonl")
+        shared = run_experiment(example_run, grid, tmp_path / "runs.jsonl", progress=watch)
         again = run_experiment(example_run, grid, tmp_path / "runs.jsonl")
         swept = whatif("planted", n_pure=2, n_levels=2, p=[0.2, 0.5], repeat=2)
+    assert len(watch.killed) == 1
     pd.testing.assert_frame_equal(shared.drop(columns="seconds"), alone.drop(columns="seconds"), check_exact=True)
     pd.testing.assert_frame_equal(again, shared)
     here = whatif("planted", n_pure=2, n_levels=2, p=[0.2, 0.5], repeat=2)
@@ -89,7 +91,8 @@ def test_sums_and_votes_of_parquet_parts(client, tmp_path):
     told = []
     with on_cluster(client.cluster.scheduler_address):
         sums = adds_from_parts(tmp_path, "quadruplets", 9, progress=lambda *at: told.append(at))
-        votes = votes_from_parts(tmp_path, "quadruplets", 9)
+        votes = votes_from_parts(tmp_path, "quadruplets", 9, progress=(watch := killer(client, 2)))
+    assert len(watch.killed) == 1
     assert told == [(done, 5) for done in range(1, 6)]
     here = votes_from_parts(tmp_path, "quadruplets", 9)
     np.testing.assert_array_equal(votes.question, here.question)
