@@ -284,6 +284,13 @@ LONG = {  # commands that run for seconds, and the file that they must leave who
     "a session": (["ask", "--journal", "asked.jsonl", "--out", "asked.nwk"], "asked.nwk"),
     "what if": ([*WHAT_IF, "--journal", "runs.jsonl", "--out", "runs.csv"], "runs.csv"),
     "a class graded": (GRADE, "class/break-single-linkage.csv"),
+    "the book's site": (["book", "build", "--out", "books/site"], "books/site/index.html"),
+}
+SMALL_DISK = {  # commands that write into a folder which has no room left
+    "a sweep": ([*SWEEP[:-1], "small"], "small/f19-fig2-quick.csv"),
+    "a page": (["demo", "--out", "small/demo.html"], "small/demo.html"),
+    "a session": (["ask", "--journal", "small/asked.jsonl", "--out", "small/asked.nwk"], "small/asked.nwk"),
+    "what if": ([*WHAT_IF, "--journal", "small/runs.jsonl", "--out", "small/runs.csv"], "small/runs.csv"),
 }
 CONTINUED = ("what if", "a class graded")  # run again after a fault, they end with the same bytes
 STREAM = """
@@ -336,6 +343,44 @@ def clear_away(path):
     for pattern in (path, "*.grades.jsonl", "class/*.jsonl", "runs.jsonl"):
         for each in FOLDER.glob(pattern):
             each.unlink()
+    shutil.rmtree(FOLDER / "books", ignore_errors=True)
+
+
+@contextmanager
+def small_disk():
+    "A folder `small` on a disk of its own, of 64 kilobytes: gives its path, or None where nobody may mount one."
+    place = FOLDER / "small"
+    place.mkdir(exist_ok=True)
+    words = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)]
+    mounted = shutil.which("mount") and subprocess.run(words, capture_output=True).returncode == 0
+    try:
+        yield place if mounted else None
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(place)], capture_output=True)
+
+
+def attack_small_disk(env):
+    "(number of faults, failures): a disk that is really full, and the same command after room was made."
+    n_faults, failures = 0, []
+    for name, (words, path) in SMALL_DISK.items():
+        for left in (0, 4096):  # bytes
+            with small_disk() as place:
+                if place is None:
+                    return n_faults, failures
+                free = os.statvfs(place).f_bavail * os.statvfs(place).f_frsize
+                (place / "filler").write_bytes(bytes(free - left))
+                process = started([sys.executable, "-c", START, *words], cwd=FOLDER, env=env, stdin=subprocess.PIPE)
+                said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=120)[1]
+                n_faults += 1
+                if b"Traceback" in said or process.returncode == 0:
+                    failures.append(f"{name}, no space ({left}): {process.returncode}, {said[-300:]!r}")
+                if (FOLDER / path).exists():
+                    failures.append(f"{name}, no space ({left}): a file that cannot be whole")
+                (place / "filler").unlink()
+                if name != "a session" and not (run_whole(words, path, env) if path.endswith(".csv") else True):
+                    failures.append(f"{name}, no space ({left}): nothing comes when there is room again")
+    return n_faults, failures
 
 
 def run_whole(words, path, env):
@@ -370,6 +415,7 @@ def attack_with_faults(times=3, seed=0):
     hand_in(FOLDER / "class")
     for name, (words, path) in LONG.items():
         undisturbed = run_whole(words, path, env) if name in CONTINUED else None
+        top = FOLDER / Path(path).parts[0] if len(Path(path).parts) > 1 else FOLDER
         for fault in ("SIGKILL", "SIGINT", "SIGTERM", "closed output", "full disk", "read-only folder"):
             clear_away(path)
             how = dict(preexec_fn=full_disk) if fault == "full disk" else {}
@@ -377,8 +423,8 @@ def attack_with_faults(times=3, seed=0):
             if locked is None:
                 continue  # nothing here takes away the rights of the one who may do all
             if fault == "read-only folder":
-                (FOLDER / path).parent.mkdir(exist_ok=True)
-                how = dict(preexec_fn=partial(os.chmod, (FOLDER / path).parent, 0o555))
+                top.mkdir(exist_ok=True)
+                how = dict(preexec_fn=partial(os.chmod, top, 0o555))
             words_here = [*locked, sys.executable, "-c", START, *words]
             process = started(words_here, cwd=FOLDER, env=env, stdin=subprocess.PIPE, **how)
             if fault == "closed output":
@@ -387,21 +433,26 @@ def attack_with_faults(times=3, seed=0):
             elif fault.startswith("SIG"):
                 time.sleep(rng.uniform(0.5, 3))
                 os.killpg(process.pid, getattr(signal, fault))
-            said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=120)[1] or b""
-            os.chmod((FOLDER / path).parent, 0o755)
+            said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=400)[1] or b""
+            if top.exists():
+                os.chmod(top, 0o755)
             n_faults += 1
             if fault == "read-only folder" and (process.returncode == 0 or (FOLDER / path).exists()):
                 failures.append(f"{name}, {fault}: done, where nothing can be written")
             if b"Traceback" in said and fault != "SIGTERM":
                 failures.append(f"{name}, {fault}: {said[-300:].decode(errors='replace')!r}")
             left = [each.name for each in FOLDER.rglob(f".{Path(path).name}.*")]
+            left += [each.name for each in FOLDER.rglob(".book-*")]
+            for each in FOLDER.rglob(".book-*"):
+                shutil.rmtree(each)
             if left and fault not in ("SIGKILL", "SIGTERM"):
                 failures.append(f"{name}, {fault}: drafts stayed behind: {left}")
             if (FOLDER / path).exists() and fault == "full disk" and (FOLDER / path).stat().st_size >= 2048:
                 failures.append(f"{name}, {fault}: a file that is not whole")
             if undisturbed is not None and run_whole(words, path, env) != undisturbed:
                 failures.append(f"{name}, {fault}: run again, it ends with another table")
-    return n_faults, failures
+    n_more, more = attack_small_disk(env)
+    return n_faults + n_more, failures + more
 
 
 def main():
@@ -426,7 +477,8 @@ def main():
         print(f"not covered: {line}")
     print(f"public names covered: {covered}; left out with a reason: {len(NOT_ATTACKED)}; lacking: {len(lacking)}")
     print(f"inputs tried: {n_calls:,} calls, {files:,} readings of changed files, {journals:,} of changed journals")
-    print(f"faults injected: {n_faults} (SIGKILL, Ctrl-C, SIGTERM, a closed output, a full disk, a read-only folder)")
+    kinds = "SIGKILL, Ctrl-C, SIGTERM, a closed output, a limit of size, a disk of 64 KB, a read-only folder"
+    print(f"faults injected: {n_faults} ({kinds})")
     print(f"failures: {len(failures)} {dict(Counter(f.partition('(')[0].partition(' ')[0] for f in failures))}")
     return bool(failures or lacking)
 
