@@ -108,6 +108,26 @@ def test_equal_requests_are_computed_once_and_kept():
     assert all(reader.heard == [dict(kind="part", of="A"), dict(kind="done")] for reader in (*readers, late))
 
 
+def test_of_what_only_the_last_counts_readers_hear_one_a_second_and_the_last():
+    office, ann, ben = Office(final=dict(page=("mean",))), Someone(), Someone()
+    office.ask(ann, "A")
+    for number in range(10):
+        office.says(office.quick, "mean", of=number)
+        office.now += 0.3
+    assert [event["of"] for event in ann.heard] == [0, 4, 8]
+    office.ask(ben, "A")
+    assert [event["of"] for event in ann.heard] == [0, 4, 8, 9] and [event["of"] for event in ben.heard] == [9]
+    office.says(office.quick, "mean", of=10)
+    office.later(1.1)
+    assert ann.heard[-1]["of"] == ben.heard[-1]["of"] == 10
+    office.says(office.quick, "mean", of=11)
+    office.says(office.quick, "part", of=12)
+    assert [event["of"] for event in ben.heard] == [9, 10, 11, 12]
+    office.says(office.quick, "mean", of=13)
+    office.says(office.quick, "done")
+    assert [event.get("of") for event in ann.heard[-2:]] == [13, None] and ann.is_answered
+
+
 def test_only_the_newest_request_of_a_reader_is_answered_and_it_keeps_its_place():
     office, (first, ann, ben) = Office(), [Someone() for _ in range(3)]
     office.ask(first, "long")

@@ -267,7 +267,9 @@ class _Serving:
     def __init__(self, room, sockets, n_hands, patience, usual):
         self.room, self.sockets, self.n_hands, self.usual = room, sockets, n_hands, usual
         self.deadline = time.monotonic() + patience
+        pages = filter(None, (live_page(each.module) for each in room.dashboards.values()))
         self.modules = [each.module for each in room.dashboards.values()]
+        self.modules += [module for page in pages for module in page.heavy]
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self._run, name="class", daemon=True)
         self.opened = threading.Event()

@@ -48,6 +48,8 @@ class Job:
     is_drawn: bool = False  # whether what the reader waits for is there
     n_losses: int = 0  # hands that ended while they computed it
     seen: set = field(default_factory=set)  # hashes of all events that came, those not kept included
+    held: dict = field(default_factory=dict)  # {kind: bytes} of what readers have not heard yet
+    told: float = float("-inf")  # when they heard the last that another may replace
 
     def __post_init__(self):
         self.key = json.dumps([self.name, self.request], sort_keys=True) if self.shared else id(self)
@@ -112,8 +114,9 @@ class Desk:
     most = 90.0  # seconds of a processor that any setting may take, however many others work meanwhile
     stuck_after = 20.0  # seconds for a hand to notice that it should stop
     again_after = 5.0  # seconds before a hand is started again that ended at once
+    apart = 1.0  # seconds between events of which only the last counts
     keep_bytes = 64_000_000  # of answers
-    most_megabytes = 520  # of a hand that rests; a larger one is replaced
+    most_megabytes = 400  # of a hand that rests; a larger one is replaced
 
     def __init__(
         self,
@@ -169,6 +172,7 @@ class Desk:
 
     def _join(self, job):
         "A job that is there already; if it was done in advance, slowly, it is begun anew at the front."
+        self._tell(job, at_once=True)
         self.n_reused += not job.idle
         if job.idle:
             job.idle = False
@@ -271,8 +275,12 @@ class Desk:
             if job:
                 job.hand, job.stage, job.at = None, REST, hand
             return self.go_on()
-        if job and (kind == "progress" or job.add(kind, payload, self.final.get(job.name, ()))):
-            for reader in list(job.readers):
+        final = self.final.get(job.name, ()) if job else ()
+        if job and (kind == "progress" or job.add(kind, payload, final)):
+            if kind in final:
+                job.held[kind] = payload
+            self._tell(job, at_once=kind not in (*final, "progress"))
+            for reader in list(job.readers) if kind not in final else ():
                 reader.hear(payload)
         if kind == "done":
             hand.job = hand.stopped = None
@@ -282,6 +290,14 @@ class Desk:
                 self._replace(hand)
             self.go_on()
 
+    def _tell(self, job, at_once=False):
+        "What was held back, if it is time."
+        if job.held and (at_once or self.clock() - job.told >= self.apart):
+            held, job.held, job.told = job.held, {}, self.clock()
+            for payload in held.values():
+                for reader in list(job.readers):
+                    reader.hear(payload)
+
     def _finish(self, job, keep=True):
         "The answer is whole."
         self.n_computed += 1
@@ -290,6 +306,7 @@ class Desk:
         for reader in job.readers:
             reader.job = None
         job.readers.clear()
+        job.held.clear()
         if keep and job.shared and all(kind != "sentence" for kind, _ in job.frames):
             self.kept[job.key] = job
             self.kept_bytes += job.n_bytes
@@ -299,6 +316,7 @@ class Desk:
     def _say(self, job, sentence):
         "End a job with a sentence for its readers, beside what they have; keep nothing of it."
         self._put_off(job)
+        self._tell(job, at_once=True)
         has_some = any(kind != "notes" for kind, _ in job.frames)
         last = dict(kind="notes", notes=[sentence]) if has_some else dict(kind="sentence", text=sentence)
         for event in (last, dict(kind="done")) if job.shared else ():
@@ -342,6 +360,8 @@ class Desk:
         for _, is_patient in due:
             self._new_hand(is_patient)
         fresh = self._waiting(FRESH)
+        for job in self.jobs.values():
+            self._tell(job)
         for hand in list(self.hands):
             job = hand.job
             if hand.stopped is not None and now - hand.stopped > self.stuck_after:

@@ -355,6 +355,7 @@ PAGE = LivePage(
     charts=link_charts,
     final=("average",),
     small=dict(per_class=5, tasks=5),
+    heavy=("scipy.spatial.distance", "sklearn.datasets"),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,

@@ -121,6 +121,7 @@ class LivePage:
     stored: dict = field(default_factory=dict)  # settings without a control that differ in the static twin's events
     final: tuple = ()  # kinds of events of which the static twin needs only the last
     small: dict = field(default_factory=dict)  # settings with which it begins where Python runs in the browser
+    heavy: tuple = ()  # names of modules that some settings need; a class's processes import them at the start
     tries: tuple = ()  # of `Try`
     words: dict = field(default_factory=dict)  # {word: what it means}, in HTML
     sources: tuple = ()  # of `Source`: paper, statements, proofs, checks and notebooks behind it

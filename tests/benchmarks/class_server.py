@@ -108,7 +108,7 @@ class Server:
 def values_of(name):
     "{setting: its values on the live page} of what a reader would move."
     found = live_page(find_dashboard(name).module).settings.values("live")
-    return {each: list(values) for each, values in found.items() if len(values) > 1 and each not in ("task", "tasks")}
+    return {each: list(values) for each, values in found.items() if len(values) > 1 and each != "tasks"}
 
 
 def moves(name, lesson, number, seed):
@@ -124,7 +124,8 @@ def moves(name, lesson, number, seed):
             yield {first: values[first][(place + turn) % len(values[first])]}
         else:
             near = values[first][max(0, place - 10) : place + 11]
-            yield {first: rng.choice(near), "seed": rng.choice(values["seed"]) if "seed" in values else None}
+            draw = {each: rng.choice(values[each]) for each in ("seed", "task") if each in values}
+            yield draw if "task" in draw else {first: rng.choice(near), **draw}
 
 
 class Line:
@@ -177,9 +178,10 @@ SETTLE = """([values, settings]) => new Promise(resolve => {
     const watch = () => {
         const {asked, drawn: seen, done} = root.dataset, now = performance.now() - began;
         if (!drawn && (seen === asked || done === asked)) drawn = now;
-        done === asked ? resolve([drawn / 1000, now / 1000]) : setTimeout(watch, 10);
+        if (done === asked) [changes.disconnect(), resolve([drawn / 1000, now / 1000])];
     };
-    watch();
+    const changes = new MutationObserver(watch);
+    changes.observe(root, {attributes: true});
 })"""
 
 

@@ -10,14 +10,14 @@ const library = async () => globalThis.comparisonCharts ?? (await coming(), glob
 function makeChart(element, spec) {
   const how = {mode: "vega", renderer: "svg", actions: false, logLevel: 1};
   const ready = library().then(draw => draw(element, spec, how)).then(({view}) => view);
-  let due;                                                     // what came while the library did is drawn at once
+  let due;                           // what came while the library did, or waits behind this event, is drawn at once
   return {ready, async draw({rows = {}, signals = {}, label}) {
     const view = await ready;
     for (const [name, each] of Object.entries(rows)) view.data(name, each);
     for (const [name, value] of Object.entries(signals)) view.signal(name, value);
     if (label) element.setAttribute("aria-label", label);
     if (due) return;
-    due = await (due = Promise.resolve());
+    due = await (due = new Promise(go => setTimeout(go)));
     view.run();
   }};
 }
@@ -57,7 +57,7 @@ function conversation({root, view}, connect, heard) {
     root.classList.remove("chc-late");
     const ms = performance.now() - started;
     say(`computed and drawn in ${ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`}`);
-    root.dataset.done = count;
+    setTimeout(number => { root.dataset.done = number; }, 5, count);                         // then charts stand
   });
   return settings => {
     [started, root.dataset.asked] = [performance.now(), count += 1];
@@ -82,7 +82,7 @@ export function show(root, connect, spec, extend = () => ({})) {
     for (const note of event.notes ?? (kind === "sentence" ? [event.text] : [])) notes.add(note);
     for (const row of event.rows ?? []) rows.set(JSON.stringify(row), row);
     own[kind]?.(event);
-    if (drawn) root.dataset.drawn = root.dataset.asked;
+    if (drawn) setTimeout(number => { root.dataset.drawn = number; }, 5, root.dataset.asked);
     if (drawn || kind === "done") root.querySelector(".chc-notes").replaceChildren(...[...notes].map(paragraph));
     if (kind === "done") page.charts.measure?.draw({rows: {visits: [...rows.values()]}});
   });
