@@ -11,6 +11,7 @@ from test_dashboard_browser import start_command
 
 from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
+from comparison_hc.dashboards.ask_page import WALKERS, ask_static, session_event
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
 from comparison_hc.people.answers import ANIMALS
@@ -239,3 +240,34 @@ def test_accessible_and_narrow(browser, server):
         and read_journal(server[1]).answers == other.state.answers
     )
     live.page.close()
+
+
+def test_the_stored_page_walks_to_the_tree_of_its_answers(browser, tmp_path):
+    "Clicks and keys, undo in between; no kernel, no request."
+    (tmp_path / "ask.html").write_text(ask_static(), encoding="utf-8")
+    page, complaints, elsewhere = browser.new_page(), [], []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on(
+        "request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or elsewhere.append(request.url)
+    )
+    page.goto((tmp_path / "ask.html").as_uri())
+    session = Session(WALKERS, None, "you", 0, repeat_every=0)
+    for answer in (2, "u", 1, 3, "u", 2, 2, 1, 3, 1, 2, 3):
+        if answer == "u":
+            session.undo(session.n_records)
+        elif session.question is None:
+            break
+        else:
+            session.answer(answer, session.n_records)
+        page.wait_for_selector(".ask[data-busy='']")
+        page.keyboard.press(str(answer)) if answer != 2 else page.click(f"[data-answer='{answer}']")
+        page.wait_for_selector(".ask[data-busy='']")
+        assert page.inner_text("[data-show=left]").startswith(f"{len(session.state.answers)} answered")
+    names = page.locator("[data-show=leaves] li").all_inner_texts()
+    tree = session.state.hierarchy
+    assert session.question is None and page.is_hidden("[data-answer='1']") and page.is_hidden("[data-show=pass]")
+    assert sorted(name.strip().split()[-1] for name in names) == sorted(item.name for item in WALKERS)
+    label = page.get_attribute("[data-show=tree]", "aria-label")
+    assert label == session_event(session)["show"]["tree"]["aria-label"] and tree.n_items == len(WALKERS)
+    assert complaints == elsewhere == []
+    page.close()

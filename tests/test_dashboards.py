@@ -23,7 +23,7 @@ from comparison_hc.book.statements import NUMBERED
 from comparison_hc.cli import main
 from comparison_hc.dashboards import flat, home, measure, page, planted, planted_page, promises, serve_command, server
 from comparison_hc.dashboards.ask import code_text
-from comparison_hc.dashboards.ask_page import page_spec
+from comparison_hc.dashboards.ask_page import ask_static, ask_walk, page_spec, replies, session_event
 from comparison_hc.dashboards.flat_settings import FlatSettings
 from comparison_hc.dashboards.link_page import LOOKS
 from comparison_hc.dashboards.live import key_text
@@ -471,7 +471,11 @@ BEGINS_ELSEWHERE = {  # controls whose default the static twin does not store, a
 }
 
 
-@pytest.mark.parametrize("name", [name for name, each in server.find_dashboard().items() if each.static])
+WALK = ask_walk(list("abcd"))
+WITH_SETTINGS = [name for name, each in server.find_dashboard().items() if hasattr(import_module(each.module), "PAGE")]
+
+
+@pytest.mark.parametrize("name", WITH_SETTINGS)
 def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
     "Every default is stored, but for those above, and what the twin asks for first is among its answers."
     live = import_module(server.find_dashboard(name).module).PAGE
@@ -483,6 +487,39 @@ def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
     for each in {each.name for each in fields(live.settings)} - set(live.settings.values("stored")):
         first, others = getattr(begin, each), getattr(stored, each)  # without a control: the same, or a part of it
         assert first == others or set(first) <= set(others), each
+
+
+@given(st.lists(st.sampled_from([1, 2, 3, "undo"]), max_size=8))
+def test_the_stored_walk_is_what_a_session_says(wishes):
+    states, session, at = WALK, Session(list("abcd"), None, "you", 0, repeat_every=0), 0
+    for number, wish in enumerate(wishes):
+        if wish == "undo":
+            at = states[at]["back"]
+            done = dict(do="undo", at=session.n_records)
+        elif session.question is None:
+            continue
+        else:
+            at = states[at]["on"][wish]
+            done = dict(do="answer", answer=wish, at=session.n_records)
+        replies(session, dict(done, number=number))
+        event = session_event(session)
+        shown, stored = dict(event["show"]), dict(states[at]["show"])
+        for each in (shown, stored):
+            each["ask"] = {name: value for name, value in each["ask"].items() if name != "data-at"}
+            each.pop("pass")
+        assert shown == stored
+
+
+def test_the_stored_walk_has_every_state_once_and_ends_where_nothing_is_left():
+    ends = [state for state in WALK if len(state["on"]) == 1]
+    ways = [place for state in WALK for place in state["on"][1:]]
+    assert sorted(ways) == list(range(1, len(WALK))) and all(state["on"][0] == at for at, state in enumerate(WALK))
+    assert ends and all(state["show"]["heading"].startswith("Thank you") for state in ends)
+    assert all(state["show"]["pass"] == dict(hidden="") for state in WALK)
+    text = ask_static(items=list("abcd"))
+    spec, data = page.read_static_page(text)
+    assert asks_nobody(text) and f"{len(WALK)} places" in data[0]["show"]["kept"] and "data-form" not in spec["html"]
+    assert [state["on"] for state in data] == [state["on"] for state in WALK]
 
 
 def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):

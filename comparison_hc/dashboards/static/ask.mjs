@@ -1,7 +1,6 @@
 // A person answers. What is seen comes from Python; here are clicks, keys, and what happens without a reply.
 import {isAlone, keep, unpack} from "./tools.mjs";
 import {begin, makePage} from "./page.mjs";
-
 // Whether a font here has this emoji; otherwise it looks like a character that does not exist.
 const canDraw = text => drawn([...text][0]) !== drawn("\u{10FFFE}");
 function drawn(text) {
@@ -10,7 +9,6 @@ function drawn(text) {
   pen.fillText(text, 2, 20);
   return pen.getImageData(0, 0, 32, 32).data.join();
 }
-
 begin.start = (root, connect, spec) => {
   const {view, put} = makePage(root, spec), page = root.querySelector(".ask");
   let count = 0, silence = 0;

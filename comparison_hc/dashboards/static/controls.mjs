@@ -1,6 +1,5 @@
 // Controls are written by Python; here they are read and put. A slider or list has its values in `data-values`.
 const ticked = (root, name) => [...root.querySelectorAll(`[data-setting=${name}]:checked`)];
-
 // {setting: value} of all controls in `root`. Boxes of one setting are a list, buttons of one setting a choice.
 export function readSettings(root, start) {
   const found = {...start};
@@ -11,7 +10,6 @@ export function readSettings(root, start) {
   }
   return found;
 }
-
 // Put controls where `wanted` says, a function from a setting to a list of texts; what it does not say stays.
 export function putSettings(root, wanted) {
   for (const input of root.querySelectorAll("[data-setting]")) {
@@ -27,7 +25,6 @@ export function sayValue(input, text = JSON.parse(input.dataset.texts)[+input.va
   input.parentElement.querySelector("output").textContent = text;
   input.setAttribute("aria-valuetext", text);
 }
-
 // Call `changed` after every change of a control. A button's box is ticked with it (`data-box`); where the box of a
 // chosen button is cleared, another ticked one is chosen, or, if there is none, it stays ticked.
 export function listen(root, changed) {
