@@ -17,9 +17,10 @@ from urllib.request import urlopen
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import asks_nobody
 
+from comparison_hc.book import live, site
 from comparison_hc.book import pages as book_pages
-from comparison_hc.book import site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.cells import (
     WIDGET,
@@ -36,6 +37,8 @@ from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_page
 from comparison_hc.book.reference import command_text, item_text, plain
 from comparison_hc.book.statements import NUMBERED, mentions, paper_page
 from comparison_hc.cli import main, make_parser
+from comparison_hc.dashboards.page import read_static_page
+from comparison_hc.dashboards.server import find_dashboard
 from comparison_hc.ground.validation import InputError
 
 ROOT = Path(__file__).parents[1]
@@ -444,6 +447,40 @@ def test_a_page_has_its_parts(small_site):
     assert 'rel="next"' in text and 'rel="prev"' in text and "<svg" in text
     solution = text.split("<strong>Exercise.</strong>")[1].split("<details", 1)[1].split("</details>")[0]
     assert "Show a worked solution" in solution and "<strong>Solution.</strong>" in solution
+
+
+def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
+    said = []
+    made = live.write_twins(tmp_path / "live", ("step",), said.append)
+    title, size = made["step"]
+    text = (tmp_path / "live" / "step.html").read_text(encoding="utf-8")
+    assert list(made) == ["step"] and said[-1].endswith("1 of 1")
+    assert len(text.encode()) == size > 50_000 and f"<title>{title}</title>" in text and asks_nobody(text)
+    assert 'href="../6_dashboards/' in read_static_page(text)[0]["html"]
+    assert live.live_page(made).count("<li>") == 1 and live.write_twins(tmp_path / "none", ()) == {}
+    with pytest.raises(InputError, match="NAME"):
+        live.write_twins(tmp_path / "other", ("nothing",))
+
+
+def test_every_dashboard_has_a_twin_for_the_site():
+    assert set(live.TWINS) == {name for name, each in find_dashboard().items() if each.static} == set(find_dashboard())
+
+
+def test_what_is_loaded_is_told_by_the_files_themselves(tmp_path):
+    "Each file once, in the stage that brings it."
+    packages = {}
+    for size, (name, depends) in enumerate(
+        [("kernel", []), ("ours", ["numbers"]), ("numbers", []), ("view", ["numbers", "ours"]), ("unused", [])], 1
+    ):
+        packages[name] = dict(file_name=f"{name}.whl", depends=depends)
+        (tmp_path / f"{name}.whl").write_bytes(b"x" * size)
+    for name in live.CORE:
+        (tmp_path / name).write_bytes(b"x" * 100)
+    (tmp_path / "pyodide-lock.json").write_text(json.dumps(dict(packages=packages)))
+    stages = (("first", (None, "kernel")), ("then", ("ours",)), ("last", ("view",)))
+    found = live.loads(tmp_path, stages)
+    assert found[1:] == [("then", ["numbers", "ours"], 5), ("last", ["view"], 4)]
+    assert found[0][:2] == ("first", ["kernel"]) and found[0][2] % 100 == 1 and found[0][2] > 200
 
 
 def test_a_dead_link_stops_the_builder(tmp_path, book):

@@ -25,7 +25,8 @@ def add_book(
     about = "Make the site from the notebooks and their outputs, as static files. No notebook is executed."
     build = words.add_parser("build", help="make the site", description=about)
     build.add_argument("--out", default="_docs", metavar="FOLDER", help="where (default: _docs in this folder)")
-    build.add_argument("--live", action="store_true", help="also compute and store live pages, which takes minutes")
+    about = "leave out the live pages with stored answers, whose computing takes most of the time"
+    build.add_argument("--no-live", dest="live", action="store_false", help=about)
     about = "also pages that run in the reader's browser; needs --pyodide"
     build.add_argument("--lite", action="store_true", help=about)
     about = f"folder or address of the files of Pyodide {PYODIDE} (its full release), which are copied into the site"
@@ -39,7 +40,8 @@ def add_book(
 
 def build_command(args):
     "Make the site, and say how large it is."
-    from comparison_hc.book.site import TWINS, build_site
+    from comparison_hc.book.live import TWINS
+    from comparison_hc.book.site import build_site
 
     def say(sentence):
         print(f"comparison-hc: {sentence}", file=sys.stderr, flush=True)

@@ -287,14 +287,11 @@ def run_address(
 
 # %% ../../nbs/9b_book/99iw_lite.ipynb #lite-site
 def build_lite(
-    out,  # the site, a folder that exists; `lite` and `pyodide` are made in it
+    out,  # the site, a folder that exists, with `pyodide` in it, from `with_wheels`; `lite` is made in it
     book,  # `Book`
-    source,  # as in `read_file`
     say=lambda sentence: None,  # called before every step
 ):
     "Add pages that run in the browser to a site. Raises `InputError`."
-    say("Pyodide and wheels")
-    with_wheels(source, out / "pyodide")
     say("JupyterLite")
     with tempfile.TemporaryDirectory() as place:
         contents = Path(place) / "contents"
