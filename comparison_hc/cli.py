@@ -432,7 +432,8 @@ class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
 
     def error(self, message):
-        raise InputError(f"{message} (see {self.prog} --help)")
+        said = " ".join(word if len(word) <= 80 else f"{word[:40]} … {word[-20:]}" for word in message.split(" "))
+        raise InputError(f"{said if len(said) <= 600 else said[:600] + ' …'} (see {self.prog} --help)")
 
 
 def make_parser():  # `argparse.ArgumentParser`

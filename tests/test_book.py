@@ -10,6 +10,7 @@ import json
 import re
 import threading
 from html.parser import HTMLParser
+from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 from urllib.request import urlopen
@@ -376,6 +377,22 @@ def checked(browser, folder, widths):
         faults = [fault for width in widths for fault in look_through(browser, address, pages_of(folder), width)]
         server.shutdown()
     assert faults == []
+
+
+@pytest.mark.parametrize(
+    "host, code", [("127.0.0.1:{}", 200), ("localhost:{}", 200), ("evil.example:{}", 403), ("", 403)]
+)
+def test_the_site_is_shown_to_nobody_who_came_under_another_name(host, code, tmp_path):
+    (tmp_path / "index.html").write_text("<title>ours</title>")
+    with site_server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+        for method in ("GET", "HEAD"):
+            asked.request(method, "/", headers={"Host": host.format(server.server_port)})
+            answer = asked.getresponse()
+            assert answer.status == code and (b"ours" in answer.read()) == (code == 200 and method == "GET")
+        asked.close()
+        server.shutdown()
 
 
 def needs_builder():

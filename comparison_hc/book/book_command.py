@@ -12,6 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from .lite import PYODIDE
+from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
 from ..ground.validation import require
 
@@ -54,7 +55,12 @@ def build_command(args):
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #c22d7ad9
 class _Quiet(SimpleHTTPRequestHandler):
-    "Files, without a line for every request."
+    "Files, without a line for every request; to nobody who was sent here under another machine's name."
+
+    def send_head(self):
+        if is_our_name(self.headers.get("Host", "").removesuffix(f":{self.server.server_port}"), LOOPBACK):
+            return super().send_head()
+        self.send_error(403, NOT_OURS)
 
     def log_message(self, *_):
         pass

@@ -231,6 +231,7 @@ def register_dashboard(
     dashboard,  # `Dashboard`
 ):  # the same
     "Let the command find a dashboard."
+    require(isinstance(dashboard, Dashboard), "dashboard", "made by Dashboard", dashboard)
     known = _registry.get(dashboard.name, dashboard)
     require(known.module == dashboard.module, "name", "that of one dashboard only", dashboard.name)
     _registry[dashboard.name] = dashboard
@@ -245,7 +246,7 @@ def find_dashboard(
         import_module(module)
     if name is None:
         return dict(_registry)
-    require(name in _registry, "NAME", f"one of {', '.join(_registry)}", name)
+    require(isinstance(name, str) and name in _registry, "NAME", f"one of {', '.join(_registry)}", name)
     return _registry[name]
 
 # %% ../../nbs/6_dashboards/60w_server.ipynb #b88b3191
