@@ -51,17 +51,17 @@ ALSO = {  # argument → words by which a message may name it, too
     "delta": ["δ"],
     "delta_over_sigma": ["δ/σ"],
     "epsilon": ["ε"],
-    "folder": ["NAME must be a new one"],
+    "folder": ["NAME must be a new one", "FOLDER must"],
     "frame": ["the table", "path"],
     "function": ["grid"],  # which does not fit it
     "loss": ["linkage_matrix"],
     "merges": ["alpha"],  # one a merge function
     "name": ["method"],
-    "names": ["n_objects"],
+    "names": ["n_objects", "NAME"],
     "n_levels": ["levels must", "L must", "2^L"],
     "n_pure": ["N0"],
     "oracle": ["answers", "linkage_matrix"],  # what it gives
-    "path": ["the table", "line 1,", "key "],
+    "path": ["the table", "line 1,", "key ", "--static", "notebook"],
     "paths": ["journal"],
     "queries": ["answers"],  # one a question
     "quadruplets": ["row "],  # of a file or a stream
