@@ -263,7 +263,7 @@ def test_every_exercise_has_a_worked_solution_that_is_computed(book):
             code = "".join("".join(cell["source"]) for cell in given)
             if "**Solution" not in said or "assert " not in code or "#| slow" in code or "#| notest" in code:
                 lacking.append(f"{page.path}: its solution is not shown, not computed or not checked")
-            for number in re.findall(r"(?:^|\s)(\d)\. (?=[A-ZÀ-Þ(])", text):
+            for number in re.findall(r"(?:^\w*\.\*\* |\n|[?.)] )(\d)\. (?=[A-Z(])", text):
                 if not re.search(rf"\*{number}\.\*|\*\*Solution {number}\.", said):
                     lacking.append(f"{page.path}: no solution of exercise {number}")
     assert seen > 60 and lacking == []
@@ -290,7 +290,7 @@ def test_the_front_page_is_one_screen(book):
     "What the book's outside needs, and nothing that the site has; links are not read, so they do not count."
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     read = re.sub(r"\]\([^)]*\)", "]", text)
-    assert len(read.split()) <= 560 and len(read.splitlines()) <= 90 and "\n|" not in read
+    assert len(read.split()) <= 700 and len(read.splitlines()) <= 80 and "\n|" not in read
     assert len(re.findall(r"^!\[.+\]\(", text, re.MULTILINE)) == 1
     assert len(re.findall(r"^python3 -m venv ", text, re.MULTILINE)) == 2
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
@@ -490,9 +490,9 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
 
 @pytest.fixture(scope="module")
 def small_site(tmp_path_factory, book):
-    "A page with mathematics and pictures, one of words, a workshop, and what is generated around them."
+    "A page with mathematics and pictures, one of words, the list of all pages, a workshop, and what is generated."
     needs_builder()
-    names = ("2_flat/20_planted.ipynb", "words.ipynb", "2_flat/20w_closed_forms.ipynb")
+    names = ("2_flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "2_flat/20w_closed_forms.ipynb")
     small = Book(book.root, tuple(book.by_path[name] for name in names))
     folder = tmp_path_factory.mktemp("site") / "out"
     patch = pytest.MonkeyPatch()
@@ -551,7 +551,7 @@ def test_what_a_twin_simulates_it_simulates_once(monkeypatch):
     assert stored == replace(plan_page.PAGE, slow=()).answers(values) and list(stored["answers"]) == sorted(
         stored["answers"], key=lambda key: [float(word) for word in key.split("|")]
     )
-    assert len(asked) > 3 * len({*asked})
+    assert len(asked) == 3 * len({*asked})  # in the order of the grid it simulates twice as much
 
 
 def test_the_order_of_computing_changes_nothing_of_a_twin():
