@@ -419,6 +419,10 @@ FAULTS = """() => ({
     broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
     sideways: Math.max(...[document.documentElement, ...document.querySelectorAll(".content")].map(
         (box) => box.scrollWidth - box.clientWidth)),
+    cut: innerWidth < 1280 ? [] : [...document.querySelectorAll("article .highlight pre, .cell_output pre")].filter(
+        (box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1
+            && Math.max(...box.textContent.split("\\n").map((line) => line.length)) <= 120).map(
+        (box) => box.textContent.slice(0, 60)),
 })"""
 
 
@@ -435,6 +439,7 @@ def look_through(browser, address, paths, width):
         found = page.evaluate(FAULTS)
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
+        faults += [f"{path}: a line of at most 120 letters is cut at {width}: {text}" for text in found["cut"]]
     page.close()
     return faults
 
