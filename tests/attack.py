@@ -69,7 +69,7 @@ ALSO = {  # argument → words by which a message may name it, too
     "size_or_p": ["number of", "p must"],
     "sizes": ["size"],
     "snr": ["δ/σ"],
-    "source": ["path", "a notebook"],
+    "source": ["path", "notebook"],
     "target": ["AARI"],
     "weight": ["columns"],
 }

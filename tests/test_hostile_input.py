@@ -263,6 +263,9 @@ def calls():
     yield from (["learn", "table.csv", "table.csv", *words.split()] for words in LEARN_BADLY.split("|"))
     yield from (["data", name] for name in ("zzz", "../../etc/passwd", ""))
     yield from (["check", name] for name in ("zzz", "[(", "a\0b", "x" * 500))
+    yield from (["cluster", "plain.csv", option, "x" * 5000] for option in ("--method", "--seed", "--clusters"))
+    yield from (["learn", "table.csv", "table.csv", "--features", "x" * 5000], ["serve", "plan", "--host", "../../x"])
+    yield from (["classroom", "new", "my-own", "--folder", "x" * 5000], ["serve", "plan", "--host", "a..b"])
     yield from ([], ["zzz"], ["--zzz"], ["cluster"], ["learn"], ["compare"], ["people"])
 
 
