@@ -40,8 +40,8 @@ MERGES = ("single", "complete")
 TOGETHER = (LABELS[:, None] == LABELS) / 3
 LEARNED = learn_linkage(TASKS)
 save_model(learn_model(TASKS), FOLDER / "model.json")
-(FOLDER / "class").mkdir()
-(FOLDER / "class" / "ada.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+(FOLDER / "submissions").mkdir()
+(FOLDER / "submissions" / "ada.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
 
 
 class Strange:
@@ -308,7 +308,7 @@ OWN = {  # what one function wants otherwise
     "student_version": dict(notebook={"cells": [], "metadata": {}}),
     "generate": dict(folder=FOLDER / "course", names=["few-triplets"]),
     "new_assignment": dict(name="my-own", folder=FOLDER / "new"),
-    "grade_folder": dict(source=find_source("few-triplets"), folder=FOLDER / "class"),
+    "grade_folder": dict(source=find_source("few-triplets"), folder=FOLDER / "submissions"),
 }
 SECONDS = {  # what is no bad value, but hours of work
     "whatif": {"repeat": ["None"], "exact": ["True"], "n_jobs": ["-1"]}
