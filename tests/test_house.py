@@ -186,6 +186,25 @@ def test_notebook_form(notebook):
     assert not errors, f"cells of {notebook} that ended with an error: {errors}; mend them and run .ci/execute.py"
 
 
+READ = re.compile(
+    r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]*`|\]\([^)\n]*\)|</?[a-zA-Z][^>\n]*>", re.DOTALL
+)  # no bare prose
+
+
+def raw_letters(prose):
+    "Powers and indices that are written as in code: 2^L, w_ij, κ_{ℓ+1}."
+    return re.findall(r"\S*\^\S*|(?<!\w)[^\W\d_]\u0304?_[\w{]\S*", READ.sub(" ", prose))
+
+
+@pytest.mark.parametrize("notebook", [name for name in NOTEBOOKS if re.match(r"nbs/[0-3]_", str(name))])
+def test_powers_and_indices_in_prose_are_formulas(notebook):
+    "2^L and w_ij are for code; a reader sees them as mathematics."
+    assert raw_letters("at most 2^k nodes, w_ij and β_{L−1} in $w_{ij}$ or `w_ij`") == ["2^k", "w_ij", "β_{L−1}"]
+    cells = json.loads(Path(ROOT, notebook).read_text(encoding="utf-8"))["cells"]
+    found = [raw for cell in cells if cell["cell_type"] == "markdown" for raw in raw_letters("".join(cell["source"]))]
+    assert not found, f"write these between dollars in {notebook}: {found}"
+
+
 def test_version_is_written_once():
     from configparser import ConfigParser
 
