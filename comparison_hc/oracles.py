@@ -106,8 +106,9 @@ class SimilarityOracle:
         q = check_queries(queries, self.n_objects)
         if q.shape[1] == 4:
             return self._entries(q[:, 0], q[:, 1]) > self._entries(q[:, 2], q[:, 3])
-        pairs = ((1, 2), (0, 2), (0, 1))  # row r: the two without position r
-        return unique_largest(np.stack([self._entries(q[:, a], q[:, b]) for a, b in pairs]))
+        i, j, k = q.T
+        pairs = ((j, k), (i, k), (i, j))  # row r: the two without position r
+        return unique_largest(np.array([self._entries(a, b) for a, b in pairs]))
 
     def _entries(self, i, j):
         "similarity[i, j]; of many entries in a third of the time. Nothing is clipped: the questions have been checked."

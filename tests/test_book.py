@@ -9,11 +9,13 @@ import importlib.util
 import json
 import re
 import threading
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +25,7 @@ from comparison_hc.book import live, site
 from comparison_hc.book import pages as book_pages
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.cells import (
+    ANSWERS_LEFT_OUT,
     WIDGET,
     caption,
     directives,
@@ -32,10 +35,10 @@ from comparison_hc.book.cells import (
     without_answers,
 )
 from comparison_hc.book.docments import Parameter, documented, parameter_tables
-from comparison_hc.book.map import arcs
+from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arcs
 from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
 from comparison_hc.book.reference import command_text, item_text, plain
-from comparison_hc.book.statements import NUMBERED, mentions, paper_page
+from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_results
 from comparison_hc.cli import main, make_parser
 from comparison_hc.dashboards.page import read_static_page
 from comparison_hc.dashboards.server import find_dashboard
@@ -120,6 +123,9 @@ def test_solutions_and_hidden_tests_stay_out(book):
         words = [c for c in solutions if c["cell_type"] == "markdown"]  # what a person reads
         assert not any("".join(cell["source"]) in text for cell in words for text in (kept, shown)), path
         assert kept.count("YOUR ANSWER HERE") == len(words), path
+        first = site_notebook(notebook, "Before this: x.")["cells"][0]["source"]
+        assert first.count(ANSWERS_LEFT_OUT) == 1 and "Before this: x." in first, path
+    assert ANSWERS_LEFT_OUT not in json.dumps(site_notebook(read["7_classroom/70_classroom.ipynb"]))
 
 
 def test_what_a_page_shows_of_a_cell_is_still_python(book):
@@ -227,6 +233,12 @@ def test_arcs_of_a_lane_do_not_overlap(rows):
             assert a == b or a[2] != b[2] or a[1] <= b[0] or b[1] <= a[0]
 
 
+def test_no_title_of_the_map_is_cut(book):
+    "Letters of the widest kind in use, seven units each, end inside of the picture."
+    longest = max(len(page.title) for page in book.reading_path)
+    assert longest <= LONGEST and LEFT + 7 * (longest + 5) <= WIDTH
+
+
 def test_routes_lead_over_pages_that_exist_and_two_hours_are_two(book):
     minutes = {route.name: sum(page.minutes for page in route_pages(route, book)) for route in ROUTES}
     assert 60 <= minutes["two-hours"] <= 120
@@ -245,7 +257,71 @@ def test_every_notebook_has_a_place(book):
     )
 
 
+def test_every_exercise_has_a_worked_solution_that_is_computed(book):
+    "Folded cells below it that the tests run; they assert something and say the solution, each number of its own."
+    lacking, seen = [], 0
+    for page in book.reading_path:
+        cells = json.loads((NBS / page.path).read_text(encoding="utf-8"))["cells"]
+        asked = [at for at, cell in enumerate(cells) if "**Exercise" in "".join(cell["source"])]
+        if page.room in EXERCISED and not is_assignment(dict(cells=cells)) and page.stem not in WITHOUT:
+            lacking += [] if asked else [f"{page.path}: no exercise"]
+        for at in asked:
+            seen += 1
+            text = "".join(cells[at]["source"]).split("**Exercise", 1)[1].split("\n\n**")[0]
+            given = cells[at + 1 : next(i for i in range(at + 1, len(cells) + 1) if not is_solution(cells, i))]
+            said = "".join(shown_text(cell) for cell in given)
+            code = "".join("".join(cell["source"]) for cell in given)
+            if "**Solution" not in said or "assert " not in code or "#| slow" in code or "#| notest" in code:
+                lacking.append(f"{page.path}: its solution is not shown, not computed or not checked")
+            for number in re.findall(r"(?:^\w*\.\*\* |\n|[?.)] )(\d)\. (?=[A-Z(])", text):
+                if not re.search(rf"\*{number}\.\*|\*\*Solution {number}\.", said):
+                    lacking.append(f"{page.path}: no solution of exercise {number}")
+    assert seen > 60 and lacking == []
+
+
+EXERCISED = ("0_ground", "1_hierarchical", "2_flat", "3_adaptive", "4_link", "5_practice", "8_people", "9_reproduce")
+WITHOUT = ("59a_howto_large",)  # a page of measured tables
+
+
+def is_solution(cells, at):
+    "Whether a cell is there and is a folded cell of code with a worked solution."
+    return at < len(cells) and {"solution", "hide-cell"} <= {*cells[at]["metadata"].get("tags", [])}
+
+
+def shown_text(cell):
+    "The Markdown that a cell of code has shown."
+    return "".join("".join(output.get("data", {}).get("text/markdown", "")) for output in cell.get("outputs", []))
+
+
+# ---- the front page
+
+
+def test_the_front_page_is_one_screen(book):
+    "What the book's outside needs, and nothing that the site has; links are not read, so they do not count."
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    read = re.sub(r"\]\([^)]*\)", "]", text)
+    assert len(read.split()) <= 700 and len(read.splitlines()) <= 80 and "\n|" not in read
+    assert len(re.findall(r"^!\[.+\]\(", text, re.MULTILINE)) == 1
+    assert len(re.findall(r"^python3 -m venv ", text, re.MULTILINE)) == 2
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) == 5 and 'read_comparisons("answers.csv")' in code
+    for words in ("jupyter lab nbs/contents.ipynb", "comparison-hc dashboard", "book build", "book serve"):
+        assert words in text
+    for route in ROUTES:
+        line = book_pages.route_line(route, book).replace("](", "](nbs/")
+        assert line in text, f"run .ci/execute.py and .ci/tidy.py on nbs/index.ipynb: {line}"
+
+
 # ---- reference
+
+
+def test_every_check_has_its_verdict_on_a_page(book):
+    "So that the theory index has one, too."
+    from comparison_hc.checks import find_checks
+
+    shown = shown_results(book)
+    missing = [f"{check.paper} {check.name}" for check in find_checks() if (check.paper, check.name) not in shown]
+    assert missing == [], "run .ci/execute.py on the notebook that calls them, or show one call of each"
 
 
 def test_every_word_of_every_command_is_on_the_page():
@@ -262,6 +338,9 @@ def test_every_word_of_every_command_is_on_the_page():
 
         for word in set(words(parser)) - {"-h", "--help"}:
             assert f"`{word}" in text, (name, word)
+        lines = [line for line in text.split("\n") if line]
+        for line, after in zip(lines, [*lines[1:], "#"]):  # every heading is followed by words
+            assert not line.startswith("#") or not after.startswith(("#", "```")), line
 
 
 def test_numbers_in_prose():
@@ -340,6 +419,10 @@ FAULTS = """() => ({
     broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
     sideways: Math.max(...[document.documentElement, ...document.querySelectorAll(".content")].map(
         (box) => box.scrollWidth - box.clientWidth)),
+    cut: innerWidth < 1280 ? [] : [...document.querySelectorAll("article .highlight pre, .cell_output pre")].filter(
+        (box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1
+            && Math.max(...box.textContent.split("\\n").map((line) => line.length)) <= 120).map(
+        (box) => box.textContent.slice(0, 60)),
 })"""
 
 
@@ -356,6 +439,7 @@ def look_through(browser, address, paths, width):
         found = page.evaluate(FAULTS)
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
+        faults += [f"{path}: a line of at most 120 letters is cut at {width}: {text}" for text in found["cut"]]
     page.close()
     return faults
 
@@ -424,9 +508,9 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
 
 @pytest.fixture(scope="module")
 def small_site(tmp_path_factory, book):
-    "A page with mathematics and pictures, one of words, a workshop, and what is generated around them."
+    "A page with mathematics and pictures, one of words, the list of all pages, a workshop, and what is generated."
     needs_builder()
-    names = ("2_flat/20_planted.ipynb", "words.ipynb", "2_flat/20w_closed_forms.ipynb")
+    names = ("2_flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "2_flat/20w_closed_forms.ipynb")
     small = Book(book.root, tuple(book.by_path[name] for name in names))
     folder = tmp_path_factory.mktemp("site") / "out"
     patch = pytest.MonkeyPatch()
@@ -464,6 +548,36 @@ def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
 
 def test_every_dashboard_has_a_twin_for_the_site():
     assert set(live.TWINS) == {name for name, each in find_dashboard().items() if each.static} == set(find_dashboard())
+
+
+def test_what_a_twin_simulates_it_simulates_once(monkeypatch):
+    "Settings that simulate change last, and the file is the same as in any other order."
+    from comparison_hc.dashboards import plan_page
+
+    asked = []
+
+    def simulated(settings, r, step):
+        asked.append((*settings.studied, r))
+        seed = [r, *(round(100 * value) for value in settings.studied if isinstance(value, (int, float)))]
+        return np.random.default_rng(seed).random((3, len(plan_page.SIZES)))
+
+    monkeypatch.setattr(plan_page, "one_repetition", simulated)
+    monkeypatch.setattr(plan_page, "REPETITIONS", 2)
+    values = dict(n=[20, 40], people=[5, 10], minutes=[10], noise=[0.05, 0.3], delta_over_sigma=[1, 2])
+    stored = plan_page.PAGE.answers(values)
+    assert len(asked) == len({*asked}) == 2 * 2 * 2 * 2
+    assert stored == replace(plan_page.PAGE, slow=()).answers(values) and list(stored["answers"]) == sorted(
+        stored["answers"], key=lambda key: [float(word) for word in key.split("|")]
+    )
+    assert len(asked) == 3 * len({*asked})  # in the order of the grid it simulates twice as much
+
+
+def test_the_order_of_computing_changes_nothing_of_a_twin():
+    from comparison_hc.dashboards.planted_page import PAGE
+
+    values = dict(snr=[0.4, 1.0], p=[0.03, 1.0], n_pure=[3], n_levels=[1, 2], seed=[0], against=["δ/σ"])
+    stored = PAGE.answers(values)
+    assert json.dumps(stored) == json.dumps(replace(PAGE, slow=()).answers(values)) and len(stored["answers"]) == 8
 
 
 def test_what_is_loaded_is_told_by_the_files_themselves(tmp_path):

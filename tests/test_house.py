@@ -98,24 +98,27 @@ def test_readme_links_lead_somewhere():
 
 
 def test_every_notebook_is_listed():
-    "The reading path on the front page, workshops on the page for contributors."
-    front = (ROOT / "README.md").read_text(encoding="utf-8")
+    "The reading path on the page of all pages, workshops on the page for contributors."
+    contents = (ROOT / "nbs/contents.ipynb").read_text(encoding="utf-8")
     contributors = (ROOT / "nbs/contributing.ipynb").read_text(encoding="utf-8")
     workshops = [path for path in NOTEBOOKS if re.match(r"\d\d[a-z]?w_", Path(path).name)]
-    pages = [path for path in NOTEBOOKS if path not in workshops and not path.endswith("index.ipynb")]
+    apart = [*workshops, "nbs/index.ipynb", "nbs/contents.ipynb"]
+    pages = [path for path in NOTEBOOKS if path not in apart]
     hidden = [path for path in workshops if path.removeprefix("nbs/") not in contributors]
     rule = "run `.ci/execute.py nbs/contributing.ipynb`, which lists all workshops, then .ci/tidy.py on it"
     assert len(workshops) > 20 and not hidden, f"{hidden}: {rule}"
-    hidden = [path for path in pages if path not in front]
-    rule = "run `.ci/execute.py nbs/index.ipynb`, which lists all pages, then .ci/tidy.py on it"
+    hidden = [path for path in pages if f"({path.removeprefix('nbs/')})" not in contents]
+    rule = "run `.ci/execute.py nbs/contents.ipynb`, which lists all pages, then .ci/tidy.py on it"
     assert len(pages) > 40 and not hidden, f"{hidden}: {rule}"
 
 
 def test_the_lists_say_what_the_notebooks_say():
-    "Subtitles, and on the front page minutes, are those that stand in the first cells."
+    "Subtitles, and on the page of all pages minutes, are those that stand in the first cells."
     import nbformat
 
-    front = (ROOT / "README.md").read_text(encoding="utf-8")
+    cells = nbformat.read(ROOT / "nbs/contents.ipynb", 4).cells
+    outputs = [output for cell in cells if cell.cell_type == "code" for output in cell.outputs]
+    contents = "".join(output.data["text/markdown"] for output in outputs)
     contributors = (ROOT / "nbs/contributing.ipynb").read_text(encoding="utf-8")
     stale = []
     for path in NOTEBOOKS:
@@ -127,9 +130,9 @@ def test_the_lists_say_what_the_notebooks_say():
             listed = json.dumps(subtitle, ensure_ascii=False)[1:-1] in contributors
         else:
             minutes = re.search(r"^\*(\d+) minute", first, re.MULTILINE)
-            listed = minutes and f"({path}) | {subtitle} | {minutes[1]} |" in front
+            listed = minutes and f"({path.removeprefix('nbs/')}) | {subtitle} | {minutes[1]} |" in contents
         stale += [] if listed else [path]
-    rule = "run .ci/execute.py on nbs/index.ipynb and nbs/contributing.ipynb, then .ci/tidy.py on both"
+    rule = "run .ci/execute.py on nbs/contents.ipynb and nbs/contributing.ipynb, then .ci/tidy.py on both"
     assert not stale, f"the lists of pages and workshops say something else of {stale}: {rule}"
 
 

@@ -22,7 +22,11 @@ def add_book(
     commands,  # argparse's subparsers
 ):
     "The words of `book`."
-    book = commands.add_parser("book", help="the site: all notebooks as pages, to build or to look at")
+    book = commands.add_parser(
+        "book",
+        help="the site: all notebooks as pages, to build or to look at",
+        description="The site: all notebooks as pages, to build or to look at.",
+    )
     words = book.add_subparsers(dest="word", required=True, metavar="WORD")
     about = "Make the site from the notebooks and their outputs, as static files. No notebook is executed."
     build = words.add_parser("build", help="make the site", description=about)

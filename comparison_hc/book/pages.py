@@ -4,13 +4,13 @@
 
 # %% auto #0
 __all__ = ['ROOMS', 'ROUTES', 'checkout', 'Page', 'read_page', 'imports_of', 'Book', 'read_book', 'lazy_homes', 'page_served',
-           'needs', 'direct', 'Route', 'route_pages']
+           'needs', 'direct', 'Route', 'route_pages', 'pages_rows', 'route_line']
 
 # %% ../../nbs/9b_book/99cw_pages.ipynb #3d93a52c
 import ast
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -293,3 +293,26 @@ def route_pages(
         require(found, f"route {route.name}", "made of pages that exist", number)
         pages += found
     return pages
+
+# %% ../../nbs/9b_book/99cw_pages.ipynb #routes-line-code
+def pages_rows(
+    pages,  # list of `Page`
+):  # Markdown
+    "A table of pages with what they are about and their minutes; links are those of a notebook that stands in `nbs`."
+    rows = [f"| [{page.title}]({page.path}) | {page.subtitle} | {page.minutes} |" for page in pages]
+    return "\n".join(["| page | what it is about | minutes |", "| --- | --- | --- |", *rows])
+
+
+def route_line(
+    route,  # `Route`
+    book,  # `Book`
+):  # Markdown
+    "A route as an item of a list, with links to its pages and their minutes, added up."
+    parts, pages = [], route_pages(route, book)
+    for number in route.numbers:
+        found = route_pages(replace(route, numbers=(number,)), book)
+        ends = found if len(found) == 1 else [found[0], found[-1]]
+        parts.append(" to ".join(f"[{page.number}]({page.path})" for page in ends))
+    total = sum(page.minutes for page in pages)
+    length = f"{total} minutes" if total <= 120 else f"{total / 60:.0f} hours"
+    return f"- **{route.title}** ({length}): {route.about} {' · '.join(parts)}"

@@ -26,7 +26,7 @@ from time import perf_counter
 from .cells import site_links, site_notebook
 from .docments import parameter_tables
 from .lite import build_lite, check_pyodide, require_lite, run_address, with_wheels
-from .live import PICTURE, live_page, loads_text, write_twins
+from .live import PICTURE, TWIN, live_page, loads_text, write_twins
 from .map import room_map
 from .pages import ROOMS, ROUTES, direct, lazy_homes, needs, read_book, route_pages
 from .reference import api_pages, cite_page, commands_page, data_page, plain
@@ -324,15 +324,17 @@ def generated_pages(
     homes = {page.module: page for page in book.pages if page.module}
     front = front_text(book.root)
     rooms = [room for room in ROOMS if book.of_room(room)]
-    alone = [page.path.removesuffix(".ipynb") for page in book.pages if not page.room]
+    alone = [page.path.removesuffix(".ipynb") for page in book.pages if not page.room and page.stem != "contents"]
+    contents = [page.path.removesuffix(".ipynb") for page in book.pages if page.path == "contents.ipynb"]
     shops = [room for room in ROOMS if book.of_room(room, True)]
     documents = {
-        "Begin": ["routes", "map", "live", *["drop"] * lite],
+        "Begin": ["routes", *contents, "map", "live", *["drop"] * lite],
         "Read": [f"{room}/index" for room in rooms],
         "Look up": [*["theory/index", "api/index"] * reference, *alone],
         "More": ["reference/commands", "reference/data", "reference/cite", "workshops/index"],
     }
-    pages = {"index.md": home_page(front, PICTURE, documents, lite)}
+    picture = "\n\n".join([PICTURE, *[TWIN] * ("live/planted.html" in live)])
+    pages = {"index.md": home_page(front, picture, documents, lite)}
     pages |= {"drop.md": drop_page()} if lite else {}
     pages |= {"routes.md": routes_page(book), "map.md": map_page(book, needed), "live.md": live}
     for room in rooms:

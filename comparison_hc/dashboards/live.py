@@ -121,6 +121,7 @@ class LivePage:
     stored: dict = field(default_factory=dict)  # settings without a control that differ in the static twin's events
     final: tuple = ()  # kinds of events of which the static twin needs only the last
     small: dict = field(default_factory=dict)  # settings with which it begins where Python runs in the browser
+    slow: tuple = ()  # names of settings that change last when all answers are stored, so that memory helps
     heavy: tuple = ()  # names of modules that some settings need; a class's processes import them at the start
     tries: tuple = ()  # of `Try`
     words: dict = field(default_factory=dict)  # {word: what it means}, in HTML
@@ -170,18 +171,23 @@ class LivePage:
     def answers(self, values, progress=None):
         "Events of all settings, by the texts of their values as JavaScript writes them."
         names = [name for name, each in values.items() if len(each) > 1]
-        grid = list(product(*values.values()))
+        grid = [dict(zip(values, chosen)) for chosen in product(*values.values())]
         memory = {}
-        found = {}
-        for done, chosen in enumerate(grid, 1):
-            setting = dict(zip(values, chosen))
+        found = dict.fromkeys(self._key(setting, names) for setting in grid)  # the file's order is that of the grid
+        slow = {name: [*values[name]] for name in self.slow if name in values}
+        grid.sort(key=lambda setting: [each.index(setting[name]) for name, each in slow.items()])
+        for done, setting in enumerate(grid, 1):
             events = list(self.work(self.settings(**setting, **self.stored), no_step, memory))
             last = {event["kind"]: at for at, event in enumerate(events)}
             kept = [e for at, e in enumerate(events) if e["kind"] not in self.final or last[e["kind"]] == at]
-            found[tuple(key_text(setting[name]) for name in names)] = kept
+            found[self._key(setting, names)] = kept
             if progress:
                 progress(done, len(grid))
         return stored_answers(names, found)
+
+    def _key(self, setting, names):
+        "Under which a stored answer is found."
+        return tuple(key_text(setting[name]) for name in names)
 
     def static(self, progress=None, values=None, pages=None):
         "The same page with stored answers; `progress` is called with (settings done, settings in all)."

@@ -108,6 +108,17 @@ def mean_rows(
     return rows
 
 
+@cache
+def _groups(name, along):
+    "Names of all settings of a table but one, and {their values: rows}."
+    table = stored_table(name)
+    fixed = [each for each in table[0] if each not in ("series", "mean", "deviation", along)]
+    groups = {}
+    for row in table:
+        groups.setdefault(tuple(row[each] for each in fixed), []).append(row)
+    return fixed, groups
+
+
 def stored_lines(
     name,  # of the dashboard
     settings,  # `Settings`
@@ -115,10 +126,10 @@ def stored_lines(
     series,  # names of those that are shown
 ):  # list of rows of the chart; empty where nothing is stored
     "The lines along an axis at the present values of all other settings of the table."
+    fixed, groups = _groups(name, axis.setting)
     rows = []
-    for row in stored_table(name):
-        fixed = set(row) - {"series", "mean", "deviation", axis.setting}
-        if row["series"] in series and all(getattr(settings, each) == row[each] for each in fixed):
+    for row in groups.get(tuple(getattr(settings, each) for each in fixed), ()):
+        if row["series"] in series:
             spread = dict(low=row["mean"] - row["deviation"], high=min(1.0, row["mean"] + row["deviation"]))
             rows.append(dict(spread, series=row["series"], x=axis.place(row[axis.setting]), value=row["mean"]))
     return sorted(rows, key=lambda row: row["x"])

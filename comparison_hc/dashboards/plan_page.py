@@ -14,7 +14,15 @@ import numpy as np
 
 from .live import LivePage, Try
 from .pictures import VEGA_SHAPES, to_vega
-from .plan import REPETITIONS, SIZES, PlanSettings, design_curves, one_repetition, read_off
+from comparison_hc.dashboards.plan import (
+    REPETITIONS,
+    SIZES,
+    STUDIED,
+    PlanSettings,
+    design_curves,
+    one_repetition,
+    read_off,
+)
 from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
@@ -183,6 +191,7 @@ PAGE = LivePage(
     plan_events,
     charts=plan_charts,
     final=("plan",),
+    slow=STUDIED,
     small=dict(n=20),
     tries=TRIES,
     words=WORDS,
@@ -202,7 +211,7 @@ def plan_static(
     values=None,  # {name: list of values} of the controls; None for those of the settings
     pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
-    "The same page with stored answers. About a minute of computing for all values."
+    "The same page with stored answers. Under a minute of computing for all values."
     return PAGE.static(progress, values, pages)
 
 

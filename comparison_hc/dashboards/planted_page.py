@@ -327,6 +327,7 @@ PAGE = LivePage(
     planted_charts,
     stored=dict(methods=planted_methods),
     small=dict(n_pure=5),
+    slow=("snr", "n_pure", "n_levels", "seed"),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,
@@ -345,7 +346,7 @@ def planted_static(
     values=None,  # {name: list of values} of the controls; None for those of the settings
     pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
-    "The same page with stored answers. Under two minutes of computing for all values, and a few MB."
+    "The same page with stored answers. About a minute of computing for all values, and a few MB."
     return PAGE.static(progress, values, pages)
 
 

@@ -100,7 +100,7 @@ class PlantedSettings(Settings):
         "seed",
         "another draw of everything that is random",
         range(20),
-        range(3),
+        range(2),
         unit="which draw",
     )
     methods: tuple = setting(("SL", "CL", "4K–AL, self-pairs", "4–AL", "4–AL–I3"), check_methods, name="methods")

@@ -40,6 +40,8 @@ class Noisy(Wrapper):
         answers = self.ask(queries)
         draw = self.rng.random(len(answers))
         is_wrong = draw >= self.p_correct
+        if not is_wrong.any():
+            return answers
         if answers.dtype == bool:
             return answers ^ is_wrong
         is_wrong &= answers >= 0
