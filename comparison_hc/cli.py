@@ -430,11 +430,17 @@ COMMANDS = (
 POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
 
 
+def _short(message):
+    "One line; a word without end is cut in its middle."
+    said = " ".join(word if len(word) <= 200 else f"{word[:40]} … {word[-20:]}" for word in message.split())
+    return said if len(said) <= 700 else f"{said[:700]} …"
+
+
 class _Parser(argparse.ArgumentParser):
     "A parser whose errors are one line, as all others are."
 
     def error(self, message):
-        raise InputError(f"{message} (see {self.prog} --help)")
+        raise InputError(f"{_short(message)} (see {self.prog} --help)")
 
 
 def make_parser():  # `argparse.ArgumentParser`
@@ -490,7 +496,7 @@ def main(
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (InputError, OSError) as error:
-        message, code = " ".join(str(error).split()), 2
+        message, code = _short(str(error)), 2
     except MemoryError:
         message, code = "there is not enough memory for this", 2
     except LookupError as error:

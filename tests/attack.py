@@ -1,9 +1,13 @@
 """One command attacks the package and prints: public names covered, inputs tried, failures (there should be none).
 
 `python tests/attack.py [--inputs N] [--only NAME]` puts every bad value of `attack_table.py` in the place of every
-argument, then changes files of answers and journals at random, N of each. A good answer is a result, or `InputError`
-of one line. Failures: any other exception, NumPy's warnings, more than `LIMIT` seconds, a changed argument, a changed
-global random state, two readers that disagree.
+argument and every bad word of `attack_commands.py` in the place of every option of every command, mixes N / 4
+commands at random, then changes files of answers and journals at random, N of each. A good answer is a result, or
+`InputError` of one line. Failures: any other exception, NumPy's warnings, more than `LIMIT` seconds, a changed
+argument, a changed global random state, two readers that disagree, a traceback, a command that ends without a word.
+
+`python tests/attack.py --atheris N` gives N inputs to each reader by atheris, which looks for those that reach new
+lines of them; it is no dependency (`pip install atheris`).
 """
 
 import argparse
@@ -12,6 +16,7 @@ import json
 import os
 import pickle
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -28,33 +33,44 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import numpy as np
 import pandas as pd
-from attack_table import BAD, FOLDER, GOOD, NOT_ATTACKED, OWN, InputError, targets
+from attack_commands import attack_words, calls, mixed_calls, one_in
+from attack_table import BAD, FOLDER, GOOD, NOT_ATTACKED, OWN, SECONDS, InputError, targets
 
 from comparison_hc.reproduce.engine import ExperimentError
 
-HOUSE = ("argument", "progress")  # a name for messages, and a function of the caller's
+HOUSE = ("argument", "progress", "step")  # a name for messages, and functions of the caller's
 LIMIT = 20  # seconds
 MOVING = ("a generator", "the old generator", "iterator", "broken iterator")  # what is used up by use
 
 
 ALSO = {  # argument → words by which a message may name it, too
+    "against": ["curve along"],  # pages call their settings as they stand beside the slider
     "answers": ["answer"],
     "build": ["method", "linkage_matrix"],  # what a builder is, or gives
     "chance": ["linkage_matrix"],
+    "delta": ["δ"],
+    "delta_over_sigma": ["δ/σ"],
+    "epsilon": ["ε"],
+    "folder": ["NAME must be a new one", "FOLDER must"],
     "frame": ["the table", "path"],
     "function": ["grid"],  # which does not fit it
     "loss": ["linkage_matrix"],
     "merges": ["alpha"],  # one a merge function
     "name": ["method"],
-    "names": ["n_objects"],
+    "names": ["n_objects", "NAME"],
+    "n_levels": ["levels must", "L must", "2^L"],
+    "n_pure": ["N0"],
     "oracle": ["answers", "linkage_matrix"],  # what it gives
-    "path": ["the table", "line 1,", "key "],
+    "path": ["the table", "line 1,", "key ", "--static", "notebook"],
     "paths": ["journal"],
     "queries": ["answers"],  # one a question
     "quadruplets": ["row "],  # of a file or a stream
     "triplets": ["row "],
     "size_or_p": ["number of", "p must"],
     "sizes": ["size"],
+    "snr": ["δ/σ"],
+    "source": ["path", "notebook"],
+    "target": ["AARI"],
     "weight": ["columns"],
 }
 
@@ -180,6 +196,8 @@ def attack_names(share=1, only=None):
         covered += 1
         for parameter in attacked:
             for what, value in BAD.items():
+                if what in SECONDS.get(name, {}).get(parameter, ()):
+                    continue
                 if share > 1 and zlib.crc32(f"{name} {parameter} {what}".encode()) % share:
                     continue
                 n_calls += 1
@@ -270,6 +288,70 @@ def attack_journals(n_inputs, seed=0):
             if wrong:
                 failures.append(f"journal {number}, {name}: {wrong}")
     return failures
+
+
+# ---- files that are chosen by what they reach
+
+ATHERIS = """
+import sys
+import atheris
+
+with atheris.instrument_imports(include=["comparison_hc.ground", "comparison_hc.comparisons", "comparison_hc.people"]):
+    sys.path.insert(0, sys.argv.pop(1))
+    import attack
+
+    try_one = attack.one_input(sys.argv.pop(1))
+atheris.Setup(sys.argv, try_one)
+atheris.Fuzz()
+"""
+
+
+def one_input(reader):
+    "A function of bytes that fails where a reader (`READERS`) does not give a good answer to a file of them."
+    from comparison_hc.comparisons import read_comparisons
+    from comparison_hc.flat.streams import adds_from_file
+    from comparison_hc.ground.newick import read_newick
+    from comparison_hc.people.session import Session
+
+    how = dict(objects=list("abc"), header=True)
+    path = FOLDER / ("fuzzed.jsonl" if reader == "journal" else "fuzzed.csv")
+    calls = {
+        "csv": [
+            lambda found: kept_in(found, "whole", lambda: read_comparisons(path, **how)),
+            lambda found: found.update(stream=adds_from_file(path, batch=64, **how).n_comparisons),
+        ],
+        "journal": [lambda found: Session("animals", path, "Ada")],
+        "newick": [lambda found: read_newick(path.read_bytes().decode("utf-8", "replace"))],
+    }[reader]
+
+    def try_one(data):
+        path.write_bytes(data)
+        found = {}
+        wrong = [said for call in calls if (said := outcome(partial(call, found)))]
+        if wrong or found.get("whole", 0) != found.get("stream", 0):
+            raise AssertionError(f"{wrong or found}: {data[:200]!r}")
+
+    return try_one
+
+
+READERS = ("csv", "journal", "newick")
+
+
+def attack_with_atheris(n_inputs):
+    "(number of inputs, failures): each reader in a process of its own, as the engine ends the one in which it runs."
+    failures, n_tried = [], 0
+    for reader in READERS:
+        seeds = FOLDER / f"seeds-{reader}"
+        seeds.mkdir(exist_ok=True)
+        first = {"csv": TEXT.encode(), "newick": b"((a:1,'b c'),d)e;"}.get(reader)
+        (seeds / "first").write_bytes(first or (Path(__file__).parent / "journals" / "asking.jsonl").read_bytes())
+        words = [sys.executable, "-c", ATHERIS, str(Path(__file__).parent), reader, f"-runs={n_inputs}", str(seeds)]
+        done = subprocess.run(words, cwd=FOLDER, capture_output=True, encoding="utf-8", errors="replace")
+        counted = re.findall(r"^(?:Done (\d+) runs|#(\d+)\b)", done.stderr, re.M)
+        n_tried += max((int(one or other) for one, other in counted), default=0)
+        if done.returncode or not counted:
+            failures.append(f"atheris, {reader}: {(done.stdout + done.stderr)[-600:]}")
+    return n_tried, failures
 
 
 # ---- faults
@@ -459,24 +541,36 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=2000, metavar="N", help="changed files and journals, each")
     parser.add_argument("--faults", action="store_true", help="only faults")
+    parser.add_argument("--commands", action="store_true", help="only commands")
+    parser.add_argument("--share", type=int, default=1, metavar="N", help="of calls and commands only one in N")
+    parser.add_argument("--atheris", type=int, metavar="N", help="only atheris, with N inputs for each reader")
     parser.add_argument("--only", metavar="TEXT", help="only names with this text")
     args = parser.parse_args()
     os.chdir(FOLDER)
-    covered, lacking, n_calls, failures = attack_names(only=args.only) if not args.faults else (0, [], 0, [])
-    files = journals = n_faults = 0
-    if args.faults:
-        n_faults, failures = attack_with_faults()
-    elif args.only is None:
+    covered = n_calls = n_commands = files = journals = n_faults = n_atheris = 0
+    lacking, failures = [], []
+    whole = not (args.faults or args.commands or args.atheris)
+    if whole:
+        covered, lacking, n_calls, failures = attack_names(args.share, args.only)
+    if args.commands or (whole and args.only is None):
+        n_commands = attack_words(calls(), failures, one_in(args.share))
+        n_commands += attack_words(mixed_calls(args.inputs // 4), failures)
+    if whole and args.only is None:
         failures += attack_readers(args.inputs) + attack_journals(args.inputs // 4)
+        files, journals = 2 * args.inputs, 3 * (args.inputs // 4)
+    if args.faults or (whole and args.only is None):
         n_faults, found = attack_with_faults()
         failures += found
-        files, journals = 2 * args.inputs, 3 * (args.inputs // 4)
+    if args.atheris:
+        n_atheris, found = attack_with_atheris(args.atheris)
+        failures += found
     for failure in failures:
         print(failure)
     for line in lacking:
         print(f"not covered: {line}")
     print(f"public names covered: {covered}; left out with a reason: {len(NOT_ATTACKED)}; lacking: {len(lacking)}")
     print(f"inputs tried: {n_calls:,} calls, {files:,} readings of changed files, {journals:,} of changed journals")
+    print(f"commands tried: {n_commands:,}; inputs of atheris: {n_atheris:,}")
     kinds = "SIGKILL, Ctrl-C, SIGTERM, a closed output, a limit of size, a disk of 64 KB, a read-only folder"
     print(f"faults injected: {n_faults} ({kinds})")
     print(f"failures: {len(failures)} {dict(Counter(f.partition('(')[0].partition(' ')[0] for f in failures))}")

@@ -7,15 +7,20 @@ from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import scipy.sparse
 
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
+from comparison_hc.adaptive import random_hierarchy
+from comparison_hc.classroom import find_source, new_assignment
+from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
 from comparison_hc.flat import gaussians
 from comparison_hc.ground.validation import InputError
 from comparison_hc.hierarchical import single_linkage
+from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
 from comparison_hc.practice.linkage_model import learn_model, save_model
 
@@ -33,7 +38,10 @@ LABELS = np.array([0, 0, 0, 1, 1, 1])
 TASKS = [(D, LABELS), (D**2, LABELS)]
 MERGES = ("single", "complete")
 TOGETHER = (LABELS[:, None] == LABELS) / 3
+LEARNED = learn_linkage(TASKS)
 save_model(learn_model(TASKS), FOLDER / "model.json")
+(FOLDER / "class").mkdir()
+(FOLDER / "class" / "ada.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
 
 
 class Strange:
@@ -178,41 +186,35 @@ GOOD = {  # by the name of the parameter
 }
 
 RESULT = "a result of this package; of one made by hand nothing is promised"
-COMMAND = "words of the command, which test_hostile_input.py attacks through `main`"
-LIVE = "serves until it is stopped; its settings and its port are attacked in test_dashboards.py and test_class.py"
-HOUSE = "for whoever writes checks, assignments or dashboards, and is read by no one else"
+COMMAND = "words of the command, all of which attack_commands.py attacks through `main`"
+LIVE = (
+    "serves until it is stopped, or shows a widget; its settings are attacked here, its words as those of the command"
+)
+HOUSE = "for whoever writes checks or assignments: it runs and returns the functions that it is given"
+SLOW = "computes for seconds at any setting; what it is given passes the gate of its settings, which is attacked"
 WORDS = "a constant or an exception"
 NOT_ATTACKED = {
     **dict.fromkeys("Agreement BestPruning Refinement Certificate SDPSolution SpurResult SpurStep".split(), RESULT),
     **dict.fromkeys("ExecutionTree Leaf LearnedLinkage PiecewiseLoss TwoParameterGrid".split(), RESULT),
     **dict.fromkeys("TwoParameterPartition Contradiction StudyPlan WhatIf Dataset PlantedHierarchy".split(), RESULT),
     **dict.fromkeys("PlantedPartition dataset_html answers_and_places plan_chart plan_lists plan_page".split(), RESULT),
-    **dict.fromkeys("plan_sentences write_plan average_loss confidence_band spur_prices GrowingTree".split(), RESULT),
-    **dict.fromkeys("Hierarchy OrdinalOracle consistent_hierarchy Comparisons Solution".split(), RESULT),
+    **dict.fromkeys("plan_sentences write_plan Hierarchy Comparisons Solution".split(), RESULT),
     **dict.fromkeys("COMMANDS POSITIONAL THEORY THEORY_MODULES READINGS MAKERS JournalError".split(), WORDS),
     **dict.fromkeys("BudgetExhausted NotConvergedWarning InputError Wrong".split(), WORDS),
-    **dict.fromkeys("run_dashboard serve_dashboard ask_dashboard flat_dashboard link_dashboard".split(), LIVE),
-    **dict.fromkeys("plan_dashboard planted_dashboard step_dashboard write_static flat_data link_data".split(), LIVE),
-    **dict.fromkeys("plan_data planted_data step_data find_dashboard register_dashboard".split(), LIVE),
-    **dict.fromkeys("FlatSettings LinkSettings PlanSettings PlantedSettings StepSettings".split(), LIVE),
-    **dict.fromkeys("check run_checks find_checks reading_of".split(), HOUSE),
-    **dict.fromkeys("Answers Assignment Checker Limits expect expect_equal find_source generate".split(), HOUSE),
-    **dict.fromkeys("grade_folder grade_notebook new_assignment open_assignment read_notebook".split(), HOUSE),
-    **dict.fromkeys("solution_mark student_version tests_mark find_assignment list_assignments".split(), HOUSE),
-    "list_datasets": "takes nothing",
+    **dict.fromkeys("run_dashboard ask_dashboard flat_dashboard link_dashboard".split(), LIVE),
+    **dict.fromkeys("plan_dashboard planted_dashboard step_dashboard".split(), LIVE),
+    **dict.fromkeys("link_data plan_data".split(), SLOW),
+    **dict.fromkeys("check run_checks reading_of Answers Assignment Checker expect expect_equal".split(), HOUSE),
+    **dict.fromkeys("grade_notebook solution_mark tests_mark".split(), HOUSE),
+    **dict.fromkeys("list_assignments list_datasets".split(), "takes nothing"),
     "majority_rows": "an inner step of `majority`, given arrays that have passed the gate",
     "widest_interval": "an inner step of the losses, given the pieces of a curve",
     "names_with": HOUSE,
     "check_options": HOUSE,
     "MergeFunction": "a function of the caller's; what it raises comes out as it is",
-    "save_model": "attacked in test_hostile_input.py, as it needs a model",
-    "whatif": "spreads over processes; its designs are attacked in test_whatif.py",
-    "plan_study": "runs for minutes; its arguments are attacked in test_plan.py",
+    "plan_study": "runs for minutes; its words are attacked as those of the command, its arguments in test_plan.py",
     "predicted_agreement": "works on a fitted pilot; see test_plan.py",
     "fit_pilot": "works on a pilot study; see test_plan.py",
-    "sdp_reference": "a slow reference for tests",
-    "uniform_normal": "a density of the proofs",
-    "uniform_beta": "a density of the proofs",
     "sample_quadruplets_by_definition": "the definition, for tests",
 }
 NOT_ATTACKED |= {name: COMMAND for name in "main make_parser add_ask ask_command add_check check_command".split()}
@@ -284,7 +286,58 @@ OWN = {  # what one function wants otherwise
     "rings_and_disks": dict(n=8, rng=0),
     "load_model": dict(path=FOLDER / "model.json"),
     "Dendrogram.from_merges": dict(merges=[[0, 1], [6, 2], [3, 4], [8, 5], [7, 9]]),
+    "consistent_hierarchy": dict(triplets=[[0, 1, 2]], n_objects=3),
+    "OrdinalOracle": dict(hierarchy=random_hierarchy(N, "uniform", 0)),
+    "average_loss": dict(curves=LEARNED.curves),
+    "confidence_band": dict(learned=LEARNED),
+    "sdp_reference": dict(S=TOGETHER, k=2),
+    "save_model": dict(model=learn_model(TASKS), path=FOLDER / "saved.json"),
+    "whatif": dict(model="adaptive", repeat=1),
+    "find_checks": dict(pattern="A18"),
+    "find_dashboard": dict(name="step"),
+    "register_dashboard": dict(dashboard=find_dashboard("step")),
+    "serve_dashboard": dict(dashboard=find_dashboard("step")),
+    "write_static": dict(name="none", path=FOLDER / "page.html"),
+    "planted_data": dict(settings=PlantedSettings(n_pure=3, n_levels=1)),
+    "flat_data": dict(settings=FlatSettings(n=12, k=2)),
+    "step_data": dict(settings=StepSettings(n=4)),
+    "find_source": dict(name="few-triplets"),
+    "find_assignment": dict(name="few-triplets"),
+    "open_assignment": dict(name="few-triplets"),
+    "read_notebook": dict(path=find_source("few-triplets")),
+    "student_version": dict(notebook={"cells": [], "metadata": {}}),
+    "generate": dict(folder=FOLDER / "course", names=["few-triplets"]),
+    "new_assignment": dict(name="my-own", folder=FOLDER / "new"),
+    "grade_folder": dict(source=find_source("few-triplets"), folder=FOLDER / "class"),
 }
+SECONDS = {  # what is no bad value, but hours of work
+    "whatif": {"repeat": ["None"], "exact": ["True"], "n_jobs": ["-1"]}
+}
+
+
+def served(dashboard, port=None, patience=120):
+    "`serve_dashboard` up to the moment in which its server would start."
+
+    def start(notebook, wanted, *_):
+        return None, server.free_port(wanted)
+
+    with patch.object(server, "_start_server", start), patch.object(server, "_end", lambda process: None):
+        with server.serve_dashboard(dashboard, port, patience) as address:
+            return address
+
+
+def written(name, path, progress=None, pages=None):
+    "`write_static`, which also knows a page that says nothing, so that none has to be computed."
+    page = server.Dashboard("none", "None", "comparison_hc.dashboards.none", "none", lambda *_, **__: "<p>")
+    with patch.dict(server._registry, none=page):
+        return server.write_static(name, path, progress, pages)
+
+
+def begun(name, folder="."):
+    "`new_assignment`, where nothing of this name stands yet."
+    for path in FOLDER.rglob("my*own.*"):
+        path.unlink()
+    return new_assignment(name, folder)
 
 
 def run_anew(algorithm, oracle):
@@ -308,7 +361,7 @@ def targets():  # {name: function}
     for name, kind in (("ComparisonHC", ComparisonHC), ("ComparisonClustering", ComparisonClustering)):
         found[name] = partial(estimator(kind))
         found[name].__signature__ = __import__("inspect").signature(kind)
-    found["run"] = run_anew
+    found.update(run=run_anew, serve_dashboard=served, write_static=written, new_assignment=begun)
     for name in "cut coarsen to_text to_newick same_tree chart relabel".split():
         if hasattr(TREE, name):
             found[f"Dendrogram.{name}"] = getattr(TREE, name)
@@ -322,4 +375,4 @@ def targets():  # {name: function}
     return found
 
 
-__all__ = ["BAD", "GOOD", "OWN", "NOT_ATTACKED", "InputError", "targets", "FOLDER"]
+__all__ = ["BAD", "GOOD", "OWN", "NOT_ATTACKED", "InputError", "targets", "FOLDER", "SECONDS"]

@@ -1,8 +1,11 @@
 """A small part of what `python tests/attack.py` does: every public name is met, and the same values every time."""
 
+import sys
 import warnings
+from pathlib import Path
 
 import attack
+import attack_commands
 import pytest
 
 
@@ -19,6 +22,45 @@ def test_a_part_of_the_bad_values_is_refused_in_a_sentence(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     covered, _, n_calls, failures = attack.attack_names(share=40)
     assert failures == [] and covered > 100 and n_calls > 500
+
+
+def test_every_option_of_every_command_is_in_the_table():
+    known = dict(attack_commands.parsers())
+    assert set(known) == set(attack_commands.GOOD_WORDS) and len(known) > 20
+    options = {f"{command} {each.dest}" for command, parser in known.items() for each in parser._actions}
+    assert len({what.partition(" = ")[0] for what, _ in attack_commands.calls()}) > 0.8 * len(options) > 150
+
+
+def test_a_part_of_the_bad_words_is_refused_in_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    failures, quick = [], attack_commands.one_in(16)
+    tried = attack_commands.attack_words(
+        attack_commands.calls(), failures, lambda what: quick(what) and " = " in what and what.split()[0] in QUICK
+    )
+    assert failures == [] and tried > 60
+
+
+QUICK = "cluster compare people learn ask pool data serve dashboard classroom book".split()
+
+
+@pytest.mark.parametrize(
+    "does, said",
+    [
+        (lambda: 2, "without a word"),
+        (lambda: 3, "exit code 3"),
+        (lambda: 1 / 0, "ZeroDivisionError"),
+        (lambda: print("\x1b[31m") or 0, "terminal"),
+        (lambda: print("comparison-hc: a", "comparison-hc: b", sep="\n", file=sys.stderr) or 2, "2 lines"),
+        (lambda: print("comparison-hc: x must be 1", file=sys.stderr) or 2, None),
+        (lambda: Path("table.csv").write_text("lost") and 0, "table.csv was changed"),
+    ],
+)
+def test_the_attack_on_commands_notices(does, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(attack_commands, "main", lambda words: does())
+    failures = []
+    attack_commands.attack_words([("here", ["data"])], failures)
+    assert failures == [] if said is None else said in failures[0]
 
 
 def test_changed_files_and_journals(tmp_path, monkeypatch):

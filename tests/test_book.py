@@ -11,7 +11,9 @@ import re
 import threading
 from dataclasses import replace
 from html.parser import HTMLParser
+from http.client import HTTPConnection
 from pathlib import Path
+from socket import SHUT_WR, create_connection
 from urllib.parse import unquote, urldefrag
 from urllib.request import urlopen
 
@@ -474,6 +476,35 @@ def checked(browser, folder, widths):
         faults = [fault for width in widths for fault in look_through(browser, address, pages_of(folder), width)]
         server.shutdown()
     assert faults == []
+
+
+@pytest.mark.parametrize(
+    "host, code", [("127.0.0.1:{}", 200), ("localhost:{}", 200), ("evil.example:{}", 403), ("", 403)]
+)
+def test_the_site_is_shown_to_nobody_who_came_under_another_name(host, code, tmp_path):
+    (tmp_path / "index.html").write_text("<title>ours</title>")
+    with site_server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        asked = HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+        for method in ("GET", "HEAD"):
+            asked.request(method, "/", headers={"Host": host.format(server.server_port)})
+            answer = asked.getresponse()
+            assert answer.status == code and (b"ours" in answer.read()) == (code == 200 and method == "GET")
+        asked.close()
+        server.shutdown()
+
+
+def test_a_request_that_is_none_is_refused(tmp_path, capfd):
+    (tmp_path / "index.html").write_text("<title>ours</title>")
+    with site_server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for words in (b"NONSENSE\r\n\r\n", b"GET http://[x HTTP/1.1\r\nHost: localhost\r\n\r\n", b"\xff\xfe\r\n\r\n"):
+            with create_connection(("127.0.0.1", server.server_port), timeout=30) as asked:
+                asked.sendall(words)
+                asked.shutdown(SHUT_WR)
+                assert re.match(rb"(HTTP/1.. 4|<!DOCTYPE)", asked.recv(4096)), words
+        server.shutdown()
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def needs_builder():

@@ -263,6 +263,9 @@ def calls():
     yield from (["learn", "table.csv", "table.csv", *words.split()] for words in LEARN_BADLY.split("|"))
     yield from (["data", name] for name in ("zzz", "../../etc/passwd", ""))
     yield from (["check", name] for name in ("zzz", "[(", "a\0b", "x" * 500))
+    yield from (["cluster", "plain.csv", option, "x" * 5000] for option in ("--method", "--seed", "--clusters"))
+    yield from (["learn", "table.csv", "table.csv", "--features", "x" * 5000], ["serve", "plan", "--host", "../../x"])
+    yield from (["classroom", "new", "my-own", "--folder", "x" * 5000], ["serve", "plan", "--host", "a..b"])
     yield from ([], ["zzz"], ["--zzz"], ["cluster"], ["learn"], ["compare"], ["people"])
 
 
@@ -290,7 +293,8 @@ def test_bad_words_are_refused_in_one_sentence(command, hostile, capsys, monkeyp
             words = [*words, "--out", "model.json"]
         code = main(words)
         out, err = capsys.readouterr()
-        said = [line for line in err.splitlines() if not line.startswith("comparison-hc: warning: ")]
+        notes = ("comparison-hc: warning: ", "comparison-hc: making the pages")
+        said = [line for line in err.splitlines() if not line.startswith(notes)]
         assert code == 2, (words, out, err)
         assert len(said) == 1 and 20 < len(said[0]) < 600 and visible_text(said[0]) == said[0], (words, err)
     assert {path.name: path.read_bytes() for path in hostile.iterdir() if path.is_file()} == before

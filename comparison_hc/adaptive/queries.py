@@ -20,7 +20,7 @@ class GrowingTree:
         self,
         n_items,  # how many items there will be, at least 1
     ):
-        n = check_integer(n_items, "n_items")
+        n = check_integer(n_items, "n_items", 1, 10**7)
         self.n_items = n
         self.n_vertices = n  # inner vertices are numbered n, n + 1, … in the order in which they are made
         self.left = [-1] * (2 * n - 1)  # −1 is none

@@ -11,9 +11,9 @@ import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from .lite import PYODIDE
+from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
 from ..ground.validation import require
 
@@ -60,7 +60,10 @@ def build_command(args):
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #c22d7ad9
 class _Quiet(SimpleHTTPRequestHandler):
-    "Files, without a line for every request; a browser keeps them, and asks whether they have changed."
+    """Files, without a line for every request; a browser keeps them, and asks whether they have changed.
+
+    To who was sent here under another machine's name there are none.
+    """
 
     protocol_version = "HTTP/1.1"  # one connection for many files
     timeout = 60
@@ -68,8 +71,14 @@ class _Quiet(SimpleHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def send_head(self):
+        if is_our_name(self.headers.get("Host", "").removesuffix(f":{self.server.server_port}"), LOOPBACK):
+            return super().send_head()
+        self.send_error(403, NOT_OURS)
+
     def end_headers(self):
-        named_by_content = re.search(r"\.[0-9a-f]{8,}\.\w+$", urlsplit(self.path).path)
+        path = getattr(self, "path", "").partition("?")[0]  # a request that cannot be read has none
+        named_by_content = re.search(r"\.[0-9a-f]{8,}\.\w+$", path)
         keep = "max-age=31536000, immutable" if named_by_content else "no-cache"
         self.send_header("Cache-Control", keep)
         super().end_headers()

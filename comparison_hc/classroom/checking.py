@@ -50,9 +50,17 @@ def expect_equal(
     elif isinstance(want, (int, float, np.number)):
         number = isinstance(got, (Real, np.number)) or isinstance(got, np.ndarray) and got.ndim == 0
         expect(number, f"{what} gives {shown(got)}, and should give a number, {want}.")
-        expect(abs(float(got) - want) <= tol, f"{what} gives {got}, and should give {want}{_within(tol)}.")
+        expect(_apart(got, want) <= tol, f"{what} gives {got}, and should give {want}{_within(tol)}.")
     else:
         expect(got == want, f"{what} gives {shown(got)}, and should give {shown(want)}.")
+
+
+def _apart(got, want):
+    "How far two numbers are apart; infinitely far where a float cannot say it."
+    try:
+        return abs(float(got) - float(want))
+    except OverflowError:
+        return 0.0 if got == want else float("inf")
 
 
 def _is(got, want):

@@ -9,7 +9,7 @@ __all__ = ['add_classroom', 'list_command', 'generate_command', 'grade_command',
 import sys
 from pathlib import Path
 
-from ..ground.validation import require
+from ..ground.validation import require, visible_line
 
 # %% ../../nbs/7_classroom/70fw_command.ipynb #words
 def add_classroom(
@@ -72,7 +72,7 @@ def grade_command(args):
     with command_bar("submissions") as bar:
         records = grade_folder(source, args.folder, args.out, args.jobs, Limits(seconds=args.seconds), bar)
     for record in records:
-        print(f"{record['student']:24} {record['points']:g}")
+        print(f"{visible_line(record['student']):24} {record['points']:g}")
     print(f"{len(records)} graded; the table and the pages are in {args.out or args.folder}")
 
 

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from .checking import Checker, Wrong, find_assignment
 from .inside import RemoteError
-from .sandbox import Sandbox, SandboxEnded
+from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
-from ..ground.files import write_whole
+from ..ground.files import is_file_name, write_whole
 from ..ground.journals import KeptRecords
 from ..ground.validation import InputError, check_integer, require
 
@@ -269,6 +269,9 @@ def grade_folder(
 ):  # list of dicts, one a student, in the order of their names
     "Grade a class; continues where it was stopped. Raises `InputError`; `JournalError` while another process grades."
     check_integer(n_jobs, "n_jobs", 1)
+    for argument, path in (("source", source), ("folder", folder), ("out", folder if out is None else out)):
+        require(is_file_name(path), argument, "a path", path)
+    require(limits is None or isinstance(limits, Limits), "limits", "made by Limits, or None", limits)
     source_path, out = Path(source), Path(folder if out is None else out)
     notebook = read_notebook(source_path)
     cells = read_source(notebook)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .checking import SECONDS
-from ..ground.files import write_whole
+from ..ground.files import is_file_name, write_whole
 from ..ground.validation import require
 
 # %% ../../nbs/7_classroom/70bw_source.ipynb #marks-code
@@ -145,7 +145,9 @@ def course_source(
 def student_version(
     notebook,  # dict: a source notebook
 ):  # dict: the notebook that students get
-    "Without solutions, model answers, hidden tests, outputs and what is for teachers."
+    "Without solutions, model answers, hidden tests, outputs and what is for teachers. Raises `InputError`."
+    good = isinstance(notebook, dict) and isinstance(notebook.get("cells"), list)
+    require(good, "notebook", "a dict with a list of cells, as `read_notebook` gives it", notebook)
     whole = course_source(notebook)
     cells = []
     for cell in whole["cells"]:
@@ -198,6 +200,7 @@ def find_source(
     name,  # of an assignment, or path of a source notebook
 ):  # path
     "The source notebook of an assignment: the one that opens it by this name. Raises `InputError`."
+    require(is_file_name(name), "NAME", "an assignment's name, or the path of a notebook", name)
     path = Path(name)
     if path.suffix == ".ipynb":
         require(path.is_file(), "source", "a notebook that exists", str(path))
@@ -214,6 +217,7 @@ def read_notebook(
     "A notebook as JSON. Raises `InputError`."
     import json
 
+    require(is_file_name(path), "path", "that of a notebook", path)
     try:
         notebook = json.loads(Path(path).read_text(encoding="utf-8"))
         good = all(isinstance(c["source"], (str, list)) and c["cell_type"] for c in notebook["cells"])
@@ -258,6 +262,8 @@ def generate(
     "Write source, student version and instructor page of assignments. Raises `InputError`; other files stay."
     import json
 
+    require(is_file_name(folder), "folder", "the name of a folder", folder)
+    require(names is None or isinstance(names, (list, tuple)), "names", "a list of names, or None", names)
     sources = [find_source(name) for name in names] if names else sorted(sources_folder().glob("7[1-9]_*.ipynb"))
     written = []
     for path in sources:
@@ -308,8 +314,9 @@ def new_assignment(
     "Begin an assignment: a source notebook and its module, with one part as an example. Raises `InputError`."
     import json
 
-    good = re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name or "")
+    good = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)
     require(good, "NAME", "lower-case words with - between, such as count-twice", name)
+    require(is_file_name(folder), "folder", "the name of a folder", folder)
     folder = Path(folder)
     notebook, module = folder / f"{name}.ipynb", folder / f"{name.replace('-', '_')}.py"
     for path in (notebook, module):

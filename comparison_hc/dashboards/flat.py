@@ -11,11 +11,12 @@ from functools import cached_property
 
 from .flat_settings import FAMILIES, FlatSettings, search, setting_notes, why_not
 from .live import Draw, random_stream
-from .shell import no_step
+from .shell import as_settings, no_step
 from ..flat.planted import planted_partition, sample_comparisons
 from ..flat.sdp import certify
 from ..flat.similarity import AddS, mulk3
 from ..ground.narrow import bincount
+from ..ground.validation import require
 from ..metrics import adjusted_rand_index
 
 # %% ../../nbs/6_dashboards/62_flat.ipynb #e12fe89a
@@ -81,6 +82,10 @@ def flat_data(
     step=no_step,  # as for `search`
 ):  # dict: k_hat, ari, certified (low, high) or None, objective by k, notes; why, if nothing can be computed; and more
     "What the page shows at one setting, for Python."
+    as_settings(settings, FlatSettings)
+    rule = "a FlatInstance of these settings, or None"
+    ours = instance is None or isinstance(instance, FlatInstance) and instance.settings == settings
+    require(ours, "instance", rule, instance)
     if why := why_not(settings):
         return dict(why=why)
     instance = FlatInstance(settings) if instance is None else instance

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .shell import no_step
-from .tasks import draw_task, family_of
+from .shell import as_settings, no_step
+from .tasks import LinkSettings, draw_task, family_of
 from ..link.execution import PiecewiseLoss, execution_tree, piecewise_loss
 from ..link.learning import average_loss
 from ..metrics import best_pruning
@@ -86,6 +86,7 @@ def link_data(
     settings,  # `LinkSettings`
 ):  # dict: task, trees, curve and average (each a `PiecewiseLoss`)
     "What the page shows at one setting, for Python."
+    as_settings(settings, LinkSettings)
     task = draw_task(settings)
     trees = all_trees(settings, task)
     average = average_loss([one_curve(settings, number) for number in range(settings.tasks)])

@@ -12,7 +12,7 @@ from math import ceil, floor, isfinite
 
 import numpy as np
 
-from .shell import Settings, no_step, one_of, setting
+from .shell import Settings, as_settings, no_step, one_of, setting
 from ..ground.validation import check_integer, check_number, require
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
@@ -176,5 +176,6 @@ def plan_data(
     step=no_step,  # as for `one_repetition`
 ):  # {design: (AARI by size and repetition, what was read off)}
     "What the page shows at one setting, for Python."
+    as_settings(settings, PlanSettings)
     curves = design_curves([one_repetition(settings, r, step) for r in range(REPETITIONS)])
     return {design: (values, read_off(settings, values)) for design, values in curves.items()}

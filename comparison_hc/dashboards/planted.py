@@ -22,7 +22,7 @@ from comparison_hc.dashboards.planted_settings import (
     given_tree,
     setting_notes,
 )
-from .shell import no_step
+from .shell import as_settings, no_step
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import sample_quadruplets
@@ -130,6 +130,7 @@ def planted_data(
     settings,  # `PlantedSettings`
 ):  # dict: aari, comparisons, why and tree by method; notes; instance
     "What the page shows at one setting, for Python."
+    as_settings(settings, PlantedSettings)
     instance = PlantedInstance(settings)
     found = {method: method_result(instance, method) for method in settings.methods}
     parts = {part: {name: each[part] for name, each in found.items()} for part in ("aari", "comparisons", "tree")}

@@ -14,7 +14,7 @@ from math import inf, isinf
 
 from ..comparisons import n_quadruplet_questions
 from .shell import Settings, one_of, setting
-from ..ground.validation import check_integer, check_number, require
+from ..ground.validation import check_integer, check_number, is_real, require
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.kernel import (
     kernel_active,
@@ -37,7 +37,7 @@ SNR_HELP = "signal to noise: what two objects lose in similarity at every level,
 
 def check_snr(value, name):
     "At least 0; infinity for σ = 0."
-    return value if value == inf and not isinstance(value, bool) else check_number(value, name, 0)
+    return value if is_real(value) and value == inf else check_number(value, name, 0)
 
 
 def check_methods(value, name):

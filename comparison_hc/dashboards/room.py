@@ -38,7 +38,7 @@ def listening(
     for each in [port] if port is not None else [PORT, 0]:
         try:
             return bind_sockets(each, host, family=socket.AF_INET if host == LOOPBACK else socket.AF_UNSPEC)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # a name that no host can have is the latter
             said = error
     if port is not None and host == LOOPBACK:
         raise InputError(f"--port must be a port that is free; got {port}")

@@ -22,7 +22,7 @@ from importlib import import_module
 from pathlib import Path
 
 from .page import import_extra, static_text
-from ..ground.validation import InputError, check_integer, require
+from ..ground.validation import InputError, check_integer, check_number, require
 
 # %% ../../nbs/6_dashboards/60w_server.ipynb #server-files
 WORD_PATH = "voila/templates/comparison-hc/static/word"  # in the folder, and in the address
@@ -223,6 +223,8 @@ def serve_dashboard(
     import secrets
     import tempfile
 
+    require(isinstance(dashboard, Dashboard), "dashboard", "made by Dashboard", dashboard)
+    check_number(patience, "patience", 0)
     for name in ("voila", "anywidget", "ipykernel"):
         import_extra(name)
     word, token = secrets.token_hex(16), secrets.token_urlsafe(12)
@@ -265,6 +267,7 @@ def register_dashboard(
     dashboard,  # `Dashboard`
 ):  # the same
     "Let the command find a dashboard."
+    require(isinstance(dashboard, Dashboard), "dashboard", "made by Dashboard", dashboard)
     known = _registry.get(dashboard.name, dashboard)
     require(known.module == dashboard.module, "name", "that of one dashboard only", dashboard.name)
     _registry[dashboard.name] = dashboard
@@ -279,7 +282,7 @@ def find_dashboard(
         import_module(module)
     if name is None:
         return dict(_registry)
-    require(name in _registry, "NAME", f"one of {', '.join(_registry)}", name)
+    require(isinstance(name, str) and name in _registry, "NAME", f"one of {', '.join(_registry)}", name)
     return _registry[name]
 
 # %% ../../nbs/6_dashboards/60w_server.ipynb #b88b3191
@@ -294,6 +297,7 @@ def run_dashboard(
     import signal
     import webbrowser
 
+    require(name is not None, "NAME", "the name of a dashboard", name)
     dashboard = find_dashboard(name)
     takes_options = dashboard.prepare is not None
     require(takes_options or not options, f"the options of {name}", "left out: it has none", ", ".join(options))
@@ -320,6 +324,7 @@ def write_static(
     "Write the static twin of a dashboard."
     from comparison_hc.practice.page import check_destination, write_whole
 
+    require(name is not None, "NAME", "the name of a dashboard", name)
     dashboard = find_dashboard(name)
     having = ", ".join(each.name for each in find_dashboard().values() if each.static)
     require(dashboard.static is not None, "NAME", f"a dashboard with a static twin ({having})", name)

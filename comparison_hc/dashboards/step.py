@@ -12,7 +12,8 @@ from ..adaptive.insertion import DecisionTree
 from ..adaptive.noisy import PreOrder, check_noise
 from ..adaptive.queries import GrowingTree
 from ..adaptive.trees import random_hierarchy
-from .record import Insertion, Question, drawn, noisy_insertion
+from .record import Insertion, Question, StepSettings, drawn, noisy_insertion
+from .shell import as_settings
 from ..ground.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy
 
@@ -71,6 +72,7 @@ def step_data(
     settings,  # `StepSettings`
 ):  # dict
     "In numbers what the page shows."
+    as_settings(settings, StepSettings)
     insertions, learned, hidden = watch(settings)
     return dict(
         questions=[len(each.questions) for each in insertions],

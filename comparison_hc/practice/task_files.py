@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..ground.reading import check_row_lengths, existing_file, read_cells
-from ..ground.validation import InputError, check_integer, check_names, require
+from ..ground.validation import InputError, check_integer, check_names, require, shown
 from ..link.inputs import check_distances
 from .command_files import read_similarity, read_truth
 
@@ -300,7 +300,7 @@ def _same_columns(table, first, needed, is_free):
     "Raise `InputError`, with the first line, if a table has other columns than the first one."
     where = f"{table.path}, line {max(1, table.lines[0] - 1)},"
     absent = [name for name in needed if name not in table.columns]
-    require(not absent, where, f"made of the columns of {first.path}; {absent} missing", list(table.columns))
+    require(not absent, where, f"made of the columns of {first.path}; {shown(absent)} missing", list(table.columns))
     spare = [name for name in table.columns if name not in (*needed, first.name_column, table.name_column)]
     rule = f"made of the columns of {first.path} (name the features if others are to be left out)"
     require(not (spare and is_free), where, rule, spare)

@@ -1,0 +1,24 @@
+"What the package imports is what it declares; the tool's findings that were looked at are still there to be looked at."
+
+import audit
+import pytest
+
+
+def test_what_is_imported_is_declared_and_the_other_way_round():
+    imports, packages = audit.imported(), audit.declared()
+    assert audit.faults_of_imports(imports, packages) == [] and {"numpy", "scipy"} <= set(imports)
+    assert audit.faults_of_imports({**imports, "requests": {"cli.py"}}, packages) == [
+        "imported, not declared: requests"
+    ]
+    assert audit.faults_of_imports(imports, {**packages, "flask": True}) == ["never imported: flask"]
+    assert not set(audit.COMES_WITH) & set(packages) and set(audit.COMES_WITH) <= set(imports)
+
+
+@pytest.mark.parametrize("module, n_found", [("classroom/grading.py", 0), ("cli.py", 1)])
+def test_a_finding_that_nobody_has_looked_at_is_named(module, n_found):
+    found = dict(test_id="B102", filename=str(audit.PACKAGE / module), line_number=3, issue_text="exec")
+    assert len(audit.unexplained([found])) == n_found
+
+
+def test_reasons_are_about_modules_that_exist():
+    assert all((audit.PACKAGE / module).is_file() for _, module in audit.LOOKED_AT if module)
