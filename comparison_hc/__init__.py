@@ -2,6 +2,8 @@
 
 __version__ = "0.1.0"
 
+import sys
+
 from .ground.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -14,3 +16,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "ground.validation": ["InputError"],
     },
 )
+
+if sys.platform == "emscripten":
+    from .ground.narrow import fetch_missing
+
+    fetch_missing()

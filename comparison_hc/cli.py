@@ -32,7 +32,9 @@ from .whatif.whatif_command import add_whatif
 # %% ../nbs/5_practice/53w_cli.ipynb #data-check
 def add_data(commands):
     "The words of `data`."
-    data = commands.add_parser("data", help="list the data sets, or describe one")
+    data = commands.add_parser(
+        "data", help="list the data sets, or describe one", description="List the data sets, or describe one."
+    )
     data.add_argument("name", nargs="?", metavar="NAME", help="for example car, zoo, food, animals")
     data.set_defaults(run=data_command)
 
@@ -62,7 +64,7 @@ def _print_datasets(table):
 
 def add_check(commands):
     "The words of `check`."
-    check = commands.add_parser("check", help="run the theorems' checks")
+    check = commands.add_parser("check", help="run the theorems' checks", description="Run the theorems' checks.")
     check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")

@@ -25,6 +25,7 @@ from comparison_hc.book import live, site
 from comparison_hc.book import pages as book_pages
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.cells import (
+    ANSWERS_LEFT_OUT,
     WIDGET,
     caption,
     directives,
@@ -34,7 +35,7 @@ from comparison_hc.book.cells import (
     without_answers,
 )
 from comparison_hc.book.docments import Parameter, documented, parameter_tables
-from comparison_hc.book.map import arcs
+from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arcs
 from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
 from comparison_hc.book.reference import command_text, item_text, plain
 from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_results
@@ -122,6 +123,9 @@ def test_solutions_and_hidden_tests_stay_out(book):
         words = [c for c in solutions if c["cell_type"] == "markdown"]  # what a person reads
         assert not any("".join(cell["source"]) in text for cell in words for text in (kept, shown)), path
         assert kept.count("YOUR ANSWER HERE") == len(words), path
+        first = site_notebook(notebook, "Before this: x.")["cells"][0]["source"]
+        assert first.count(ANSWERS_LEFT_OUT) == 1 and "Before this: x." in first, path
+    assert ANSWERS_LEFT_OUT not in json.dumps(site_notebook(read["7_classroom/70_classroom.ipynb"]))
 
 
 def test_what_a_page_shows_of_a_cell_is_still_python(book):
@@ -229,6 +233,12 @@ def test_arcs_of_a_lane_do_not_overlap(rows):
             assert a == b or a[2] != b[2] or a[1] <= b[0] or b[1] <= a[0]
 
 
+def test_no_title_of_the_map_is_cut(book):
+    "Letters of the widest kind in use, seven units each, end inside of the picture."
+    longest = max(len(page.title) for page in book.reading_path)
+    assert longest <= LONGEST and LEFT + 7 * (longest + 5) <= WIDTH
+
+
 def test_routes_lead_over_pages_that_exist_and_two_hours_are_two(book):
     minutes = {route.name: sum(page.minutes for page in route_pages(route, book)) for route in ROUTES}
     assert 60 <= minutes["two-hours"] <= 120
@@ -328,6 +338,9 @@ def test_every_word_of_every_command_is_on_the_page():
 
         for word in set(words(parser)) - {"-h", "--help"}:
             assert f"`{word}" in text, (name, word)
+        lines = [line for line in text.split("\n") if line]
+        for line, after in zip(lines, [*lines[1:], "#"]):  # every heading is followed by words
+            assert not line.startswith("#") or not after.startswith(("#", "```")), line
 
 
 def test_numbers_in_prose():
@@ -406,6 +419,10 @@ FAULTS = """() => ({
     broken: [...document.images].filter((i) => i.loading != "lazy" && !i.naturalWidth).map((i) => i.src),
     sideways: Math.max(...[document.documentElement, ...document.querySelectorAll(".content")].map(
         (box) => box.scrollWidth - box.clientWidth)),
+    cut: innerWidth < 1280 ? [] : [...document.querySelectorAll("article .highlight pre, .cell_output pre")].filter(
+        (box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1
+            && Math.max(...box.textContent.split("\\n").map((line) => line.length)) <= 120).map(
+        (box) => box.textContent.slice(0, 60)),
 })"""
 
 
@@ -422,6 +439,7 @@ def look_through(browser, address, paths, width):
         found = page.evaluate(FAULTS)
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
+        faults += [f"{path}: a line of at most 120 letters is cut at {width}: {text}" for text in found["cut"]]
     page.close()
     return faults
 

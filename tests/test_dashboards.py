@@ -4,11 +4,13 @@ import json
 import re
 import threading
 from dataclasses import fields, replace
+from datetime import datetime, timedelta, timezone
 from html import escape, unescape
 from importlib import import_module
 from itertools import product
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -715,7 +717,6 @@ def test_the_home_page_has_a_picture_and_a_sentence_for_each():
 
 def test_without_a_name_the_home_page_is_served(capsys, monkeypatch):
     from contextlib import contextmanager
-    from types import SimpleNamespace
 
     opened, stop = [], threading.Event()
 
@@ -853,6 +854,51 @@ def test_a_server_that_does_not_start_says_why_and_is_not_tried_again(plain_serv
         with server.serve_dashboard(named("d"), patience=patience):
             pass
     assert len(started) == 1
+
+
+class Jupyter:
+    "What is used of Jupyter's manager of kernels: a kernel without a page ends after two minutes."
+
+    def __init__(self):
+        self.kernels, self.ended, self._pools = {}, [], {}
+
+    def get_kernel(self, name):
+        return self.kernels[name]
+
+    async def cull_kernel_if_idle(self, name):
+        if datetime.now(timezone.utc) - self.kernels[name].last_activity > timedelta(minutes=2):
+            self.ended.append(name)
+
+
+class Begun(dict):
+    "A kernel that is made ready, as Voila's pool has it."
+
+    def done(self):
+        return self["done"]
+
+
+def test_a_page_that_comes_late_gets_its_kernel_for_two_minutes_at_least():
+    "The kernel that waits ready has been idle for long when a page gets it, whose scripts take a while to come."
+    import asyncio
+
+    long_ago = datetime.now(timezone.utc) - timedelta(hours=1)
+    manager = server.kept_until_given(Jupyter)()
+    manager.kernels = {name: SimpleNamespace(last_activity=long_ago) for name in ("given", "old")}
+    manager.kernels["old"].is_given = True
+
+    def look(name):
+        asyncio.run(manager.cull_kernel_if_idle(name))
+
+    manager._pools = {"notebook": [Begun(done=False)]}  # one is being made ready: it could be any
+    look("old")
+    assert manager.ended == []
+    manager._pools = {"notebook": [Begun(done=True)]}
+    look("given")
+    look("old")
+    assert manager.ended == ["old"] and manager.kernels["given"].last_activity > long_ago
+    manager.kernels["given"].last_activity = long_ago
+    look("given")
+    assert manager.ended == ["old", "given"]
 
 
 def test_a_missing_extra_is_one_sentence(monkeypatch):

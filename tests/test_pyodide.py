@@ -70,7 +70,7 @@ def python(distribution, tmp_path_factory):
     lite.copy_pyodide(distribution, folder, lite.NEEDED)
     lite.own_wheel(folder)
     lite.packed("tqdm", folder)
-    lite.enter_wheels(folder, {"comparison-hc": [*lite.NEEDED, "tqdm"], lite.ALONE: ["numpy"]})
+    lite.enter_wheels(folder, {"comparison-hc": [*lite.NEEDED, "tqdm"]})
 
     def run(*files):
         words = ["node", str(HERE / "run.mjs"), str(folder), "comparison-hc", *map(str, files)]
@@ -264,7 +264,7 @@ def bare_site(source, folder):
     lite.copy_pyodide(source, folder / "pyodide", wanted)
     lite.own_wheel(folder / "pyodide")
     lite.packed("tqdm", folder / "pyodide")
-    lite.enter_wheels(folder / "pyodide", {"comparison-hc": [*wanted, "tqdm"], lite.ALONE: lite.DEPENDS[lite.ALONE]})
+    lite.enter_wheels(folder / "pyodide")
     style = f"<style>{site.static_text('book.css')}</style>"
     page = f'<meta charset="utf-8">{style}<article>{site.drop_page()}</article>'
     for name in ("index.html", "drop.html"):  # a site has a first page

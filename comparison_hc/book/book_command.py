@@ -6,10 +6,12 @@
 __all__ = ['add_book', 'build_command', 'site_server', 'serve_command']
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #bc10867e
+import re
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from .lite import PYODIDE
 from ..dashboards.server import free_port
@@ -20,7 +22,11 @@ def add_book(
     commands,  # argparse's subparsers
 ):
     "The words of `book`."
-    book = commands.add_parser("book", help="the site: all notebooks as pages, to build or to look at")
+    book = commands.add_parser(
+        "book",
+        help="the site: all notebooks as pages, to build or to look at",
+        description="The site: all notebooks as pages, to build or to look at.",
+    )
     words = book.add_subparsers(dest="word", required=True, metavar="WORD")
     about = "Make the site from the notebooks and their outputs, as static files. No notebook is executed."
     build = words.add_parser("build", help="make the site", description=about)
@@ -54,10 +60,19 @@ def build_command(args):
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #c22d7ad9
 class _Quiet(SimpleHTTPRequestHandler):
-    "Files, without a line for every request."
+    "Files, without a line for every request; a browser keeps them, and asks whether they have changed."
+
+    protocol_version = "HTTP/1.1"  # one connection for many files
+    timeout = 60
 
     def log_message(self, *_):
         pass
+
+    def end_headers(self):
+        named_by_content = re.search(r"\.[0-9a-f]{8,}\.\w+$", urlsplit(self.path).path)
+        keep = "max-age=31536000, immutable" if named_by_content else "no-cache"
+        self.send_header("Cache-Control", keep)
+        super().end_headers()
 
 
 def site_server(

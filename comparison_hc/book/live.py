@@ -10,7 +10,7 @@ import json
 import os
 from functools import partial
 
-from .lite import ALONE, CORE, KERNEL, closure
+from .lite import CORE, KERNEL, closure
 from ..ground.workers import map_in_order
 
 # %% ../../nbs/9b_book/99lw_live.ipynb #live-twins
@@ -49,6 +49,9 @@ STAGES = (  # (when, packages; None: Pyodide itself)
     ("at the click: Python and its notebook kernel", (None, *KERNEL)),
     ("at the first cell that imports the package", ("comparison-hc",)),
     ("at the first live page", ("anywidget",)),
+    ("at the first chart in a cell", ("altair",)),
+    ("at the first table", ("pandas",)),
+    ("at the first estimator", ("scikit-learn",)),
 )
 
 
@@ -72,7 +75,7 @@ def loads_text(
 ):  # Markdown
     "A table of what is loaded, and when."
     rows = [f"| {when} | {size / 1e6:.0f} MB | {', '.join(names)} |" for when, names, size in loads(folder)]
-    ((_, _, size),) = loads(folder, (("", (None, ALONE)),))
+    ((_, _, size),) = loads(folder, (("", (None, "comparison-hc")),))
     drop = (
         f"[The page for a file](drop.md) loads {size / 1e6:.0f} MB, and pandas and scikit-learn only where a method "
         "needs them."

@@ -9,7 +9,7 @@ __all__ = ['ROW', 'LEFT', 'WIDTH', 'LONGEST', 'arcs', 'arc_map', 'room_map']
 from html import escape
 
 # %% ../../nbs/9b_book/99dw_map.ipynb #89a4ceb3
-ROW, LEFT, WIDTH, LONGEST = 40, 92, 480, 46  # height of a row, room for arcs, width, letters of a title
+ROW, LEFT, WIDTH, LONGEST = 40, 92, 520, 54  # height of a row, room for arcs, width, letters of a title
 
 
 def arcs(

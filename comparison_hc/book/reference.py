@@ -150,11 +150,12 @@ def _words(action):
 def command_text(
     parser,  # `argparse.ArgumentParser` of one command
     level=2,  # of its heading
+    about="",  # what it is for, where its parser does not say
 ):  # Markdown, its subcommands included
     "A command: what it is for, what one types, and every option."
     parts = [f"{'#' * level} {parser.prog}"]
-    if parser.description:
-        parts.append(plain(" ".join(parser.description.split())))
+    if said := parser.description or about:
+        parts.append(plain(" ".join(said.split())))
     actions = [a for a in parser._actions if not isinstance(a, (argparse._HelpAction, argparse._VersionAction))]
     below = [a for a in actions if isinstance(a, argparse._SubParsersAction)]
     rows = [a for a in actions if a not in below and a.help != argparse.SUPPRESS]
@@ -167,7 +168,8 @@ def command_text(
             table.append(f"| {_words(action).replace('|', chr(92) + '|')} | {plain(' '.join(said.split()))} |")
         parts.append("\n".join(table))
     for action in below:
-        parts += [command_text(each, level + 1) for each in action.choices.values()]
+        helps = {each.dest: each.help or "" for each in action._choices_actions}
+        parts += [command_text(each, level + 1, helps.get(name, "")) for name, each in action.choices.items()]
     return "\n\n".join(parts)
 
 

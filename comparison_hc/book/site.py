@@ -446,7 +446,7 @@ def build_site(
         write_moving(live / "figure.html")
         if pyodide is not None:
             say("Pyodide and wheels")
-            with_wheels(pyodide, Path(folder) / "pyodide")
+            with_wheels(pyodide, Path(folder) / "pyodide", say)
             loads = loads_text(Path(folder) / "pyodide")
         say(f"sources of {len(book.pages)} notebooks")
         write_sources(sources, book, commands, live_page(stored, loads), reference, pyodide is not None)

@@ -16,7 +16,11 @@ def add_classroom(
     commands,  # argparse's subcommands
 ):
     "The words of `classroom`."
-    room = commands.add_parser("classroom", help="assignments: student versions, grading, one of your own")
+    room = commands.add_parser(
+        "classroom",
+        help="assignments: student versions, grading, one of your own",
+        description="Assignments: student versions, grading, one of your own.",
+    )
     words = room.add_subparsers(dest="word", metavar="WORD", required=True)
     words.add_parser("list", help="the assignments that come with the package").set_defaults(run=list_command)
     make = words.add_parser("generate", help="write student versions, sources for nbgrader, and instructor pages")

@@ -112,7 +112,7 @@ def browser_column(folder):
         lite.copy_pyodide(folder, there, lite.NEEDED)
         lite.own_wheel(there)
         lite.packed("tqdm", there)
-        lite.enter_wheels(there, {"comparison-hc": [*lite.NEEDED, "tqdm"], lite.ALONE: ["numpy"]})
+        lite.enter_wheels(there, {"comparison-hc": [*lite.NEEDED, "tqdm"]})
         words = ["node", str(MAIN_PATHS.with_name("run.mjs")), str(there), "comparison-hc", str(MAIN_PATHS)]
         done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
