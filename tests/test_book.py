@@ -591,6 +591,16 @@ def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
         live.write_twins(tmp_path / "other", ("nothing",))
 
 
+def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
+    monkeypatch.setattr(site, "ROUTES", (book_pages.Route("one", "One", "A page.", ("20",)),))
+    small = Book(book.root, (book.by_path["2_flat/20_planted.ipynb"], book.by_path["contents.ipynb"]))
+    needed = {page.path: set() for page in small.pages}
+    for twins in ({}, {"planted": ("A page", 10**6)}):
+        pages = site.generated_pages(small, needed, {}, live.live_page(twins), reference=False)
+        assert ('href="live/planted.html"' in pages["index.md"]) == bool(twins)
+        assert "[One](routes.md#one): A page." in pages["index.md"] and "\ncontents\n" in pages["index.md"]
+
+
 def test_every_dashboard_has_a_twin_for_the_site():
     assert set(live.TWINS) == {name for name, each in find_dashboard().items() if each.static} == set(find_dashboard())
 
