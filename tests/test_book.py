@@ -85,6 +85,13 @@ def test_what_a_reader_sees_of_a_cell():
     assert (shown["source"], shown["metadata"]["tags"], shown["outputs"]) == ("x = 1", [], [TEXT])
 
 
+def test_several_solutions_on_a_page_are_told_apart():
+    solution = {**code("x", TEXT), "id": "a", "metadata": {"tags": ["solution", "hide-cell"]}}
+    for count, labels in ((1, [None]), (2, ["Show a worked solution, 1 of 2", "Show a worked solution, 2 of 2"])):
+        cells = site_notebook({"cells": [solution] * count})["cells"]
+        assert [cell["metadata"]["mystnb"].get("code_prompt_show") for cell in cells] == labels
+
+
 def test_an_unknown_directive_is_refused():
     with pytest.raises(InputError, match="include: false"):
         directives("#| include: false\nx")
@@ -425,6 +432,11 @@ FAULTS = """() => ({
         (box) => box.offsetParent && box.scrollWidth > box.clientWidth + 1
             && Math.max(...box.textContent.split("\\n").map((line) => line.length)) <= 120).map(
         (box) => box.textContent.slice(0, 60)),
+    glued: [...document.querySelectorAll(".cell_output td + td")].filter(
+        (cell) => parseFloat(getComputedStyle(cell).paddingLeft) < 1.5).map((cell) => cell.textContent.slice(0, 60)),
+    nudged: innerWidth < 1280 ? [] : [...document.querySelectorAll(".cell_output")].filter((box) =>
+        box.scrollWidth > box.clientWidth + 1 && box.scrollWidth < box.clientWidth + 8).map(
+        (box) => box.textContent.trim().slice(0, 60)),
 })"""
 
 
@@ -442,6 +454,8 @@ def look_through(browser, address, paths, width):
         faults += [f"{path}: broken {source}" for source in found["broken"]]
         faults += [f"{path}: {found['sideways']} px sideways at {width}"] if found["sideways"] > 0 else []
         faults += [f"{path}: a line of at most 120 letters is cut at {width}: {text}" for text in found["cut"]]
+        faults += [f"{path}: cells of a table without a gap at {width}: {text}" for text in found["glued"]]
+        faults += [f"{path}: an output moves by a few pixels at {width}: {text}" for text in found["nudged"]]
     page.close()
     return faults
 
@@ -575,6 +589,16 @@ def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
     assert live.live_page(made).count("<li>") == 1 and live.write_twins(tmp_path / "none", ()) == {}
     with pytest.raises(InputError, match="NAME"):
         live.write_twins(tmp_path / "other", ("nothing",))
+
+
+def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
+    monkeypatch.setattr(site, "ROUTES", (book_pages.Route("one", "One", "A page.", ("20",)),))
+    small = Book(book.root, (book.by_path["2_flat/20_planted.ipynb"], book.by_path["contents.ipynb"]))
+    needed = {page.path: set() for page in small.pages}
+    for twins in ({}, {"planted": ("A page", 10**6)}):
+        pages = site.generated_pages(small, needed, {}, live.live_page(twins), reference=False)
+        assert ('href="live/planted.html"' in pages["index.md"]) == bool(twins)
+        assert "[One](routes.md#one): A page." in pages["index.md"] and "\ncontents\n" in pages["index.md"]
 
 
 def test_every_dashboard_has_a_twin_for_the_site():

@@ -11,6 +11,7 @@ import threading
 import time
 from importlib import import_module
 from math import inf
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -687,6 +688,23 @@ def test_a_name_that_was_here_is_asked_about(served):
     assert "<b>x" not in get(served, f"{token}&person=%3Cb%3Ex&new=1")[1]
     served.journal("Dua").unlink()
     served.journal("<b>x").unlink()
+
+
+class Unready(Pretended):
+    "A hand whose process runs, or has ended, and said nothing."
+
+    def __init__(self, ended):
+        super().__init__()
+        self.ready, self.process = threading.Event(), SimpleNamespace(poll=lambda: ended)
+
+
+@pytest.mark.parametrize("ended, says", [(None, "were not ready in time; is this machine busy"), (1, "did not start")])
+def test_a_server_without_hands_says_whether_they_ended_or_are_late(ended, says, tmp_path, monkeypatch):
+    pytest.importorskip("tornado", reason="tornado is not installed (extra: dashboard)")
+    monkeypatch.setattr(class_server, "Hand", lambda *_: Unready(ended))
+    monkeypatch.setattr(class_server, "pages_made_elsewhere", lambda **_: {})
+    with pytest.raises(InputError, match=says), class_server.serve_class(["step"], folder=tmp_path, patience=0):
+        pass
 
 
 def test_what_the_server_says_of_itself(served):

@@ -11,7 +11,7 @@ from test_dashboard_browser import start_command
 
 from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
-from comparison_hc.dashboards.ask_page import WALKERS, ask_static, session_event
+from comparison_hc.dashboards.ask_page import TRIES, WALKERS, ask_static, session_event
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import HierarchyOracle
 from comparison_hc.people.answers import ANIMALS
@@ -251,6 +251,8 @@ def test_the_stored_page_walks_to_the_tree_of_its_answers(browser, tmp_path):
         "request", lambda request: request.url.startswith(("file:", "data:", "blob:")) or elsewhere.append(request.url)
     )
     page.goto((tmp_path / "ask.html").as_uri())
+    page.get_by_role("group", name="what to try").get_by_role("button", name="change your mind").click()
+    assert page.inner_text("[data-show=notes]") == TRIES["change your mind"]
     session = Session(WALKERS, None, "you", 0, repeat_every=0)
     for answer in (2, "u", 1, 3, "u", 2, 2, 1, 3, 1, 2, 3):
         if answer == "u":
@@ -263,6 +265,7 @@ def test_the_stored_page_walks_to_the_tree_of_its_answers(browser, tmp_path):
         page.keyboard.press(str(answer)) if answer != 2 else page.click(f"[data-answer='{answer}']")
         page.wait_for_selector(".ask[data-busy='']")
         assert page.inner_text("[data-show=left]").startswith(f"{len(session.state.answers)} answered")
+    assert page.inner_text("[data-show=notes]") == ""
     names = page.locator("[data-show=leaves] li").all_inner_texts()
     tree = session.state.hierarchy
     assert session.question is None and page.is_hidden("[data-answer='1']") and page.is_hidden("[data-show=pass]")

@@ -18,7 +18,7 @@ import pytest
 from shared import answered_page
 
 from comparison_hc.dashboards.planted import planted_data
-from comparison_hc.dashboards.planted_page import planted_static
+from comparison_hc.dashboards.planted_page import PAGE, planted_static
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.reproduce.f19 import planted_methods
 
@@ -333,6 +333,10 @@ def test_a_thing_to_try_and_a_link_move_the_page_without_loading_it(live):
     live.done()
     tried = PlantedSettings(p=0.003, methods=planted_methods)
     assert live.aari() == shown(tried) and "p=0.003" in live.page.url
+    words = {each.name: each.words for each in PAGE.tries}
+    assert live.notes() == words["too few answers"]  # for those who touch, to whom no hint appears
+    live.press("snr", "ArrowRight")
+    assert live.notes() == ""
     start = PlantedSettings(n_levels=2, methods=("SL", "4–AL"))
     words = {name: value for name, value in start.message().items() if name != "methods"}
     live.page.evaluate(

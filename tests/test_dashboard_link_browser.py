@@ -178,6 +178,20 @@ def test_nothing_sticks_out(live, width):
     assert live.sticking_out() == []
 
 
+LISTS = """() => [...document.querySelectorAll('.chc-choice select')].map(list => {
+    const pen = document.createElement('canvas').getContext('2d');
+    pen.font = getComputedStyle(list).font;
+    return list.offsetWidth - Math.max(...[...list.options].map(each => pen.measureText(each.text).width));
+})"""
+
+
+def test_lists_show_their_names_on_a_narrow_screen(live):
+    live.page.set_viewport_size(dict(width=390, height=740))
+    live.page.wait_for_timeout(300)
+    room = live.page.evaluate(LISTS)
+    assert len(room) == 2 and min(room) > 25 and live.sticking_out() == []  # an arrow stands beside the name
+
+
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives."
     values = dict(STATIC_VALUES, kind=["iris"], per_class=[6], task=[0, 1], tasks=[2])

@@ -34,7 +34,8 @@ from comparison_hc.dashboards.planted import PlantedInstance, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.promises import Hypothesis, hypotheses
-from comparison_hc.dashboards.sources import Pages, anchor, pages_beside, pages_given
+from comparison_hc.dashboards.shell import no_step
+from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.metrics import average_ari
 from comparison_hc.people.session import Session
@@ -634,6 +635,59 @@ def test_every_page_has_things_to_try_words_and_sources(name):
 BOOK = Path(__file__).parents[1] / "nbs"
 
 
+SAVED = {
+    "planted": dict(n_pure=3, n_levels=2, methods=["SL", "4–AL"]),
+    "flat": dict(n=60, k=3, a=2.0, epsilon=1.0),
+    "step": dict(n=8, p=0.9),
+    "link": dict(per_class=5, tasks=2, task=3),
+    "plan": dict(n=20),
+}  # of every page, a setting that is quick
+
+
+def table_of(name, found):
+    "What the saved code computes, as the saved table has it."
+    if name == "planted":
+        return [dict(method=m, aari=found["aari"][m], comparisons=found["comparisons"][m]) for m in found["aari"]]
+    if name == "flat":
+        proved = found["certified"] is not None
+        return [dict(ari=round(found["ari"], 6), clusters=found["k_hat"], proved=proved)]
+    if name == "step":
+        return [dict(questions=count) for count in found["questions"]]
+    if name == "link":
+        curve = found["curve"].simplified()
+        ends = curve.breakpoints.tolist()
+        return [dict(low=low, high=high, loss=loss) for low, high, loss in zip(ends, ends[1:], curve.values.tolist())]
+    means = [values.mean(axis=1).tolist() for values, _ in found.values()]
+    return [dict(design=design, mean=mean) for design, each in zip(found, means) for mean in each]
+
+
+@pytest.mark.parametrize("name", LIVE)
+def test_the_saved_code_computes_the_saved_table(name, capsys):
+    "Another process would do the same: the code imports all that it names."
+    live = import_module(server.find_dashboard(name).module).PAGE
+    settings = live.settings.from_message(SAVED[name])
+    rows = {}
+    for event in live.work(settings, no_step, {}):
+        rows.update({json.dumps(row): row for row in event.get("rows", ())})
+    made = {}
+    exec(compile(live.code.replace("SETTINGS", json.dumps(settings.message())), name, "exec"), made)
+    table = table_of(name, made["found"])
+    assert len(table) == len(rows) and capsys.readouterr().out
+    told = [{column: row[column] for column in table[0]} for row in rows.values()]
+    for mine, row in zip(sorted(table, key=str), sorted(told, key=str)):
+        assert mine == pytest.approx(row, abs=1e-12)
+
+
+def test_the_caption_of_the_curve_says_which_theorems_it_shows():
+    begins = {True: "2 to 4 with the small constants", False: "Theorems 2 to 4 do not begin on this axis"}
+    far = PlantedSettings(p=1.0, n_pure=240, n_levels=1)
+    for setting, shows in ((PlantedSettings(), False), (far, True), (PlantedSettings(against="p"), False)):
+        shown = planted_page.measure_event(setting)["show"]
+        drawn = [row["text"] for row in shown["measure"]["rows"]["bounds"]]
+        assert any(text.startswith("Theorem") for text in drawn) == shows
+        assert begins[shows] in shown["measure-words"] and begins[not shows] not in shown["measure-words"]
+
+
 def spec_html(name, pages):
     "The HTML of a live page whose book is there."
     module = import_module(server.find_dashboard(name).module)
@@ -647,7 +701,9 @@ def spec_html(name, pages):
 def test_every_page_leads_to_statements_and_notebooks(name):
     html = spec_html(name, Pages("../"))
     paths = re.findall(r'<a href="\.\./([^"]+)" target="_blank"', html)
-    assert len(paths) == html.count("<a ") >= 3
+    read = re.findall(r'<a href="https://arxiv\.org/abs/([\d.]+)" target="_blank" rel="noopener">read it</a>', html)
+    assert len(paths) + len(read) == html.count("<a ") >= 3
+    assert read == [PREPRINTS[paper] for paper in re.findall(r"comparison-hc check (\w+)</code>", html)]
     own = [path for path in paths if path.startswith("6_dashboards/")]
     assert len(own) == 1 and own[0].partition("_")[2].endswith(f"_{name}.html")
     for path in paths:
@@ -664,7 +720,7 @@ def test_every_page_leads_to_statements_and_notebooks(name):
     notebooks = [path.replace(".html", ".ipynb") for path in paths if not path.startswith("theory/")]
     assert re.findall(r'<a href="\.\./([^"]+)"', beside) == notebooks
     nowhere = spec_html(name, None)
-    assert "<a " not in nowhere and all(f"<code>nbs/{path}</code>" in nowhere for path in notebooks)
+    assert nowhere.count("<a ") == len(read) and all(f"<code>nbs/{path}</code>" in nowhere for path in notebooks)
 
 
 def test_the_address_of_the_book_is_given_or_found(monkeypatch):

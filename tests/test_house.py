@@ -112,6 +112,54 @@ def test_every_notebook_is_listed():
     assert len(pages) > 40 and not hidden, f"{hidden}: {rule}"
 
 
+def stored_texts(name):
+    "Source, and every text that is kept below it, of the code cells of a notebook."
+    for cell in json.loads((ROOT / name).read_text(encoding="utf-8"))["cells"]:
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            yield "".join(cell["source"]), "".join(data.get("text/markdown", data.get("text/plain", [])))
+
+
+def test_stored_verdicts_say_what_the_code_says():
+    "A check's label, statement and erratum, where its result is kept in a notebook, are those of the code."
+    from comparison_hc.checks import find_checks
+
+    known, seen, stale = {found.name: found for found in find_checks()}, 0, []
+    head = re.compile(r"\*\*[^*]+\*\* · (\w+) · (.+) · `(\w+)`\n\n((?:> .*\n)+)")
+    for name in NOTEBOOKS:
+        whole = (ROOT / name).read_text(encoding="utf-8")
+        for _, text in stored_texts(name):
+            told = head.match(text)
+            if not told or told[3] not in known and f"def {told[3]}(" in whole:  # one that the page made for show
+                continue
+            check, erratum = known.get(told[3]), re.search(r"^\*\*Erratum\.\*\* (.*)$", text, re.MULTILINE)
+            said = (told[1], told[2], re.sub("^> ", "", told[4].strip(), flags=re.MULTILINE), erratum and erratum[1])
+            means = check and (check.paper, check.label, check.statement.strip(), check.erratum or None)
+            stale += [f"{name}: {told[3]}"] if said != means else []
+            seen += 1
+    assert seen > 100 and not stale, f"run .ci/execute.py on {stale}"
+
+
+def test_stored_feedback_says_what_the_code_says():
+    "Below `check(part)` of an assignment stands what the checker says of a right answer."
+    from comparison_hc.classroom.checking import Feedback, find_assignment
+
+    seen, stale = 0, []
+    for name in NOTEBOOKS:
+        opened = re.search(r'= open_assignment\(\\"([\w-]+)\\"\)', (ROOT / name).read_text(encoding="utf-8"))
+        if not re.match(r"nbs/7_classroom/7[1-8]_", name):
+            continue
+        assignment = find_assignment(opened[1])
+        for source, text in stored_texts(name):
+            if asked := re.fullmatch(r'check\("(\w+)"\)', source.strip()):
+                part = assignment.parts[asked[1]]
+                more = "; hidden ones are run when it is graded" if part.hidden else ""
+                says = repr(Feedback(assignment.name, part.name, part.title, more))
+                stale += [f"{name}: {part.name}"] if text != says else []
+                seen += 1
+    assert seen > 20 and not stale, f"run .ci/execute.py on {stale}"
+
+
 def test_the_lists_say_what_the_notebooks_say():
     "Subtitles, and on the page of all pages minutes, are those that stand in the first cells."
     import nbformat
@@ -184,6 +232,25 @@ def test_notebook_form(notebook):
     assert not path, f"an output of {notebook} shows a path of this machine: {path and path[0]}"
     errors = [cell.source for cell in cells for output in cell.get("outputs", []) if output.output_type == "error"]
     assert not errors, f"cells of {notebook} that ended with an error: {errors}; mend them and run .ci/execute.py"
+
+
+READ = re.compile(
+    r"```.*?```|\$\$.*?\$\$|\$[^$\n]+\$|`[^`\n]*`|\]\([^)\n]*\)|</?[a-zA-Z][^>\n]*>", re.DOTALL
+)  # no bare prose
+
+
+def raw_letters(prose):
+    "Powers and indices that are written as in code: 2^L, w_ij, κ_{ℓ+1}."
+    return re.findall(r"\S*\^\S*|(?<!\w)[^\W\d_]\u0304?_[\w{]\S*", READ.sub(" ", prose))
+
+
+@pytest.mark.parametrize("notebook", [name for name in NOTEBOOKS if re.match(r"nbs/[0-3]_", str(name))])
+def test_powers_and_indices_in_prose_are_formulas(notebook):
+    "2^L and w_ij are for code; a reader sees them as mathematics."
+    assert raw_letters("at most 2^k nodes, w_ij and β_{L−1} in $w_{ij}$ or `w_ij`") == ["2^k", "w_ij", "β_{L−1}"]
+    cells = json.loads(Path(ROOT, notebook).read_text(encoding="utf-8"))["cells"]
+    found = [raw for cell in cells if cell["cell_type"] == "markdown" for raw in raw_letters("".join(cell["source"]))]
+    assert not found, f"write these between dollars in {notebook}: {found}"
 
 
 def test_version_is_written_once():

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import threading
 import zipfile
+from http.client import HTTPConnection
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,8 @@ def python(distribution, tmp_path_factory):
     lite.copy_pyodide(distribution, folder, lite.NEEDED)
     lite.own_wheel(folder)
     lite.packed("tqdm", folder)
-    lite.enter_wheels(folder, {"comparison-hc": [*lite.NEEDED, "tqdm"]})
+    assert lite.compile_wheels(folder)
+    lite.enter_wheels(folder)
 
     def run(*files):
         words = ["node", str(HERE / "run.mjs"), str(folder), "comparison-hc", *map(str, files)]
@@ -91,12 +93,26 @@ def natively(name):
 
 @pytest.fixture(scope="module")
 def there(python):
-    "(digests of the main paths, what live pages show), from one start of Pyodide."
-    return [json.loads(line) for line in python(HERE / "main_paths.py", HERE / "live_pages.py").strip().splitlines()]
+    "(what was loaded when, digests of the main paths, what live pages show), from one start of Pyodide."
+    programs = [HERE / f"{name}.py" for name in ("loaded", "main_paths", "live_pages")]
+    return [json.loads(line) for line in python(*programs).strip().splitlines()]
+
+
+def test_large_libraries_come_with_what_needs_them_and_missing_ones_are_said(there):
+    steps = list(there[0].items())
+    assert steps[:4] == [
+        ("a tree", []),
+        ("a live page", []),
+        ("a table", ["pandas"]),
+        ("an estimator", ["pandas", "scikit-learn"]),
+    ]
+    said = [sentence for sentence, _ in steps[4:]]
+    assert len(said) == 2 and all("does not run in a browser" in sentence for sentence in said)
+    assert "cvxpy" in said[0] and "vl-convert-python" in said[1]
 
 
 def test_main_paths_give_the_same_bits(there):
-    there, here = there[0], natively("main_paths").digests()
+    there, here = there[1], natively("main_paths").digests()
     assert len(here) >= 20 and len(set(here.values())) == len(here)
     assert {step for step in here if there[step] != here[step]} == set()
     assert (
@@ -106,7 +122,7 @@ def test_main_paths_give_the_same_bits(there):
 
 def test_live_pages_open_without_threads_and_without_a_compiler_of_charts(there):
     here = asyncio.run(natively("live_pages").pages())
-    assert there[1] == here
+    assert there[2] == here
     assert all("sentence" not in kinds and kinds[-1] == "done" for _, kinds in list(here.values())[:-1])
 
 
@@ -118,22 +134,69 @@ def test_every_quick_check_holds_that_needs_no_cvxpy(request, python):
     assert all("cvxpy" in found[name][1] for name in BY_CVXPY)
 
 
+NARROW = ("int", "np.int_", "np.intc", "np.long")  # types that have 32 bits there
+REFUSE = ("np.bincount", "ThreadPoolExecutor")
+
+
+def narrow_calls(text):
+    "(line, call) of code that has fewer bits, or none at all, where an address has 32."
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Mult, ast.Pow, ast.LShift)):
+            sides = (node.left, node.right)
+            if any(isinstance(side, ast.Constant) and isinstance(side.value, float) for side in sides):
+                continue
+            for side in sides:
+                said = ast.unparse(side)
+                if (
+                    isinstance(side, (ast.Call, ast.Subscript))
+                    and said.startswith("np.arange(")
+                    and "dtype" not in said
+                ):
+                    yield node.lineno, f"a product of {said}"
+        if not isinstance(node, ast.Call):
+            continue
+        called = ast.unparse(node.func)
+        types = [word.value for word in node.keywords if word.arg == "dtype"]
+        types += node.args if called.endswith((".astype", ".view")) else []
+        names = {type.value if isinstance(type, ast.Constant) else ast.unparse(type) for type in types}
+        names |= {ast.unparse(type) for type in node.args} if called.startswith("np.") else set()
+        if names & {*NARROW} or called in REFUSE:
+            yield node.lineno, called
+
+
 def test_whole_numbers_are_said_to_have_64_bits():
     "No array of the platform's `int`, and no call that refuses 64 bits where an address has 32."
     found = []
     for path in sorted((ROOT / "comparison_hc").rglob("*.py")):
         if path.name in ("narrow.py", "grading.py") or path.name.startswith("assignment_"):  # graded natively
             continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.Call):
-                continue
-            called = ast.unparse(node.func)
-            types = [*node.args, *(word.value for word in node.keywords if word.arg == "dtype")]
-            is_int = called != "isinstance" and any(isinstance(t, ast.Name) and t.id == "int" for t in types)
-            typed = is_int and (called.endswith(".astype") or called.startswith("np."))
-            if typed or called in ("np.bincount", "ThreadPoolExecutor"):
-                found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {called}")
+        calls = narrow_calls(path.read_text(encoding="utf-8"))
+        found += [f"{path.relative_to(ROOT)}:{line}: {called}" for line, called in calls]
     assert not found, "write np.int64, and bincount, repeat or map_on_threads of ground.narrow: " + "; ".join(found)
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "x.astype(int)",
+        "x.astype('int')",
+        "x.astype(dtype=int)",
+        "x.astype(np.int_)",
+        "x.sum(axis=0, dtype=int)",
+        "np.zeros(n, int)",
+        "np.cumsum(x, dtype=np.intc)",
+        "np.fromiter(x, int)",
+        "x.view(int)",
+        "pd.Series(x, dtype='int')",
+        "y = np.arange(n) * n**2",
+        "y = 3 ** np.arange(n)",
+        "np.bincount(x)",
+    ],
+)
+def test_a_narrow_number_is_found_in_every_form(planted):
+    assert len(list(narrow_calls(planted))) == 1
+    for other in ("x.astype(np.int64)", "np.arange(n, dtype=np.int64) * n", "isinstance(x, int)", "np.repeat('i', 2)"):
+        assert list(narrow_calls(other)) == []
 
 
 # ---- the parts of a site that runs in the browser
@@ -233,6 +296,53 @@ def test_what_cannot_be_loaded_is_said_once():
         asyncio.run(drop.run_asking(work, never))
 
 
+def test_a_server_lets_a_browser_keep_what_has_not_changed(tmp_path):
+    files = ["index.html", "pyodide.asm.wasm", "app.0123abcdef12.js"]
+    for name in files:
+        (tmp_path / name).write_bytes(b"file")
+    with site_server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        line, told = HTTPConnection("127.0.0.1", server.server_port, timeout=60), {}
+        for name in files:
+            line.request("GET", f"/{name}?v=1")
+            answer = line.getresponse()
+            told[name] = answer.headers["Cache-Control"]
+            assert answer.read() == b"file" and answer.version == 11 and not answer.will_close
+            line.request("GET", f"/{name}", headers={"If-Modified-Since": answer.headers["Last-Modified"]})
+            again = line.getresponse()
+            assert again.status == 304 and again.read() == b""
+            if name.endswith("wasm"):
+                assert answer.headers["Content-Type"] == "application/wasm"
+        line.close()
+        server.shutdown()
+    assert told["index.html"] == told["pyodide.asm.wasm"] == "no-cache" and "immutable" in told["app.0123abcdef12.js"]
+
+
+def test_jupyterlab_gets_what_a_page_needs_and_says_what_is_missing(monkeypatch, tmp_path):
+    pytest.importorskip("jupyter_core")
+    for name in lite.EXTENSIONS:
+        (tmp_path / "labextensions" / name).mkdir(parents=True)
+        (tmp_path / "labextensions" / name / "package.json").write_text("{}")
+    monkeypatch.setattr("jupyter_core.paths.jupyter_path", lambda *parts: [str(tmp_path.joinpath(*parts))])
+    assert all(lite.labextension(name).is_dir() for name in lite.EXTENSIONS)
+    shutil.rmtree(tmp_path / "labextensions" / "anywidget")
+    with pytest.raises(InputError, match="pip install anywidget"):
+        lite.labextension("anywidget")
+
+
+def test_the_page_for_files_refuses_in_a_sentence_and_says_what_takes_long():
+    assert drop.refusal("a.csv", 1000) is None and "(" not in drop.reading("a.csv", 1000)
+    assert "50 MB" in drop.refusal("a.csv", 50_000_000) and "20 MB" in drop.refusal("a.csv", 50_000_000)
+    assert drop.refusal("a.csv", 10, 3).startswith("3 files")
+    assert "minutes" in drop.reading("a.csv", 5_000_000) and "minutes" not in drop.reading("a.csv", 1000)
+    rows = "i,j,k\n" + "dog,cat,hen\ncat,dog,hen\nhen,duck,cat\nduck,hen,dog\nhen,duck,dog\n"
+    wide = rows.encode("utf-16")
+    assert "--encoding" in drop.cluster_file("a.csv", wide, drop.cluster_words("triplets", "4-al")).said
+    assert drop.cluster_file("a.csv", wide, drop.cluster_words("triplets", "4-al", None, "utf-16")).worked
+    for name in ("", "x" * 300 + ".csv", ".."):
+        assert drop.cluster_file(name, rows.encode(), drop.cluster_words("triplets", "4-al")).worked
+
+
 # ---- in Chromium
 
 
@@ -314,6 +424,25 @@ def test_a_dropped_file_becomes_a_tree(opened):
     page.set_input_files("#drop-file", files=[dict(name="bad.csv", mimeType="text/csv", buffer=b"a,b\nc,d\n")])
     page.wait_for_function("() => /cannot/.test(document.getElementById('drop-said').textContent)", timeout=MINUTES)
     assert "3 columns" in page.inner_text("#drop-log") and page.locator("#drop-frame").is_hidden()
+    assert page.locator("#drop-save").is_hidden()
+
+
+def test_a_file_that_is_dropped_before_python_is_there_is_read_wherever_it_falls(opened):
+    page, address = opened
+    page.goto(address + "drop.html")
+    dropped = """(text) => {
+        const data = new DataTransfer();
+        data.items.add(new File([text], "early.csv"));
+        const how = {dataTransfer: data, bubbles: true, cancelable: true};
+        return document.body.dispatchEvent(new DragEvent("drop", how));
+    }"""
+    assert page.locator("#drop-example:disabled").count() == 1
+    assert page.evaluate(dropped, "i,j,k\na,b,c\nb,a,c\nc,b,a\n") is False  # else the browser would leave the page
+    assert "early.csv" in page.inner_text("#drop-said")
+    page.wait_for_function(DONE, timeout=MINUTES)
+    assert "early.csv: the tree is below" in page.inner_text("#drop-said")
+    marks = page.evaluate("performance.getEntriesByType('mark').map(mark => mark.name)")
+    assert [mark for mark in marks if mark.startswith("chc: ")][-1] == "chc: ready"
 
 
 def test_a_page_of_the_book_runs_in_jupyterlite(request, opened):

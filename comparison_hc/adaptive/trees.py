@@ -70,7 +70,7 @@ def _caterpillar(n, rng):
 
 
 def _uniform(n, rng):
-    return grown_at(n, rng.integers(0, 2 * np.arange(1, n) - 1).tolist())
+    return grown_at(n, rng.integers(0, 2 * np.arange(1, n, dtype=np.int64) - 1).tolist())
 
 
 def _split(n, rng):

@@ -138,6 +138,9 @@ def site_notebook(
         text = below(shown["source"]) if below and cell["cell_type"] == "code" and "#| export" in source else ""
         if text:
             cells.append(dict(id=f"{cell['id']}-below", cell_type="markdown", metadata={}, source=text))
+    folded = [cell for cell in cells if "hide-cell" in cell["metadata"].get("tags", [])]
+    for number, cell in enumerate(folded if len(folded) > 1 else [], 1):
+        cell["metadata"]["mystnb"]["code_prompt_show"] = f"Show a worked solution, {number} of {len(folded)}"
     language = dict(name="python", pygments_lexer="python")
     kernel = dict(name="python3", display_name="Python 3", language="python")
     return dict(cells=cells, metadata=dict(language_info=language, kernelspec=kernel), nbformat=4, nbformat_minor=5)

@@ -58,7 +58,7 @@ def cluster_file(
     add_cluster(parser.add_subparsers())
     said = StringIO()
     with tempfile.TemporaryDirectory() as folder, redirect_stdout(said), redirect_stderr(said):
-        short = Path(name.replace("\\", "/")).name[-100:] or "file"  # a system has a limit for names
+        short = Path(name.replace("\\", "/")).name[-100:].lstrip(".") or "file"  # a system has a limit for names
         source, target = Path(folder) / short, Path(folder) / "out" / "page.html"
         target.parent.mkdir()
         try:

@@ -357,7 +357,8 @@ def build_lite(
 ):
     "Add pages that run in the browser to a site. Raises `InputError`."
     say("JupyterLite")
-    extensions = [labextension(name) for name in EXTENSIONS]
+    extensions = [str(labextension(name)) for name in EXTENSIONS]
+    build = dict(ignore_sys_prefix=["federated_extensions"], federated_extensions=extensions)
     with tempfile.TemporaryDirectory() as place:
         contents = Path(place) / "contents"
         for page in book.reading_path:
@@ -366,9 +367,10 @@ def build_lite(
             (contents / page.path).write_text(json.dumps(browser_notebook(notebook)), encoding="utf-8")
         if (book.root / "figures").is_dir():
             shutil.copytree(book.root / "figures", contents / "figures")
+        settings = json.dumps(dict(LiteBuildConfig=build))
+        Path(place, "jupyter_lite_config.json").write_text(settings, encoding="utf-8")
         words = [sys.executable, "-m", "jupyterlite_core", "build", "--no-sourcemaps", "--contents", str(contents)]
         words += ["--apps", "notebooks", "--apps", "lab", "--output-dir", str(out / "lite"), "--lite-dir", place]
-        words += ["--ignore-sys-prefix", *(f"--LiteBuildConfig.federated_extensions={path}" for path in extensions)]
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=place)
     if done.returncode:
         raise InputError(f"JupyterLite was not built: {(done.stderr or done.stdout).strip()[-4000:]}")

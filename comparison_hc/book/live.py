@@ -80,7 +80,10 @@ def loads_text(
         f"[The page for a file](drop.md) loads {size / 1e6:.0f} MB, and pandas and scikit-learn only where a method "
         "needs them."
     )
-    about = "Python is loaded by the reader's browser from this site, once: on the second visit it is there already."
+    about = (
+        "The reader's browser loads Python from this site, and keeps the files: a second visit sends none again. "
+        "Python itself starts anew on every visit, and imports what a page uses."
+    )
     return "\n".join([about, "", "| when | size | what |", "|---|---|---|", *rows, "", drop])
 
 # %% ../../nbs/9b_book/99lw_live.ipynb #live-page

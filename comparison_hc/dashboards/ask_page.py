@@ -235,7 +235,12 @@ def page_spec(
         for form in forms
     )
     exports = exports and f'<div class="ask-row" role="group" aria-label="save"><span>Save:</span>{exports}</div>'
-    html = Template(static_text("ask.html")).substitute(exports=exports, more=more_html(found, WORDS, SOURCES, pages))
+    buttons = [
+        f'<button type="button" class="ask-small" data-words title="{escape(text)}">{name}</button>'
+        for name, text in found.items()
+    ]
+    more = more_html(found, WORDS, SOURCES, pages)
+    html = Template(static_text("ask.html")).substitute(exports=exports, tries="".join(buttons), more=more)
     return dict(html=html, charts={}, emoji=emoji, silence=NO_REPLY)
 
 

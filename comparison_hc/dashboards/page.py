@@ -103,11 +103,14 @@ def page_widget(
     library = vega_library() if spec["charts"] else ""
 
     class DashboardWidget(anywidget.AnyWidget):
-        _esm = f"{library}\n{bundle([*modules_of(name), 'begin.mjs'])}"
+        _esm = static_text("later.mjs")  # small: what is not read within two seconds is given up for good
         _css = style_of(name)
         spec = traitlets.Dict().tag(sync=True)
+        page = traitlets.Unicode().tag(sync=True)
 
-    widget = DashboardWidget(spec=spec)
+    text = f"{library}\n{bundle([*modules_of(name), 'begin.mjs'])}"
+    address = f"data:text/javascript;base64,{base64.b64encode(text.encode()).decode()}"
+    widget = DashboardWidget(spec=spec, page=address)
     widget.on_msg(lambda _, message, __: heard(widget, message))
     return widget
 

@@ -145,7 +145,9 @@ def measure_event(
     else:
         words = no_means(s, axis)
     words += " Marks: what this visit has drawn here. Dotted: now. Dashed: where a theorem begins"
-    words += ", Theorems 2 to 4 with the small constants." if shown["rows"]["bounds"] else "; none begins on this axis."
+    drawn = [row["text"] for row in shown["rows"]["bounds"]]
+    later = any(text.startswith("Theorem") for text in drawn)  # of 2 to 4; Theorem 1's have names of methods
+    words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 do not begin on this axis."
     return dict(kind="measure", show={"measure": shown, "measure-axis": axis.title, "measure-words": words})
 
 

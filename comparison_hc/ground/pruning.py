@@ -109,7 +109,7 @@ def best_by_sets(
     "The best pruning by dynamic programming over (place in the row, unmatched clusters, set of classes)."
     n_classes = top.n_classes
     n_sets, spare = 2**n_classes, max(k - n_classes, 0)
-    sets, bits = np.arange(n_sets), 2 ** np.arange(n_classes)[:, None]
+    sets, bits = np.arange(n_sets), 2 ** np.arange(n_classes, dtype=np.int64)[:, None]
     without = np.where(sets & bits, sets ^ bits, n_sets)  # without[c, S] = S less c; n_sets is a set that never occurs
     place = top.places()
     G = np.full((len(place), spare + 1, n_sets + 1), _NEVER, dtype=np.int32)

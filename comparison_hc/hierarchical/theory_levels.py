@@ -43,7 +43,7 @@ def clusters_at_level(
     n_levels,  # L
 ):  # (L + 1,) n_0, …, n_L; their sum is 2^L
     "Number of pure clusters at every level, seen from one of them."
-    return np.r_[2 ** np.arange(n_levels)[::-1], 1]
+    return np.r_[2 ** np.arange(n_levels, dtype=np.int64)[::-1], 1]
 
 
 def level_shares(

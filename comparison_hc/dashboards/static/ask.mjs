@@ -28,6 +28,7 @@ begin.start = (root, connect, spec) => {
   }
   root.addEventListener("click", ({target, detail}) => {
     const wished = target.closest("[data-do]")?.dataset;
+    if ("words" in target.dataset) put({notes: `<p>${target.title}</p>`});
     if (wished && (detail < 2 || wished.do !== "answer"))         // the second half of a double click is no answer
       wish({do: wished.do, form: wished.form, answer: +wished.answer});
   });

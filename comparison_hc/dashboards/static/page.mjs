@@ -62,7 +62,7 @@ function conversation({root, view}, connect, heard) {
   return settings => {
     [started, root.dataset.asked] = [performance.now(), count += 1];
     [silence, late].forEach(timer => clearTimeout(timer));
-    silence = setTimeout(() => say("no answer yet: is the kernel still running?"), 10000);
+    silence = setTimeout(() => say("no answer yet: Python is busy, or was stopped"), 10000);
     late = setTimeout(() => root.classList.add("chc-late"), 400);             // old results fade while new ones come
     ask({number: `${view}:${count}`, settings});
   };
@@ -87,19 +87,19 @@ export function show(root, connect, spec, extend = () => ({})) {
     if (kind === "done") page.charts.measure?.draw({rows: {visits: [...rows.values()]}});
   });
   const remember = () => sayThere({...asked, at: []});
-  function again(wanted) {
+  function again(wanted, words = []) {
     if (wanted) putSettings(root, wanted);
-    [asked, notes] = [readSettings(root, spec.start), new Set()];
+    [asked, notes] = [readSettings(root, spec.start), new Set(words)];
     own.asked?.();
     ask(asked);
   }
   listen(root, () => again());
   again(said);
   root.addEventListener("change", ({target}) => target.dataset.setting && remember());
-  root.addEventListener("click", async ({target: {dataset: {save, preset}}}) => {
+  root.addEventListener("click", async ({target: {title, dataset: {save, preset}}}) => {
     const code = () => spec.code.replace("SETTINGS", JSON.stringify(asked));
     if (save) keep(`${spec.name}.${save}`, await (forms[save] ?? code)(root, [...rows.values()]));
-    if (preset) remember(again(name => [JSON.parse(preset)[name] ?? []].flat().map(String)));
+    if (preset) remember(again(name => [JSON.parse(preset)[name] ?? []].flat().map(String), [title]));
   });
   if (isAlone()) window.addEventListener("hashchange", () => again(said));             // another link to the same page
 }
