@@ -392,6 +392,29 @@ def test_more_than_eight_classes_differ_in_colour_or_shape():
     assert len(set(looks)) == 64 and points["color"]["scale"]["domain"] == [str(i) for i in range(64)]
 
 
+def seen_without_green_cones(colour):
+    "CIELAB of"  # rrggbb" as a deuteranope sees it (Machado, Oliveira and Fernandes 2009, severity 1)."
+    code = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(code <= 0.04045, code / 12.92, ((code + 0.055) / 1.055) ** 2.4)
+    seen = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
+    xyz = to_xyz @ np.clip(seen @ linear, 0, 1) / np.array([0.9505, 1, 1.089])
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def test_branches_where_classes_meet_look_like_no_class_to_the_colour_blind():
+    spec = Dendrogram.from_merges(chain(9).children).chart(labels=range(9)).to_dict()
+    mixed, classes = set(), set()
+    for layer in spec["layer"]:
+        colour = layer["encoding"].get("color", {})
+        mixed |= {colour["value"]} if "condition" in colour and "value" in colour else set()
+        classes |= set(colour.get("condition", {}).get("scale", {}).get("range", []))
+    assert len(mixed) == 1 and len(classes) == 8
+    (grey,) = map(seen_without_green_cones, mixed)
+    assert min(np.linalg.norm(grey - seen_without_green_cones(colour)) for colour in classes) > 25
+
+
 @pytest.mark.parametrize("n_leaves, orientation", [(2, "left"), (60, "left"), (60, "top"), (3000, "left")])
 def test_charts_render(n_leaves, orientation, tmp_path):
     Z = hierarchy.linkage(np.random.default_rng(0).normal(size=(n_leaves, 2)), "average")

@@ -180,7 +180,7 @@ class ChartLook:
         if not self.classes:
             return alt.value("#555555")
         pure = alt.Color(f"{field}:N", scale=self.colours, legend=None)
-        return alt.condition(f"isValid(datum.{field})", pure, alt.value("#8a8a8a"))
+        return alt.condition(f"isValid(datum.{field})", pure, alt.value("#444444"))
 
 # %% ../../nbs/0_ground/02w_drawing.ipynb #drawing-layers
 def branch_layers(

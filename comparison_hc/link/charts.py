@@ -51,7 +51,7 @@ def execution_tree_chart(
         .encode(x=alt.X("low:Q", title=letter, scale=UNIT_INTERVAL), x2="high:Q", y=y)
     )
     text = (
-        alt.Chart(table[table.high - table.low > 0.02 * table.clusters.str.len()])
+        alt.Chart(table[table.high - table.low > 0.016 * table.clusters.str.len()])
         .mark_text(color="black")
         .encode(x=alt.X("middle:Q", title=letter), y=y, text="clusters:N")
     )

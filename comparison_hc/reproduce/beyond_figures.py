@@ -227,19 +227,25 @@ def equal_budget_chart(
 def wrong_answers_chart(
     kept,  # `pandas.DataFrame` from `one_row_a_run`
 ):  # Altair chart
-    "Mean AARI and mean excess of Dasgupta's cost against ε."
+    "Mean AARI (above) and mean excess of Dasgupta's cost against ε: panels for kernels, votes and questions."
     import altair as alt
 
     x = alt.X("epsilon:Q", title="probability ε of a wrong answer", axis=alt.Axis(values=sorted(set(kept["epsilon"]))))
     n = kept["repetition"].nunique()
     aari, excess = _means(kept, "aari"), _means(kept, "excess")
+    ends = alt.Scale(domain=[float(excess["low"].min()), float(excess["high"].max())])
     high_is_good = alt.Y("value:Q", title=f"AARI, mean of {n} (high is good)", scale=alt.Scale(domain=[0, 1]))
-    low_is_good = alt.Y("value:Q", title=f"excess cost, mean of {n} (low is good)")
-    shown = set(aari["method"])
-    return alt.hconcat(
-        _lines(aari, x, high_is_good, shown).properties(width=260, height=240),
-        _lines(excess, x, low_is_good, shown).properties(width=260, height=240),
-    )
+    low_is_good = alt.Y("value:Q", title=f"excess cost, mean of {n} (low is good)", scale=ends)
+    shown, panels = set(aari["method"]), []
+    for means, y in ((aari, high_is_good), (excess, low_is_good)):
+        asked = means["method"].str.contains("act") | means["method"].isin(["SL", "CL"])
+        kernel = means["method"].str.contains("K–AL") & ~asked
+        parts = {"given answers, kernels": kernel, "given answers, votes": ~kernel & ~asked, "asking": asked}
+        panels += [
+            _lines(means[rows], x, y, shown).properties(width=145, height=190, title=title)
+            for title, rows in parts.items()
+        ]
+    return alt.concat(*panels, columns=3)
 
 # %% ../../nbs/9_reproduce/93bw_beyond_figures.ipynb #7e054d38
 def _budget_summary(table):

@@ -64,7 +64,8 @@ def data_chart(
     def scale(part):
         return alt.Scale(domain=list(_LOOKS), range=[look[part] for look in _LOOKS.values()])
 
-    legend = alt.Legend(title="method", symbolOpacity=1)  # that of the band would fade it
+    # below the panels, so that they fill a page; that of the band would fade it
+    legend = alt.Legend(title="method", symbolOpacity=1, orient="bottom", columns=3)
     x = alt.X(
         "p:Q",
         title="p, share of all comparisons",
@@ -84,7 +85,7 @@ def data_chart(
     free = "independent" if summary["dataset"].nunique() > 1 else "shared"
     return (
         alt.layer(band, line, point, data=data)
-        .properties(width=200, height=200)
+        .properties(width=175, height=200)
         .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=3)
         .resolve_scale(y=free)
     )
@@ -255,7 +256,8 @@ def car_chart(
 
     methods = zip(summary["method"], summary["dimension"])
     shown = summary.assign(tree=[name if d == 0 else f"{name}, d = {d}" for name, d in methods])
-    data = shown.melt(["tree", "method"], ["purity", "ari", "agreement"], var_name="measure")
+    measures = ["purity", "ARI", "agreement"]
+    data = shown.rename(columns={"ari": "ARI"}).melt(["tree", "method"], measures, var_name="measure")
     colour = alt.Color(
         "method:N",
         scale=alt.Scale(
@@ -273,7 +275,7 @@ def car_chart(
             color=colour,
         )
         .properties(width=190)
-        .facet(alt.Facet("measure:N", sort=["purity", "ari", "agreement"], title=None), columns=3)
+        .facet(alt.Facet("measure:N", sort=measures, title=None), columns=3)
     )
 
 # %% ../../nbs/9_reproduce/92bw_f19_data_figures.ipynb #58c7371c

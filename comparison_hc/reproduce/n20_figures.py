@@ -186,7 +186,7 @@ def agreement_chart(
         text=alt.Text("ari:Q", format=".2f"),
         color=alt.condition("datum.ari > 0.6", alt.value("white"), alt.value("black")),
     )
-    size = 26 * len(order)
+    size = max(26 * len(order), 140)  # not narrower than the words above it: they would push the axis away
     return (
         alt.layer(cell, text, data=data)
         .properties(width=size, height=size)

@@ -35,8 +35,11 @@ def _lines(data, x, y, color, dash):
     "Lines and points, in two layers: where one mark draws both, the legend of the dashes stays empty."
     import altair as alt
 
-    base = alt.Chart(data).encode(x, y, color)
-    return base.mark_line().encode(dash) + base.mark_point(filled=True, opacity=1)
+    base, looks = alt.Chart(data).encode(x, y, color), color.to_dict()
+    shape = alt.Shape(f"{looks['field']}:N", title=looks["title"], sort=looks["sort"])
+    shape.scale = alt.Scale(domain=looks["scale"]["domain"])
+    detail = alt.Detail(dash.to_dict()["field"] + ":N")
+    return base.mark_line().encode(dash) + base.mark_point(filled=True, opacity=1, size=36).encode(shape, detail)
 
 
 def _log_axis(column, title):
@@ -158,15 +161,14 @@ def family_chart(
     import altair as alt
 
     scale = alt.Scale(domain=list(FAMILIES), range=_COLOURS)
-    lines = (
-        alt.Chart(summary[summary["method"] == "AddS-3"])
-        .mark_line(point=True)
-        .encode(
-            alt.X("exponent:Q", title="a, |T| = n (ln n)^a", scale=alt.Scale(zero=False)),
-            alt.Y("recovered:Q", title="share proved, AddS-3"),
-            alt.Color("family:N", sort=list(FAMILIES), scale=scale, title="F_in over F_out"),
-        )
+    title = "F_in over F_out"
+    base = alt.Chart(summary[summary["method"] == "AddS-3"]).encode(
+        alt.X("exponent:Q", title="a, |T| = n (ln n)^a", scale=alt.Scale(zero=False)),
+        alt.Y("recovered:Q", title="share proved, AddS-3"),
+        alt.Color("family:N", sort=list(FAMILIES), scale=scale, title=title),
     )
+    shape = alt.Shape("family:N", sort=list(FAMILIES), title=title, scale=alt.Scale(domain=list(FAMILIES)))
+    lines = base.mark_line() + base.mark_point(filled=True, opacity=1, size=45).encode(shape)
     own = summary[summary["method"] == "similarities"].groupby("family", as_index=False)["recovered"].mean()
     bars = (
         alt.Chart(own)
