@@ -175,19 +175,19 @@ class LivePage:
         memory = {}
         found = dict.fromkeys(self._key(each, names) for each in grid)  # the file's order is that of the grid
         slow = {name: [*values[name]] for name in self.slow if name in values}
-        grid.sort(key=lambda setting: [each.index(setting[name]) for name, each in slow.items()])
-        for done, setting in enumerate(grid, 1):
-            events = list(self.work(self.settings(**setting, **self.stored), no_step, memory))
+        grid.sort(key=lambda chosen: [each.index(chosen[name]) for name, each in slow.items()])
+        for done, chosen in enumerate(grid, 1):
+            events = list(self.work(self.settings(**chosen, **self.stored), no_step, memory))
             last = {event["kind"]: at for at, event in enumerate(events)}
             kept = [e for at, e in enumerate(events) if e["kind"] not in self.final or last[e["kind"]] == at]
-            found[self._key(setting, names)] = kept
+            found[self._key(chosen, names)] = kept
             if progress:
                 progress(done, len(grid))
         return stored_answers(names, found)
 
-    def _key(self, setting, names):
+    def _key(self, chosen, names):
         "Under which a stored answer is found."
-        return tuple(key_text(setting[name]) for name in names)
+        return tuple(key_text(chosen[name]) for name in names)
 
     def static(self, progress=None, values=None, pages=None):
         "The same page with stored answers; `progress` is called with (settings done, settings in all)."
