@@ -173,7 +173,7 @@ class LivePage:
         names = [name for name, each in values.items() if len(each) > 1]
         grid = [dict(zip(values, chosen)) for chosen in product(*values.values())]
         memory = {}
-        found = dict.fromkeys(self._key(each, names) for each in grid)  # the file's order is that of the grid
+        found = dict.fromkeys(self._key(chosen, names) for chosen in grid)  # the file's order is that of the grid
         slow = {name: [*values[name]] for name in self.slow if name in values}
         grid.sort(key=lambda chosen: [each.index(chosen[name]) for name, each in slow.items()])
         for done, chosen in enumerate(grid, 1):
