@@ -1,5 +1,4 @@
-// What a reader takes along: the numbers of a visit as a table, and the page as a picture. Its SVG is HTML inside, with
-// the rules that it needs and without what only a screen can use, so it is for browsers.
+// Taken along: a visit's numbers as a table, the page as a picture (SVG around HTML and its rules, so for browsers).
 function drawing(root) {
   for (const each of root.querySelectorAll("input, option"))
     if (each.type === "range") each.setAttribute("value", each.value);
