@@ -333,7 +333,7 @@ _plant(
 _plant(
     "kernel_levels_are_separated",
     "hierarchical.theory_levels:clusters_at_level",
-    "2 ** np.arange(n_levels)[::-1]",
+    "2 ** np.arange(n_levels, dtype=np.int64)[::-1]",
     "2 ** np.arange(n_levels)",
     "clusters counted from the wrong end",
 )
