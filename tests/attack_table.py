@@ -6,6 +6,7 @@ import tempfile
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 from unittest.mock import patch
 
@@ -356,6 +357,9 @@ def targets():  # {name: function}
     for room in ROOMS:
         module = import_module(f"comparison_hc.{room}")
         found.update((name, getattr(module, name)) for name in module.__all__)
+    for name, what in found.items():
+        if ismodule(what):  # of the name of its function, which it stands in for
+            found[name] = getattr(what, name)
     for module, names in MORE.items():
         found.update((name, getattr(import_module(f"comparison_hc.{module}"), name)) for name in names)
     for name, kind in (("ComparisonHC", ComparisonHC), ("ComparisonClustering", ComparisonClustering)):
