@@ -8,6 +8,8 @@ import ast
 import importlib.util
 import json
 import re
+import socket
+import struct
 import threading
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -669,3 +671,17 @@ def test_all_pages_have_no_fault(request, tmp_path, browser):
     needs_builder()
     site.build_site(tmp_path / "out", all_commands())
     checked(browser, tmp_path / "out", (390, 1280))
+
+
+def test_a_reader_who_leaves_in_the_middle_is_no_fault_to_speak_of(tmp_path, capfd):
+    (tmp_path / "index.html").write_bytes(b"x" * 20_000_000)
+    with site_server(tmp_path) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", server.server_port)) as line:
+                line.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # leave without a word
+                line.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{server.server_port}\r\n\r\n".encode())
+                line.recv(1000)
+        assert urlopen(f"http://127.0.0.1:{server.server_port}/").status == 200
+        server.shutdown()
+    assert "Traceback" not in capfd.readouterr().err

@@ -7,6 +7,7 @@ quick check there that needs no cvxpy, and opens a page of the book in JupyterLi
 
 import ast
 import asyncio
+import hashlib
 import importlib.util
 import json
 import re
@@ -16,6 +17,7 @@ import sys
 import threading
 import zipfile
 from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -228,6 +230,41 @@ def test_a_lock_file_names_what_is_there_and_nothing_that_is_not(tmp_path):
         lite.check_pyodide(source)
     with pytest.raises(InputError, match="--pyodide"):
         lite.check_pyodide(tmp_path / "nowhere")
+
+
+class _Half(BaseHTTPRequestHandler):
+    "A host that promises more than it sends."
+
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        self.wfile.write(b"half")
+
+    def log_message(self, *words):
+        pass
+
+
+def test_half_a_file_is_refused_and_so_is_another_one(tmp_path):
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Half) as host:
+        threading.Thread(target=host.serve_forever, daemon=True).start()
+        with pytest.raises(
+            InputError, match="--pyodide must be .* of 1,000 bytes came|--pyodide must be .*IncompleteRead"
+        ):
+            lite.read_file(f"http://127.0.0.1:{host.server_port}", "pyodide.js")
+        host.shutdown()
+    source = tmp_path / "source"
+    source.mkdir()
+    for name in lite.CORE:
+        (source / name).write_bytes(b"core")
+    (source / "a.whl").write_bytes(b"cut")
+    entry = dict(file_name="a.whl", depends=[], name="a", sha256=hashlib.sha256(b"whole").hexdigest())
+    (source / "pyodide-lock.json").write_text(json.dumps(dict(info=dict(version="0.27.7"), packages=dict(a=entry))))
+    with pytest.raises(InputError, match="--pyodide must be a distribution whose a.whl has the digest"):
+        lite.copy_pyodide(source, tmp_path / "made", ["a"])
+    (source / "a.whl").write_bytes(b"whole")
+    lite.copy_pyodide(source, tmp_path / "again", ["a"])
+    assert (tmp_path / "again" / "a.whl").read_bytes() == b"whole"
 
 
 def test_lite_and_pyodide_come_together(tmp_path, capsys):

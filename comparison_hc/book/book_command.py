@@ -84,6 +84,13 @@ class _Quiet(SimpleHTTPRequestHandler):
         super().end_headers()
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        "A reader who leaves in the middle of a page is no fault to speak of."
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def site_server(
     folder,  # of the site
     port=None,  # as for `free_port`
@@ -91,7 +98,7 @@ def site_server(
     "A server of a folder on the loopback. Raises `InputError` if there is no site, or the port is taken."
     rule = "a folder with a site (make one with: comparison-hc book build)"
     require((Path(folder) / "index.html").is_file(), "--folder", rule, str(folder))
-    return ThreadingHTTPServer(("127.0.0.1", free_port(port)), partial(_Quiet, directory=str(folder)))
+    return _Server(("127.0.0.1", free_port(port)), partial(_Quiet, directory=str(folder)))
 
 
 def serve_command(args):

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from http.client import HTTPException
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.request import urlopen
@@ -67,11 +68,13 @@ def read_file(
     try:
         if re.match("https?://", str(source)):
             with urlopen(f"{str(source).rstrip('/')}/{name}", timeout=60) as answer:
-                data = answer.read(MOST_BYTES + 1)
+                data, whole = answer.read(MOST_BYTES + 1), answer.headers["Content-Length"]
             require(len(data) <= MOST_BYTES, "--pyodide", f"files of at most {MOST_BYTES:,} bytes", name)
+            if whole is not None and len(data) < int(whole):
+                raise ConnectionError(f"{len(data):,} of {int(whole):,} bytes came")
             return data
         return (Path(source) / name).read_bytes()
-    except OSError as error:
+    except (OSError, HTTPException, ValueError) as error:
         rule = f"a folder or an address with the files of Pyodide {PYODIDE}, {name} among them"
         raise InputError(f"--pyodide must be {rule}; got {source}: {error}") from None
 
@@ -113,8 +116,12 @@ def copy_pyodide(
     lock = check_pyodide(source)
     lock["packages"] = {name: lock["packages"][name] for name in sorted(closure(lock["packages"], wanted))}
     folder.mkdir(parents=True)
-    for name in (*CORE, *(entry["file_name"] for entry in lock["packages"].values())):
-        (folder / name).write_bytes(read_file(source, name))
+    digests = {entry["file_name"]: entry.get("sha256") for entry in lock["packages"].values()}
+    for name in (*CORE, *digests):
+        data, wanted = read_file(source, name), digests.get(name)
+        found = hashlib.sha256(data).hexdigest()
+        require(wanted in (None, found), "--pyodide", f"a distribution whose {name} has the digest {wanted}", found)
+        (folder / name).write_bytes(data)
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
 
 # %% ../../nbs/9b_book/99iw_lite.ipynb #lite-wheels
