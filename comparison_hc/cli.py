@@ -499,6 +499,10 @@ def main(
         message, code = _short(str(error)), 2
     except MemoryError:
         message, code = "there is not enough memory for this", 2
+    except ImportError as error:  # a library that is there, and that a limit of memory keeps out
+        if "failed to map" not in str(error) and "cannot allocate memory" not in str(error).lower():
+            raise
+        message, code = "there is not enough memory for this", 2
     except LookupError as error:
         if "encoding" not in str(error):
             raise

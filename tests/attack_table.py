@@ -6,6 +6,7 @@ import tempfile
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
+from inspect import ismodule
 from pathlib import Path
 from unittest.mock import patch
 
@@ -40,8 +41,8 @@ MERGES = ("single", "complete")
 TOGETHER = (LABELS[:, None] == LABELS) / 3
 LEARNED = learn_linkage(TASKS)
 save_model(learn_model(TASKS), FOLDER / "model.json")
-(FOLDER / "class").mkdir()
-(FOLDER / "class" / "ada.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
+(FOLDER / "submissions").mkdir()
+(FOLDER / "submissions" / "ada.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}')
 
 
 class Strange:
@@ -308,7 +309,7 @@ OWN = {  # what one function wants otherwise
     "student_version": dict(notebook={"cells": [], "metadata": {}}),
     "generate": dict(folder=FOLDER / "course", names=["few-triplets"]),
     "new_assignment": dict(name="my-own", folder=FOLDER / "new"),
-    "grade_folder": dict(source=find_source("few-triplets"), folder=FOLDER / "class"),
+    "grade_folder": dict(source=find_source("few-triplets"), folder=FOLDER / "submissions"),
 }
 SECONDS = {  # what is no bad value, but hours of work
     "whatif": {"repeat": ["None"], "exact": ["True"], "n_jobs": ["-1"]}
@@ -356,6 +357,9 @@ def targets():  # {name: function}
     for room in ROOMS:
         module = import_module(f"comparison_hc.{room}")
         found.update((name, getattr(module, name)) for name in module.__all__)
+    for name, what in found.items():
+        if ismodule(what):  # of the name of its function, which it stands in for
+            found[name] = getattr(what, name)
     for module, names in MORE.items():
         found.update((name, getattr(import_module(f"comparison_hc.{module}"), name)) for name in names)
     for name, kind in (("ComparisonHC", ComparisonHC), ("ComparisonClustering", ComparisonClustering)):

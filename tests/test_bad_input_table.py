@@ -1,5 +1,6 @@
 """A small part of what `python tests/attack.py` does: every public name is met, and the same values every time."""
 
+import io
 import sys
 import warnings
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import attack
 import attack_commands
 import pytest
+
+from comparison_hc.flat.streams import adds_from_file
+from comparison_hc.ground.files import JournalError, LockedFile, alone
 
 
 def test_every_public_name_is_attacked_or_left_out_for_a_reason():
@@ -20,8 +24,8 @@ def test_every_public_name_is_attacked_or_left_out_for_a_reason():
 
 def test_a_part_of_the_bad_values_is_refused_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    covered, _, n_calls, failures = attack.attack_names(share=40)
-    assert failures == [] and covered > 100 and n_calls > 500
+    covered, lacking, n_calls, failures = attack.attack_names(share=40)
+    assert failures == [] and lacking == [] and covered > 100 and n_calls > 500
 
 
 def test_every_option_of_every_command_is_in_the_table():
@@ -33,7 +37,7 @@ def test_every_option_of_every_command_is_in_the_table():
 
 def test_a_part_of_the_bad_words_is_refused_in_a_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    failures, quick = [], attack_commands.one_in(16)
+    failures, quick = [], attack_commands.one_in(48)
     tried = attack_commands.attack_words(
         attack_commands.calls(), failures, lambda what: quick(what) and " = " in what and what.split()[0] in QUICK
     )
@@ -80,3 +84,32 @@ def test_changed_files_and_journals(tmp_path, monkeypatch):
 def test_the_attack_notices(call, said):
     found = attack.outcome(call)
     assert found is None if said is None else said in found
+
+
+HELD = {  # a command, and the journal that somebody else is writing
+    "ask items.txt --journal held.jsonl": "held.jsonl",
+    "learn table.csv table.csv --out out.json --journal held.jsonl": "held.jsonl",
+    "plan --objects 6 --people 2 --minutes 1 --repeat 2 --jobs 1 --design triplets --journal held.jsonl": "held.jsonl",
+    "whatif planted --p 0.5 --n-pure 3 --repeat 1 --jobs 1 --journal held.jsonl": "held.jsonl",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="files are locked on POSIX only")
+@pytest.mark.parametrize("words, journal", HELD.items())
+def test_the_second_on_one_journal_is_refused_in_a_sentence(words, journal, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
+    monkeypatch.setattr("comparison_hc.people.session._PATIENCE", 0.1)
+    attack_commands.lay_out(tmp_path)
+    with LockedFile(journal):
+        assert attack_commands.main(words.split()) == 2
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("comparison-hc: ") and "nobody else is writing" in said and journal in said
+    assert Path(journal).read_bytes() == b""
+
+
+def test_the_second_on_one_checkpoint_is_refused_in_a_sentence(tmp_path):
+    (tmp_path / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n")
+    with alone(tmp_path / "kept.npz", "checkpoint"), pytest.raises(JournalError, match="nobody else is writing"):
+        adds_from_file(tmp_path / "answers.csv", n_objects=4, checkpoint=tmp_path / "kept.npz")
+    assert not (tmp_path / "kept.npz").exists()

@@ -50,6 +50,12 @@ def own(tmp_path_factory):
     sys.path.remove(str(folder))
 
 
+@pytest.mark.parametrize("seconds", [(n for n in [4]), "4", 0, float("nan"), None])
+def test_limits_are_numbers(seconds):
+    with pytest.raises(InputError, match="seconds must be"):
+        Limits(seconds=seconds)
+
+
 def submission(path, **answers):
     "The student's version with these answers."
     notebook = student_version(read_notebook(path))

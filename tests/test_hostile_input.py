@@ -404,6 +404,26 @@ def test_too_little_memory_is_a_sentence(monkeypatch, capsys):
     assert main(["data"]) == 2 and "memory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "said, memory",
+    [
+        ("libx.so: failed to map segment from shared object", True),
+        ("libx.so: cannot allocate memory in static TLS block", True),
+        ("No module named 'x'", False),
+    ],
+)
+def test_a_library_that_a_limit_of_memory_keeps_out_is_a_sentence(said, memory, monkeypatch, capsys):
+    def kept_out(*_):
+        raise ImportError(said)
+
+    monkeypatch.setattr("comparison_hc.datasets.list_datasets", kept_out)
+    if memory:
+        assert main(["data"]) == 2 and "not enough memory" in capsys.readouterr().err
+    else:
+        with pytest.raises(ImportError):
+            main(["data"])
+
+
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_ctrl_c_while_modules_are_read_ends_without_a_word():
     code = """

@@ -330,6 +330,28 @@ def test_jupyterlab_gets_what_a_page_needs_and_says_what_is_missing(monkeypatch,
         lite.labextension("anywidget")
 
 
+def test_a_picture_is_there_under_the_address_that_a_page_shows_first(monkeypatch, tmp_path):
+    "A browser asks for it beside `lite/notebooks` before JupyterLab puts the address among the contents."
+
+    def built(words, **_):
+        out = Path(words[words.index("--output-dir") + 1])
+        shutil.copytree(words[words.index("--contents") + 1], out / "files")
+        (out / "jupyter-lite.json").write_text(json.dumps({"jupyter-config-data": {}}))
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setattr(lite, "labextension", lambda name: tmp_path)
+    monkeypatch.setattr(lite.subprocess, "run", built)
+    book = read_book(ROOT / "nbs")
+    lite.build_lite(tmp_path, Book(book.root, book.of_room("6_dashboards")))
+    seen = 0
+    for path in (tmp_path / "lite" / "files").rglob("*.ipynb"):
+        for address in re.findall(r"!\[[^]]*\]\((\.\./[^)]*)\)", path.read_text(encoding="utf-8")):
+            seen += 1
+            assert (path.parent / address).is_file()
+            assert (tmp_path / "lite" / address.removeprefix("../")).is_file(), address
+    assert seen >= 6
+
+
 def test_the_page_for_files_refuses_in_a_sentence_and_says_what_takes_long():
     assert drop.refusal("a.csv", 1000) is None and "(" not in drop.reading("a.csv", 1000)
     assert "50 MB" in drop.refusal("a.csv", 50_000_000) and "20 MB" in drop.refusal("a.csv", 50_000_000)

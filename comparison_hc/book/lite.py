@@ -280,7 +280,10 @@ def browser_cell(
 BEGIN = (
     "**Run this page:** click into a cell and press Shift and Enter, from the top down, or *Run* → *Run All Cells*. "
 )
-WAIT = "The first time a star, `[*]`, stays for a while: Python and its libraries are being loaded."
+WAIT = (
+    "The first time a star, `[*]`, stays for a while: Python and its libraries are being loaded. There is no numba in "
+    "a browser: what it makes fast elsewhere gives the same results here, later."
+)
 
 
 def live_cells(
@@ -374,6 +377,8 @@ def build_lite(
         done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, cwd=place)
     if done.returncode:
         raise InputError(f"JupyterLite was not built: {(done.stderr or done.stdout).strip()[-4000:]}")
+    if (book.root / "figures").is_dir():  # a page shows a picture's address as it stands before JupyterLab mends it
+        shutil.copytree(book.root / "figures", out / "lite" / "figures", dirs_exist_ok=True)
     settings = out / "lite" / "jupyter-lite.json"
     found = json.loads(settings.read_text(encoding="utf-8"))
     kernel = found["jupyter-config-data"].setdefault("litePluginSettings", {})

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 
 from .checking import SECONDS, OutOfReach
@@ -34,7 +34,7 @@ class Limits:
     file_size: int = 20 << 20  # bytes of a file
 
     def __post_init__(self):
-        for name, value in asdict(self).items():
+        for name, value in vars(self).items():
             check_number(value, name, 0, open_low=True)
 
 
