@@ -43,6 +43,7 @@ from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arcs
 from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
 from comparison_hc.book.reference import command_text, item_text, plain
 from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_results
+from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
 from comparison_hc.dashboards.page import read_static_page
 from comparison_hc.dashboards.server import find_dashboard
@@ -601,6 +602,17 @@ def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
         pages = site.generated_pages(small, needed, {}, live.live_page(twins), reference=False)
         assert ('href="live/planted.html"' in pages["index.md"]) == bool(twins)
         assert "[One](routes.md#one): A page." in pages["index.md"] and "\ncontents\n" in pages["index.md"]
+
+
+def test_the_dashboard_of_a_lecture_is_the_stored_page_where_that_has_the_settings():
+    link = f"**[Set]({address('step', dict(at=3), n=12)})** and look"
+    ours, live_text = "<a href='../live/step.html#n=12&amp;shape=", "live/step.html"
+    text = site.stored_links(link, "7_classroom", live_text)
+    assert text.startswith(f"**{ours}") and "&amp;at=3'>Set</a>** and look" in text and "127.0.0.1" not in text
+    runs = "(once `comparison-hc dashboard step --port 8863` runs on your machine)"
+    assert site.stored_links(link, "7_classroom", "") == link.replace("** and", f"** {runs} and")  # no page is stored
+    other = link.replace("#n=12", "#n=26")  # nor has a stored page this value
+    assert site.stored_links(other, "7_classroom", live_text) == other.replace("** and", f"** {runs} and")
 
 
 def test_every_dashboard_has_a_twin_for_the_site():
