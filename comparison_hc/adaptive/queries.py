@@ -6,6 +6,7 @@
 __all__ = ['GrowingTree']
 
 # %% ../../nbs/3_adaptive/30_queries.ipynb #from-comparison-hc
+from .answers import MOST_ITEMS
 from .answers import Contradiction as Contradiction
 from .answers import check_binary_answers as check_binary_answers
 from .answers import check_items as check_items
@@ -18,9 +19,9 @@ class GrowingTree:
 
     def __init__(
         self,
-        n_items,  # how many items there will be, at least 1
+        n_items,  # how many items there will be, from 1 to MOST_ITEMS
     ):
-        n = check_integer(n_items, "n_items", 1, 10**7)
+        n = check_integer(n_items, "n_items", 1, MOST_ITEMS)
         self.n_items = n
         self.n_vertices = n  # inner vertices are numbered n, n + 1, … in the order in which they are made
         self.left = [-1] * (2 * n - 1)  # −1 is none

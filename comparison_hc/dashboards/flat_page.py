@@ -330,7 +330,7 @@ def flat_static(
     values=None,  # {name: list of values} of the controls; None for those of the settings
     pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
-    "The same page with stored answers. About two minutes of computing for all values, and a few MB."
+    "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 
 

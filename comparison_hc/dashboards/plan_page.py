@@ -211,7 +211,7 @@ def plan_static(
     values=None,  # {name: list of values} of the controls; None for those of the settings
     pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
 ):  # HTML
-    "The same page with stored answers. Under a minute of computing for all values."
+    "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 
 
