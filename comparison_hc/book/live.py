@@ -14,7 +14,7 @@ from .lite import CORE, KERNEL, closure
 from ..ground.workers import map_in_order
 
 # %% ../../nbs/9b_book/99lw_live.ipynb #live-twins
-TWINS = ("plan", "planted", "link", "flat", "ask", "step")  # those that take longest first
+TWINS = ("planted", "link", "flat", "plan", "step", "ask")  # those that take longest first
 
 
 def _write_twin(folder, name):
