@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PICTURE', 'CODE', 'DEFINITION', 'NUMBERED', 'ROOM_OF', 'why_unchecked', 'mentions', 'Shown', 'shown_results',
-           'told_on', 'claims_of', 'paper_page', 'theory_pages']
+           'told_on', 'claims_of', 'shown_on', 'paper_page', 'theory_pages']
 
 # %% ../../nbs/9b_book/99fw_statements.ipynb #6ba5da6e
 import json
@@ -233,7 +233,26 @@ def _pages_line(pages):
     return " · ".join(f"[{page.number}](/{page.path})" for page in pages)
 
 
-def _item_text(item, about, pages, checks, figures, results, homes):
+def shown_on(
+    figure,  # `Reproduction`
+    book,  # `Book`
+    homes,  # {module below the package: `Page`}
+):  # `Page`, or None
+    "The page of the reading path that names a figure, in the room where its runs are written; else the page of these."
+    home = homes.get(figure.function.__module__.removeprefix("comparison_hc."))
+    for page in book.reading_path:
+        if home and page.room == home.room and f'"{figure.name}"' in _text_of(book.root / page.path):
+            return page
+    return home
+
+
+def _figure_line(figure, page):
+    "How to do a figure again, where it is shown, and how it came out."
+    place = f", [{page.number}](/{page.path})" if page else ""
+    return f"`comparison-hc reproduce {figure.name}`{place}: {claims_of(figure)}"
+
+
+def _item_text(item, about, pages, checks, figures, results, homes, shown):
     "All about one item."
     parts = [f"### {item}", f"{about}."]
     if pages:
@@ -241,9 +260,7 @@ def _item_text(item, about, pages, checks, figures, results, homes):
     if checks:
         parts.append("\n".join(_check_line(check, results, homes) for check in checks))
     for figure in figures:
-        home = homes.get(figure.function.__module__.removeprefix("comparison_hc."))
-        place = f", [{home.number}](/{home.path})" if home else ""
-        parts.append(f"- done again: `comparison-hc reproduce {figure.name}`{place}: {claims_of(figure)}")
+        parts.append("- done again: " + _figure_line(figure, shown[figure.name]))
     if not checks and not figures:
         parts.append(f"Not checked: {why_unchecked(item) or 'no reason is known'}.")
     return "\n\n".join(parts)
@@ -261,19 +278,20 @@ def paper_page(
     homes = {page.module: page for page in book.pages if page.module}
     checks = [check for check in find_checks() if check.paper == paper]
     figures = [each for each in find_reproductions().values() if each.paper == paper]
+    places = {figure.name: shown_on(figure, book, homes) for figure in figures}
     told, items = told_on(book, paper), NUMBERED[paper]
     by_check = {item: [c for c in checks if item in mentions(c.label, paper)] for item in items}
     by_figure = {item: [f for f in figures if item in mentions(f.figure, paper)] for item in items}
     parts = [f"# {paper}: {PAPERS[paper]}", "## What the paper numbers"]
     for item, about in items.items():
-        parts.append(_item_text(item, about, told[item], by_check[item], by_figure[item], results, homes))
+        parts.append(_item_text(item, about, told[item], by_check[item], by_figure[item], results, homes, places))
     others = [check for check in checks if not any(check in found for found in by_check.values())]
     if others:
         lines = "\n".join(_check_line(check, results, homes) for check in sorted(others, key=lambda c: c.label))
         parts += ["## Equations and sentences beside them", lines]
     more = [each for each in figures if not any(each in found for found in by_figure.values())]
     if more:
-        lines = [f"- `comparison-hc reproduce {f.name}`: {plain(f.title)}, {f.figure}: {claims_of(f)}" for f in more]
+        lines = [f"- {plain(f.title)}, {f.figure}: {_figure_line(f, places[f.name])}" for f in more]
         parts += ["## Other experiments", "\n".join(lines)]
     bare = [item for item in items if not by_check[item] and not by_figure[item]]
     shown = [results[paper, check.name] for check in checks if (paper, check.name) in results]

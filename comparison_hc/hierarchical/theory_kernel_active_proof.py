@@ -119,7 +119,7 @@ def products_of_votes(
     "deterministic",
     erratum="False for every reading: a multiplicative error (1 ± 4/N₀). The group-level value can be 0 when the "
     "exact one is not (L = 2, ℓ = 0, w* = μ − δ/2). The error is additive, at most 3q. Then N₀ ≥ 12/Δ² suffices "
-    "where the proof asks for N₀ > 2^(L+4)/Δ².",
+    "where the proof asks for N₀ > $2^{L+4}$/Δ².",
 )
 def kernel_levels_are_exact(quick=True, rng=0):
     "Closed form against the sum, and the largest error of the group-level formula over entries and reference pairs."
@@ -158,9 +158,9 @@ def level_gaps(
     r"\ell+2}n_t(\beta_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_"
     r"\ell)^2$ at the group level",
     "deterministic",
-    erratum="As the text at hand prints it: qN₀(β²_L − β²_{L−1})² for the first. It is larger than the "
-    "difference itself where |β_L + β_{L−1}| > 1 (w* far below μ), and 0 where β_L = −β_{L−1} (w* = μ − δ/2), so "
-    "neither inequality of that line follows. (β_L − β_{L−1})² is meant.",
+    erratum="As the text at hand prints it: $qN_0(β_L^2 − β_{L−1}^2)^2$ for the first. It is larger than the "
+    "difference itself where $|β_L + β_{L−1}| > 1$ (w* far below μ), and 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2), so "
+    "neither inequality of that line follows. $(β_L − β_{L−1})^2$ is meant.",
 )
 def kernel_levels_are_separated(quick=True):
     "Formulas against differences of the closed form; the printed reading where it exceeds the truth and where it is 0."

@@ -64,7 +64,7 @@ def passive_products(
     r"itself",
     "Monte Carlo",
     confidence=0.999,
-    erratum="False for every reading: p² Σ Σ β β, the product of the two means. The two answers share w_kl and "
+    erratum="False for every reading: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and "
     "are positively correlated; the printed value is far outside the interval (a factor of about two at N = 12, δ "
     "= σ). The levels stay separated: see the next check.",
 )

@@ -148,7 +148,7 @@ def triplet_error(
     points,  # (N, d), or an `Embedding`
     triplets,  # `Triplets` or (m, 3) integers
 ):  # float in [0, 1]
-    "Share of the triplets (i, j, k) with x_i no closer to x_j than to x_k."
+    "Share of the triplets (i, j, k) whose point i is no closer to j than to k."
     X = _as_points(points)
     i, j, k = as_triplets(triplets, len(X)).array.T
 

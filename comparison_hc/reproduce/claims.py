@@ -99,7 +99,8 @@ class ClaimsTable:
         "How many hold, of those that could fail; then those that are set aside."
         judged = self.counts[HOLDS] + self.counts[FAILS]
         rest = [f"{self.counts[word]} {word}" for word in VERDICTS[2:] if self.counts[word]]
-        return "; ".join([f"{self.n_hold} of {judged} claims hold", *rest])
+        counted = [f"{self.n_hold} of {judged} claims hold"] if judged else []
+        return "; ".join([*counted, *rest]) or "no claims"
 
     def __repr__(self):
         return "\n".join([*map(str, self.claims), self.summary])
