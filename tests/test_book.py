@@ -384,6 +384,11 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, tmp_path, capsys
     assert "sphinx" in said and "furo" in said and "comparison_hc[book]" in said and said.count("\n") == 1
 
 
+def test_a_figure_of_the_index_leads_to_the_page_that_shows_it(book):
+    lines = [line for line in paper_page(book, "F19", {})[0].split("\n") if "comparison-hc reproduce f19-fig2`" in line]
+    assert lines and all("[91](/9_reproduce/91_f19.ipynb)" in line for line in lines)
+
+
 def test_a_folder_with_other_things_is_not_overwritten(tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(InputError, match="--out"):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 import sys
 import types
 from fractions import Fraction

@@ -670,6 +670,8 @@ def test_claims():
     )
     with pytest.raises(AttributeError):
         yes.holds = False
+    aside = Claim("Ice is cold.", 1, True, aside=claims.BY_CONSTRUCTION)
+    assert claims_table([aside]).summary == f"1 {claims.BY_CONSTRUCTION}" and claims_table([]).summary == "no claims"
 
 
 @pytest.mark.parametrize(
