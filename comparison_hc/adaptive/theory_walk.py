@@ -97,8 +97,8 @@ def raising(
     r"$\Phi(t)$ falls by exactly 1 at every right answer and rises by at most 1 at a wrong one,"
     r" on every step of real walks",
     "deterministic",
-    erratum="As the text at hand prints it: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the $i^{th}$ "
-    "iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right "
+    erratum="As the text at hand prints it: $c_i(v)$ is the counter 'after the $i^{th}$ iteration', and 'In the "
+    "$i^{th}$ iteration, the algorithm queries a vertex $q_i$'. With these times $Φ_{i+1} = Φ_i − 1$ fails: a right "
     "answer “here” at t followed by a wrong one gives $Φ_{i+1} = Φ_i + 1$. Both must be taken after the same "
     "number of answers, as the proof does; the algorithm and Lemma 5.6 are not affected",
 )

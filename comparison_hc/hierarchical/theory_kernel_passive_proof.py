@@ -97,7 +97,8 @@ def passive_level_gaps(
     r"E_z[(b_t-b_\ell)(b_{\ell+1}-b_\ell)]\ge(\beta_{\ell+1-s}-\beta_{\ell-s})^2$",
     "deterministic",
     erratum="As the text at hand prints it: the last step for ℓ < L − 1 subtracts p²N²$2^{L+3}$ from "
-    "p²N³Δ²/$2^{ℓ+2}$ and keeps p²N³Δ²/$2^{ℓ+2}$. It should read $2^{ℓ+3}$; the conclusion with $2^{L+2}$ is unaffected.",
+    "p²N³Δ²/$2^{ℓ+2}$ and keeps p²N³Δ²/$2^{ℓ+2}$. It should read $2^{ℓ+3}$; the conclusion with $2^{L+2}$ is "
+    "unaffected.",
 )
 def passive_levels_are_separated(quick=True):
     "Differences per printed bound at the smallest N0, and by formula; products per squared gap; the slip at ℓ = 0."

@@ -149,7 +149,7 @@ def partition_chart(
             x2="high:Q",
             detail="cell:N",
             color=alt.Color("loss:Q", **colour),
-            stroke=alt.Stroke("loss:Q", **colour),
+            stroke=alt.Stroke("loss:Q", **colour | dict(legend=None)),
         )
     )
     white = dict(color="white", strokeWidth=0.9, aria=False)
