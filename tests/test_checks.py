@@ -534,3 +534,19 @@ def test_mean_intervals_enclose_the_mean(p):
 def test_bad_intervals_are_named(f, arguments, word):
     with pytest.raises(InputError, match=word):
         f(*arguments)
+
+
+def test_a_table_of_a_check_sets_letters_powers_and_signs():
+    def sides(quick=True):
+        return compare([1, 2], "<=", 3, n_min=5, eta=0.1, other_level=2, what="2^(L+3) and n^3.5, not `a^2` or $x^2$")
+
+    shown = register(sides)()._repr_markdown_()
+    assert "| n<sub>min</sub> | η | other level | what | left | relation | right |" in shown and "| ≤ |" in shown
+    assert "| 2<sup>L+3</sup> and n<sup>3.5</sup>, not `a^2` or $x^2$ |" in shown and "<=" not in shown
+
+
+def test_errata_have_no_raw_letters(monkeypatch):
+    monkeypatch.undo()  # the checks of the papers
+    plain = [re.sub(r"\$[^$]*\$", "", row.printed + row.right) for row in errata().itertuples()]
+    raw = [found for text in plain for found in re.findall(r"\S*(?:[A-Za-zα-ωΑ-Ω]_[a-zA-Z{]\w*|\^[({\w])\S*", text)]
+    assert len(plain) > 20 and not [word for word in raw if "`" not in word]
