@@ -409,7 +409,7 @@ class _Links(HTMLParser):
 
 
 def dead_links(folder):
-    "(page, target) of every link inside the site that leads nowhere; an anchor is on its page, or settings of a live one."
+    "(page, target) of every link inside the site that leads nowhere; what follows # is on the page, or its settings."
     read = {}
     for path in folder.rglob("*.html"):
         read[path.resolve()] = _Links()
