@@ -413,6 +413,7 @@ def hand_in(folder):
     "Three submissions of an assignment: right, empty, and half right."
     from comparison_hc.classroom.source import find_source, read_notebook, student_version
 
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     source = read_notebook(find_source("break-single-linkage"))
     empty = student_version(json.loads(json.dumps(source)))

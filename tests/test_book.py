@@ -414,7 +414,7 @@ class _Links(HTMLParser):
 
 
 def dead_links(folder):
-    "(page, target) of every link inside the site that leads nowhere; an anchor must be on its page."
+    "(page, target) of every link inside the site that leads nowhere; what follows # is on the page, or its settings."
     read = {}
     for path in folder.rglob("*.html"):
         read[path.resolve()] = _Links()
@@ -427,6 +427,8 @@ def dead_links(folder):
             file, anchor = urldefrag(target)
             file = file.partition("?")[0]
             there = (path.parent / unquote(file)).resolve() if file else path
+            if there.parent.name == "live" and "=" in anchor:
+                anchor = ""
             if not there.is_file() or anchor and there in read and unquote(anchor) not in read[there].places:
                 dead.append((path.relative_to(folder.resolve()).as_posix(), target))
     return dead

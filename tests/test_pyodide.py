@@ -282,6 +282,28 @@ def test_a_page_as_a_notebook_asks_for_nothing_that_a_browser_lacks():
         assert not re.search(r"import (vl_convert|cvxpy)|enable\(\"(png|svg)", text), page.path
 
 
+def imported(code):
+    "The top names of what a cell imports."
+    for node in ast.walk(ast.parse(re.sub(r"(?m)^[%!].*$", "", code))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_every_library_that_a_page_imports_is_on_the_site():
+    called = {"scikit-learn": "sklearn", "pillow": "PIL", "ipython": "IPython"}
+    there = {*lite.NEEDED, *lite.KERNEL, *(wanted.partition("==")[0] for wanted in lite.PURE)}
+    there = {called.get(name, name) for name in there} | {"comparison_hc"} | sys.stdlib_module_names
+    lacking = set()
+    for page in read_book(ROOT / "nbs").reading_path:
+        notebook = lite.browser_notebook(json.loads((ROOT / "nbs" / page.path).read_text(encoding="utf-8")))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                lacking |= {(page.path, name) for name in imported(cell["source"]) if name not in there}
+    assert lacking == set()
+
+
 def test_the_page_of_a_dashboard_opens_it_first():
     "In the browser nobody should have to run a whole page to move a slider."
     from comparison_hc import dashboards

@@ -36,7 +36,7 @@ KERNEL = ("ipython", "micropip", "packaging", "sqlite3", "ssl", "jedi", "traitle
 PURE = (  # from the package index: wheels of pure Python
     "altair==5.5.0 narwhals==2.29.0 jsonschema==4.17.3 pyrsistent==0.20.0 attrs==25.4.0 jinja2==3.1.6 "
     "typing-extensions==4.15.0 comm==0.2.3 anywidget==0.11.0 ipywidgets==8.1.9 jupyterlab-widgets==3.0.17 "
-    "psygnal==0.15.1"
+    "psygnal==0.15.1 fastcore==1.14.5"
 ).split()
 CHART = ("altair", "narwhals", "jsonschema", "pyrsistent", "attrs", "jinja2", "markupsafe", "typing-extensions")
 
@@ -288,7 +288,8 @@ BEGIN = (
     "**Run this page:** click into a cell and press Shift and Enter, from the top down, or *Run* → *Run All Cells*. "
 )
 WAIT = (
-    "The first time a star, `[*]`, stays for a while: Python and its libraries are being loaded. There is no numba in "
+    "If no star, `[*]`, appears beside the cell, Python was not there yet: press again. "
+    "The first time the star stays for a while: Python and its libraries are being loaded. There is no numba in "
     "a browser: what it makes fast elsewhere gives the same results here, later."
 )
 
