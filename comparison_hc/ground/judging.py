@@ -4,19 +4,19 @@
 
 # %% auto #0
 __all__ = ['RELATIONS', 'PAPERS', 'KINDS', 'ROUNDING', 'MOST_KINDS', 'Sides', 'compare', 'by_column', 'compare_rows', 'within',
-           'number_text', 'set_letters', 'heading_text', 'markdown_table', 'promise_text', 'tightness', 'kinds_of_rows',
-           'closest_rows', 'Check', 'check_statement', 'RegisteredCheck']
+           'number_text', 'markdown_table', 'promise_text', 'tightness', 'kinds_of_rows', 'closest_rows', 'Check',
+           'check_statement', 'RegisteredCheck']
 
 # %% ../../nbs/0_ground/04w_judging.ipynb #judging-import-inspect
 import inspect
 import math
-import re
 from dataclasses import dataclass, field
 from functools import update_wrapper
 from time import perf_counter
 
 import numpy as np
 
+from .letters import heading_text, set_letters
 from .validation import check_number, require
 
 # %% ../../nbs/0_ground/04w_judging.ipynb #1664fcff
@@ -139,36 +139,6 @@ def number_text(
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-_LETTERS = dict(
-    zip("alpha beta delta epsilon eta theta lam mu sigma tau snr N0".split(), "α β δ ε η θ λ μ σ τ δ/σ N₀".split())
-)
-_SIGNS = {"<=": "≤", ">=": "≥", "!=": "≠"}
-_AS_IT_IS = re.compile(r"(`[^`]*`|\$[^$]*\$)")  # code and formulas
-_POWER = re.compile(r"\^(?:\(([^()]*)\)|([−-]?\w+(?:\.\d+)?))")
-_INDEX = re.compile(r"(?<!\w)([A-Za-z])_(min|max|in|out)(?!\w)")
-
-
-def set_letters(
-    text,  # plain, with code between ` and formulas between $
-):  # Markdown
-    "Powers such as n^(k+1) raised and indices such as n_min lowered, but in code and formulas."
-    parts = _AS_IT_IS.split(text)
-    for k in range(0, len(parts), 2):
-        raised = _POWER.sub(lambda found: f"<sup>{found[1] or found[2]}</sup>", parts[k])
-        parts[k] = _INDEX.sub(r"\1<sub>\2</sub>", raised)
-    return "".join(parts)
-
-
-def heading_text(
-    name,  # of a column
-):  # Markdown
-    "The name of a column as one reads it: letters for their names, words apart."
-    lowered = set_letters(str(name))
-    if not str(name).isidentifier() or lowered != name:
-        return lowered
-    return " ".join(_LETTERS.get(word, word) for word in name.split("_"))
-
-
 def markdown_table(
     table,  # `pandas.DataFrame`
 ):  # text
@@ -177,10 +147,7 @@ def markdown_table(
     def line(cells):
         return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
-    def cell_text(value):
-        return set_letters(_SIGNS.get(value, value)) if isinstance(value, str) else number_text(value)
-
-    rows = [[cell_text(value) for value in row] for row in table.astype(object).itertuples(index=False)]
+    rows = [[set_letters(number_text(value)) for value in row] for row in table.astype(object).itertuples(index=False)]
     return "\n".join([line(map(heading_text, table.columns)), "|" + " --- |" * len(table.columns), *map(line, rows)])
 
 # %% ../../nbs/0_ground/04w_judging.ipynb #promise-code
