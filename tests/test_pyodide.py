@@ -304,6 +304,12 @@ def test_every_library_that_a_page_imports_is_on_the_site():
     assert lacking == set()
 
 
+def test_stored_results_come_with_the_package(tmp_path):
+    with zipfile.ZipFile(lite.own_wheel(tmp_path)) as wheel:
+        inside = {Path(name).name for name in wheel.namelist() if name.startswith("nbs/9_reproduce/results/")}
+    assert inside == {path.name for path in (ROOT / "nbs" / "9_reproduce" / "results").glob("*.csv")} and inside
+
+
 def test_the_page_of_a_dashboard_opens_it_first():
     "In the browser nobody should have to run a whole page to move a slider."
     from comparison_hc import dashboards

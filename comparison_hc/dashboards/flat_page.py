@@ -311,7 +311,7 @@ PAGE = LivePage(
     _work,
     flat_parts,
     flat_charts,
-    small=dict(n=80),
+    small=dict(n=60),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,
