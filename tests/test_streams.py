@@ -3,6 +3,7 @@
 import os
 import threading
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -258,3 +259,14 @@ def test_a_checkpoint_that_was_tampered_with_is_refused(tmp_path):
             sizes(path, place, n_objects=3)
     with pytest.raises(InputError, match="offset must be"):
         Place(-1)
+
+
+@pytest.mark.parametrize("line", [1, 2, 900])
+def test_a_zero_byte_is_refused_by_both_readers_with_its_line(tmp_path, line):
+    rows = ["i,j,k", *["a,b,c"] * 1000]
+    rows[line - 1] += "\0\x1d"
+    path = tmp_path / "answers.csv"
+    path.write_text("\n".join(rows))
+    for read in (read_comparisons, partial(adds_from_file, batch=64)):
+        with pytest.raises(InputError, match=rf"without zero bytes.*one in line {line}\b"):
+            read(path, objects=list("abc"), header=True)

@@ -68,7 +68,7 @@ def _spanning(n_items, triplets):
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    pairs = np.sort(triplets[:, :2], axis=1)
+    pairs = np.sort(triplets[:, :2], axis=1).astype(np.int32)  # SciPy's tree takes no others on a 32-bit platform
     _, first = np.unique(pairs, axis=0, return_index=True)
     edges = coo_array((first + 1.0, (pairs[first, 0], pairs[first, 1])), shape=(n_items, n_items))
     chosen = minimum_spanning_tree(edges.tocsr()).data.astype(np.int64) - 1

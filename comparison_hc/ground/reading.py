@@ -157,10 +157,11 @@ def not_text(
 def check_no_zeros(
     text,  # what a text file holds
     path,  # its name
+    first=1,  # number of its first line
 ):
     "Raise `InputError` if there are characters U+0000: as good as always the file is UTF-16 without a mark."
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        line = text.count("\n", 0, text.index("\0")) + first
         rule = "text without zero bytes: say encoding='utf-16-le' (or -be) if that is what it is"
         require(False, str(path), rule, f"one in line {line}")
 

@@ -183,6 +183,7 @@ def text_layout(
     except UnicodeDecodeError as error:
         byte = f"byte {error.start + mark} is {error.object[error.start]:#04x}"
         raise not_text(path, encoding, byte) from None
+    check_no_zeros(text, path)
     rows, lines = delimited_rows(text, separator, path)
     require(rows, str(path), "a file with at least one answer", "an empty file")
     has_names = guessed_header(rows, path, objects, WIDTHS[kind]) if header is None else header
@@ -271,7 +272,7 @@ def careful_answers(
     except UnicodeDecodeError as error:
         byte = f"after line {line} byte {error.object[error.start]:#04x} is not"
         raise not_text(layout.path, layout.encoding, byte) from None
-    check_no_zeros(text, layout.path)
+    check_no_zeros(text, layout.path, line)
     rows, lines = delimited_rows(text, layout.separator, layout.path, line)
     if not rows:
         return None

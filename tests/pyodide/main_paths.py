@@ -73,6 +73,10 @@ def a18():
         counted = Counting(asked)
         tree = run(algorithm, counted)
         yield name, digest(tree.linkage_matrix, counted.n_queries)
+    try:
+        adaptive.consistent_hierarchy([(0, 1, 2), (5, 4, 0), (1, 2, 3), (2, 3, 1), (0, 1, 4)])
+    except adaptive.Contradiction as error:
+        yield "contradiction", digest(error.answers)
 
 
 def l20():
