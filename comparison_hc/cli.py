@@ -154,12 +154,14 @@ def add_reproduce(commands):
 
 def reproduce_command(args):  # exit code
     "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
+    from comparison_hc.ground.files import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
     from comparison_hc.reproduce.engine import ExperimentError
 
     if args.name is None:
         return _list_reproductions(find_reproductions())
     check_workers(args.jobs, "--jobs")
+    require(is_file_name(args.folder), "--folder", "the name of a folder", args.folder)
     journal = Path(args.folder) / f"{args.name}.jsonl"
     try:
         done = reproduce(args.name, args.quick, args.folder, args.jobs, progress=sys.stderr.isatty() or None)

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -485,3 +486,14 @@ def test_a_persons_name_is_no_formula_either(hostile, tmp_path, monkeypatch, cap
     assert main(f"people {READ} --method 3-al --out people.csv".replace("good", "crowd").split()) == 0
     text, out = (tmp_path / "people.csv").read_text(encoding="utf-8"), capsys.readouterr().out
     assert "\n'=p0," in text and "\x1b" not in text and "\x1b" not in out
+
+
+@pytest.mark.parametrize("folder", ["a\0b", "\ud800"])
+@pytest.mark.parametrize(
+    "words", ["plan --objects 6 --people 2 --minutes 1 --out", "reproduce f19-fig2 --quick --folder"]
+)
+def test_a_folder_that_no_system_can_have_is_refused_in_one_line(words, folder, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main([*words.split(), folder]) == 2
+    said = capsys.readouterr().err.strip()
+    assert re.search(r"--(out|folder) must be the name of a folder", said) and "\n" not in said

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import PAPERS, markdown_table, number_text
-from ..ground.files import write_whole
+from ..ground.files import is_file_name, write_whole
 from ..ground.validation import require
 from .engine import check_grid, plain_scalar
 from .experiments import run_experiment
@@ -249,6 +249,7 @@ def reproduce(
     require(isinstance(name, str) and name in known, "name", rule, name)
     r, journal = known[name], None
     if journal_folder is not None:
+        require(is_file_name(journal_folder), "journal_folder", "the name of a folder", journal_folder)
         Path(journal_folder).mkdir(parents=True, exist_ok=True)
         journal = Path(journal_folder) / f"{name}.jsonl"
     table = run_experiment(r.function, r.grid(quick), journal, n_jobs, r.seed, progress, backend, r.paired, r.version)

@@ -11,6 +11,7 @@ import shlex
 from html import escape
 from pathlib import Path
 
+from ..ground.files import is_file_name
 from ..ground.progress import command_bar
 from ..ground.validation import MissingFileError, check_integer, require
 from ..practice.command_files import read_names
@@ -119,6 +120,7 @@ def check_folder(
     people,  # how many get a list
 ):  # `Path`
     "A place for a new study: lists that somebody has begun to answer are not replaced. Raises `InputError`."
+    require(is_file_name(folder), "--out", "the name of a folder", folder)
     folder = Path(folder)
     require(not folder.exists() or folder.is_dir(), "--out", "a folder", str(folder))
     require(folder.absolute().parent.is_dir(), "--out", "in an existing folder", str(folder))
