@@ -270,3 +270,14 @@ def test_a_zero_byte_is_refused_by_both_readers_with_its_line(tmp_path, line):
     for read in (read_comparisons, partial(adds_from_file, batch=64)):
         with pytest.raises(InputError, match=rf"without zero bytes.*one in line {line}\b"):
             read(path, objects=list("abc"), header=True)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n", "\n"])
+def test_a_header_ends_where_its_line_does(tmp_path, end):
+    path = tmp_path / "answers.csv"
+    path.write_bytes(end.join(["i,j,k", "a,b,c", "b,a,c"]).encode() + b"\n")
+    assert adds_from_file(path, objects=list("abc"), header=True).n_comparisons == 2
+    path.write_bytes(b"i,j,\r,c\nb,a,c")
+    for read in (read_comparisons, adds_from_file):
+        with pytest.raises(InputError, match="line 2, must be 3 cells"):
+            read(path, objects=list("abc"), header=True)

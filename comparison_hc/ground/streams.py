@@ -191,7 +191,7 @@ def text_layout(
     where = f"{path}, line {lines[0]},"
     positions, _ = find_columns(names, len(rows[0]), WIDTHS[kind], columns, respondent, where)
     end = _header_end(first, encoding, separator, path) if has_names else 0
-    start = Place(mark + end, 1 + first.count(b"\n", 0, end), checksum(path, mark + end))
+    start = Place(mark + end, 1 + _line_ends(first[:end]), checksum(path, mark + end))
     return TextLayout(path, encoding, separator, len(rows[0]), positions, start)
 
 
@@ -209,12 +209,18 @@ def _transparent_encoding(encoding):
     return "utf-8" if is_utf8 else encoding, is_utf8
 
 
+def _line_ends(data):
+    "How many lines of bytes are closed, by any of the three ends that a line can have."
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
+
+
 def _header_end(first, encoding, separator, path):
     "How many bytes the first row takes that is not blank."
     start, blank = 0, True
     bare = without_quoted(first, separator)
     while blank and start < len(first):
-        end = bare.find(b"\n", start) + 1 or len(first)
+        ended = re.compile(rb"\r\n?|\n").search(bare, start)
+        end = ended.end() if ended else len(first)
         rows, _ = delimited_rows(first[start:end].decode(encoding), separator, path)
         blank = not any(cell.strip() for row in rows for cell in row)
         start = end
@@ -303,7 +309,7 @@ class TextReader:
         for data, closed in line_blocks(self.layout.path, offset, self.batch, self.layout.separator):
             answers = self._answers(data, line)
             offset += len(data)
-            line += data.count(b"\n")
+            line += _line_ends(data)
             sum_ = crc32(data, sum_)
             yield answers, Place(offset, line, sum_) if closed else None
 
