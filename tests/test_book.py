@@ -684,12 +684,19 @@ def test_a_dead_link_stops_the_builder(tmp_path, book):
         site.run_sphinx(sources, tmp_path / "out")
 
 
-def test_all_pages_have_no_fault(request, tmp_path, browser):
+@pytest.fixture(scope="module")
+def whole_site(request, tmp_path_factory):
     if not request.config.getoption("--full"):
         pytest.skip("all pages are built and opened with --full only: minutes")
     needs_builder()
-    site.build_site(tmp_path / "out", all_commands())
-    checked(browser, tmp_path / "out", (390, 1280))
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    site.build_site(folder, all_commands())
+    return folder
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_all_pages_have_no_fault(whole_site, browser, width):
+    checked(browser, whole_site, (width,))
 
 
 def test_a_reader_who_leaves_in_the_middle_is_no_fault_to_speak_of(tmp_path, capfd):
