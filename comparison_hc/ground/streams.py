@@ -219,8 +219,7 @@ def _header_end(first, encoding, separator, path):
     start, blank = 0, True
     bare = without_quoted(first, separator)
     while blank and start < len(first):
-        ended = re.compile(rb"\r\n?|\n").search(bare, start)
-        end = ended.end() if ended else len(first)
+        end = re.compile(rb"\r\n?|\n|\Z").search(bare, start).end()
         rows, _ = delimited_rows(first[start:end].decode(encoding), separator, path)
         blank = not any(cell.strip() for row in rows for cell in row)
         start = end
