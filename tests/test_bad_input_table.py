@@ -91,6 +91,8 @@ HELD = {  # a command, and the journal that somebody else is writing
     "learn table.csv table.csv --out out.json --journal held.jsonl": "held.jsonl",
     "plan --objects 6 --people 2 --minutes 1 --repeat 2 --jobs 1 --design triplets --journal held.jsonl": "held.jsonl",
     "whatif planted --p 0.5 --n-pure 3 --repeat 1 --jobs 1 --journal held.jsonl": "held.jsonl",
+    "reproduce f19-fig2 --quick --jobs 1 --folder folder": "folder/f19-fig2.jsonl",
+    "classroom grade class --assignment break-single-linkage": "class/break-single-linkage.grades.jsonl",
 }
 
 

@@ -1,8 +1,12 @@
 "Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
 
 import json
+import os
 import re
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import fields, replace
 from datetime import datetime, timedelta, timezone
 from html import escape, unescape
@@ -993,3 +997,21 @@ def test_the_widget_answers_messages():
     assert kinds == ["model", "notes", "theory", "measure", "method", "tree", "done"]
     assert {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kills a process")
+def test_a_killed_command_leaves_no_server_and_no_port_behind():
+    pytest.importorskip("voila")
+    port = server.free_port()
+    words = [sys.executable, "-m", "comparison_hc", "dashboard", "planted", "--no-browser", f"--port={port}"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        said = process.stdout.readline()
+        assert f":{port}/" in said and not server._is_free(port)
+    finally:
+        process.kill()
+        process.wait()
+    late = time.monotonic() + 15
+    while not server._is_free(port) and time.monotonic() < late:
+        time.sleep(0.1)
+    assert server._is_free(port)

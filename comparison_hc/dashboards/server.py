@@ -67,7 +67,7 @@ def voila_command(
     return [
         sys.executable,
         "-c",
-        "from comparison_hc.dashboards.server import voila_main; voila_main()",
+        f"from comparison_hc.dashboards.server import voila_main; voila_main({os.getpid()})",
         str(notebook),
         "--no-browser",
         f"--port={port}",
@@ -103,8 +103,21 @@ def kept_until_given(
     return Kernels
 
 
-def voila_main():
+def _leave_with(home):
+    "End this process, its kernels first, as soon as the one with the number `home` is not its parent any more."
+    while os.getppid() == home:
+        time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGTERM)  # Voila ends its kernels
+    time.sleep(5)
+    os._exit(1)
+
+
+def voila_main(
+    home=None,  # number of the process that it must not outlive; None for none
+):
     "What the command runs, with the words of the command."
+    if home is not None and os.name == "posix":
+        threading.Thread(target=_leave_with, args=(home,), name="until the parent ends", daemon=True).start()
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
     from traitlets.config import Config
     from voila.app import Voila
