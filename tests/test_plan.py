@@ -17,7 +17,7 @@ from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.ground.validation import InputError
+from comparison_hc.ground.validation import InputError, visible_text
 from comparison_hc.oracles import JournalError
 from comparison_hc.people.question_list import (
     ListedQuestion,
@@ -495,6 +495,19 @@ def test_a_screen_is_not_given_control_characters(tmp_path, capsys, monkeypatch)
     assert main(["ask", "--list", str(tmp_path / "list.csv")]) == 0
     said = capsys.readouterr().out
     assert "\x1b" not in said and "a\ufffd[2J" in said and "1 of 1 questions answered" in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names that only POSIX has")
+@pytest.mark.parametrize("name", ["a\x1b[31m", "\u202ea\u200f", "a\udcff"])
+def test_a_folder_of_any_name_gets_a_whole_plan_and_its_name_is_shown_harmless(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words = "plan --objects 6 --people 2 --minutes 1 --repeat 2 --jobs 1 --design triplets --out".split()
+    assert main([*words, name]) == 0
+    said, page = capsys.readouterr().out, (Path(name) / "plan.html").read_text(encoding="utf-8")
+    assert visible_text(said) == said and "wrote " in said and "\ufffd" in said
+    assert (
+        visible_text(page) == page and (Path(name) / "runs.csv").exists() and any((Path(name) / "questions").iterdir())
+    )
 
 
 def test_repeats_are_compared_by_what_was_chosen():

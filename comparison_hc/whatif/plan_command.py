@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..ground.files import is_file_name
 from ..ground.progress import command_bar
-from ..ground.validation import MissingFileError, check_integer, require
+from ..ground.validation import MissingFileError, check_integer, require, visible_text
 from ..practice.command_files import read_names
 
 # %% ../../nbs/9a_whatif/99ew_command.ipynb #a60226cc
@@ -107,7 +107,7 @@ def write_plan(
     lists = folder / "questions"
     lists.mkdir(parents=True, exist_ok=True)
     paths = [folder / "plan.html", folder / "runs.csv"]
-    write_whole(paths[0], plan_page(plan, words))
+    write_whole(paths[0], visible_text(plan_page(plan, words)))
     write_whole(paths[1], plan.runs.to_csv(index=False))
     for person, frame in plan_lists(plan).items():
         paths.append(lists / f"{person}.csv")
@@ -250,14 +250,15 @@ def plan_command(
         print(f"- {text}")
     if args.out:
         paths = write_plan(plan, args.out, shlex.join(["comparison-hc", *getattr(args, "words", [])]))
-        print(f"\nwrote {paths[0]}, {paths[1]} and {len(paths) - 2} question lists in {paths[2].parent}")
+        wrote = f"{paths[0]}, {paths[1]} and {len(paths) - 2} question lists in {paths[2].parent}"
+        print(f"\nwrote {visible_text(wrote)}")
 
 
 def _collect(args):
     "The answers that came back."
     path, people = collect_study(args.collect)
     print(people.to_string(index=False))
-    print(f"\nwrote {path}: comparison-hc cluster {path} --respondent respondent")
+    print(f"\nwrote {visible_text(str(path))}: comparison-hc cluster {visible_text(str(path))} --respondent respondent")
 
 
 def _arguments(args):
