@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -497,3 +498,20 @@ def test_a_folder_that_no_system_can_have_is_refused_in_one_line(words, folder, 
     assert main([*words.split(), folder]) == 2
     said = capsys.readouterr().err.strip()
     assert re.search(r"--(out|folder) must be the name of a folder", said) and "\n" not in said
+
+
+NAMED = {  # a command, and the name of the file or folder that it writes
+    "reproduce f19-fig2 --quick --jobs 1 --folder": "a\x1b[31m",
+    "whatif planted --p 0.5 --n-pure 3 --repeat 1 --jobs 1 --out": "a\x1b[31m.csv",
+    "dashboard planted --static": "a\u202e.html",
+}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="names that only POSIX has")
+@pytest.mark.parametrize("words, name", NAMED.items())
+def test_what_was_written_is_said_without_what_a_terminal_obeys(words, name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("comparison_hc.dashboards.server.write_static", lambda _, path, *__: Path(path).touch())
+    assert main([*words.split(), name]) == 0
+    said = capsys.readouterr().out
+    assert "wrote a\ufffd" in said and visible_text(said) == said and Path(name).exists()

@@ -15,7 +15,7 @@ from pathlib import Path
 from .lite import PYODIDE
 from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
-from ..ground.validation import require
+from ..ground.validation import require, visible_text
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #9480044c
 def add_book(
@@ -55,7 +55,8 @@ def build_command(args):
     require(args.lite == (args.pyodide is not None), "--lite", "given together with --pyodide", args.pyodide)
     twins = TWINS if args.live else ()
     made = build_site(args.out, args.parsers, twins=twins, progress=say, pyodide=args.pyodide)
-    print(f"wrote {args.out}: {made['pages']} pages, {made['bytes'] / 1e6:.0f} MB, in {made['seconds']:.0f} seconds")
+    size = f"{made['pages']} pages, {made['bytes'] / 1e6:.0f} MB, in {made['seconds']:.0f} seconds"
+    print(f"wrote {visible_text(str(args.out))}: {size}")
     print(f"look at it: comparison-hc book serve --folder {args.out}")
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #c22d7ad9
