@@ -1,7 +1,9 @@
 "What several test files do in the same way."
 
+import asyncio
 import json
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from queue import SimpleQueue
 from string import Template
@@ -185,3 +187,9 @@ def least_difference(
     f = np.where(f > 0.008856, np.cbrt(f), 7.787 * f + 16 / 116)
     lab = np.column_stack([116 * f[:, 1] - 16, 500 * (f[:, 0] - f[:, 1]), 200 * (f[:, 1] - f[:, 2])])
     return (np.linalg.norm(lab[:, None] - lab[None], axis=2) + 1e9 * np.eye(len(lab))).min()
+
+
+def awaited(work):
+    "The result of a coroutine, from a loop in a thread of its own: the browser's loop may run in this one."
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import awaited
 
 from comparison_hc import InputError
 from comparison_hc.cli import main
@@ -511,7 +512,7 @@ def test_a_line_needs_the_same_and_comes_from_our_own_page(served):
         assert await (await line_of(served, "planted")).read_message() is None
         assert await (await line_of(served, "ask")).read_message() is None  # nobody's
 
-    asyncio.run(all_of_them())
+    awaited(all_of_them())
 
 
 def test_answers_are_those_of_the_pure_function(served):
@@ -520,7 +521,7 @@ def test_answers_are_those_of_the_pure_function(served):
         for number, settings in enumerate((dict(n=5), dict(n=7, p=0.9, shape="caterpillar"), dict(n=5))):
             assert await answer(line, f"v:{number}", settings=settings) == events_of(**settings)
 
-    asyncio.run(talk())
+    awaited(talk())
 
 
 BAD = ["", "no JSON", "[]", "7", "null", "{}", '{"number": 3, "settings": {}}', '{"number": "", "settings": {}}']
@@ -535,7 +536,7 @@ def test_what_is_no_request_ends_the_line(served, text):
         while (said := await asyncio.wait_for(line.read_message(), 180)) is not None:
             assert json.loads(said)["kind"] == "word"
 
-    asyncio.run(talk())
+    awaited(talk())
 
 
 REFUSED = [
@@ -564,7 +565,7 @@ def test_settings_that_do_not_fit_are_a_sentence(served):
             assert "must be" in events[0]["text"], settings
         assert await answer(line, "good", settings=dict(n=4)) == events_of(n=4)
 
-    asyncio.run(talk())
+    awaited(talk())
 
 
 def test_thirty_readers_at_once_each_get_their_own_answer(served):
@@ -579,7 +580,7 @@ def test_thirty_readers_at_once_each_get_their_own_answer(served):
     async def all_of_them():
         await asyncio.gather(*(reader(number) for number in range(30)))
 
-    asyncio.run(all_of_them())
+    awaited(all_of_them())
     assert served.desk.n_reused - before >= 60 - 6  # six settings, computed once at most
 
 
@@ -620,7 +621,7 @@ def test_a_reader_who_takes_nothing_delays_nobody_and_fills_nothing(served):
             assert await answer(line, f"quick:{turn}", settings=settings) == events_of(**settings)
             longest.append(len(reader.box))
 
-    asyncio.run(talk())
+    awaited(talk())
     assert max(longest) < 20 and reader in served.readers
     sleeper.socket.close()
     while reader in served.readers and time.monotonic() < late:
@@ -638,7 +639,7 @@ def test_a_killed_hand_is_replaced_and_readers_do_not_notice(served):
             os.kill(hand.process.pid, signal.SIGKILL)
         assert await answer(line, "after", settings=dict(n=9, seed=17)) == events_of(n=9, seed=17)
 
-    asyncio.run(talk())
+    awaited(talk())
     late = time.monotonic() + 180
     while served.desk.n_lost < lost + 2 and time.monotonic() < late:
         time.sleep(0.05)
@@ -667,7 +668,7 @@ def test_everybody_has_a_journal_of_their_own(served):
     async def all_of_them():
         await asyncio.gather(*(person(name) for name in ("Ann", "Ben", "Cem")))
 
-    asyncio.run(all_of_them())
+    awaited(all_of_them())
     for name in ("Ann", "Ben", "Cem"):
         journal = read_journal(served.journal(name))
         assert journal.settings.person == name and len(journal.answers) == 3

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import asks_nobody, contrasts, least_difference, read_static_twin
+from shared import asks_nobody, awaited, contrasts, least_difference, read_static_twin
 
 from comparison_hc import Dendrogram, InputError
 from comparison_hc.book.statements import NUMBERED
@@ -939,7 +939,6 @@ class Begun(dict):
 
 def test_a_page_that_comes_late_gets_its_kernel_for_two_minutes_at_least():
     "The kernel that waits ready has been idle for long when a page gets it, whose scripts take a while to come."
-    import asyncio
 
     long_ago = datetime.now(timezone.utc) - timedelta(hours=1)
     manager = server.kept_until_given(Jupyter)()
@@ -947,7 +946,7 @@ def test_a_page_that_comes_late_gets_its_kernel_for_two_minutes_at_least():
     manager.kernels["old"].is_given = True
 
     def look(name):
-        asyncio.run(manager.cull_kernel_if_idle(name))
+        awaited(manager.cull_kernel_if_idle(name))
 
     manager._pools = {"notebook": [Begun(done=False)]}  # one is being made ready: it could be any
     look("old")

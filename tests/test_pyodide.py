@@ -6,7 +6,6 @@ quick check there that needs no cvxpy, and opens a page of the book in JupyterLi
 """
 
 import ast
-import asyncio
 import hashlib
 import importlib.util
 import json
@@ -21,6 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from shared import awaited
 
 from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
@@ -123,7 +123,7 @@ def test_main_paths_give_the_same_bits(there):
 
 
 def test_live_pages_open_without_threads_and_without_a_compiler_of_charts(there):
-    here = asyncio.run(natively("live_pages").pages())
+    here = awaited(natively("live_pages").pages())
     assert there[2] == here
     assert all("sentence" not in kinds and kinds[-1] == "done" for _, kinds in list(here.values())[:-1])
 
@@ -358,7 +358,7 @@ def test_what_cannot_be_loaded_is_said_once():
         raise ModuleNotFoundError(name="cvxpy")
 
     with pytest.raises(InputError, match="cvxpy"):
-        asyncio.run(drop.run_asking(work, never))
+        awaited(drop.run_asking(work, never))
 
 
 def test_a_server_lets_a_browser_keep_what_has_not_changed(tmp_path):
