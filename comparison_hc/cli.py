@@ -208,7 +208,7 @@ def _write_reproduced(done, folder):
     if not done.quick and results_folder().is_dir():
         paths += [save_results(name, done.summary), save_time(done)]
     for path in paths:
-        print(f"wrote {visible_text(str(path))}")
+        say(f"wrote {path}")
 
 # %% ../nbs/5_practice/53w_cli.ipynb #dashboard-code
 def add_dashboard(commands):
@@ -257,7 +257,7 @@ def dashboard_command(args):
         require(value is None, f"--{option}", "left out with --static", value)
     with command_bar(args.name) as progress:
         write_static(args.name, args.static, progress)
-    print(f"wrote {visible_text(args.static)}")
+    say(f"wrote {args.static}")
 
 # %% ../nbs/5_practice/53w_cli.ipynb #ask-code
 def _add_written(command):

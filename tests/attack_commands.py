@@ -238,11 +238,19 @@ def mixed_calls(n_calls, seed=0):
         yield f"mixed {number}", words
 
 
+def clear_new(paths, there):
+    "Take away what was not there: a file of one command would be refused by the next, which then shows nothing."
+    for path in sorted(paths, reverse=True):  # what is in a folder comes before it
+        if path not in there:
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
 def attack_words(found, failures, keep=lambda what: True, folder=Path(".")):
     "The number of commands tried; what is wrong goes to `failures`."
     lay_out(folder)
     before = {name: (folder / name).read_bytes() for name in KEPT}
-    n_tried = 0
+    top = folder.resolve().parents[1]  # where a path may lead that goes up
+    there, n_tried = {*folder.rglob("*"), *top.glob("*")}, 0
     for what, words in found:
         if not keep(what):
             continue
@@ -254,6 +262,7 @@ def attack_words(found, failures, keep=lambda what: True, folder=Path(".")):
                 written = any(re.search("--[a-z-]*(out|journal)", pair) for pair in pairs)
                 wrong = wrong or (None if written else f"{name} was changed")
                 (folder / name).write_bytes(content)
+        clear_new([*folder.rglob("*"), *top.glob("*")], there)
         if wrong:
             failures.append(f"{what}: {wrong} ({' '.join(words)[:200]!r})")
     return n_tried

@@ -2,6 +2,8 @@
 values. `attack.py` tries each bad value in the place of each argument, the others good.
 """
 
+import atexit
+import shutil
 import tempfile
 from fractions import Fraction
 from functools import partial
@@ -25,7 +27,9 @@ from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
 from comparison_hc.practice.linkage_model import learn_model, save_model
 
-FOLDER = Path(tempfile.mkdtemp(prefix="attack-"))
+FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / "deep" / "down"  # a path that leads up stays in what is ours
+FOLDER.mkdir(parents=True)
+atexit.register(shutil.rmtree, FOLDER.parents[1], ignore_errors=True)
 (FOLDER / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n3,2,1\n")
 N = 6
 RNG = np.random.default_rng(0)

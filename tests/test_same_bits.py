@@ -1,5 +1,6 @@
 "The command that compares results everywhere: its main paths in a strange place, and that it can turn red."
 
+import subprocess
 import sys
 
 import pytest
@@ -39,3 +40,17 @@ def test_a_result_that_is_further_away_than_promised_is_named(here, name, change
     rows, broken = same_bits.show({"here": here, "there": there})
     assert broken == [f"{name}, there"] * is_red
     assert ("broken promises: none" in capsys.readouterr().out) is not is_red
+
+
+def test_a_kind_of_processor_that_is_not_this_one_is_left_out_and_named(here, monkeypatch, capsys):
+    "An instruction that a processor lacks ends the process by SIGILL; every other end is a broken promise."
+    illegal = [sys.executable, "-c", "import os, signal; os.kill(os.getpid(), signal.SIGILL)"]
+    ended = subprocess.run(illegal, capture_output=True, text=True)
+    monkeypatch.setattr(same_bits.subprocess, "run", lambda *words, **how: ended)
+    missing, failed = same_bits.column("python", OPENBLAS_CORETYPE="SkylakeX"), same_bits.column("python")
+    rows, broken = same_bits.show({"here": here, "SkylakeX": missing, "2 workers": failed})
+    assert broken == [f"{name}, 2 workers" for name, _ in rows]
+    said = capsys.readouterr().out
+    assert (
+        "SkylakeX: left out, this processor lacks its instructions" in said and f"{len(rows)} results, 1 places" in said
+    )

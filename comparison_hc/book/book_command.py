@@ -15,7 +15,8 @@ from pathlib import Path
 from .lite import PYODIDE
 from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
-from ..ground.validation import require, visible_text
+from ..ground.validation import require
+from ..practice.reading_command import say
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #9480044c
 def add_book(
@@ -49,15 +50,15 @@ def build_command(args):
     from comparison_hc.book.live import TWINS
     from comparison_hc.book.site import build_site
 
-    def say(sentence):
-        print(f"comparison-hc: {sentence}", file=sys.stderr, flush=True)
+    def told(sentence):
+        say(f"comparison-hc: {sentence}", sys.stderr)
 
     require(args.lite == (args.pyodide is not None), "--lite", "given together with --pyodide", args.pyodide)
     twins = TWINS if args.live else ()
-    made = build_site(args.out, args.parsers, twins=twins, progress=say, pyodide=args.pyodide)
+    made = build_site(args.out, args.parsers, twins=twins, progress=told, pyodide=args.pyodide)
     size = f"{made['pages']} pages, {made['bytes'] / 1e6:.0f} MB, in {made['seconds']:.0f} seconds"
-    print(f"wrote {visible_text(str(args.out))}: {size}")
-    print(f"look at it: comparison-hc book serve --folder {args.out}")
+    say(f"wrote {args.out}: {size}")
+    say(f"look at it: comparison-hc book serve --folder {args.out}")
 
 # %% ../../nbs/9b_book/99hw_command.ipynb #c22d7ad9
 class _Quiet(SimpleHTTPRequestHandler):

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from .page import import_extra, static_text
 from ..ground.validation import InputError, check_integer, check_number, require
+from ..ground.workers import leave_with
 
 # %% ../../nbs/6_dashboards/60w_server.ipynb #server-files
 WORD_PATH = "voila/templates/comparison-hc/static/word"  # in the folder, and in the address
@@ -103,21 +104,12 @@ def kept_until_given(
     return Kernels
 
 
-def _leave_with(home):
-    "End this process, its kernels first, as soon as the one with the number `home` is not its parent any more."
-    while os.getppid() == home:
-        time.sleep(0.5)
-    os.kill(os.getpid(), signal.SIGTERM)  # Voila ends its kernels
-    time.sleep(5)
-    os._exit(1)
-
-
 def voila_main(
     home=None,  # number of the process that it must not outlive; None for none
 ):
     "What the command runs, with the words of the command."
-    if home is not None and os.name == "posix":
-        threading.Thread(target=_leave_with, args=(home,), name="until the parent ends", daemon=True).start()
+    if home is not None:
+        leave_with(home, kindly=True)
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
     from traitlets.config import Config
     from voila.app import Voila

@@ -15,6 +15,7 @@ from ..ground.files import is_file_name
 from ..ground.progress import command_bar
 from ..ground.validation import MissingFileError, check_integer, require, visible_text
 from ..practice.command_files import read_names
+from ..practice.reading_command import say
 
 # %% ../../nbs/9a_whatif/99ew_command.ipynb #a60226cc
 def noise_chart(
@@ -250,15 +251,14 @@ def plan_command(
         print(f"- {text}")
     if args.out:
         paths = write_plan(plan, args.out, shlex.join(["comparison-hc", *getattr(args, "words", [])]))
-        wrote = f"{paths[0]}, {paths[1]} and {len(paths) - 2} question lists in {paths[2].parent}"
-        print(f"\nwrote {visible_text(wrote)}")
+        say(f"\nwrote {paths[0]}, {paths[1]} and {len(paths) - 2} question lists in {paths[2].parent}")
 
 
 def _collect(args):
     "The answers that came back."
     path, people = collect_study(args.collect)
     print(people.to_string(index=False))
-    print(f"\nwrote {visible_text(str(path))}: comparison-hc cluster {visible_text(str(path))} --respondent respondent")
+    say(f"\nwrote {path}: comparison-hc cluster {path} --respondent respondent")
 
 
 def _arguments(args):

@@ -7,7 +7,8 @@ __all__ = ['option_name', 'add_whatif', 'check_words', 'whatif_command', 'print_
 
 # %% ../../nbs/9a_whatif/98fw_command.ipynb #895abef4
 from ..ground.progress import command_bar
-from ..ground.validation import check_integer, check_number, require, visible_text
+from ..ground.validation import check_integer, check_number, require
+from ..practice.reading_command import say
 from .models import MODELS
 from .parameters import chosen_values, sweep_settings
 
@@ -124,7 +125,7 @@ def whatif_command(
         return 1
     print_whatif(found)
     for path in args.out:
-        print(f"wrote {visible_text(str(found.save(path)))}")
+        say(f"wrote {found.save(path)}")
 
 
 def print_whatif(

@@ -5,6 +5,7 @@ paper and of practice in processes of their own: numbers of workers, threads of 
 another place and language, every Python given with whatever it has installed (its own dependencies; the package is
 this one), and a browser's Python of 32 bits. The first column is this Python with one worker and one thread; the
 others are counted against it. `=` the same bits, a number: the largest difference, `x` another result.
+A kind whose instructions this processor lacks is left out, and named.
 Exit code 1 if a result is further away than `PROMISED`. `--out` keeps the table as CSV.
 """
 
@@ -13,6 +14,7 @@ import hashlib
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,6 +28,7 @@ PROMISED = {
     "SDP": 1e-6,
 }  # the largest difference; of all that is not named here: the same bits
 PROCESSORS = ("Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX")  # whose kernels OpenBLAS has
+LACKING = "this processor lacks its instructions"
 DIGITS = 1e-9  # to which `main_paths.py` compares there
 
 
@@ -91,13 +94,20 @@ def results(n_jobs):
     yield from practice(n_jobs)
 
 
+def is_lacking(returncode):
+    "Whether a process ended at an instruction that its processor does not know."
+    return os.name == "posix" and returncode in (-signal.SIGILL, 128 + signal.SIGILL)
+
+
 def column(python, n_jobs=1, threads=1, method="", **environment):
-    "What a process of its own finds: {name: `bits`}, or the last line of its error."
+    "What a process of its own finds: {name: `bits`}, or the last line of its error, or `LACKING`."
     names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     env = {**os.environ, **dict.fromkeys(names, str(threads)), "PYTHONPATH": str(ROOT), **environment}
     with tempfile.TemporaryDirectory() as folder:
         words = [python, "-c", START, str(Path(__file__).resolve()), method, "--only", str(n_jobs)]
         done = subprocess.run(words, capture_output=True, text=True, encoding="utf-8", env=env, cwd=folder)
+    if "OPENBLAS_CORETYPE" in environment and is_lacking(done.returncode):
+        return LACKING
     if done.returncode:
         return (done.stderr.strip().splitlines() or ["no output"])[-1]
     return json.loads(done.stdout.splitlines()[-1])
@@ -159,6 +169,8 @@ def compared(columns):
 
 def show(columns, browser=None):
     "Print the table; the broken promises."
+    lacking = [place for place, found in columns.items() if found == LACKING]
+    columns = {place: found for place, found in columns.items() if place not in lacking}
     rows, broken = compared(columns), []
     print(f"{'':18}" + " ".join(f"{name:>11}" for name in columns))
     for name, found in rows:
@@ -171,6 +183,8 @@ def show(columns, browser=None):
         odd = [name for name, far in browser.items() if far is None] if isinstance(browser, dict) else [browser]
         print(f"in a browser: {len(browser) - len(odd)} results the same to nine digits; others: {odd}")
         broken += [f"{name}, browser" for name in odd]
+    for place in lacking:
+        print(f"{place}: left out, {LACKING}")
     print(f"{len(rows)} results, {len(columns) - 1} places; broken promises: {broken or 'none'}")
     return rows, broken
 
