@@ -7,14 +7,18 @@ import json
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from importlib import import_module
 from math import inf
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from benchmarks.class_server import family
 from hypothesis import given
 from hypothesis import strategies as st
 from shared import awaited
@@ -26,6 +30,7 @@ from comparison_hc.dashboards.desk import LONG, LOST, TOO_LONG, Desk, Job, Reade
 from comparison_hc.dashboards.hands import Worktable
 from comparison_hc.dashboards.plan import SIZES
 from comparison_hc.dashboards.record import StepSettings
+from comparison_hc.dashboards.server import free_port
 from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.step_page import PAGE
 from comparison_hc.people.session import Session, read_journal
@@ -673,6 +678,54 @@ def test_everybody_has_a_journal_of_their_own(served):
         journal = read_journal(served.journal(name))
         assert journal.settings.person == name and len(journal.answers) == 3
         assert Session("animals", served.journal(name)).n_records == 3
+
+
+def test_two_servers_of_one_folder_keep_one_journal_for_a_person(served):
+    "The one that comes second is told, nothing confirmed is lost, and neither stands in the other's way."
+    with class_server.serve_class(["ask"], n_hands=1, folder=served.journal("Eva").parent) as other:
+        assert other.journal("Eva") == served.journal("Eva") and other.port != served.port
+
+        async def talk():
+            here, there = [await line_of(server, "ask", "&person=Eva") for server in (served, other)]
+            for turn in range(0, 6, 2):
+                first, second = (here, there) if turn % 4 else (there, here)
+                (state,) = await answer(first, f"{turn} first", do="answer", at=turn, answer=1)
+                assert state["show"]["ask"]["data-at"] == turn + 1
+                (state,) = await answer(second, f"{turn} late", do="answer", at=turn, answer=2)
+                assert state["show"]["ask"]["data-at"] == turn + 1
+                assert "went on in another page" in state["show"]["notes"]
+                (state,) = await answer(second, f"{turn} again", do="answer", at=turn + 1, answer=2)
+                assert state["show"]["ask"]["data-at"] == turn + 2
+
+        awaited(talk())
+    kept = read_journal(served.journal("Eva"))
+    assert len(kept.answers) == 6 == Session("animals", served.journal("Eva")).n_records
+
+
+def is_running(pid):
+    "Whether a process works: one that ended and is not yet waited for has its number still."
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_killed_command_leaves_no_hand_and_no_port_behind(tmp_path):
+    port = free_port()
+    words = [sys.executable, "-m", "comparison_hc", "serve", "step", "--hands=1", f"--port={port}"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=tmp_path)
+    try:
+        assert f":{port}/" in process.stdout.readline()
+        hands = [pid for pid in family(process.pid) if pid != process.pid]
+        assert len(hands) == 2  # one for short work, one for long
+    finally:
+        process.kill()
+        process.wait()
+    late = time.monotonic() + 15
+    while any(is_running(pid) for pid in hands) and time.monotonic() < late:
+        time.sleep(0.1)
+    assert [pid for pid in hands if is_running(pid)] == []
+    room.listening(port=port)[0].close()
 
 
 def test_a_name_that_was_here_is_asked_about(served):
