@@ -7,6 +7,7 @@ import contextlib
 import io
 import random
 import re
+import shutil
 import signal
 import sys
 import warnings
@@ -240,9 +241,11 @@ def mixed_calls(n_calls, seed=0):
 
 def clear_new(paths, there):
     "Take away what was not there: a file of one command would be refused by the next, which then shows nothing."
-    for path in sorted(paths, reverse=True):  # what is in a folder comes before it
-        if path not in there:
-            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+    for path in sorted(set(paths) - there):
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)  # it went with its folder
 
 
 def attack_words(found, failures, keep=lambda what: True, folder=Path(".")):

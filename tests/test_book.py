@@ -389,6 +389,17 @@ def test_a_figure_of_the_index_leads_to_the_page_that_shows_it(book):
     assert lines and all("[91](/9_reproduce/91_f19.ipynb)" in line for line in lines)
 
 
+def test_the_build_says_what_it_wrote_and_no_escape_code(monkeypatch, tmp_path, capsys):
+    import comparison_hc.book.site as site
+
+    made = dict(pages=3, bytes=2_000_000, seconds=4.2)
+    monkeypatch.setattr(site, "build_site", lambda *words, progress, **how: progress("page \x1b[2J") or made)
+    assert main(["book", "build", "--out", str(tmp_path / "\x1b[31m")]) == 0
+    said = capsys.readouterr()
+    assert said.out.count("\ufffd[31m") == 2 and "3 pages, 2 MB, in 4 seconds" in said.out
+    assert said.err == "comparison-hc: page \ufffd[2J\n" and "\x1b" not in said.out
+
+
 def test_a_folder_with_other_things_is_not_overwritten(tmp_path, capsys):
     (tmp_path / "thesis.tex").write_text("all of it")
     with pytest.raises(InputError, match="--out"):
