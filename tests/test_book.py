@@ -591,6 +591,32 @@ def test_a_small_site_has_no_fault(small_site, browser):
     checked(browser, small_site, (390, 1280))
 
 
+def test_on_a_telephone_a_chart_has_its_legend_first(tmp_path, browser):
+    import altair as alt
+    import pandas as pd
+
+    from comparison_hc.book.legends import add_narrow, find_legends
+
+    table = pd.DataFrame(dict(x=[0, 1, 0, 1], y=[0, 1, 1, 0], kind=["one > two", "one > two", '"b"', '"b"']))
+    chart = alt.Chart(table).mark_line().encode(x="x", y="y", color="kind").properties(width=600)
+    (tmp_path / "_images").mkdir()
+    for name, drawn in (("0a", chart), ("0b", chart.properties(width=120))):
+        drawn.save(tmp_path / "_images" / f"{name}.svg")
+    body = "".join(f'<p><img alt="" src="_images/{name}.svg"/></p>' for name in ("0a", "0b"))
+    (tmp_path / "index.html").write_text(f'<meta name="viewport" content="width=device-width">{body}')
+    assert add_narrow(tmp_path) == 1
+    wide, narrow = [(tmp_path / "_images" / name).read_text() for name in ("0a.svg", "0a.narrow.svg")]
+    assert find_legends(wide)[0][0].right > 600 and find_legends(narrow)[0][0].right < 150
+    page = browser.new_page()
+    for width, medium, shown in ((390, "screen", "0a.narrow"), (1280, "screen", "0a"), (390, "print", "0a")):
+        page.set_viewport_size(dict(width=width, height=800))
+        page.emulate_media(media=medium)
+        page.goto((tmp_path / "index.html").as_uri())
+        sources = page.eval_on_selector_all("img", "all => all.map(x => [x.currentSrc, x.complete && x.naturalWidth])")
+        assert [Path(source).stem for source, _ in sources] == [shown, "0b"] and all(size for _, size in sources)
+    page.close()
+
+
 def test_a_page_has_its_parts(small_site):
     text = (small_site / "2_flat/20_planted.html").read_text(encoding="utf-8")
     assert "minutes to read" in text and "#|" not in text and "Parameters of" in text

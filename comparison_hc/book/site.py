@@ -25,6 +25,7 @@ from time import perf_counter
 
 from .cells import site_links, site_notebook
 from .docments import parameter_tables
+from .legends import add_narrow
 from .lite import build_lite, check_pyodide, require_lite, run_address, with_wheels
 from .live import PICTURE, TWIN, live_page, loads_text, write_twins
 from .map import room_map
@@ -479,6 +480,7 @@ def build_site(
         write_sources(sources, book, commands, live_page(stored, loads), reference, pyodide is not None)
         say("pages (Sphinx)")
         run_sphinx(sources, made)
+        add_narrow(made)
         shutil.move(live, made / "live")
         if pyodide is not None:
             shutil.move(Path(folder) / "pyodide", made / "pyodide")
