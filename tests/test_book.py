@@ -336,6 +336,25 @@ def test_every_check_has_its_verdict_on_a_page(book):
     assert missing == [], "run .ci/execute.py on the notebook that calls them, or show one call of each"
 
 
+def words_of(book, path):
+    "What the cells of a notebook say, one after the other."
+    notebook = json.loads((book.root / path).read_text(encoding="utf-8"))
+    return "\n".join("".join(cell["source"]) for cell in notebook["cells"])
+
+
+def test_a_word_is_explained_where_the_glossary_says(book):
+    "Every word stands on one of the pages that its row names, and every such page has one of the row's words."
+    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]*\]\([^|]*) \|$", words_of(book, "words.ipynb"), re.M)
+    assert len(rows) >= 44
+    for said, links in rows:
+        words = re.split(", | or ", re.sub(r" \(.*?\)|[*`]", "", said).lower())
+        words = [word.removesuffix(" of a cluster") for word in words]
+        names = re.findall(r"\]\(([^)#]+)", links)
+        pages = {name: re.sub(r"\s+", " ", re.sub("[*`]", "", words_of(book, name))).lower() for name in names}
+        there = {(word, name) for name, text in pages.items() for word in words if re.search(rf"\b{word}", text)}
+        assert {name for _, name in there} == set(pages) and {word for word, _ in there} == set(words), said
+
+
 def test_every_word_of_every_command_is_on_the_page():
     for name, parser in all_commands().items():
         text = command_text(parser)
