@@ -300,6 +300,10 @@ def add_ask(commands):
     ask.set_defaults(run=ask_command)
 
 
+def _to_screen(text, end="\n"):
+    print(visible_text(text), end=end, flush=True)
+
+
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
     from comparison_hc.people.answers import default_journal
@@ -315,13 +319,13 @@ def ask_command(args):
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report:
-        print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+        say(f"comparison-hc: warning: {session.report}", sys.stderr)
     if args.careful is True and not session.state.careful:
         session.be_careful()  # no P: as estimated
     elif args.careful not in (None, True, session.state.careful):
         session.be_careful(args.careful)
     try:
-        terminal_session(session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(text, end=end, flush=True))
+        terminal_session(session, iter(sys.stdin.readline, ""), _to_screen)
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.state.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
@@ -351,11 +355,9 @@ def _ask_from_list(args):
     check_files(args, [("--list", path), ("the journal", journal)])
     session = ListSession(read_question_list(path), journal, args.person or path.stem)
     if session.report:
-        print(f"comparison-hc: warning: {session.report}", file=sys.stderr)
+        say(f"comparison-hc: warning: {session.report}", sys.stderr)
     try:
-        ask_list(
-            session, iter(sys.stdin.readline, ""), lambda text, end="\n": print(visible_text(text), end=end, flush=True)
-        )
+        ask_list(session, iter(sys.stdin.readline, ""), _to_screen)
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None

@@ -1,6 +1,7 @@
 """A small part of what `python tests/attack.py` does: every public name is met, and the same values every time."""
 
 import io
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -42,6 +43,17 @@ def test_a_part_of_the_bad_words_is_refused_in_a_sentence(tmp_path, monkeypatch)
         attack_commands.calls(), failures, lambda what: quick(what) and " = " in what and what.split()[0] in QUICK
     )
     assert failures == [] and tried > 60
+
+
+def test_names_of_files_that_a_terminal_obeys_reach_it_harmless(tmp_path, monkeypatch):
+    "Every command, every place where it says what it wrote."
+    monkeypatch.chdir(tmp_path)
+    failures, places = (
+        [],
+        re.compile(r"(FOLDER|--folder|--out|--[a-z]+-out|--journal|--static) = (escape|right to left)"),
+    )
+    tried = attack_commands.attack_words(attack_commands.calls(), failures, places.search)
+    assert failures == [] and tried >= 2 * 15
 
 
 QUICK = "cluster compare people learn ask pool data serve dashboard classroom book".split()

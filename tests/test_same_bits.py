@@ -3,8 +3,13 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from benchmarks import same_bits
+
+from comparison_hc.adaptive import Contradiction, consistent_hierarchy
+from comparison_hc.flat.solver import read_off
+from comparison_hc.ground.counting import linked_groups
 
 
 @pytest.fixture(scope="module")
@@ -54,3 +59,22 @@ def test_a_kind_of_processor_that_is_not_this_one_is_left_out_and_named(here, mo
     assert (
         "SkylakeX: left out, this processor lacks its instructions" in said and f"{len(rows)} results, 1 places" in said
     )
+
+
+@pytest.mark.parametrize("name", ["connected_components", "minimum_spanning_tree"])
+def test_graphs_have_vertices_of_32_bits(name, monkeypatch):
+    "SciPy 1.11 answers wider ones with rubbish and no exception, SciPy on a platform of 32 bits refuses them."
+    import scipy.sparse.csgraph as graphs
+
+    usual, widths = getattr(graphs, name), []
+
+    def narrow(graph, *words, **how):
+        widths.append({indices.dtype.itemsize for indices in graph.tocoo().coords})
+        return usual(graph, *words, **how)
+
+    monkeypatch.setattr(graphs, name, narrow)
+    assert linked_groups(4, np.array([(0, 1), (2, 1)], dtype=np.int64)).tolist() == [0, 0, 0, 1]
+    with pytest.raises(Contradiction):
+        consistent_hierarchy([(0, 1, 2), (5, 4, 0), (1, 2, 3), (2, 3, 1), (0, 1, 4)])
+    assert read_off(np.kron(np.eye(2), np.ones((2, 2)) / 2)).tolist() == [0, 0, 1, 1]
+    assert widths and all(width == {4} for width in widths)

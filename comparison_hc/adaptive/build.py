@@ -24,7 +24,8 @@ def split_blocks(
     i, j, k = triplets.T
     inside = triplets[(block[i] == block[j]) & (block[i] == block[k])]
     ones = np.ones(len(inside), dtype=np.int8)
-    edges = coo_array((ones, (inside[:, 0], inside[:, 1])), shape=(n, n))
+    pairs = inside[:, :2].astype(np.int32)  # older SciPy knows no wider numbers of vertices
+    edges = coo_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return connected_components(edges, directed=False)[1], inside
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from ..ground.validation import require, visible_line
+from ..practice.reading_command import say
 
 # %% ../../nbs/7_classroom/70fw_command.ipynb #words
 def add_classroom(
@@ -57,7 +58,7 @@ def generate_command(args):
     from comparison_hc.classroom.source import generate
 
     for path in generate(args.folder, args.assignment):
-        print(path)
+        say(str(path))
 
 
 def grade_command(args):
@@ -73,7 +74,7 @@ def grade_command(args):
         records = grade_folder(source, args.folder, args.out, args.jobs, Limits(seconds=args.seconds), bar)
     for record in records:
         print(f"{visible_line(record['student']):24} {record['points']:g}")
-    print(f"{len(records)} graded; the table and the pages are in {args.out or args.folder}")
+    say(f"{len(records)} graded; the table and the pages are in {args.out or args.folder}")
 
 
 def _source_of(name):
@@ -92,4 +93,4 @@ def new_command(args):
 
     require(args.name, "NAME", "a name", args.name)
     for path in new_assignment(args.name, args.folder):
-        print(path)
+        say(str(path))

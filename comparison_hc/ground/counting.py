@@ -23,7 +23,8 @@ def linked_groups(
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(np.asarray(links).T)), shape=(n_objects, n_objects))
+    ends = np.asarray(links).astype(np.int32)  # older SciPy knows no wider numbers of vertices
+    graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(ends.T)), shape=(n_objects, n_objects))
     return connected_components(graph, directed=False)[1]
 
 # %% ../../nbs/0_ground/00w_counting.ipynb #counting-answer-groups

@@ -257,7 +257,7 @@ def plan_command(
 def _collect(args):
     "The answers that came back."
     path, people = collect_study(args.collect)
-    print(people.to_string(index=False))
+    say(people.to_string(index=False))
     say(f"\nwrote {path}: comparison-hc cluster {path} --respondent respondent")
 
 
