@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SEEN', 'GROUP', 'MOVED', 'EXTENT', 'GAP', 'IMAGE', 'AROUND', 'ROOM', 'LAST', 'Legend', 'find_legends', 'laid_out',
-           'legends_first', 'taller', 'with_narrow', 'add_narrow']
+           'movable', 'legends_first', 'taller', 'with_narrow', 'add_narrow']
 
 # %% ../../nbs/9b_book/99mw_legends.ipynb #leg-imports
 import html
@@ -30,6 +30,7 @@ class Legend:
     width: float
     height: float
     is_scale: bool = False  # colours that run into one another, with numbers
+    title: str = ""  # its text, or that of all its entries if it has none
 
     @property
     def right(self):
@@ -51,8 +52,11 @@ def find_legends(
                 by, size = MOVED.search(moved[0]), EXTENT.search(svg, moved.end(), tag.start())
                 if by and size:
                     place = x + float(by[1]), y + float(by[2])
-                    is_scale = "role-legend-gradient" in svg[start : tag.end()]
-                    found.append(Legend(start, tag.end(), *place, float(size[1]), float(size[2]), is_scale))
+                    text = svg[start : tag.end()]
+                    titles = re.findall(r"role-legend-title.*?<text[^>]*>(.*?)</text>", text)
+                    title = " ".join(titles or re.findall("<text[^>]*>(.*?)</text>", text))
+                    about = dict(is_scale="role-legend-gradient" in text, title=title)
+                    found.append(Legend(start, tag.end(), *place, float(size[1]), float(size[2]), **about))
             if not around and whole is None:
                 whole, top = (inside, tag.start()), (x, y)
             continue
@@ -82,14 +86,23 @@ def laid_out(
     return places, y + tallest
 
 
+def movable(
+    legends,  # list of `Legend`, all of a picture
+):  # list of those that say by themselves what they are about
+    "Legends that may leave their place: a kind of which several look alike belongs to the panels beside them."
+    scales = [legend for legend in legends if legend.is_scale]
+    others = [legend for legend in legends if not legend.is_scale]
+    titles = {legend.title for legend in others}
+    return scales * (len(scales) == 1) + others * (len(titles) == len(others))
+
+
 def legends_first(
     svg,  # text of a picture
     seen=SEEN,  # pixels that are seen without moving it
 ):  # (text of the other picture or None if all legends are seen, right edge of its legends in pixels)
     "A picture with its legends on top, for a screen that is too narrow for them."
     every, whole, top = find_legends(svg)
-    are_told_apart = sum(legend.is_scale for legend in every) < 2
-    legends = [legend for legend in every if legend.right > seen and (are_told_apart or not legend.is_scale)]
+    legends = [legend for legend in movable(every) if legend.right > seen]
     if not legends:
         return None, 0.0
     places, height = laid_out(legends, seen)

@@ -71,7 +71,7 @@ def room_map(
     needs,  # {path: set of paths}, from `direct`
     room,  # folder
     address,  # function of a path -> address
-):  # SVG
+):  # HTML: SVG in a box that a narrow screen moves
     "The map of a room."
     pages = book.of_room(room)
     place = {page.path: i for i, page in enumerate(pages)}
@@ -88,4 +88,4 @@ def room_map(
                 [(book.by_path[path].number, address(path)) for path in others],
             )
         )
-    return arc_map(rows, inside, "Which page needs which")
+    return f'<div class="map">\n{arc_map(rows, inside, "Which page needs which")}\n</div>'

@@ -125,7 +125,7 @@ def data_page():  # Markdown
         where = (
             ("fetched when asked for" if fetched else "to be put in place by hand") if known.forms else "comes along"
         )
-        counts = [f"{count:,}" if count else "" for count in known.facts]
+        counts = [f"{count:,} {what}" if count else "" for count, what in zip(known.facts, head[1:5])]
         lines.append(
             " | ".join([f"| `{name}`", *counts, where, f"{plain(known.source)}. Terms: {plain(known.terms)} |"])
         )
