@@ -39,7 +39,7 @@ from attack_table import BAD, FOLDER, GOOD, NOT_ATTACKED, OWN, SECONDS, InputErr
 from comparison_hc.reproduce.engine import ExperimentError
 
 HOUSE = ("argument", "progress", "step")  # a name for messages, and functions of the caller's
-LIMIT = 20  # seconds
+LIMIT = 60  # seconds, beside other work too
 MOVING = ("a generator", "the old generator", "iterator", "broken iterator")  # what is used up by use
 
 
@@ -467,6 +467,19 @@ def attack_small_disk(env):
     return n_faults, failures
 
 
+def said_by(process, typed=None):
+    "What a process says on its error stream; None if it takes too long, and is ended with all that it started."
+    try:
+        return process.communicate(typed, timeout=LONGEST)[1] or b""
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None
+
+
+LONGEST = 1200  # seconds of a command of the table; the book's build takes 250 on a machine with nothing else to do
+
+
 def run_whole(words, path, env):
     "A command's table but for its seconds, from a run that nobody disturbs; what an earlier one left is continued."
     subprocess.run([sys.executable, "-c", START, *words], cwd=FOLDER, env=env, capture_output=True, timeout=300)
@@ -517,7 +530,10 @@ def attack_with_faults(times=3, seed=0):
             elif fault.startswith("SIG"):
                 time.sleep(rng.uniform(0.5, 3))
                 os.killpg(process.pid, getattr(signal, fault))
-            said = process.communicate(b"1\n2\n3\n" * 40 if "ask" in words else None, timeout=400)[1] or b""
+            said = said_by(process, b"1\n2\n3\n" * 40 if "ask" in words else None)
+            if said is None:
+                failures.append(f"{name}, {fault}: takes more than {LONGEST} s")
+                said = b""
             if top.exists():
                 os.chmod(top, 0o755)
             n_faults += 1
@@ -539,6 +555,11 @@ def attack_with_faults(times=3, seed=0):
     return n_faults + n_more, failures + more
 
 
+def tell(done, failures):
+    "What has been done so far, while the rest runs."
+    print(f"{done}; failures so far: {len(failures)}", *failures, sep="\n  ", file=sys.stderr, flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--inputs", type=int, default=2000, metavar="N", help="changed files and journals, each")
@@ -554,12 +575,15 @@ def main():
     whole = not (args.faults or args.commands or args.atheris)
     if whole:
         covered, lacking, n_calls, failures = attack_names(args.share, args.only)
+        tell(f"{n_calls:,} calls", failures)
     if args.commands or (whole and args.only is None):
         n_commands = attack_words(calls(), failures, one_in(args.share))
         n_commands += attack_words(mixed_calls(args.inputs // 4), failures)
+        tell(f"{n_commands:,} commands", failures)
     if whole and args.only is None:
         failures += attack_readers(args.inputs) + attack_journals(args.inputs // 4)
         files, journals = 2 * args.inputs, 3 * (args.inputs // 4)
+        tell(f"{files:,} files, {journals:,} journals", failures)
     if args.faults or (whole and args.only is None):
         n_faults, found = attack_with_faults()
         failures += found

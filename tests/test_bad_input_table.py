@@ -1,6 +1,7 @@
 """A small part of what `python tests/attack.py` does: every public name is met, and the same values every time."""
 
 import io
+import os
 import re
 import sys
 import warnings
@@ -77,6 +78,15 @@ def test_the_attack_on_commands_notices(does, said, tmp_path, monkeypatch):
     failures = []
     attack_commands.attack_words([("here", ["data"])], failures)
     assert failures == [] if said is None else said in failures[0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="groups of processes are POSIX's")
+def test_a_command_that_never_ends_is_ended_and_counted(monkeypatch):
+    monkeypatch.setattr(attack, "LONGEST", 0.2)
+    process = attack.started([sys.executable, "-c", "import time; time.sleep(60)"])
+    assert attack.said_by(process) is None and process.returncode == -9
+    monkeypatch.setattr(attack, "LONGEST", 60)
+    assert attack.said_by(attack.started([sys.executable, "-c", "import sys; sys.exit('no')"])).strip() == b"no"
 
 
 def test_changed_files_and_journals(tmp_path, monkeypatch):
