@@ -136,6 +136,11 @@ def test_a_tree_can_be_drawn():
         and "ABCDEFGHI"[3] in str(drawn)
         and str(drawn).count("'what': ") == 17
     )
+    rows = [row for data in drawn["datasets"].values() for row in data]
+    points = {row["name"]: row for row in rows if "ink" in row}
+    assert points["12"]["ink"] == "white" and points["13"]["ink"] == "black"  # blue; grey, which is pale
+    with pytest.raises(InputError, match="^colours must be colours such as #0072b2; got 'blue'"):
+        tree_chart(tree, {12: "b"}, {"b": "blue"})
 
 
 # ---- insertion

@@ -6,6 +6,7 @@
 __all__ = ['SHAPES', 'GREY', 'n_hierarchies', 'all_hierarchies', 'grown_at', 'random_hierarchy', 'tree_chart']
 
 # %% ../../nbs/3_adaptive/30w_trees.ipynb #789bbad6
+import re
 from itertools import product
 
 import numpy as np
@@ -130,6 +131,7 @@ GREY = "#bbbbbb"  # of vertices without a class
 
 def _ink(colour):
     "The colour of letters on this one: by how bright an eye sees it."
+    require(re.fullmatch("#[0-9a-fA-F]{6}", str(colour)), "colours", "colours such as #0072b2", colour)
     red, green, blue = bytes.fromhex(colour[1:])
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 130 else "white"
 
@@ -137,7 +139,7 @@ def _ink(colour):
 def tree_chart(
     tree,  # `GrowingTree`
     classes=None,  # {vertex: what it is}; vertices without a class are grey
-    colours=None,  # {class: colour}, in the order of the legend
+    colours=None,  # {class: colour such as #0072b2}, in the order of the legend
     names=None,  # names of the items; None: numbers
     title="",  # over the picture
     width=180,  # pixels
