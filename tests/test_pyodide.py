@@ -26,6 +26,7 @@ from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
+from comparison_hc.ground.files import write_whole
 from comparison_hc.ground.validation import InputError
 from comparison_hc.practice.originals import cache_folder
 
@@ -94,10 +95,20 @@ def natively(name):
 
 
 @pytest.fixture(scope="module")
-def there(python):
-    "(what was loaded when, digests of the main paths, what live pages show), from one start of Pyodide."
-    programs = [HERE / f"{name}.py" for name in ("loaded", "main_paths", "live_pages")]
-    return [json.loads(line) for line in python(*programs).strip().splitlines()]
+def there(request, whole_suite):
+    """(what was loaded when, digests of the main paths, what live pages show), from one start of Pyodide.
+
+    It takes a minute, so the worker that comes first starts it, and others wait for what it prints."""
+    fcntl = pytest.importorskip("fcntl", reason="no locks of files on this platform")
+    programs, printed = (
+        [HERE / f"{name}.py" for name in ("loaded", "main_paths", "live_pages")],
+        whole_suite / "pyodide",
+    )
+    with open(whole_suite / "pyodide.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not printed.is_file():
+            write_whole(printed, request.getfixturevalue("python")(*programs))
+    return [json.loads(line) for line in printed.read_text(encoding="utf-8").strip().splitlines()]
 
 
 def test_large_libraries_come_with_what_needs_them_and_missing_ones_are_said(there):

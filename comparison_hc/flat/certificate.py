@@ -13,6 +13,7 @@ import numpy as np
 
 from ..ground.narrow import bincount
 from ..ground.validation import check_labels, check_number, check_similarity, require
+from ..ground.workers import one_thread
 
 # %% ../../nbs/2_flat/22w_floating_point.ipynb #3cdbda02
 def check_symmetric(
@@ -315,14 +316,15 @@ def certify(
         guess = np.maximum(check_symmetric(dual, "dual", len(S), 1e120), 0)
         if form is None:
             forms.append("guess")
-    limit = blocks.highest()
-    base = Dual(blocks, "additive").needs(0) if blocks.k < blocks.n else None
     low, high, proved_by = np.inf, -np.inf, None
-    for name in forms:
-        if proved_by and high == limit and (lam is None or low <= lam):
-            break
-        low, high = Dual(blocks, name, guess).widened(low, high, lam, base)
-        if proved_by is None and low <= high:
-            proved_by = name
+    with one_thread(len(S)):
+        limit = blocks.highest()
+        base = Dual(blocks, "additive").needs(0) if blocks.k < blocks.n else None
+        for name in forms:
+            if proved_by and high == limit and (lam is None or low <= lam):
+                break
+            low, high = Dual(blocks, name, guess).widened(low, high, lam, base)
+            if proved_by is None and low <= high:
+                proved_by = name
     labels.flags.writeable = False
     return Certificate(labels, int(blocks.k), blocks.objective, low, high, limit, proved_by)

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from .candidates import guess_labels, guesses_at_price, leading_eigenvectors, one_thread
+from .candidates import guess_labels, guesses_at_price, leading_eigenvectors
 from .candidates import improve_partition as improve_partition
 from .certificate import Certificate as Certificate
 from .certificate import certify as certify
@@ -27,6 +27,7 @@ from comparison_hc.ground.validation import (
     check_number,
     require,
 )
+from ..ground.workers import one_thread
 
 # %% ../../nbs/2_flat/22_sdp.ipynb #cd5b5e94
 def sdp_reference(

@@ -13,7 +13,6 @@ from types import ModuleType
 
 import numpy as np
 
-from .candidates import one_thread
 from .certificate import check_symmetric
 from .search import Search
 from .search import SpurResult as SpurResult
@@ -22,6 +21,7 @@ from .search import WorkShare as WorkShare
 from .search import round_solution as round_solution
 from .search import spur_objective as spur_objective
 from ..ground.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
+from ..ground.workers import one_thread
 
 # %% ../../nbs/2_flat/23_spur.ipynb #54f8858d
 def spur_prices(

@@ -27,6 +27,7 @@ from comparison_hc.flat.theory_sdp import (
 )
 from ..ground.narrow import bincount, needed, repeat
 from ..ground.validation import as_rng
+from ..ground.workers import one_thread
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-dual-is-stationary
 @check(
@@ -77,13 +78,14 @@ def optimality_intervals(
     blocks,  # (k, k) Σ, for the printed interval
 ):  # {name: (low, high)}: printed ⊂ "without Δ1/2" ⊂ "first form" ⊂ all λ for which X* is optimal ⊂ "necessary"
     "Intervals of λ from N20's proposition 1 and its proof, each inside the next."
-    printed = printed_interval(S, labels, blocks)
-    return {
-        "printed": (printed["low"], printed["high"]),
-        "without Δ1/2": (printed["low"], printed["n_min"] * (printed["gap"] - 6 * printed["deviation"])),
-        "first form": first_form_interval(S, labels),
-        "necessary": necessary_interval(S, labels),
-    }
+    with one_thread(len(S)):
+        printed = printed_interval(S, labels, blocks)
+        return {
+            "printed": (printed["low"], printed["high"]),
+            "without Δ1/2": (printed["low"], printed["n_min"] * (printed["gap"] - 6 * printed["deviation"])),
+            "first form": first_form_interval(S, labels),
+            "necessary": necessary_interval(S, labels),
+        }
 
 # %% ../../nbs/2_flat/24aw_duals.ipynb #duals-noisy-instances
 def worst_rows(

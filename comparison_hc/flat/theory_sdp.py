@@ -12,6 +12,7 @@ from .certificate import Blocks, cluster_matrix
 from .theory import block_gap, expected_blocks
 from ..ground.narrow import bincount, repeat
 from ..ground.validation import as_rng
+from ..ground.workers import one_thread
 
 # %% ../../nbs/2_flat/24a_theory_sdp.ipynb #791daebe
 def printed_interval(
@@ -104,6 +105,7 @@ def rank_one_slack(
     totals = Z.T @ rows
     share = np.maximum(rows, 0) / np.sqrt(np.where(totals > 0, totals, np.inf))[labels]
     noise = S + share[:, labels] * share[:, labels].T
-    noise = noise - P @ noise
     last = len(S) - 1
-    return float(lam - eigh(noise - noise @ P, eigvals_only=True, subset_by_index=(last, last))[0])
+    with one_thread(len(S)):
+        noise = noise - P @ noise
+        return float(lam - eigh(noise - noise @ P, eigvals_only=True, subset_by_index=(last, last))[0])

@@ -277,6 +277,7 @@ def run_apart(
             while waiting and len(running) < workers:
                 piece = waiting.pop(0)
                 running[piece] = _start(*pieces[piece])
+            multiprocessing.connection.wait([r.connection for r in running.values()], timeout=0.2)
             for piece in list(running):
                 sent = _answer(running[piece], limit)
                 if sent is not None:
@@ -284,7 +285,6 @@ def run_apart(
                     results[piece] = sent
                     if progress:
                         progress(piece, sent)
-            multiprocessing.connection.wait([r.connection for r in running.values()], timeout=0.2)
     finally:
         for left in running.values():
             left.process.kill()

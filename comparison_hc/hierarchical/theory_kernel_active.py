@@ -10,9 +10,10 @@ import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_bounds
 from ..ground.validation import as_rng
+from ..ground.workers import one_thread
 from .theory import recovers
 from .theory_answers import active_gap, reference_beta
-from .theory_levels import clusters_at_level, one_thread, planted_levels
+from .theory_levels import clusters_at_level, planted_levels
 
 # %% ../../nbs/1_hierarchical/14a_theory_active.ipynb #theorem-2-expected
 def expected_active(

@@ -13,10 +13,11 @@ import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_bounds
 from ..ground.validation import as_rng
+from ..ground.workers import one_thread
 from .theory import beta, recovers
 from .theory_answers import passive_gap
 from .theory_kernel_active import kernel_levels, kernel_linkage
-from .theory_levels import level_shares, one_thread, passive_kernel, planted_levels
+from .theory_levels import level_shares, passive_kernel, planted_levels
 
 # %% ../../nbs/1_hierarchical/14b_theory_passive.ipynb #15079bc6
 @cache

@@ -17,6 +17,7 @@ import numpy as np
 from ..checks import check, compare_rows, proportion_interval
 from ..comparisons import n_quadruplet_questions
 from ..ground.validation import as_rng
+from ..ground.workers import one_thread
 from .kernel import kernel_passive_ranked
 from .theory import beta
 from .theory_answers import passive_gap
@@ -24,13 +25,7 @@ from .theory_average import average_probability
 from .theory_average_chance import LARGEST_GAP
 from .theory_kernel_active import kernel_levels
 from .theory_kernel_passive import passive_products, shared_products
-from comparison_hc.hierarchical.theory_levels import (
-    binomial_tail,
-    clusters_at_level,
-    one_thread,
-    passive_kernel,
-    planted_levels,
-)
+from .theory_levels import binomial_tail, clusters_at_level, passive_kernel, planted_levels
 
 # %% ../../nbs/1_hierarchical/14bw_passive.ipynb #5bbefa83
 C_COUNT = 1 / 460  # the C of theorem 4 from which on its bound on the number of comparisons follows

@@ -4,14 +4,12 @@
 
 # %% auto #0
 __all__ = ['levels_between', 'planted_levels', 'planted_distances', 'clusters_at_level', 'level_shares', 'binomial_tail',
-           'one_thread', 'passive_kernel']
+           'passive_kernel']
 
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #levels-code
 from math import comb
 
 import numpy as np
-
-from ..ground.workers import limited_threads
 
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #theory-levels
 def levels_between(
@@ -66,11 +64,6 @@ def binomial_tail(
 
     k = np.floor(k)
     return float(betainc(k + 1, n - k, p)) if k < n else 0.0
-
-# %% ../../nbs/1_hierarchical/14w_levels.ipynb #levels-threads-code
-def one_thread():  # context manager
-    "BLAS without threads, for many products of small matrices."
-    return limited_threads(user_api="blas")
 
 # %% ../../nbs/1_hierarchical/14w_levels.ipynb #ac5f7bd6
 def passive_kernel(

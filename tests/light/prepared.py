@@ -1,6 +1,10 @@
 """Imported last by the server that a notebook's process is forked from: what a first chart and a first compiled
-function need, so that no notebook's process has to prepare it again. It computes nothing of the package.
+function need, so that no notebook's process has to prepare it again. Of the package it computes nothing; the library
+of a dashboard's charts, which takes seconds, is bundled by another process: what bundles it would not outlive a fork.
 """
+
+import subprocess
+import sys
 
 import altair
 import numba
@@ -22,3 +26,8 @@ def root_of_sum(x):
 
 
 root_of_sum(np.arange(3.0))
+
+
+LIBRARY = "from comparison_hc.dashboards.page import vega_library; vega_library()"
+if subprocess.run([sys.executable, "-c", LIBRARY], stdin=subprocess.DEVNULL).returncode == 0:
+    exec(LIBRARY)  # from the user's cache
