@@ -216,21 +216,26 @@ def claims_of(
     return f"{claims_table(reproduction.claims(summary)).summary} ({setting})"
 
 
+def _link_to(page):
+    "A link by a page's number; by a workshop's word, too, as several have the same number."
+    return f"[{page.stem.replace('_', ' ') if page.is_workshop else page.number}](/{page.path})"
+
+
 def _check_line(check, results, homes):
     "A check, its verdict and where it is."
     shown = results.get((check.paper, check.name))
     home = homes.get(check.function.__module__.removeprefix("comparison_hc."))
     verdict = "not shown in a notebook" if shown is None else f"{'✓' if shown.holds else '✗'} {shown.verdict}"
     margin = f", margin {shown.margin}" if shown and shown.margin else ""
-    place = f", [{home.number}](/{home.path})" if home else ""
+    place = f", {_link_to(home)}" if home else ""
     erratum = ", [erratum](/errata.ipynb)" if check.erratum else ""
     name = f"[`{check.name}`](#{check.function.__module__}.{check.name})"
     return f"- {verdict}{margin}: {name}, {plain(check.label)}, {check.kind}{place}{erratum}"
 
 
 def _pages_line(pages):
-    "Links to pages by their numbers, those of the reading path first."
-    return " · ".join(f"[{page.number}](/{page.path})" for page in pages)
+    "Links to pages, those of the reading path first."
+    return " · ".join(map(_link_to, pages))
 
 
 def shown_on(
@@ -248,7 +253,7 @@ def shown_on(
 
 def _figure_line(figure, page):
     "How to do a figure again, where it is shown, and how it came out."
-    place = f", [{page.number}](/{page.path})" if page else ""
+    place = f", {_link_to(page)}" if page else ""
     return f"`comparison-hc reproduce {figure.name}`{place}: {claims_of(figure)}"
 
 

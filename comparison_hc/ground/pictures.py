@@ -174,7 +174,8 @@ def heat_map(
     stops = np.linspace(low, high, len(colours)).tolist()
     scale = alt.Scale(domain=stops, range=list(colours), interpolate="rgb", type="linear")
     middle = [] if centre is None else [float(centre)]
-    bar = alt.Legend(title=legend_title, values=[low, *middle, high], format=".3~g", gradientLength=min(120, height))
+    digits = ",.0f" if max(abs(low), abs(high)) >= 1000 else ".3~g"  # 1,150 and not 1.15e+3
+    bar = alt.Legend(title=legend_title, values=[low, *middle, high], format=digits, gradientLength=min(120, height))
     ends = alt.Chart(alt.InlineData(values=[{"i": 0, "j": 0, "value": end} for end in (low, high)]))
     colour_scale = ends.mark_square(opacity=0, size=0, aria=False).encode(
         alt.X("j:Q"), alt.Y("i:Q"), alt.Color("value:Q", scale=scale, legend=bar if legend else None)

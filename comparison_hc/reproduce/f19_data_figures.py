@@ -137,6 +137,11 @@ def _is_stable(summary, dataset):
     return words, ranges[worst] <= 0.1 and shares[dearest] <= 0.1
 
 
+def _more(share):
+    "A share more or less, with its sign if it is not nothing."
+    return f"{share:+.1%}" if abs(share) >= 0.0005 else "0.0%"
+
+
 def _is_comparable(summary, dataset, name):
     "(words, whether a direct method is not much behind any of the others on either ruler)."
     excess, cost = ({k: v.mean() for k, v in _curves(summary, dataset, what).items()} for what in ("excess", "cost"))
@@ -144,7 +149,7 @@ def _is_comparable(summary, dataset, name):
     rival, cheapest = min(others, key=excess.get), min(others, key=cost.get)
     more = cost[name, 0] / cost[cheapest] - 1
     words = (
-        f"excess {excess[name, 0]:.3f}, {_named(rival)} {excess[rival]:.3f}; cost {more:+.1%} over {_named(cheapest)}"
+        f"excess {excess[name, 0]:.3f}, {_named(rival)} {excess[rival]:.3f}; cost {_more(more)} over {_named(cheapest)}"
     )
     return words, bool(excess[name, 0] - excess[rival] <= 0.05 and more <= 0.05)
 

@@ -98,7 +98,7 @@ def _method_scale(methods, part):
 def ari_chart(
     summary,  # `pandas.DataFrame` from `ari_summary`
     over="a",  # column to the right
-    title="a, where the number of comparisons is n(ln n)^a",  # of that axis
+    title="a, where the number of comparisons is n(ln n)ᵃ",  # of that axis
 ):  # Altair chart
     "Mean ARI with a band of one standard deviation, one line a method."
     import altair as alt
@@ -147,7 +147,10 @@ def family_chart(
     methods = [name for name in _LOOKS if name in set(data["method"])]
     base = alt.Chart().encode(
         y=alt.Y(
-            "pair:N", sort=list(dict.fromkeys(data["pair"])), title="F_in and F_out", axis=alt.Axis(labelLimit=300)
+            "pair:N",
+            sort=list(dict.fromkeys(data["pair"])),
+            title="similarities inside and across clusters",
+            axis=alt.Axis(labelLimit=300),
         ),
         yOffset=alt.YOffset("method:N", sort=methods),
         color=alt.Color("method:N", scale=_method_scale(methods, 0), legend=alt.Legend(title="method")),

@@ -150,7 +150,7 @@ def saturation_chart(
 
     return alt.hconcat(
         panel("recovered", "share proved to be recovered", alt.Scale(domain=[0, 1])),
-        panel("noise", "noise norm / (n_min Δ1/2)", alt.Scale(type="log")),
+        panel("noise", "noise norm / (smallest cluster × gap / 2)", alt.Scale(type="log")),
     )
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #70188600
@@ -161,9 +161,9 @@ def family_chart(
     import altair as alt
 
     scale = alt.Scale(domain=list(FAMILIES), range=_COLOURS)
-    title = "F_in over F_out"
+    title = "similarities inside over across"
     base = alt.Chart(summary[summary["method"] == "AddS-3"]).encode(
-        alt.X("exponent:Q", title="a, |T| = n (ln n)^a", scale=alt.Scale(zero=False)),
+        alt.X("exponent:Q", title="a, where n(ln n)ᵃ triplets are asked", scale=alt.Scale(zero=False)),
         alt.Y("recovered:Q", title="share proved, AddS-3"),
         alt.Color("family:N", sort=list(FAMILIES), scale=scale, title=title),
     )
