@@ -117,6 +117,29 @@ def test_paths_agree_on_larger_instances(p):
     )
 
 
+@pytest.mark.parametrize("self_pairs", [False, True])
+@pytest.mark.parametrize("n_pure, p", [(1, 0.3), (5, 0.001), (5, 0.02), (30, 0.00005)])
+def test_one_product_for_all_landmarks_is_one_for_each(n_pure, p, self_pairs, monkeypatch):
+    "Few answers go the short way, with one call of progress; with repeated answers and contradictions, too."
+    w = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, 0).similarity
+    some = sample_quadruplets(w, p, 0)
+    parts = (some, some.flip(0.3, 1), some.flip(0.3, 2))
+    answers = Quadruplets(np.concatenate([part.array for part in parts]), len(w))
+    assert 0 < len(answers) <= grams.FEW_ANSWERS
+    calls = {}
+    for few in (grams.FEW_ANSWERS, -1):
+        monkeypatch.setattr(grams, "FEW_ANSWERS", few)
+        told = []
+        calls[few] = grams.landmark_kernel(answers, self_pairs, progress=lambda *at, told=told: told.append(at)), told
+    (short, (once,)), (long, each) = calls.values()
+    n = answers.n_objects
+    assert np.array_equal(short, long) and short.dtype == long.dtype == np.int64 and short.any()
+    assert once == (n, n) and each == [(r, n) for r in range(1, n + 1)]
+    monkeypatch.setattr(grams, "FEW_ANSWERS", 10**6)
+    monkeypatch.setattr(grams, "MOST_COLUMNS", n)  # too many columns: for each, again
+    assert np.array_equal(grams.landmark_kernel(answers, self_pairs), long)
+
+
 def test_the_path_follows_the_number_of_shared_references():
     w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
     rows = pair_index(np.arange(1, 40), 0)
