@@ -255,8 +255,9 @@ def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
     r"whatever $m$; and $m=n^2/\epsilon^2$ meets the sharp condition whenever $\delta\ge\sqrt{n\ln n}/n_{\min}$",
     "deterministic",
     erratum=(
-        r"As the text at hand prints it: Remark 5 does not follow from the condition on |T|, "
-        r"'|T | > c2 n3(ln n)2 ϵ2δ2n2 min': at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. "
+        r"As the text at hand prints it: Remark 5 does not follow from the theorem's condition "
+        r"$m>c_2n^3(\ln n)^2/(\epsilon\delta n_{\min})^2$: "
+        r"at the smallest δ this asks for $n^2\ln n/\epsilon^2$, as Remark 4 says. "
         r"With ε in the second term of the maximum (the text does not show it) the interval of λ is non-empty from "
         r"$n^2/\epsilon^2$ on; so the printed condition loses a factor $\ln n$, and Remark 4's 'can only be tackled "
         r"using at least' $\Omega(n^2\ln n)$ passive comparisons is not so: by the sharper condition checked here, "
