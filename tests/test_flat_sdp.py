@@ -739,3 +739,22 @@ def test_going_on_from_a_solution_leaves_it_as_it_was():
     sdp_k(S, 5, 1e-4, start=rough, certificate=False)
     sdp_k(S, 4, 1e-4, start=rough, certificate=False)
     assert np.array_equal(rough._end[0], V) and np.array_equal(rough.X, X)
+
+
+def test_certificates_work_on_one_thread_and_give_the_others_back(monkeypatch):
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    from comparison_hc.flat import certificate
+
+    pools, seen, widened = ThreadpoolController().lib_controllers, [], certificate.Dual.widened
+
+    def watched(self, *options):
+        seen.append({pool.num_threads for pool in pools})
+        return widened(self, *options)
+
+    monkeypatch.setattr(certificate.Dual, "widened", watched)
+    with threadpool_limits(2):
+        before = {pool.num_threads for pool in pools}
+        assert certificate.certify(np.kron(np.eye(2), np.ones((4, 4))), np.repeat([0, 1], 4)).holds
+        assert before == {pool.num_threads for pool in pools} and max(before) == 2
+    assert seen and set.union(*seen) == {1}

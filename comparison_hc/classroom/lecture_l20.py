@@ -53,8 +53,8 @@ lecture = Lecture(
             "them, cut as well as can be?",
             "At α = 0 the loss is {one}: chains join what should stay apart, and the best pruning cannot cut them.",
             "Single linkage looks at the nearest two points only: a few points between two classes join them before "
-            "one of them is complete. A pruning takes whole branches, so where a branch holds parts of two classes, "
-            "every pruning errs; the loss is that of the best one "
+            "one of them is complete, and then no branch holds that class and nothing else. A pruning takes whole "
+            "branches, so every pruning errs; the loss is that of the best one "
             "([40](../4_link/40_merge_functions.ipynb), “How wrong is a tree?”).",
             claims(lambda one, here, **_: 0.35 < one == here < 0.5, 0.0),
             RINGS,
