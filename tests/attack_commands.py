@@ -107,6 +107,7 @@ def lay_out(folder):
     (folder / "book" / "index.html").write_text("<p>")
 
 
+DEEP = Path("deep", "down")  # where the attack works: a path that leads up stays in what is ours
 KEPT = "answers.csv table.csv binary.csv empty.csv deep.json items.txt journal.jsonl book/index.html".split()
 
 
@@ -249,7 +250,9 @@ def clear_new(paths, there):
 
 
 def attack_words(found, failures, keep=lambda what: True, folder=Path(".")):
-    "The number of commands tried; what is wrong goes to `failures`."
+    "The number of commands tried; what is wrong goes to `failures`. What is new two folders up is taken away."
+    if folder.resolve().parts[-2:] != DEEP.parts:
+        raise ValueError(f"commands are attacked in a folder {DEEP} of their own, not in {folder.resolve()}")
     lay_out(folder)
     before = {name: (folder / name).read_bytes() for name in KEPT}
     top = folder.resolve().parents[1]  # where a path may lead that goes up

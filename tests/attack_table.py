@@ -15,6 +15,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import scipy.sparse
+from attack_commands import DEEP
 
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
 from comparison_hc.adaptive import random_hierarchy
@@ -27,7 +28,7 @@ from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
 from comparison_hc.practice.linkage_model import learn_model, save_model
 
-FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / "deep" / "down"  # a path that leads up stays in what is ours
+FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / DEEP
 FOLDER.mkdir(parents=True)
 atexit.register(shutil.rmtree, FOLDER.parents[1], ignore_errors=True)
 (FOLDER / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n3,2,1\n")
