@@ -344,3 +344,28 @@ def test_a_part_of_the_kept_results_comes_out_again(name, part):
     kept = kept[(kept[list(part)] == pd.Series(part)).all(axis=1)].reset_index(drop=True)
     pd.testing.assert_frame_equal(again, kept, check_dtype=False, rtol=1e-5, atol=0)
     assert kept["possible"].nunique() > 1 or kept["recovered"].nunique() > 1  # not all of them trivial
+
+
+def test_bounds_from_eigenvalues_work_on_one_thread_and_give_the_others_back(monkeypatch):
+    import scipy.linalg
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    S, labels, blocks = theory_sdp.noisy_blocks([4, 4], 0.02, 0)
+    pools, seen = ThreadpoolController().lib_controllers, []
+
+    def watched(function):
+        def call(*given, **options):
+            seen.append({pool.num_threads for pool in pools})
+            return function(*given, **options)
+
+        return call
+
+    for module, name in ((np.linalg, "eigvalsh"), (scipy.linalg, "eigh")):
+        monkeypatch.setattr(module, name, watched(getattr(module, name)))
+    with threadpool_limits(2):
+        before = {pool.num_threads for pool in pools}
+        theory_duals.optimality_intervals(S, labels, blocks)
+        n_seen = len(seen)
+        theory_sdp.rank_one_slack(S, labels, 0.0)
+        assert before == {pool.num_threads for pool in pools} and max(before) == 2
+    assert 0 < n_seen < len(seen) and set.union(*seen) == {1}
