@@ -94,6 +94,18 @@ def unexplained(findings):
     return found
 
 
+def known_faults(answer):
+    "(how many packages the database knew, known faults of their versions) of pip-audit's answer, as JSON."
+    try:
+        packages = json.loads(answer)["dependencies"]
+    except (ValueError, KeyError):
+        return "no answer, nothing is known", ["pip-audit gave no answer"]
+    asked = [each for each in packages if "skip_reason" not in each and each["name"] != "comparison_hc"]
+    faults = [f"{each['name']} {each['version']}: {fault['id']}" for each in asked for fault in each["vulns"]]
+    unknown = f"; of the other {len(packages) - len(asked)} it knows nothing, so they were not checked"
+    return f"{len(asked)} of {len(packages)} packages asked about, {len(faults)} known faults{unknown}", faults
+
+
 def tool(name):
     "Its program beside this Python, or wherever the system finds it; None if nowhere."
     beside = Path(sys.executable).with_name(name)
@@ -120,9 +132,10 @@ def main():
     if audit is None:
         print("pip-audit: not installed, no database of faults was asked")
     else:
-        asked = subprocess.run([audit, "--progress-spinner", "off"], capture_output=True, text=True)
-        print(f"pip-audit: {(asked.stdout + asked.stderr).strip()[-2000:]}")
-        failures += ["pip-audit found something, or reached nobody"] if asked.returncode else []
+        words = [audit, "--progress-spinner", "off", "-f", "json"]
+        sentence, known = known_faults(subprocess.run(words, capture_output=True, text=True).stdout)
+        print(f"pip-audit: {sentence}")
+        failures += known
     print(f"failures: {len(failures)}", *failures, sep="\n")
     return bool(failures)
 

@@ -1,5 +1,7 @@
 "What the package imports is what it declares; the tool's findings that were looked at are still there to be looked at."
 
+import json
+
 import audit
 import pytest
 
@@ -22,3 +24,13 @@ def test_a_finding_that_nobody_has_looked_at_is_named(module, n_found):
 
 def test_reasons_are_about_modules_that_exist():
     assert all((audit.PACKAGE / module).is_file() for _, module in audit.LOOKED_AT if module)
+
+
+def test_what_the_database_does_not_know_is_not_called_checked():
+    unknown, faulty = dict(name="a", skip_reason="not found"), dict(name="b", version="1", vulns=[dict(id="X-1")])
+    fine = dict(name="c", version="2", vulns=[])
+    said, faults = audit.known_faults(json.dumps(dict(dependencies=[unknown, faulty, fine])))
+    assert said.startswith("2 of 3 packages asked about, 1 known") and "not checked" in said and faults == ["b 1: X-1"]
+    said, faults = audit.known_faults(json.dumps(dict(dependencies=[unknown])))
+    assert said.startswith("0 of 1 packages asked about") and faults == []
+    assert audit.known_faults("")[1] == audit.known_faults("{}")[1] == ["pip-audit gave no answer"]
