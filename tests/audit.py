@@ -95,7 +95,7 @@ def unexplained(findings):
 
 
 def known_faults(answer):
-    "(how many packages the database knew, known faults of their versions) of pip-audit's answer, as JSON."
+    "(a sentence that says how many packages the database knew, known faults of their versions) of an answer in JSON."
     try:
         packages = json.loads(answer)["dependencies"]
     except (ValueError, KeyError):

@@ -48,8 +48,12 @@ class TabledVotes:
         kept = np.flatnonzero(link >= 0)
         kept = kept[np.argsort(link[kept], kind="stable")]
         starts = np.searchsorted(link[kept], np.arange(n_links))
-        rows = np.add.reduceat(self.balance[kept], starts, axis=0)
-        return TabledVotes(np.add.reduceat(rows[:, kept], starts, axis=1))
+        ends, parts = np.append(starts, len(kept)), []
+        for s in range(0, max(n_links, 1), 64):  # some links at a time: NumPy copies what it adds to twice the width
+            rows = self.balance[kept[ends[s] : ends[min(s + 64, n_links)]]]
+            rows = np.add.reduceat(rows, starts[s : s + 64] - ends[s], axis=0)
+            parts.append(np.add.reduceat(rows[:, kept], starts, axis=1))
+        return TabledVotes(np.concatenate(parts))
 
     def worth_contracting(
         self,
