@@ -342,7 +342,7 @@ def test_summary_is_mean_deviation_and_place_between_the_rulers():
 
 
 def test_charts_show_every_method_and_not_the_random_tree():
-    text = f19_data_figures.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_json()
+    text = str(f19_data_figures.data_chart(summary_of(AS_THE_PAPER_SAYS)).to_dict())
     assert (
         "random tree" not in text and all(name in text for name in (*rd.OURS, *rd.EMBEDDED)) and "zoo, d = 10" in text
     )

@@ -171,8 +171,8 @@ def best_by_solver(
         (np.full(n_inner, n + n_classes), z, 1.0),
         ([kid for v in inner for kid in top.kids[v]], np.repeat(z, 2), -1.0),
     ]
-    rows = np.concatenate([r for r, _, _ in entries])
-    columns = np.concatenate([j for _, j, _ in entries])
+    rows = np.concatenate([r for r, _, _ in entries]).astype(np.int32)  # SciPy before 1.15 takes no wider ones
+    columns = np.concatenate([j for _, j, _ in entries]).astype(np.int32)
     values = np.concatenate([np.full(len(r), value) for r, _, value in entries])
     A = coo_array((values, (rows, columns)), shape=(n + n_classes + 1, n_inner + len(at))).tocsr()
     high = np.concatenate([[1.0], np.zeros(n - 1), np.ones(n_classes), [k - 1.0]])
