@@ -180,6 +180,8 @@ class A(B):
     x: int  # first
     _: KW_ONLY
     y: object = None  # second
+    z: dict = field(default_factory=dict)
+    t: tuple = field(repr=False, default=())
     def own(self, a=1):  # text
         "Own."
     @property
@@ -188,14 +190,16 @@ class A(B):
     def _q(self): pass
 """
     (found,) = documented(source)
-    assert found.parameters == (Parameter("x", "", "first"), Parameter("y", "None", "second"))
+    own = (Parameter("z", "{}", ""), Parameter("t", "()", ""))
+    assert found.parameters == (Parameter("x", "", "first"), Parameter("y", "None", "second"), *own)
     assert [(m.name, m.kind, m.returns, m.signature) for m in found.members] == [
         ("own", "method", "text", "(a=1)"),
         ("p", "property", "", ""),
     ]
     assert found.bases == ("B",)
     text = item_text(found, 4, {"B": "ground.b"})
-    assert text.startswith("::::{py:class} A(x, y=None)") and "(#comparison_hc.ground.b.B)" in text
+    assert text.startswith("::::{py:class} A(x, y=None, z={}, t=())") and "(#comparison_hc.ground.b.B)" in text
+    assert ":param x: first\n:param y: second\n:param z:\n:param t:\n" in text
     with pytest.raises(InputError, match="Python"):
         documented("def")
 
@@ -557,7 +561,7 @@ def needs_builder():
 
 
 def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
-    "Letter by letter, for every page: of folders in folders, with captions, a page listed twice, and links elsewhere."
+    "Letter by letter, for every page: folders in folders, captions, a page listed twice, links elsewhere. And a dash."
     application = pytest.importorskip("sphinx.application", reason="sphinx is not installed")
     pages = {
         "index": ["top", "a/index", "https://example.org/x.html", "a/deep/two"],
@@ -571,11 +575,13 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
         path = tmp_path / "in" / f"{name}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         lists = ["```{toctree}", ":hidden:", ":caption: Less < more", "", *below, "```"] if below else []
-        text = [f"# {name} & *more* < $x$", "text", "## A section", "text", *lists]
+        entry = ["```{py:function} f(a)", "", ":param a: what", ":param b: how", "```"] if name == "top" else []
+        text = [f"# {name} & *more* < $x$", "text", "## A section", "text", *entry, *lists]
         path.write_text("\n".join(text) + "\n", encoding="utf-8")
     app = application.Sphinx(
         tmp_path / "in", None, tmp_path / "out", tmp_path / "trees", "html", status=None, warning=None,
-        confoverrides=dict(extensions=["myst_parser", "comparison_hc.book.navigation"], html_theme="basic"),
+        confoverrides=dict(extensions=["myst_parser", "comparison_hc.book.navigation"], html_theme="basic",
+                           myst_enable_extensions=["fieldlist"]),
     )  # fmt: skip
     usual, compared = {}, []
     wishes = dict(collapse=False, titles_only=True, maxdepth=-1, includehidden=True)
@@ -589,6 +595,8 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
     app.connect("html-page-context", compare, 500)
     app.build()
     assert set(pages) < set(compared)
+    made = (tmp_path / "out" / "top.html").read_text(encoding="utf-8")
+    assert "</strong> – what" in made and "</strong> – how" in made and " -- " not in made
 
 
 @pytest.fixture(scope="module")

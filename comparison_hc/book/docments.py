@@ -72,6 +72,9 @@ def _default(node):
     "A default as text, short."
     if node is None:
         return ""
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "field":  # of a dataclass
+        said = {word.arg: ast.unparse(word.value) for word in node.keywords}
+        return said.get("default") or {"dict": "{}", "list": "[]"}.get(said.get("default_factory"), "…")
     text = ast.unparse(node)
     return text if len(text) <= 40 else "…"
 

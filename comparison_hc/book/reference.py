@@ -32,7 +32,8 @@ def _paragraphs(about):
 
 def _fields(item):
     "Parameters and what comes back, as a list of fields."
-    lines = [f":param {p.name.lstrip('*')}: {plain(p.about)}" for p in item.parameters if p.about]
+    told = any(p.about for p in item.parameters)  # then those whose names say enough are listed as well
+    lines = [f":param {p.name.lstrip('*')}: {plain(p.about)}".rstrip() for p in item.parameters if told]
     return lines + ([f":returns: {plain(item.returns)}"] if item.returns else [])
 
 

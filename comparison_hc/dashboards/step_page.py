@@ -250,12 +250,12 @@ def legend_html(
 
 
 EXACT_WORDS = (
-    "Bounds dashed; measured for this shape: solid. Cross: the run at the left. Insertions for wrong answers appear"
+    "Bounds dashed; measured for this shape: solid. Cross: the run shown. Insertions for wrong answers appear"
     " where p < 1."
 )
 NOISY_WORDS = (
     "Bounds dashed; measured for this shape, p = {p:g} and δ = {delta:g}: solid (insertion and quick clustering with"
-    " right answers only). Cross: the run at the left."
+    " right answers only). Cross: the run shown."
 )
 
 
