@@ -117,6 +117,15 @@ def test_every_module_has_a_floor():
         "give its room a floor in FLOORS (tests/test_layout.py), and a place in the drawing of nbs/contributing.ipynb"
     )
     assert not homeless, told(homeless, rule)
+    page = json.loads((ROOT / "nbs/contributing.ipynb").read_text(encoding="utf-8"))
+    house, floors = re.findall(r"```\n(.*?)```", "".join("".join(cell["source"]) for cell in page["cells"]), re.DOTALL)[
+        :2
+    ]
+    folders = [f"{path.name}/" for path in (ROOT / "nbs").glob("[0-9]*/")]
+    folders += [f"{path.parent.name}/" for path in (ROOT / "comparison_hc").glob("*/__init__.py")]
+    missing = [name for name in folders if not re.search(rf"(^|\s){name}(\s|$)", house)]
+    missing += [room for rooms in FLOORS for room in rooms if not re.search(rf"\b{room}\b", floors)]
+    assert not missing, told(missing, "draw it in nbs/contributing.ipynb")
 
 
 def test_no_module_imports_a_private_name_of_another():
