@@ -93,7 +93,7 @@ PICTURE = (
     "The experiment of F19's second figure, [as it came out here](9_reproduce/91_f19.ipynb): how near each method "
     "comes to a planted tree, on average, with a band of one standard deviation. To see: 4–AL that begins with pure "
     "groups (I3, I5) is nowhere below the others. SL and CL ask their own questions, so the slider moves the others "
-    "only."
+    "only. [What the short names mean](words.ipynb)."
 )
 TWIN = (
     '<p>All sliders of this model, and the trees: <a href="live/planted.html">its dashboard, with stored answers</a>, '

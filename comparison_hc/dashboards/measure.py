@@ -67,6 +67,7 @@ def measure_chart(
     words = []
     for align, dx in (("left", 4), ("right", -4)):
         near = bounds.transform_filter(alt.datum.side == align)
+        near = near.transform_calculate(row=f"{height - 24} - 13 * datum.row")  # from below: lines end above
         text = near.mark_text(align=align, dx=dx, fontSize=11, color="#A23B00")
         words.append(text.encode(x, y=alt.Y("row:Q").scale(None), text="text:N"))
     place = " : ".join([f"against == '{each.setting}' ? {each.expression}" for each in axes] + ["0"])
@@ -146,7 +147,7 @@ def bound_rows(
     rows = []
     for text, x in sorted(there.items(), key=lambda each: each[1]):
         side = "left" if x < (low + high) / 2 else "right"
-        rows.append(dict(x=x, text=text, side=side, row=8 + 13 * len(rows)))
+        rows.append(dict(x=x, text=text, side=side, row=len(rows)))
     return rows
 
 

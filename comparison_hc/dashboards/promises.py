@@ -171,7 +171,7 @@ def in_digits(
     if value and not 1e-3 <= abs(value) < 1e5:
         power = floor(log10(abs(value)))
         return f"{value / 10.0**power:.1f}·10{str(power).translate(RAISED)}"
-    return f"{float(f'{value:.3g}'):g}"
+    return f"{float(f'{value:.3g}'):,.12g}"
 
 
 def verdict(
