@@ -672,6 +672,7 @@ def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
     for twins in ({}, {"planted": ("A page", 10**6)}):
         pages = site.generated_pages(small, needed, {}, live.live_page(twins), reference=False)
         assert ('href="live/planted.html"' in pages["index.md"]) == bool(twins)
+        assert pages["index.md"].count('src="live/planted.html"') == len(twins) and "live/figure" in pages["index.md"]
         assert "[One](routes.md#one): A page." in pages["index.md"] and "\ncontents\n" in pages["index.md"]
 
 

@@ -27,7 +27,7 @@ from .cells import site_links, site_notebook
 from .docments import parameter_tables
 from .legends import add_narrow
 from .lite import build_lite, check_pyodide, require_lite, run_address, with_wheels
-from .live import PICTURE, TWIN, live_page, loads_text, write_twins
+from .live import live_page, loads_text, moving_picture, write_twins
 from .map import room_map
 from .pages import ROOMS, ROUTES, direct, lazy_homes, needs, read_book, route_pages
 from .reference import api_pages, cite_page, commands_page, data_page, plain
@@ -361,8 +361,8 @@ def generated_pages(
         "Look up": [*["theory/index", "api/index"] * reference, *alone],
         "More": ["reference/commands", "reference/data", "reference/cite", "workshops/index"],
     }
-    picture = "\n\n".join([PICTURE, *[TWIN] * ("live/planted.html" in live)])
-    pages = {"index.md": home_page(front, picture, documents, lite)}
+    twins = re.findall(r'href="live/(\w+)\.html"', live)
+    pages = {"index.md": home_page(front, moving_picture(twins), documents, lite)}
     pages |= {"drop.md": drop_page()} if lite else {}
     pages |= {"routes.md": routes_page(book), "map.md": map_page(book, needed), "live.md": live}
     for room in rooms:
