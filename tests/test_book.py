@@ -618,6 +618,22 @@ def test_a_small_site_has_no_fault(small_site, browser):
     checked(browser, small_site, (390, 1280))
 
 
+def test_on_paper_there_are_words_and_pictures_only(small_site, browser):
+    "Nothing that is pressed, nothing over the text, and what folds away code lines is as wide as the sheet."
+    page = browser.new_page(viewport=dict(width=718, height=1050))  # A4 with margins of a centimetre
+    page.emulate_media(media="print")
+    page.goto((small_site / "2_flat/20_planted.html").as_uri())
+    pressed = ".skip-to-content, .related-pages, .sidebar-drawer, .mobile-header, a.run, iframe.live"
+    assert page.locator("article h1").is_visible() and page.locator(".skip-to-content").count() == 1
+    assert not any(each.is_visible() for each in page.locator(pressed).all())
+    over = (
+        "x => getComputedStyle(x).position == 'fixed' && x.offsetHeight && x.getBoundingClientRect().left < innerWidth"
+    )
+    assert page.eval_on_selector_all("body *", f"all => all.filter({over}).map(x => x.className)") == []
+    assert page.eval_on_selector_all("article pre", "all => all.filter(x => x.scrollWidth > x.clientWidth)") == []
+    page.close()
+
+
 def test_on_a_telephone_a_chart_has_its_legend_first(tmp_path, browser):
     import altair as alt
     import pandas as pd
