@@ -56,7 +56,7 @@ class Pretended:
     "A hand without a process: `orders` has what it was told."
 
     def __init__(self):
-        self.orders, self.has_ended, self.spent = [], False, 5.0
+        self.orders, self.has_ended, self.spent, self.megabytes = [], False, 5.0, 100
 
     def begin(self, number, request, pauses):
         self.orders.append((number, request))
@@ -286,6 +286,24 @@ def test_usual_settings_are_computed_while_nobody_waits():
     assert office.patient.job.request == dict(what="C")
     office.later(office.desk.idle_most + 1)
     assert office.desk.jobs == {} and office.patient.orders[-1][1] is None
+
+
+def test_what_nobody_asked_for_may_not_take_much_memory():
+    office = Office()
+    office.desk.usual.extend(Job("page", dict(what=what)) for what in "AB")
+    office.desk.go_on()
+    large = office.patient
+    large.megabytes = office.desk.most_megabytes
+    office.later(1)
+    assert large.job.request == dict(what="A") and not large.has_ended
+    large.megabytes += 1
+    office.later(1)
+    assert large.has_ended and office.patient is not large and office.patient.job.request == dict(what="B")
+    ann = Someone()
+    office.ask(ann, "C")
+    office.quick.megabytes = 2 * office.desk.most_megabytes  # somebody waits for this: it may
+    office.later(1)
+    assert office.quick.job.request == dict(what="C")
 
 
 def test_a_wish_is_fulfilled_whatever_comes_after():

@@ -110,17 +110,17 @@ class Desk:
     rest_after = 1.5  # seconds of work after which others come first, if the reader has a picture already
     long_after = 3.0  # the same, if not
     hushed_for = 3.0  # seconds after a reader came in which nothing is computed in advance: pages begin then
-    idle_most = 6.0  # seconds that a setting may take that nobody asked for
+    idle_most = 12.0  # seconds that a setting may take that nobody asked for
     most = 90.0  # seconds of a processor that any setting may take, however many others work meanwhile
     stuck_after = 20.0  # seconds for a hand to notice that it should stop
     again_after = 5.0  # seconds before a hand is started again that ended at once
     apart = 1.0  # seconds between events of which only the last counts
     keep_bytes = 64_000_000  # of answers
-    most_megabytes = 400  # of a hand that rests; a larger one is replaced
+    most_megabytes = 400  # of a hand that rests, or computes in advance; a larger one is replaced
 
     def __init__(
         self,
-        start,  # function of (is patient) that starts a process: a hand, with `begin`, `stop`, `end` and `spent`
+        start,  # function of (is patient) that starts a process: a `Hand`
         n_quick=2,  # hands for what is short
         final=(),  # {name of a page: kinds of events of which only the last counts}
         clock=time.monotonic,  # gives seconds
@@ -380,14 +380,19 @@ class Desk:
         self.go_on()
 
     def _takes_long(self, job, now):
-        "Time for what nobody asked for; else what a processor did: that does not depend on who else is there."
-        return now - job.began > self.idle_most if job.idle else job.hand.spent - job.spent > self.most
+        "Time and memory for what nobody asked for; else what a processor did: that does not depend on who is there."
+        if job.idle:
+            return now - job.began > self.idle_most or job.hand.megabytes > self.most_megabytes
+        return job.hand.spent - job.spent > self.most
 
     def _too_long(self, job):
         "What nobody asked for is dropped; readers are told."
         if job.idle:
+            hand = job.hand
             self._put_off(job)
             del self.jobs[job.key]
+            if hand.megabytes > self.most_megabytes:
+                self._replace(hand)
         else:
             self._say(job, TOO_LONG.format(self.most, job.name))
 

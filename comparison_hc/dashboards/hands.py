@@ -165,10 +165,10 @@ def hand_main():
     def say_spent():
         said = 0.0
         while True:
-            time.sleep(1)
-            if time.process_time() - said > 0.5:
+            time.sleep(0.5)
+            if time.process_time() - said > 0.25:
                 said = time.process_time()
-                report(0, "spent", b"", spent=said)
+                report(0, "spent", b"", spent=said, megabytes=megabytes())
 
     start = json.loads(lines.readline())
     be_modest(start["nice"])
@@ -201,7 +201,7 @@ class Hand:
     ):
         self.heard, self.lost = heard, lost
         self.ready = threading.Event()
-        self.spent = 0.0  # seconds of a processor, as the process said last
+        self.spent, self.megabytes = 0.0, 0  # seconds of a processor and memory, as the process said last
         self.process = subprocess.Popen(
             [sys.executable, "-c", COMMAND],
             stdin=subprocess.PIPE,
@@ -236,7 +236,7 @@ class Hand:
             if head["kind"] == "ready":
                 self.ready.set()
             elif head["kind"] == "spent":
-                self.spent = head["spent"]
+                self.spent, self.megabytes = head["spent"], head["megabytes"]
             else:
                 self.heard(self, head["number"], head["kind"], payload, head["drawn"], head.get("megabytes", 0))
         self.process.wait()
