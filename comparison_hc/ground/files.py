@@ -231,7 +231,7 @@ def _give_rights(draft, before):
     "The rights and the owner of the old file, where there was one and the system lets us."
     if before is None:
         return os.chmod(draft, 0o666 & ~_umask())
-    if hasattr(os, "chown") and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+    if hasattr(os, "geteuid") and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
         with suppress(OSError):
             os.chown(draft, before.st_uid, before.st_gid)
     os.chmod(draft, stat.S_IMODE(before.st_mode))

@@ -22,6 +22,12 @@ def done():
     answers = Triplets([(0, 1, 2), (1, 0, 2), (2, 1, 0)])
     triplet_average_linkage(answers)
     yield "a tree"
+    from comparison_hc.ground.files import write_whole
+
+    for text in ("one", "two"):
+        write_whole("written.txt", text)
+    assert open("written.txt").read() == "two"
+    yield "a file, written anew"
     from comparison_hc.dashboards.planted_page import PAGE
 
     PAGE.settings(**PAGE.small)
