@@ -672,6 +672,7 @@ def test_claims():
         yes.holds = False
     aside = Claim("Ice is cold.", 1, True, aside=claims.BY_CONSTRUCTION)
     assert claims_table([aside]).summary == f"1 {claims.BY_CONSTRUCTION}" and claims_table([]).summary == "no claims"
+    assert [claims_table([one]).summary for one in (yes, no)] == ["the one claim holds", "the one claim does not hold"]
 
 
 @pytest.mark.parametrize(

@@ -204,7 +204,7 @@ class DropPage:
         await self.take(self.part["file"].files)
 
     async def on_setting(self, _):
-        "Another kind, method or number: the same file again."
+        "Another kind, method, number or encoding: the same file again."
         if self.last:
             await self.show(*self.last)
 

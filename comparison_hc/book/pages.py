@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ROOMS', 'ROUTES', 'checkout', 'Page', 'read_page', 'imports_of', 'Book', 'read_book', 'lazy_homes', 'page_served',
-           'needs', 'direct', 'Route', 'route_pages', 'pages_rows', 'route_line']
+           'needs', 'direct', 'Route', 'route_pages', 'pages_rows', 'length_text', 'route_line']
 
 # %% ../../nbs/9b_book/99cw_pages.ipynb #3d93a52c
 import ast
@@ -267,7 +267,7 @@ ROUTES = (
         "teach",
         "I teach",
         "Assignments that grade themselves, and live pages for the blackboard.",
-        ("7_classroom/", "61", "62", "63"),
+        ("7_classroom/", "61", "62", "63", "65", "67"),
     ),
     Route(
         "what-if", "What if?", "Move anything in the models and see what happens.", ("98", "99", "61", "62", "65", "93")
@@ -305,6 +305,13 @@ def pages_rows(
     return "\n".join(["| page | what it is about | minutes |", "| --- | --- | --- |", *rows])
 
 
+def length_text(
+    minutes,  # to read
+):  # text
+    "Minutes, from an hour and a half on in hours."
+    return f"{minutes} minutes" if minutes < 90 else f"{round(minutes / 60, 1):g} hours"
+
+
 def route_line(
     route,  # `Route`
     book,  # `Book`
@@ -315,6 +322,5 @@ def route_line(
         found = route_pages(replace(route, numbers=(number,)), book)
         ends = found if len(found) == 1 else [found[0], found[-1]]
         parts.append(" to ".join(f"[{page.number}]({page.path})" for page in ends))
-    total = sum(page.minutes for page in pages)
-    length = f"{total} minutes" if total <= 120 else f"{total / 60:.0f} hours"
+    length = length_text(sum(page.minutes for page in pages))
     return f"- **{route.title}** ({length}): {route.about} {' · '.join(parts)}"

@@ -29,7 +29,7 @@ from .legends import add_narrow
 from .lite import build_lite, check_pyodide, require_lite, run_address, with_wheels
 from .live import live_page, loads_text, moving_picture, write_twins
 from .map import room_map
-from .pages import ROOMS, ROUTES, direct, lazy_homes, needs, read_book, route_pages
+from .pages import ROOMS, ROUTES, direct, lazy_homes, length_text, needs, read_book, route_pages
 from .reference import api_pages, cite_page, commands_page, data_page, plain
 from .statements import theory_pages
 from ..ground.validation import InputError, require
@@ -103,15 +103,14 @@ def pages_table(
     pages,  # list of `Page`
 ):  # Markdown
     "Pages with what they are about and their minutes, which are added up."
-    total = sum(page.minutes for page in pages)
-    hours = f"{total} minutes" if total < 120 else f"{total / 60:.1f} hours"
+    length = length_text(sum(page.minutes for page in pages))
     lines = ["| page | what it is about | minutes |", "| --- | --- | --- |"]
     for page in pages:
         name = page.title.removeprefix("Workshop: ")
         lines.append(
             f"| {page.number if page.room else ''} [{name}](/{page.path}) | {page.subtitle} | {page.minutes} |"
         )
-    return "\n".join([*lines, "", f"{len(pages)} page{'s' * (len(pages) != 1)}, {hours}."])
+    return "\n".join([*lines, "", f"{len(pages)} page{'s' * (len(pages) != 1)}, {length}."])
 
 # %% ../../nbs/9b_book/99gw_site.ipynb #f40dd65a
 def document(

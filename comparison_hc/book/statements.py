@@ -221,6 +221,12 @@ def _link_to(page):
     return f"[{page.stem.replace('_', ' ') if page.is_workshop else page.number}](/{page.path})"
 
 
+_MARGIN = (
+    "A *margin* says how far a check's nearest row is from failing, in the units of the two sides that it compares: "
+    "at 0 it holds with nothing to spare, and 1e-12 or so is what is allowed for rounding."
+)
+
+
 def _check_line(check, results, homes):
     "A check, its verdict and where it is."
     shown = results.get((check.paper, check.name))
@@ -287,7 +293,7 @@ def paper_page(
     told, items = told_on(book, paper), NUMBERED[paper]
     by_check = {item: [c for c in checks if item in mentions(c.label, paper)] for item in items}
     by_figure = {item: [f for f in figures if item in mentions(f.figure, paper)] for item in items}
-    parts = [f"# {paper}: {PAPERS[paper]}", "## What the paper numbers"]
+    parts = [f"# {paper}: {PAPERS[paper]}", _MARGIN, "## What the paper numbers"]
     for item, about in items.items():
         parts.append(_item_text(item, about, told[item], by_check[item], by_figure[item], results, homes, places))
     others = [check for check in checks if not any(check in found for found in by_check.values())]
@@ -311,7 +317,7 @@ def theory_pages(
     "The theory index: a page a paper, and a summary."
     results = shown_results(book)
     pages = {}
-    head = "paper, numbered, neither checked nor done again, checks, hold, errata, figures done again"
+    head = "paper, numbered, neither checked nor done again, checks, hold, errata, experiments done again or added"
     lines = [f"| {head.replace(', ', ' | ')} |", "|" + " --- |" * 7]
     for paper in NUMBERED:
         pages[paper.lower()], row = paper_page(book, paper, results)
@@ -320,7 +326,8 @@ def theory_pages(
     intro = (
         "Every statement, algorithm and figure that the papers number: the pages that tell it, the checks that run "
         "it with verdict and margin as the notebooks show them, and the figures that were done again. "
-        "What is not checked says why. [Errata](/errata.ipynb) has what is printed and does not hold. "
+        "What is not checked says why. The last column counts the paper's figures and experiments that were done "
+        f"again, and those that are ours. {_MARGIN} [Errata](/errata.ipynb) has what is printed and does not hold. "
         '`comparison-hc check` runs every check anew, `comparison-hc check "Lemma 5.4"` those of a statement.'
     )
     toctree = "\n".join(["```{toctree}", ":hidden:", *(paper.lower() for paper in NUMBERED), "```"])

@@ -99,7 +99,9 @@ class ClaimsTable:
         "How many hold, of those that could fail; then those that are set aside."
         judged = self.counts[HOLDS] + self.counts[FAILS]
         rest = [f"{self.counts[word]} {word}" for word in VERDICTS[2:] if self.counts[word]]
-        counted = [f"{self.n_hold} of {judged} claims hold"] if judged else []
+        several = f"{self.n_hold} of {judged} claims hold"
+        one = f"the one claim {HOLDS if self.n_hold else FAILS}"
+        counted = [several if judged > 1 else one] if judged else []
         return "; ".join([*counted, *rest]) or "no claims"
 
     def __repr__(self):
@@ -114,7 +116,8 @@ class ClaimsTable:
         ]
         table = DataFrame(rows, columns=[self.heading, "where", "measured here", "holds if", "verdict"])
         empty = [name for name in ("where", "holds if") if not table[name].any()]
-        return markdown_table(table.drop(columns=empty)) + f"\n\n**{self.summary}.**"
+        said = self.summary[0].upper() + self.summary[1:]
+        return markdown_table(table.drop(columns=empty)) + f"\n\n**{said}.**"
 
 
 def claims_table(

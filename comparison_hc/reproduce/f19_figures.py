@@ -39,7 +39,7 @@ def method_scales(
     return [alt.Scale(domain=methods, range=[looks[name][part] for name in methods]) for part in range(3)]
 
 
-BENEATH = "4K–AL"  # at p = 1 the curve of 4K–AL–act too, and nearly that elsewhere
+BENEATH = "4K–AL"  # at p = 1 the curve of 4K–AL–act too, and nearly that at p = 0.1
 
 
 def planted_chart(
@@ -358,7 +358,7 @@ def plateau_claims(
     loud = runs[runs["snr"] >= 0.6]
     apart = loud["aari"] - height
     held, free = apart[loud["strays"] >= HOLDING], apart[loud["strays"] == 0]
-    words = f"largest distance {held.abs().max():.3f} over {len(held)} trees"
+    words = f"largest distance {held.abs().max():.3f} over {len(held)} tree{'s' * (len(held) != 1)}"
     rule = f"δ/σ ≥ 0.6, strays ≥ {HOLDING}: every AARI within {ON_PLATEAU} of {height:.3f}"
     holds = len(held) > 0 and held.abs().max() <= ON_PLATEAU
     claims.append(
@@ -366,7 +366,7 @@ def plateau_claims(
             "Eight strays hold a tree on the plateau, however heavy direct votes are.", words, holds, "ours", rule=rule
         )
     )
-    words = f"smallest distance {free.min():+.3f} over {len(free)} trees"
+    words = f"smallest distance {free.min():+.3f} over {len(free)} tree{'s' * (len(free) != 1)}"
     rule = f"δ/σ ≥ 0.6, no stray: every AARI above {height:.3f} + {ON_PLATEAU}"
     holds = len(free) > 0 and free.min() > ON_PLATEAU
     claims.append(Claim("A tree without strays is above it.", words, holds, "ours", rule=rule))

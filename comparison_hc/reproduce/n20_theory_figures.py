@@ -92,7 +92,7 @@ def theorem_chart(
 
     data = summary.assign(plain=summary["triplets"] / (summary["n"] * np.log(summary["n"]) ** 2))
     items = [str(n) for n in sorted(set(data["n"]))]
-    units = {"plain": "|T| / (n (ln n)²)", "multiple": "|T| (ε δ n_min)² / (n³ (ln n)²)"}
+    units = {"plain": "|T| / (n (ln n)²)", "multiple": "|T| / threshold of the theorem"}
     title, panels, legend = "where the share proved to be recovered rises", [], alt.Legend(symbolOpacity=1)
     for column, unit in units.items():
         rows = [
