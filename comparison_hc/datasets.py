@@ -48,7 +48,7 @@ def dataset_html(
     if facts["images"]:
         rows.append(("images", f"{facts['images']:,} {_some_pictures(data.images)}"))
     if data.extra:
-        rows.append(("also", escape(", ".join(data.extra))))
+        rows.append(("in extra", ", ".join(f"<code>{escape(name)}</code>" for name in data.extra)))
     rows += [("source", escape(data.source)), ("terms", escape(data.terms))]
     left = 'style="text-align:left;vertical-align:top"'
     cells = "".join(f"<tr><th {left}>{what}</th><td {left}>{text}</td></tr>" for what, text in rows)
@@ -93,7 +93,7 @@ class Dataset:
         return len(self.objects)
 
     def __repr__(self):
-        facts = ", ".join(f"{value} {what}" for what, value in self.facts().items() if value)
+        facts = ", ".join(f"{value:,} {what}" for what, value in self.facts().items() if value)
         return f"Dataset({self.name!r}: {facts})"
 
     def facts(self):  # dict: number of objects, classes, features, comparisons and images

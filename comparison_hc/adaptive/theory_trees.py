@@ -349,7 +349,7 @@ def questions_for_all(
 @check(
     "A18",
     "Section 3, lower bound",
-    r"$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and the more its maximum,"
+    r"$\sum_T3^{-q(T)}\le1$ for every algorithm that never errs; so the mean of $q(T)$, and all the more its maximum,"
     r" is at least $\log_3(2n-3)!!\ge n\log_3n-\tfrac23n$",
     "exact enumeration",
 )

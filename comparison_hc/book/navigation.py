@@ -72,10 +72,8 @@ def dashes(
     doctree,  # that Sphinx made of a page; it is changed
 ):
     "Sphinx writes two hyphens between a parameter and what it is for."
-    from docutils.nodes import Text
-
-    for text in [text for text in doctree.findall(Text) if text == " -- "]:
-        text.parent.replace(text, Text(" – "))
+    for text in [node for node in doctree.findall() if node == " -- "]:
+        text.parent.replace(text, type(text)(" – "))
 
 
 def shared(

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['COLUMNS', 'ROLES', 'PROMPTS', 'ListedQuestion', 'read_question_list', 'ListSession', 'ask_list', 'list_rows',
-           'list_checks', 'checks_text', 'collect_answers']
+           'list_checks', 'checks_text', 'collect_answers', 'checks_in_words']
 
 # %% ../../nbs/8_people/81cw_lists.ipynb #6a110db7
 from dataclasses import dataclass
@@ -276,3 +276,13 @@ def collect_answers(
     require(not missing, "names", "those of all objects", missing[:1])
     table = [[number[name] for name in row] for row in rows]
     return Triplets(table, len(known), names=known, respondents=who), pd.DataFrame(checks)
+
+
+def checks_in_words(
+    checks,  # `pandas.DataFrame` from `collect_answers`
+):  # `pandas.DataFrame`
+    "The same, with heads that a reader knows."
+    heads = dict(
+        cannot_say="cannot say", catch="catch trials", catch_right="of these right", repeated_same="of these the same"
+    )
+    return checks.rename(columns=heads)

@@ -32,7 +32,7 @@ class Drawings:
         return self[:].astype(dtype or bool)
 
     def __repr__(self):
-        return f"{len(self):,} drawings of {self.shape[1]} × {self.shape[2]} bits"
+        return f"{len(self):,} drawing{'s' * (len(self) != 1)} of {self.shape[1]} × {self.shape[2]} bits"
 
 
 class Strokes:
@@ -50,7 +50,7 @@ class Strokes:
         return tuple(np.split(self.points[part], np.flatnonzero(np.diff(self.number[part])) + 1))
 
     def __repr__(self):
-        return f"strokes of {len(self):,} drawings, {len(self.points):,} points"
+        return f"strokes of {len(self):,} drawing{'s' * (len(self) != 1)}, {len(self.points):,} points"
 
 # %% ../../nbs/5_practice/50w_drawings.ipynb #read
 def read_omniglot(

@@ -134,11 +134,13 @@ def print_whatif(
     "Sentences, means, and what was chosen for the reader."
     import pandas as pd
 
+    from comparison_hc.whatif.report import means_in_words
+
     for sentence in found.sentences():
         print(sentence)
     wide = ("display.width", 200, "display.max_columns", None, "display.max_rows", 60)
     with pd.option_context(*wide):
-        print(f"\n{found.summary().drop(columns='seconds').round(3).to_string(index=False)}\n")
+        print(f"\n{means_in_words(found).to_string(index=False)}\n")
     for text in found.said:
         print(f"smaller: {text}" if "instead" in text else text)
     if found.said:
