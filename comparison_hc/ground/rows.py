@@ -117,7 +117,9 @@ def check_weights(
     array = array.astype(np.int64 if array.dtype.kind in "iu" else float)
     with np.errstate(over="ignore", invalid="ignore"):
         good = np.isfinite(array) & np.isfinite(array.sum()) & WEIGHT_RULES[rule](array)
-    require(good.all(), argument, text, None if good.all() else array[~good][0].item())
+    if not good.all():
+        alone = np.isfinite(array) & ((array > 0) if rule == "above zero" else (array >= 0))
+        require(False, argument, text, array.tolist() if alone.all() else array[~alone][0].item())
     return array
 
 # %% ../../nbs/0_ground/00w_rows.ipynb #rows-checkedrows

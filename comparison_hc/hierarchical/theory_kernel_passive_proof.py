@@ -151,7 +151,7 @@ def passive_group_error(quick=True, factor=8):
         N, m = n_pure << L, shared_products(snr, L)
         whole = kernel_levels((m * clusters_at_level(L)).sum(2) * 2 ** (L - 1) * n_pure**2, n_pure, whole=True)
         error = np.abs(whole - kernel_levels(passive_products(n_pure, snr, L), n_pure))
-        rows.append((n_pure, L, snr, "error / N²", error.max(), 2 * N**2))
+        rows.append((n_pure, L, snr, "error against 2 N²", error.max(), 2 * N**2))
         rows.append((n_pure, L, snr, "relative error", (error / np.abs(whole)).max(), factor / n_pure))
     for n_pure, L in ((1, 2), (3, 1), (2, 2)):
         closed = kernel_levels(passive_products(n_pure, 1.0, L), n_pure)
