@@ -242,6 +242,20 @@ def test_one_writer(tmp_path):
     LockedFile(path).close()
 
 
+def test_a_lock_that_a_killed_process_left_with_its_child_is_waited_for(tmp_path):
+    "The child has it until it becomes another program, which a killed parent cannot say it will."
+    fcntl = pytest.importorskip("fcntl")
+    path = tmp_path / "j"
+    code = "import fcntl, sys, time; fcntl.flock(0, fcntl.LOCK_EX); print(flush=True); time.sleep(0.2)"
+    with open(path, "wb") as file:
+        child = subprocess.Popen([sys.executable, "-c", code], stdin=file, stdout=subprocess.PIPE)
+    child.stdout.readline()
+    with pytest.raises(BlockingIOError), open(path, "rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with JournalFile(path, "test", {}, "a test"):
+        assert child.wait(10) == 0
+
+
 def test_patience(tmp_path):
     pytest.importorskip("fcntl")
     first = LockedFile(tmp_path / "j")

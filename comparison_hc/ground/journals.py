@@ -12,6 +12,7 @@ import re
 import zlib
 from dataclasses import dataclass
 
+from .files import PATIENCE
 from .files import JournalError as JournalError
 from .files import LockedFile as LockedFile
 from .files import copy_aside as copy_aside
@@ -185,7 +186,7 @@ class JournalFile(LockedFile):
         about,  # dict for JSON, for the header of a new file
         wrote,  # text for a message: the files that would fit, such as "one that a session wrote"
         argument="journal",  # its name in messages
-        patience=0.0,  # seconds to wait for another writer
+        patience=PATIENCE,  # seconds to wait for another writer
         fsync=True,  # whether to wait until every line is on the disk
         accepts=lambda record, about: True,  # as for `read_records`
         independent=False,  # as for `read_records`
