@@ -420,6 +420,13 @@ def test_what_the_package_compiles_runs_as_python_in_a_sandbox():
         assert box.names["least"] == 0 and box.names["compiled"] is False
 
 
+def test_in_a_browser_nothing_is_graded_and_a_sentence_says_so(own, tmp_path, monkeypatch):
+    monkeypatch.setattr("comparison_hc.classroom.grading.IN_BROWSER", True)
+    with pytest.raises(InputError, match='^Python must be an installed one: .*; got "a browser\'s"$'):
+        grade_folder(own, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_after_a_kill_nothing_is_graded_twice_or_lost(own, tmp_path):
     for number in range(4):
         text = json.dumps(submission(own, **{"1a": RIGHT}))

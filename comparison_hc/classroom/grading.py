@@ -23,6 +23,7 @@ from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
 from ..ground.files import is_file_name, write_whole
 from ..ground.journals import KeptRecords
+from ..ground.narrow import IN_BROWSER
 from ..ground.validation import InputError, check_integer, require
 
 # %% ../../nbs/7_classroom/70ew_grading.ipynb #match-code
@@ -269,6 +270,8 @@ def grade_folder(
 ):  # list of dicts, one a student, in the order of their names
     "Grade a class; continues where it was stopped. Raises `InputError`; `JournalError` while another process grades."
     check_integer(n_jobs, "n_jobs", 1)
+    rule = "an installed one: every submission is graded in a process of its own"
+    require(not IN_BROWSER, "Python", rule, "a browser's")
     for argument, path in (("source", source), ("folder", folder), ("out", folder if out is None else out)):
         require(is_file_name(path), argument, "a path", path)
     require(limits is None or isinstance(limits, Limits), "limits", "made by Limits, or None", limits)
