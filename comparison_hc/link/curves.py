@@ -127,7 +127,8 @@ class LearnedLinkage:
         low, high = self.interval
         best = f"{self.curve.parameter} = {self.parameter:.4g} in [{low:.4g}, {high:.4g})"
         part = "" if self.is_complete else " (partial)"
-        return f"LearnedLinkage({best}, average loss {self.loss:.4g} on {len(self.curves)} instances{part})"
+        on = f"{len(self.curves):,} {'instance' if len(self.curves) == 1 else 'instances'}"
+        return f"LearnedLinkage({best}, average loss {self.loss:.4g} on {on}{part})"
 
 # %% ../../nbs/4_link/42w_curves.ipynb #split-instances
 def split_instances(
