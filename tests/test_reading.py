@@ -281,7 +281,7 @@ def test_a_weight_that_is_none(tmp_path, cell):
     path = written(tmp_path / "a.csv", ["i", "j", "k", "w"], [("cat", "dog", "owl", "1"), ("owl", "dog", "cat", cell)])
     with pytest.raises(InputError, match="line 3"):
         read_comparisons(path, weight="w")
-    with pytest.warns(InputWarning, match="1 of 2 rows .* are left out: 1 (have no weight|lack a value)"):
+    with pytest.warns(InputWarning, match="1 of 2 rows .* are left out: 1 (has no weight|lacks a value)"):
         assert len(read_comparisons(path, weight="w", drop_invalid=True)) == 1
 
 
@@ -378,7 +378,7 @@ def test_invalid_rows_are_left_out_and_counted(tmp_path):
     assert named(answers) == [rows[0], rows[4]] and "bat" not in answers.names
     (note,) = [str(w.message) for w in said]
     assert "4 of 6 rows" in note and "2 compare a thing with itself (lines 3, 7)" in note
-    assert "1 lack a value (line 4)" in note and "1 of another length (line 5)" in note
+    assert "1 lacks a value (line 4)" in note and "1 of another length (line 5)" in note
     with pytest.warns(InputWarning, match="not in objects"):
         assert (
             len(
@@ -781,7 +781,7 @@ def test_the_command_understands_roles(capsys, tmp_path, monkeypatch):
     code, out, err = run(capsys, "a.csv", *roles.split())
     assert (
         code == 0
-        and "1 of 5 rows of a.csv that meet the condition are left out: 1 compare a thing with itself (line 6)" in err
+        and "1 of 5 rows of a.csv that meet the condition are left out: 1 compares a thing with itself (line 6)" in err
     )
     (line,) = [line for line in out.splitlines() if line.startswith("answers")]
     assert line.split()[-1] == "8"

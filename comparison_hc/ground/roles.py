@@ -33,6 +33,9 @@ from .validation import check_flag, check_names, require
 MOST_REPEATED = 10**8  # answers that counts may stand for
 
 
+_SINGULAR = {"lack": "lacks", "have": "has", "compare": "compares"}  # verbs of reasons, for one row
+
+
 class TableRows:
     "Rows of a table with their lines, some of which may have to be left out."
 
@@ -104,6 +107,9 @@ class TableRows:
         reasons = []
         for reason, lines in self.dropped.items():
             shown = ", ".join(map(str, lines[:3])) + (", …" if len(lines) > 3 else "")
+            if len(lines) == 1:
+                verb, _, rest = reason.partition(" ")
+                reason = f"{_SINGULAR.get(verb, verb)} {rest}"
             reasons.append(f"{len(lines):,} {reason} ({self.unit}{'s' * (len(lines) > 1)} {shown})")
         rows = f"{self.total:,} rows of {self.path}"
         if self.conditions:

@@ -262,7 +262,7 @@ def check_similarity(
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #1aa48a1d
 def check_labels(
-    labels,  # (N,) one class a object, any hashable values
+    labels,  # (N,) one class an object, any hashable values
     n_objects=None,  # required N
     argument="labels",  # its name in the message
 ):  # (N,) integer codes 0..K-1, in order of first appearance

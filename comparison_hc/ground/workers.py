@@ -54,7 +54,7 @@ def _watch(home, kindly):
 
 def leave_with(
     home,  # number of a process
-    kindly=False,  # whether it is asked first, as one has to be that must end others itself
+    kindly=False,  # whether it is asked to end first (SIGTERM), so that it can end others before
 ):
     "End this process as soon as `home` is not its parent any more; on POSIX, elsewhere nothing happens."
     name = "until the parent ends"

@@ -195,7 +195,7 @@ class BudgetExhausted(RuntimeError):
         self.wanted = wanted
         self.left = budget - asked
         super().__init__(
-            f"the budget of {budget} questions does not allow {wanted} more: {asked} were asked, {self.left} are left"
+            f"the budget of {budget} questions does not allow {wanted} more: asked {asked}, left {self.left}"
         )
 
     def __reduce__(self):

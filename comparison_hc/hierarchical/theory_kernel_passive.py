@@ -67,7 +67,7 @@ def passive_products(
     confidence=0.999,
     erratum="False for every reading: p² Σ Σ β β, the product of the two means. The two answers share $w_{kl}$ and "
     "are positively correlated; the printed value is far outside the interval (at N = 12 and "
-    "δ = σ it is half of it or less). The levels stay separated: see the next check.",
+    "δ = σ it is about half of it or less). The levels stay separated: see the next check.",
 )
 def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
     "Means of drawn kernels by level against the closed form; and the printed form outside the interval."
