@@ -6,6 +6,7 @@
 import argparse
 import ast
 import importlib.util
+import io
 import json
 import re
 import socket
@@ -658,6 +659,25 @@ def test_on_a_telephone_a_chart_has_its_legend_first(tmp_path, browser):
         sources = page.eval_on_selector_all("img", "all => all.map(x => [x.currentSrc, x.complete && x.naturalWidth])")
         assert [Path(source).stem for source, _ in sources] == [shown, "0b"] and all(size for _, size in sources)
     page.close()
+
+
+def test_a_legend_stays_in_its_panel_where_another_panel_has_its_own():
+    import altair as alt
+    import pandas as pd
+
+    from comparison_hc.book.legends import find_legends, legends_first
+
+    table = pd.DataFrame(dict(x=[0, 1, 0, 1], y=[0, 1, 1, 0], kind=["a", "a", "b", "b"]))
+    base = alt.Chart(table).mark_point().encode(x="x", y="y").properties(width=250)
+    panels = [base.encode(alt.Color("kind:N", title=title)) for title in ("of the left", "of the right")]
+    svg = io.StringIO()
+    alt.hconcat(*panels).resolve_scale(color="independent").save(svg, format="svg")
+    legends, _, _ = find_legends(svg.getvalue())
+    assert [legend.title for legend in legends] == ["of the left", "of the right"]
+    assert legends[0].right < 360 < legends[1].right and legends_first(svg.getvalue(), 360) == (None, 0.0)
+    svg = io.StringIO()
+    panels[1].properties(width=400).save(svg, format="svg")
+    assert legends_first(svg.getvalue(), 360)[0] is not None
 
 
 def test_a_page_has_its_parts(small_site):

@@ -102,8 +102,9 @@ def legends_first(
 ):  # (text of the other picture or None if all legends are seen, right edge of its legends in pixels)
     "A picture with its legends on top, for a screen that is too narrow for them."
     every, whole, top = find_legends(svg)
-    legends = [legend for legend in movable(every) if legend.right > seen]
-    if not legends:
+    can = movable(every)
+    legends = [legend for legend in can if legend.right > seen]
+    if not legends or len(legends) < len(can):  # one stays where it is: each stands in the panel that it is about
         return None, 0.0
     places, height = laid_out(legends, seen)
     height = round(height + GAP)
