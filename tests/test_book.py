@@ -674,10 +674,10 @@ def test_a_legend_stays_in_its_panel_where_another_panel_has_its_own():
     alt.hconcat(*panels).resolve_scale(color="independent").save(svg, format="svg")
     legends, _, _ = find_legends(svg.getvalue())
     assert [legend.title for legend in legends] == ["of the left", "of the right"]
-    assert legends[0].right < 360 < legends[1].right and legends_first(svg.getvalue(), 360) == (None, 0.0)
+    assert legends[0].right < 380 < legends[1].right and legends_first(svg.getvalue(), 380) == (None, 0.0)
     svg = io.StringIO()
     panels[1].properties(width=400).save(svg, format="svg")
-    assert legends_first(svg.getvalue(), 360)[0] is not None
+    assert legends_first(svg.getvalue(), 380)[0] is not None
 
 
 def test_a_page_has_its_parts(small_site):
