@@ -206,7 +206,7 @@ def plan_sentences(
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
         f"{people} people answer {budget:,} new questions, {plan.new_per_person} each of {plan.per_person} in "
         f"{plan.minutes:g} minutes. That reaches AARI {reached}; {enough} of {values.shape[1]} simulated studies "
-        f"reach {plan.target:g}.",
+        f"reach{'es' * (enough == 1)} {plan.target:g}.",
     ]
     found = needed(x, values, plan.target, log=True, joint=True)
     said += [_enough_words(plan, found, x)] + [_most_words(plan, x)] * (found.value < np.inf)
