@@ -873,3 +873,9 @@ def test_progress_bar_does_not_count_what_was_done(capsys):
     bar.close()
     ProgressBar().close()
     assert "100/100" in capsys.readouterr().err
+
+
+def test_a_table_of_claims_has_minus_signs_and_no_zero_below_zero():
+    measured = "-0.005 (d = 5), -0.000, -0.0001 of t-STE, 2-3 runs, +0.2, gap 1e-09 (-1.5, -0)"
+    shown = claims_table([Claim("s", measured, True, "w")])._repr_markdown_()
+    assert "−0.005 (d = 5), 0.000, −0.0001 of t-STE, 2-3 runs, +0.2, gap 1e-09 (−1.5, 0)" in shown

@@ -27,6 +27,11 @@ VERDICTS = (HOLDS, FAILS, BY_CONSTRUCTION, NOT_COMPARABLE)
 _MARKS = {HOLDS: "✓ ", FAILS: "✗ ", BY_CONSTRUCTION: "", NOT_COMPARABLE: ""}
 
 
+def _signed(text):
+    "Numbers with a minus sign, and no zero below zero."
+    return re.sub(r"(?<![\w.,)])-(?=\d)", "−", re.sub(r"(?<![\w.,)])-(0(?:\.0+)?)(?![\d.])", r"\1", text))
+
+
 @dataclass(frozen=True)
 class Claim:
     "A sentence of a paper, what was measured about it, and whether it holds."
@@ -111,7 +116,13 @@ class ClaimsTable:
         from pandas import DataFrame
 
         rows = [
-            (f"“{c.sentence}”" if c.quoted else c.sentence, c.source, number_text(c.measured), c.rule, c.verdict)
+            (
+                f"“{c.sentence}”" if c.quoted else c.sentence,
+                c.source,
+                _signed(number_text(c.measured)),
+                c.rule,
+                c.verdict,
+            )
             for c in self.claims
         ]
         table = DataFrame(rows, columns=[self.heading, "where", "measured here", "holds if", "verdict"])
