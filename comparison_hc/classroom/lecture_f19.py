@@ -64,7 +64,7 @@ lecture = Lecture(
         Step(
             7,
             "Nine answers of ten are thrown away",
-            "p goes from 1 to 0.1. Which of the five numbers will not move at all?",
+            "p goes from 1 to 0.1. Which two of the five numbers will not move at all?",
             "SL stays at {sl} and CL at {cl}: they ask their own questions, and p is not for them. The others have "
             "{answers} answers now; 4–AL is at {average}, the kernel at {kernel}, groups of three still at {groups}.",
             "Active methods choose, passive ones take what comes "

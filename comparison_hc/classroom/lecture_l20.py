@@ -65,7 +65,8 @@ lecture = Lecture(
             "Complete linkage",
             "The other end, α = 1. Better or worse? And which clusters will break now?",
             "{two}. Better, and another mistake: complete linkage wants clusters that are narrow, and cuts rings.",
-            "([40](../4_link/40_merge_functions.ipynb), “Merge functions”.)",
+            "Complete linkage looks at the two points that are farthest apart, and a ring is as wide as its diameter "
+            "([40](../4_link/40_merge_functions.ipynb), “Merge functions”).",
             claims(lambda one, two, here, **_: two == here < one, 1.0),
             RINGS,
             dict(parameter=1),
