@@ -69,7 +69,7 @@ def add_check(commands):
     check.add_argument("--full", action="store_true", help="the long version of each check")
     check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
     check.add_argument(
-        "--errata", action="store_true", help="list what the papers print and does not hold; runs nothing"
+        "--errata", action="store_true", help="list what the papers print that does not hold; runs nothing"
     )
     check.add_argument(
         "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"

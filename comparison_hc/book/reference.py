@@ -196,10 +196,14 @@ def cite_page(
     year = re.search(r"\d{4}", settings["copyright"])[0]
     papers = re.findall(r"^- \*\*\w+\*\* .+$", front, re.MULTILINE)
     require(len(papers) == 4, "the front page", "one that lists the four papers", len(papers))
+
+    def escaped(text):
+        return text.replace("_", r"\_")  # an underscore stops LaTeX
+
     entry = [
         f"@software{{{settings['lib_name']},",
-        f"  title   = {{{{{settings['title']}}}: {settings['description']}}},",
-        f"  author  = {{{{{settings['author']}}}}},",
+        f"  title   = {{{{{escaped(settings['title'])}}}: {settings['description']}}},",
+        f"  author  = {{{{{escaped(settings['author'])}}}}},",
         f"  version = {{{settings['version']}}},",
         f"  year    = {{{year}}},",
         "}",

@@ -327,7 +327,7 @@ def theory_pages(
         "Every statement, algorithm and figure that the papers number: the pages that tell it, the checks that run "
         "it with verdict and margin as the notebooks show them, and the figures that were done again. "
         "What is not checked says why. The last column counts the paper's figures and experiments that were done "
-        f"again, and those that are ours. {_MARGIN} [Errata](/errata.ipynb) has what is printed and does not hold. "
+        f"again, and those that are ours. {_MARGIN} [Errata](/errata.ipynb) has what is printed but does not hold. "
         '`comparison-hc check` runs every check anew, `comparison-hc check "Lemma 5.4"` those of a statement.'
     )
     toctree = "\n".join(["```{toctree}", ":hidden:", *(paper.lower() for paper in NUMBERED), "```"])

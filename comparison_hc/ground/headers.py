@@ -111,7 +111,8 @@ def judge_header(
     once = {name for name, times in Counter(chain.from_iterable(later)).items() if times == 1}
     lonely = sum(once.issuperset(row) for row in later) if once else 0
     if lonely:
-        return HeaderVerdict(False, f"none of its names occurs in another row, but {lonely:,} more rows are so too")
+        others = f"{lonely:,} more rows are" if lonely > 1 else "one more row is"
+        return HeaderVerdict(False, f"none of its names occurs in another row, but {others} so too")
     few = f"its names occur nowhere else, but there are only {len(later)} rows below it"
     return HeaderVerdict(True, few if len(later) < FEW_ROWS else None)
 
