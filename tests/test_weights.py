@@ -1,5 +1,7 @@
 "A whole weight is so many copies of an answer, and only ratios of weights matter: for every method that takes answers."
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -176,3 +178,11 @@ def _passes(weights, rule):
     except InputError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    "bad, got", [([1.0, np.nan], "nan"), ([2, -1], "-1"), ([0, 0], "[0, 0]"), ([1e308, 1e308], "[1e+308, 1e+308]")]
+)
+def test_the_wrong_weight_is_named_or_all_where_only_their_sum_is_wrong(bad, got):
+    with pytest.raises(InputError, match=re.escape(f"not all of them 0; got {got}") + "$"):
+        check_weights(bad, 2, "of at least 0, not all of them 0")
