@@ -27,7 +27,7 @@ from comparison_hc import InputError
 from comparison_hc.cli import main
 from comparison_hc.dashboards import class_server, plan_page, room, serve_command
 from comparison_hc.dashboards.desk import LONG, LOST, TOO_LONG, Desk, Job, Reader, packed, unpacked
-from comparison_hc.dashboards.hands import Worktable
+from comparison_hc.dashboards.hands import Hand, Worktable, live_page
 from comparison_hc.dashboards.plan import SIZES
 from comparison_hc.dashboards.record import StepSettings
 from comparison_hc.dashboards.server import free_port
@@ -377,6 +377,25 @@ def test_work_that_pauses_is_gone_on_with_and_what_others_left_does_not_mix_with
                 e for e in all_ if e["kind"] not in page.final
             ]
             assert events[-1] == all_[-1], name
+
+
+def test_a_hand_says_what_it_has_used_and_holds():
+    "The desk reads both; a hand that never said them would be allowed everything."
+    worked, module = threading.Event(), "comparison_hc.dashboards.flat_page"
+
+    def heard(hand, number, kind, *rest):
+        worked.set() if kind == "done" else None
+
+    hand = Hand([module], heard, lambda hand: None)
+    try:
+        hand.begin(1, dict(page=module, settings=live_page(module).settings(n=200).message()))
+        assert worked.wait(120)
+        ends = time.monotonic() + 20
+        while not hand.megabytes and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert hand.spent > 0 and 20 < hand.megabytes < 2000
+    finally:
+        hand.end()
 
 
 # ---- the door

@@ -67,11 +67,10 @@ VERDICTS = ("verdict", "holds", "margin", "difference", "ratio", "total", "sum")
 def with_last_column(
     text,  # HTML of a table, as pandas writes it
 ):  # the same; its class says if a telephone shows the last column beside those that are moved
-    "What a table comes to mostly stands in its last column: a verdict, a difference, a sum."
+    "What a table comes to may stand in its last column: a verdict, a difference, a sum. Its head says so."
     rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in re.findall(r"<tr.*?</tr>", text, re.S)]
     last = [re.sub("<[^>]*>", "", row[-1]).strip() for row in rows if row]
-    is_short = len(rows) > 1 and len(rows[0]) > 3 and any(last[1:]) and max(map(len, last)) <= SHORT
-    is_short = is_short and last[0] in VERDICTS
+    is_short = len(rows) > 1 and len(rows[0]) > 3 and last[0] in VERDICTS and max(map(len, last)) <= SHORT
     return text.replace('class="dataframe"', 'class="dataframe last"') if is_short else text
 
 

@@ -127,7 +127,7 @@ class LearnedLinkage:
         low, high = self.interval
         best = f"{self.curve.parameter} = {self.parameter:.4g} in [{low:.4g}, {high:.4g})"
         part = "" if self.is_complete else " (partial)"
-        on = f"{len(self.curves):,} {'instance' if len(self.curves) == 1 else 'instances'}"
+        on = f"{len(self.curves):,} instance{'s' * (len(self.curves) != 1)}"
         return f"LearnedLinkage({best}, average loss {self.loss:.4g} on {on}{part})"
 
 # %% ../../nbs/4_link/42w_curves.ipynb #split-instances
