@@ -1,6 +1,7 @@
 "Robust and Bayesian insertion: every part equals its definition; reliability for every adversary; bad input."
 
 from copy import deepcopy
+from fractions import Fraction
 from math import exp, lgamma, log, log2, sqrt
 
 import numpy as np
@@ -85,6 +86,23 @@ def test_questions_stand_for_their_pivot(n, seed):
 
 
 @properties
+@given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.floats(1.01, 99), seeds)
+def test_weights_are_powers_and_ties_are_ties(counts, factor, seed):
+    "By exact fractions; and equal bits wherever as many answers allow, which an exponential need not give."
+    n_allowed, known = np.array(counts, dtype=float), np.array(counts)
+    marked = np.random.default_rng(seed).random(len(counts)) < 0.3
+    marked[known.argmax()] = False
+    n_allowed[marked] = -np.inf
+    weight, ratio = preorder.relative_weights(n_allowed, factor), 1 / Fraction(factor)
+    exact = [0.0 if gone else float(ratio ** int(known.max() - c)) for c, gone in zip(counts, marked)]
+    assert np.allclose(weight, exact, rtol=1e-13, atol=1e-300) and weight.max() == 1
+    step, products = 1 / factor, [1.0]
+    while len(products) <= known.max():
+        products.append(products[-1] * step)  # Python's own multiplication: the same bits
+    assert [products[int(known.max() - c)] for c in known[~marked]] == weight[~marked].tolist()
+
+
+@properties
 @given(sizes, seeds)
 def test_the_median_minimises_the_weighted_distance(n, seed):
     order, rng = grown(n, seed), np.random.default_rng(seed)
@@ -143,7 +161,7 @@ def test_vertex_queries_without_noise_are_right(n_votes):
             for sibling in range(2 * n - 3):  # the place that makes the hidden tree
                 order = PreOrder(GrowingTree(n), 0)
                 for x in range(1, n - 1):
-                    order.insert(run(posterior.bayesian_sibling(order, x, 50, 1e-9), oracle) if x > 1 else 0, x)
+                    order.insert(run(posterior.bayesian_sibling(order, x, 1e20, 1e-9), oracle) if x > 1 else 0, x)
                 probe = deepcopy(order)
                 probe.insert(sibling, n - 1)
                 if probe.tree.dendrogram() == hidden.dendrogram():
@@ -160,7 +178,7 @@ def test_vertex_queries_without_noise_are_right(n_votes):
 @given(st.integers(3, 15), seeds, st.floats(0.51, 0.95))
 def test_posterior_and_pivot_are_those_of_the_definition(n, seed, p):
     order, rng, seen = grown(n - 1, seed), np.random.default_rng(seed), []
-    search = posterior.bayesian_sibling(order, n - 1, np.log(p / (1 - p)), 1e-9, seen.append)
+    search = posterior.bayesian_sibling(order, n - 1, p / (1 - p), 1e-9, seen.append)
     expected = np.ones(len(order))
     next(search)
     parts = lambda at: [

@@ -6,8 +6,6 @@
 __all__ = ['simulate_vertex_query', 'likely_vertices', 'tree_walk', 'robust_sibling', 'robust_insertion_clustering']
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #from-math-import-log2
-from math import log2
-
 import numpy as np
 
 from .posterior import bayesian_insertion_clustering as bayesian_insertion_clustering
@@ -22,6 +20,7 @@ from comparison_hc.adaptive.preorder import (
     diameter,
     inserting,
     most_often_said,
+    relative_weights,
     reward,
     weighted_median,
 )
@@ -58,25 +57,24 @@ def likely_vertices(
     p_correct,  # p, for vertex queries
     n_votes,  # k_p
     n_rounds,  # K
-    look=None,  # called after every round with the median, the response (None: marked) and the logarithms of weights
+    look=None,  # called after every round with the median, the response (None: marked) and how many answers allow each
 ):  # generator of batches of questions; returns the marked places, ascending
     "The multiplicative-weights stage (A18, Lemma 5.4)."
-    log_weight = np.zeros(len(order))
-    gain = log2(p_correct / (1 - p_correct))
+    n_allowed = np.zeros(len(order))  # −∞ for what is marked
     for _ in range(n_rounds):
-        weight = np.exp2(log_weight - log_weight.max())
+        weight = relative_weights(n_allowed, p_correct / (1 - p_correct))
         q = weighted_median(order, weight)
         if 2 * weight[q] < weight.sum():
             response = yield from simulate_vertex_query(order, q, x, n_votes)
-            reward(order, log_weight, q, response, gain)
+            reward(order, n_allowed, q, response)
         else:
             response = None
-            log_weight[q] = -np.inf
+            n_allowed[q] = -np.inf
         if look is not None:
-            look(q, response, log_weight.copy())
-        if log_weight.max() == -np.inf:
+            look(q, response, n_allowed.copy())
+        if n_allowed.max() == -np.inf:
             break  # every vertex is marked
-    return np.flatnonzero(log_weight == -np.inf)
+    return np.flatnonzero(n_allowed == -np.inf)
 
 # %% ../../nbs/3_adaptive/33_noisy.ipynb #tree-walk
 def tree_walk(

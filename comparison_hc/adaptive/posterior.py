@@ -6,11 +6,17 @@
 __all__ = ['halving_pivot', 'bayesian_sibling', 'bayesian_insertion_clustering']
 
 # %% ../../nbs/3_adaptive/33a_posterior.ipynb #from-math-import-log
-from math import log
-
 import numpy as np
 
-from .preorder import UP, PreOrder, check_noise, inserting, most_often_said, reward
+from comparison_hc.adaptive.preorder import (
+    UP,
+    PreOrder,
+    check_noise,
+    inserting,
+    most_often_said,
+    relative_weights,
+    reward,
+)
 from ..ground.validation import check_flag
 
 # %% ../../nbs/3_adaptive/33a_posterior.ipynb #f2e89ce5
@@ -41,24 +47,24 @@ def halving_pivot(
 def bayesian_sibling(
     order,  # `PreOrder` of at least three vertices
     x,  # the item
-    gain,  # logarithm of the factor between what an answer names and what it does not
+    factor,  # how many times an answer makes what it names heavier than what it does not, above 1
     odds,  # stop when all others together have at most this share of the likeliest vertex's weight
     look=None,  # called before every question and at the end with the (N,) weights, the largest of them 1
 ):  # generator of batches (1, 3); returns a place
     "The search with a posterior (ours): ask the halving pivot until one vertex is nearly certain."
-    log_weight = np.zeros(len(order))
+    n_named = np.zeros(len(order))
     while True:
-        top = int(log_weight.argmax())
-        weight = np.exp(log_weight - log_weight[top])
+        top = int(n_named.argmax())
+        weight = relative_weights(n_named, factor)
         if look is not None:
             look(weight)
         if weight[:top].sum() + weight[top + 1 :].sum() <= odds:
             return top
         at = halving_pivot(order, weight, top)
         answer = most_often_said((yield from order.ask(at, x, 1)))
-        reward(order, log_weight, at, answer, gain)
+        reward(order, n_named, at, answer)
         if answer == UP:
-            log_weight[at] += gain  # the pivot itself is in the part above
+            n_named[at] += 1  # the pivot itself is in the part above
 
 # %% ../../nbs/3_adaptive/33a_posterior.ipynb #e3ecd97c
 def bayesian_insertion_clustering(
@@ -72,10 +78,10 @@ def bayesian_insertion_clustering(
     "Insertion with a posterior over siblings (ours). Raises `InputError` for bad arguments, and for the answer −1."
     names, p, share, tree = check_noise(items, p_correct, delta, tree)
     adversary = check_flag(adversary, "adversary")
-    gain = log(p / (1 - p)) if adversary else log(2 * p / (1 - p))
+    factor = p / (1 - p) if adversary else 2 * p / (1 - p)
 
     def find(order, x):
         odds = share / (len(order) - 1) if adversary else share / (1 - share)
-        return bayesian_sibling(order, x, gain, odds)
+        return bayesian_sibling(order, x, factor, odds)
 
     return inserting(PreOrder(tree, rng), names, find)

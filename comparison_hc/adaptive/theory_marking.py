@@ -139,8 +139,9 @@ def marking_run(
     asked, off = [], []
     n_right = 0
 
-    def look(q, response, log_weight):
+    def look(q, response, n_allowed):
         nonlocal n_right
+        log_weight = n_allowed * log2(p / (1 - p))
         top = log_weight.max()
         asked.append(response is not None)
         n_right += response == right_response(order, q, sibling)
@@ -207,7 +208,7 @@ def siblings_are_marked(quick=True, confidence=0.999, rng=0):
             first = weighted_median(order, np.ones(len(order)))
             for decoy in rng.integers(len(order), size=each).tolist():
                 answers = VertexAnswers(order, right_or(order, sibling, p, rng, towards(order, decoy)), first)
-                search = likely_vertices(order, 11, believed, 3, K, answers.watch_marking)
+                search = likely_vertices(order, 11, believed, 3, K, answers.watch_marking(believed / (1 - believed)))
                 missed += sibling not in driven(search, answers)
         rows.append((p, believed, delta, shape, missed, n_trees * each))
     columns = by_column("p believed delta shape missed runs", rows)

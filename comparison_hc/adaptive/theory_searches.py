@@ -9,7 +9,7 @@ __all__ = ['TabledAnswers', 'Arbitrary', 'half_grown', 'order_of', 'place_of', '
 # %% ../../nbs/3_adaptive/36aw_theory_searches.ipynb #searches-imports
 import numpy as np
 
-from .preorder import HERE, LEFT, RIGHT, UP, PreOrder, weighted_median
+from .preorder import HERE, LEFT, RIGHT, UP, PreOrder, relative_weights, weighted_median
 from .queries import GrowingTree
 from .theory_shapes import grown
 from .trees import random_hierarchy
@@ -165,10 +165,14 @@ class VertexAnswers:
         self.response = None if ends else response
         return np.full(len(questions), answer)
 
-    def watch_marking(self, q, response, log_weight):
-        "For `likely_vertices`: the next vertex is the median of the weights."
-        if log_weight.max() > -np.inf:
-            self.at = weighted_median(self.order, np.exp2(log_weight - log_weight.max()))
+    def watch_marking(self, factor):
+        "For `likely_vertices` with this factor between weights: the next vertex is their median."
+
+        def look(q, response, n_allowed):
+            if n_allowed.max() > -np.inf:
+                self.at = weighted_median(self.order, relative_weights(n_allowed, factor))
+
+        return look
 
     def watch_walk(self, asked, response, q, c):
         "For `tree_walk`: the next vertex is where the walk is."

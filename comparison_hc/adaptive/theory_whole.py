@@ -9,7 +9,7 @@ __all__ = ['CountingVertexQueries', 'vertex_queries_by_stages', 'searches_cost_l
 
 # %% ../../nbs/3_adaptive/36aw_theory_whole.ipynb #whole-imports
 from itertools import product
-from math import log, log2
+from math import log2
 
 import numpy as np
 
@@ -229,7 +229,7 @@ def state_after(
 ):  # ((N,) weights, the pivot that is asked about next; None if the search has ended)
     "A search that was given these answers."
     seen = []
-    search = bayesian_sibling(order, x, log(p / (1 - p)), 1e-3, seen.append)
+    search = bayesian_sibling(order, x, p / (1 - p), 1e-3, seen.append)
     try:
         question = next(search)
         for answer in answers:

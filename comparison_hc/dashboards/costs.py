@@ -61,30 +61,30 @@ quick:
   uniform      3 12 40 124 309 731 1774 3971 9457
   caterpillar  2 13 44 127 346 834 2116 5243 11216
 bayesian 0.7 0.01:
-  balanced     43 231 614 1561 3728
+  balanced     43 222 614 1561 3721
   split        66 236 687 1655 3923
-  uniform      47 260 702 1793 4162
-  caterpillar  39 274 802 2016 5023
+  uniform      47 260 701 1793 4162
+  caterpillar  39 271 802 2016 5023
 bayesian 0.7 0.05:
   balanced     33 181 518 1378 3364
   split        52 191 580 1497 3588
-  uniform      39 211 595 1634 3751
-  caterpillar  32 241 684 1817 4462
+  uniform      39 211 600 1634 3765
+  caterpillar  32 241 685 1808 4490
 bayesian 0.7 0.2:
-  balanced     27 149 459 1237 3068
+  balanced     27 149 459 1245 3068
   split        35 170 501 1325 3259
-  uniform      30 176 515 1484 3437
-  caterpillar  26 208 557 1649 4061
+  uniform      30 176 515 1484 3457
+  caterpillar  26 208 553 1648 4046
 bayesian 0.8 0.01:
   balanced     19 88 275 669 1683
-  split        24 94 300 708 1793
-  uniform      22 107 308 804 1917
-  caterpillar  18 119 340 931 2263
+  split        24 94 298 708 1793
+  uniform      22 107 308 804 1913
+  caterpillar  18 119 340 931 2266
 bayesian 0.8 0.05:
   balanced     17 77 251 586 1537
   split        21 82 277 638 1651
   uniform      18 84 278 721 1758
-  caterpillar  17 104 307 839 2073
+  caterpillar  17 105 307 839 2071
 bayesian 0.8 0.2:
   balanced     15 64 227 532 1417
   split        17 71 244 570 1514
@@ -102,14 +102,14 @@ bayesian 0.9 0.05:
   caterpillar  9 47 163 436 1114
 bayesian 0.9 0.2:
   balanced     6 33 108 290 739
-  split        9 37 119 308 791
+  split        9 37 119 307 791
   uniform      9 36 122 347 833
   caterpillar  8 41 142 398 1016
 bayesian 0.95 0.01:
   balanced     7 33 95 260 631
   split        9 34 105 272 658
   uniform      8 35 109 307 707
-  caterpillar  7 41 128 354 868
+  caterpillar  7 41 129 354 868
 bayesian 0.95 0.05:
   balanced     6 27 85 238 588
   split        8 30 99 248 611
@@ -121,54 +121,54 @@ bayesian 0.95 0.2:
   uniform      6 27 88 256 605
   caterpillar  5 32 102 302 745
 robust 0.7 0.01:
-  balanced     179 3057 25494 69083 159819
-  split        167 5849 23717 71073 171693
-  uniform      753 5829 25985 80397 192811
-  caterpillar  167 5647 22889 87045 216437
+  balanced     179 3057 25494 68702 159819
+  split        167 5849 23717 71073 172579
+  uniform      753 5829 25093 81288 191877
+  caterpillar  167 5647 22889 86594 216437
 robust 0.7 0.05:
-  balanced     171 3162 19820 53567 136065
-  split        143 5037 19585 56835 146412
-  uniform      261 3973 21152 67005 159560
-  caterpillar  143 4352 19427 71513 180277
+  balanced     171 3162 19820 54912 132683
+  split        143 5037 19460 56559 146412
+  uniform      261 3973 21152 67005 159340
+  caterpillar  143 4352 19427 71513 180328
 robust 0.7 0.2:
-  balanced     155 2583 16062 42161 111421
-  split        146 3767 14931 43843 120115
-  uniform      125 2710 15651 52934 132775
+  balanced     155 2583 16062 42515 111421
+  split        146 3767 14903 43843 120115
+  uniform      125 2710 15273 52934 132775
   caterpillar  146 2992 14775 57660 151209
 robust 0.8 0.01:
-  balanced     104 1142 6592 16475 39950
-  split        71 1652 5907 17132 42901
-  uniform      240 1530 6556 20748 46098
-  caterpillar  71 1725 6514 22308 54740
+  balanced     104 1142 6630 16424 38960
+  split        71 1652 5907 16800 42852
+  uniform      240 1390 6591 20862 46819
+  caterpillar  71 1725 6336 22332 54199
 robust 0.8 0.05:
-  balanced     96 852 5055 12684 33003
-  split        59 1299 4774 13238 34488
-  uniform      135 1430 5461 16225 38488
-  caterpillar  59 1443 5414 17905 45983
+  balanced     96 852 4951 12716 32955
+  split        62 1299 4786 13238 34408
+  uniform      135 1428 5461 15916 38796
+  caterpillar  62 1443 5427 17797 45686
 robust 0.8 0.2:
-  balanced     92 661 3876 10492 26858
-  split        59 1012 3903 11032 27930
-  uniform      177 1195 4437 13256 31531
-  caterpillar  59 1130 4488 14670 37198
+  balanced     92 661 3851 10654 26819
+  split        59 1012 3903 10785 28480
+  uniform      177 1181 4503 13068 31603
+  caterpillar  59 1115 4511 14670 37574
 robust 0.9 0.01:
-  balanced     112 1068 3087 8158 19185
+  balanced     112 1081 3087 8158 19030
   split        47 1014 3051 7865 21108
-  uniform      114 1068 3602 9953 22347
+  uniform      114 1068 3602 9775 22159
   caterpillar  47 1419 4013 11346 27502
 robust 0.9 0.05:
   balanced     40 903 2595 6558 15944
   split        113 775 2660 6440 17605
-  uniform      142 835 2814 8290 18821
-  caterpillar  113 1080 3149 9341 23299
+  uniform      142 835 2814 8290 19378
+  caterpillar  113 1080 3082 9341 23066
 robust 0.9 0.2:
-  balanced     84 641 1900 5373 12944
+  balanced     84 641 1900 5373 12862
   split        40 597 2146 5211 14043
   uniform      126 593 2145 6582 15107
   caterpillar  40 789 2312 7598 18623
 robust 0.95 0.01:
   balanced     108 830 2173 5636 14285
   split        109 714 2280 5324 14204
-  uniform      248 749 2311 6771 16178
+  uniform      248 749 2311 6768 16178
   caterpillar  109 935 2489 7317 18309
 robust 0.95 0.05:
   balanced     106 690 1697 4282 11851

@@ -8,7 +8,6 @@ __all__ = ['LETTERS', 'SHAPE_HELP', 'check_delta', 'StepSettings', 'Question', '
 # %% ../../nbs/6_dashboards/63w_record.ipynb #record-imports
 from dataclasses import dataclass
 from functools import partial
-from math import log
 
 from ..adaptive.noisy import bayesian_sibling
 from ..adaptive.trees import SHAPES
@@ -115,7 +114,7 @@ def noisy_insertion(
     def look(weight):
         rows.append(tuple(float(weight[places[v]] / weight.sum()) for v, *_ in vertices))
 
-    search = bayesian_sibling(order, x, log(p / (1 - p)), share / (len(order) - 1), look)
+    search = bayesian_sibling(order, x, p / (1 - p), share / (len(order) - 1), look)
     answers = None
     while True:
         try:

@@ -69,6 +69,8 @@ def a18():
         ("quick", adaptive.quick_clustering(24, rng=4), oracle),
         ("insertion", adaptive.insertion_clustering(24), oracle),
         ("robust", adaptive.robust_insertion_clustering(24, 0.9, 0.1, rng=6), Noisy(oracle, 0.9, rng=5)),
+        ("robust, ties", adaptive.robust_insertion_clustering(24, 0.8, 0.1, rng=6), Noisy(oracle, 0.8, rng=5)),
+        ("posterior", adaptive.bayesian_insertion_clustering(24, 0.8, 0.1, rng=6), Noisy(oracle, 0.8, rng=5)),
     ):
         counted = Counting(asked)
         tree = run(algorithm, counted)
