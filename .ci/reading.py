@@ -31,8 +31,8 @@ def is_hidden(cell):
 
 
 def words_of(text):
-    "Words of prose in Markdown: without blocks of code and displayed formulas."
-    prose = re.sub(r"```.*?```|\$\$.*?\$\$", " ", text, flags=re.DOTALL)
+    "Words of prose in Markdown: without blocks of code, displayed formulas and remarks that nobody sees."
+    prose = re.sub(r"```.*?```|\$\$.*?\$\$|<!--.*?-->", " ", text, flags=re.DOTALL)
     return len(re.findall(r"[^\W\d_][\w’'-]*", prose))
 
 

@@ -44,6 +44,7 @@ from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arcs
 from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
 from comparison_hc.book.reference import command_text, item_text, plain
 from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_results
+from comparison_hc.book.words import letters_table, remarks, words_table
 from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
 from comparison_hc.dashboards.page import read_static_page
@@ -341,23 +342,49 @@ def test_every_check_has_its_verdict_on_a_page(book):
     assert missing == [], "run .ci/execute.py on the notebook that calls them, or show one call of each"
 
 
-def words_of(book, path):
-    "What the cells of a notebook say, one after the other."
-    notebook = json.loads((book.root / path).read_text(encoding="utf-8"))
-    return "\n".join("".join(cell["source"]) for cell in notebook["cells"])
+def prose_of(book, path):
+    "What the text cells of a notebook say to a reader, one after the other, on one line."
+    cells = json.loads((book.root / path).read_text(encoding="utf-8"))["cells"]
+    text = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    return re.sub(r"\s+", " ", re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL))
 
 
-def test_a_word_is_explained_where_the_glossary_says(book):
-    "Every word stands on one of the pages that its row names, and every such page has one of the row's words."
-    rows = re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]*\]\([^|]*) \|$", words_of(book, "words.ipynb"), re.M)
-    assert len(rows) >= 44
-    for said, links in rows:
-        words = re.split(", | or ", re.sub(r" \(.*?\)|[*`]", "", said).lower())
+GREEK = dict(
+    zip(
+        "αβγδεζηκλμσφΓΛΔ",
+        "alpha beta gamma delta epsilon zeta eta kappa lambda mu sigma phi Gamma Lambda Delta".split(),
+    )
+)
+
+
+def letter_pattern(letter):
+    "A letter that is no part of a word, or its name in TeX."
+    name = rf"|\\(var)?{GREEK[letter]}\b" if letter in GREEK else ""
+    return rf"(?<![A-Za-z\\`]){letter}(?![A-Za-z`=]){name}"
+
+
+def test_a_word_and_a_letter_are_explained_where_the_glossary_says(book):
+    "Each of the words that share a row stands on a page of the row, each page has one of them; and so for letters."
+    pages, words_found, n_letters = {}, {}, 0
+    for page, kind, what, _, _ in remarks(book):
+        if kind == "letter":
+            text, n_letters = prose_of(book, page.path), n_letters + 1
+            assert any(re.search(letter_pattern(letter), text) for letter in what.split(", ")), (page.path, what)
+            continue
+        text = re.sub("[*`]", "", prose_of(book, page.path)).lower()
+        words = re.split(", | or ", re.sub(r" \(.*?\)|[*`]", "", what).lower())
         words = [word.removesuffix(" of a cluster") for word in words]
-        names = re.findall(r"\]\(([^)#]+)", links)
-        pages = {name: re.sub(r"\s+", " ", re.sub("[*`]", "", words_of(book, name))).lower() for name in names}
-        there = {(word, name) for name, text in pages.items() for word in words if re.search(rf"\b{word}", text)}
-        assert {name for _, name in there} == set(pages) and {word for word, _ in there} == set(words), said
+        there = {word for word in words if re.search(rf"\b{word}", text)}
+        assert there, (page.path, what)
+        pages[what], words_found[what] = {*words}, words_found.get(what, set()) | there
+    assert words_found == pages and len(pages) >= 48 and n_letters >= 70
+
+
+def test_the_page_of_letters_and_words_is_the_one_that_its_remarks_make(book):
+    notebook = json.loads((book.root / "words.ipynb").read_text(encoding="utf-8"))
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", [])]
+    shown = ["".join(output["data"]["text/markdown"]) for output in outputs]
+    assert shown == [letters_table(book), words_table(book)], "run .ci/execute.py nbs/words.ipynb"
 
 
 def test_every_word_of_every_command_is_on_the_page():
