@@ -83,7 +83,7 @@ BAD = {
     "1j": 1j,
     "a fraction": Fraction(1, 3),
     "int64": np.int64(2),
-    "a duration": np.timedelta64(3),
+    "a duration": np.timedelta64(3, "s"),
     "a date": np.datetime64("2020-01-01"),
     "NA": pd.NA,
     "NaT": pd.NaT,

@@ -1128,7 +1128,7 @@ def test_large_integers_that_a_float_holds_and_large_offsets_are_legal():
 
 # ---- what an attack found
 
-TIME = np.timedelta64(5)
+TIME = np.timedelta64(5, "s")
 HUGE = 10**5000  # of more digits than Python writes
 
 
@@ -1138,7 +1138,7 @@ HUGE = 10**5000  # of more digits than Python writes
         (lambda: check_integer(TIME, "n"), "n must be an integer"),
         (lambda: check_number(TIME, "x"), "x must be a finite number"),
         (lambda: as_rng(TIME), "rng must be"),
-        (lambda: Triplets(np.array([[np.timedelta64(0), 1, 2]], dtype=object)), "data must be made of integers"),
+        (lambda: Triplets(np.array([[np.timedelta64(0, "s"), 1, 2]], dtype=object)), "data must be made of integers"),
         (lambda: check_similarity(np.array([[0, TIME], [TIME, 0]], dtype=object)), "a matrix of numbers"),
         (lambda: check_similarity(np.array([["0", "1"], ["1", "0"]], dtype=object)), "a matrix of numbers"),
         (lambda: check_integer(HUGE, "n", 1, 5), "n must be an integer from 1 to 5; got a value of type int"),

@@ -97,7 +97,7 @@ def test_refined_by_name_is_refine(answers, capsys):
         (["w.csv", "--kind", "similarity", "--method", "3-al-refined"], "--method must be left out, or without"),
         (["answers.csv", "--kind", "quadruplets", "--method", "3-al-refined"], "--method must be one that takes quad"),
         (["answers.csv", "--method", "3k-al-refined", "--initial", "start.csv"], "--initial must be left out"),
-        (["answers.csv", "--method", "single-refined"], "invalid choice: 'single refined'"),
+        (["answers.csv", "--method", "single-refined"], "invalid choice: 'single-refined' (choose from auto, "),
     ):
         Path("w.csv").write_text("1,2,3\n2,1,4\n3,4,1\n")
         code, out, err = run(capsys, "cluster", *words)

@@ -421,7 +421,8 @@ def test_sigma_changes_no_comparison():
     assert (one[upper].argsort() == two[upper].argsort()).all() and not np.allclose(one, two)
     easy = dict(n=24, k=2, delta=0.9, epsilon=1.0, a=3, repetition=0)
     rows = [n20_sweeps.sweep_run(sigma=sigma, rng=np.random.default_rng(1), **easy) for sigma in (0.1, 7.0)]
-    assert rows[0] == rows[1] and rows[0][0]["ari"] == 1
+    assert rows[0][0]["ari"] == 1 and all(0.9 == pytest.approx(row.pop("true_delta")) for both in rows for row in both)
+    assert rows[0] == rows[1]
 
 
 def test_both_roundings_are_of_the_same_solution():
