@@ -154,13 +154,14 @@ def list_datasets():  # DataFrame with one row a set
 
     rows = []
     for name, known in CATALOGUE.items():
-        where = "embedded"
+        where, (objects, *facts) = "embedded", known.facts
         if known.forms:
-            found = find_form(known, {"stem": "T_ALL_REDUCED"}) or find_files(
-                [o.path for o in known.originals], places()
-            )
+            form = find_form(known, {"stem": "T_ALL_REDUCED"})
+            found = form or find_files([o.path for o in known.originals], places())
             where = found[0] if found else "not here"
+            if form:  # it may be a part only
+                objects = dict(known.parts).get("/".join(form[1][0].parts[-2:]), objects)
         fetched = bool(known.originals) and all(o.can_be_fetched for o in known.originals)
-        rows.append([name, *known.facts, where, fetched, known.source, known.terms])
+        rows.append([name, objects, *facts, where, fetched, known.source, known.terms])
     columns = ["name", "objects", "comparisons", "features", "classes", "where", "download", "source", "terms"]
     return pd.DataFrame(rows, columns=columns)

@@ -188,7 +188,7 @@ CATALOGUE |= {
     ),
     "cifar10": KnownSet(
         read_cifar10,
-        (2000, 0, 0, 10),
+        (10000, 0, 0, 10),
         "CIFAR-10 test set: A. Krizhevsky, Learning multiple layers of features from tiny images, 2009",
         "none stated",
         (("cifar10_subset/cifar10_test2000.npz",), ("cifar10/cifar10_test.npz",)),
@@ -200,6 +200,7 @@ CATALOGUE |= {
             ),
         ),
         convert_cifar10,
+        parts=(("cifar10_subset/cifar10_test2000.npz", 2000),),
     ),
     "digits": KnownSet(
         read_sklearn("digits"),

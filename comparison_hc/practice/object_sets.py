@@ -189,7 +189,7 @@ def read_cifar10(file):  # fields of `Dataset`
     "Photographs and their classes."
     with np.load(file) as part:
         images, labels = part["images"], part["labels"]
-    which = "2000 pictures of the test set, 200 a class, saved as JPEG once" if len(images) == 2000 else "the test set"
+    which = "2,000 pictures of the test set, 200 a class, saved as JPEG once" if len(images) == 2000 else "the test set"
     return dict(
         objects=tuple(map(str, range(len(images)))),
         images=images,

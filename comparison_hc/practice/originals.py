@@ -139,13 +139,14 @@ class KnownSet:
     "What is known about a set before it is loaded."
 
     read: object  # paths, **options → fields of `Dataset`
-    facts: tuple  # objects, comparisons, features, classes
+    facts: tuple  # objects, comparisons, features, classes; of the original, where there is one
     source: str
     terms: str
     forms: tuple = ()  # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
     originals: tuple = ()
     convert: object = None  # paths of the originals → pairs (file, bytes)
     texts: tuple = ()  # pairs (converted text file, SHA-256 as `text_digest` gives it); other files check themselves
+    parts: tuple = ()  # pairs (file of a form, objects): forms that hold a part of the original only
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #text-digest
 def text_digest(

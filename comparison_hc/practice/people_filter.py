@@ -30,5 +30,5 @@ def without_people(
     for name in names:
         require(name in people, argument, f"somebody who answered ({shown})", name)
     stays = ~np.isin(who, names)
-    require(stays.any(), argument, "not everybody who answered", names)
+    require(stays.any(), argument, "fewer than all the people who answered", names)
     return answers.take(stays)
