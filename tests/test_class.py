@@ -369,7 +369,8 @@ def test_work_that_pauses_is_gone_on_with_and_what_others_left_does_not_mix_with
             orders.append(dict(page=page.work.__module__, settings=chosen.message()))
         monkeypatch.setattr("comparison_hc.dashboards.hands.live_page", lambda _, page=page: page)
         found = [list(table.answer(dict(request=order, pauses=True), no_step)) for order in orders]
-        assert len(table.paused) == 2 or name == "flat", name
+        assert len(table.paused) == 2 and all("show" in events[-1] for events in found), name
+        assert name != "flat" or all([event["kind"] for event in events] == ["similarity"] for events in found)
         for events, order in zip(found, orders):
             events += table.answer(dict(request=order, pauses=False), no_step)
         for events, all_ in zip(found, wanted):

@@ -72,14 +72,14 @@ class Work:
     def go_on(
         self,
         step,  # as for a page's `work`
-        pauses=False,  # whether to stop at the picture that the reader waits for
+        pauses=False,  # whether to stop at the first picture
     ):  # iterator of events; it returns whether it paused
         "The events from here on."
         self.step = step
         for event in self.events:
             self.kept.update(self.own)
             yield event
-            if pauses and event.get("drawn"):
+            if pauses and (event.get("drawn") or event.get("early")):
                 return True
         self.kept.update(self.own)
         return False

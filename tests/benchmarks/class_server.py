@@ -4,8 +4,8 @@ Starts `comparison-hc serve` as a process of its own, lets all readers in at onc
 reader waits for the picture, thinks for a moment, and moves again. Two lessons: in *together* all walk along one slider
 of the page that everybody sees (equal requests, which the server may have computed before); in *alone* everybody draws
 settings at random, so that no two are equal. Printed are the median, the 95th percentile and the slowest time to the
-picture and to the whole answer, the processor time that the server and the browser took for it, and the largest memory
-of all of the server's processes.
+first picture (of the answers, say), to the one that matters (of what was found in them) and to the whole answer, the
+processor time that the server and the browser took for it, and the largest memory of all of the server's processes.
 
 Readers speak the protocol, so that what is measured is the server; with `--browser` they are as many pages in one
 headless Chromium, which shares the cores with the server: the time then is that of both, and the processor time says
@@ -140,14 +140,14 @@ class Line:
         began = time.perf_counter()
         where = self.server.base.replace("http", "ws")
         self.line = await websocket_connect(f"{where}talk/{self.name}?token={self.server.token}")
-        drawn, done = await self.ask({})
+        took = await self.ask({})
         passed = time.perf_counter() - began
-        return passed - done + drawn, passed
+        return tuple(passed - took[-1] + each for each in took)
 
     async def ask(self, settings):
-        "(seconds to the picture, to the whole answer)."
+        "(seconds to the first picture, to the one that matters, to the whole answer)."
         self.count += 1
-        number, began, drawn = f"{self.number}:{self.count}", time.perf_counter(), None
+        number, began, first, drawn = f"{self.number}:{self.count}", time.perf_counter(), None, None
         known = {
             name: "inf" if value == float("inf") else value for name, value in settings.items() if value is not None
         }
@@ -156,11 +156,13 @@ class Line:
             event = json.loads(await self.line.read_message())
             if event["number"] != number:
                 continue
-            if event.get("drawn") and drawn is None:
-                drawn = time.perf_counter() - began
+            now = time.perf_counter() - began
+            if first is None and (event.get("drawn") or event.get("early")):
+                first = now
+            if drawn is None and event.get("drawn"):
+                drawn = now
             if event["kind"] == "done":
-                done = time.perf_counter() - began
-                return drawn or done, done
+                return first or now, drawn or now, now
 
     async def close(self):
         self.line.close()
@@ -178,7 +180,7 @@ SETTLE = """([values, settings]) => new Promise(resolve => {
     const watch = () => {
         const {asked, drawn: seen, done} = root.dataset, now = performance.now() - began;
         if (!drawn && (seen === asked || done === asked)) drawn = now;
-        if (done === asked) [changes.disconnect(), resolve([drawn / 1000, now / 1000])];
+        if (done === asked) [changes.disconnect(), resolve([drawn / 1000, drawn / 1000, now / 1000])];
     };
     const changes = new MutationObserver(watch);
     changes.observe(root, {attributes: true});
@@ -197,7 +199,7 @@ class Page(Line):
         await self.page.wait_for_selector(".chc[data-drawn], .chc[data-done]")
         drawn = time.perf_counter() - began
         await self.page.wait_for_selector(".chc[data-done]")
-        return drawn, time.perf_counter() - began
+        return drawn, drawn, time.perf_counter() - began
 
     async def ask(self, settings):
         known = {name: value for name, value in settings.items() if value is not None}
@@ -210,8 +212,8 @@ class Page(Line):
 
 def report(what, took, spent):
     "A line of the table; `spent` are processor seconds of the server and of the browser."
-    drawn, done = np.array(took).T if took else (np.array([np.nan]),) * 2
-    cells = [f"{value:7.2f}" for each in (drawn, done) for value in (*np.percentile(each, [50, 95]), each.max())]
+    times = np.array(took).T if took else np.full((3, 1), np.nan)
+    cells = [f"{value:7.2f}" for each in times for value in (*np.percentile(each, [50, 95]), each.max())]
     each = [f"{1000 * seconds / max(1, len(took)):7.0f}" for seconds in spent]
     print(f"{what:32} {len(took):5} {''.join((*cells, *each))}", flush=True)
 
@@ -275,8 +277,8 @@ def main():
         server = Server(args.pages, folder)
         print(f"the command was ready after {server.started:.1f} s")
         time.sleep(args.rest)
-        heads = (*("median", "95 %", "most") * 2, "server", "browser")
-        print("seconds to the picture, to all of it; milliseconds of processor time for each")
+        heads = (*("median", "95 %", "most") * 3, "server", "browser")
+        print("seconds to the first picture, to the one that matters, to all; milliseconds of processor time for each")
         print(f"{'':32} {'moves':>5} {''.join(f'{head:>8}'[-7:] for head in heads)}")
         try:
             asyncio.run(run(args, server))
