@@ -38,7 +38,7 @@ def _with_panel(summary):
 def _tasks_of(summary):
     "How many tasks each row is about, and whether their loss was sampled."
     where = ["" if pieces != N_VALUES else f" at {N_VALUES} values" for pieces in summary["pieces"]]
-    return [f"{tasks} tasks{at}" for tasks, at in zip(summary["instances"], where)]
+    return [f"{tasks:,} tasks{at}" for tasks, at in zip(summary["instances"], where)]
 
 
 def describe_losses(
@@ -47,7 +47,7 @@ def describe_losses(
     "The header of a figure: how many tasks there were, and how large."
     each = _with_panel(summary).drop_duplicates("panel")
     rows = zip(each["panel"], _tasks_of(each), each["n"])
-    return [f"{panel}: {tasks}, n = {n:.0f} on average" for panel, tasks, n in rows]
+    return [f"{panel}: {tasks}, n = {n:,.0f} on average" for panel, tasks, n in rows]
 
 
 _FULL = "FULL SETTING: the paper's sizes of tasks; how many tasks were drawn is said for each"
@@ -156,7 +156,7 @@ def optimum_claims(summary):
         frame = both[both["family"] == "single–complete"]
         alpha, paper = _middle(frame), PAPER_ALPHA[frame["dataset"].iloc[0]]
         best, (at_paper, error) = _part(frame, "best").iloc[0], _curve_at(frame, paper)
-        own = f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']} tasks"
+        own = f"{alpha:.3f}, loss {best['loss']:.3f} on {best['instances']:,} tasks"
         claims.append(
             Claim(
                 f"{panel}: the optimal parameter between single and complete linkage is {paper}.",

@@ -283,7 +283,7 @@ def figure_2c_claims(summary):
     return [
         Claim(
             "exhibits 12112 triplet comparisons",
-            f"{m}",
+            f"{m:,}",
             m == 12112,
             "section 5",
             rule="the rows of the file",
@@ -321,5 +321,5 @@ def food_claims(summary):
     "What section 5 says of Food; the comparison of the methods is in an appendix that shows pictures only."
     m = int(summary.loc[summary["answers"] == "unique", "comparisons"].iloc[0])
     sentence = "contains 100 examples and 190376 triplet comparisons"
-    words, rule = f"{m} different ones", "the file without its repeated rows"
+    words, rule = f"{m:,} different ones", "the file without its repeated rows"
     return [Claim(sentence, words, m == 190376, "section 5", rule=rule, quoted=True, aside=BY_CONSTRUCTION)]
