@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['SHOWN', 'SILENT', 'GONE', 'WIDGET', 'NO_KERNEL', 'NO_LIBRARY', 'SHORT', 'VERDICTS', 'DRAWN', 'PHONE', 'STATED',
-           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'with_last_column', 'is_prose', 'site_cell',
-           'caption', 'without_answers', 'is_assignment', 'site_notebook']
+           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'without_row_numbers', 'with_last_column',
+           'is_prose', 'site_cell', 'caption', 'without_answers', 'is_assignment', 'site_notebook']
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #b00fe5cb
 import re
@@ -47,7 +47,8 @@ def site_output(
     if "cdn.jsdelivr.net" in "".join(data.get("text/html", "")):  # a chart whose library is on another host
         return dict(output_type="display_data", metadata={}, data={"text/markdown": NO_LIBRARY})
     if "<table" in "".join(data.get("text/html", "")):
-        return {**output, "data": {**data, "text/html": with_last_column("".join(data["text/html"]))}}
+        table = with_last_column(without_row_numbers("".join(data["text/html"])))
+        return {**output, "data": {**data, "text/html": table}}
     if "text/markdown" in data:
         return {**output, "data": {**data, "text/markdown": site_links("".join(data["text/markdown"]))}}
     return output
@@ -58,6 +59,25 @@ def site_links(
 ):  # the same, with links as the site has them
     "The front page of the site is not a notebook; all other links are those of the notebooks."
     return re.sub(r"(\]\((?:[^()\s]*/)?)index\.ipynb\)", r"\1index.md)", text)
+
+
+def without_row_numbers(
+    text,  # HTML of a table, as pandas writes it
+):  # the same, without a first column that says 0, 1, 2 … and has no head
+    "Nobody needs to read that a row comes after the one before it."
+    head, body = (
+        re.search(r"<thead>(.*?)</thead>", text, re.DOTALL),
+        re.search(r"<tbody>(.*?)</tbody>", text, re.DOTALL),
+    )
+    rows = re.findall(r"<tr[^>]*>\s*(<th[^>]*>.*?</th>)", text, re.DOTALL)
+    if not head or not body or head[1].count("<tr") != 1 or len(rows) != text.count("<tr"):
+        return text
+    if re.search(r"<th[^>]*>\d+</th>", head[1]):  # a matrix: rows and columns are objects
+        return text
+    said = [re.sub(r"<[^>]*>", "", cell).strip() for cell in rows]
+    if said != ["", *map(str, range(len(said) - 1))] or body[1].count("<th") != len(said) - 1:
+        return text
+    return re.sub(r"(<tr[^>]*>)\s*<th[^>]*>.*?</th>", r"\1", text, flags=re.DOTALL)
 
 
 SHORT = 12  # letters of a cell that leaves room for others on a telephone
