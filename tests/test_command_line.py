@@ -408,7 +408,9 @@ def test_an_interrupt_is_exit_code_130_one_line_and_leaves_the_old_file(tmp_path
     "A method that sleeps stands for long work: the process is interrupted in the middle of it."
     slow = (
         "import dataclasses, sys, time; from comparison_hc.methods import methods; from comparison_hc.cli import main\n"
-        "def wait(*_, **__): print('working', file=sys.stderr, flush=True); time.sleep(60)\n"
+        "def wait(*_, **__):\n"
+        "    print('working', file=sys.stderr, flush=True)\n"
+        "    for _ in range(600): time.sleep(0.1)\n"  # a signal just before one long sleep would wait for its end
         "methods['4-al'] = dataclasses.replace(methods['4-al'], passive=wait)\nsys.exit(main())"
     )
     (tmp_path / "good.csv").write_bytes(GOOD)
