@@ -294,6 +294,31 @@ def test_a_page_as_a_notebook_asks_for_nothing_that_a_browser_lacks():
         assert not re.search(r"import (vl_convert|cvxpy)|enable\(\"(png|svg)", text), page.path
 
 
+def files_named(code, folder):
+    "Texts in a cell that are the names of files or folders beside the notebook."
+    try:
+        nodes = ast.walk(ast.parse(code))
+    except SyntaxError:
+        return []
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    likely = [text for text in texts if re.fullmatch(r"[\w./-]{2,80}", text) and text.strip("./")]
+    return [text for text in likely if (folder / text).exists()]
+
+
+def test_a_page_reads_no_file_that_stands_beside_it_only_in_a_checkout():
+    "In a browser there is the package and nothing else."
+    book = read_book()
+    assert files_named('read("results/scale.csv")', book.root / "5_practice") == ["results/scale.csv"]
+    lacking = set()
+    for page in book.reading_path:
+        notebook = lite.browser_notebook(json.loads((book.root / page.path).read_text(encoding="utf-8")))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                folder = (book.root / page.path).parent
+                lacking |= {(page.path, name) for name in files_named(cell["source"], folder)}
+    assert not lacking
+
+
 def imported(code):
     "The top names of what a cell imports."
     for node in ast.walk(ast.parse(re.sub(r"(?m)^[%!].*$", "", code))):

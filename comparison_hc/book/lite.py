@@ -152,12 +152,11 @@ def own_wheel(
     import comparison_hc
     from comparison_hc.dashboards.live import compile_charts
     from comparison_hc.dashboards.page import COMPILED
-    from comparison_hc.reproduce.claims import results_folder
 
     home = Path(comparison_hc.__file__).parent
     paths = [path for path in sorted(home.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
     contents = {path.relative_to(home.parent).as_posix(): path.read_bytes() for path in paths}
-    results = sorted(results_folder().glob("*.csv"))
+    results = sorted((home.parent / "nbs").glob("*/results/*.csv"))
     contents |= {path.relative_to(home.parent).as_posix(): path.read_bytes() for path in results}
     contents[f"comparison_hc/dashboards/static/{COMPILED}"] = json.dumps(compile_charts()).encode()
     return write_wheel(folder, "comparison-hc", comparison_hc.__version__, contents)

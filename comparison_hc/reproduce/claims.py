@@ -271,11 +271,13 @@ def reproduce(
     return Reproduced(r, quick, table, summary)
 
 # %% ../../nbs/9_reproduce/90bw_claims.ipynb #6251137d
-def results_folder():  # path
-    "Where a checkout keeps the results."
+def results_folder(
+    room="9_reproduce",  # folder of notebooks
+):  # path
+    "Where a checkout, and the package in a browser, keeps the results that the pages of a room read."
     import comparison_hc
 
-    return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / "9_reproduce" / "results"
+    return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / room / "results"
 
 
 def save_results(
