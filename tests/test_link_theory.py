@@ -234,7 +234,7 @@ def test_what_is_missing_is_said(monkeypatch, tmp_path):
     for bring in (lambda: None, bring_pictures):
         bring()
         result = theory_pieces.pieces_are_few()
-        assert result and set(result.table.distribution) == {"rings and disks", "digits"}
+        assert result and set(result.table.distribution) == {"rings and disks", "digits", "whole numbers"}
         assert (
             "left out, as the data are not here (or `bring_pictures` was not called): MNIST, CIFAR-10, Omniglot"
             in result.random["what"]
