@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['SHOWN', 'SILENT', 'GONE', 'WIDGET', 'NO_KERNEL', 'NO_LIBRARY', 'SHORT', 'VERDICTS', 'DRAWN', 'PHONE', 'STATED',
-           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'without_row_numbers', 'with_last_column',
-           'is_prose', 'site_cell', 'caption', 'without_answers', 'is_assignment', 'site_notebook']
+           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'without_row_numbers', 'in_one_row',
+           'with_last_column', 'is_prose', 'site_cell', 'caption', 'without_answers', 'is_assignment', 'site_notebook']
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #b00fe5cb
 import re
@@ -47,7 +47,7 @@ def site_output(
     if "cdn.jsdelivr.net" in "".join(data.get("text/html", "")):  # a chart whose library is on another host
         return dict(output_type="display_data", metadata={}, data={"text/markdown": NO_LIBRARY})
     if "<table" in "".join(data.get("text/html", "")):
-        table = with_last_column(without_row_numbers("".join(data["text/html"])))
+        table = with_last_column(in_one_row(without_row_numbers("".join(data["text/html"]))))
         return {**output, "data": {**data, "text/html": table}}
     if "text/markdown" in data:
         return {**output, "data": {**data, "text/markdown": site_links("".join(data["text/markdown"]))}}
@@ -78,6 +78,24 @@ def without_row_numbers(
     if said != ["", *map(str, range(len(said) - 1))] or body[1].count("<th") != len(said) - 1:
         return text
     return re.sub(r"(<tr[^>]*>)\s*<th[^>]*>.*?</th>", r"\1", text, flags=re.DOTALL)
+
+
+def in_one_row(
+    text,  # HTML of a table, as pandas writes it
+):  # the same; the name of the index stands among the other heads, if the only thing in its row is that name
+    "One row of heads."
+    head = re.search(r"<thead>(.*?)</thead>", text, re.DOTALL)
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", head[1], re.DOTALL) if head else []
+    cells = [re.findall(r"<th([^>]*)>(.*?)</th>", row, re.DOTALL) for row in rows]
+    if len(rows) != 2 or len(cells[0]) != len(cells[1]) or "span" in "".join(about for about, _ in sum(cells, [])):
+        return text
+    named = sum(bool(said.strip()) for _, said in cells[1])
+    first, second = ([bool(said.strip()) for _, said in row[:named]] for row in cells)
+    if not named or any(first) or not all(second):
+        return text
+    merged = [*cells[1][:named], *cells[0][named:]]
+    row = "\n".join(f"<th{about}>{said}</th>" for about, said in merged)
+    return text.replace(head[1], f'<tr style="text-align: right;">\n{row}\n</tr>', 1)
 
 
 SHORT = 12  # letters of a cell that leaves room for others on a telephone
