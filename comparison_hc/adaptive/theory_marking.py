@@ -70,12 +70,12 @@ def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
                 count[0] += response != right_response(order, at, sibling)
                 count[1] += 1
     rows = [(*case, *count) for case, count in tally.items()]
-    columns = by_column("p wrong kind failed tried", rows)
+    columns = by_column("p wrong_answers kind failed tried", rows)
     low, high = proportion_interval(columns["failed"], columns["tried"], confidence, len(rows))
     sides = [(*row, end, "<=", 1 - row[0]) for row, end in zip(rows, low)]
     sides += [(*row, end, ">=", 1 - row[0]) for row, end in zip(rows, high) if row[2] == "root"]
     random = dict(seed=seed, what="trees, places and wrong answers")
-    return compare_rows(sides, "p wrong kind failed tried left relation right", random=random)
+    return compare_rows(sides, "p wrong_answers kind failed tried left relation right", random=random)
 
 # %% ../../nbs/3_adaptive/36aw_theory_marking.ipynb #marking-numbers
 def needed_answers(

@@ -216,7 +216,7 @@ def trees_are_right(quick=True, false_passes=0.001, believed=None, rng=0):
             right += driven(robust_insertion_clustering(n, believed or p, delta, rng), counting).same_tree(truth)
             asked += counting.n_ordinal
         rows.append((p, wrong, right, runs, round(asked / runs / measure(n, delta), 1)))
-    columns = by_column("p wrong right_trees runs questions_per_measure", rows)
+    columns = by_column("p wrong_answers right_trees runs questions_per_measure", rows)
     low, _ = proportion_bounds(columns["right_trees"], runs, false_passes)
     return compare(low, ">=", 1 - delta, random=dict(seed=seed, what="trees and wrong answers"), **columns)
 

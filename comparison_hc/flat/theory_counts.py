@@ -268,7 +268,7 @@ def interval_stops_moving(quick=True):
     "Ratio of the ends at several m; thresholds of m at the smallest δ per n²/ε²."
     rows = []
     for n, epsilon, share in product((100, 1000, 10**5, 10**8), (0.05, 0.5, 1.0), (0.5, 0.1)):
-        n_min = share * n
+        n_min = round(share * n)
         start = sqrt(n * log(n)) / n_min
         if start > 1:
             continue

@@ -73,9 +73,9 @@ def closed_forms_of_delta(quick=True):
     "The model's δ and quadrature against the formulas; F against itself must give 0, swapped −δ."
     rows = []
     for number, (name, f_in, f_out, delta) in enumerate(distribution_pairs()):
-        rows.append((name, "planted_delta", planted_delta(f_in, f_out), delta))
+        rows.append((name, "the library's δ", planted_delta(f_in, f_out), delta))
         if not quick or number in (1, 5, 8):
-            rows.append((name, "quadrature", delta_by_quadrature(f_in, f_out), delta))
+            rows.append((name, "by quadrature", delta_by_quadrature(f_in, f_out), delta))
         if not quick or number in (1, 5):
             rows.append((name, "F_in against itself", delta_by_quadrature(f_in, f_in), 0))
             rows.append((name, "swapped", delta_by_quadrature(f_out, f_in), -delta))
@@ -134,8 +134,9 @@ def point_masses_break_the_half(quick=True):
         answers = answers_to_all(repeat(range(len(masses)), masses))
         pi = [Fraction(m, 15) for m in masses]
         wins = Fraction(len(answers), 15**2)  # ordered pairs of pairs, each with itself included, as in P(w > w′)
-        rows.append((str(masses), "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2))
-        rows.append((str(masses), "P(w > w′)", wins, "<", Fraction(1, 2)))
+        about = f"masses {', '.join(map(str, masses))} of 15" if len(masses) < 15 else "fifteen equal masses"
+        rows.append((about, "P(w > w′)", wins, "=", (1 - sum(q * q for q in pi)) / 2))
+        rows.append((about, "P(w > w′)", wins, "<", Fraction(1, 2)))
     inside = np.array([j < 3 or i >= 3 for i, j in pairs])
     is_inside = {pair: bool(home) for pair, home in zip(pairs, inside)}
     for edges, others in ((4, 3), (6, 0), (2, 3), (5, 9)):
@@ -329,12 +330,12 @@ def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2,
     seed = rng
     rng = as_rng(rng)
     runs = 40 if quick else 1000
-    families = dict(
-        normal=gaussians(delta),
-        beta=uniform_beta(delta),
-        uniform_normal=uniform_normal(delta),
-        uniform=(uniform(1 - np.sqrt(1 - delta), 1), uniform()),  # P(w < w′) = (1 − shift)²/2
-    )
+    families = {
+        "normal": gaussians(delta),
+        "beta": uniform_beta(delta),
+        "uniform and normal": uniform_normal(delta),
+        "uniform": (uniform(1 - np.sqrt(1 - delta), 1), uniform()),  # P(w < w′) = (1 − shift)²/2
+    }
     if not quick:
         families["exponential"] = (expon(0, (1 + delta) / (1 - delta)), expon())  # δ by quadrature, at every draw
     upper = np.triu_indices(len(sizes))

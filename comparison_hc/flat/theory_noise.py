@@ -61,7 +61,7 @@ def squares_of_questions(quick=True):
     "N20",
     "Theorem 1, the sample: rate",
     r"Matrix Bernstein's $t$ is between $1.9$ and $7$ times $\max\{\sqrt{m\ln n/n},\ln n\}$, "
-    r"$m$ the mean number of comparisons, for $n\ge4$; near $p=1$ at least $4$ times",
+    r"$m$ the mean number of comparisons, for $n\ge4;$ near $p=1$ at least $4$ times",
     "deterministic",
 )
 def sample_noise_rate(quick=True):
@@ -203,12 +203,12 @@ def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILAR
     "Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
-    families = dict(
-        normal=(0.5, gaussians(0.5)),
-        weak=(0.05, gaussians(0.05)),
-        beta=(0.5, uniform_beta(0.5)),
-        normal_uniform=(0.5, uniform_normal(0.5, 0.2)),
-    )
+    families = {
+        "normal": (0.5, gaussians(0.5)),
+        "normal, weak": (0.05, gaussians(0.05)),
+        "beta": (0.5, uniform_beta(0.5)),
+        "uniform and normal": (0.5, uniform_normal(0.5, 0.2)),
+    }
     cases = list(product((12, 24), families, ("triplets", "quadruplets")))
     ratios = []
     for n, family, kind in cases:

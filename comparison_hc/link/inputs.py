@@ -120,7 +120,7 @@ def check_distances(
     "Symmetric distances ≥ 0 with a zero diagonal, of at least two points. Raises `InputError`."
     D = check_similarity(distances, argument, n_objects)
     diagonal = D.diagonal()
-    require(len(D) >= 2, argument, "about at least two points", D)
+    require(len(D) >= 2, argument, "of at least two points", D)
     require((D >= 0).all() or np.isnan(diagonal).any(), argument, "free of negative distances", float(np.nanmin(D)))
     require((diagonal == 0).all(), argument, "zero on the diagonal", diagonal[diagonal != 0][:1].tolist())
     limit = f"at most {LARGEST_DISTANCE:g}, so that sums of distances are finite"
