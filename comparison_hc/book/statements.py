@@ -212,7 +212,7 @@ def claims_of(
         summary, kind = kept_results(reproduction.name)
     except ResultsNotFoundError:
         return "no results kept"
-    setting = "the paper's setting" if kind == "full" else "a quick setting"
+    setting = "the full setting" if kind == "full" else "a quick setting"
     return f"{claims_table(reproduction.claims(summary)).summary} ({setting})"
 
 

@@ -149,7 +149,7 @@ def design_curves(
 # %% ../../nbs/6_dashboards/66_plan.ipynb #b739eb6c
 def read_off(
     settings,  # `PlanSettings`
-    values,  # from `design_curve`
+    values,  # from `design_curves`
 ):  # dict: reached, half, questions and people needed (∞, −∞: not up to the last size, or from the first), gain
     "What a curve says about this study."
     s = settings
