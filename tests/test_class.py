@@ -200,7 +200,7 @@ def test_while_others_wait_a_job_pauses_at_its_picture_and_the_rest_comes_when_a
             office.says(office.quick, "paused")
         else:
             office.done(office.quick)
-    assert order == [0, (1, True), (2, False), (1, False)]
+    assert order == [0, (1, True), (2, True), (1, False), (2, False)]  # nobody's rest overtakes that of another
     assert [event.get("of") for event in readers[1].heard] == ["picture", 1, None]
 
 

@@ -224,7 +224,7 @@ class Desk:
                 if job:
                     hand.job, job.hand, job.began, job.spent = job, hand, self.clock(), hand.spent
                     hand.number += 1
-                    pauses = job.stage == FRESH and bool(self._waiting(FRESH))
+                    pauses = job.stage == FRESH and bool(self._waiting(FRESH) or self._waiting(REST))
                     hand.begin(hand.number, job.request, pauses)
 
     def _waiting(self, stage):
