@@ -88,6 +88,7 @@ def test_same_bits_with_processes():
     "options", [{}, {"n_jobs": 2}, {"n_jobs": 2, "backend": "threading"}], ids=["here", "processes", "threads"]
 )
 def test_every_run_has_one_thread(options):
+    run_experiment(threads, parameter_grid(x=[0]))  # libraries that it imports set variables of their own, once
     before = dict(os.environ)
     table = run_experiment(threads, parameter_grid(x=range(6)), **options)
     assert table.most.tolist() == [1] * 6 and dict(os.environ) == before
@@ -879,3 +880,25 @@ def test_a_table_of_claims_has_minus_signs_and_no_zero_below_zero():
     measured = "-0.005 (d = 5), -0.000, -0.0001 of t-STE, 2-3 runs, +0.2, gap 1e-09 (-1.5, -0)"
     shown = claims_table([Claim("s", measured, True, "w")])._repr_markdown_()
     assert "−0.005 (d = 5), 0.000, −0.0001 of t-STE, 2-3 runs, +0.2, gap 1e-09 (−1.5, 0)" in shown
+
+
+@pytest.mark.parametrize("allowed, given, used", [(1, 2, 1), (2, 2, 2), (16, 2, 2), (2, 1, 1)])
+def test_large_work_uses_as_many_threads_as_cores_are_allowed_and_never_more_than_before(
+    monkeypatch, allowed, given, used
+):
+    "A container may use fewer cores than the machine has, which libraries do not see."
+    import joblib
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+    from comparison_hc.ground.workers import one_thread
+
+    monkeypatch.setattr(joblib, "cpu_count", lambda: allowed)
+    with threadpool_limits(given):
+        blas = ThreadpoolController().select(user_api="blas").lib_controllers
+        pools = [pool for pool in blas if pool.num_threads == given]  # a solver's own library may have one thread only
+        assert pools
+        with one_thread(5000):
+            assert {pool.num_threads for pool in pools} == {used}
+        assert {pool.num_threads for pool in pools} == {given}
+        with one_thread(2000):
+            assert {pool.num_threads for pool in pools} == {1}

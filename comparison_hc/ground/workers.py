@@ -80,7 +80,7 @@ _found = {}  # number of loaded modules -> `ThreadpoolController`, of the latest
 
 
 def limited_threads(
-    limit=1,  # threads; None for no limit
+    limit=1,  # threads; None for no limit; or a function of how many a library uses now
     user_api=None,  # "blas" or "openmp"; None for both
 ):  # a context
     "What `threadpoolctl.threadpool_limits` does, without looking for the libraries again each time."
@@ -94,15 +94,28 @@ def limited_threads(
         _found.clear()
         _found[loaded] = controller
     controller = _found.get(loaded) or ThreadpoolController()  # another thread may have cleared it
+    if callable(limit):
+        most = limit
+        limit, user_api = {}, None  # by name of library; of two with one name, the smaller
+        for each in controller.info():
+            limit[each["prefix"]] = min(limit.get(each["prefix"], each["num_threads"]), most(each["num_threads"]))
     return controller.limit(limits=limit, user_api=user_api)
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #6b339889
 def one_thread(
     n=0,  # number of objects; 0 where all matrices are small
-    most=2000,  # above this many, libraries use as many threads as they like
+    most=2000,  # above this many, libraries use as many threads as this process may have cores, or fewer if told so
 ):  # a context
-    "One thread for the linear algebra of n objects, if they are not too many."
-    return limited_threads(1 if n <= most else None)
+    """One thread for the linear algebra of n objects, if they are not too many.
+
+    Libraries count the cores of the machine. In a container that may use two of sixteen, sixteen threads wait for each
+    other: then as many as are allowed, which joblib reads."""
+    if n <= most or IN_BROWSER:
+        return limited_threads(1)
+    from joblib import cpu_count
+
+    cores = cpu_count()
+    return limited_threads(lambda given: min(given, cores))
 
 # %% ../../nbs/0_ground/09w_workers.ipynb #workers-order
 CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, what it puts here: a `ground.clusters.Around`
