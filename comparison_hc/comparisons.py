@@ -140,7 +140,10 @@ def as_comparisons(
         if not check_flag(weighted, "weighted"):
             comparisons.check_unweighted()
         return comparisons if n_objects in (None, comparisons.n_objects) else type(comparisons)(comparisons, n_objects)
-    array = as_array(comparisons, argument, "an integer array of shape (m, 3) or (m, 4)")
+    rule = "an integer array of shape (m, 3) or (m, 4)"
+    array = as_array(comparisons, argument, rule)
+    is_row_of_rows = array.ndim == 2 and array.shape[1] in (3, 4)
+    require(array.ndim == 0 or array.size == 0 or is_row_of_rows, argument, rule, array)
     kind = Triplets if array.ndim == 2 and array.shape[1] == 3 else Quadruplets
     return _made(kind, comparisons, n_objects, argument)
 

@@ -55,7 +55,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         """
         if isinstance(self.linkage, str) and self.linkage == "auto":
             return self._fit_auto(as_comparisons(X, weighted=True, argument="X"))
-        passive = check_method(self.linkage, "linkage").passive
+        passive = check_method(self.linkage, "linkage", or_auto=True).passive
         X = as_answers(self.linkage, X) if passive else as_oracle(X)
         require(not passive or len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:

@@ -9,7 +9,7 @@ __all__ = ['check_method', 'build_hierarchy', 'as_answers', 'names_with', 'check
 import numpy as np
 
 from .comparisons import Comparisons, as_comparisons
-from .ground.validation import as_rng, check_integer, check_progress, check_similarity, require
+from .ground.validation import as_rng, check_flag, check_integer, check_progress, check_similarity, require
 from .oracles import Counting, SimilarityOracle, run
 from .practice.method_table import Method as Method
 from .practice.method_table import methods
@@ -18,9 +18,12 @@ from .practice.method_table import methods
 def check_method(
     name,  # what the caller asked for
     argument="method",  # its name in the message
+    or_auto=False,  # whether the caller takes `auto` as well
 ):  # `Method`
     "The method with this name. Raises `InputError` that lists the names."
-    require(isinstance(name, str) and name in methods, argument, f"one of {', '.join(methods)}", name)
+    is_known = isinstance(name, str) and name in methods
+    names = [*methods, "auto"] if check_flag(or_auto, "or_auto") else methods
+    require(is_known, argument, f"one of {', '.join(names)}", name)
     return methods[name]
 
 # %% ../nbs/5_practice/52_methods.ipynb #e3b92fde

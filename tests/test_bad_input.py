@@ -651,7 +651,12 @@ def test_initial(function, value):
 
 @pytest.mark.parametrize("value", [None, 5, "ward", "4-AL", ["4-al"], b"4-al", object()], ids=lambda x: repr(x)[:10])
 def test_linkage(value):
-    refused(lambda: ComparisonHC(linkage=value).fit(ANSWERS), "linkage must be one of 4-al", "got")
+    refused(lambda: ComparisonHC(linkage=value).fit(ANSWERS), "linkage must be one of 4-al", ", auto; got")
+
+
+@pytest.mark.parametrize("rows", [[[0, 1]], [0, 1, 2], [[0, 1, 2, 3, 4]], np.zeros((2, 3, 3), dtype=int)])
+def test_answers_of_neither_width_are_told_both(rows):
+    refused(lambda: ComparisonHC().fit(rows), "X must be an integer array of shape (m, 3) or (m, 4)", "got")
 
 
 @pytest.mark.parametrize("value", [None, 5, "atlantis", "Car", ["car"], b"car"], ids=repr)

@@ -342,9 +342,11 @@ def test_every_library_that_a_page_imports_is_on_the_site():
 
 
 def test_stored_results_come_with_the_package(tmp_path):
+    "Of every room whose pages read some."
     with zipfile.ZipFile(lite.own_wheel(tmp_path)) as wheel:
-        inside = {Path(name).name for name in wheel.namelist() if name.startswith("nbs/9_reproduce/results/")}
-    assert inside == {path.name for path in (ROOT / "nbs" / "9_reproduce" / "results").glob("*.csv")} and inside
+        inside = {name for name in wheel.namelist() if name.startswith("nbs/")}
+    there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "nbs").glob("*/results/*.csv")}
+    assert inside == there and {name.split("/")[1] for name in there} >= {"5_practice", "9_reproduce", "9a_whatif"}
 
 
 def test_the_page_of_a_dashboard_opens_it_first():

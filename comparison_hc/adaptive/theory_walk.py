@@ -223,8 +223,8 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
     for (p, delta, length, missed), left in zip(rows, low):
         what = "share of walks" if length == "exact" else "condition broken: too short"
         sides.append((p, delta, what, missed, left, "<=" if length == "exact" else ">", delta))
-    sides.append(("–", "–", "ends that 2C − k does not tell", unlike, unlike, "=", 0))
-    sides.append(("–", "–", "pairs in T[S] without a way", unreached, unreached, "=", 0))
+    sides.append((None, None, "ends that 2C − k does not tell", unlike, unlike, "=", 0))
+    sides.append((None, None, "pairs in T[S] without a way", unreached, unreached, "=", 0))
     random = dict(seed=seed, what=f"trees, marked places and responses of {runs} walks a case")
     return compare_rows(sides, "p delta what count left relation right", random=random)
 
@@ -288,8 +288,8 @@ def leaves_are_found(quick=True):
     for D, p, delta in product((2, 20, 200), (0.6, 0.9), (0.5, 1e-3, 1e-9)):
         linear = 2 * (D + 1) / (2 * p - 1) + 8 * log(1 / delta) / (2 * p - 1) ** 2
         printed, exact = walking_rounds(D, p, delta, True), walking_rounds(D, p, delta)
-        rows.append((f"diameter {D}", "–", p, printed, "rounds, printed", printed, "<=", linear + 1))
-        rows.append((f"diameter {D}", "–", p, exact, "rounds, exact", exact, "<=", printed))
+        rows.append((f"diameter {D}", None, p, printed, "rounds, printed", printed, "<=", linear + 1))
+        rows.append((f"diameter {D}", None, p, exact, "rounds, exact", exact, "<=", printed))
     return compare_rows(rows, "tree leaf p k what left relation right", tol=1e-12)
 
 

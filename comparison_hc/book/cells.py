@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['SHOWN', 'SILENT', 'GONE', 'WIDGET', 'NO_KERNEL', 'NO_LIBRARY', 'SHORT', 'VERDICTS', 'DRAWN', 'PHONE', 'STATED',
-           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'without_row_numbers', 'in_one_row',
-           'with_last_column', 'is_prose', 'site_cell', 'caption', 'without_answers', 'is_assignment', 'site_notebook']
+           'ANSWERS_LEFT_OUT', 'directives', 'site_output', 'site_links', 'part_of', 'without_row_numbers',
+           'in_one_row', 'with_last_column', 'is_prose', 'site_cell', 'caption', 'without_answers', 'is_assignment',
+           'site_notebook']
 
 # %% ../../nbs/9b_book/99aw_cells.ipynb #b00fe5cb
 import re
@@ -61,21 +62,27 @@ def site_links(
     return re.sub(r"(\]\((?:[^()\s]*/)?)index\.ipynb\)", r"\1index.md)", text)
 
 
+def part_of(
+    text,  # HTML of a table
+    name,  # of a part
+):  # what is in it, empty where there is none
+    "The head or the body of a table."
+    found = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+    return found[1] if found else ""
+
+
 def without_row_numbers(
     text,  # HTML of a table, as pandas writes it
 ):  # the same, without a first column that says 0, 1, 2 … and has no head
     "Nobody needs to read that a row comes after the one before it."
-    head, body = (
-        re.search(r"<thead>(.*?)</thead>", text, re.DOTALL),
-        re.search(r"<tbody>(.*?)</tbody>", text, re.DOTALL),
-    )
+    head, body = part_of(text, "thead"), part_of(text, "tbody")
     rows = re.findall(r"<tr[^>]*>\s*(<th[^>]*>.*?</th>)", text, re.DOTALL)
-    if not head or not body or head[1].count("<tr") != 1 or len(rows) != text.count("<tr"):
+    if head.count("<tr") != 1 or len(rows) != text.count("<tr"):
         return text
-    if re.search(r"<th[^>]*>\d+</th>", head[1]):  # a matrix: rows and columns are objects
+    if re.search(r"<th[^>]*>\d+</th>", head):  # a matrix: rows and columns are objects
         return text
     said = [re.sub(r"<[^>]*>", "", cell).strip() for cell in rows]
-    if said != ["", *map(str, range(len(said) - 1))] or body[1].count("<th") != len(said) - 1:
+    if said != ["", *map(str, range(len(said) - 1))] or body.count("<th") != len(said) - 1:
         return text
     return re.sub(r"(<tr[^>]*>)\s*<th[^>]*>.*?</th>", r"\1", text, flags=re.DOTALL)
 
@@ -84,8 +91,8 @@ def in_one_row(
     text,  # HTML of a table, as pandas writes it
 ):  # the same; the name of the index stands among the other heads, if the only thing in its row is that name
     "One row of heads."
-    head = re.search(r"<thead>(.*?)</thead>", text, re.DOTALL)
-    rows = re.findall(r"<tr[^>]*>.*?</tr>", head[1], re.DOTALL) if head else []
+    head = part_of(text, "thead")
+    rows = re.findall(r"<tr[^>]*>.*?</tr>", head, re.DOTALL)
     cells = [re.findall(r"<th([^>]*)>(.*?)</th>", row, re.DOTALL) for row in rows]
     if len(rows) != 2 or len(cells[0]) != len(cells[1]) or "span" in "".join(about for about, _ in sum(cells, [])):
         return text
@@ -95,7 +102,7 @@ def in_one_row(
         return text
     merged = [*cells[1][:named], *cells[0][named:]]
     row = "\n".join(f"<th{about}>{said}</th>" for about, said in merged)
-    return text.replace(head[1], f'<tr style="text-align: right;">\n{row}\n</tr>', 1)
+    return text.replace(head, f'<tr style="text-align: right;">\n{row}\n</tr>', 1)
 
 
 SHORT = 12  # letters of a cell that leaves room for others on a telephone

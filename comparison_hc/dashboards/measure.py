@@ -10,6 +10,7 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from json import dumps
 from statistics import fmean, pstdev
 
 from .pictures import VEGA_SHAPES, to_vega
@@ -23,7 +24,8 @@ class Axis:
     place: object  # function of a value that gives its place
     expression: str  # the same in Vega, of `datum.NAME`
     ticks: tuple  # values with a text; the first and the last are the ends
-    title: str  # under the axis
+    title: str  # in the heading, behind "along"
+    words: str  # under the axis
     text: object = "{:g}".format  # function of a value that gives its text
 
     def signals(self, settings):
@@ -78,7 +80,12 @@ def measure_chart(
     marks = visits.mark_point(filled=True, size=60, opacity=1, clip=True).encode(x, y, colour, shape)
     here = alt.Chart(alt.NamedData("here")).mark_rule(color="#444", strokeDash=[2, 3]).encode(x)
     layers = alt.layer(band, mean, rule, *words, here, marks).add_params(*params)
-    return to_vega(layers.properties(width="container", height=height))
+    made = to_vega(layers.properties(width="container", height=height))
+    [across] = [each for each in made["axes"] if each["orient"] == "bottom"]
+    across["title"] = dict(
+        signal=f"{dumps({each.setting: each.words for each in axes})}[against]"
+    )  # altair takes no signal
+    return made
 
 # %% ../../nbs/6_dashboards/60w_measure.ipynb #measure-stored
 @cache

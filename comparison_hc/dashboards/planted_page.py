@@ -73,9 +73,10 @@ AXES = (
         "sqrt(datum.snr == 'inf' ? 14 : min(datum.snr, 14))",
         (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0, 12.0, inf),
         "δ/σ (a square-root scale)",
+        "δ/σ: signal to noise",
         lambda value: "∞" if value == inf else f"{value:g}",
     ),
-    Axis("p", log10, "log(datum.p) / LN10", (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0), "p (log scale)"),
+    Axis("p", log10, "log(datum.p) / LN10", (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1.0), "p (log scale)", "p: share seen"),
 )
 
 

@@ -133,7 +133,9 @@ KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
 def number_text(
     value,  # anything
 ):  # text; floats with four digits
-    "A number as short text."
+    "A number as short text; – where there is none."
+    if value is None:
+        return "–"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -112,9 +112,11 @@ def pieces_are_few(quick=True, rng=0):
         rows.append(
             ("whole numbers", n, family, pieces, "pieces, and leaves found by the paper's way", pieces, "=", walked)
         )
-    drawn = "one task for every distribution and size; nothing left out"
+    drawn = "two metrics of whole numbers; one task for every distribution and size; nothing left out"
     if missing:
         reason = "left out, as the data are not here (or `bring_pictures` was not called)"
-        drawn = f"one task for every distribution and size; {reason}: {', '.join(missing)}"
+        drawn = (
+            f"two metrics of whole numbers; one task for every distribution and size; {reason}: {', '.join(missing)}"
+        )
     columns = "distribution n family pieces what left relation right"
     return compare_rows(rows, columns, random=dict(seed=rng, what=drawn))
