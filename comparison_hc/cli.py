@@ -262,7 +262,7 @@ def dashboard_command(args):
 # %% ../nbs/5_practice/53w_cli.ipynb #ask-code
 def _add_written(command):
     "The options of both commands about files."
-    out = "write the hierarchy; the ending says how: .html, .svg, .png, .nwk (Newick), .csv (linkage matrix) or .json. "
+    out = "write the tree; the ending says how: .html, .svg, .pdf, .png, .nwk (Newick), .csv (linkage matrix), .json. "
     command.add_argument("--out", action="append", default=[], metavar="PATH", help=out + "May be repeated")
     answers = "write the answers as triplets, as `cluster` reads them"
     command.add_argument("--answers-out", metavar="PATH.csv", help=answers)

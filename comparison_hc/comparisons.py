@@ -48,7 +48,12 @@ class Comparisons(CheckedRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
 
     @classmethod
-    def from_frame(cls, frame, columns=None, **roles):  # comparisons of this kind, with names
+    def from_frame(
+        cls,
+        frame,  # `pandas.DataFrame`
+        columns=None,  # of the objects, as in `read_comparisons`
+        **roles,  # other columns, as in `read_comparisons`
+    ):  # comparisons of this kind, with names
         "Answers from a DataFrame, one a row; `columns` and roles (answer, weight, …) as in `read_comparisons`."
         require(hasattr(frame, "columns"), "frame", "a DataFrame", frame)
         return read_comparisons(frame, cls.kind, columns=columns, **roles)
@@ -105,12 +110,26 @@ class Triplets(Comparisons):
     width, kind, columns = 3, "triplets", ("i", "j", "k")
 
     @classmethod
-    def from_central(cls, data, n_objects=None, names=None, respondents=None, weights=None):
+    def from_central(
+        cls,
+        data,  # (m, 3) object numbers
+        n_objects=None,  # as in `Triplets`
+        names=None,  # as in `Triplets`
+        respondents=None,  # as in `Triplets`
+        weights=None,  # as in `Triplets`
+    ):  # `Triplets`, two a row
         "From (m, 3) rows that say: i is the most central of i, j, k. All arguments are those of `Triplets`."
         return _two_a_statement([[1, 0, 2], [2, 0, 1]], cls(data, n_objects, names, respondents, weights))
 
     @classmethod
-    def from_odd_one_out(cls, data, n_objects=None, names=None, respondents=None, weights=None):
+    def from_odd_one_out(
+        cls,
+        data,  # (m, 3) object numbers
+        n_objects=None,  # as in `Triplets`
+        names=None,  # as in `Triplets`
+        respondents=None,  # as in `Triplets`
+        weights=None,  # as in `Triplets`
+    ):  # `Triplets`, two a row
         "From (m, 3) rows that say: i is the odd one out of i, j, k. All arguments are those of `Triplets`."
         return _two_a_statement([[1, 2, 0], [2, 1, 0]], cls(data, n_objects, names, respondents, weights))
 
@@ -156,7 +175,12 @@ def _made(kind, data, n_objects, argument):
         raise InputError(re.sub(r"^(row [\d,]+ of )?data\b", rf"\g<1>{argument}", str(error))) from None
 
 
-def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):  # `Triplets`
+def as_triplets(
+    triplets,  # `Triplets`, or (m, 3) integers
+    n_objects=None,  # N; by default as the answers say
+    weighted=False,  # whether the caller can use weights
+    argument="triplets",  # its name in messages
+):  # `Triplets`
     "The gate for functions that take triplets only."
     rule = "triplets; quadruplets say more than a triplet can"
     require(not isinstance(triplets, Quadruplets), argument, rule, triplets)
@@ -165,7 +189,12 @@ def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"): 
     return _made(Triplets, triplets, n_objects, argument)
 
 
-def as_quadruplets(quadruplets, n_objects=None, weighted=False, argument="quadruplets"):  # `Quadruplets`
+def as_quadruplets(
+    quadruplets,  # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers
+    n_objects=None,  # N; by default as the answers say
+    weighted=False,  # whether the caller can use weights
+    argument="quadruplets",  # its name in messages
+):  # `Quadruplets`
     "The gate for functions that take quadruplets; triplets are turned into them."
     return as_comparisons(quadruplets, n_objects, weighted, argument).to_quadruplets()
 

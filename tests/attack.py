@@ -59,7 +59,7 @@ ALSO = {  # argument → words by which a message may name it, too
     "name": ["method"],
     "names": ["n_objects", "NAME"],
     "n_levels": ["levels must", "L must", "2^L"],
-    "n_pure": ["N0"],
+    "n_pure": ["N₀"],
     "oracle": ["answers", "linkage_matrix"],  # what it gives
     "path": ["the table", "line 1,", "key ", "--static", "notebook"],
     "paths": ["journal"],

@@ -78,7 +78,7 @@ def test_rates_and_promises():
     assert "look for less" in said(FIRST, "2b", enough_separation=lambda n: 8.0)
     in_an_array = lambda n: np.array({4: 4.0, 16: 6.0}[n])
     assert "should give a number" not in said(FIRST, "2b", enough_separation=in_an_array)
-    assert "75 % will do" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
+    assert "75% will do" in said(FIRST, "2b", enough_separation=lambda n: 1.0)
     promise = lambda n: 4 * np.log(20 * n) ** 0.5  # noqa: E731
     assert said(FIRST, "3a", promised_separation=promise, times_too_safe=3.5) == ""
     assert "times_too_safe" in said(FIRST, "3a", promised_separation=promise, times_too_safe=1.0)

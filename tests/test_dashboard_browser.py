@@ -271,7 +271,7 @@ EXTREMES = {
     "σ = 0": dict(snr=float("inf")),
     "δ = 0": dict(snr=0.0),
     "No comparison was seen": dict(n_pure=2, n_levels=1, p=1e-6),
-    "N0 = 1": dict(n_pure=1),
+    "N₀ = 1": dict(n_pure=1),
     "Two objects make one pair": dict(n_pure=1, n_levels=1),
     "lists at most 45,000,000": dict(n_pure=30, n_levels=4, p=0.01),
 }
@@ -318,8 +318,8 @@ def test_sliders_are_labelled_and_reached_with_tab(live):
                 "() => document.activeElement.labels?.[0]?.firstChild.data.trim() ?? document.activeElement.ariaLabel"
             )
         )
-    sliders = [name for name in reached if name in ("δ/σ", "p", "N0", "L", "seed")]
-    assert sliders[sliders.index("δ/σ") :][:5] == ["δ/σ", "p", "N0", "L", "seed"]
+    sliders = [name for name in reached if name in ("δ/σ", "p", "N₀", "L", "seed")]
+    assert sliders[sliders.index("δ/σ") :][:5] == ["δ/σ", "p", "N₀", "L", "seed"]
     assert any((name or "").startswith("run ") for name in reached)
     assert live.page.locator(".chc-slider[data-name=snr] input").get_attribute("aria-valuetext") == live.text(
         ".chc-slider[data-name=snr] output"

@@ -299,13 +299,13 @@ EXTREMES = {
     "σ = 0": dict(snr=float("inf")),
     "δ = 0": dict(snr=0.0),
     "nothing sampled": dict(p=1e-9),
-    "N0 = 1": dict(n_pure=1),
+    "N₀ = 1": dict(n_pure=1),
     "two objects": dict(n_pure=1, n_levels=1),
     "three answers or so": dict(p=1.5e-6),
     "σ = 0 and p = 1": dict(snr=float("inf"), p=1.0),
     "everything tiny": dict(n_pure=1, n_levels=2, p=1e-3),
     "strong": dict(snr=12.0),
-    "N0 = 2": dict(n_pure=2),
+    "N₀ = 2": dict(n_pure=2),
     "too many answers": dict(n_pure=30, p=0.5),
 }
 
@@ -351,8 +351,8 @@ def test_without_noise_every_comparison_gives_the_tree():
         (dict(p=float("nan")), "p must"),
         (dict(snr=-1), "δ/σ"),
         (dict(snr=float("nan")), "δ/σ"),
-        (dict(n_pure=0), "N0"),
-        (dict(n_pure=2.5), "N0"),
+        (dict(n_pure=0), "N₀"),
+        (dict(n_pure=2.5), "N₀"),
         (dict(n_levels=0), "L must"),
         (dict(n_pure=61), "at most 480"),
         (dict(seed=-1), "seed"),
@@ -391,8 +391,8 @@ def test_hypotheses_against_the_printed_formulas():
     small = 0.25 / 100 * np.exp(-18)
     assert found["Theorem 1", "SL and CL find the tree"].needs == pytest.approx(4 * np.log(128) ** 0.5)
     assert (
-        found["Theorem 1, converse", "SL fails (N0 large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
-        and not found["Theorem 1, converse", "SL fails (N0 large)"].holds
+        found["Theorem 1, converse", "SL fails (N₀ large)"].needs == pytest.approx(np.log(8) ** 0.5 / 4)
+        and not found["Theorem 1, converse", "SL fails (N₀ large)"].holds
     )
     assert found["Theorem 2", "4K–AL–act finds the tree"].needs == pytest.approx(4 * 8 / small)
     assert found["Theorem 2", "q > C·4^L/(NΔ⁴)·ln(N/η)"].needs == pytest.approx(
@@ -446,7 +446,7 @@ def test_hypotheses_are_numbers_everywhere(snr, p, n_pure, n_levels):
 
 def test_a_hypothesis_that_holds():
     assert by_label(PlantedSettings(12.0))["Theorem 1", "SL and CL find the tree"].holds
-    assert by_label(PlantedSettings(0.1, n_pure=30))["Theorem 1, converse", "SL fails (N0 large)"].holds
+    assert by_label(PlantedSettings(0.1, n_pure=30))["Theorem 1, converse", "SL fails (N₀ large)"].holds
     assert Hypothesis("", "", "", 3, 2).factor == 1.5
 
 

@@ -129,7 +129,7 @@ def test_rivals_and_gains_by_definition(losses):
     assert not given_ or -1 <= low <= found.gain <= high <= 1
     assert (found.verdict == "better") == (low > 0) and (found.verdict == "worse") == (high < 0)
     said = " ".join(found.sentences())
-    assert ("95 % interval" in said) == given_ == ("without an interval" not in said)
+    assert ("95% interval" in said) == given_ == ("without an interval" not in said)
     assert ("There is an interval only where the two differ on at least 10 tasks" in said) == (not given_)
     assert f"{T} tasks" in found.sentences()[0] and len(found.table()) == 5
 
@@ -158,7 +158,7 @@ def held_out_of_valleys(n_tasks, rng):
 
 @pytest.mark.parametrize("n_tasks", [11])
 def test_the_interval_covers_on_planted_tasks(n_tasks):
-    "At least 95 % of intervals hold the expected gain, unless the count excludes it with 99.9 % confidence."
+    "At least 95% of intervals hold the expected gain, unless the count excludes it with 99.9% confidence."
     rng = np.random.default_rng(n_tasks)
     truth = np.mean([held_out_of_valleys(n_tasks, rng).gain for _ in range(200)])
     found = np.array([held_out_of_valleys(n_tasks, rng).interval() for _ in range(150)])

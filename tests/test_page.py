@@ -326,7 +326,7 @@ def test_optional_sections():
     page = html_page(sample(people=people, compared=compared, how=how, support=np.full(23, 0.8), n_clusters=3))
     for text in ("&lt;Ada&gt;", "&lt;most&gt;", "a &amp; b.csv", "0" * 64, "comparison_hc 9.9", "Methods compared"):
         assert text in page
-    assert "Of 22 branches, 22 were found in at least 70 %" in page and "Ghoshdastidar" in page
+    assert "Of 22 branches, 22 were found in at least 70%" in page and "Ghoshdastidar" in page
     bare = html_page(sample())
     assert not [head for head in ("Methods compared", "The people", "How this was made") if head in bare]
     assert "largest K" not in page

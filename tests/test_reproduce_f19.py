@@ -377,12 +377,12 @@ def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
     save_results("f19-fig2-quick", quick, tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
     assert kind == "quick" and f19_figures.describe_setting(kept, kind).startswith(
-        "QUICK SETTING, not the paper's: N0 = 8"
+        "QUICK SETTING, not the paper's: N₀ = 8"
     )
     save_results("f19-fig2", summary_of(AS_THE_PAPER_SAYS), tmp_path)
     kept, kind = readings.kept_results("f19-fig2", tmp_path)
     assert kind == "full" and f19_figures.describe_setting(kept, kind).startswith(
-        "THE PAPER'S SETTING: N0 = 30 (N = 240), 5 values"
+        "THE PAPER'S SETTING: N₀ = 30 (N = 240), 5 values"
     )
 
 

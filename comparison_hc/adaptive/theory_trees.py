@@ -182,7 +182,7 @@ def fours_told(
     "exact enumeration",
     erratum=r"As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with "
     r"probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: "
-    r"for $n=8$, 13 triplets find the tree in more than 40 % of all cases, and they would in at most 1/14. What "
+    r"for $n=8$, 13 triplets find the tree in more than 40% of all cases, and they would in at most 1/14. What "
     r"the proof's last line gives is failing with probability more than $\delta$, that is, not succeeding with "
     r"probability $1-\delta$",
 )

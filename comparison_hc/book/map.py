@@ -15,7 +15,7 @@ ROW, LEFT, WIDTH, LONGEST = 40, 92, 520, 54  # height of a row, room for arcs, w
 def arcs(
     needs,  # list of sets: row -> rows above that it needs
 ):  # list of (upper row, lower row, lane); lane 0 is next to the titles
-    "Arcs from short to long, each in the innermost lane where it crosses no other that ends inside it."
+    "Arcs from short to long, each in the innermost lane that is free from its one end to the other."
     lanes, placed = {}, []
     pairs = sorted(((up, low) for low, rows in enumerate(needs) for up in rows), key=lambda arc: (arc[1] - arc[0], arc))
     for up, low in pairs:
@@ -41,7 +41,7 @@ def arc_map(
     needs,  # list of sets: row -> rows above that it needs
     label,  # what the picture shows, in words
 ):  # SVG without an empty line
-    "Pages in a column, and an arc from each to those that need it."
+    "Pages in a column, and an arrow from each to those that need it."
     placed = arcs(needs)
     most = max([lane for *_, lane in placed], default=0)
     step = (LEFT - 18) / (most + 1)
@@ -50,6 +50,9 @@ def arc_map(
         x, top, bottom = LEFT - 12 - step * (lane + 0.7), ROW * up + 18, ROW * low + 12
         path = f"M{LEFT - 10} {top}H{x + 5:.1f}q-5 0 -5 5V{bottom - 5}q0 5 5 5H{LEFT - 10}"
         parts.append(f'<path d="{path}"><title>{escape(f"{rows[low][0]} needs {rows[up][0]}")}</title></path>')
+    for low in sorted({low for _, low, _ in placed}):
+        tip, y = LEFT - 11, ROW * low + 12
+        parts.append(f'<polygon points="{tip},{y} {tip - 8},{y - 3.5} {tip - 8},{y + 3.5}"/>')
     for place, (number, title, address, others) in enumerate(rows):
         y = ROW * place + 20
         parts.append(f'<circle cx="{LEFT - 8}" cy="{y - 5}" r="3.5"/>')

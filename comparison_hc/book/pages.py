@@ -250,10 +250,16 @@ ROUTES = (
         ("00", "02", "13", "21", "31", "42", "53"),
     ),
     Route(
-        "f19", "F19, all of it", "Trees from quadruplets: methods, theory, figures.", ("1_hierarchical/", "91", "92")
+        "f19",
+        "F19, all of it",
+        "Trees from quadruplets: methods, theory, figures, and a live page.",
+        ("1_hierarchical/", "91", "91a", "92", "61"),
     ),
     Route(
-        "n20", "N20, all of it", "Flat clusters with a certificate: methods, theory, figures.", ("2_flat/", "94", "95")
+        "n20",
+        "N20, all of it",
+        "Flat clusters with a certificate: methods, theory, figures, and a live page.",
+        ("2_flat/", "94", "95", "62"),
     ),
     Route("a18", "A18, all of it", "Trees from questions that are chosen as one goes.", ("3_adaptive/", "63")),
     Route("l20", "L20, all of it", "A linkage that is learned from tasks.", ("4_link/", "96", "65")),

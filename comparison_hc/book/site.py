@@ -80,6 +80,7 @@ def configuration(
         add_module_names=False,
         html_theme="furo",
         html_title="comparison_hc",
+        templates_path=[str(files("comparison_hc.book") / "static")],
         html_static_path=["_static"],
         html_css_files=["book.css"],
         html_favicon="_static/book.svg",
@@ -132,7 +133,7 @@ def room_page(
     if pages:
         drawn = room_map(book, needed, room, lambda path: f"../{path.removesuffix('.ipynb')}.html")
         parts += [pages_table(pages), "## Which page needs which"]
-        parts += ["Arcs lead from a page to those below that use what it defines.", drawn]
+        parts += ["Arrows lead from a page to those below that use what it defines.", drawn]
     if book.of_room(room, True):
         parts.append(f"What a maintainer needs is in the [workshops of this room](/workshops/{room}.md).")
     return "\n\n".join([*parts, toctree([document(page.path) for page in pages])]) + "\n"
@@ -153,7 +154,10 @@ def map_page(
     needed,  # {path: set of paths}, from `direct`
 ):  # Markdown
     "The maps of all rooms, one below the other."
-    parts = ["# Which page needs which", "Read from the code: a page needs another if it uses what that one defines."]
+    parts = [
+        "# Which page needs which",
+        "Read from the code: arrows lead from a page to those that use what it defines.",
+    ]
     for room, title in ROOMS.items():
         if book.of_room(room):
             drawn = room_map(book, needed, room, lambda path: f"{path.removesuffix('.ipynb')}.html")

@@ -176,9 +176,7 @@ def check_enough(snr, n_pure, runs, seed):
     "Single linkage recovers at this separation, and not at two thirds of it."
     at, below = (recovery_rate(value, n_pure, runs, seed) for value in (snr, 2 * snr / 3))
     call = f"enough_separation({n_pure}) gives {snr:.3g}"
-    text = (
-        f"{call}; there single linkage recovers in {at:.0%} of {runs} draws, and should in about 90 % (75 % will do)."
-    )
+    text = f"{call}; there single linkage recovers in {at:.0%} of {runs} draws, and should in about 90% (75% will do)."
     expect(at >= 0.75, text)
     text = f"{call}; but it recovers in {below:.0%} of {runs} draws at two thirds of that already: look for less."
     expect(below <= 0.8, text)

@@ -126,6 +126,7 @@ class Graded:
 
     @property
     def points(self):
+        "All points of the assignment that were reached."
         return sum(result.points for result in self.results)
 
 

@@ -68,7 +68,8 @@ lecture = Lecture(
             "A fifth of the answers",
             "a goes from 3.5 to 2.5, so that about a fifth of the answers is left. What goes first: the clusters, the "
             "number of them, or the proof?",
-            "The proof. k̂ = {k_hat} and ARI {ari} from {answers} answers, {times} times as many; nothing is proved.",
+            "The proof. k̂ = {k_hat} and ARI {ari} from {answers} answers, {times} times as many as before; "
+            "nothing is proved.",
             "“Not proved” is not “wrong”: the certificate asks for more than the clusters need "
             "([23](../2_flat/23_spur.ipynb), “A proof makes most of this unnecessary”).",
             claims(lambda ari, proved, times, **_: ari == 1 and not proved and 0.15 < times < 0.25),
@@ -109,7 +110,7 @@ lecture = Lecture(
             "Buy it back",
             "Respondents stay as bad as they are. How many times as many answers bring the proof back: twice, four "
             "times, a hundred times?",
-            "With {answers} answers, {times} times as many, it is back: from λ = {low} to {high}.",
+            "With {answers} answers, {times} times as many as before, it is back: from λ = {low} to {high}.",
             "Theorem 1 asks for a number in proportion to 1/ε², and ε was halved "
             "([24b](../2_flat/24b_theory_recovery.ipynb)).",
             claims(lambda ari, proved, times, **_: ari == 1 and proved and 3 < times < 6, 3.2),
@@ -118,7 +119,7 @@ lecture = Lecture(
         Step(
             6,
             "Multiply in the place of adding",
-            "a = 3 and ε = 0.75, with AddS-3 both would be there, clusters and proof (barely). MulK-3 compares how two "
+            "a = 3 and ε = 0.75: with AddS-3 the clusters would be found, and just proved. MulK-3 compares how two "
             "objects judge the same pairs. Better or worse, with so few answers?",
             "Worse here: ARI {ari} from {answers} answers, and no proof.",
             "Few pairs are judged by two objects, and the rest says nothing to MulK "

@@ -217,6 +217,7 @@ class Sandbox:
 
     @property
     def is_open(self):
+        "Whether its process runs."
         return self.process is not None
 
     def close(self):  # the exit code, or None

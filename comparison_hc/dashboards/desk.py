@@ -56,6 +56,7 @@ class Job:
 
     @property
     def is_wanted(self):
+        "Whether somebody waits for it, or it must be done in any case."
         return bool(self.readers) or not self.shared
 
     @property
@@ -65,6 +66,7 @@ class Job:
 
     @property
     def n_bytes(self):
+        "How much memory its messages take."
         return sum(len(payload) for _, payload in self.frames)
 
     def add(

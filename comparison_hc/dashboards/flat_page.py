@@ -56,7 +56,7 @@ def similarity_event(
     strips = planted_strip(s, across=True), planted_strip(s)
     heat = heat_map("data", codes, (short(low), short(high)), label, *strips)
     share = f"{float(f'{100 * len(instance.answers) / s.n_questions:.2g}'):g}"
-    answers = f"{len(instance.answers):,} of {s.n_questions:,} possible ({share} %)"
+    answers = f"{len(instance.answers):,} of {s.n_questions:,} possible ({share}%)"
     return dict(kind="similarity", show=dict(heat, answers=answers), early=True)  # in a class, others come then
 
 # %% ../../nbs/6_dashboards/62w_page.ipynb #flat-page-prices

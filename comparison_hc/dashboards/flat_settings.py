@@ -108,22 +108,27 @@ class FlatSettings(Settings):
     )
 
     def check_together(self):
+        "No more clusters than objects."
         check_integer(self.k, "k", 1, self.n)
 
     @property
     def sizes(self):
+        "Objects in each planted cluster."
         return tuple(len(part) for part in np.array_split(range(self.n), self.k))
 
     @property
     def kind(self):
+        "Triplets or quadruplets: what the similarity is made of."
         return SIMILARITIES[self.similarity]
 
     @property
     def n_questions(self):
+        "How many different questions there are."
         return (n_triplet_questions if self.kind == "triplets" else n_quadruplet_questions)(self.n)
 
     @property
     def n_answers(self):
+        "How many answers are drawn, before the limit of all questions."
         return round(self.n * log(self.n) ** self.a)
 
 # %% ../../nbs/6_dashboards/62w_settings.ipynb #2594904c

@@ -41,6 +41,7 @@ class AllTrees:
 
     @property
     def curve(self):
+        "Loss against the parameter, as a step function."
         return PiecewiseLoss(np.append(self.breaks[self.firsts], 1.0), self.losses, len(self.losses))
 
 

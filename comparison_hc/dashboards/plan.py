@@ -16,9 +16,8 @@ from .shell import Settings, as_settings, no_step, one_of, setting
 from ..ground.validation import check_integer, check_number, require
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
-from ..whatif.needs import monotone, needed
+from ..whatif.needs import mean_and_half, monotone, needed
 from ..whatif.pilot import most_levels
-from ..whatif.report import mean_and_half
 
 # %% ../../nbs/6_dashboards/66_plan.ipynb #d3262050
 SIZES = tuple(60 * 2**k for k in range(8))  # questions at which studies are simulated: 60 to 7,680
@@ -96,6 +95,7 @@ class PlanSettings(Settings):
     seed: int = setting(0, partial(check_integer, low=0), "seed", "other simulated studies", range(10))
 
     def check_together(self):
+        "As many levels as the objects allow, and at least ten questions a person."
         most = most_levels(self.n)
         require(self.n_levels <= most, "levels", f"at most {most} for {self.n} objects", self.n_levels)
         rule = "so long that a person answers at least 10 questions"
@@ -108,6 +108,7 @@ class PlanSettings(Settings):
 
     @property
     def new_per_person(self):
+        "Questions of a person that are not asked again to check them."
         return question_counts(self.per_person)[0]
 
     @property

@@ -26,8 +26,7 @@ from comparison_hc.dashboards.plan import (
 from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
-from ..whatif.needs import rounded
-from ..whatif.report import mean_and_half
+from ..whatif.needs import mean_and_ends, with_interval
 
 # %% ../../nbs/6_dashboards/66w_page.ipynb #4fcee42f
 LOOKS = {"triplets": ("#0072B2", "circle"), "odd-one-out": ("#D55E00", "square"), "central": ("#009E73", "diamond")}
@@ -39,9 +38,10 @@ def curve_rows(
     "A row a design and size."
     rows = []
     for design, values in curves.items():
-        means, halves = mean_and_half(values)
-        for questions, mean, half in zip(SIZES, means.tolist(), np.nan_to_num(halves).tolist()):
-            rows.append(dict(questions=questions, design=design, mean=mean, low=mean - half, high=mean + half))
+        mean, *ends = mean_and_ends(values)
+        low, high = (np.where(np.isnan(end), mean, end) for end in ends)  # one study has no interval
+        for each in zip(SIZES, mean.tolist(), low.tolist(), high.tolist()):
+            rows.append(dict(zip(("questions", "mean", "low", "high"), each), design=design))
     return rows
 
 
@@ -55,7 +55,7 @@ def plan_chart():  # dict: Vega
         axis=alt.Axis(values=[60, 120, 240, 480, 1000, 2000, 4000, 8000], format="~s", labelOverlap=True, grid=False),
         scale=alt.Scale(type="log", nice=False, padding=10),
     )
-    up = dict(title="AARI, mean and 95 % interval", axis=alt.Axis(format="~g", tickCount=6))
+    up = dict(title="AARI, mean and 95% interval", axis=alt.Axis(format="~g", tickCount=6))
     x = alt.X("questions:Q", **across)
     y = alt.Y("mean:Q", **up).scale(domain=[-0.1, 1.05])
     colour = alt.Color("design:N", title=None, legend=alt.Legend(orient="top")).scale(
@@ -93,7 +93,7 @@ def plan_table(
     head = ("design", "AARI now", f"people for {settings.target:g}", "one more person")
     rows = ["".join(f'<th scope="col">{escape(name)}</th>' for name in head)]
     for design, read in reads.items():
-        cells = rounded(read["reached"], read["half"]), people_words(read), f"{read['gain']:+.3f}"
+        cells = with_interval(read["reached"], read["half"]), people_words(read), f"{read['gain']:+.3f}"
         rows.append(f'<th scope="row">{design}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in cells))
     return "<table><tbody>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</tbody></table>"
 
@@ -110,7 +110,7 @@ def advice(
     enough = "which is enough" if read["reached"] >= s.target else f"which is less than {s.target:g}"
     return (
         f"{s.people} people answer {s.budget:,} new questions, {s.new_per_person} each. Best is {best}: AARI "
-        f"{rounded(read['reached'], read['half'])}, {enough}; people for {s.target:g}: {people_words(read)}. "
+        f"{with_interval(read['reached'], read['half'])}, {enough}; people for {s.target:g}: {people_words(read)}. "
         f"Means over {n_studies} simulated {'study' if n_studies == 1 else 'studies'}."
     )
 

@@ -59,6 +59,7 @@ class PlantedInstance(Draw):
 
     @property
     def n_answers(self):
+        "How many answers the passive methods are given."
         return self.settings.n_questions if self.answers is None else len(self.answers)
 
     @cached_property

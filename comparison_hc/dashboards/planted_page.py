@@ -122,7 +122,7 @@ def no_means(
     axis,  # `Axis`
 ):  # text
     "That nothing is stored here, and where something is: the settings that stay along this axis."
-    names = dict(n_pure="N0", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
+    names = dict(n_pure="N₀", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
     here = ", ".join(
         f"{word} = {shown_value(getattr(settings, name)).replace('inf', '∞')}" for name, word in names.items()
     )
@@ -274,7 +274,7 @@ def planted_charts():  # {place: Vega}
 
 # %% ../../nbs/6_dashboards/61w_page.ipynb #planted-page-live
 TEXT = (
-    "2ᴸ pure clusters of N0 objects each; similarities lose δ at every level between two objects, under noise of"
+    "2ᴸ pure clusters of N₀ objects each; similarities lose δ at every level between two objects, under noise of"
     " standard deviation σ. The methods see only which of two pairs is the more similar. AARI is 1 for the planted tree"
     " and 0 for chance."
 )

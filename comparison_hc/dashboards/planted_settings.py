@@ -79,7 +79,7 @@ class PlantedSettings(Settings):
     n_pure: int = setting(
         8,
         check_integer,
-        "N0",
+        "N₀",
         "objects in a pure cluster",
         [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30],
         [4, 8],
@@ -110,15 +110,18 @@ class PlantedSettings(Settings):
     )
 
     def check_together(self):
-        rule = f"at most {MOST_OBJECTS} on this page; take a smaller N0 or L"
-        require(self.n_objects <= MOST_OBJECTS, "N = N0 · 2^L", rule, self.n_objects)
+        "No more objects than this page computes live."
+        rule = f"at most {MOST_OBJECTS} on this page; take a smaller N₀ or L"
+        require(self.n_objects <= MOST_OBJECTS, "N = N₀ · 2^L", rule, self.n_objects)
 
     @property
     def n_objects(self):
+        "N = N₀ · 2^L."
         return self.n_pure << self.n_levels
 
     @property
     def n_questions(self):
+        "How many quadruplet questions there are."
         return n_quadruplet_questions(self.n_objects)
 
 # %% ../../nbs/6_dashboards/61w_settings.ipynb #planted-settings-notes-code
@@ -126,9 +129,9 @@ GROUP_SIZES = {"4–AL": None, "4–AL–I3": 3, "4–AL–I5": 5}  # of initial
 TWO_OBJECTS = "Two objects make one pair, and one pair cannot be compared with anything."
 TOO_MANY = (
     "p = {p:g} makes about {expected:,.0f} answers here, and this page lists at most {most:,}."
-    " Take a smaller p or N0, or p = 1, which needs no list."
+    " Take a smaller p or N₀, or p = 1, which needs no list."
 )
-NONE_SEEN = "No comparison was seen: p = {p:g} makes {expected:.2g} of {all:,} on average. Take a larger p or N0."
+NONE_SEEN = "No comparison was seen: p = {p:g} makes {expected:.2g} of {all:,} on average. Take a larger p or N₀."
 
 
 NO_NOISE = (
@@ -140,10 +143,10 @@ NO_SIGNAL = (
     " what a method finds here is chance, and AARI is 0 on average."
 )
 SINGLE = (
-    "N0 = 1: every pure cluster is a single object, so there is nothing to average,"
+    "N₀ = 1: every pure cluster is a single object, so there is nothing to average,"
     " and initial clusters of 3 or 5 are single objects as well."
 )
-SMALL = "N0 = {}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves."
+SMALL = "N₀ = {}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves."
 
 
 def setting_notes(

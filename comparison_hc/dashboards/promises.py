@@ -40,6 +40,7 @@ class Hypothesis:
 
     @property
     def holds(self):
+        "Whether the inequality is true."
         return self.here <= self.needs if self.at_most else self.here > self.needs
 
     @property
@@ -55,7 +56,7 @@ def _over(value, gap, power):
 
 
 def _group_range(size, n_pure):
-    "(m, largest size) of the initial clusters; m is at most N0/2, as theorem 4 asks."
+    "(m, largest size) of the initial clusters; m is at most N₀/2, as theorem 4 asks."
     size = min(size or 1, n_pure)
     smallest = n_pure % size or size
     return min(smallest, n_pure // 2), size
@@ -80,10 +81,10 @@ def hypotheses(
 
     found = [
         Hypothesis("Theorem 1", "SL and CL find the tree", "δ/σ ≥ 4√ln(N/η)", s, 4 * sqrt(log(N / ETA))),
-        Hypothesis("Theorem 1, converse", "SL fails (N0 large)", "δ/σ ≤ ¼√ln N0", s, sqrt(log(N0)) / 4, at_most=True),
-        Hypothesis("Theorem 2", "4K–AL–act finds the tree", "N0 > 4√N/Δ", N0, _over(4 * sqrt(N), active, 1)),
+        Hypothesis("Theorem 1, converse", "SL fails (N₀ large)", "δ/σ ≤ ¼√ln N₀", s, sqrt(log(N0)) / 4, at_most=True),
+        Hypothesis("Theorem 2", "4K–AL–act finds the tree", "N₀ > 4√N/Δ", N0, _over(4 * sqrt(N), active, 1)),
         Hypothesis("Theorem 2", "", "q > C·4^L/(NΔ⁴)·ln(N/η)", q, *q_needed),
-        Hypothesis("Theorem 3", "4K–AL finds the tree", "N0 > 8√N/Δ", N0, _over(8 * sqrt(N), passive, 1)),
+        Hypothesis("Theorem 3", "4K–AL finds the tree", "N₀ > 8√N/Δ", N0, _over(8 * sqrt(N), passive, 1)),
         Hypothesis("Theorem 3", "", "p > C·2^L/Δ²·√(ln(N/η)/N)", settings.p, *p_needed),
     ]
     return found + [_theorem_4(settings, method, passive) for method in GROUP_SIZES]
@@ -93,7 +94,7 @@ def _theorem_4(settings, method, gap):
     "Theorem 4 for one choice of initial clusters."
     m, largest = _group_range(GROUP_SIZES[method], settings.n_pure)
     if m == 0 or largest > 2 * m:
-        condition = "pure initial clusters of m to 2m ≤ N0 objects"
+        condition = "pure initial clusters of m to 2m ≤ N₀ objects"
         return Hypothesis("Theorem 4", f"{method} finds the tree", condition, m, inf)
     worst = max(log(settings.n_objects), log(1 / ETA) / m)
     needed = [_over(C * worst / m, gap, 2) for C in (C_THEOREM_4, C_4_ESTIMATED)]
@@ -141,7 +142,7 @@ def promise_words(
     name, best = min(later.items(), key=lambda each: each[1].estimated or inf)
     one = f"<b>Theorem 1</b> promises that SL and CL find the tree from δ/σ = {in_digits(found[0].needs)} on"
     if found[1].needs:
-        one += f", and says that SL fails below {in_digits(found[1].needs)} where N0 is large"
+        one += f", and says that SL fails below {in_digits(found[1].needs)} where N₀ is large"
     most = in_digits(best.estimated if best.estimated is not None else inf)
     rest = (
         f"<b>Theorems 2 to 4</b> have constants that no study of this size meets: {name} would need a p of {most} even"

@@ -149,6 +149,7 @@ class Room:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
 
     def journal(self, person):
+        "The file of a person's answers."
         return default_journal(self.items, person, self.folder)
 
     def job(

@@ -121,7 +121,7 @@ class Frames:
         if self.exact:
             left = sum(share > 0 for share in shares)
             return f"{_several(left, 'candidate is', 'candidates are')} left of {len(shares)}."
-        return f"The likeliest place has {round(100 * max(shares), 2):g} % of the belief."
+        return f"The likeliest place has {round(100 * max(shares), 2):g}% of the belief."
 
     def _add(self, at, insertion, shares, named=(), pivot=None, asked=(), answer="", wrong=False, **texts):
         m = insertion.item + 1
@@ -148,7 +148,7 @@ class Frames:
         counts = []
         for part in (parts[1], parts[0], parts[2]):
             inside = [share for (v, *_), share in zip(insertion.vertices, before) if v in part]
-            counts.append(f"{sum(share > 0 for share in inside)}" if self.exact else f"{100 * sum(inside):.0f} %")
+            counts.append(f"{sum(share > 0 for share in inside)}" if self.exact else f"{100 * sum(inside):.0f}%")
         said = f"{number + 1}{f' of {len(insertion.questions)}' if self.exact else ''}"
         same = dict(
             words=f"Which two of {a}, {b} and the new item {x} belong together?",
@@ -177,7 +177,7 @@ class Frames:
             answer = f"The tree is complete, and it is {'' if self.right else 'not '}the hidden tree."
         remains = "One candidate is left."
         if not self.exact:
-            remains = f"The place has {round(100 * max(insertion.shares[-1]), 2):g} % of the belief."
+            remains = f"The place has {round(100 * max(insertion.shares[-1]), 2):g}% of the belief."
         self._add(
             at,
             insertion,

@@ -160,6 +160,7 @@ class LinkSettings(Settings):
 
     @property
     def parameter(self):
+        "The letter of what is swept."
         return "β" if self.family == "two metrics" else "α"
 
 # %% ../../nbs/6_dashboards/65w_tasks.ipynb #8a2a3145

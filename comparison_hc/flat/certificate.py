@@ -278,13 +278,16 @@ class Certificate:
 
     @property
     def holds(self):
+        "Whether anything is proved."
         return self.form is not None
 
     @property
     def X(self):
+        "The matrix of its partition."
         return cluster_matrix(self.labels)
 
     def proves(self, lam):
+        "Whether this λ is in the proved interval."
         return self.holds and self.lam_low <= lam <= self.lam_high
 
     def __repr__(self):

@@ -109,10 +109,12 @@ class SpurResult:
 
     @property
     def X(self):
+        "The matrix of the solution that was chosen."
         return self.solution.X
 
     @property
     def certificate(self):
+        "The proof of that solution; None where there is none."
         return self.solution.certificate if self.solution.how == "certificate" else None
 
     @property
@@ -139,6 +141,7 @@ class WorkShare:
         self,
         iterations,  # how many are to come, nearly
     ):
+        "What is still ahead."
         self.ahead = float(iterations)
 
     def __call__(self, which, done, most):

@@ -49,10 +49,12 @@ class Problem:
 
     @property
     def name(self):
+        "Which of the two programs it is."
         return "SDP-k" if self.lam is None else "SDP-λ"
 
     @property
     def parameter(self):
+        "k, or λ."
         return self.k if self.lam is None else self.lam
 
     def is_proved_by(self, certificate):
@@ -61,10 +63,18 @@ class Problem:
             return certificate.n_clusters == self.k and certificate.holds
         return certificate.proves(self.lam)
 
-    def value(self, X):
+    def value(
+        self,
+        X,  # (n, n) feasible
+    ):  # float
+        "The scaled objective."
         return float(np.vdot(self.C, X) - self.price * np.trace(X))
 
-    def original(self, value):
+    def original(
+        self,
+        value,  # of the scaled objective, of SDP-k or SDP-λ
+    ):  # float
+        "The same on the scale of S."
         return self.constant + self.scale * value
 
     def bound(
@@ -253,6 +263,7 @@ class SDPSolution:
 
     @property
     def trace(self):
+        "tr(X), for a partition its number of clusters."
         return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
 
 

@@ -110,7 +110,7 @@ def smallest_useful(
     delta=0.5,  # δ
     epsilon=0.75,  # ε
 ):  # int
-    "The smallest n (within 1 %) at which c₂ times the threshold is less than all triplets."
+    "The smallest n (within 1%) at which c₂ times the threshold is less than all triplets."
     n = 10
     while CONSTANTS[1] * theorem_conditions(n, epsilon, delta, n / k)[1] > n_questions(n, "triplets"):
         n += max(1, n // 100)

@@ -333,7 +333,7 @@ def smallest_open(
     delta,  # δ
     k=2,  # equal clusters
 ):  # int: a multiple of k
-    "The smallest n (within 1 %) at which Δ1 − 6·Δ2 > 0 for AddS-3, Δ2 by the estimate, p = ε = 1."
+    "The smallest n (within 1%) at which Δ1 − 6·Δ2 > 0 for AddS-3, Δ2 by the estimate, p = ε = 1."
     n = k
     while 2 * delta * (n - 1) <= 6 * deviation_bound([n // k] * k, 1, 1, delta, "triplets"):
         n += k * max(1, n // (100 * k))

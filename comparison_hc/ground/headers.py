@@ -58,7 +58,7 @@ def is_column_name(
     return bool(parts) and all(part in HEADER_WORDS or part in RESPONDENT_NAMES for part in parts)
 
 # %% ../../nbs/0_ground/00w_headers.ipynb #verdict
-FEW_ROWS = 19  # below which a lonely first line is a header with less than 95 % certainty
+FEW_ROWS = 19  # below which a lonely first line is a header with less than 95% certainty
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,7 @@ class Outcome:
 
     @property
     def found(self):
+        "Whether the check saw the error."
         return self.outcome == "found"
 
 

@@ -29,6 +29,7 @@ class Item:
 
     @property
     def is_image(self):
+        "Whether its picture is an image, not an emoji."
         return self.picture.startswith("data:")
 
 

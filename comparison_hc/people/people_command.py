@@ -47,7 +47,7 @@ def biased_people(
     places,  # (m,) place on the screen of what was chosen, 0 the first; −1: not known
     n_places,  # how many alternatives a question showed
 ):  # list of names
-    "Who prefers, or avoids, what stands first: binomial tests, at 5 % for the whole crowd (Bonferroni)."
+    "Who prefers, or avoids, what stands first: binomial tests, at 5% for the whole crowd (Bonferroni)."
     from scipy.stats import binomtest
 
     from comparison_hc.people.crowd import people_of

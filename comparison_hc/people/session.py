@@ -77,10 +77,12 @@ class JournalText:
 
     @property
     def state(self):
+        "What follows from the settings and events."
         return state_of(self.settings, self.events)
 
     @property
     def answers(self):
+        "All answers so far."
         return self.state.answers
 
 

@@ -33,7 +33,7 @@ CATALOGUE = {
     "animals": KnownSet(
         read_animals,
         (24, 600, 0, 5),
-        "Hand-written for this package; the answers are simulated from the taxonomy, 5 % of them wrong, seed 24",
+        "Hand-written for this package; the answers are simulated from the taxonomy, 5% of them wrong, seed 24",
         "Apache-2.0, like this package",
     ),
     "car": KnownSet(

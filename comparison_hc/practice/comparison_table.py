@@ -14,14 +14,14 @@ from .candidates import CHANCE
 
 # %% ../../nbs/5_practice/57w_comparison_table.ipynb #columns
 COLUMNS = {
-    "agreement": "of the held-out answers, the share that the tree gets right, open ones counted as half; chance: 50 %",
-    "low": "lower end of the 95 % interval of the agreement over the splits, which allows for their overlap",
+    "agreement": "of the held-out answers, the share that the tree gets right, open ones counted as half; chance: 50%",
+    "low": "lower end of the 95% interval of the agreement over the splits, which allows for their overlap",
     "high": "upper end of that interval",
-    "right": "of the held-out answers that the tree decides, the share that it gets right; chance: 50 %",
+    "right": "of the held-out answers that the tree decides, the share that it gets right; chance: 50%",
     "open": "of the held-out answers, the share that the tree leaves open",
     "most": "no tree whatever could reach a higher agreement with the held-out answers: people contradict each other",
     "behind": "how much less agreement than the best method's, on the same splits",
-    "behind_low": "lower end of the 95 % interval of that difference; below 0: the order of the two may be chance",
+    "behind_low": "lower end of the 95% interval of that difference; below 0: the order of the two may be chance",
     "behind_high": "upper end of that interval",
     "seconds": "time to build once from the answers of a split, its base included",
 }
@@ -66,7 +66,7 @@ class MethodComparison:
         interval = [f"{low:.3f} to {high:.3f}" for low, high in zip(shown.low, shown.high)]
         columns = dict(method=shown.title, agreement=shown.agreement.map("{:.3f}".format))
         if not shown.low.isna().all():
-            columns["95 % interval"] = interval
+            columns["95% interval"] = interval
         columns["right of decided"] = shown.right.map("{:.1%}".format)
         columns["left open"] = shown.open.map("{:.1%}".format)
         columns["behind"] = shown.behind.map("{:.3f}".format)
@@ -105,8 +105,8 @@ def _how_measured(found):
 def _best_in_words(found):
     "The best method and its three shares."
     row = found.table.loc[found.best]
-    between = "" if np.isnan(row.low) else f" (95 % interval {row.low:.3f} to {row.high:.3f})"
-    text = f"Best: {row.title}. Of the held-out answers that it decides it gets {row.right:.1%} right (chance 50 %), "
+    between = "" if np.isnan(row.low) else f" (95% interval {row.low:.3f} to {row.high:.3f})"
+    text = f"Best: {row.title}. Of the held-out answers that it decides it gets {row.right:.1%} right (chance 50%), "
     text += (
         f"and it leaves {row.open:.1%} open; counting those as half, its agreement is {row.agreement:.3f}{between}, "
     )

@@ -95,7 +95,7 @@ class HeldOut:
     def interval_words(self):  # text
         "The interval in per cent, or that there is none."
         low, high = self.interval()
-        return NO_INTERVAL if np.isnan(low) else f"95 % interval {100 * low:+.1f} to {100 * high:+.1f}"
+        return NO_INTERVAL if np.isnan(low) else f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
 
     def table(self):  # DataFrame
         "Average losses, of what was learned and of every fixed linkage, all on tasks not used for the choice."

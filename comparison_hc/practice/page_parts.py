@@ -66,7 +66,7 @@ def matrix_svg(
     labels=None,  # (N,) cluster of every object; a colour beside each name
     side=560,  # pixels of the square at least; it grows with the names up to `MOST_SIDE`
     ends=(0, 1),  # numbers with the first and the last colour
-    said=("0 %", "100 % of its answers won"),  # what stands beside the two ends of the colours
+    said=("0%", "100% of its answers won"),  # what stands beside the two ends of the colours
     title="How often each pair of objects won",  # for who cannot see it
 ):  # (text of an SVG element, whether there was room for names)
     "A matrix with names at the left, or numbers of clusters where names have no room, and its colours below."
@@ -339,7 +339,7 @@ def _method_of(result):
 
 
 def _share(part, whole):
-    return f"{100 * part / whole:.1f} %" if whole else "none"
+    return f"{100 * part / whole:.1f}%" if whole else "none"
 
 
 def _counted(n):
@@ -397,9 +397,7 @@ def methods_section(
     if tree and result.support is not None:
         share = np.asarray(result.support, dtype=float)[:-1]
         if len(share):
-            said = (
-                f"Of {len(share):,} branches, {int((share >= 0.7).sum()):,} were found in at least 70 % of the trees "
-            )
+            said = f"Of {len(share):,} branches, {int((share >= 0.7).sum()):,} were found in at least 70% of the trees "
             sentences.append(said + "that were built from resampled answers.")
     if getattr(result, "compared", None) is not None and hasattr(result.compared, "sentences"):
         found = result.compared.sentences()

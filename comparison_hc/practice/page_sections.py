@@ -219,8 +219,8 @@ def _caption(result, picture):
     if len(shown) > len(COLOURS):
         said.append(f"There are {len(COLOURS)} colours for {len(shown)}, so that they come again.")
     if result.support is not None:
-        said.append("Dots show in how many of the trees from resampled answers a branch was found: black from 95 %,")
-        said.append("grey from 70 %, white below. Numbers, where there is room for them, are percent.")
+        said.append("Dots show in how many of the trees from resampled answers a branch was found: black from 95%,")
+        said.append("grey from 70%, white below. Numbers, where there is room for them, are percent.")
     folded = [node for node in places.ends if node >= tree.n_leaves]
     if folded:
         hidden = sum(int(tree.sizes[node]) for node in folded)

@@ -155,7 +155,7 @@ def _free(box, taken):
 
 
 def _support(places, node, share, taken):
-    "A dot on a merge: black from 95 %, grey from 70 %, white below; its number where no other one stands."
+    "A dot on a merge: black from 95%, grey from 70%, white below; its number where no other one stands."
     x, y = places.point(places.along[node], places.across[node])
     at, radius = f'cx="{x:.1f}" cy="{y:.1f}"', 2.6 if places.pitch >= 7 else 1.4
     if share is None:

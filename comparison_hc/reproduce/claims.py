@@ -93,6 +93,7 @@ class ClaimsTable:
 
     @property
     def frame(self):
+        "The claims as a `pandas.DataFrame`, one a row."
         from pandas import DataFrame
 
         rows = [(c.sentence, c.quoted, c.source, c.measured, c.rule, c.holds, c.word) for c in self.claims]
@@ -173,7 +174,7 @@ class Reproduction:
             check_grid(self.function, grid)
 
     def __repr__(self):
-        runs = f"{len(self.quick_grid)} runs quick, {len(self.full_grid)} full"
+        runs = f"{len(self.quick_grid):,} runs quick, {len(self.full_grid):,} full"
         return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {runs})"
 
     def grid(

@@ -160,12 +160,12 @@ def _claims_for_all(summary, source):
     for dataset in summary["dataset"].unique():
         words, stable = _is_stable(summary, dataset)
         sentence = f"{dataset}: the proportion of comparisons does not have a large impact; the results are stable."
-        rule = "over p, no curve varies by more than 0.1 in excess or 10 % of its cost"
+        rule = "over p, no curve varies by more than 0.1 in excess or 10% of its cost"
         claims.append(Claim(sentence, words, stable, source, rule=rule))
         for name in OURS:
             words, comparable = _is_comparable(summary, dataset, name)
             sentence = f"{dataset}: {name} is either comparable or better than the embedding-based methods."
-            rule = "mean excess at most 0.05, mean cost at most 5 % above the lowest of theirs"
+            rule = "mean excess at most 0.05, mean cost at most 5% above the lowest of theirs"
             claims.append(Claim(sentence, words, comparable, source, rule=rule))
     return claims
 
@@ -209,7 +209,7 @@ def dimension_claims(summary):
                 f"{words[name]}; cost {more:+.0%} from the best to the worst",
                 bool(np.ptp(means) >= 0.1 or more >= 0.1),
                 "section 4.2, " + source,
-                rule="from best to worst at least 0.1 in excess or 10 % of the cost",
+                rule="from best to worst at least 0.1 in excess or 10% of the cost",
             )
         )
     if dataset == "zoo":

@@ -117,7 +117,7 @@ def describe_setting(
     n = int(summary["n_pure"].iloc[0])
     points = f"{summary['snr'].nunique()} values of δ/σ, {summary['p'].nunique()} of p"
     repetitions = int(summary["repetitions"].iloc[0])
-    return f"{which_setting(kind)}: N0 = {n} (N = {8 * n}), {points}, {repetitions} repetitions"
+    return f"{which_setting(kind)}: N₀ = {n} (N = {8 * n}), {points}, {repetitions} repetitions"
 
 # %% ../../nbs/9_reproduce/91bw_f19_figures.ipynb #ff14246b
 def _curve(summary, method, p):
@@ -214,7 +214,7 @@ def _claims_about_average(summary, source):
         claims.append(
             Claim(
                 f"{name} is able to exactly recover the true hierarchy for smaller δ/σ.",
-                f"recovers from δ/σ: {words}; CL: {cl_words}; SL: {sl_words}",
+                f"δ/σ at which it recovers: {words}; CL: {cl_words}; SL: {sl_words}",
                 all(a < min(b, c) for a, b, c in zip(starts, sl, cl)),
                 source,
                 rule="in every panel from a smaller δ/σ than SL and CL; recovers: mean AARI ≥ 0.99 from there on",
@@ -250,7 +250,7 @@ def _claims_about_initial(summary, source, best):
         claims.append(
             Claim(
                 f"{name} recovers the true hierarchy even for very small values of δ/σ.",
-                f"recovers from δ/σ: {words}",
+                f"δ/σ at which it recovers: {words}",
                 max(starts) <= 0.6,
                 source,
                 rule="recovers from δ/σ ≤ 0.6 in every panel",

@@ -132,6 +132,9 @@ def noise_chart(summary):  # Altair chart
     return ari_chart(summary, "epsilon", "ε: an answer is right with probability (1 + ε)/2")
 
 # %% ../../nbs/9_reproduce/94bw_n20_figures.ipynb #570a922f
+_RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
+
+
 def family_chart(
     summary,  # `pandas.DataFrame` from `ari_summary`
 ):  # Altair chart
@@ -141,7 +144,7 @@ def family_chart(
     data = summary.assign(
         low=summary["ari"] - summary["sd"],
         high=(summary["ari"] + summary["sd"]).clip(upper=1),
-        panel=summary["a"].map("n(ln n)^{:g} triplets".format),
+        panel=[f"n(ln n){f'{a:g}'.translate(_RAISED)} triplets" for a in summary["a"]],
         pair=[f"{f} (δ = {d:.2f})" for f, d in zip(summary["family"], summary["true_delta"])],
     )
     methods = [name for name in _LOOKS if name in set(data["method"])]
@@ -164,7 +167,7 @@ def family_chart(
     return (
         alt.layer(bar, point, data=data)
         .properties(width=260, height=150)
-        .facet(alt.Facet("panel:N", title=None), columns=2)
+        .facet(alt.Facet("panel:N", sort=list(dict.fromkeys(data["panel"])), title=None), columns=2)
         .properties(title=_title(summary))
     )
 

@@ -160,14 +160,16 @@ def family_chart(
     "Remark 6: share recovered from triplets against a; from the similarities themselves as bars."
     import altair as alt
 
-    scale = alt.Scale(domain=list(FAMILIES), range=_COLOURS)
+    shown = {"normal, σ_out = 4σ_in": "normal, σ across = 4 σ inside"}
+    names, summary = [shown.get(name, name) for name in FAMILIES], summary.replace({"family": shown})
+    scale = alt.Scale(domain=names, range=_COLOURS)
     title = "similarities inside over across"
     base = alt.Chart(summary[summary["method"] == "AddS-3"]).encode(
         alt.X("exponent:Q", title="a, where n(ln n)ᵃ triplets are asked", scale=alt.Scale(zero=False)),
         alt.Y("recovered:Q", title="share proved, AddS-3"),
-        alt.Color("family:N", sort=list(FAMILIES), scale=scale, title=title),
+        alt.Color("family:N", sort=names, scale=scale, title=title, legend=alt.Legend(labelLimit=220)),
     )
-    shape = alt.Shape("family:N", sort=list(FAMILIES), title=title, scale=alt.Scale(domain=list(FAMILIES)))
+    shape = alt.Shape("family:N", sort=names, title=title, scale=alt.Scale(domain=names))
     lines = base.mark_line() + base.mark_point(filled=True, opacity=1, size=45).encode(shape)
     own = summary[summary["method"] == "similarities"].groupby("family", as_index=False)["recovered"].mean()
     bars = (
@@ -175,8 +177,8 @@ def family_chart(
         .mark_bar()
         .encode(
             alt.X("recovered:Q", title="share proved, the similarities themselves", scale=alt.Scale(domain=[0, 1])),
-            alt.Y("family:N", sort=list(FAMILIES), title=None),
-            alt.Color("family:N", sort=list(FAMILIES), scale=scale),
+            alt.Y("family:N", sort=names, title=None, axis=alt.Axis(labelLimit=220)),
+            alt.Color("family:N", sort=names, scale=scale),
         )
     )
     return alt.hconcat(lines.properties(width=290, height=220), bars.properties(width=220, height=220))

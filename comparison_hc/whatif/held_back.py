@@ -158,7 +158,7 @@ def held_back_claims(
             "The range holds what was reached.",
             f"in {first['inside'].mean():.0%} of {len(first)} forecasts: {each(inside, '{:.0%}')}",
             bool((inside >= 0.8).all()),
-            rule="at least 80 % in every case",
+            rule="at least 80% in every case",
         ),
         Claim(
             "The forecast is nearer than the guess that more answers change nothing.",
@@ -182,13 +182,13 @@ def held_back_claims(
             "The method that it advises is the better one.",
             f"in {int(right.sum())} of {int(clear.sum())} larger studies in which the methods differ by more than 0.01",
             bool(clear.any() and right.mean() >= 0.8),
-            rule="in at least 80 % of them",
+            rule="in at least 80% of them",
         ),
         Claim(
             "Where it was told wrongly how people were asked, it says that no world looks like the pilot.",
             f"in {1 - wrong['near'].mean():.0%} of those fits, and in {1 - first['near'].mean():.0%} of the others",
             bool(not wrong["near"].any() and first["near"].mean() >= 0.8),
-            rule="in all of those, in at most 20 % of the others",
+            rule="in all of those, in at most 20% of the others",
         ),
     ]
 

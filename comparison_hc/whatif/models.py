@@ -36,7 +36,14 @@ def whole(low=1, high=None):
     return partial(check_integer, low=low, high=high)
 
 # %% ../../nbs/9a_whatif/98cw_models.ipynb #5f785665
-MOST_LISTED = 50_000_000  # answers that are kept as a list: the 10 % of F19, figure 2, are 41 million
+MOST_LISTED = 50_000_000  # answers that are kept as a list: the 10% of F19, figure 2, are 41 million
+
+
+class _Count(int):
+    "A number that a message shows with commas."
+
+    def __repr__(self):
+        return f"{int(self):,}"
 
 
 def _questions(method, n):
@@ -52,13 +59,13 @@ def check_planted(run):
     wanted = run["answers"] if run["p"] is None else run["p"] * exist
     if run["answers"] is not None:
         rule = f"at most {exist:,}, the questions that there are about {n} objects for {method}"
-        require(wanted <= exist, "answers", rule, wanted)
+        require(wanted <= exist, "answers", rule, _Count(wanted))
     else:
         rule = f"so large that at least 30 of the {exist:,} questions about {n} objects are expected"
         require(wanted >= min(30, exist), "p", rule, run["p"])
     listed = methods[method].passive and not (run["p"] == 1 and run["accuracy"] == 1)
     rule = f"so small that at most {MOST_LISTED:,} answers are listed (only p = 1 with accuracy 1 needs no list)"
-    require(not listed or wanted <= MOST_LISTED, "p · questions", rule, round(wanted))
+    require(not listed or wanted <= MOST_LISTED, "p · questions", rule, _Count(round(wanted)))
 
 
 PLANTED = Model(
@@ -130,12 +137,17 @@ def check_flat(run):
     check_integer(run["k"], "k", 1, n)
     exist = (n_triplet_questions if kind == "3" else n_quadruplet_questions)(n)
     m = run["answers"] if run["a"] is None else max(1, round(n * log(n) ** run["a"]))
-    what = "answers" if run["a"] is None else "n(ln n)^a"
+    what = "answers" if run["a"] is None else "n(ln n)ᵃ"
     most = min(exist, MOST_LISTED)
     rule = f"at most {most:,}: there are {exist:,} questions about {n} objects for {run['method']}"
-    require(m <= most, what, rule, m)
+    require(m <= most, what, rule, _Count(m))
     clusters = run["n_clusters"]
     require(clusters == "spur" or clusters <= n, "n_clusters", f"at most n = {n}", clusters)
+
+
+def _clusters_to_find(said):
+    "--k, if that is one number above 1, else spur"
+    return said["k"][0] if len(said["k"]) == 1 and said["k"][0] > 1 else "spur"
 
 
 FLAT = Model(
@@ -164,7 +176,7 @@ FLAT = Model(
             "normal",
         ),
         Parameter(
-            "a", "a", "n(ln n)^a comparisons", number(0, 20), (1.5, 2.0, 2.5, 3.0, 3.5), (2.0, 3.0, 4.0, 5.0), 1, True
+            "a", "a", "n(ln n)ᵃ comparisons", number(0, 20), (1.5, 2.0, 2.5, 3.0, 3.5), (2.0, 3.0, 4.0, 5.0), 1, True
         ),
         Parameter("answers", "answers", "how many comparisons, instead of a", whole(1), effect=1, budget=True),
         Parameter(
@@ -172,7 +184,7 @@ FLAT = Model(
             "clusters looked for",
             "a number, or spur: as many as SPUR finds",
             spur_or_number,
-            lambda said: said["k"][0] if len(said["k"]) == 1 and said["k"][0] > 1 else "spur",
+            _clusters_to_find,
             "spur",
         ),
         Parameter(
@@ -200,6 +212,11 @@ def check_adaptive(run):
     require(method != "quick" or accuracy == 1, "accuracy", rule, accuracy)
     rule = f"from 0.501 to 0.999 for {method}, which asks until it is nearly sure"
     require(method not in ("bayesian", "robust") or 0.501 <= accuracy <= 0.999, "accuracy", rule, accuracy)
+
+
+def _fitting_algorithms(said):
+    "insertion,quick with --accuracy 1, else bayesian"
+    return ("insertion", "quick") if said["accuracy"] == (1.0,) else ("bayesian",)
 
 
 ADAPTIVE = Model(
@@ -231,7 +248,7 @@ ADAPTIVE = Model(
             "method",
             "how questions are chosen",
             named("insertion", "quick", "bayesian", "robust"),
-            lambda said: ("insertion", "quick") if said["accuracy"] == (1.0,) else ("bayesian",),
+            _fitting_algorithms,
         ),
     ),
     ("method", "failure"),

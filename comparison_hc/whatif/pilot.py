@@ -33,7 +33,7 @@ class Slips:
     "What repeated questions say about noise."
 
     noise: float  # estimate of the probability of a slip, or what was assumed
-    low: float  # of a 95 % interval
+    low: float  # of a 95% interval
     high: float
     n_repeated: int  # repeated questions behind it; 0: assumed
 

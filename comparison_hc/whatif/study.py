@@ -15,9 +15,17 @@ import numpy as np
 
 from .designs import DESIGNS, QUESTIONS, WORDS, study_run
 from .lists import question_counts, study_lists
-from .needs import LEVEL, crossing, monotone, needed, resampled_means, rounded
+from comparison_hc.whatif.needs import (
+    LEVEL,
+    crossing,
+    mean_and_ends,
+    mean_in_words,
+    monotone,
+    needed,
+    resampled_means,
+    rounded,
+)
 from .pilot import Slips, most_levels
-from .report import mean_and_half
 
 # %% ../../nbs/9a_whatif/99dw_study.ipynb #4cfe9b5a
 METHODS = ("3k-al", "3-al")
@@ -66,10 +74,12 @@ class StudyPlan:
 
     @property
     def new_per_person(self):
+        "Questions of a person that are not asked again to check them."
         return question_counts(self.per_person)[0]
 
     @property
     def n_repetitions(self):
+        "How often every study was simulated."
         return int(self.runs["repetition"].max()) + 1
 
     def questions_of(self, people):
@@ -200,7 +210,7 @@ def plan_sentences(
     people, budget = plan.people, plan.questions_of(plan.people)
     x, values = plan_curve(plan)
     at = int(np.flatnonzero(x == budget)[0])
-    reached = rounded(*mean_and_half(values[at]))
+    reached = mean_in_words(values[at])
     enough = int((values[at] >= plan.target).sum())
     said = [
         f"Ask {WORDS[plan.design]} Build the tree with {plan.method}.",
@@ -233,7 +243,9 @@ def _enough_words(plan, found, x):
     if found.value == -np.inf:
         return f"For {goal}, {x[0]:,.0f} questions are enough already: {ceil(x[0] / each)} people."
     low, high = (ceil(end / each) if isfinite(end) else None for end in (found.low, found.high))
-    between = f"{low or f'at most {ceil(x[0] / each)}'} to {high or f'more than {ceil(x[-1] / each)}'}"
+    fewest = ceil(x[0] / each)
+    low = low or (f"{fewest} or fewer" if fewest > 1 else fewest)
+    between = f"{low} to {high or f'more than {ceil(x[-1] / each)}'}"
     words = rounded(ceil(found.value), found.half) if isfinite(found.half) else f"about {ceil(found.value):,}"
     return f"For {goal}, {words} questions are enough on average: {ceil(found.value / each)} people ({between})."
 
@@ -257,7 +269,7 @@ def _world_sentences(plan, budget):
     for world in dict.fromkeys(plan.worlds[1:]):
         if world != main:
             x, values = plan_curve(plan, world=world)
-            mean = rounded(*mean_and_half(values[np.flatnonzero(x == budget)[0]]))
+            mean = mean_in_words(values[np.flatnonzero(x == budget)[0]])
             levels = f"{world.n_levels} level{'s' * (world.n_levels != 1)}"
             same = "" if world.n_levels == main.n_levels else f" and {levels}"
             clear = "less clear" if world.delta_over_sigma < main.delta_over_sigma else "as clear"
@@ -281,9 +293,9 @@ def design_table(
     here &= (rows["questions"] == plan.questions_of(plan.people)) & (rows["noise"] == plan.slips.noise)
     found = []
     for (design, method), each in rows[here].groupby(["design", "method"], sort=False):
-        mean, half = mean_and_half(each["aari"].to_numpy())
+        mean, low, high = mean_and_ends(each["aari"].to_numpy())
         sure = float((each["aari"] >= plan.target).mean())
-        ends = dict(low=mean - half, high=mean + half)
+        ends = dict(low=float(low), high=float(high))
         found.append(dict(design=design, method=method, aari=float(mean), **ends, reached=sure))
     return pd.DataFrame(found).sort_values("aari", ascending=False, kind="stable", ignore_index=True)
 
@@ -324,9 +336,9 @@ def plan_chart(
         table = plan.runs[(plan.runs["design"] == design)]
         method = table["method"].value_counts().idxmax()
         x, values = plan_curve(plan, design, method)
-        for questions, mean, half in zip(x, *mean_and_half(values)):
-            row = dict(people=questions / plan.new_per_person, design=design, mean=mean, low=mean - half)
-            rows.append(row | dict(high=mean + half, questions=questions))
+        for questions, mean, low, high in zip(x, *mean_and_ends(values)):
+            row = dict(people=questions / plan.new_per_person, design=design, mean=mean, low=low)
+            rows.append(row | dict(high=high, questions=questions))
     y = alt.Y("mean:Q", title=f"AARI, mean and {LEVEL:.0%} interval").scale(zero=False)
     x = alt.X("people:Q", title=f"people, {plan.new_per_person} new questions each")
     x = x.scale(type="log", nice=False, padding=8).axis(format="~g", labelOverlap=True)

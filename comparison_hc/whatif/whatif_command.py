@@ -21,9 +21,9 @@ def option_name(
 
 
 def _default(value):
-    "A default as help."
+    "A default as help; one that follows from other values says how in its docstring."
     if callable(value):
-        return "depends"
+        return value.__doc__
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
@@ -134,13 +134,13 @@ def print_whatif(
     "Sentences, means, and what was chosen for the reader."
     import pandas as pd
 
-    from comparison_hc.whatif.report import means_in_words
+    from comparison_hc.whatif.report import interval_words, means_in_words
 
     for sentence in found.sentences():
         print(sentence)
     wide = ("display.width", 200, "display.max_columns", None, "display.max_rows", 60)
     with pd.option_context(*wide):
-        print(f"\n{means_in_words(found).to_string(index=False)}\n")
+        print(f"\n{means_in_words(found).to_string(index=False)}\n{interval_words(found.model)}\n")
     for text in found.said:
         print(f"smaller: {text}" if "instead" in text else text)
     if found.said:

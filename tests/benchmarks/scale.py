@@ -219,7 +219,7 @@ method("insertion", (1000, 0), (3000, 0), (10_000, 0))(asking("insertion_cluster
 method("quick", (1000, 0), (3000, 0), (10_000, 0), (30_000, 0), (100_000, 0))(
     asking("quick_clustering", "adaptive", rng=0)
 )
-method("insertion, 20 % wrong", (100, 0), (300, 0), (1000, 0), (3000, 0))(
+method("insertion, 20% wrong", (100, 0), (300, 0), (1000, 0), (3000, 0))(
     asking("robust_insertion_clustering", "adaptive", right=0.8, p_correct=0.8, delta=0.05)
 )
 
