@@ -74,11 +74,11 @@ def names_with(
 # %% ../nbs/5_practice/52_methods.ipynb #a19089b9
 def check_options(
     method,  # name in `methods`
-    initial,  # as in `build_hierarchy`, and so are the others
-    self_pairs,
-    n_comparisons,
-    rng,
-    progress,
+    initial,  # as in `build_hierarchy`
+    self_pairs,  # as there
+    n_comparisons,  # as there
+    rng,  # as there
+    progress,  # as there
 ):  # `Method`
     "The method, if it can use these options. Raises `InputError`."
     m = check_method(method)

@@ -62,6 +62,7 @@ COMMON = {  # what the house means by a name that has no comment
     "commands": "argparse's subparsers",
     "confidence": "in (0, 1): by Monte Carlo a true statement holds with this probability at least",
     "false_passes": "in (0, ½): by Monte Carlo a false statement passes with this probability at most",
+    "queries": "questions that are answered, or were before",
     "quick": "True: few and small cases; False: the paper's sizes",
     "rng": "int seed or `numpy.random.Generator`",
 }

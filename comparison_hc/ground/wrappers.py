@@ -189,7 +189,12 @@ def layers(
 class BudgetExhausted(RuntimeError):
     "No more questions may be asked: of the `budget`, so many were `asked` and `left`, and so many more were `wanted`."
 
-    def __init__(self, budget, asked, wanted):
+    def __init__(
+        self,
+        budget,  # how many questions were allowed
+        asked,  # how many had been asked
+        wanted,  # how many more the next batch had
+    ):
         self.budget = budget
         self.asked = asked
         self.wanted = wanted
