@@ -532,6 +532,11 @@ def look_through(browser, address, paths, width):
     return faults
 
 
+def test_a_folder_that_no_system_can_make_is_refused_before_anything_is_built(capsys):
+    assert main(["book", "build", "--no-live", "--out", "a\0b"]) == 2
+    assert "--out must be a name that a folder can have" in capsys.readouterr().err
+
+
 def pages_of(folder):
     "Addresses of all pages, without the stored live ones."
     found = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))

@@ -53,6 +53,7 @@ def build_command(args):
     def told(sentence):
         say(f"comparison-hc: {sentence}", sys.stderr)
 
+    require("\0" not in str(args.out), "--out", "a name that a folder can have", str(args.out))
     require(args.lite == (args.pyodide is not None), "--lite", "given together with --pyodide", args.pyodide)
     twins = TWINS if args.live else ()
     made = build_site(args.out, args.parsers, twins=twins, progress=told, pyodide=args.pyodide)
