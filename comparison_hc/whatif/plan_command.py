@@ -57,9 +57,9 @@ def designs_in_words(
 
 def intervals_in_words():
     "What stands below the table of designs."
-    from comparison_hc.whatif.needs import cut_off_words
+    from comparison_hc.whatif.needs import LEVEL, cut_off_words
 
-    return f"from, to: the 95% interval of the mean{cut_off_words()}"
+    return f"from, to: the {LEVEL:.0%} interval of the mean{cut_off_words()}"
 
 
 def plan_page(
