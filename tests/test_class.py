@@ -288,6 +288,19 @@ def test_usual_settings_are_computed_while_nobody_waits():
     assert office.desk.jobs == {} and office.patient.orders[-1][1] is None
 
 
+def test_after_the_list_comes_the_series_until_so_much_is_kept():
+    office = Office()
+    office.desk.usual.append(Job("page", dict(what="A")))
+    office.desk.further = iter([Job("page", dict(what=what)) for what in "ABC"])
+    office.desk.go_on()
+    assert [office.done(office.patient) for _ in "AB"] == ["A", "B"]
+    assert office.patient.job.request == dict(what="C")
+    office.desk.advance_bytes = office.desk.kept_bytes
+    office.desk.further = iter([Job("page", dict(what="D"))])
+    office.done(office.patient)
+    assert office.patient.job is None and next(office.desk.further).request == dict(what="D")
+
+
 def test_what_nobody_asked_for_may_not_take_much_memory():
     office = Office()
     office.desk.usual.extend(Job("page", dict(what=what)) for what in "AB")
@@ -811,6 +824,26 @@ def test_usual_settings_are_of_every_control_and_pass_the_gate(served):
     assert found[0] == StepSettings() and len({job.key for job in jobs}) == len(jobs)
     for name, values in StepSettings.values("live").items():
         assert {getattr(each, name) for each in found} == set(values)
+
+
+def test_further_settings_are_every_control_with_another_draw(served):
+    usual, further = list(served.usual()), list(served.further())
+    found = [StepSettings.from_message(job.request["settings"]) for job in further]
+    assert len({job.key for job in usual + further}) == len(usual + further)
+    values, start = StepSettings.values("live"), StepSettings()
+    moved = [[name for name in values if getattr(each, name) != getattr(start, name)] for each in found]
+    fitting = 0
+    for name in values.keys() - {"seed"}:
+        for value in set(values[name]) - {getattr(start, name)}:
+            try:
+                StepSettings(**{name: value})
+            except InputError:
+                continue
+            fitting += len(set(values["seed"]) - {start.seed})
+    assert len(found) == fitting > 100 and all("seed" in each and len(each) == 2 for each in moved)
+    order = [each[0] for each in moved]
+    assert order == sorted(order, key=list(values).index)
+    assert (found[0].n, found[0].seed) in {(n, seed) for n in (start.n - 1, start.n + 1) for seed in (1,)}
 
 
 def test_what_the_lectures_show_fits_their_pages():

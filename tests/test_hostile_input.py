@@ -327,17 +327,17 @@ def test_a_screen_gets_no_control_characters(escapes, capsys):
 def test_a_control_character_does_not_end_the_process():
     "The converter of charts aborts on one: no exception, no message."
     code = f"""
-from comparison_hc.ground.drawing import chart_png, chart_svg
+from comparison_hc.ground.drawing import chart_pdf, chart_png, chart_svg
 
 class Chart:  # as altair's, without waiting for altair
     def to_dict(self):
         text = {{"text": {{"field": "name"}}, "y": {{"field": "name"}}}}
         return {{"data": {{"values": [{{"name": name}} for name in {ESCAPES!r}]}}, "mark": "text", "encoding": text}}
 
-print(len(chart_png(Chart())) > 100, "c\\ufffd[31m" in chart_svg(Chart()))
+print(chart_pdf(Chart())[:5] == b"%PDF-", len(chart_png(Chart())) > 100, "c\\ufffd[31m" in chart_svg(Chart()))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=100)
-    assert (done.returncode, done.stdout.split()) == (0, ["True", "True"])
+    assert (done.returncode, done.stdout.split()) == (0, ["True"] * 3)
 
 
 # ---- a reader that goes away

@@ -266,6 +266,8 @@ def test_files(tmp_path, monkeypatch):
         and "http" not in page.replace("www.w3.org", "").replace("http:///", "")
     )
     assert found.save(tmp_path / "a.png").read_bytes()[:4] == b"\x89PNG"
+    paper = found.save(tmp_path / "a.pdf").read_bytes()
+    assert paper[:5] == b"%PDF-" and paper.count(b"/Type /Page\n") + paper.count(b"/Type /Page/") == 1 < len(paper) / 2000
     with pytest.raises(InputError, match="path must be a file that ends in .csv"):
         found.save(tmp_path / "a.txt")
     monkeypatch.setitem(sys.modules, "pyarrow", None)

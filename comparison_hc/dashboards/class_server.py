@@ -340,6 +340,7 @@ class _Serving:
             room.desk.ask(_Nobody(), job)
         room.desk.usual.extend(room.job(name, room.start(name, **settings)) for name, settings in self.usual)
         room.desk.usual.extend(usual[len(starts) :])
+        room.desk.further = room.further()
 
     def warm_up(self):
         "Wait until the starts of all pages are there, a picture at least, so that the first readers need not."

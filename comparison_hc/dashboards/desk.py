@@ -117,7 +117,8 @@ class Desk:
     stuck_after = 20.0  # seconds for a hand to notice that it should stop
     again_after = 5.0  # seconds before a hand is started again that ended at once
     apart = 1.0  # seconds between events of which only the last counts
-    keep_bytes = 64_000_000  # of answers
+    keep_bytes = 128_000_000  # of answers
+    advance_bytes = 80_000_000  # of answers kept: with so many, nothing more is computed in advance
     most_megabytes = 400  # of a hand that rests, or computes in advance; a larger one is replaced
 
     def __init__(
@@ -132,6 +133,7 @@ class Desk:
         self.kept = OrderedDict()  # answered jobs, those used last at the end
         self.kept_bytes = 0
         self.usual = deque()  # jobs to compute in advance
+        self.further = iter(())  # those after them
         self.hushed_until = 0.0
         self.n_computed = self.n_reused = self.n_dropped = self.n_lost = 0
         self.is_open = True
@@ -248,8 +250,10 @@ class Desk:
         "A usual setting that is not there yet, while nobody waits."
         if self.clock() < self.hushed_until or any(job.is_wanted and not job.idle for job in self.jobs.values()):
             return None
-        while self.usual:
-            job = self.usual.popleft()
+        while self.kept_bytes < self.advance_bytes:
+            job = self.usual.popleft() if self.usual else next(self.further, None)
+            if job is None:
+                break
             if job.key not in self.kept and job.key not in self.jobs:
                 job.idle = True
                 self.jobs[job.key] = job

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['LEFT', 'RIGHT', 'UP', 'DOWN', 'COLOURS', 'SHAPES', 'MIXED', 'MOST_PIXELS', 'leaf_texts', 'tree_text',
            'classes_of_nodes', 'chart_tables', 'ChartLook', 'branch_layers', 'leaf_layers', 'TreeDrawing', 'chart_svg',
-           'chart_png']
+           'chart_png', 'chart_pdf']
 
 # %% ../../nbs/0_ground/02w_drawing.ipynb #drawing-imports
 import json
@@ -336,6 +336,15 @@ def chart_png(
     vl_convert = needed("vl_convert", "a chart as a file")
 
     return vl_convert.vegalite_to_png(_visible_chart(chart), scale=scale)
+
+
+def chart_pdf(
+    chart,  # altair chart
+):  # bytes of a PDF file
+    "A chart as a PDF page of its size. Raises `InputError` in a browser."
+    vl_convert = needed("vl_convert", "a chart as a file")
+
+    return vl_convert.vegalite_to_pdf(_visible_chart(chart))
 
 
 def _visible_chart(chart):

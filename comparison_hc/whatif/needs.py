@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['LEVEL', 'ENDS', 'monotone', 'crossing', 'resampled_means', 'Needed', 'needed', 'rounded', 'need_words',
-           'mean_and_half', 'mean_and_ends', 'cut_off', 'mean_in_words', 'with_interval', 'cut_off_words']
+           'mean_and_half', 'mean_and_ends', 'cut_off', 'mean_in_words', 'with_interval', 'cut_off_words',
+           'interval_words']
 
 # %% ../../nbs/9a_whatif/98dw_needs.ipynb #027d4c5d
 from dataclasses import dataclass
@@ -223,3 +224,11 @@ def cut_off_words(
     if measure not in ENDS:
         return ""
     return f", cut off at {ENDS[measure][1]:g}, the most that {label} can be"
+
+
+def interval_words(
+    measure="aari",  # in the table
+    label="AARI",  # how a reader knows it
+):  # text, to stand below a table of means
+    "What the columns from and to are."
+    return f"from, to: the {LEVEL:.0%} interval of the mean{cut_off_words(measure, label)}"

@@ -46,7 +46,7 @@ class WhatIf(Sweep):
 
     def save(
         self,
-        path,  # ends in .csv, .parquet, .svg, .png or .html
+        path,  # ends in .csv, .parquet, .svg, .png, .pdf or .html
     ):  # the `Path`
         "Write the table, the picture, or everything as a page. Raises `InputError`."
         return save_sweep(self, path, self.said, self.again)

@@ -72,7 +72,7 @@ def _add_common(words, model):
     words.add_argument("--jobs", type=int, default=-1, metavar="N", help=workers)
     journal = "keep finished runs in this file; interrupted, the same command continues"
     words.add_argument("--journal", metavar="FILE", help=journal)
-    out = "write the table (.csv, .parquet), the picture (.svg, .png) or a page (.html); may be repeated"
+    out = "write the table (.csv, .parquet), the picture (.svg, .png, .pdf) or a page (.html); may be repeated"
     words.add_argument("--out", action="append", default=[], metavar="PATH", help=out)
 
 # %% ../../nbs/9a_whatif/98fw_command.ipynb #b10f25a2
@@ -134,13 +134,15 @@ def print_whatif(
     "Sentences, means, and what was chosen for the reader."
     import pandas as pd
 
-    from comparison_hc.whatif.report import interval_words, means_in_words
+    from comparison_hc.whatif.needs import interval_words
+    from comparison_hc.whatif.report import means_in_words
 
     for sentence in found.sentences():
         print(sentence)
     wide = ("display.width", 200, "display.max_columns", None, "display.max_rows", 60)
     with pd.option_context(*wide):
-        print(f"\n{means_in_words(found).to_string(index=False)}\n{interval_words(found.model)}\n")
+        words = interval_words(found.model.measure, found.model.measure_label)
+        print(f"\n{means_in_words(found).to_string(index=False)}\n{words}\n")
     for text in found.said:
         print(f"smaller: {text}" if "instead" in text else text)
     if found.said:
