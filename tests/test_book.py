@@ -40,7 +40,7 @@ from comparison_hc.book.cells import (
     without_answers,
 )
 from comparison_hc.book.docments import Parameter, documented, parameter_tables
-from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arcs
+from comparison_hc.book.map import LEFT, LONGEST, WIDTH, arc_map, arcs
 from comparison_hc.book.pages import ROUTES, Book, direct, read_book, route_pages
 from comparison_hc.book.reference import command_text, item_text, plain
 from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_results
@@ -204,6 +204,60 @@ class A(B):
     assert ":param x: first\n:param y: second\n:param z:\n:param t:\n" in text
     with pytest.raises(InputError, match="Python"):
         documented("def")
+
+
+def test_fields_functions_without_a_name_and_what_the_house_means_by_a_name():
+    source = """
+SAID = "said once"
+class T(NamedTuple):
+    x: int  # first
+    y: float = 0.5
+class S(Settings):
+    pass
+@dataclass
+class L(Settings):
+    a: int = setting(3, check, "a", SAID, [1, 2])
+    b: int = setting(4, check, "b", "said here", [1, 2])
+    c: int = setting(5, check, "c", SAID, [1, 2])  # a comment comes first
+def f(
+    rng,
+    quick=False,  # own words
+    one=lambda x: x,
+    none=lambda *_: None,
+    yes=lambda x: True,
+    empty=lambda: {},
+    other=lambda x: x + 1,
+    odd=None,
+):
+    "Do."
+"""
+    named, plain_class, live, function = documented(source)
+    assert named.parameters == (Parameter("x", "", "first"), Parameter("y", "0.5", "")) and not plain_class.parameters
+    abouts = [(p.name, p.default, p.about) for p in live.parameters]
+    assert abouts == [("a", "3", "said once"), ("b", "4", "said here"), ("c", "5", "a comment comes first")]
+    said = {p.name: (p.default, p.about) for p in function.parameters}
+    assert said.pop("rng") == ("", "int seed or `numpy.random.Generator`")
+    assert said.pop("quick") == ("False", "own words") and said.pop("odd") == ("None", "")
+    words = ["unchanged", "does_nothing", "always_true", "always_empty", "a_function"]
+    assert [default for default, _ in said.values()] == words and not any(about for _, about in said.values())
+
+
+@given(st.lists(st.sets(st.integers(0, 7)), min_size=1, max_size=8))
+def test_every_page_that_needs_one_has_an_arrowhead_where_its_lines_end(rows):
+    needs = [{above for above in row if above < place} for place, row in enumerate(rows)]
+    text = arc_map([(str(place), "A title", "a.html", []) for place in range(len(rows))], needs, "Pages")
+    ends = {}
+    for path in re.findall(r'<path d="([^"]+)"', text):
+        below = float(re.search(r"V([\d.]+)q", path)[1]) + 5
+        ends.setdefault(below, set()).add(float(re.search(r"H([\d.]+)$", path)[1]))
+    heads = {float(y): float(tip) for tip, y in re.findall(r'<polygon points="([\d.]+),([\d.]+) ', text)}
+    assert len(heads) == text.count("<polygon") == sum(1 for row in needs if row)
+    assert heads.keys() == ends.keys()
+    dots = {float(y): float(x) - 3.5 for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)}
+    for y, tip in heads.items():
+        (right,) = ends[y]
+        nearest = min(dots, key=lambda dot: abs(dot - y))
+        assert abs(nearest - y) <= 4 and abs(tip - right) <= 2 and abs(dots[nearest] - tip) <= 1
 
 
 def test_a_table_of_parameters_shows_comments_as_they_are():
