@@ -80,7 +80,7 @@ def splitting(
 class Walk:
     "Where v̄ belongs in the tree of C, from the top down (A18, Algorithm 2)."
 
-    tree: GrowingTree
+    tree: GrowingTree  # A and B have one tree in it, C has another
     split: int  # number of the split
     v_bar: int  # the root of A and B
     root: int  # the root of C

@@ -79,7 +79,10 @@ class Hierarchy:
             below.append(frozenset().union(*(below[v] for v in row)))
         return below
 
-    def chart(self, **options):  # `altair.LayerChart`
+    def chart(
+        self,
+        **options,  # of `Dendrogram.chart`
+    ):  # `altair.LayerChart`
         "The tree drawn by `Dendrogram.chart`: a vertex with many children is one line."
         return self.to_dendrogram().chart(**options)
 

@@ -53,7 +53,12 @@ def kind_of(
     "Monte Carlo",
     confidence=0.999,
 )
-def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
+def vertex_queries_are_right(
+    quick=True,
+    confidence=0.999,
+    n_votes=None,  # odd number of answers whose majority counts; None: k_p
+    rng=0,
+):
     "Failures at random places by kind, adversary and p; with `n_votes` in the place of k_p if given."
     seed = rng
     rng = as_rng(rng)

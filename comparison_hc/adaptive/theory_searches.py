@@ -165,7 +165,10 @@ class VertexAnswers:
         self.response = None if ends else response
         return np.full(len(questions), answer)
 
-    def watch_marking(self, factor):
+    def watch_marking(
+        self,
+        factor,  # how many times heavier an answer makes what it allows, above 1
+    ):  # `look` for `likely_vertices`
         "For `likely_vertices` with this factor between weights: the next vertex is their median."
 
         def look(q, response, n_allowed):
@@ -174,7 +177,13 @@ class VertexAnswers:
 
         return look
 
-    def watch_walk(self, asked, response, q, c):
+    def watch_walk(
+        self,
+        asked,  # place that was asked about; not used
+        response,  # place to which the answer leads; not used
+        q,  # place where the walk is now
+        c,  # its counter; not used
+    ):
         "For `tree_walk`: the next vertex is where the walk is."
         self.at = q
 

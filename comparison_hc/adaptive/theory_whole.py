@@ -194,7 +194,12 @@ def asked_per_measure(
     false_passes=0.001,
     power="trees that are right 99 times in 100 pass with probability 0.97 a case",
 )
-def trees_are_right(quick=True, false_passes=0.001, believed=None, rng=0):
+def trees_are_right(
+    quick=True,
+    false_passes=0.001,
+    believed=None,  # p that the search is told; None: the true one
+    rng=0,
+):
     "Lower bounds for the share of right trees against 1 − δ; `believed` in the place of the true p."
     seed = rng
     rng = as_rng(rng)

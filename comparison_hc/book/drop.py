@@ -29,7 +29,7 @@ LONG_BYTES = 500_000  # from here on it takes long enough to be said before
 class Answer(NamedTuple):
     "What the command made of a file."
 
-    worked: bool
+    worked: bool  # whether there is a page
     said: str  # what it printed, or why it did not work
     page: str  # HTML; empty where it did not work
 
@@ -134,24 +134,37 @@ class DropPage:
         self.page, self.pyodide, self.last = page, pyodide, None
         self.part = {name: page.getElementById(f"drop-{name}") for name in PARTS}
 
-    def tell(self, text):
+    def tell(
+        self,
+        text,  # the line
+    ):
         "A line for who waits."
         self.part["said"].textContent = text
 
-    async def load(self, module):
+    async def load(
+        self,
+        module,  # its name
+    ):  # whether anything was loaded
         "Bring a library that a module's name stands for."
         self.tell(f"Loading {module}: it is needed once …")
         found = await self.pyodide.loadPackagesFromImports(f"import {module}")
         return bool(found.length)
 
-    def blank(self, text):
+    def blank(
+        self,
+        text,  # the line
+    ):
         "Nothing but a line."
         self.tell(text)
         for name in ("frame", "save"):
             self.part[name].hidden = True
         self.part["log"].textContent = ""
 
-    async def show(self, name, data):
+    async def show(
+        self,
+        name,  # of the file
+        data,  # its bytes
+    ):
         "Cluster and show it."
         self.last = name, data
         self.blank(reading(name, len(data)))
@@ -171,7 +184,10 @@ class DropPage:
             self.part["save"].href = self.link(answer.page)
         self.tell(f"{name}: the tree is below." if answer.worked else f"{name} cannot be used as it is.")
 
-    def link(self, text):
+    def link(
+        self,
+        text,  # HTML
+    ):
         "An address, in this page only, of a page to be saved."
         from js import URL, Blob
         from pyodide.ffi import to_js
@@ -179,7 +195,10 @@ class DropPage:
         URL.revokeObjectURL(self.part["save"].href)
         return URL.createObjectURL(Blob.new(to_js([text])))
 
-    async def take(self, files):
+    async def take(
+        self,
+        files,  # the browser's `FileList`
+    ):
         "A file, if it is one, and can be read."
         from pyodide.ffi import JsException
 
@@ -194,26 +213,41 @@ class DropPage:
             return self.blank(f"{file.name} cannot be read: is it a folder, or was it changed since it was chosen?")
         await self.show(file.name, data)
 
-    async def on_drop(self, event):
+    async def on_drop(
+        self,
+        event,  # the browser's
+    ):
         "A file was dropped."
         event.preventDefault()
         await self.take(event.dataTransfer.files)
 
-    async def on_choice(self, _):
+    async def on_choice(
+        self,
+        _,  # the browser's event, not used
+    ):
         "A file was chosen."
         await self.take(self.part["file"].files)
 
-    async def on_setting(self, _):
+    async def on_setting(
+        self,
+        _,  # the browser's event, not used
+    ):
         "Another kind, method, number or encoding: the same file again."
         if self.last:
             await self.show(*self.last)
 
-    async def on_example(self, _):
+    async def on_example(
+        self,
+        _,  # the browser's event, not used
+    ):
         "The animals."
         self.part["kind"].value = KINDS[0]
         await self.show(*example_file())
 
-    def begin(self, early=None):
+    def begin(
+        self,
+        early=None,  # `FileList`, or None
+    ):
         "Fill the settings, and listen. `early`: files that were dropped before."
         from pyodide.ffi.wrappers import add_event_listener
 

@@ -23,12 +23,12 @@ EXTENT = re.compile(r'<path class="background"[^>]* d="M-?[\d.]+,-?[\d.]+h([\d.]
 class Legend:
     "A legend of a picture: the place of its text in the picture's, and its place and size in pixels."
 
-    start: int
-    end: int
-    x: float
-    y: float
-    width: float
-    height: float
+    start: int  # where it begins in the picture's text
+    end: int  # where it ends there
+    x: float  # of its left edge, in pixels
+    y: float  # of its upper edge, in pixels
+    width: float  # pixels
+    height: float  # pixels
     is_scale: bool = False  # colours that run into one another, with numbers
     title: str = ""  # its text, or that of all its entries if it has none
 

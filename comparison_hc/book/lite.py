@@ -128,7 +128,7 @@ def copy_pyodide(
 def write_wheel(
     folder,  # where
     name,  # of the distribution
-    version,
+    version,  # of the distribution, such as "0.1.0"
     contents,  # {path inside: bytes}
 ):  # path of the wheel
     "A wheel of pure Python."

@@ -57,7 +57,7 @@ STAGES = (  # (when, packages; None: Pyodide itself)
 
 def loads(
     folder,  # of Pyodide, with our wheels
-    stages=STAGES,
+    stages=STAGES,  # (when, packages) of each; None among these: Pyodide itself
 ):  # list of (when, names of packages, bytes): what is not there yet
     "What each stage brings."
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]

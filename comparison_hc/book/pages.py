@@ -52,8 +52,8 @@ class Page:
     "A notebook, and what its first cells say of it."
 
     path: str  # from nbs, with slashes
-    title: str
-    subtitle: str
+    title: str  # its heading
+    subtitle: str  # the line below it
     minutes: int  # to read; 0 for a page that does not say
     runs: str  # how long it takes to run, in words
     module: str  # that it exports, below the package; empty if none
@@ -237,7 +237,7 @@ class Route:
     "Pages for one purpose."
 
     name: str  # for the address
-    title: str
+    title: str  # its name in words
     about: str  # one sentence
     numbers: tuple  # of pages, in order; "room/" stands for all pages of a room
 

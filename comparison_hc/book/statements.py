@@ -153,7 +153,7 @@ _RESULT = re.compile(
 class Shown:
     "What a notebook's output says of a check."
 
-    holds: bool
+    holds: bool  # whether the check held
     verdict: str  # "holds", "does not hold" or "raised an error"
     margin: str  # as printed; empty where it raised
     path: str  # of the notebook

@@ -62,7 +62,11 @@ def draw(
     return np.random.default_rng(seed).permutation(n).tolist()
 
 
-def items_of(got, n, call):
+def items_of(
+    got,  # what the function returned
+    n,  # items
+    call,  # its name, or the call, for sentences
+):  # list, in the order given
     "A list of all items, each once."
     try:
         items = np.asarray(got).ravel().tolist()
@@ -87,7 +91,13 @@ def play(
     return float(np.mean(used))
 
 
-def check_ladder(strategy, order, budget, call, used):
+def check_ladder(
+    strategy,  # function of (ask, n) that returns the items, the outermost first
+    order,  # items of the ladder, the outermost first
+    budget,  # questions; None: any number
+    call,  # its name, or the call, for sentences
+    used,  # list, to which the number of questions is added
+):
     "One ladder is found within the budget."
     n, ask = len(order), Oracle(order, budget)
     got = items_of(strategy(ask, n), n, call)
@@ -98,7 +108,10 @@ def check_ladder(strategy, order, budget, call, used):
     used.append(ask.used)
 
 
-def by_insertion(ask, n):
+def by_insertion(
+    ask,  # function of three items that returns the one left out
+    n,  # items
+):
     "The package's insertion, which knows nothing of ladders; returns the items, the outermost first."
     import comparison_hc.adaptive as room
     from comparison_hc.oracles import run
@@ -145,11 +158,16 @@ def leaderboard(
         "return min((i, j, k), key=order.index)",
     ),
 )
-def part_1a(answers):
+def part_1a(
+    answers,  # the student's `Answers`
+):
     check_left_out(answers, [[3, 0, 2, 1], [0, 1, 2], draw(7, 1)])
 
 
-def check_left_out(answers, orders):
+def check_left_out(
+    answers,  # the student's `Answers`
+    orders,  # ladders, each as its items, the outermost first
+):
     "Every question about every ladder."
     from itertools import permutations
 
@@ -171,11 +189,16 @@ def check_left_out(answers, orders):
         "Count q up from 0, with whole numbers, until 2 * answers**q >= factorial(n).",
     ),
 )
-def part_1b(answers):
+def part_1b(
+    answers,  # the student's `Answers`
+):
     check_least(answers, [(2, 3), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (9, 3), (9, 2)])
 
 
-def check_least(answers, cases):
+def check_least(
+    answers,  # the student's `Answers`
+    cases,  # pairs (items, possible answers of a question)
+):
     "The bound of information, in whole numbers."
     for n, kinds in cases:
         want = 0
@@ -195,11 +218,16 @@ def check_least(answers, cases):
         "a, b = 0, 1; for c in range(2, n): out = ask(a, b, c); replace a or b by c if it is out.",
     ),
 )
-def part_2a(answers):
+def part_2a(
+    answers,  # the student's `Answers`
+):
     check_innermost(answers, [draw(3, 0), draw(10, 1), draw(40, 2)])
 
 
-def check_innermost(answers, orders):
+def check_innermost(
+    answers,  # the student's `Answers`
+    orders,  # ladders, each as its items, the outermost first
+):
     "The pair, with n - 2 questions."
     for order in orders:
         n = len(order)
@@ -221,11 +249,16 @@ def check_innermost(answers, orders):
         "Binary insertion: keep the sorted list; compare a new item with the middle, then with a quarter, …",
     ),
 )
-def part_2b(answers):
+def part_2b(
+    answers,  # the student's `Answers`
+):
     check_climb(answers, [draw(5, 3), draw(20, 4), draw(64, 5)])
 
 
-def check_climb(answers, orders):
+def check_climb(
+    answers,  # the student's `Answers`
+    orders,  # ladders, each as its items, the outermost first
+):
     "The ladder, within n log2 n + n."
     for order in orders:
         n = len(order)
@@ -248,11 +281,17 @@ def check_climb(answers, orders):
         "empty, compare the two heads with the help of an innermost item.",
     ),
 )
-def part_3a(answers):
+def part_3a(
+    answers,  # the student's `Answers`
+):
     check_beat(answers, 81, range(40, 43))
 
 
-def check_beat(answers, n, seeds):
+def check_beat(
+    answers,  # the student's `Answers`
+    n,  # items
+    seeds,  # of ladders
+):
     "Fewer questions than a share of n log2 n, on the mean."
     call = f"beat(ask, {n})"
     used = play(answers.function("beat", by_name=["ask"]), n, seeds, 20 * n, call)
@@ -276,7 +315,9 @@ def check_beat(answers, n, seeds):
         "Ask about every three neighbours: (order[i], order[i + 1], order[i + 2]) for i in range(n - 2).",
     ),
 )
-def part_4a(answers):
+def part_4a(
+    answers,  # the student's `Answers`
+):
     check_proof(answers, [draw(3, 0), draw(4, 1), draw(7, 2)])
 
 
@@ -300,7 +341,10 @@ def undecided(
     return []
 
 
-def check_proof(answers, orders):
+def check_proof(
+    answers,  # the student's `Answers`
+    orders,  # ladders, each as its items, the outermost first
+):
     "n - 2 questions after which no other tree is possible."
     for order in orders:
         n = len(order)

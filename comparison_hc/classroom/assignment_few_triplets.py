@@ -86,7 +86,11 @@ def play(
     return float(np.mean(scores)), float(np.mean(used))
 
 
-def labels_of(got, n, call):
+def labels_of(
+    got,  # what the function returned
+    n,  # objects
+    call,  # its name, or the call, for sentences
+):  # (n,) int
     "Labels as small whole numbers, whatever they were."
     try:
         labels = np.asarray(got).ravel().tolist()
@@ -115,12 +119,21 @@ def leaderboard(
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-def random_triplets(n, m, seed):
+def random_triplets(
+    n,  # objects
+    m,  # rows
+    seed,  # int
+):  # (m, 3) int
     "m rows of three different objects."
     return np.argsort(np.random.default_rng(seed).random((m, n)), axis=1)[:, :3]
 
 
-def check_adds3(function, rows, n, call):
+def check_adds3(
+    function,  # the student's, of (triplets, n)
+    rows,  # answers (i, j, r): i is more like j than like r
+    n,  # objects
+    call,  # the call, for sentences
+):
     "Points of each pair, counted one answer at a time."
     want = np.zeros((n, n))
     for i, j, r in rows:
@@ -142,14 +155,22 @@ def check_adds3(function, rows, n, call):
         "S[i, j] += 1; S[j, i] += 1; S[i, r] -= 1; S[r, i] -= 1, for one answer after another.",
     ),
 )
-def part_1a(answers):
+def part_1a(
+    answers,  # the student's `Answers`
+):
     function = answers.function("adds3")
     check_adds3(function, [(0, 1, 2)], 3, "adds3([(0, 1, 2)], 3)")
     check_adds3(function, [(0, 1, 2), (1, 0, 2)], 3, "adds3([(0, 1, 2), (1, 0, 2)], 3)")
     check_adds3(function, random_triplets(6, 20, 0), 6, "adds3 of 20 random answers about 6 objects")
 
 
-def check_groups(function, sizes, m, seed, least):
+def check_groups(
+    function,  # the student's, of (S, k)
+    sizes,  # of the groups
+    m,  # answers
+    seed,  # int, of the groups and of the questions
+    least,  # adjusted Rand index that it should reach
+):
     "Groups from points."
     import comparison_hc.flat as room
     from comparison_hc.metrics import adjusted_rand_index
@@ -175,7 +196,9 @@ def check_groups(function, sizes, m, seed, least):
         "vectors = np.linalg.eigh(S)[1][:, -k:], then scipy.cluster.vq.kmeans2(vectors, k, minit='++', seed=0)[1].",
     ),
 )
-def part_1b(answers):
+def part_1b(
+    answers,  # the student's `Answers`
+):
     for sizes, m in (((15, 15), 3000), ((20, 20, 20), 5000)):
         check_groups(answers.function("groups"), sizes, m, 1, 0.9)
 
@@ -191,12 +214,20 @@ def part_1b(answers):
         "rows = [(i, j, r) if yes else (i, r, j) for (i, j, r), yes in zip(questions, ask(questions))].",
     ),
 )
-def part_2a(answers):
+def part_2a(
+    answers,  # the student's `Answers`
+):
     function = answers.function("passive")
     check_passive(function, SIZES, 3000, range(2), 0.9)
 
 
-def check_passive(function, sizes, budget, seeds, least):
+def check_passive(
+    function,  # the student's, of (ask, n, k, budget, seed)
+    sizes,  # of the groups
+    budget,  # questions
+    seeds,  # of draws
+    least,  # mean adjusted Rand index that it should reach
+):
     "Passive answers, counted and grouped."
     strategy = lambda ask, n, k, b: function(ask, n, k, b, 7)
     score, used = play(strategy, budget, seeds, sizes, "passive")
@@ -217,7 +248,9 @@ def check_passive(function, sizes, budget, seeds, least):
         "A grid will do: for budget in range(800, 4001, 200), and the first with a mean of at least 0.95.",
     ),
 )
-def part_2b(answers):
+def part_2b(
+    answers,  # the student's `Answers`
+):
     budget = answers.value("passive_needs", (int, float, np.number), "a whole number of questions")
     expect(budget == budget // 1, f"`passive_needs` is {budget}, and should be a whole number of questions.")
     budget = int(budget)
@@ -233,7 +266,9 @@ def part_2b(answers):
     expect(half < 0.93, text)
 
 
-def least_by_counting(sizes):
+def least_by_counting(
+    sizes,  # of the groups
+):
     "The logarithm of the number of partitions, rounded up, in whole numbers."
     count = factorial(sum(sizes))
     for size in sizes:
@@ -254,13 +289,21 @@ def least_by_counting(sizes):
         "Divide by m! for every size that occurs m times; round log2 up, in whole numbers: (N − 1).bit_length().",
     ),
 )
-def part_3a(answers):
+def part_3a(
+    answers,  # the student's `Answers`
+):
     least = answers.function("least_questions")
     for sizes in ([3], [1, 1], [2, 1], [2, 2], [2, 2, 2], [5, 3, 3], [6, 5, 4]):
         expect_equal(least(sizes), least_by_counting(sizes), f"least_questions({sizes})")
 
 
-def check_few(function, budget, seeds, sizes, why):
+def check_few(
+    function,  # the student's, of (ask, n, k, budget)
+    budget,  # questions
+    seeds,  # of draws
+    sizes,  # of the groups
+    why,  # sentence that follows what is wrong
+):
     "The groups, within a budget."
     call = f"few_triplets(ask, {sum(sizes)}, {len(sizes)}, {budget})"
     score, used = play(function, budget, seeds, sizes, call)
@@ -282,6 +325,8 @@ def check_few(function, budget, seeds, sizes, why):
         "between two groups: ask about (i, one of the first, one of the second) until one group leads by two.",
     ),
 )
-def part_3b(answers):
+def part_3b(
+    answers,  # the student's `Answers`
+):
     why = "It can: about 1,100 questions are enough, if they are not drawn at random."
     check_few(answers.function("few_triplets"), 1500, range(40, 44), SIZES, why)

@@ -19,7 +19,11 @@ from .checking import Assignment, Wrong, expect, expect_equal
 assignment = Assignment("forge-a-certificate", "Forge a certificate")
 
 
-def block_problem(sizes, noise, seed):
+def block_problem(
+    sizes,  # of the blocks
+    noise,  # standard deviation of its entries before it is made symmetric
+    seed,  # int
+):  # ((n, n) S, (n,) labels)
     "A similarity with blocks of ones in noise, and the blocks."
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(len(sizes)), sizes)
@@ -27,13 +31,19 @@ def block_problem(sizes, noise, seed):
     return np.where(labels[:, None] == labels, 1.0, 0.0) + (E + E.T) / 2, labels
 
 
-def clustering_matrix(labels):
+def clustering_matrix(
+    labels,  # (n,) a partition
+):  # (n, n)
     "1/|C| inside a cluster, 0 elsewhere."
     labels = np.unique(labels, return_inverse=True)[1].ravel()
     return np.where(labels[:, None] == labels, 1 / np.bincount(labels)[labels], 0.0)
 
 
-def usual_certificate(S, labels, lam):
+def usual_certificate(
+    S,  # (n, n) symmetric similarity
+    labels,  # (n,) a partition
+    lam,  # λ, the price of the trace
+):
     "(α, Γ of rank one in every block, Λ) as on the page about the SDP."
     P = clustering_matrix(labels)
     alpha = 2 * (S @ P).diagonal() - (P @ S @ P).diagonal() - lam * P.diagonal()
@@ -43,7 +53,11 @@ def usual_certificate(S, labels, lam):
     return alpha, gamma, (alpha[:, None] + alpha) / 2 - S + lam * np.eye(len(S)) - gamma
 
 
-def read_certificate(got, n, call):
+def read_certificate(
+    got,  # what the student's function returned
+    n,  # objects
+    call,  # the call, for sentences
+):
     "(α, Γ, Λ) as arrays."
     expect(hasattr(got, "__len__") and len(got) == 3, f"{call} should give three things: alpha, Gamma, Lambda.")
     arrays = []
@@ -58,7 +72,13 @@ def read_certificate(got, n, call):
     return arrays
 
 
-def check_certificate(got, S, labels, lam, call):
+def check_certificate(
+    got,  # what the student's function returned: (α, Γ, Λ)
+    S,  # (n, n) symmetric similarity
+    labels,  # (n,) a partition
+    lam,  # λ, the price of the trace
+    call,  # the call, for sentences
+):
     "A proof that the partition is optimal, condition by condition."
     alpha, gamma, slack = read_certificate(got, len(S), call)
     P, scale = clustering_matrix(labels), 1e-7 * max(1.0, np.abs(S).max(), abs(lam)) * len(S)
@@ -91,14 +111,18 @@ CASES = (((4, 4), 0.1, 0, 2.0), ((5, 3), 0.1, 1, 1.5), ((4, 4, 5), 0.1, 2, 2.0))
         "Γ = M·Mᵀ/(PM), entry by entry, off the blocks, and 0 in them; Λ is what step 1 leaves.",
     ),
 )
-def part_1a(answers):
+def part_1a(
+    answers,  # the student's `Answers`
+):
     for sizes, noise, seed, lam in CASES:
         S, labels = block_problem(sizes, noise, seed)
         call = f"certificate(S, labels, {lam}) for blocks of {', '.join(map(str, sizes))}"
         check_certificate(answers.function("certificate")(S.copy(), labels.copy(), lam), S, labels, lam, call)
 
 
-def forgeries(seed):
+def forgeries(
+    seed,  # int
+):
     "{what is wrong: (S, labels, λ, α, Γ, Λ)}; under an empty name a true certificate."
     S, labels = block_problem((4, 3, 4), 0.1, seed)
     lam, n = 1.6, len(S)
@@ -143,11 +167,16 @@ def one_triangle():
         "eigvalsh reads one triangle of a matrix only: see that Λ is symmetric. NaN passes tests such as `if x < 0`.",
     ),
 )
-def part_1b(answers):
+def part_1b(
+    answers,  # the student's `Answers`
+):
     check_audit(answers, forgeries(0))
 
 
-def check_audit(answers, cases):
+def check_audit(
+    answers,  # the student's `Answers`
+    cases,  # {what is wrong: (S, labels, λ, α, Γ, Λ)}, as `forgeries` returns them
+):
     "True certificates are accepted, forged ones are not."
     audit = answers.function("audit")
     for wrong, case in cases.items():
@@ -170,11 +199,16 @@ def check_audit(answers, cases):
         "Λ = ½(α1ᵀ + 1αᵀ) − S + λI − Γ, and the bound is Σα + n·max(0, −smallest eigenvalue of Λ).",
     ),
 )
-def part_2a(answers):
+def part_2a(
+    answers,  # the student's `Answers`
+):
     check_bounds(answers, range(4))
 
 
-def check_bounds(answers, seeds):
+def check_bounds(
+    answers,  # the student's `Answers`
+    seeds,  # of problems
+):
     "Above the optimum, and not above what the smallest eigenvalue gives."
     for seed in seeds:
         S, labels = block_problem((4, 4), 0.1, seed)
@@ -203,7 +237,11 @@ def check_bounds(answers, seeds):
     expect(got <= 1e-6, f"{call} gives {got:.6g}; the smallest eigenvalue of Λ and tr X ≤ n already prove 0.")
 
 
-def read_case(got, n_least, call):
+def read_case(
+    got,  # what the student's function returned
+    n_least,  # objects that each block has, at least
+    call,  # the call, for sentences
+):
     "(S, labels, λ) that a student has built."
     expect(hasattr(got, "__len__") and len(got) == 3, f"{call} should give three things: S, labels, lam.")
     try:
@@ -219,7 +257,12 @@ def read_case(got, n_least, call):
     return S, labels, lam
 
 
-def check_blind(S, labels, lam, call):
+def check_blind(
+    S,  # (n, n) symmetric similarity
+    labels,  # (n,) a partition
+    lam,  # λ, the price of the trace
+    call,  # the call, for sentences
+):
     "The usual certificate fails clearly."
     _, gamma, slack = usual_certificate(S, labels, lam)
     low, size = np.linalg.eigvalsh(slack)[0], 1e-3 * max(lam, np.abs(S).max())
@@ -240,11 +283,16 @@ def check_blind(S, labels, lam, call):
         "which is what rank one makes of them. Take α = 0 and a small Λ, such as ½(I − P).",
     ),
 )
-def part_3a(answers):
+def part_3a(
+    answers,  # the student's `Answers`
+):
     check_blind_spots(answers, (2, 4))
 
 
-def best_value(S, lam):
+def best_value(
+    S,  # (n, n) symmetric similarity
+    lam,  # λ, the price of the trace
+):
     "The optimum of SDP-λ by the general solver; where there is none, as in a browser, by iteration to a gap of 10⁻⁶."
     import comparison_hc.flat as room
 
@@ -253,7 +301,10 @@ def best_value(S, lam):
     return room.sdp_lambda(S, lam, tol=1e-6).objective
 
 
-def check_blind_spots(answers, numbers):
+def check_blind_spots(
+    answers,  # the student's `Answers`
+    numbers,  # arguments of `blind_spot`: objects in a block, at least
+):
     "The partition is optimal as far as a solver sees, and the usual certificate fails."
     for n in numbers:
         call = f"blind_spot({n})"
@@ -277,11 +328,16 @@ def check_blind_spots(answers, numbers):
         "alpha, Gamma, Lambda with which you built S, in this order.",
     ),
 )
-def part_3b(answers):
+def part_3b(
+    answers,  # the student's `Answers`
+):
     check_rescue(answers, (2, 4))
 
 
-def check_rescue(answers, numbers):
+def check_rescue(
+    answers,  # the student's `Answers`
+    numbers,  # arguments of `blind_spot` and `rescue`: objects in a block, at least
+):
     "A certificate for the blind spot."
     for n in numbers:
         S, labels, lam = read_case(answers.function("blind_spot")(n), n, f"blind_spot({n})")
@@ -289,7 +345,11 @@ def check_rescue(answers, numbers):
         check_certificate(answers.function("rescue")(n), S, labels, lam, f"rescue({n})")
 
 
-def exact_value(S, labels, lam):
+def exact_value(
+    S,  # (n, n) similarity
+    labels,  # (n,) array, a partition
+    lam,  # λ, the price of the trace
+):  # `Fraction`
     "⟨S, X⟩ − λ tr X of a partition, in fractions: no rounding."
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     sums = (Fraction(sum(Fraction(float(S[i, j])) for i in g for j in g), len(g)) for g in groups)
@@ -307,11 +367,16 @@ def exact_value(S, labels, lam):
         "They meet at λ = n. Let λ be n and a small part of `gap` more: one cluster is better by λ − n.",
     ),
 )
-def part_4a(answers):
+def part_4a(
+    answers,  # the student's `Answers`
+):
     check_near(answers, (1e-2, 1e-5))
 
 
-def check_near(answers, gaps):
+def check_near(
+    answers,  # the student's `Answers`
+    gaps,  # largest gaps allowed, relative to max(1, |value of `labels`|)
+):
     "Another partition, quite different, is better by a positive amount of at most the gap."
     from comparison_hc.metrics import adjusted_rand_index
 

@@ -137,12 +137,18 @@ def leaderboard(
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-def miss(p, votes):
+def miss(
+    p,  # probability that a vote is right
+    votes,  # how many
+):
     "The probability that no more than half of the votes are right."
     return sum(comb(votes, right) * p**right * (1 - p) ** (votes - right) for right in range(votes // 2 + 1))
 
 
-def votes_for(p, risk):
+def votes_for(
+    p,  # probability that a vote is right, above ½
+    risk,  # with which the majority may be wrong, above 0
+):
     "The smallest odd number of votes."
     votes = 1
     while miss(p, votes) > risk:
@@ -161,23 +167,37 @@ def votes_for(p, risk):
         "Try k = 1, 3, 5, …; sum comb(k, r) * p**r * (1 - p)**(k - r) for r from 0 to (k - 1) // 2.",
     ),
 )
-def part_1a(answers):
+def part_1a(
+    answers,  # the student's `Answers`
+):
     check_votes(answers, [(0.8, 0.25), (0.8, 0.05), (0.8, 0.01), (0.7, 0.05), (0.99, 0.05), (0.6, 0.1)])
 
 
-def check_votes(answers, cases):
+def check_votes(
+    answers,  # the student's `Answers`
+    cases,  # pairs (p, risk)
+):
     "The smallest odd number of votes, by the exact tail."
     for p, risk in cases:
         expect_equal(answers.function("votes_needed")(p, risk), votes_for(p, risk), f"votes_needed({p}, {risk})")
 
 
-def most_patient(m, p, risk):
+def most_patient(
+    m,  # items in the tree
+    p,  # probability that an answer is right
+    risk,  # with which the search may be wrong
+):
     "Questions of the search with repeated votes."
     steps = (m - 1).bit_length()
     return steps * votes_for(p, risk / steps)
 
 
-def check_reliable(function, name, least=GOOD, **how):
+def check_reliable(
+    function,  # the student's, of (ask or people, vertices, parts, p, risk)
+    name,  # of the function, for sentences
+    least=GOOD,  # share of right searches that is needed
+    **how,  # arguments of `play`, `seeds` among them
+):  # (the call, for sentences; mean number; largest)
     "A search that is right often enough; returns the mean number of questions and the largest."
     m, p, n_people = how.get("m", 24), how.get("p", 0.8), how.get("n_people", 0)
     whom = "people" if n_people else "ask"
@@ -202,13 +222,21 @@ def check_reliable(function, name, least=GOOD, **how):
         "votes_needed(p, risk / steps) times; S &= set(parts[v][the answer given most often]).",
     ),
 )
-def part_1b(answers):
+def part_1b(
+    answers,  # the student's `Answers`
+):
     check_patient(answers, 24, 0.8, range(SEARCHES))
     patient = answers.function("patient", by_name=["ask", "vertices", "parts"])
     check_reliable(patient, "patient", least=0.55, p=0.7, risk=0.3, seeds=range(SEARCHES))  # each step has its share
 
 
-def check_patient(answers, m, p, seeds, shape="uniform"):
+def check_patient(
+    answers,  # the student's `Answers`
+    m,  # items in the tree
+    p,  # probability that an answer is right
+    seeds,  # of searches
+    shape="uniform",  # of the trees
+):
     "Right often enough, within steps times votes."
     call, _, most = check_reliable(
         answers.function("patient", by_name=["ask", "vertices", "parts"]), "patient", m=m, p=p, seeds=seeds, shape=shape
@@ -229,11 +257,17 @@ def check_patient(answers, m, p, seeds, shape="uniform"):
         "Ask about one pivot 50 times: {ask(v) for _ in range(50)} has one element for a stubborn person.",
     ),
 )
-def part_2a(answers):
+def part_2a(
+    answers,  # the student's `Answers`
+):
     check_stubborn(answers, 0.8, range(200, 216))
 
 
-def check_stubborn(answers, p, seeds):
+def check_stubborn(
+    answers,  # the student's `Answers`
+    p,  # probability that an answer is right
+    seeds,  # of respondents; odd ones are stubborn
+):
     "Told apart, with one error at most."
     errors = []
     for seed in seeds:
@@ -262,7 +296,9 @@ def check_stubborn(answers, p, seeds):
         "others around them in the same way.",
     ),
 )
-def part_2b(answers):
+def part_2b(
+    answers,  # the student's `Answers`
+):
     check_twins(answers, (3, 4, 7))
 
 
@@ -290,7 +326,10 @@ def left_outs(
     return {three: min(three, key=lambda out: size(three, out)) for three in combinations(range(n), 3)}
 
 
-def check_twins(answers, numbers):
+def check_twins(
+    answers,  # the student's `Answers`
+    numbers,  # of items
+):
     "Two trees that differ in one answer."
     for n in numbers:
         call = f"twins({n})"
@@ -313,11 +352,16 @@ def check_twins(answers, numbers):
         "new = [w * (p if i in named else 1 - p) for i, w in enumerate(weights)]; divide by sum(new).",
     ),
 )
-def part_3a(answers):
+def part_3a(
+    answers,  # the student's `Answers`
+):
     check_update(answers, [([0.25] * 4, [0, 1], 0.8), ([0.5, 0.25, 0.25], [2], 0.9), ([0.2, 0.8], [0, 1], 0.7)])
 
 
-def check_update(answers, cases):
+def check_update(
+    answers,  # the student's `Answers`
+    cases,  # rows (weights, candidates that the answer names, p)
+):
     "Weights after an answer."
     for weights, named, p in cases:
         new = np.array(weights) * np.where(np.isin(np.arange(len(weights)), named), p, 1 - p)
@@ -340,11 +384,20 @@ def check_update(answers, cases):
         "heaviest: then leave it out when you weigh the parts.",
     ),
 )
-def part_3b(answers):
+def part_3b(
+    answers,  # the student's `Answers`
+):
     check_survive(answers, 24, 0.8, range(300, 300 + SEARCHES), 22)
 
 
-def check_survive(answers, m, p, seeds, most, shape="uniform"):
+def check_survive(
+    answers,  # the student's `Answers`
+    m,  # items in the tree
+    p,  # probability that an answer is right
+    seeds,  # of searches
+    most,  # questions, on the mean
+    shape="uniform",  # of the trees
+):
     "Right often enough, with few questions on the mean."
     call, mean, _ = check_reliable(
         answers.function("survive", by_name=["ask", "vertices", "parts"]), "survive", m=m, p=p, seeds=seeds, shape=shape
@@ -364,11 +417,18 @@ def check_survive(answers, m, p, seeds, most, shape="uniform"):
         "Count for every pivot how often it was asked: ask = lambda v: people[count of v](v), then the count grows.",
     ),
 )
-def part_4a(answers):
+def part_4a(
+    answers,  # the student's `Answers`
+):
     check_crowd(answers, range(500, 500 + SEARCHES), 40)
 
 
-def check_crowd(answers, seeds, n_people, **how):
+def check_crowd(
+    answers,  # the student's `Answers`
+    seeds,  # of searches
+    n_people,  # how many there are to ask
+    **how,  # more arguments of `play`
+):
     "Right often enough, though each person always says the same."
     how = dict(seeds=seeds, stubborn=True, n_people=n_people, **how)
     call, mean, _ = check_reliable(answers.function("crowd", by_name=["people", "vertices", "parts"]), "crowd", **how)

@@ -153,7 +153,12 @@ class OutOfReach(Exception):
     "The answers cannot be asked any more: their process has ended. The text says why."
 
 
-def call_text(name, args, kwargs, by_name=()):
+def call_text(
+    name,  # of the function
+    args,  # tuple: its arguments by place
+    kwargs,  # dict: those by name
+    by_name=(),  # texts for the first arguments, in the place of their values
+):
     "A call as one writes it, short."
     given = [*by_name, *map(shown, args[len(by_name) :])] + [f"{key}={shown(value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(given)})"
@@ -162,8 +167,8 @@ def call_text(name, args, kwargs, by_name=()):
 def guarded(
     function,  # a student's
     call,  # the call as text
-    *args,
-    **kwargs,
+    *args,  # its arguments by place
+    **kwargs,  # its arguments by name
 ):
     "The result of a call, or `Wrong` that says what it raised."
     try:
@@ -229,9 +234,9 @@ class Assignment:
 class Feedback:
     "That a part is right."
 
-    assignment: str
-    part: str
-    title: str
+    assignment: str  # its name
+    part: str  # its name, such as "1a"
+    title: str  # of the part
     more: str = ""  # what there is to be said besides
 
     def __repr__(self):

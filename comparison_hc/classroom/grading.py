@@ -32,7 +32,7 @@ class Step:
     "A cell to be run, in the order of the source."
 
     name: str  # the part, or where it stands
-    text: str
+    text: str  # the cell
     part: str = ""  # the part that it answers, if it does
 
 
@@ -110,8 +110,8 @@ def _defines(text):
 class Result:
     "What became of a cell of tests."
 
-    part: str
-    hidden: bool
+    part: str  # such as "1a"
+    hidden: bool  # whether the tests are the teacher's only
     points: float  # reached
     of: float  # that could be reached
     said: str  # what is wrong; empty if nothing is

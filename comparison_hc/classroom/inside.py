@@ -60,7 +60,10 @@ class Remote:
     def __next__(self):
         return self.send(None)
 
-    def send(self, value):
+    def send(
+        self,
+        value,  # what `yield` gives there; None: as `next` does
+    ):  # what it yields
         "As a generator's."
         return self._link.ask({"do": "send", "handle": self._handle}, args=(value,))
 
@@ -196,13 +199,19 @@ class Link:
         self.reads, self.writes, self.serve, self.wait = reads, writes, serve, wait
         self.kept = {}  # handle -> value
 
-    def keep(self, value):
+    def keep(
+        self,
+        value,  # anything
+    ):
         "A handle for a value."
         handle = len(self.kept) + 1
         self.kept[handle] = value
         return handle
 
-    def write(self, message):
+    def write(
+        self,
+        message,  # what JSON can write
+    ):
         "Send a message whole."
         data = json.dumps(message).encode()
         if len(data) > LARGEST_MESSAGE:
@@ -229,7 +238,12 @@ class Link:
             data += more
         return data
 
-    def ask(self, request, args=(), kwargs=None):
+    def ask(
+        self,
+        request,  # dict with "do"
+        args=(),  # for the other side
+        kwargs=None,  # for the other side
+    ):  # what came
         "Send a request and wait for its answer, serving the other side meanwhile."
         given = {"args": encode(list(args), self.keep), "kwargs": encode(kwargs or {}, self.keep)}
         self.write({**request, **given})
@@ -244,7 +258,10 @@ class Link:
             else:
                 return decode(message["value"], self)
 
-    def answer(self, request):
+    def answer(
+        self,
+        request,  # dict with "do", "args" and "kwargs"
+    ):
         "Do what the other side asks, and send what comes of it."
         try:
             reply = {"value": encode(self._do(request), self.keep)}

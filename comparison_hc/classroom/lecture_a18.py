@@ -23,13 +23,18 @@ def frame(
     return dict(at=Frames(StepSettings(**settings)).firsts[item] + 2 * number)
 
 
-def first_wrong(**settings):  # number of the first question about the last item whose answer is wrong
+def first_wrong(
+    **settings,  # fields of `StepSettings`
+):  # number of the first question about the last item whose answer is wrong
     "Where a lie can be watched."
     last = watch(StepSettings(**settings))[0][-1]
     return next(number for number, q in enumerate(last.questions) if q.answer != q.truth)
 
 
-def total(settings, data):
+def total(
+    settings,  # `StepSettings`
+    data,  # what `step_data` returns for them
+):
     "Numbers of a run."
     return dict(
         total=sum(data["questions"]),
@@ -40,7 +45,10 @@ def total(settings, data):
     )
 
 
-def cost(low, high):
+def cost(
+    low,  # multiple of n log₂ n that they are above
+    high,  # multiple that they are below
+):  # function of (settings, data), for a `Step`
     "Numbers of a run, whose questions are between two multiples of n log₂ n, and whose tree is right."
 
     def numbers(settings, data):
@@ -50,7 +58,9 @@ def cost(low, high):
     return numbers
 
 
-def parts(holds):
+def parts(
+    holds,  # function of (sizes of the parts, places left by the answer)
+):  # function of (settings, data), for a `Step`
     "Numbers of candidates in the parts of the first question about the last item."
 
     def numbers(settings, data):
@@ -63,14 +73,20 @@ def parts(holds):
     return numbers
 
 
-def the_first_item(settings, data):
+def the_first_item(
+    settings,  # `StepSettings`
+    data,  # not read
+):
     "Three candidates, one question."
     first = watch(settings)[0][0]
     shown = dict(before=len(first.vertices), asked=len(first.questions))
     return shown, shown == dict(before=3, asked=1)
 
 
-def a_lie(settings, data):
+def a_lie(
+    settings,  # `StepSettings`
+    data,  # what `step_data` returns for them
+):
     "The belief in the true place before and after a wrong answer."
     last = watch(settings)[0][-1]
     number = next(at for at, q in enumerate(last.questions) if q.answer != q.truth)

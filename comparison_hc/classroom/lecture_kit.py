@@ -83,21 +83,21 @@ def read_address(
 class Step:
     "One question to the class, and the setting that answers it."
 
-    minutes: int
-    title: str
+    minutes: int  # that it takes
+    title: str  # as the page shows it
     ask: str  # before the link is opened
     see: str  # after; {name} is replaced by a computed number
     why: str  # Markdown, with a link to a section of the book
     numbers: object  # function of (settings, data) that returns (dict for `see`, whether what is claimed holds)
-    settings: dict = field(default_factory=dict)
-    place: dict = field(default_factory=dict)
+    settings: dict = field(default_factory=dict)  # fields of the dashboard's settings, as for `address`
+    place: dict = field(default_factory=dict)  # dict for `address`
 
 
 @dataclass(frozen=True)
 class Lecture:
     "Steps on one dashboard."
 
-    dashboard: str
+    dashboard: str  # its name, in `DASHBOARDS`
     steps: tuple  # of `Step`
 
     @property
@@ -105,12 +105,18 @@ class Lecture:
         "Of all steps."
         return sum(step.minutes for step in self.steps)
 
-    def link(self, number):
+    def link(
+        self,
+        number,  # of the step, from 0
+    ):
         "The address that sets the dashboard for a step."
         step = self.steps[number]
         return address(self.dashboard, step.place, **step.settings)
 
-    def seen(self, number):  # (text, whether it holds)
+    def seen(
+        self,
+        number,  # of the step, from 0
+    ):  # (text, whether it holds)
         "What is to be seen, with its numbers, from the dashboard's own function at the link's setting."
         kind, data_of = DASHBOARDS[self.dashboard]
         settings = kind(**self.steps[number].settings)

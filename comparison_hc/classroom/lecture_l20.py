@@ -21,13 +21,18 @@ def at(
     return curve.values[np.searchsorted(curve.breakpoints[1:-1], x, side="right")]
 
 
-def best(curve):  # (least loss, middle of the first stretch that has it)
+def best(
+    curve,  # `PiecewiseLoss`
+):  # (least loss, middle of the first stretch that has it)
     "Where a curve is lowest."
     least = int(curve.values.argmin())
     return curve.values[least], curve.breakpoints[least : least + 2].mean()
 
 
-def claims(holds, x=None):
+def claims(
+    holds,  # function of the numbers, by name: whether the claim is true
+    x=None,  # where the loss is read, in [0, 1]; None: at 0
+):  # function of (settings, data), for a `Step`
     "Numbers: losses at both ends, at the best place and at a place x, on the task and on average."
 
     def numbers(settings, data):

@@ -247,7 +247,10 @@ class Sandbox:
 class Names:
     "What the cells of a sandbox have defined."
 
-    def __init__(self, sandbox):
+    def __init__(
+        self,
+        sandbox,  # `Sandbox` that is asked
+    ):
         self._sandbox = sandbox
 
     def __contains__(self, name):

@@ -46,7 +46,7 @@ class SourceCell:
     kind: str  # "given", "solution", "tests", "hidden" or "teacher"
     part: str  # "1a" for solutions and tests; empty otherwise
     text: str  # the cell
-    is_code: bool
+    is_code: bool  # whether it is one of code
     points: int = 0  # of tests
 
 

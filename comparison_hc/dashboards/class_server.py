@@ -70,7 +70,9 @@ def numbered(
     return f'{{"number":{json.dumps(number)},{zlib.decompress(payload).decode()[1:]}'
 
 
-def page_policy(host):
+def page_policy(
+    host,  # and port of the server, as in the address
+):
     "What a page may load: from here only, and talk to its own server only."
     own = "'self' 'unsafe-inline' 'unsafe-eval'"
     return f"default-src 'none'; script-src {own}; style-src {own}; img-src data: blob:; connect-src 'self' ws://{host}"
@@ -234,14 +236,19 @@ def handlers():  # (class for pages, class for talks)
     return Page, Library, Talk
 
 
-def with_addresses(page, room):
+def with_addresses(
+    page,  # HTML of the home page
+    room,  # `Room`
+):
     "The home page with the addresses of this room."
     for name in room.dashboards:
         page = page.replace(f'href="{name}"', f'href="{escape(room.where(name))}"')
     return page
 
 
-def name_form(room):
+def name_form(
+    room,  # `Room`
+):
     "HTML that asks for a name."
     return f"""<form action="ask"><input type="hidden" name="token" value="{escape(room.token)}">
 <input type="hidden" name="new" value="1"><p><label>Your name, or what you want to be called:
@@ -249,7 +256,10 @@ def name_form(room):
 <p>Your answers are kept under this name, on the machine of whoever gave you the address of this page.</p></form>"""
 
 
-def is_that_you(room, person):
+def is_that_you(
+    room,  # `Room`
+    person,  # the name
+):
     "HTML that asks somebody whose name has answered before."
     here = escape(room.where("ask", person=person))
     return f"""<p>Somebody called {escape(person)} has answered here. <a href="{here}">That was me: go on</a>, or

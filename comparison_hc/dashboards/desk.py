@@ -41,7 +41,7 @@ class Job:
     frames: list = field(default_factory=list)  # (kind, bytes) of events
     readers: dict = field(default_factory=dict)  # the readers who wait, as keys
     hand: object = None  # that computes it
-    began: float = 0.0
+    began: float = 0.0  # when its hand began, in seconds of the desk's clock
     spent: float = 0.0  # seconds of a processor that the hand had used when it began
     stage: int = 0  # FRESH, REST or LONG
     at: object = None  # the hand that has a part of it

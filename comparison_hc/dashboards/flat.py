@@ -32,7 +32,10 @@ class FlatInstance(Draw):
 
     depends = dict(model=_MODEL, sample=(*_MODEL, "kind", "a"), found=_ALL)
 
-    def stream(self, use):
+    def stream(
+        self,
+        use,  # one of `STREAMS`
+    ):
         "The random numbers for one use."
         return random_stream(self.settings.seed, use, STREAMS)
 

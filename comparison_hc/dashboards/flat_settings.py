@@ -42,7 +42,9 @@ check_a = partial(check_number, low=-20, high=20)
 check_epsilon = partial(check_number, low=0, high=1, open_low=True)
 
 
-def every_k_text(value):
+def every_k_text(
+    value,  # whether SDP-k is solved for the whole range
+):
     "The switch in words."
     return "always" if value else "if needed"
 

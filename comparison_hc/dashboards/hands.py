@@ -220,11 +220,19 @@ class Hand:
         except OSError:  # it has ended; the thread says so
             pass
 
-    def begin(self, number, request, pauses=False):
+    def begin(
+        self,
+        number,  # of the order; its events bear it
+        request,  # dict, as for `Worktable.answer`
+        pauses=False,  # whether to stop at the first picture
+    ):
         "Compute this, or up to the picture."
         self._write(dict(number=number, request=request, pauses=pauses))
 
-    def stop(self, number):
+    def stop(
+        self,
+        number,  # of the order
+    ):
         "Compute nothing."
         self._write(dict(number=number, request=None))
 

@@ -78,15 +78,24 @@ class Try:
     words: str  # what to see there
     changed: dict  # {name of a setting: value}; all others are as the page begins
 
-    def message(self, settings):
+    def message(
+        self,
+        settings,  # `Settings` class of the page
+    ):
         "The changed settings as the page sends them."
         return {name: value for name, value in settings(**self.changed).message().items() if name in self.changed}
 
-    def fits(self, values):
+    def fits(
+        self,
+        values,  # {name of a control: list of values}
+    ):
         "Whether a page with these values of its controls can show it."
         return all(value in values.get(name, [value]) for name, value in self.changed.items())
 
-    def button(self, message):
+    def button(
+        self,
+        message,  # settings as the page sends them
+    ):
         "HTML that puts the whole page there."
         sent = escape(dumps(message, ensure_ascii=False))
         return f'<button type="button" data-preset="{sent}" title="{escape(self.words)}">{self.name}</button>'
@@ -127,7 +136,13 @@ class LivePage:
     words: dict = field(default_factory=dict)  # {word: what it means}, in HTML
     sources: tuple = ()  # of `Source`: paper, statements, proofs, checks and notebooks behind it
 
-    def spec(self, values, start, about, pages=None):
+    def spec(
+        self,
+        values,  # {name of a control: list of values}
+        start,  # `Settings` where the page begins
+        about,  # the paragraph under the title
+        pages=None,  # `Pages`, or None
+    ):
         "What the page has to know before the first event; `pages` as for `sources_html`."
         controls = controls_html(self.settings, values, start)
         parts = dict(title=self.title, about=about, controls=controls, **self.parts(start))
@@ -155,7 +170,10 @@ class LivePage:
         read = f"settings = {name}.from_message(json.loads('SETTINGS'))"
         return "\n".join(["import json", "", *imports, "", read, f"found = {made}(settings)", "print(found)", ""])
 
-    def widget(self, **start):
+    def widget(
+        self,
+        **start,  # {name of a setting: value}
+    ):
         "The live page, for a notebook; `start` has fields of the settings. Needs the extra `dashboard`."
         memory = {}
 
@@ -168,7 +186,11 @@ class LivePage:
         spec = self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside())
         return dashboard_widget(self.name, spec, work)
 
-    def answers(self, values, progress=None):
+    def answers(
+        self,
+        values,  # {name of a control: list of values}
+        progress=None,  # called with (settings done, settings in all)
+    ):
         "Events of all settings, by the texts of their values as JavaScript writes them."
         names = [name for name, each in values.items() if len(each) > 1]
         grid = [dict(zip(values, chosen)) for chosen in product(*values.values())]
@@ -189,7 +211,12 @@ class LivePage:
         "Under which a stored answer is found."
         return tuple(key_text(chosen[name]) for name in names)
 
-    def static(self, progress=None, values=None, pages=None):
+    def static(
+        self,
+        progress=None,  # function, or None
+        values=None,  # as for `answers`; None: those that the settings name for it
+        pages=None,  # `Pages`; None: where `COMPARISON_HC_BOOK` says
+    ):
         "The same page with stored answers; `progress` is called with (settings done, settings in all)."
         values = values or self.settings.values("stored")
         data = self.answers(values, progress)

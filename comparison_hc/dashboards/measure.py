@@ -28,7 +28,10 @@ class Axis:
     words: str  # under the axis
     text: object = "{:g}".format  # function of a value that gives its text
 
-    def signals(self, settings):
+    def signals(
+        self,
+        settings,  # `Settings` of the page
+    ):
         "What the chart has to know to stand on this axis at these settings."
         places = [self.place(value) for value in self.ticks]
         texts = [self.text(value) for value in self.ticks]

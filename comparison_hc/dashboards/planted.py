@@ -39,7 +39,10 @@ class PlantedInstance(Draw):
 
     depends = dict(model=_MODEL, asked=_MODEL, answers=(*_MODEL, "p"), given=(*_MODEL, "p"))
 
-    def stream(self, use):
+    def stream(
+        self,
+        use,  # one of `STREAMS`
+    ):
         "The random numbers for one use."
         return random_stream(self.settings.seed, use, STREAMS)
 

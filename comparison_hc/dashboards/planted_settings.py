@@ -35,12 +35,18 @@ AGAINST = {"δ/σ": "snr", "p": "p"}  # what a curve can be drawn over, and the 
 SNR_HELP = "signal to noise: what two objects lose in similarity at every level, in standard deviations"
 
 
-def check_snr(value, name):
+def check_snr(
+    value,  # what was received
+    name,  # its name in the message
+):
     "At least 0; infinity for σ = 0."
     return value if is_real(value) and value == inf else check_number(value, name, 0)
 
 
-def check_methods(value, name):
+def check_methods(
+    value,  # what was received
+    name,  # its name in the message
+):
     "Names of methods, in the order of the figure."
     require(isinstance(value, (tuple, list)), name, "a list of names", value)
     for each in value:
@@ -48,7 +54,9 @@ def check_methods(value, name):
     return tuple(each for each in planted_methods if each in value)
 
 
-def snr_text(value):
+def snr_text(
+    value,  # δ/σ
+):
     "δ/σ as the page writes it."
     return "∞ (σ = 0)" if value == inf else f"{value:g}"
 
@@ -103,6 +111,7 @@ class PlantedSettings(Settings):
         range(2),
         unit="which draw",
     )
+    # names of those that run
     methods: tuple = setting(("SL", "CL", "4K–AL, self-pairs", "4–AL", "4–AL–I3"), check_methods, name="methods")
     drawn: str = setting("4–AL", one_of(planted_methods), name="drawn")  # whose tree is drawn
     against: str = setting(

@@ -83,7 +83,7 @@ class Question:
 class Insertion:
     "How one item found its place."
 
-    item: int
+    item: int  # its number
     vertices: tuple  # of the tree it met, parents first: (vertex, left child, right child), −1 for none
     questions: tuple  # `Question`s
     shares: tuple  # of every vertex, in the order of `vertices`; one row more than questions; each adds up to 1

@@ -56,7 +56,9 @@ def own_address():  # text
             return socket.gethostname()
 
 
-def is_loopback(host):
+def is_loopback(
+    host,  # name or IP address
+):
     "Whether only this machine can reach a server that listens there."
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -134,19 +136,23 @@ class Room:
     "A class and what it shares."
 
     dashboards: dict  # {name: `Dashboard`}
-    host: str
-    port: int
-    token: str
-    items: str = "animals"
-    folder: Path = Path("answers")
+    host: str  # name or IP address where the server listens
+    port: int  # where it listens
+    token: str  # who has it may come in
+    items: str = "animals"  # what the page `ask` asks about
+    folder: Path = Path("answers")  # of the answers
     pages: dict = None  # from `make_pages`
-    desk: Desk = None
+    desk: Desk = None  # gives work to the hands; None at first
 
     def __post_init__(self):
         self.readers = set()
         self.n_refused = 0
 
-    def where(self, page="", **more):
+    def where(
+        self,
+        page="",  # its name; empty for the home page
+        **more,  # further words of the address
+    ):
         "An address inside."
         return f"./{page}?{urlencode(dict(token=self.token, **more))}"
 
@@ -156,7 +162,10 @@ class Room:
         host = self.host if is_loopback(self.host) else own_address()
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
 
-    def journal(self, person):
+    def journal(
+        self,
+        person,  # the name
+    ):
         "The file of a person's answers."
         return default_journal(self.items, person, self.folder)
 
@@ -186,7 +195,11 @@ class Room:
         path = str(self.journal(person).resolve())
         return Job("ask", dict(items=self.items, journal=path, person=person, wish=wish), shared=False)
 
-    def start(self, name, **settings):  # dict
+    def start(
+        self,
+        name,  # of a page
+        **settings,  # those that differ
+    ):  # dict
         "The settings with which a page begins, or others, as the page sends them."
         return live_page(self.dashboards[name].module).settings(**settings).message()
 

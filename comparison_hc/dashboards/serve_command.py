@@ -79,7 +79,10 @@ def run_home(
         (stop or threading.Event()).wait()
 
 
-def serve_command(args, stop=None):
+def serve_command(
+    args,
+    stop=None,  # `threading.Event`; None for Ctrl-C only
+):
     "Serve until Ctrl-C, or until the event `stop`."
     from comparison_hc.dashboards.class_server import serve_class
 

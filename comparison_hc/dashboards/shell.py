@@ -118,5 +118,9 @@ def message_value(
     return "inf" if value == inf else value
 
 
-def no_step(text, done=0, total=0):
+def no_step(
+    text,  # what is done
+    done=0,  # steps done
+    total=0,  # steps in all; 0: unknown
+):
     "Nobody watches."

@@ -60,7 +60,10 @@ class Source:
     paper: str = ""  # "F19", "N20", "A18" or "L20"
     item: str = ""  # such as "Theorem 1", as the theory index has it
 
-    def html(self, pages):
+    def html(
+        self,
+        pages,  # `Pages`, or None
+    ):
         "A line of the list."
         number = self.page.rpartition("/")[2].partition("_")[0]
         notebook = linked(f"notebook {number}", f"{self.page}{'.html' if pages and pages.is_book else '.ipynb'}", pages)

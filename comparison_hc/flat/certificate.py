@@ -67,7 +67,10 @@ class Blocks:
         self.slope = (self.sizes / self.sizes[labels][:, None] + 1) / 2
         self.rounding = 8 * (self.n + 8) * np.finfo(float).eps * max(np.abs(S).max(), np.finfo(float).tiny)
 
-    def row_sums(self, lam):  # (n, k), 0 inside the blocks
+    def row_sums(
+        self,
+        lam,  # λ, any real number
+    ):  # (n, k), 0 inside the blocks
         "Step 4."
         return np.where(self.other, self.at_zero - lam * self.slope, 0)
 
@@ -75,17 +78,27 @@ class Blocks:
         "The largest λ at which no row sum is negative, less what rounding can hide; ∞ for one cluster."
         return np.min((self.at_zero - self.sizes * self.rounding) / self.slope, where=self.other, initial=np.inf)
 
-    def additive(self, r):  # (n, k) u with Γ_ij = u_i,m + u_j,l for i in block l and j in block m
+    def additive(
+        self,
+        r,  # (n, k) sums of row i over block m, 0 inside the blocks
+    ):  # (n, k) u with Γ_ij = u_i,m + u_j,l for i in block l and j in block m
         "Block row sums r, perhaps with negative entries; linear in r."
         shared = (self.Z.T @ r) / np.outer(self.sizes, self.sizes) / 2
         return np.where(self.other, r / self.sizes - shared[self.labels], 0)
 
-    def rank_one(self, r):  # (n, k) v with Γ_ij = v_i,m v_j,l for i in block l and j in block m
+    def rank_one(
+        self,
+        r,  # (n, k) row sums ≥ 0, 0 inside the blocks
+    ):  # (n, k) v with Γ_ij = v_i,m v_j,l for i in block l and j in block m
         "Block row sums r; non-negative."
         totals = self.Z.T @ r
         return r / np.sqrt(np.where(totals > 0, totals, np.inf))[self.labels]
 
-    def with_row_sums(self, G, r):  # (n, n) G
+    def with_row_sums(
+        self,
+        G,  # (n, n) symmetric, ≥ 0; overwritten
+        r,  # (n, k) row sums ≥ 0, 0 inside the blocks
+    ):  # (n, n) G
         "The non-negative guess G made exact, in place: what is too much is scaled down, what is missing added."
         G *= self.other[:, self.labels]
         sums = G @ self.Z
@@ -182,7 +195,10 @@ class Dual:
         lowest_entry = (least + least.T)[pairs] - 2 * b.rounding
         return min(np.min(lowest_entry / (slope + slope.T)[pairs]), b.highest())
 
-    def raised(self, lam):  # (n, n), a new array
+    def raised(
+        self,
+        lam,  # λ
+    ):  # (n, n), a new array
         "S + Γ for λ, up to what (I−P) takes away."
         b = self.blocks
         if b.k == 1 or self.form == "additive":
@@ -196,14 +212,20 @@ class Dual:
         M += b.S
         return M
 
-    def needs(self, lam):  # (eigenvalue, its uncertainty)
+    def needs(
+        self,
+        lam,  # λ
+    ):  # (eigenvalue, its uncertainty)
         "The largest eigenvalue of (I−P)(S+Γ)(I−P) outside P's range, for the Γ of λ."
         M = self.raised(lam)
         complement(self.blocks, M)
         value, unsure = top_eigenvalue(M)
         return value, unsure + 4 * self.blocks.n * self.blocks.rounding
 
-    def proves(self, lam):  # bool
+    def proves(
+        self,
+        lam,  # λ, any number
+    ):  # bool
         "Whether λ, with its Γ, is proved to satisfy the KKT system strictly."
         if not (np.isfinite(lam) and lam <= self.limit):
             return False
@@ -217,7 +239,12 @@ class Dual:
         M.flat[:: self.blocks.n + 1] += lam
         return positive_definite(M, rounding)
 
-    def lowest(self, lam, base, attempts=8):  # float, or None if nothing is proved
+    def lowest(
+        self,
+        lam,  # a λ whose Γ is looked at first, or None; the additive form does without
+        base,  # (eigenvalue, its uncertainty) that the additive Γ needs
+        attempts=8,  # how many λ are tried at most
+    ):  # float, or None if nothing is proved
         "The smallest λ found that is proved, from λ or, where that is None, from what the additive Γ needs."
         widen = 1
         if self.form == "additive":
@@ -237,7 +264,13 @@ class Dual:
                 value = found
         return None
 
-    def widened(self, low, high, lam, base):  # (low, high)
+    def widened(
+        self,
+        low,  # lower end of what is proved so far; ∞ for nothing
+        high,  # upper end; −∞ for nothing
+        lam,  # a λ that the interval should contain, or None
+        base,  # as in `lowest`; None for k = n
+    ):  # (low, high)
         "The proved interval (empty where low > high), made wider by what this form proves."
         if self.blocks.k == self.blocks.n:
             return -np.inf, self.limit
@@ -286,7 +319,10 @@ class Certificate:
         "The matrix of its partition."
         return cluster_matrix(self.labels)
 
-    def proves(self, lam):
+    def proves(
+        self,
+        lam,  # λ
+    ):  # bool
         "Whether this λ is in the proved interval."
         return self.holds and self.lam_low <= lam <= self.lam_high
 

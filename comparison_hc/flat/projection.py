@@ -119,7 +119,10 @@ class Spectrahedron:
         self.clipped = np.zeros(0)  # eigenvalues of the last Y that are not 0, ascending
         self.rng = np.random.default_rng(0)
 
-    def follow(self, other):
+    def follow(
+        self,
+        other,  # `Spectrahedron` for as many objects
+    ):
         "Search where another projection ended."
         self.rank = other.rank
         self.values = other.values

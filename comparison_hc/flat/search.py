@@ -87,7 +87,7 @@ ROUNDS = ((5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (5e-3, 0.04), (2e-3, 0.025
 class SpurStep:
     "One k of the search."
 
-    k: int
+    k: int  # number of clusters
     objective: float  # SPUR objective (after iterations that of the last X ⪰ 0), or nan where it was not computed
     how: str  # "certificate", "iteration", or "not needed: at most 1"
     gap: float  # relative duality gap of X_k; nan where it was not computed
@@ -168,12 +168,19 @@ class Search:
     rng: np.random.Generator
     progress: object = None  # told of every iteration; a `WorkShare` also of how many are to come
 
-    def expect(self, iterations):
+    def expect(
+        self,
+        iterations,  # how many
+    ):
         "Say how many iterations are to come, nearly, to whoever wants to know."
         if isinstance(self.progress, WorkShare):
             self.progress.expect(iterations)
 
-    def promising(self, most=24, tries=5):  # ([k, …], eigenvectors)
+    def promising(
+        self,
+        most=24,  # how many eigenvalues at most
+        tries=5,  # how many k at most
+    ):  # ([k, …], eigenvectors)
         "Numbers of clusters at the largest relative steps of the centred S's spectrum, in falling order."
         values, vectors = leading_eigenvectors(self.S, min(most, len(self.S) - 1))
         if len(values) < 2:
@@ -182,7 +189,10 @@ class Search:
         order = [int(g) + 2 for g in np.argsort(-gaps, kind="stable") if gaps[g] > 0.02][:tries]
         return order or [2], vectors
 
-    def width(self, certificate):
+    def width(
+        self,
+        certificate,  # `Certificate`
+    ):  # float
         "How wide the proved prices are inside [λ_min, λ_max], as ln(upper/lower); −1 where they do not meet."
         lower, upper = sorted((self.lam_min, self.lam_max))
         low, high = max(certificate.lam_low, lower), min(certificate.lam_high, upper)
@@ -203,11 +213,20 @@ class Search:
         good = solution.how == "certificate" and self.width(solution.certificate) >= 0
         return {k: solution.certificate} if good else {}, {k: solution}
 
-    def solved(self, k, tol, start=None, certificate=True):
+    def solved(
+        self,
+        k,  # number of clusters
+        tol,  # relative duality gap to reach
+        start=None,  # `SDPSolution` that was iterated: the iteration starts there
+        certificate=True,  # whether to try a candidate partition first
+    ):  # `SDPSolution`
         "SDP-k to a relative gap."
         return sdp_k(self.S, k, tol, self.max_iter, self.rng, start, certificate, self.progress)
 
-    def traces(self, known):
+    def traces(
+        self,
+        known,  # {k: `SDPSolution` of SDP-k}, perhaps empty
+    ):  # (trace at λ_min, trace at λ_max)
         "Traces of SDP-λ at both prices, from a solution of SDP-k if there is one."
         start, tol = next(iter(known.values()), None), max(self.tol, 5e-2)
         traces = []
@@ -217,7 +236,11 @@ class Search:
             traces.append(solution_trace(solution))
         return tuple(traces)
 
-    def solve_all(self, ks, known):
+    def solve_all(
+        self,
+        ks,  # numbers of clusters
+        known,  # {k: `SDPSolution` of SDP-k}, perhaps empty
+    ):
         "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then in rounds those that can still win."
         found, start = {}, next(iter(known.values()), None)
         for rough, near in ROUNDS:
@@ -240,7 +263,10 @@ class Search:
                 break
         return found
 
-    def by_proof(self, proofs):  # `SpurResult`
+    def by_proof(
+        self,
+        proofs,  # {k: `Certificate`}, at least one
+    ):  # `SpurResult`
         "The result where certificates hold inside the printed range of prices."
         k = max(sorted(proofs), key=lambda k: self.width(proofs[k]))
         steps = [SpurStep(j, 1.0, "certificate", 0.0) for j in proofs]
@@ -251,7 +277,12 @@ class Search:
         solution = proved_solution("SDP-k", k, proofs[k])
         return SpurResult(k, proofs[k].labels, 1.0, solution, steps, self.lam_min, self.lam_max, None, None)
 
-    def by_objective(self, found, trace_min, trace_max):  # `SpurResult`
+    def by_objective(
+        self,
+        found,  # as `solve_all` returns it
+        trace_min,  # trace of SDP-λ's solution at λ_min
+        trace_max,  # the same at λ_max
+    ):  # `SpurResult`
         "The result where the SDPs were solved: largest objective, then widest proved interval, then smallest k."
 
         def rank(k):

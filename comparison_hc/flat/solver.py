@@ -101,7 +101,10 @@ class Problem:
         b = rest + float((values - self.price).sum())
         return b, b
 
-    def filled(self, X):
+    def filled(
+        self,
+        X,  # (n, n) X ⪰ 0 whose rows and trace are feasible
+    ):  # (n, n)
         "X ⪰ 0 with rows and trace as they must be, its n(k − 1) most negative entries mended; new ones are small."
         many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
         level = max(-np.partition(X, many, axis=None)[many], 0.0)
@@ -123,7 +126,10 @@ class Problem:
         X.flat[:: self.n + 1] += t * self.diagonal
         return np.maximum(X, 0, out=X)
 
-    def feasible(self, X):
+    def feasible(
+        self,
+        X,  # (n, n) X ⪰ 0 whose rows and trace are feasible
+    ):  # (n, n)
         "A feasible point near X, which may have negative entries."
         return self.stepped(self.filled(X))
 
@@ -132,16 +138,16 @@ class Problem:
 class Iteration:
     "Where ADMM between {X ⪰ 0, X1 = 1, …} and {X ≥ 0} stands, and the best it has proved."
 
-    problem: Problem
+    problem: Problem  # what is solved
     V: np.ndarray  # (n, n) Z + U; Z ≥ 0 is its positive part, U ≤ 0 its negative part, and Γ = −ρU
     rho: float  # penalty
-    n_iter: int = 0
+    n_iter: int = 0  # iterations done
     best: object = None  # (n, n) feasible X with the largest value
     value: float = -np.inf  # its value
     bound: float = np.inf  # the least upper bound
     gamma: object = None  # the Γ that proved it
     hope: tuple = (np.inf, None)  # the least bound that was not worth a proof, nearly, and its Γ
-    residuals: tuple = (np.inf, np.inf)
+    residuals: tuple = (np.inf, np.inf)  # relative primal and dual residual at the last check
     tau: float = 0.0  # threshold of the last projection; τρ is the price of the trace
 
     @property
@@ -213,8 +219,7 @@ class Iteration:
         if bound == np.inf and about < self.hope[0]:
             self.hope = about, gamma
         self._use(bound, gamma)
-        if tol is None and self.hope[0] < self.bound:
-            # the last check: what was not worth it then may be the best there is
+        if tol is None and self.hope[0] < self.bound:  # the last check: what was not worth it may be the best
             self._use(problem.bound(self.hope[1])[1], self.hope[1])
         primal, dual = np.linalg.norm(X - Z) / np.linalg.norm(X), self.rho * np.linalg.norm(Z - Z_before)
         self.residuals = float(primal), float(dual)
@@ -251,8 +256,7 @@ class SDPSolution:
     converged: bool = True  # whether the gap is below the tolerance
     residuals: tuple = (0.0, 0.0)  # relative primal and dual residual of the last iteration
     dual: object = field(default=None, repr=False)  # (n, n) Γ behind `bound`, after iterations
-    # (r,) after iterations: those above 0 of the last X ⪰ 0, ascending, that of the constant vector left out
-    eigenvalues: object = field(default=None, repr=False)
+    eigenvalues: object = field(default=None, repr=False)  # (r,) of the last X ⪰ 0 less J/n, above 0, ascending
     _X: object = field(default=None, repr=False)
     _end: object = field(default=None, repr=False)  # V, ρ and the projection that the iteration ended with
 

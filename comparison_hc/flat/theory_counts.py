@@ -60,7 +60,12 @@ def theorem_successes(
     false_passes=0.001,
     power="a case passes with probability above 0.8 where one instance of 40n fails (quick run, n = 40)",
 )
-def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTANTS, rng=0):
+def theorem_holds_with_numbers(
+    quick=True,
+    false_passes=0.001,
+    constants=CONSTANTS,  # c₁, …, c₄; c₁ is not used
+    rng=0,
+):
     "Lower bound of the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold."
     seed, rng = rng, as_rng(rng)
     settings = [(40, 1.0, 0.95)] if quick else [(40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)]
@@ -160,7 +165,11 @@ def answers_carry_few_bits(quick=True):
     r"for equal clusters and $\delta=1$ they are equivalent",
     "deterministic",
 )
-def few_clusters(quick=True, exponent=0.5, rng=0):
+def few_clusters(
+    quick=True,
+    exponent=0.5,  # of n/ln n; ½ in the remark
+    rng=0,
+):
     "k against (n/ln n)^exponent per c₁: random sizes, then equal ones with δ = 1."
     seed, rng = rng, as_rng(rng)
     rows = []
@@ -221,7 +230,12 @@ def items_in_questions(quick=True):
     false_passes=0.001,
     power="true rates of 0.97 and 0.03 pass with probability above 0.97 each (quick run)",
 )
-def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
+def some_item_is_missed(
+    quick=True,
+    false_passes=0.001,
+    n_objects=200,  # n
+    rng=0,
+):
     "Bounds of the rate at which an item is missed; the numbers from the share of questions with an item."
     seed, n = rng, n_objects
     rng = as_rng(rng)

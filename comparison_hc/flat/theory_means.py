@@ -323,7 +323,15 @@ def block_averages(
     "Monte Carlo",
     confidence=0.999,
 )
-def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2, epsilon=0.6, delta=0.5, rng=0):
+def drawn_mean_similarity(
+    quick=True,
+    confidence=0.999,
+    sizes=(12, 8, 5),  # (k,) cluster sizes
+    p=0.2,  # probability that a question is observed
+    epsilon=0.6,  # ε
+    delta=0.5,  # δ in (0, 1)
+    rng=0,
+):
     "Student's interval for the average of every block against the table."
     from scipy.stats import expon, uniform
 

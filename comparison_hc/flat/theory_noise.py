@@ -149,7 +149,12 @@ def bound_sides(
     false_passes=0.001,
     power=POWER,
 )
-def sample_noise_is_bounded(quick=True, false_passes=0.001, share=1.0, rng=0):
+def sample_noise_is_bounded(
+    quick=True,
+    false_passes=0.001,
+    share=1.0,  # of Bernstein's t: the bound that is checked
+    rng=0,
+):
     "Rates at which `share`·t and 0.3 of it are exceeded, against 1/n and 0.9."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -199,7 +204,12 @@ def similarity_noise_unit(
     false_passes=0.001,
     power=POWER,
 )
-def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILARITY_CONSTANT, rng=0):
+def similarity_noise_is_bounded(
+    quick=True,
+    false_passes=0.001,
+    constant=SIMILARITY_CONSTANT,  # of the bound, in units of m ε √(ln n / n³)
+    rng=0,
+):
     "Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -272,7 +282,11 @@ def theorem_settings(
     r"$m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough",
     "deterministic",
 )
-def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
+def conditions_open_the_interval(
+    quick=True,
+    with_epsilon=True,  # whether ε stands in the second term of the lower end
+    rng=0,
+):
     "Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own."
     seed, rows = rng, []
     for (n, epsilon, delta, n_min, ratio), sharp in product(theorem_settings(quick, as_rng(rng)), (False, True)):
@@ -308,7 +322,12 @@ def deviation_bound(
     false_passes=0.001,
     power=POWER,
 )
-def row_means_are_close(quick=True, false_passes=0.001, constant=1.0, rng=0):
+def row_means_are_close(
+    quick=True,
+    false_passes=0.001,
+    constant=1.0,  # of the estimate: the bound that is checked
+    rng=0,
+):
     "Rates at which `constant` times the estimate and 0.25 of it are exceeded, against 1/n and 0.9."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120

@@ -25,7 +25,7 @@ def recovered_on_interval(
     n_comparisons,  # m
     epsilon,  # ε
     delta,  # δ
-    constants=CONSTANTS,
+    constants=CONSTANTS,  # c₁, …, c₄; c₁ and c₂ are not used
 ):  # bool
     "Whether X* is proved to be the unique optimum at both ends of the interval of Theorem 1."
     low, high = theorem_interval(len(S), n_comparisons, epsilon, delta, int(bincount(labels).min()))

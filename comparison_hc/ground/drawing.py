@@ -173,7 +173,10 @@ class ChartLook:
         self.colours = alt.Scale(domain=classes, range=[COLOURS[i % 8] for i in numbers])
         self.shapes = alt.Scale(domain=classes, range=[SHAPES[(i + i // 8) % 8] for i in numbers])
 
-    def colour(self, field):
+    def colour(
+        self,
+        field,  # column with the class, null where classes meet
+    ):
         "A branch's colour: its class's, grey where classes meet, and one grey for all where there are no classes."
         import altair as alt
 

@@ -65,7 +65,7 @@ FEW_ROWS = 19  # below which a lonely first line is a header with less than 95% 
 class HeaderVerdict:
     "What the first line of a file is taken for."
 
-    is_header: bool
+    is_header: bool  # whether it names the columns
     doubt: str | None = None  # why it might be otherwise, in words; None if there is no doubt
 
     def note(

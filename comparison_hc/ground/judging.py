@@ -234,11 +234,11 @@ class Check:
     kind: str  # one of `KINDS`
     confidence: float | None  # Monte Carlo that encloses: a true statement holds with at least this probability
     erratum: str | None  # what is wrong with the printed statement
-    holds: bool
+    holds: bool  # whether every row holds, and there is no error
     margin: float  # smallest of the table; NaN if the check raised
     table: object  # `pandas.DataFrame`: what each row is about, left, relation, right, tol, margin, holds
     random: dict | None  # {"seed": …, "what": …}
-    seconds: float
+    seconds: float  # that the run took
     options: dict = field(default_factory=dict)  # keyword arguments of the run
     error: str | None = None  # type and text of the exception, if the check raised
     false_passes: float | None = None  # Monte Carlo with a target: a false statement passes at most so often

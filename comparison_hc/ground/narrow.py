@@ -91,7 +91,10 @@ class Fetched:
         self.packages, self.fetch, self.loaded, self.place = packages, fetch, loaded, place
         self.home = {module: name for name, entry in packages.items() for module in entry["imports"]}
 
-    def bring(self, name):
+    def bring(
+        self,
+        name,  # of the package
+    ):
         "A package after what it needs."
         if name in self.loaded:
             return
@@ -101,7 +104,12 @@ class Fetched:
         with zipfile.ZipFile(BytesIO(self.fetch(self.packages[name]["file_name"]))) as file:
             file.extractall(self.place)
 
-    def find_spec(self, module, path=None, target=None):
+    def find_spec(
+        self,
+        module,  # its full name
+        path=None,  # not used
+        target=None,  # not used
+    ):  # module spec, or None
         "What `sys.meta_path` asks, after all others."
         name = self.home.get(module)
         if name is None or name in self.loaded:

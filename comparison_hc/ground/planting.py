@@ -167,7 +167,7 @@ OUTCOMES = ("found", "not found", "stopped", "too late")
 class Outcome:
     "What a check said with an error planted in the code."
 
-    error: PlantedError
+    error: PlantedError  # that was planted
     outcome: str  # one of `OUTCOMES`
     seconds: float  # in the check
     why: str  # the closest row, or what was raised

@@ -195,7 +195,7 @@ def best_by_solver(
 class MatchedPruning:
     "A pruning with its matching."
 
-    top: TopOfTree
+    top: TopOfTree  # the part of the tree that was pruned
     chosen: list  # positions of the clusters in `top`
     matched: np.ndarray  # which of the chosen are matched
     classes: np.ndarray  # and to which class each of these

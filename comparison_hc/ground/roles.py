@@ -226,19 +226,19 @@ SPREADSHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 class ReadingOptions:
     "How a table is to be read; all arguments are those of `read_comparisons`."
 
-    kind: str = "triplets"
-    header: bool | None = None
-    columns: tuple | None = None
-    respondent: object = None
-    objects: tuple | None = None
-    encoding: str = "utf-8-sig"
-    answer: object = None
-    weight: object = None
-    where: tuple = ()
-    missing: tuple = ()
-    drop_invalid: bool = False
-    format: str | None = None
-    records: str | None = None
+    kind: str = "triplets"  # as in `read_comparisons`
+    header: bool | None = None  # whether the first line names the columns; None: guess
+    columns: tuple | None = None  # names or positions of the object columns, or None
+    respondent: object = None  # name or position of the respondent's column, or None
+    objects: tuple | None = None  # names of all objects, or None
+    encoding: str = "utf-8-sig"  # of a text file
+    answer: object = None  # column that says who was chosen, or None
+    weight: object = None  # column of counts or weights, or None
+    where: tuple = ()  # conditions on rows that count, as text
+    missing: tuple = ()  # texts that stand for no value
+    drop_invalid: bool = False  # whether rows that are no answer are left out
+    format: str | None = None  # one of `FORMATS`, or None
+    records: str | None = None  # where in a .json file the records are, or None
 
     def checked(
         self,

@@ -154,10 +154,10 @@ class RowMeaning:
 class TextLayout:
     "How the lines of a delimited text file are to be read."
 
-    path: Path
-    encoding: str
-    separator: str
-    n_columns: int
+    path: Path  # of the file
+    encoding: str  # of the file
+    separator: str  # between cells
+    n_columns: int  # cells in every line
     columns: list  # positions of the objects
     start: Place  # of the first answer
 

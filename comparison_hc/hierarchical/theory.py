@@ -51,7 +51,7 @@ def linkage_successes(
     snr,  # δ/σ
     runs,  # independent planted models
     rng,  # int seed or `numpy.random.Generator`
-    methods=("single", "complete"),
+    methods=("single", "complete"),  # of SciPy's `linkage`
 ):  # list of counts, one a method
     "How often linkage on the similarities recovers the planted hierarchy exactly."
     from scipy.cluster.hierarchy import linkage
@@ -69,7 +69,13 @@ def linkage_successes(
     false_passes=0.001,
     power="rates of 0.99, which the proof gives, pass in 99 of 100 runs",
 )
-def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0):
+def linkage_recovers(
+    quick=True,
+    false_passes=0.001,
+    eta=0.1,  # η in (0, 1)
+    constant=4,  # δ/σ per √ln(N/η)
+    rng=0,
+):
     "Lower bounds for the success rates against 1 − η, at δ/σ = `constant`·√ln(N/η)."
     seed, rng, runs = rng, as_rng(rng), 200 if quick else 2000
     cases = [(1, 2), (4, 1), (4, 3)] if quick else [(1, 2), (1, 4), (4, 1), (4, 3), (16, 3)]
@@ -90,7 +96,12 @@ def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0)
     false_passes=0.001,
     power="failure rates of 0.8 pass in 999 of 1,000 runs",
 )
-def single_linkage_fails(quick=True, false_passes=0.001, constant=0.25, rng=0):
+def single_linkage_fails(
+    quick=True,
+    false_passes=0.001,
+    constant=0.25,  # δ/σ per √ln N₀
+    rng=0,
+):
     "Lower bounds for the failure rates against ½, at δ/σ = `constant`·√ln N₀."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 1500
     cases = [(n0, L) for L in (1, 2) for n0 in ((2, 3, 8, 32) if quick else (2, 3, 4, 8, 16, 32, 64))]

@@ -49,7 +49,14 @@ def preference(
     "Monte Carlo",
     confidence=0.999,
 )
-def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
+def mean_preference_follows_the_tree(
+    quick=True,
+    confidence=0.999,
+    delta=0.1,  # δ, from level to level
+    sigma=0.1,  # σ, of the noise
+    p=0.3,  # probability that a comparison is observed
+    rng=0,
+):
     "Simulated mean preference of links at every pair of levels, against the formula."
     runs, rng, seed = 200 if quick else 2000, as_rng(rng), rng
     links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}  # L = 3, pure clusters of two objects
@@ -137,7 +144,12 @@ def average_probability(
     false_passes=0.001,
     power="rates of 0.98 pass in 98 of 100 runs",
 )
-def small_constant_suffices(quick=True, false_passes=0.001, constant=0.05, rng=0):
+def small_constant_suffices(
+    quick=True,
+    false_passes=0.001,
+    constant=0.05,  # C for L = 1; a 10th of it for L = 2, a 25th for L = 3
+    rng=0,
+):
     "Lower bounds for the success rates of 4–AL against 0.8; less than `constant` for L = 2 and 3."
     seed, rng, runs = rng, as_rng(rng), 80 if quick else 1000
     cases = [(8, 1, 4, 1.0), (16, 1, 8, 0.5), (8, 2, 4, 1.0)]

@@ -177,7 +177,11 @@ def link_deviations(
     r"the planted hierarchy",
     "deterministic",
 )
-def close_preferences_suffice(quick=True, reach=0.5, rng=0):
+def close_preferences_suffice(
+    quick=True,
+    reach=0.5,  # largest deviation of a preference, in units of Δ, at p = 1
+    rng=0,
+):
     "Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ."
     seed, rng, rows = rng, as_rng(rng), []
     cases = (

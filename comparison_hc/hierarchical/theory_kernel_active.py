@@ -52,7 +52,15 @@ def kernel_levels(
     "Monte Carlo",
     confidence=0.999,
 )
-def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, q=0.6, rng=0):
+def active_kernel_mean(
+    quick=True,
+    confidence=0.999,
+    n_pure=3,  # N0
+    n_levels=2,  # L
+    snr=1.0,  # s = δ/σ
+    q=0.6,  # probability of a landmark
+    rng=0,
+):
     "Drawn kernels given w*, all entries, against the formula."
     seed, rng, runs, N = rng, as_rng(rng), 2000 if quick else 20_000, n_pure << n_levels
     level, (i, j), rows = planted_levels(n_pure, n_levels), np.triu_indices(N, 1), []
@@ -112,7 +120,12 @@ def active_successes(
     false_passes=0.001,
     power="rates of 1 − η + 0.25 for L = 1 and of 1 − η + 0.2 for L = 2 pass in 99 of 100 runs",
 )
-def active_constant(quick=True, false_passes=0.001, constant=20, rng=0):
+def active_constant(
+    quick=True,
+    false_passes=0.001,
+    constant=20,  # q per ln(N/η)/N, up to q = 1
+    rng=0,
+):
     "Lower bounds for the success rates against 1 − η."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 400
     cases = [(64, 1, 0.5), (32, 2, 0.9)] + ([] if quick else [(128, 1, 0.5), (256, 1, 0.5), (64, 2, 0.9)])

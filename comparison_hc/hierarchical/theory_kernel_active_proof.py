@@ -154,9 +154,8 @@ def level_gaps(
 @check(
     "F19",
     "Theorem 2, separation of levels",
-    r"$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$, $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge"
-    r"\ell+2}n_t(\beta_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_"
-    r"\ell)^2$ at the group level",
+    r"$\kappa_L-\kappa_{L-1}=qN_0(\beta_L-\beta_{L-1})^2$, $\kappa_{\ell+1}-\kappa_\ell=2qN_0\sum_{t\ge\ell+2}n_t(\beta"
+    r"_t-\beta_\ell)(\beta_{\ell+1}-\beta_\ell)\ge2^{L-\ell-1}qN_0\,(\beta_{\ell+1}-\beta_\ell)^2$ at the group level",
     "deterministic",
     erratum="As the text at hand prints it: $qN_0(β_L^2 − β_{L−1}^2)^2$ for the first. It is larger than the "
     "difference itself where $|β_L + β_{L−1}| > 1$ (w* far below μ), and 0 where $β_L = −β_{L−1}$ (w* = μ − δ/2), so "
@@ -293,7 +292,11 @@ def active_entries_concentrate(quick=True):
     r"and complete linkage on $K$ recover the planted hierarchy",
     "deterministic",
 )
-def close_entries_suffice(quick=True, reach=0.499, rng=0):
+def close_entries_suffice(
+    quick=True,
+    reach=0.499,  # largest deviation per smallest difference of levels
+    rng=0,
+):
     "Failures under deviations of any sign and at most `reach` of the smallest difference of levels."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform

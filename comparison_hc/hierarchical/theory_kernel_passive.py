@@ -69,7 +69,15 @@ def passive_products(
     "are positively correlated; the printed value is far outside the interval (at N = 12 and "
     "δ = σ it is about half of it or less). The levels stay separated: see the next check.",
 )
-def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
+def passive_kernel_mean(
+    quick=True,
+    confidence=0.999,
+    n_pure=3,  # N0
+    n_levels=2,  # L
+    snr=1.0,  # s = δ/σ
+    p=0.6,  # probability that a comparison is observed
+    rng=0,
+):
     "Means of drawn kernels by level against the closed form; and the printed form outside the interval."
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
@@ -117,7 +125,12 @@ def passive_successes(
     false_passes=0.001,
     power="rates of 0.9 pass in 98 of 100 runs",
 )
-def passive_constant(quick=True, false_passes=0.001, constant=0.06, rng=0):
+def passive_constant(
+    quick=True,
+    false_passes=0.001,
+    constant=0.06,  # C for L = 1; a 600th of it for L = 2
+    rng=0,
+):
     "Lower bounds for the success rates against ½; a 600th of the constant for L = 2."
     seed, rng = rng, as_rng(rng)
     if quick:

@@ -144,7 +144,10 @@ def passive_sums(
     r"$2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and by at most $\epsilon|a|$, $\epsilon=8/N_0$",
     "deterministic",
 )
-def passive_group_error(quick=True, factor=8):
+def passive_group_error(
+    quick=True,
+    factor=8,  # εN₀, where ε is the relative error that is allowed
+):
     "Largest error over levels, per N² and relative per `factor`/N₀; and the exact means by adding up all terms."
     rows, ratios = [], (0.2, 1.0, 3.0) if quick else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0)
     for n_pure, L, snr in product((1, 2, 8, 100), (1, 2, 4), ratios):
@@ -281,7 +284,12 @@ def kernel_deviations(
     "Monte Carlo",
     confidence=0.999,
 )
-def passive_entries_concentrate(quick=True, confidence=0.999, factor=1.0, rng=0):
+def passive_entries_concentrate(
+    quick=True,
+    confidence=0.999,
+    factor=1.0,  # deviations above this are counted, in units of τ
+    rng=0,
+):
     "Lower end of the interval for the probability that some entry is off by more than `factor`·τ, for L = 1 and 3."
     seed, rng, runs, rows = rng, as_rng(rng), 12 if quick else 500, []
     cases = [(120, 1), (30, 3)] + ([] if quick else [(60, 2), (240, 1)])

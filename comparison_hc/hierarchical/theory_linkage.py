@@ -116,7 +116,11 @@ def linkage_by_questions(
     r"If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy",
     "deterministic",
 )
-def close_similarities_suffice(quick=True, reach=0.499, rng=0):
+def close_similarities_suffice(
+    quick=True,
+    reach=0.499,  # largest deviation, in units of δ
+    rng=0,
+):
     "Failures of SL and CL, from numbers and by questions, under noise of any sign and at most `reach`·δ."
     from scipy.cluster.hierarchy import linkage
 

@@ -38,7 +38,12 @@ class Tournaments:
         self.merges = []
         self.merged_by = []  # the pair that stood for each merge
 
-    def ask(self, k, a, b):
+    def ask(
+        self,
+        k,  # (m,) slots
+        a,  # (m,) others
+        b,  # (m,) others
+    ):  # generator of at most one batch; returns (m,) bool
         "Is k more like a than like b? Vectors of slots."
         self.n_asked += len(k)
         return ask_pairs(self.pairs[self.stands[k, a]], self.pairs[self.stands[k, b]], self.rng)
@@ -81,7 +86,12 @@ class Tournaments:
             self.weaker[h - 1][at] = False
         self.nearest[rows] = self.winner[-1][rows, 0]
 
-    def keep_weaker(self, a, b, k):
+    def keep_weaker(
+        self,
+        a,  # (m,) slots that are to hold a ∪ b
+        b,  # (m,) slots that are to be closed
+        k,  # (m,) third slots
+    ):  # generator
         "Links of a with k are from now on those of a ∪ b with k; vectors of slots. One question each."
         wins = yield from self.ask(k, a, b)
         a, b, k = a[wins], b[wins], k[wins]

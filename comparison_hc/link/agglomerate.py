@@ -98,7 +98,12 @@ class PairLines:
         self.high = np.arange(n)  # highest object number of every cluster
         self.node = list(range(n))
 
-    def merge(self, i, j, x):
+    def merge(
+        self,
+        i,  # slot that is closed
+        j,  # slot of the new cluster
+        x,  # in [0, 1]
+    ):
         "Merge slots i and j into j."
         is_open = np.isfinite(self.ends[0][j]) & (np.arange(len(self.high)) != i)
         rows = self.new_row(self, i, j, np.flatnonzero(is_open), x)

@@ -29,15 +29,26 @@ class Bounds:
         for matrix in self.middle:
             np.fill_diagonal(matrix, np.inf)
 
-    def upper(self, k):
+    def upper(
+        self,
+        k,  # 0 or 1
+    ):
         "(2, n, n) upper bounds of merge function k at β0 and β1."
         return self.true[k] if self.merges[k] is COMPLETE else self.seen[k]
 
-    def lower(self, k):
+    def lower(
+        self,
+        k,  # 0 or 1
+    ):
         "(2, n, n) lower bounds of merge function k at β0 and β1."
         return self.true[k] if self.merges[k] is SINGLE else self.seen[k]
 
-    def join(self, i, j, others):
+    def join(
+        self,
+        i,  # slot that is closed
+        j,  # slot of the new cluster
+        others,  # (m,) slots of all other clusters
+    ):
         "Merge i into j: `true` by minima or maxima, `seen` by the points that count in the middle."
         for k, merge in enumerate(self.merges):
             M, T, S = self.middle[k], self.true[k], self.seen[k]
@@ -60,10 +71,10 @@ class Bounds:
 # %% ../../nbs/4_link/43w_bounds.ipynb #is-nearest
 def is_nearest(
     bounds,  # `Bounds`
-    i,  # the pair i, j …
-    j,
-    rows,  # … is compared with the pairs (rows, columns)
-    columns,
+    i,  # slot of one cluster …
+    j,  # … and of the other; the pair is compared with others:
+    rows,  # (m,) their first slots …
+    columns,  # (m,) … and their second ones
     alphas,  # (α0, α1)
     slack,  # how much below zero is below zero
 ):  # bool
@@ -81,8 +92,8 @@ def is_nearest(
 
 def all_pairs(
     others,  # (m,) slots
-    i,  # two more
-    j,
+    i,  # another slot …
+    j,  # … and one more
 ):  # (rows, columns)
     "All pairs of others, i and j, but {i, j} itself."
     every = np.array([*others, i, j])

@@ -108,7 +108,13 @@ def new_state(
 
 # %% ../../nbs/4_link/41w_certificates.ipynb #is-before
 @compiled
-def is_before(f0, f1, g0, g1, x):
+def is_before(
+    f0,  # line f at 0 …
+    f1,  # … and at 1
+    g0,  # line g at 0 …
+    g1,  # … and at 1
+    x,  # in [0, 1)
+):
     "1 if line f is lower than line g just right of x, -1 if g is, 0 if they are one line."
     d0, d1 = g0 - f0, g1 - f1
     if d0 >= 0 and d1 >= 0:
@@ -123,7 +129,12 @@ def is_before(f0, f1, g0, g1, x):
 
 
 @compiled
-def crossing(f0, f1, g0, g1):
+def crossing(
+    f0,  # line f at 0 …
+    f1,  # … and at 1
+    g0,  # line g at 0 …
+    g1,  # … and at 1
+):
     "Where line g, above f at 0, falls below it; infinite for never."
     d0, d1 = g0 - f0, g1 - f1
     if d0 > 0 and d1 < 0:
@@ -132,7 +143,14 @@ def crossing(f0, f1, g0, g1):
 
 # %% ../../nbs/4_link/41w_certificates.ipynb #pair-before
 @compiled
-def pair_before(S, a, b, u, v, x):
+def pair_before(
+    S,  # `SweepState`
+    a,  # a node …
+    b,  # … and another: one pair
+    u,  # a node …
+    v,  # … and another: the other pair
+    x,  # in [0, 1)
+):  # bool
     "Whether the pair {a, b} comes before {u, v} just right of x."
     sign = is_before(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v], x)
     if sign != 0:
@@ -143,13 +161,25 @@ def pair_before(S, a, b, u, v, x):
 
 
 @compiled
-def pair_crossing(S, a, b, u, v):
+def pair_crossing(
+    S,  # `SweepState`
+    a,  # a node …
+    b,  # … and another: one pair
+    u,  # a node …
+    v,  # … and another: the other pair
+):  # in (0, 1), or infinite for never
     "Where the line of {u, v}, above that of {a, b}, falls below it."
     return crossing(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v])
 
 
 @compiled
-def set_line(S, u, v, f0, f1):
+def set_line(
+    S,  # `SweepState`; `lines` is changed
+    u,  # a node …
+    v,  # … and another
+    f0,  # the line at 0 …
+    f1,  # … and at 1
+):
     "Write down the line of {u, v}."
     S.lines[0, u, v] = f0
     S.lines[0, v, u] = f0
@@ -158,7 +188,14 @@ def set_line(S, u, v, f0, f1):
 
 # %% ../../nbs/4_link/41w_certificates.ipynb #join
 @compiled
-def join(S, u, v, w, y, x):
+def join(
+    S,  # `SweepState`; `lines` and `sums` are changed
+    u,  # a node …
+    v,  # … and another
+    w,  # the node into which they are merged
+    y,  # a third node
+    x,  # in [0, 1); matters for two metrics only
+):
     "The line of w = u + v and y, from those of its parts."
     if S.is_metric:
         first = is_before(S.lines[0, u, y], S.lines[1, u, y], S.lines[0, v, y], S.lines[1, v, y], x) >= 0
@@ -181,7 +218,10 @@ def join(S, u, v, w, y, x):
 
 
 @compiled
-def active(S, s):
+def active(
+    S,  # `SweepState`; `lists.cluster` is changed
+    s,  # number of a step
+):
     "Write the clusters that are there at step s into the slots; their number."
     m = 0
     birth, death, cluster = S.nodes.birth, S.nodes.death, S.lists.cluster
@@ -193,7 +233,13 @@ def active(S, s):
 
 # %% ../../nbs/4_link/41w_certificates.ipynb #step-crossing
 @compiled
-def step_crossing(S, a, b, m, x):
+def step_crossing(
+    S,  # `SweepState`
+    a,  # a node …
+    b,  # … and another
+    m,  # how many slots are looked at
+    x,  # in [0, 1)
+):
     "When {a, b} stops being nearest for a or b among the first m slots; -1 if it is not now."
     c = np.inf
     f0, f1 = S.lines[0, a, b], S.lines[1, a, b]
@@ -212,7 +258,11 @@ def step_crossing(S, a, b, m, x):
 
 
 @compiled
-def set_order(S, first, stop):
+def set_order(
+    S,  # `SweepState`; `until` is changed
+    first,  # first step; below 0 is 0
+    stop,  # behind the last step
+):
     "Write down until when steps first to stop - 1 each come before the next step."
     n_steps = len(S.steps)
     for s in range(max(first, 0), stop):

@@ -12,7 +12,11 @@ from .certificates import compiled
 
 
 @compiled
-def class_counts(S, codes, before):
+def class_counts(
+    S,  # `SweepState`
+    codes,  # (n,) class numbers of the objects, from 0
+    before,  # (n + 1, k) for k classes, row 0 of zeros; the rest is overwritten
+):
     "Objects of each class before every place of the row, into before (n + 1, k)."
     leaf = S.lists.leaf
     for p in range(len(codes)):
@@ -22,7 +26,13 @@ def class_counts(S, codes, before):
 
 
 @compiled
-def top_nodes(S, k, top, depth, waiting):
+def top_nodes(
+    S,  # `SweepState`
+    k,  # clusters in a pruning
+    top,  # (2n,) overwritten
+    depth,  # (2n,) overwritten
+    waiting,  # (2n,) overwritten
+):
     """Nodes fewer than k steps below the root, by the place where they begin, into top; their number.
 
     depth and waiting are room to work in."""
@@ -47,7 +57,12 @@ def top_nodes(S, k, top, depth, waiting):
 
 # %% ../../nbs/4_link/41w_counts.ipynb #matched-objects
 @compiled
-def empty_room(S, top, m, right):
+def empty_room(
+    S,  # `SweepState`
+    top,  # nodes, from `top_nodes`
+    m,  # how many
+    right,  # (n + 1, …) overwritten in these rows
+):
     "Rows of `right` where a cluster may end: nothing is reached (−1) but the empty beginning, with no object right."
     for i in range(m):
         right[S.nodes[top[i]].last + 1] = -1
@@ -56,7 +71,14 @@ def empty_room(S, top, m, right):
 
 
 @compiled
-def matched_objects(S, k, before, top, m, right):
+def matched_objects(
+    S,  # `SweepState`
+    k,  # clusters, and classes
+    before,  # from `class_counts`
+    top,  # nodes, from `top_nodes`
+    m,  # how many
+    right,  # (n + 1, 2^k) overwritten
+):  # int
     """Most objects that a pruning into k clusters, each standing for one class, gets right.
 
     before and top (its first m entries) are as filled above; right is (n + 1, 2^k) room to work in."""
@@ -76,7 +98,14 @@ def matched_objects(S, k, before, top, m, right):
 
 
 @compiled
-def majority_objects(S, k, before, top, m, right):
+def majority_objects(
+    S,  # `SweepState`
+    k,  # clusters
+    before,  # from `class_counts`
+    top,  # nodes, from `top_nodes`
+    m,  # how many
+    right,  # (n + 1, k + 1) overwritten
+):  # int
     """Most objects that are in the commonest class of their cluster, in a pruning into k clusters.
 
     Arguments as in `matched_objects`; right is (n + 1, k + 1) room to work in."""

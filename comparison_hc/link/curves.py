@@ -53,10 +53,10 @@ def _digest(problem, codes, loss, n_clusters):
 # %% ../../nbs/4_link/42w_curves.ipynb #one-curve
 def one_curve(
     D,  # as in `piecewise_loss`
-    labels,
-    merges,
-    loss,
-    n_clusters,
+    labels,  # (n,) the class of every object
+    merges,  # as in `execution_tree`
+    loss,  # as in `piecewise_loss`
+    n_clusters,  # as in `piecewise_loss`
 ):  # dict that JSON can hold
     "The simplified loss of one instance. Happens in a worker."
     curve = piecewise_loss(D, labels, merges, loss, n_clusters)

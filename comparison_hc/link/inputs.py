@@ -36,9 +36,8 @@ class MergeFunction:
 
     name: str  # what it is called
     of_block: Callable  # (|A|, |B|) distances -> number
-    pick: Callable | None = (
-        None  # (|A|, |B|) ranks of distances -> flat place of the one that counts; None: not 2-point
-    )
+    # (|A|, |B|) ranks of distances -> flat place of the one that counts; None: not 2-point
+    pick: Callable | None = None
 
     def __post_init__(self):
         require(isinstance(self.name, str) and self.name, "name", "a text", self.name)

@@ -46,7 +46,11 @@ class Distances:
     ):
         self.problem, self.known = problem, {}
 
-    def envelopes(self, A, B):
+    def envelopes(
+        self,
+        A,  # tuple of objects
+        B,  # tuple of objects
+    ):  # list of two, as from `envelope`
         "Two envelopes for clusters A and B, one a merge function."
         if (A, B) not in self.known:
             block = np.column_stack([D[np.ix_(A, B)].ravel() for D in (self.problem.D0, self.problem.D1)])

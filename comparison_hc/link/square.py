@@ -122,7 +122,10 @@ class Slab:
     runs: tuple  # numbers of runs, from α = 0 to α = 1
     knots: np.ndarray  # (len(runs) + 1, 4) ends of the runs
 
-    def ends(self, beta):
+    def ends(
+        self,
+        beta,  # from `low` to `high`
+    ):
         "(len(runs) + 1,) values of α between which the runs are made at β."
         return knot_at(self.knots, beta)
 

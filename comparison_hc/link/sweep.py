@@ -24,7 +24,11 @@ from .repair import renew, repair
 
 # %% ../../nbs/4_link/41w_sweep.ipynb #swap
 @compiled
-def swap(S, t, x):
+def swap(
+    S,  # `SweepState`; it is changed
+    t,  # number of the first of two steps
+    x,  # in [0, 1)
+):  # bool
     "Exchange steps t and t + 1, if that is all that happens at x; whether it is done."
     one, two = S.steps[t], S.steps[t + 1]
     a, b, v = one.left, one.right, one.node
@@ -57,7 +61,12 @@ def swap(S, t, x):
 
 
 @compiled
-def exchange(S, t, first, second):
+def exchange(
+    S,  # `SweepState`; it is changed
+    t,  # number of the first of two steps
+    first,  # until when the new step t is locally right …
+    second,  # … and the new step t + 1
+):
     "Write the exchange of steps t and t + 1 down; their local certificates hold until first and second."
     one, two = S.steps[t], S.steps[t + 1]
     a, b, v = one.left, one.right, one.node

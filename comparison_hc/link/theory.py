@@ -65,7 +65,12 @@ def mean_square_bound(
     "Monte Carlo",
     confidence=0.999,
 )
-def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
+def samples_speak_for_all(
+    quick=True,
+    confidence=0.999,
+    delta=0.2,  # δ in (0, 1)
+    rng=0,
+):
     "Coins: the exact law against both bounds, and samples against the law. Rings and disks: intervals against bounds."
     seed, rng = rng, as_rng(rng)
     runs, n_tasks = (400, 60) if quick else (20_000, 400)

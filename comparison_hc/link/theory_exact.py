@@ -36,8 +36,8 @@ OF_POINTS = {  # what a merge function makes of the distances of all points of o
 
 
 def exact_line(
-    A,
-    B,  # clusters: tuples of objects
+    A,  # tuple of objects
+    B,  # tuple of objects
     Ds,  # one matrix of whole numbers, or two
     merges,  # two merge functions for one matrix, one for two: "single", "complete" or "average"
     x,  # the parameter, a fraction: where it matters which points are farthest

@@ -26,7 +26,10 @@ class Tally:
         self.line = line
         self.evaluations = self.equations = 0
 
-    def ask(self, *about):
+    def ask(
+        self,
+        *about,  # what `line` takes
+    ):  # (f0, f1)
         "A line: two evaluations."
         self.evaluations += 2
         return self.line(*about)

@@ -137,8 +137,8 @@ PICKS = {  # which of the pairs (distance, number, a, b) a 2-point-based merge f
 
 def looked_at(
     D,  # distances
-    A,
-    B,  # clusters: tuples of points
+    A,  # tuple of points
+    B,  # tuple of points
     pick,  # a value of `PICKS`
 ):  # (a, b)
     "The two points that a 2-point-based merge function looks at; the first of equal ones."
@@ -202,8 +202,8 @@ def one_region_one_order(quick=True, rng=0):
 # %% ../../nbs/4_link/44w_orders.ipynb #merge-distance
 def merge_distance(
     D,  # distances
-    A,
-    B,  # clusters: tuples of points
+    A,  # tuple of points
+    B,  # tuple of points
     picks,  # L′ values of `PICKS`
     alpha,  # (L′,) their shares, of sum 1
 ):  # number
@@ -232,8 +232,8 @@ def merges_of(
 def cluster_function(
     metrics,  # L matrices
     D,  # their mixture at one β
-    A,
-    B,  # clusters
+    A,  # tuple of points
+    B,  # tuple of points
     picks,  # L′ values of `PICKS`
 ):  # tuple of L′·L whole numbers
     "Coefficients of α_i β_j in D_α(A, B; d_β), where the points looked at are those of D."
@@ -347,8 +347,8 @@ def one_region_one_run(quick=True, rng=0):
 # %% ../../nbs/4_link/44w_orders.ipynb #average
 def average_distance(
     D,  # distances
-    A,
-    B,  # clusters
+    A,  # tuple of points
+    B,  # tuple of points
 ):  # number
     "The mean distance of a point of A from one of B."
     return Fraction(sum(D[a][b] for a in A for b in B), len(A) * len(B))

@@ -147,8 +147,8 @@ def lifted_product(
 
 
 def lifted_point(
-    x,
-    y,  # a point of the plane
+    x,  # first coordinate of a point of the plane
+    y,  # its second one
 ):  # (6,) numbers
     "Where the point stands on the surface on which `lifted_product` is linear."
     return x * x, x * y, y * x, y * y, x, y

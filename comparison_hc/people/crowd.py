@@ -153,7 +153,7 @@ class CrowdWeights:
     weights: np.ndarray  # (P,) log-odds, 0 for those who are not better than a coin
     answer_weights: np.ndarray  # (m,) the weight of whoever gave each answer
     dendrogram: Dendrogram  # the tree of the weighted answers
-    n_rounds: int
+    n_rounds: int  # rounds that were made
     converged: bool  # whether no reliability moved by more than the tolerance in the last round
 
     def __repr__(self):

@@ -70,7 +70,7 @@ def compare_groups(
     answers,  # `Triplets` or `Quadruplets` with respondents
     groups,  # {person: group}, or (m,) the group of who gave each answer
     n_draws=99,  # how often labels are dealt anew
-    method="3k-al",
+    method="3k-al",  # a passive method, by which trees are built
     rng=0,  # int seed or `numpy.random.Generator`
     progress=None,  # called with (done, total)
 ):  # `GroupTest`

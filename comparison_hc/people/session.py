@@ -66,7 +66,7 @@ def state_of(
 class JournalText:
     "What a journal holds."
 
-    settings: Settings
+    settings: Settings  # of its session
     events: tuple  # answers and, where the careful stage begins, its p; those taken back are gone
     found: Records  # the lines
 

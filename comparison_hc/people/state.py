@@ -69,7 +69,7 @@ def _since_repeated(answers):
 class State:
     "A session at one moment: a function of the settings and the answers."
 
-    settings: Settings
+    settings: Settings  # of the session
     answers: tuple = ()  # of `Answer`; those taken back are gone
     careful: object = None  # p of the careful stage, or None
 

@@ -27,7 +27,7 @@ class Choice:
 
     name: str  # as in `candidate_names`
     title: str  # in words, with the reason
-    dendrogram: Dendrogram
+    dendrogram: Dendrogram  # its tree
     compared: object  # `MethodComparison` of one split; None where there were too few answers
 
 

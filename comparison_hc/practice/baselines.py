@@ -50,8 +50,8 @@ class Embedding:
 
     points: np.ndarray  # (N, d), read-only, centred
     loss: float  # mean of −ln P(answer); a coin toss has ln 2
-    n_iterations: int
-    converged: bool
+    n_iterations: int  # of the start that was best
+    converged: bool  # whether that start met its tolerance
     reason: str  # why the optimiser stopped
     method: str  # "t-STE" or "FORTE"
     start_losses: tuple  # the loss that each start ended with; the best is kept

@@ -23,7 +23,7 @@ from .method_table import methods, passive_methods
 class Candidate:
     "A way from answers to a tree, or to points."
 
-    name: str
+    name: str  # as in `candidate_names`
     title: str  # in words
     build: object  # function of (answers, rng), or with a base of (what the base made, answers)
     base: object = None  # the candidate that it starts from, or None

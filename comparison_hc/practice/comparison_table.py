@@ -43,8 +43,8 @@ class MethodComparison:
     in_sample: object  # DataFrame: the same three shares of the answers that the trees were BUILT FROM; no evidence
     runs: object  # DataFrame, a row a split and method: n_train, n_test, the shares and the most
     plan: object  # `Plan`: the splits
-    n_answers: int
-    n_objects: int
+    n_answers: int  # m, held out or not
+    n_objects: int  # N
 
     @property
     def interrupted(self):

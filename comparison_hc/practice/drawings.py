@@ -18,7 +18,11 @@ from ..ground.pictures import read_png
 class Drawings:
     "Pictures of one bit a pixel, unpacked when asked for: True is ink."
 
-    def __init__(self, bits, shape):
+    def __init__(
+        self,
+        bits,  # (n, bytes) uint8: the pixels of a picture, row by row, eight a byte
+        shape,  # (height, width) of every picture
+    ):
         self.bits, self.shape = bits, (len(bits), *map(int, shape))
 
     def __len__(self):
@@ -38,7 +42,13 @@ class Drawings:
 class Strokes:
     "The strokes of drawing i: a tuple of (points, 3) arrays with x, y (upwards) and milliseconds."
 
-    def __init__(self, points, drawing, number, n_drawings):
+    def __init__(
+        self,
+        points,  # (P, 3) x, y, milliseconds, of all drawings in order
+        drawing,  # (P,) number of each point's drawing, ascending
+        number,  # (P,) number of its stroke in that drawing
+        n_drawings,  # how many drawings
+    ):
         self.points, self.number, self.ends = points, number, np.searchsorted(drawing, np.arange(n_drawings + 1))
 
     def __len__(self):
@@ -78,7 +88,10 @@ def read_omniglot(
     )
 
 # %% ../../nbs/5_practice/50w_drawings.ipynb #convert
-def convert_omniglot(images, strokes):  # pairs (file, bytes)
+def convert_omniglot(
+    images,  # .zip file of the pictures
+    strokes,  # .zip file of the strokes
+):  # pairs (file, bytes)
     "The two archives of Omniglot's first small set, sorted by alphabet, character and drawer."
     with ZipFile(images) as pictures, ZipFile(strokes) as texts:
         pictures_of, texts_of = _members(pictures, ".png"), _members(texts, ".txt")

@@ -20,7 +20,7 @@ class ComparedPairs:
     "The pairs that triplets speak of, and which two of them each triplet compares."
 
     low: np.ndarray  # (P,) the objects of each pair
-    high: np.ndarray
+    high: np.ndarray  # (P,) the greater object of each pair
     near: np.ndarray  # (m,) number of the pair that is closer
     far: np.ndarray  # (m,) number of the other
     weights: np.ndarray | None = None  # (m,) what each triplet counts; None: all the same

@@ -17,8 +17,8 @@ from .splits import plan_splits
 def learning_curve(
     answers,  # `Triplets` or `Quadruplets`
     sizes=None,  # how many answers to build from; None: 1/8, 1/4, 1/2 and all of those that are not held out
-    method="3k-al",
-    n_splits=5,
+    method="3k-al",  # a passive method
+    n_splits=5,  # as in `plan_splits`
     rng=0,  # int seed or `numpy.random.Generator`
     people=None,  # as in `plan_splits`
     progress=None,  # called with (trees built, trees in all)

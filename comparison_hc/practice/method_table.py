@@ -31,12 +31,17 @@ class Method:
     papers: tuple = ("F19",)  # what a report about it has to cite, as keys of `REFERENCES`
 
 # %% ../../nbs/5_practice/52w_method_table.ipynb #wrappers
-def from_start(method):
+def from_start(
+    method,  # function of (answers, initial, progress) that returns a `Dendrogram`
+):  # as `passive` of `Method`
     "A passive method that can start from clusters and has no self-pairs."
     return lambda answers, initial, self_pairs, progress: method(answers, initial, progress=progress)
 
 
-def kernel_tree(kernel_of, **known):
+def kernel_tree(
+    kernel_of,  # function of (answers, self_pairs, …) that returns a kernel
+    **known,  # progress=True where it can report progress
+):  # as `passive` or `ranked` of `Method`
     "Average linkage on a passive kernel; `known` says which of its options it has."
 
     def build(answers, initial, self_pairs, progress):
@@ -47,7 +52,9 @@ def kernel_tree(kernel_of, **known):
     return build
 
 
-def asking_kernel_tree(kernel_of):
+def asking_kernel_tree(
+    kernel_of,  # query generator function of (n_objects, n_comparisons, self_pairs, rng)
+):  # as `active` of `Method`
     "Average linkage on a kernel that asks; N² questions (or all there are) unless told otherwise."
 
     def algorithm(n_objects, n_comparisons, self_pairs, rng):

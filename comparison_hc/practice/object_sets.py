@@ -35,13 +35,17 @@ _GLASS = {
 }
 
 
-def convert_zoo(table):  # pairs (file, bytes)
+def convert_zoo(
+    table,  # `Path` of zoo.data
+):  # pairs (file, bytes)
     "zoo.data with a header and without the girl."
     rows = [row for row in table.read_text().split() if not row.startswith("girl,")]
     return [("zoo/zoo.csv", "\n".join([ZOO_HEADER, *rows, ""]).encode())]
 
 
-def read_zoo(table):  # fields of `Dataset`
+def read_zoo(
+    table,  # path of zoo.csv
+):  # fields of `Dataset`
     "A hundred animals with sixteen features and seven classes."
     with open(table, newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
@@ -55,13 +59,17 @@ def read_zoo(table):  # fields of `Dataset`
     )
 
 
-def convert_glass(table):  # pairs (file, bytes)
+def convert_glass(
+    table,  # `Path` of glass.data
+):  # pairs (file, bytes)
     "glass.data without its first column, the running number."
     rows = [row.split(",", 1)[1] + "\n" for row in table.read_text().split()]
     return [("glass/glass.csv", "".join(rows).encode())]
 
 
-def read_glass(table):  # fields of `Dataset`
+def read_glass(
+    table,  # path of glass.csv
+):  # fields of `Dataset`
     "214 pieces of glass: refractive index, eight oxides, six kinds."
     values = np.loadtxt(table, delimiter=",", ndmin=2)
     return dict(
@@ -73,7 +81,9 @@ def read_glass(table):  # fields of `Dataset`
     )
 
 # %% ../../nbs/5_practice/50w_tables.ipynb #newsgroups-code
-def convert_newsgroups(archive):  # pairs (file, bytes)
+def convert_newsgroups(
+    archive,  # path of 20news-bydate.tar.gz
+):  # pairs (file, bytes)
     "20news-bydate.tar.gz: the training messages, by group and then by file name, as counts."
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -103,7 +113,9 @@ def convert_newsgroups(archive):  # pairs (file, bytes)
     return [("newsgroups/newsgroups_train_body.npz", out.getvalue())]
 
 
-def read_newsgroups(counts):  # fields of `Dataset`
+def read_newsgroups(
+    counts,  # path of newsgroups_train_body.npz
+):  # fields of `Dataset`
     "Word counts of the training messages of 20 newsgroups."
     from scipy.sparse import csr_matrix
 
@@ -124,7 +136,10 @@ _DIGITS = tuple("0123456789")
 _MNIST_TEST_COUNTS = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
 
 
-def convert_mnist(images, labels):  # pairs (file, bytes)
+def convert_mnist(
+    images,  # `Path` of the pictures, gzipped
+    labels,  # `Path` of the digits, gzipped
+):  # pairs (file, bytes)
     "The two IDX files: a magic number, the sizes as big-endian integers, the bytes."
     arrays = []
     for path in (images, labels):
@@ -137,7 +152,9 @@ def convert_mnist(images, labels):  # pairs (file, bytes)
     return [("mnist_raw/mnist_test.npz", out.getvalue())]
 
 
-def read_mnist(file):  # fields of `Dataset`
+def read_mnist(
+    file,  # path of an .npz file with images and labels
+):  # fields of `Dataset`
     "The MNIST test set; the features are the pixels."
     with np.load(file) as part:
         images, labels = part["images"], part["labels"]
@@ -150,7 +167,9 @@ def read_mnist(file):  # fields of `Dataset`
     )
 
 # %% ../../nbs/5_practice/50w_tables.ipynb #mnist-tsne
-def convert_mnist_tsne(points):  # pairs (file, bytes)
+def convert_mnist_tsne(
+    points,  # `Path` of the points
+):  # pairs (file, bytes)
     """The points stay as they are.
 
     They are sorted by digit, and how many there are of each in MNIST is known: that is the file of labels.
@@ -159,7 +178,10 @@ def convert_mnist_tsne(points):  # pairs (file, bytes)
     return [("mnist_tsne/test_labels.csv", labels.encode()), ("mnist_tsne/reduced_test_X.csv", points.read_bytes())]
 
 
-def read_mnist_tsne(points, labels):  # fields of `Dataset`
+def read_mnist_tsne(
+    points,  # path of reduced_test_X.csv
+    labels,  # path of test_labels.csv
+):  # fields of `Dataset`
     "Two coordinates and a digit for every object."
     points = np.loadtxt(points, delimiter=",", ndmin=2)
     return dict(
@@ -174,7 +196,9 @@ def read_mnist_tsne(points, labels):  # fields of `Dataset`
 _CIFAR = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
-def convert_cifar10(archive):  # pairs (file, bytes)
+def convert_cifar10(
+    archive,  # path of cifar-10-binary.tar.gz
+):  # pairs (file, bytes)
     "cifar-10-binary.tar.gz: a record is a label and 3 · 32 · 32 bytes, one colour after the other."
     with tarfile.open(archive) as members:
         member = next(m for m in iter(members.next, None) if Path(m.name).name == "test_batch.bin")
@@ -185,7 +209,9 @@ def convert_cifar10(archive):  # pairs (file, bytes)
     return [("cifar10/cifar10_test.npz", out.getvalue())]
 
 
-def read_cifar10(file):  # fields of `Dataset`
+def read_cifar10(
+    file,  # path of an .npz file with images and labels
+):  # fields of `Dataset`
     "Photographs and their classes."
     with np.load(file) as part:
         images, labels = part["images"], part["labels"]
@@ -199,7 +225,9 @@ def read_cifar10(file):  # fields of `Dataset`
     )
 
 # %% ../../nbs/5_practice/50w_tables.ipynb #sklearn-code
-def read_sklearn(name):  # function without arguments
+def read_sklearn(
+    name,  # as in `sklearn.datasets.load_NAME`
+):  # function without arguments
     "A reader for one of scikit-learn's embedded sets."
 
     def read():

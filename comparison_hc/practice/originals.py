@@ -140,10 +140,10 @@ class KnownSet:
 
     read: object  # paths, **options → fields of `Dataset`
     facts: tuple  # objects, comparisons, features, classes; of the original, where there is one
-    source: str
-    terms: str
+    source: str  # where it comes from
+    terms: str  # of use
     forms: tuple = ()  # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
-    originals: tuple = ()
+    originals: tuple = ()  # `Original` files, for `convert`
     convert: object = None  # paths of the originals → pairs (file, bytes)
     texts: tuple = ()  # pairs (converted text file, SHA-256 as `text_digest` gives it); other files check themselves
     parts: tuple = ()  # pairs (file of a form, objects): forms that hold a part of the original only

@@ -68,7 +68,10 @@ def adds_of_file(
     return stream
 
 
-def added(one, other):
+def added(
+    one,  # `AddS`
+    other,  # `AddS` of as many objects
+):  # `AddS`
     "Two streams of AddS as one."
     return one + other
 
@@ -90,11 +93,11 @@ def adds_from_parts(
 class VoteCounts:
     "Questions with their balances."
 
-    n_objects: int
+    n_objects: int  # N
     names: object  # of the objects, or None
     question: np.ndarray  # (q,) int64, ascending: number of the later pair · P + number of the earlier one
     balance: np.ndarray  # (q,) int64: answers for the later pair less those for the earlier one
-    n_answers: int
+    n_answers: int  # answers that were counted
 
     def quadruplets(self):  # `Quadruplets` with weights
         "Each question that is not even, as its majority answered it. Raises `InputError` if there is none."

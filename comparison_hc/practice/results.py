@@ -21,9 +21,9 @@ from ..metrics import adjusted_rand_index, agreement, most_agreement
 class Result:
     "A hierarchy with the answers it was built from."
 
-    dendrogram: Dendrogram
+    dendrogram: Dendrogram  # the hierarchy
     comparisons: object  # the answers, `Triplets` or `Quadruplets`; None where a similarity was given
-    title: str = "Hierarchy"
+    title: str = "Hierarchy"  # heading of its page
     method: str = ""  # how it was computed, in words
     n_clusters: object = None  # number of clusters shown, or None
     classes: object = None  # (N,) true class names, or None; they colour the leaves
@@ -73,7 +73,7 @@ class FlatResult:
 
     labels: np.ndarray  # (N,) cluster of every object; kept as 0..k−1 with 0 the largest, whatever was given
     comparisons: object  # the answers, `Triplets` or `Quadruplets`
-    title: str = "Clusters"
+    title: str = "Clusters"  # heading of its page
     method: str = ""  # how it was computed, in words
     classes: object = None  # (N,) true class names, or None
     notes: dict = field(default_factory=dict)  # further lines (what → text) for the table

@@ -39,7 +39,7 @@ class Split:
 
     train: np.ndarray  # increasing row numbers
     test: np.ndarray  # increasing row numbers, none of them in `train`
-    n_left_out: int = 0
+    n_left_out: int = 0  # rows in neither
 
 
 def held_out_units(

@@ -108,7 +108,11 @@ class FeatureTable:
     rows: list  # tuples of text
     lines: list  # the line of each
 
-    def where(self, r, column=None):
+    def where(
+        self,
+        r,  # number of the row, from 0
+        column=None,  # name of a column; None: the whole row
+    ):
         "Where a row stands, in words."
         beside = "" if column is None else f", column {column!r}"
         return f"{self.path}, line {self.lines[r]}{beside},"

@@ -233,7 +233,7 @@ class TreePicture:
     "All that a picture of a tree shows: what is written at the leaves, which node has which colour, where it stands."
 
     tree: object  # `Dendrogram`
-    places: TreePlaces
+    places: TreePlaces  # where everything stands
     colours: list  # 2K−1 numbers of colours, None for nodes that have none
     legend: list  # SVG elements over the tree
     numbered: bool  # whether the colours are clusters with numbers

@@ -23,9 +23,8 @@ FOLDED_TO = 60  # branches that are left then
 class TreeLook:
     "Size and direction of a picture. Raises `InputError`."
 
-    width: int | None = (
-        None  # pixels of the whole picture; None: 900 with the root at a side, else what the leaves need
-    )
+    # pixels of the whole picture; None: 900 with the root at a side, else what the leaves need
+    width: int | None = None
     height: int | None = None  # the same; None: what the leaves need, or 620 with the root on top or at the bottom
     orientation: str = "left"  # side of the root, one of `SIDES`
 
@@ -264,23 +263,37 @@ class TreePlaces:
         )
         return f"{first[:longest].rstrip(', ')}… ({size:,} objects)"
 
-    def stem(self, node):
+    def stem(
+        self,
+        node,  # number of a node
+    ):
         "How far a node is from the merge above it."
         root = 2 * self.tree.n_leaves - 2
         return 12 if node == root else self.along[node] - self.along[int(self.tree.parents[node])]
 
-    def band(self, across):
+    def band(
+        self,
+        across,  # pixels, as if there were one column
+    ):
         "The column of a place."
         return bisect_right(self.bands, across / self.pitch + 1e-9) - 1
 
-    def pieces(self, node):
+    def pieces(
+        self,
+        node,  # number of the merge
+    ):
         "The pieces (column, from, to) of the bar of a merge: two places across."
         low, high = sorted(self.bars[node])
         bands = enumerate(zip(self.bands, self.ends_of_bands))
         found = [(band, max(low, start), min(high, end)) for band, (start, end) in bands if start <= high and low < end]
         return [(band, self.pitch * start, self.pitch * end) for band, start, end in found]
 
-    def point(self, along, across, band=None):
+    def point(
+        self,
+        along,  # pixels from the root's side of its column
+        across,  # pixels, as if there were one column
+        band=None,  # number of the column; None: where `across` is
+    ):
         "A place as (x, y) of the picture, with the root where the look wants it; in the column where it is, or in one."
         band = self.band(across) if band is None else band
         near, far = self.edge + band * self.step + 16 + along, self.start + across - self.pitch * self.bands[band]
@@ -288,7 +301,12 @@ class TreePlaces:
             near = self.edge + band * self.step + self.step - GAP - 16 - along
         return (near, far) if self.look.sideways else (far, self.legend + near)
 
-    def turn(self, along, across, text=""):
+    def turn(
+        self,
+        along,  # as for `point`
+        across,  # as for `point`
+        text="",  # not used
+    ):
         "Attributes of a text that starts there and runs away from the root."
         x, y = self.point(along, across)
         place = f'x="{x:.1f}" y="{y:.1f}"'
@@ -296,7 +314,10 @@ class TreePlaces:
             return place + (' text-anchor="end"' if self.look.orientation == "right" else "")
         return place + f' transform="rotate({90 if self.look.orientation == "top" else -90} {x:.1f} {y:.1f})"'
 
-    def line(self, *points):
+    def line(
+        self,
+        *points,  # (along, across) each, as for `point`
+    ):
         "A line through places, as SVG's path."
         corners = [self.point(*place) for place in points]
         return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)

@@ -79,7 +79,11 @@ class Claim:
 class ClaimsTable:
     "Claims that show themselves as a table; `frame` is the same as a DataFrame, `counts` how many have which verdict."
 
-    def __init__(self, claims, heading):
+    def __init__(
+        self,
+        claims,  # tuple of `Claim`
+        heading,  # of the column of sentences
+    ):
         self.claims = claims
         self.heading = heading
         self.counts = {word: sum(claim.word == word for claim in claims) for word in VERDICTS}
@@ -225,7 +229,7 @@ def find_reproductions():  # {name: `Reproduction`}, by name
 class Reproduced:
     "One time that a reproduction was run."
 
-    reproduction: Reproduction
+    reproduction: Reproduction  # that was run
     quick: bool
     table: object  # `pandas.DataFrame` of all runs
     summary: object  # `pandas.DataFrame`: what is kept

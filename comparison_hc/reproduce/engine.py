@@ -310,7 +310,12 @@ def finished_runs(
 class ExperimentError(RuntimeError):
     "Some runs failed; all others are done. `failures`: list of {run, error, trace}; `table`: the runs that did not."
 
-    def __init__(self, failures, table, total):
+    def __init__(
+        self,
+        failures,  # list of dicts
+        table,  # `pandas.DataFrame`
+        total,  # number of runs
+    ):
         lines = [
             f"{len(failures)} of {total} runs failed; the others are done, "
             "and with a journal the next start tries only these again:"

@@ -189,12 +189,16 @@ def _steps(means, errors):
     return steps, (means[-1] - means[0]) / np.hypot(errors[0], errors[-1])
 
 
-def figure_3_claims(summary):
+def figure_3_claims(
+    summary,  # `pandas.DataFrame` from `f19_data.data_summary`
+):
     "The sentences of section 4.2 about figure 3, with verdicts."
     return _claims_for_all(summary, "section 4.2")
 
 
-def dimension_claims(summary):
+def dimension_claims(
+    summary,  # `pandas.DataFrame` from `f19_data.data_summary`
+):
     "The sentences of appendix B.2 about figures S.2, S.3 and S.4, with verdicts; `summary` is about one data set."
     dataset, source = summary["dataset"].iloc[0], "appendix B.2"
     claims, dimensions = _claims_for_all(summary, source), sorted(set(summary["dimension"]) - {0})
@@ -238,7 +242,9 @@ def dimension_claims(summary):
     return claims
 
 # %% ../../nbs/9_reproduce/92bw_f19_data_figures.ipynb #f19d-figures-car-claims
-def car_claims(summary):
+def car_claims(
+    summary,  # `pandas.DataFrame` from `car_summary`
+):
     "The one sentence of appendix B.3 that can be checked."
     found = sorted(set(summary["comparisons"]))
     return [

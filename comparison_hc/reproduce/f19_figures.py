@@ -268,12 +268,16 @@ def _all_claims(summary, source, best):
     ]
 
 
-def figure_2_claims(summary):
+def figure_2_claims(
+    summary,  # `pandas.DataFrame` from `f19.planted_summary`
+):
     "The sentences of section 4.1 about figure 2, with verdicts."
     return _all_claims(summary, "section 4.1", ("4–AL–I5",))
 
 
-def figure_s1_claims(summary):
+def figure_s1_claims(
+    summary,  # `pandas.DataFrame` from `f19.planted_summary`
+):
     "The sentences of appendix B.1 about figure S.1, with verdicts."
     return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
 

@@ -149,7 +149,9 @@ def _middle(frame):
     return float((_part(frame, "best")[["low", "high"]].sum(axis=1) / 2).iloc[0])
 
 
-def optimum_claims(summary):
+def optimum_claims(
+    summary,  # `pandas.DataFrame` from `l20.loss_summary`
+):
     "Where figure 2's single–complete curves are lowest."
     claims = []
     for panel, both in _panels(summary).items():
@@ -177,7 +179,9 @@ _WORSE = (
 )
 
 
-def transfer_claims(summary):
+def transfer_claims(
+    summary,  # `pandas.DataFrame` from `l20.loss_summary`
+):
     "Whether one parameter does for all distributions; none for fewer than two."
     frames = {name: both[both["family"] == "single–complete"] for name, both in _one_each(_panels(summary)).items()}
     if len(frames) < 2:
@@ -242,7 +246,9 @@ def _rings_claim(both):
     )
 
 
-def figure_2_claims(summary):
+def figure_2_claims(
+    summary,  # `pandas.DataFrame` from `l20.loss_summary`
+):
     "The sentences of section 4 about figure 2, with verdicts."
     panels = _panels(summary)
     claims = optimum_claims(summary) + transfer_claims(summary)
@@ -251,7 +257,9 @@ def figure_2_claims(summary):
     return claims + [_rings_claim(both) for both in rings if _is_size_of_paper(both)]
 
 # %% ../../nbs/9_reproduce/96cw_l20_figures.ipynb #72eb9ad5
-def figure_3_claims(summary):
+def figure_3_claims(
+    summary,  # `pandas.DataFrame` from `l20.loss_summary`
+):
     "The sentences of section 4 about figure 3, with verdicts."
     source, beta = "section 4, figure 3", _middle(summary)
     best, held = (_part(summary, point).iloc[0] for point in ("best", "held out"))
@@ -309,7 +317,9 @@ def figure_3_claims(summary):
     ]
 
 # %% ../../nbs/9_reproduce/96cw_l20_figures.ipynb #l20-figures-flat-claims
-def flat_cut_claims(summary):
+def flat_cut_claims(
+    summary,  # `pandas.DataFrame` from `l20.loss_summary`
+):
     "What is left of the gain when the tree is cut flat."
     held = _part(summary, "held out").set_index("metric")
     pruned, flat = held.loc["best pruning"], held.loc["flat cut"]

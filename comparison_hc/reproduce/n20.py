@@ -124,8 +124,8 @@ def planted_methods(
     epsilon,  # ε in (0, 1]
     a,  # n(ln n)^a comparisons, or all, if that is more than there are
     for_sample,  # `numpy.random.Generator`, as the next two
-    for_spur,
-    for_mulk,
+    for_spur,  # of SPUR
+    for_mulk,  # of SDP-k
 ):  # list of two dicts, as of `planted_partition_run`
     "What AddS with SPUR, and MulK with SDP-k for SPUR's k, make of a sample of answers."
     exist, add, mul, order = _KINDS[kind]

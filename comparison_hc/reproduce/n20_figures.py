@@ -127,7 +127,9 @@ def ari_chart(
     )
 
 
-def noise_chart(summary):  # Altair chart
+def noise_chart(
+    summary,  # `pandas.DataFrame` from `ari_summary`
+):  # Altair chart
     "N20, figure 1b: mean ARI against ε."
     return ari_chart(summary, "epsilon", "ε: an answer is right with probability (1 + ε)/2")
 

@@ -82,7 +82,7 @@ MULTIPLES = (0.05, 0.1, 0.16, 0.25, 0.4, 0.63, 1.0)
 def theorem_grid(
     sizes,  # values of n
     repetitions,  # instances a point
-    settings=SETTINGS,
+    settings=SETTINGS,  # triples (k, ε, δ)
 ):  # list of dicts of parameters, points with more triplets than there are left out
     "The runs for Theorem 1."
     grid = []

@@ -230,7 +230,9 @@ _SUFFICIENT = (
 )
 
 
-def theorem_claims(summary):
+def theorem_claims(
+    summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
+):
     "The sentences about Theorem 1, with verdicts."
     c, exponents = theorem_constants(summary), theorem_exponents(summary)
     last = summary.groupby(["n", "k", "epsilon", "delta"])["recovered"].last().min()
@@ -271,7 +273,9 @@ def clusters_limits(
     return DataFrame(rows)
 
 
-def clusters_claims(summary):
+def clusters_claims(
+    summary,  # `pandas.DataFrame` from `n20_theory.clusters_summary`
+):
     "The sentence of Remark 3, with its verdict."
     limits = clusters_limits(summary)
     limits = limits[limits["delta"] == limits["delta"].max()]
@@ -290,7 +294,9 @@ def clusters_claims(summary):
     ]
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #d167a2ab
-def saturation_claims(summary):
+def saturation_claims(
+    summary,  # `pandas.DataFrame` from `n20_theory.saturation_summary`
+):
     "The sentence of Remark 5, with its verdict."
     both = saturation_pairs(summary)
     change, quieter = both["rise"], both["quieter"].max()
@@ -325,7 +331,9 @@ def saturation_pairs(
     return both[["load", "load_last", "rise", "quieter"]]
 
 # %% ../../nbs/9_reproduce/95bw_n20_theory_figures.ipynb #6207850e
-def family_claims(summary):
+def family_claims(
+    summary,  # `pandas.DataFrame` from `n20_theory.family_summary`
+):
     "The sentences of Remark 6 and of section 5, with verdicts."
     adds = summary[summary["method"] == "AddS-3"]
     largest = adds["exponent"].max()

@@ -80,7 +80,7 @@ def reached_agreement(
     study,  # `Triplets` to build from
     judges,  # `Triplets` to judge by
     size,  # how many to build from
-    method,
+    method,  # a passive method
     rng,  # `numpy.random.Generator`
     draws=4,  # different samples of that size, where there are
 ):  # float: mean share of answers that the trees agree with; an open one counts half

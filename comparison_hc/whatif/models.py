@@ -16,7 +16,9 @@ from ..practice.method_table import methods
 from .parameters import Model, Parameter
 
 # %% ../../nbs/9a_whatif/98cw_models.ipynb #89999ece
-def named(*known):
+def named(
+    *known,  # the names
+):  # function of (value, name)
     "The gate of a parameter that is a name."
 
     def check(value, name):
@@ -26,12 +28,20 @@ def named(*known):
     return check
 
 
-def number(low, high=float("inf"), open_low=False, open_high=False):
+def number(
+    low,  # lower end of the range
+    high=float("inf"),  # upper end of the range
+    open_low=False,  # whether `low` itself is excluded
+    open_high=False,  # whether `high` itself is excluded
+):  # function of (value, name)
     "The gate of a parameter that is a number."
     return partial(check_number, low=low, high=high, open_low=open_low, open_high=open_high)
 
 
-def whole(low=1, high=None):
+def whole(
+    low=1,  # smallest legal value
+    high=None,  # largest legal value; None for no bound
+):  # function of (value, name)
     "The gate of a parameter that is a whole number."
     return partial(check_integer, low=low, high=high)
 
@@ -51,7 +61,9 @@ def _questions(method, n):
     return (n_triplet_questions if methods[method].takes == "triplets" else n_quadruplet_questions)(n)
 
 
-def check_planted(run):
+def check_planted(
+    run,  # {name: value} of all parameters
+):
     "What the values of one setting must fulfil together. Raises `InputError`."
     method, n = run["method"], run["n_pure"] << run["n_levels"]
     require(3 <= n <= 1024, "n_pure · 2^n_levels", "from 3 to 1,024 objects", n)
@@ -122,7 +134,10 @@ PLANTED = Model(
 )
 
 # %% ../../nbs/9a_whatif/98cw_models.ipynb #6a224dfe
-def spur_or_number(value, name):
+def spur_or_number(
+    value,  # what was received
+    name,  # its name in the message
+):
     "The gate of the number of clusters that is looked for."
     if value == "spur":
         return value
@@ -131,7 +146,9 @@ def spur_or_number(value, name):
     return value
 
 
-def check_flat(run):
+def check_flat(
+    run,  # {name: value} of all parameters
+):
     "What the values of one setting must fulfil together. Raises `InputError`."
     n, kind = run["n"], run["method"][-1]
     check_integer(run["k"], "k", 1, n)
@@ -205,7 +222,9 @@ FLAT = Model(
 )
 
 # %% ../../nbs/9a_whatif/98cw_models.ipynb #384ce7b4
-def check_adaptive(run):
+def check_adaptive(
+    run,  # {name: value} of all parameters
+):
     "What the values of one setting must fulfil together. Raises `InputError`."
     method, accuracy = run["method"], run["accuracy"]
     rule = "1 for quick: it stops at the first answers that clash"
@@ -260,7 +279,9 @@ ADAPTIVE = Model(
 )
 
 # %% ../../nbs/9a_whatif/98cw_models.ipynb #d90b4729
-def check_link(run):
+def check_link(
+    run,  # {name: value} of all parameters
+):
     "What the values of one setting must fulfil together. Raises `InputError`, also where the data is not at hand."
     most = {"MNIST": 892, "CIFAR-10": 200, "Omniglot": 20}.get(run["dataset"], 500)
     check_integer(run["per_class"], f"per_class of {run['dataset']}", 2, most)

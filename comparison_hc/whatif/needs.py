@@ -76,7 +76,7 @@ class Needed:
 
     value: float  # −∞: at the first x already; ∞: not up to the last
     low: float  # of the interval
-    high: float
+    high: float  # its upper end
     resamples: np.ndarray  # (B,) crossings of the resampled curves
 
     @property
@@ -91,7 +91,7 @@ def needed(
     target,  # the mean that is wanted
     log=False,  # as for `crossing`
     falls=False,  # whether the curve falls in x, and the target is the last place that is high enough
-    n_resamples=1000,
+    n_resamples=1000,  # B
     rng=0,  # int seed or `numpy.random.Generator`
     joint=False,  # as for `resampled_means`
 ):  # `Needed`

@@ -113,7 +113,10 @@ class Model:
 
         return getattr(import_module(self.home), self.function)
 
-    def parameter(self, name):
+    def parameter(
+        self,
+        name,  # of the parameter
+    ):
         "The `Parameter` of this name. Raises `InputError` that lists them."
         known = {each.name: each for each in self.parameters}
         require(name in known, f"a parameter of {self.name}", f"one of {', '.join(known)}", name)
@@ -123,7 +126,9 @@ class Model:
 MOST_SETTINGS = 20_000
 
 
-def plain_name(name):
+def plain_name(
+    name,  # of the parameter
+):
     "A parameter's name in messages to Python."
     return name
 

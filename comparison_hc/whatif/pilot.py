@@ -34,7 +34,7 @@ class Slips:
 
     noise: float  # estimate of the probability of a slip, or what was assumed
     low: float  # of a 95% interval
-    high: float
+    high: float  # its upper end
     n_repeated: int  # repeated questions behind it; 0: assumed
 
     def __str__(self):
@@ -83,14 +83,14 @@ class PilotCurve:
     sizes: tuple  # rows that trees were built from
     agreement: tuple  # mean over the splits
     error: tuple  # its standard error
-    method: str
+    method: str  # by which the trees were built
 
 
 def pilot_curve(
     pilot,  # `Triplets`
     sizes=None,  # rows to build from; None: 1/4, 1/2 and all of what is not held out
-    method="3k-al",
-    n_splits=6,
+    method="3k-al",  # a passive method
+    n_splits=6,  # ways to hold answers out
     rng=0,  # int seed or `numpy.random.Generator`
 ):  # `PilotCurve`
     "The learning curve of a pilot. Answers about the same three objects stay on one side."
@@ -118,8 +118,8 @@ ALIKE = ("delta_over_sigma", "n_levels", "design", "questions", "noise", "method
 class World:
     "A place where studies are simulated."
 
-    n_levels: int
-    delta_over_sigma: float
+    n_levels: int  # L of the hidden tree
+    delta_over_sigma: float  # δ/σ
     distance: float = 0.0  # from the pilot; 0 without one
 
 
@@ -127,11 +127,11 @@ class World:
 class PilotFit:
     "What a pilot says."
 
-    slips: Slips
-    curve: PilotCurve
+    slips: Slips  # how often people slip
+    curve: PilotCurve  # held-out agreement
     worlds: tuple  # of `World`, the nearest first: all that are near enough
-    design: str
-    n_objects: int
+    design: str  # what people were asked
+    n_objects: int  # N
 
     @property
     def is_near(self):
@@ -149,15 +149,15 @@ def most_levels(
 def simulated_curves(
     worlds,  # list of `World`
     n_objects,  # N
-    noise,
+    noise,  # probability of a slip
     design,  # of the pilot
     sizes,  # rows to build from
-    method,
+    method,  # a passive method
     repeat,  # simulated studies of each
-    seed=0,
-    n_jobs=1,
-    progress=None,
-    journal=None,
+    seed=0,  # int ≥ 0
+    n_jobs=1,  # workers
+    progress=None,  # as for `run_experiment`
+    journal=None,  # as for `run_experiment`
 ):  # {world: (sizes, repeat) agreement}
     "Agreement in several worlds, with the same seeds."
     from comparison_hc.reproduce.experiments import run_experiment
@@ -266,9 +266,9 @@ def predicted_agreement(
     sizes,  # rows that a tree is built from
     repeat=4,  # simulated studies of each world and size
     most_worlds=6,  # as for `some_worlds`
-    seed=1,
-    n_jobs=1,
-    progress=None,
+    seed=1,  # int ≥ 0
+    n_jobs=1,  # workers
+    progress=None,  # called with (runs done, runs in all)
 ):  # `pandas.DataFrame`: size, predicted, low, high
     """Held-out agreement that a larger study will reach. The range is that of the worlds, and in each of two standard
     deviations of one new study.

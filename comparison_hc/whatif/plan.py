@@ -20,7 +20,7 @@ def plan_study(
     people=20,  # how many
     minutes=15.0,  # of each
     noise=None,  # probability of a slip, below 0.5; None: from the pilot's repeated questions, else 0.15
-    seconds_per_answer=6.0,
+    seconds_per_answer=6.0,  # that an answer takes a person
     pilot=None,  # `Triplets` that are there already
     pilot_design="triplets",  # what they were asked: "triplets", "odd-one-out", "central", "adaptive" or "grid"
     target=0.8,  # the AARI that is enough

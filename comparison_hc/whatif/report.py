@@ -34,7 +34,7 @@ from .parameters import Model
 class Sweep:
     "Runs of one model."
 
-    model: Model
+    model: Model  # whose runs they are
     values: dict  # {name: values} of all parameters
     table: object  # `pandas.DataFrame`, a row a run: parameters, repetition, run_seed, measured values, seconds
     target: object = None  # what is enough, or None
@@ -62,7 +62,10 @@ class Sweep:
         "How often every setting was run."
         return int(self.table["repetition"].max()) + 1
 
-    def goal(self, target=None):
+    def goal(
+        self,
+        target=None,  # another than the sweep's, or None
+    ):
         "The target in words."
         return f"{self.model.measure_label} {self.target if target is None else target:g}"
 
@@ -206,7 +209,13 @@ def need_sentences(
     return said
 
 
-def ratio_sentence(first, one, method, other, at):
+def ratio_sentence(
+    first,  # name of the method to compare with
+    one,  # its `Needed`
+    method,  # name of the other method
+    other,  # its `Needed`
+    at,  # beginning of the sentence, may be empty
+):
     "How many times as many answers the other method needs."
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = other.resamples / one.resamples

@@ -55,17 +55,17 @@ class StudyPlan:
     "What to ask, whom, and what will come of it."
 
     names: tuple  # of the objects
-    people: int
-    minutes: float
-    seconds_per_answer: float
+    people: int  # how many
+    minutes: float  # of each person
+    seconds_per_answer: float  # that an answer takes a person
     target: float  # the AARI that is enough
-    slips: Slips
+    slips: Slips  # how often people slip
     fit: object  # `PilotFit`, or None
     worlds: tuple  # of `World`: the one in which the plan was made, one with less clear groups, one with clearer ones
     runs: object  # `pandas.DataFrame` of all simulated studies
     design: str  # recommended
     method: str  # recommended
-    seed: int
+    seed: int  # int ≥ 0
 
     @property
     def per_person(self):
@@ -82,7 +82,10 @@ class StudyPlan:
         "How often every study was simulated."
         return int(self.runs["repetition"].max()) + 1
 
-    def questions_of(self, people):
+    def questions_of(
+        self,
+        people,  # how many
+    ):
         "New questions of so many people, at least one."
         return max(1, round(people * self.new_per_person))
 
@@ -91,7 +94,11 @@ class StudyPlan:
         "Numbers of questions at which the curves are played."
         return sorted({self.questions_of(self.people * factor) for factor in FACTORS})
 
-    def n_runs(self, designs, repeat):
+    def n_runs(
+        self,
+        designs,  # to compare
+        repeat,  # simulated studies of each setting
+    ):
         "How many simulated studies `play_study` makes at most."
         return repeat * (len(designs) * (len(METHODS) + len(self.sizes) - 1) + len(NOISES) + 2)
 
