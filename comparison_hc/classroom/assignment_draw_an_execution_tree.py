@@ -77,7 +77,7 @@ def read_pieces(
     call,  # what it is, for sentences
     form,  # what it should be, for sentences
 ):  # list of tuples of three
-    "Pieces (low, high, what), from 0 to 1, without those that are too thin to be seen."
+    "Pieces of three, as tuples, whatever they hold; `read_ends` reads their numbers."
     expect(hasattr(got, "__iter__") and not isinstance(got, (str, dict)), f"{call} should be {form}.")
     pieces = []
     for piece in got:

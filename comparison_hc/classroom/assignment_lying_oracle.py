@@ -198,7 +198,7 @@ def check_reliable(
     least=GOOD,  # share of right searches that is needed
     **how,  # arguments of `play`, `seeds` among them
 ):  # (the call, for sentences; mean number; largest)
-    "A search that is right often enough; returns the mean number of questions and the largest."
+    "A search that is right often enough, and what it costs."
     m, p, n_people = how.get("m", 24), how.get("p", 0.8), how.get("n_people", 0)
     whom = "people" if n_people else "ask"
     call = f"{name}({whom}, vertices, parts, {p}, {how.get('risk', 0.05)})"
