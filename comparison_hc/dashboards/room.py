@@ -205,14 +205,11 @@ class Room:
 
     def usual(self):  # iterator of `Job`
         "The starts of all pages, then every control moved alone, nearest first."
-        pages = {name: live_page(each.module) for name, each in self.dashboards.items()}
         found = []
-        for name, page in pages.items():
-            if page is None:
-                continue
+        for name, settings in self._settings().items():
             found.append((0, self.job(name, self.start(name))))
-            for each, values in page.settings.values("live").items():
-                for place, value in _nearest(values, getattr(page.settings(), each)):
+            for each, values in settings.values("live").items():
+                for place, value in _nearest(values, getattr(settings(), each)):
                     found += [(place, job) for job in self._fitting(name, {each: value})]
         seen = set()
         for _, job in sorted(found, key=lambda each: each[0]):
@@ -222,9 +219,7 @@ class Room:
 
     def further(self):  # iterator of `Job`
         "After `usual`: every control together with another draw, the first control of all pages first."
-        pages = {name: live_page(each.module) for name, each in self.dashboards.items()}
-        pages = {name: page.settings for name, page in pages.items() if page}
-        pairs = []
+        pages, pairs = self._settings(), []
         for name, settings in pages.items():
             values = settings.values("live")
             draw = next((each for each in DRAWS if each in values), None)
@@ -235,6 +230,11 @@ class Room:
             ways = [[pair for pair in _nearest(values[one], getattr(begin, one)) if pair[0]] for one in (each, draw)]
             for (_, value), (_, drawn) in sorted(product(*ways), key=lambda both: both[0][0] + both[1][0]):
                 yield from self._fitting(name, {each: value, draw: drawn})
+
+    def _settings(self):
+        "{name of a page that computes: the class of its settings}."
+        pages = {name: live_page(each.module) for name, each in self.dashboards.items()}
+        return {name: page.settings for name, page in pages.items() if page}
 
     def _fitting(self, name, moved):
         "The job of the start with these settings; none where they do not go together with the others."

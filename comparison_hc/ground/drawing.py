@@ -326,9 +326,7 @@ def chart_svg(
     chart,  # altair chart
 ):  # text of an SVG file
     "A chart as SVG, for a page or a file. Raises `InputError` in a browser."
-    vl_convert = needed("vl_convert", "a chart as a file")
-
-    return vl_convert.vegalite_to_svg(_visible_chart(chart))
+    return _converted(chart, "svg")
 
 
 def chart_png(
@@ -336,18 +334,20 @@ def chart_png(
     scale=2,  # pixels a point
 ):  # bytes of a PNG file
     "A chart as pixels. Raises `InputError` in a browser."
-    vl_convert = needed("vl_convert", "a chart as a file")
-
-    return vl_convert.vegalite_to_png(_visible_chart(chart), scale=scale)
+    return _converted(chart, "png", scale=scale)
 
 
 def chart_pdf(
     chart,  # altair chart
 ):  # bytes of a PDF file
     "A chart as a PDF page of its size. Raises `InputError` in a browser."
-    vl_convert = needed("vl_convert", "a chart as a file")
+    return _converted(chart, "pdf")
 
-    return vl_convert.vegalite_to_pdf(_visible_chart(chart))
+
+def _converted(chart, form, **how):
+    "A chart in the form of a file."
+    vl_convert = needed("vl_convert", "a chart as a file")
+    return getattr(vl_convert, f"vegalite_to_{form}")(_visible_chart(chart), **how)
 
 
 def _visible_chart(chart):

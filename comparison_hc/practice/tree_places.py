@@ -305,7 +305,6 @@ class TreePlaces:
         self,
         along,  # as for `point`
         across,  # as for `point`
-        text="",  # not used
     ):
         "Attributes of a text that starts there and runs away from the root."
         x, y = self.point(along, across)
