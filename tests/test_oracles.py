@@ -24,6 +24,7 @@ from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_question
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.ground import sampling
 from comparison_hc.ground.journals import header_line
+from comparison_hc.ground.questions import distinct_draws
 from comparison_hc.ground.validation import InputError
 from comparison_hc.oracles import (
     Budget,
@@ -665,6 +666,25 @@ def test_fast_sample_is_the_slow_one_over_several_chunks():
     for n, size in [(40, 300_000), (400, 700_000), (3000, 300_000)]:
         w = similarities(n, n)
         assert sample_quadruplets(w, size, 1) == sample_quadruplets_by_definition(w, size, 1)
+
+
+def draws_by_definition(population, draws, kind, rng, per_block):
+    "Every block's draws from its own stream, then the different ones among them all."
+    n_blocks = max(draws // per_block, 1)
+    edges = [population * b // n_blocks for b in range(n_blocks + 1)]
+    counts = rng.multinomial(draws, np.diff(edges) / population)
+    streams = [np.random.default_rng(seed) for seed in rng.integers(2**63, size=n_blocks)]
+    blocks = zip(streams, edges[:-1], edges[1:], counts)
+    return np.unique(np.concatenate([stream.integers(a, b, size=c, dtype=kind) for stream, a, b, c in blocks]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(40, 2000), st.integers(1, 80), st.integers(1, 9), st.integers(0, 10**6))
+def test_draws_in_place_are_those_of_the_definition(population, draws, per_block, seed):
+    per_block = max(per_block, -(-draws // 40))  # at least one number of the population to a block
+    ways = distinct_draws, draws_by_definition
+    fast, slow = (way(population, draws, np.uint32, np.random.default_rng(seed), per_block) for way in ways)
+    assert fast.dtype == np.uint32 and np.array_equal(fast, slow)
 
 
 def test_wide_indices_take_the_same_path(monkeypatch):

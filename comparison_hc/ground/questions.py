@@ -38,7 +38,7 @@ def pair_from_index(
 def in_chunks(
     work,  # function of (start, stop), which writes to places of its own
     m,  # how many rows there are
-    size=1 << 18,  # rows at a time: enough to amortise NumPy's calls, few enough to stay in the cache
+    size=1 << 16,  # rows at a time: enough to amortise NumPy's calls, few enough to stay in the cache
 ):
     "Call `work` on consecutive chunks of 0..m, on all cores; NumPy leaves Python alone while it computes."
     starts = range(0, m, size)
@@ -182,12 +182,18 @@ def distinct_draws(
     edges = np.array([population * b // n_blocks for b in range(n_blocks + 1)])
     counts = rng.multinomial(draws, np.diff(edges) / population)  # how many draws fall into each block
     seeds = rng.integers(2**63, size=len(counts))  # a stream a block: the same bits on any number of cores
+    numbers, starts = np.empty(draws, dtype=kind), np.cumsum(counts) - counts
 
     def block(b):
-        stream = np.random.default_rng(seeds[b])
-        numbers = np.sort(stream.integers(edges[b], edges[b + 1], size=counts[b], dtype=kind))
-        return numbers[np.append(True, numbers[1:] != numbers[:-1])] if len(numbers) else numbers
+        place = numbers[starts[b] : starts[b] + counts[b]]
+        place[:] = np.random.default_rng(seeds[b]).integers(edges[b], edges[b + 1], size=counts[b], dtype=kind)
+        place.sort()
+        different = place[1:][place[1:] != place[:-1]]
+        place[1 : 1 + len(different)] = different
+        return min(len(place), 1 + len(different))
 
-    if n_blocks == 1:
-        return block(0)
-    return np.concatenate(list(map_on_threads(block, range(n_blocks))))
+    end = 0
+    for start, found in zip(starts, (map if n_blocks == 1 else map_on_threads)(block, range(n_blocks))):
+        numbers[end : end + found] = numbers[start : start + found]
+        end += found
+    return numbers[:end]

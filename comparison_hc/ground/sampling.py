@@ -80,10 +80,9 @@ def sample_quadruplets(
     def answer(start, stop):
         x, y = pairs_of_sorted_numbers(numbers[start:stop])
         wx, wy = value[x], value[y]
-        pair_x, pair_y = packed[x], packed[y]
         won = wx > wy
-        two_columns[start:stop, 0] = np.where(won, pair_x, pair_y)
-        two_columns[start:stop, 1] = np.where(won, pair_y, pair_x)
+        two_columns[start:stop, 0] = packed[np.where(won, x, y)]
+        two_columns[start:stop, 1] = packed[np.where(won, y, x)]
         tied[start:stop] = wx == wy
 
     in_chunks(answer, len(numbers))
