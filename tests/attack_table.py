@@ -91,6 +91,8 @@ BAD = {
     "a text": "x",
     "a zero": "\0",
     "half a character": "\ud800",
+    "a page with half a character": "\ud800.html",
+    "a file with half a character": "\ud800.json",
     "bytes": b"x",
     "list": [],
     "list of list": [[]],

@@ -586,8 +586,10 @@ def look_through(browser, address, paths, width):
     return faults
 
 
-def test_a_folder_that_no_system_can_make_is_refused_before_anything_is_built(capsys):
-    assert main(["book", "build", "--no-live", "--out", "a\0b"]) == 2
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_folder_that_no_system_can_make_is_refused_before_anything_is_built(name, capsys, monkeypatch):
+    monkeypatch.setattr("comparison_hc.book.site.build_site", None)
+    assert main(["book", "build", "--no-live", "--out", name]) == 2
     assert "--out must be a name that a folder can have" in capsys.readouterr().err
 
 

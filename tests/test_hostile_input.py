@@ -29,6 +29,7 @@ from comparison_hc.practice.auto import choose_method
 from comparison_hc.practice.consensus import majority_consensus
 from comparison_hc.practice.evidence import compare_methods
 from comparison_hc.practice.linkage_model import learn_model, load_model, save_model
+from comparison_hc.practice.page import check_destination
 from comparison_hc.practice.support import bootstrap_support, structure_test
 
 RNG = np.random.default_rng(0)
@@ -176,6 +177,12 @@ def test_half_a_character_is_no_name(half):
         Triplets(ROWS[:3], 6, names=["a", half, *"cdef"])
     with pytest.raises(InputError, match="names must be made of whole characters"):
         Dendrogram.from_merges([(0, 1)], names=["a", half])
+
+
+@pytest.mark.parametrize("name", ["\ud800.html", "a\udfff.csv", "a\0b.svg"])
+def test_a_place_whose_name_no_system_can_write_is_refused_before_the_work(name):
+    with pytest.raises(InputError, match="--out must be the name of a file"):
+        check_destination(name, "--out")
 
 
 # ---- commands

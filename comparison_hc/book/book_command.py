@@ -15,6 +15,7 @@ from pathlib import Path
 from .lite import PYODIDE
 from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
+from ..ground.files import is_file_name
 from ..ground.validation import require
 from ..practice.reading_command import say
 
@@ -53,7 +54,7 @@ def build_command(args):
     def told(sentence):
         say(f"comparison-hc: {sentence}", sys.stderr)
 
-    require("\0" not in str(args.out), "--out", "a name that a folder can have", str(args.out))
+    require(is_file_name(args.out), "--out", "a name that a folder can have", args.out)
     require(args.lite == (args.pyodide is not None), "--lite", "given together with --pyodide", args.pyodide)
     twins = TWINS if args.live else ()
     made = build_site(args.out, args.parsers, twins=twins, progress=told, pyodide=args.pyodide)

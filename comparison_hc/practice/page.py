@@ -12,6 +12,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from ..ground.files import is_file_name
 from ..ground.files import write_whole as write_whole
 from ..ground.narrow import needed
 from ..ground.validation import require, visible_text
@@ -116,7 +117,7 @@ def check_destination(
     endings=tuple(writers),  # legal endings
 ):  # the `Path`
     "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
-    require(isinstance(path, (str, os.PathLike)) and "\0" not in str(path), argument, "the name of a file", path)
+    require(is_file_name(path), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
     require(path.parent.is_dir(), argument, "in an existing folder", str(path))
