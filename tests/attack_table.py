@@ -27,6 +27,7 @@ from comparison_hc.hierarchical import single_linkage
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
 from comparison_hc.practice.linkage_model import learn_model, save_model
+from comparison_hc.practice.results import Result
 
 FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / DEEP
 FOLDER.mkdir(parents=True)
@@ -238,6 +239,7 @@ MORE = {  # of rooms that offer no names of their own
     "practice.evidence": ["compare_methods"],
     "practice.support": ["bootstrap_support", "structure_test"],
     "practice.linkage_model": ["learn_model", "load_model", "save_model"],
+    "practice.page": ["save_result"],
     "people.crowd": ["crowd_table", "crowd_weights"],
     "people.session": ["Session"],
     "people.pool": ["pool_journals"],
@@ -299,6 +301,7 @@ OWN = {  # what one function wants otherwise
     "average_loss": dict(curves=LEARNED.curves),
     "confidence_band": dict(learned=LEARNED),
     "sdp_reference": dict(S=TOGETHER, k=2),
+    "save_result": dict(result=Result(TREE, None, "A tree", "3-al"), path=FOLDER / "saved.nwk"),
     "save_model": dict(model=learn_model(TASKS), path=FOLDER / "saved.json"),
     "whatif": dict(model="adaptive", repeat=1),
     "find_checks": dict(pattern="A18"),

@@ -5,6 +5,7 @@ encodings, folders, control characters, a closed pipe. A good answer is one clea
 import csv
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -21,16 +22,20 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
-from comparison_hc.ground.validation import InputError, visible_text
+from comparison_hc.ground.validation import InputError, check_number, visible_text
 from comparison_hc.ground.workers import check_workers
+from comparison_hc.hierarchical.linkage import complete_linkage
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.people.crowd import crowd_table, crowd_weights
+from comparison_hc.people.session import Session
 from comparison_hc.practice.auto import choose_method
+from comparison_hc.practice.baselines import t_ste
 from comparison_hc.practice.consensus import majority_consensus
 from comparison_hc.practice.evidence import compare_methods
 from comparison_hc.practice.linkage_model import learn_model, load_model, save_model
-from comparison_hc.practice.page import check_destination
+from comparison_hc.practice.page import check_destination, save_result
 from comparison_hc.practice.support import bootstrap_support, structure_test
+from comparison_hc.reproduce.engine import about_experiment, workers_for
 
 RNG = np.random.default_rng(0)
 ROWS = np.array([RNG.permutation(6)[:3] for _ in range(60)])
@@ -183,6 +188,46 @@ def test_half_a_character_is_no_name(half):
 def test_a_place_whose_name_no_system_can_write_is_refused_before_the_work(name):
     with pytest.raises(InputError, match="--out must be the name of a file"):
         check_destination(name, "--out")
+
+
+NESTED = []
+for _ in range(3000):
+    NESTED = [NESTED]
+ENDLESS = []
+ENDLESS.append(ENDLESS)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: Triplets([(0, 1, 2)], names=np.ma.array(["a", "b", "c"], mask=[0, 1, 0])), "names must be free of"),
+        (lambda: Triplets([(0, 1, 2)], names=["a", "b", np.ma.masked]), "names must be free of missing"),
+        (lambda: Triplets([(0, 1, 2)], names=NESTED), "names must be"),
+        (lambda: Triplets([(0, 1, 2)], names=range(10**12)), "names must be as many names as memory can hold"),
+        (lambda: complete_linkage(ENDLESS), "n must be a number of objects"),
+        (lambda: Session(["a", "b", "c"], person=10**5000), "person must be a name"),
+        (lambda: about_experiment(sorted, set(), 10**5000, (), 1), "seed must be an integer from 0 to"),
+        (lambda: workers_for(sorted, 1, "a" * 5000), "backend must be"),
+        (lambda: t_ste(Triplets(ROWS, 6), alpha=5e-324), "alpha must be"),
+        (lambda: save_result(None, "z.html"), "result must be"),
+        (lambda: Triplets([(0, 1, 2)], names=["a\0", "b", "c"]).to_csv("zero.csv"), "names must be free of zero"),
+        (lambda: save_result(Triplets(ROWS, 6), "z.svg"), "result must be"),
+    ],
+)
+def test_what_a_second_attack_found_is_named(call, said):
+    with warnings.catch_warnings(), pytest.raises(InputError, match=said) as error:
+        warnings.simplefilter("error")
+        call()
+    assert len(str(error.value)) < 500
+
+
+def test_numbers_of_every_kind_are_the_same_number():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert check_number(np.float16(2), "x", 0, 1e300) == 2
+        assert math.copysign(1, check_number(-0.0, "x", 0)) == 1
+    with pytest.raises(InputError, match="x must be"):
+        check_number(np.float16(2), "x", 0, 1.5)
 
 
 # ---- commands
@@ -345,6 +390,15 @@ print(chart_pdf(Chart())[:5] == b"%PDF-", len(chart_png(Chart())) > 100, "c\\uff
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=100)
     assert (done.returncode, done.stdout.split()) == (0, ["True"] * 3)
+
+
+def test_a_chart_that_is_handed_out_holds_no_control_character():
+    "Who saves it by Altair's own `save` meets the same converter."
+    bad = ["a\x00", "b\x1b[31m", "c\uffff", "d"]
+    tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)], names=bad)
+    for chart in (tree.chart(), tree.chart(labels=bad, label_title="\x01", title="\x02")):
+        text = json.dumps(chart.to_dict(), ensure_ascii=False)
+        assert visible_text(json.dumps(json.loads(text), ensure_ascii=False)) == text and "\\u00" not in text
 
 
 # ---- a reader that goes away

@@ -13,7 +13,7 @@ import numpy as np
 
 from .answers import MOST_ITEMS
 from .queries import GrowingTree
-from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, require
+from ..ground.validation import MOST_OBJECTS, as_rng, check_integer, require, visible_text
 
 # %% ../../nbs/3_adaptive/30w_trees.ipynb #2ec0a528
 def n_hierarchies(
@@ -119,7 +119,7 @@ def _drawn_vertices(tree, x, y, classes, names, number):
             edges.append(dict(x=x[v], y=y[v], x2=x[up], y2=y[up]))
         leaf = v < tree.n_items
         if leaf:
-            name = names[v] if names else str(v)
+            name = visible_text(str(names[v] if names else v))
         else:
             name = str(v) if number else ""
         points.append(dict(x=x[v], y=y[v], name=name, leaf=leaf, what=classes.get(v, "other")))

@@ -301,17 +301,18 @@ class TreeDrawing:
         room = {name: check_integer(room[name], name, 1, MOST_PIXELS) for name in (across, along)}
 
         classes, of_node = ([], np.full(2 * K - 1, MIXED)) if labels is None else classes_of_nodes(self, labels)
-        merges, leaves = chart_tables(self, leaf_texts(self, names), classes, of_node)
+        texts, classes = (list(map(visible_text, found)) for found in (leaf_texts(self, names), classes))
+        merges, leaves = chart_tables(self, texts, classes, of_node)
         pictures = [{**row, "image": images[leaf]} for row, leaf in zip(leaves, self.layout.leaves)] if images else []
         columns = max(1, room["width"] // (28 + 7 * max(map(len, classes), default=1)))
         side = room[across] / K - 2 if images else 0
-        look = ChartLook(self, leaves, classes, label_title or "class", left, room[across], side)
+        look = ChartLook(self, leaves, classes, visible_text(label_title or "class"), left, room[across], side)
         layers = branch_layers(look, merges, self.height_kind) if merges else []
         layers += leaf_layers(look, leaves, pictures, columns, named=not merges)
 
         chart = alt.layer(*layers).properties(**room).resolve_scale(color="independent", shape="independent")
         chart = chart.configure_view(stroke=None).configure_legend(symbolSize=70, symbolLimit=64)
-        return chart if title is None else chart.properties(title=title)
+        return chart if title is None else chart.properties(title=visible_text(title))
 
     def _repr_mimebundle_(self, include=None, exclude=None):
         "In a notebook: the chart, up to 300 leaves."

@@ -254,8 +254,8 @@ class CheckedRows:
     ):
         "Write CSV, object by name, as `read_comparisons` reads it. Names that would not survive the file are refused."
         require(is_file_name(path), "path", "the name of a file", path)
-        bad = [name for name in self.names or () if not is_name(name) or name != name.strip() or "\r" in name]
-        rule = "free of carriage returns and of blanks at their ends, and not empty, to be written"
+        bad = [name for name in self.names or () if not is_name(name) or name != name.strip() or {*name} & {*"\r\0"}]
+        rule = "free of zero bytes, carriage returns and blanks at their ends, and not empty, to be written"
         require(not bad, "names", rule, bad[:1])
         packed = {".gz": dict(method="gzip", mtime=0), ".zip": dict(method="zip", archive_name=Path(path).stem)}
         how = dict(index=False, mode="wb", compression=packed.get(Path(path).suffix.lower()))

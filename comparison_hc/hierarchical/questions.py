@@ -25,7 +25,7 @@ def check_objects(
     names = n if isinstance(n, (set, dict)) else list(n)
     n_objects = check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS)
     names = check_names(names, n_objects, argument="n")
-    flat = not any(np.ndim(name) for name in n if not isinstance(name, (str, bytes)))
+    flat = not any(np.iterable(name) for name in n if not isinstance(name, (str, bytes)))
     require(flat, "n", "a number of objects, or a sequence of their names, not a table", n)
     return n_objects, names
 

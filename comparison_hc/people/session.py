@@ -143,7 +143,8 @@ class Session:
         given = dict(person=person, seed=seed, repeat_every=repeat_every)
         asked = {name: value for name, value in given.items() if value is not None}
         who = asked.get("person", "somebody")
-        new = Settings(tuple(item.name for item in self.items), **{"person": who, "seed": seed_of(str(who)), **asked})
+        own = seed_of(who) if isinstance(who, str) else 0
+        new = Settings(tuple(item.name for item in self.items), **{"person": who, "seed": own, **asked})
         self.state = State(new)
         self.events = ()  # answers and, where the careful stage begins, its p
         self.n_records = 0  # events and undos

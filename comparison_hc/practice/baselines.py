@@ -93,7 +93,7 @@ def _best(starts, method, names):
 def t_ste(
     triplets,  # `Triplets` or (m, 3) integers
     n_components=2,  # d, 1 to N − 1
-    alpha=None,  # degrees of freedom, above 0; None for max(d − 1, 1)
+    alpha=None,  # degrees of freedom, at least 10⁻⁹; None for max(d − 1, 1)
     n_starts=3,  # random starts
     max_iter=1000,  # iterations of L-BFGS a start
     rng=0,  # int seed or `numpy.random.Generator`
@@ -106,7 +106,7 @@ def t_ste(
     from scipy.optimize import minimize
 
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
-    alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 0, open_low=True)
+    alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 1e-9)
     pairs, shape = compared_pairs(triplets), (triplets.n_objects, d)
     options = dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0])
     starts = []

@@ -133,6 +133,7 @@ def save_result(
     path,
 ):
     "Write a result in the form that the file's ending names."
+    require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
     forms = writers if isinstance(result, Result) else flat_writers
     path = check_destination(path, endings=tuple(forms))
     write_whole(path, forms[path.suffix.lower()](result))

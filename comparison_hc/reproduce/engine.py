@@ -20,7 +20,7 @@ import numpy as np
 
 from ..ground.files import JournalError
 from ..ground.journals import KeptRecords, sealed_line, unsealed_line
-from ..ground.validation import InputError, check_integer, require, shown
+from ..ground.validation import MOST_SEED, InputError, check_integer, require, shown
 from ..ground.workers import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 
 # %% ../../nbs/9_reproduce/90aw_engine.ipynb #engine-plain-scalar
@@ -175,7 +175,7 @@ def about_experiment(
     return dict(
         function=f"{function.__module__}.{function.__qualname__}",
         version=check_integer(version, "version"),
-        seed=check_integer(seed, "seed", 0),
+        seed=check_integer(seed, "seed", 0, MOST_SEED),
         paired=sorted(paired),
     )
 
@@ -276,7 +276,7 @@ def workers_for(
         return Parallel(n_jobs=n_jobs, backend=backend, batch_size=1, return_as="generator_unordered")
     except (AttributeError, TypeError, ValueError) as error:
         rule = "backend must be one that hands back results as they finish"
-        raise InputError(f"{rule}; got {shown(backend)}: {error}") from None
+        raise InputError(f"{rule}; got {shown(backend)}: {str(error)[-200:]}") from None
 
 
 def finished_runs(

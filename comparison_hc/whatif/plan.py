@@ -9,7 +9,7 @@ __all__ = ['plan_study']
 from dataclasses import replace
 from numbers import Integral
 
-from ..ground.validation import check_integer, check_names, check_number, check_progress, require
+from ..ground.validation import MOST_SEED, check_integer, check_names, check_number, check_progress, require
 from .designs import DESIGNS
 from .pilot import Slips, World, fit_pilot, most_levels, n_fit_runs
 from .study import StudyPlan, default_levels, play_study
@@ -43,7 +43,7 @@ def plan_study(
     designs = (designs,) if isinstance(designs, str) else tuple(designs)
     rule = f"one or several of {', '.join(DESIGNS)}"
     require(designs and set(designs) <= set(DESIGNS), "designs", rule, designs)
-    repeat, seed = check_integer(repeat, "repeat", 2, 1000), check_integer(seed, "seed", 0)
+    repeat, seed = check_integer(repeat, "repeat", 2, 1000), check_integer(seed, "seed", 0, MOST_SEED)
     check_progress(progress)
     names = _names(objects, pilot)
     clear = check_number(delta_over_sigma, "delta_over_sigma", 0, 100, True)

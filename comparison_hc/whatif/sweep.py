@@ -10,7 +10,7 @@ import shlex
 from dataclasses import dataclass
 from math import floor
 
-from ..ground.validation import check_flag, check_integer, check_number, check_progress, require
+from ..ground.validation import MOST_SEED, check_flag, check_integer, check_number, check_progress, require
 from ..ground.workers import check_workers
 from .models import check_model
 from .parameters import chosen_values, sweep_settings
@@ -108,7 +108,7 @@ def whatif(
         rule = f"left out for {model.name}: there is no number that is enough"
         require(model.target is not None, "target", rule, target)
         target = check_number(target, "target", 0, 1, open_low=True)
-    check_integer(seed, "seed", 0), check_progress(progress)
+    check_integer(seed, "seed", 0, MOST_SEED), check_progress(progress)
     report, n_workers = progress or (lambda done, total: None), _workers(n_jobs)
     said = [] if exact else chosen_sentences(model, values, named)
 
