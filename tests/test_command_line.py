@@ -11,12 +11,19 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
+from comparison_hc.ground.files import plain_cell, spreadsheet_cell, write_whole
+from comparison_hc.ground.rows import is_name
 from comparison_hc.practice.command_files import read_initial, read_names, read_truth
+from comparison_hc.practice.results import labels_text
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]
@@ -568,6 +575,40 @@ def test_readers_are_exact(tmp_path):
     (tmp_path / "n.txt").write_text("b\n\n a \n", encoding="utf-8-sig")
     (tmp_path / "t.csv").write_text("b,2\na,1\n")
     assert read_names(tmp_path / "n.txt") == ["b", "a"] and read_truth(tmp_path / "t.csv", ["a", "b"]) == ["1", "2"]
+
+
+NAMED = st.one_of(st.text("'=+-@＝\t\r\n 1.e,;\"a", max_size=6), st.text(max_size=4), st.sampled_from(["object", "-3"]))
+NAMED = NAMED.filter(lambda name: is_name(name) and name == name.strip() and "\0" not in name)
+
+
+@given(st.lists(NAMED, min_size=1, max_size=6, unique=True))
+@example(["=a", "'=a", "''=a"])
+@example(["-3", "'-3", "''-3", "'", "''", "'a", "a"])
+@example(["object", "cluster", "'object"])
+def test_different_names_are_different_in_a_table_of_labels_and_are_read_again(names):
+    assert [plain_cell(spreadsheet_cell(name)) for name in names] == names
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "labels.csv"
+        write_whole(path, labels_text(names, np.arange(len(names))))
+        assert read_truth(path, names) == [str(number) for number in range(len(names))]
+        assert read_initial(path, names)[0] == [[number] for number in range(len(names))]
+
+
+def test_names_in_a_table_made_by_hand_need_no_apostrophe(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("=a,1\n'b,2\n'=c,3\n")
+    assert read_truth(path, ["=a", "'b", "'=c"]) == ["1", "2", "3"]
+    path.write_text("object,cluster\na,1\nobject,1\n")
+    assert read_truth(path, ["object", "a"]) == ["1", "1"]
+
+
+def test_labels_of_two_names_with_and_without_an_apostrophe_are_a_truth(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("=a,'=a,c\n'=a,=a,c\nc,d,=a\nd,c,'=a\n")
+    words = ["cluster", "a.csv", "--header", "no", "--clusters", 2]
+    assert run(capsys, *words, "--labels-out", "l.csv")[0] == 0
+    code, out, err = run(capsys, *words, "--truth", "l.csv")
+    assert (code, err) == (0, "") and "adjusted Rand index with the classes" in out and "1.000" in out
 
 
 # ---- initial clusters

@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.ground import files, journals
 from comparison_hc.ground.files import JournalError, LockedFile, copy_aside, journal_path, write_whole
@@ -296,6 +297,29 @@ def test_what_is_no_place(path):
             call(path)
 
 
+def test_a_file_that_appears_between_two_questions_is_a_place(tmp_path, monkeypatch):
+    "Another process makes the lock file, as soon as the system has said that there is none."
+    path, ask = tmp_path / "j", os.stat
+
+    def and_then_it_is_there(name, *words, **options):
+        try:
+            return ask(name, *words, **options)
+        finally:
+            if name == path:
+                path.touch()
+
+    monkeypatch.setattr(files.os, "stat", and_then_it_is_there)
+    assert journal_path(path) == path and path.exists()
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "loop", "file/j"])
+def test_a_place_that_the_system_refuses(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="^journal must be a file"):
+        LockedFile(tmp_path / name)
+
+
 def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
     def refused(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
@@ -400,6 +424,56 @@ def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
             write_whole(tmp_path / name, "new")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
     assert sorted(os.listdir(tmp_path)) == ["folder", "link", "pipe"]
+
+
+@pytest.mark.parametrize("name", ["a" * 251 + ".csv", "ä" * 127, "\U0001f333" * 63, "a" * 246], ids=len)
+def test_every_name_that_a_file_can_have_can_be_written(tmp_path, monkeypatch, name):
+    replace, drafts = os.replace, []
+    monkeypatch.setattr(files.os, "replace", lambda draft, path: (drafts.append(draft), replace(draft, path)))
+    write_whole(tmp_path / name, "old")
+    write_whole(tmp_path / name, "new")
+    assert os.listdir(tmp_path) == [name] and (tmp_path / name).read_text() == "new"
+    for draft in map(Path, drafts):
+        assert (
+            draft.parent == tmp_path and draft.name.startswith(f".{name[:30]}.") and len(os.fsencode(draft.name)) < 143
+        )
+
+
+def test_a_link_that_leads_to_itself_is_refused(tmp_path):
+    for name, to in (("loop.csv", "loop.csv"), ("a.csv", "b.csv"), ("b.csv", "a.csv")):
+        (tmp_path / name).symlink_to(to)
+    for name in ("loop.csv", "a.csv", "b.csv"):
+        with pytest.raises(InputError, match=f"path must be a file, or a link that leads to one; got .*{name}"):
+            write_whole(tmp_path / name, "new")
+        assert (tmp_path / name).is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["a.csv", "b.csv", "loop.csv"]
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    for path, kind in (("nowhere/x.csv", FileNotFoundError), ("file/x.csv", NotADirectoryError)):
+        for write in (lambda path: write_whole(path, "new"), Triplets([[0, 1, 2]]).to_csv):
+            with pytest.raises(kind) as error:
+                write(path)
+            assert error.value.filename == path and str(error.value).endswith(f": '{path}'")
+
+    def refused(draft, path):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), draft, None, path)
+
+    monkeypatch.setattr(files.os, "replace", refused)
+    with pytest.raises(PermissionError, match=r"\] Permission denied: 'x.csv'$"):
+        write_whole("x.csv", "new")
+    assert os.listdir() == ["file"]
+
+
+def test_a_folder_that_goes_away_during_the_work_is_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("answers.csv").write_text("a,b,c\nb,a,c\nc,d,a\nd,c,b\n")
+    monkeypatch.setattr("comparison_hc.practice.page.check_destination", lambda path, *_, **__: Path(path))
+    assert main(["cluster", "answers.csv", "--clusters", "2", "--labels-out", "gone/labels.csv"]) == 2
+    said = capsys.readouterr().err
+    assert said == "comparison-hc: [Errno 2] No such file or directory: 'gone/labels.csv'\n"
 
 
 def test_answers_are_replaced_whole_or_not_at_all(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PATIENCE', 'JournalError', 'is_file_name', 'journal_path', 'LockedFile', 'alone', 'copy_aside', 'write_whole',
-           'spreadsheet_cell', 'csv_text']
+           'spreadsheet_cell', 'plain_cell', 'csv_text']
 
 # %% ../../nbs/0_ground/08aw_files.ipynb #files-workshop-files-that-survive-a-kill-4
 import csv
@@ -44,7 +44,10 @@ def journal_path(
     "The place of a file that exists, or can be made. Raises `InputError`."
     require(is_file_name(path), argument, "the name of a file", path)
     has_folder = os.path.isdir(os.path.dirname(os.path.abspath(path)))
-    is_free = os.path.isfile(path) or not os.path.exists(path)
+    try:
+        is_free = stat.S_ISREG(os.stat(path).st_mode)  # asked once: another process may make the file meanwhile
+    except OSError:
+        is_free = True  # none is there; what the system refuses, it refuses again when the file is opened
     require(has_folder and is_free and str(path), argument, "a file in an existing folder", str(path))
     return Path(path)
 
@@ -207,13 +210,17 @@ def write_whole(
     """Write a file all at once: whoever looks sees the old one or the new one, never half of it.
 
     A link stays one: the file that it leads to is written. Who may read an old file may read the new one. Raises
-    `InputError` for what is no ordinary file (a folder, a pipe, a device), `OSError` where nothing can be written.
+    `InputError` for what is no ordinary file (a folder, a pipe, a device, a link that leads back to itself), `OSError`
+    where nothing can be written.
     """
-    path = Path(os.path.realpath(path))
-    before = path.stat() if path.exists() else None
+    asked, path = path, Path(os.path.realpath(path))
+    require(not os.path.islink(path), "path", "a file, or a link that leads to one", str(asked))
+    with _named(asked):
+        before = _stat(path)
     ordinary = before is None or stat.S_ISREG(before.st_mode)
     require(ordinary, "path", "an ordinary file, or a new one, as what is there is replaced", str(path))
-    handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with _named(asked):  # 30 characters of its name: a whole one can be as long as the system lets it be
+        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:30]}.")
     try:
         with os.fdopen(handle, "wb") as file:
             if callable(content):
@@ -223,11 +230,31 @@ def write_whole(
             if fsync:
                 file.flush()
                 os.fsync(file.fileno())
-        _give_rights(draft, before)
-        os.replace(draft, path)
+        with _named(asked):
+            _give_rights(draft, before)
+            os.replace(draft, path)
     except BaseException:
         Path(draft).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def _named(path):
+    "What the system refuses, it refuses about this file, and not about a draft that nobody knows."
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _stat(path):
+    "What is there; None for nothing."
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
 
 
 def _give_rights(draft, before):
@@ -254,9 +281,24 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 def spreadsheet_cell(
     value,  # of a cell
 ):  # text
-    "What a program for tables shows as it is: a text that it would compute has an apostrophe before it."
+    """What a program for tables shows as it is: a text that it would compute has an apostrophe before it.
+
+    So has a text that would look like one of those; different texts stay different, and `plain_cell` is the way back.
+    """
     text = str(value)
-    return f"'{text}" if _FORMULA.match(text) and not _NUMBER.fullmatch(text) else text
+    return f"'{text}" if _is_formula(text.lstrip("'")) else text
+
+
+def plain_cell(
+    cell,  # text
+):  # text
+    "The text that `spreadsheet_cell` made this of."
+    return cell[1:] if cell.startswith("'") and _is_formula(cell.lstrip("'")) else cell
+
+
+def _is_formula(text):
+    "Whether a program for tables would compute it."
+    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
 def csv_text(

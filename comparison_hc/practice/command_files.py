@@ -8,11 +8,15 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 # %% ../../nbs/5_practice/53w_command_files.ipynb #imports
 import os
 
+from ..ground.files import plain_cell
 from ..ground.headers import is_whole_number
 from ..ground.reading import existing_file
 from ..ground.validation import InputError, require
 
 # %% ../../nbs/5_practice/53w_command_files.ipynb #read-groups
+_HEADER = ("object", "cluster")  # as `labels_text` writes it
+
+
 def read_groups(
     # CSV or TSV file: object, group; a first line with no object's name, and no group of another line, is a header
     path,
@@ -25,22 +29,28 @@ def read_groups(
     path = existing_file(path, option)
     table = read_cells(path)
     known, groups = set(names), {}
+
+    def named(cell):  # as `csv_text` writes it, or as it is
+        return next((name for name in (plain_cell(cell), cell) if name in known), None)
+
     wanted = f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells"
     for place, (line, row) in enumerate(zip(table.lines, table.rows)):
         where = f"{path}, line {line},"
         require(len(row) == 2 and row[1], where, wanted, row)
-        if (
-            place == 0
-            and known.isdisjoint([row[0], row[0].removeprefix("'")])
-            and row[1] not in {other[-1] for other in table.rows[1:]}
-        ):
+        if place == 0 and _is_header(row, table.rows[1:], named):
             continue
-        rule = "about an object that was compared (say --objects if others exist)"
-        name = row[0][1:] if row[0] not in known and row[0].startswith("'") else row[0]  # as `csv_text` writes it
-        require(name in known, where, rule, row[0])
+        rule, name = "about an object that was compared (say --objects if others exist)", named(row[0])
+        require(name is not None, where, rule, row[0])
         require(name not in groups, where, "the only line about its object", row[0])
         groups[name] = row[1]
     return groups
+
+
+def _is_header(row, others, named):
+    "Whether a first line is one: about no object, in no group of another line; or ours, above an object `object`."
+    if row == _HEADER and any(other[0] == row[0] for other in others):
+        return True
+    return named(row[0]) is None and row[1] not in {other[-1] for other in others}
 
 
 def read_truth(
