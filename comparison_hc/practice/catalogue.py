@@ -74,6 +74,7 @@ CATALOGUE = {
             ),
         ),
         convert_food,
+        (("food100/food100_objects.csv", "fef546b4b4dbe17f89d121c7581e96ea859df32fe6e50b2dab655c6864dae2fc"),),
     ),
     "zoo": KnownSet(
         read_zoo,

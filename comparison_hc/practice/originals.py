@@ -15,6 +15,7 @@ import zlib
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from tokenize import TokenError
 
 from ..ground.files import write_whole
 from ..ground.narrow import IN_BROWSER, needed
@@ -249,7 +250,17 @@ def not_found(
     return DatasetNotFoundError(f"{where} Put that, or the original {originals}, into one of these folders. {why}.")
 
 
-UNREADABLE = (OSError, ValueError, KeyError, IndexError, EOFError, zipfile.BadZipFile, tarfile.TarError, zlib.error)
+UNREADABLE = (
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    EOFError,
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    zlib.error,
+    TokenError,
+)
 
 
 def read_or_refuse(
