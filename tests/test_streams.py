@@ -127,6 +127,9 @@ DRAWN = st.lists(st.permutations(NAMES).map(lambda names: [f'"{n}"'.replace('in"
 PLAIN = st.lists(st.permutations(NUMBERS).map(lambda names: list(names[:3])), max_size=5)
 
 
+MARK = b"\xef\xbb\xbf"
+
+
 @st.composite
 def small_files(draw):
     "Bytes that look like a file of answers, more or less."
@@ -141,7 +144,7 @@ def small_files(draw):
     )
     if draw(st.integers(0, 9)) == 0:
         data = data[: draw(st.integers(0, len(data)))]
-    return draw(st.sampled_from([b"", b"\xef\xbb\xbf"])) + data
+    return draw(st.sampled_from([b"", b"", MARK, 2 * MARK])) + data
 
 
 def said(read):
@@ -155,16 +158,17 @@ def said(read):
             return "refused"
 
 
-def both(path, objects, header, batch):
+def both(path, objects, header, batch, encoding="utf-8-sig"):
     "What `read_comparisons` says, and what the batches do."
     by_number = objects == NUMBERS
     how = dict(n_objects=len(objects)) if by_number else dict(objects=objects)
+    alike = dict(header=header, encoding=encoding)
 
     def streamed():
-        batches = [answers.array for answers, _ in AnswerFile(path, header=header, batch=batch, **how).batches()]
+        batches = [answers.array for answers, _ in AnswerFile(path, batch=batch, **alike, **how).batches()]
         return np.concatenate(batches).tolist() if batches else "refused"  # `adds_from_file` refuses an empty one
 
-    return said(lambda: read_comparisons(path, objects=objects, header=header).array.tolist()), said(streamed)
+    return said(lambda: read_comparisons(path, objects=objects, **alike).array.tolist()), said(streamed)
 
 
 @given(small_files(), st.sampled_from([NAMES, NUMBERS]), st.sampled_from([None, True, False]), st.integers(16, 80))
@@ -173,11 +177,23 @@ def both(path, objects, header, batch):
 @example(b'in"ch,"a","b c"\n' + b'0,1,2\n"in""ch",0,1\n', NAMES, False, 30)
 @example(b'0,1,2\n"b\nc",1,2\n', NAMES, None, 16)
 @example("i,j,k\n0,1,2\n".encode("utf-16-le"), NAMES, None, 100)
+@example(2 * MARK + b"b,j,k\n0,1,2\n0,2,1", [*NUMBERS, *"bjk"], None, 100)
 def test_both_readers_say_the_same(tmp_path_factory, data, objects, header, batch):
     path = tmp_path_factory.getbasetemp() / "differential.csv"
     path.write_bytes(data)
     whole, streamed = both(path, objects, header, batch)
     assert whole == streamed
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-8", "UTF8", "cp65001"])
+@pytest.mark.parametrize("start", [MARK, 2 * MARK])
+@pytest.mark.parametrize("header", [b"", b"i,j,k\n", b'"i",j,k\n'])
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, encoding, start, header):
+    path = tmp_path / "marked.csv"
+    path.write_bytes(start + header + b'"d",c,b\nd,c,a\n')
+    whole, streamed = both(path, [*"abcd"], None, 100, encoding)
+    assert whole == streamed == [[3, 2, 1], [3, 2, 0]]
+    assert read_comparisons(path, encoding=encoding).names == tuple("abcd")
 
 
 def test_a_quote_in_the_header_hides_no_answer(tmp_path):

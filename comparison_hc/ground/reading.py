@@ -170,10 +170,10 @@ def read_text(
     path,  # file
     encoding,  # of the file
 ):  # text
-    "What a text file holds, line ends as they are."
+    "What a text file holds, line ends as they are, without byte order marks before it."
     try:
         with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
-            content = text.read()
+            content = text.read().lstrip("\ufeff")
     except UnicodeDecodeError as error:
         byte = f"byte {error.start} is {error.object[error.start]:#04x}"
         raise not_text(path, encoding, byte) from None
@@ -181,7 +181,7 @@ def read_text(
         raise
     except (LookupError, TypeError, ValueError) as error:
         rule = f"the name of a text encoding that fits {path}"
-        raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {error}") from None
+        raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {str(error)[:200]}") from None
     check_no_zeros(content, path)
     return content
 

@@ -175,7 +175,7 @@ def text_layout(
     encoding, marked = _transparent_encoding(encoding)
     with open(path, "rb") as file:
         beginning = file.read(1 << 16)
-    mark = 3 if marked and beginning.startswith(b"\xef\xbb\xbf") else 0
+    mark = re.match(b"(?:\xef\xbb\xbf)*", beginning).end() if marked else 0
     separator = find_separator(beginning[mark:].decode(encoding, "replace"), path)
     first, _ = next(line_blocks(path, mark, 1 << 16, separator), (b"", False))
     try:
@@ -200,7 +200,9 @@ def _transparent_encoding(encoding):
     try:
         one_byte = "\n".encode(encoding).removeprefix(b"\xef\xbb\xbf") == b"\n"
     except (LookupError, TypeError, ValueError) as error:
-        raise InputError(f"encoding must be the name of a text encoding; got {shown(encoding)}: {error}") from None
+        raise InputError(
+            f"encoding must be the name of a text encoding; got {shown(encoding)}: {str(error)[:200]}"
+        ) from None
     require(one_byte, "encoding", "one in which a line end is one byte", encoding)
     hidden = [byte for byte in "éあ".encode(encoding, "ignore") if byte < 128]
     rule = "one in which a line end is one byte, and no other character is made of ASCII"
