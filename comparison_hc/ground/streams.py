@@ -199,10 +199,8 @@ def _transparent_encoding(encoding):
     "(Encoding, whether a UTF-8 mark may come first), if a line end is one byte in it, and every byte below 128 itself."
     try:
         one_byte = "\n".encode(encoding).removeprefix(b"\xef\xbb\xbf") == b"\n"
-    except (LookupError, TypeError, ValueError) as error:
-        raise InputError(
-            f"encoding must be the name of a text encoding; got {shown(encoding)}: {str(error)[:200]}"
-        ) from None
+    except (LookupError, TypeError, ValueError):
+        raise InputError(f"encoding must be the name of a text encoding; got {shown(encoding)}") from None
     require(one_byte, "encoding", "one in which a line end is one byte", encoding)
     hidden = [byte for byte in "éあ".encode(encoding, "ignore") if byte < 128]
     rule = "one in which a line end is one byte, and no other character is made of ASCII"
