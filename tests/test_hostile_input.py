@@ -401,6 +401,28 @@ def test_a_chart_that_is_handed_out_holds_no_control_character():
         assert visible_text(json.dumps(json.loads(text), ensure_ascii=False)) == text and "\\u00" not in text
 
 
+def test_names_of_files_that_are_no_text_are_in_no_way(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"n\xff.csv")
+    Path(name).write_text(GOOD, encoding="utf-8")
+    outs = ["--out", "n.json", "--out", "n.html", "--labels-out", "n.csv"]
+    assert main(["cluster", name, "--columns", "i,j,k", "--clusters", "2", *outs]) == 0
+    assert json.loads(Path("n.json").read_text(encoding="utf-8"))["title"].isprintable()
+    assert Path("n.html").is_file() and Path("n.csv").is_file()
+
+
+def test_a_place_that_is_no_file_is_refused_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe.csv")
+    os.symlink("loop.csv", "loop.csv")
+    os.symlink("nowhere/x.csv", "lost.csv")
+    for place in ("pipe.csv", "loop.csv", "lost.csv"):
+        with pytest.raises(InputError, match="--out must be (a file that may be written|in an existing folder)"):
+            check_destination(place, "--out")
+    os.symlink("new.csv", "link.csv")
+    assert check_destination("link.csv", "--out") == Path("link.csv")
+
+
 # ---- a reader that goes away
 
 

@@ -177,6 +177,8 @@ def both(path, objects, header, batch, encoding="utf-8-sig"):
 @example(b'in"ch,"a","b c"\n' + b'0,1,2\n"in""ch",0,1\n', NAMES, False, 30)
 @example(b'0,1,2\n"b\nc",1,2\n', NAMES, None, 16)
 @example("i,j,k\n0,1,2\n".encode("utf-16-le"), NAMES, None, 100)
+@example(b"0,1,2\r" * 400 + b"2,1,0", NUMBERS, None, 16)
+@example(b"0,1,2\n" * 9 + b"\t", NUMBERS, None, 100)
 @example(2 * MARK + b"b,j,k\n0,1,2\n0,2,1", [*NUMBERS, *"bjk"], None, 100)
 def test_both_readers_say_the_same(tmp_path_factory, data, objects, header, batch):
     path = tmp_path_factory.getbasetemp() / "differential.csv"

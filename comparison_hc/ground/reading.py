@@ -134,8 +134,9 @@ def delimited_rows(
     before = start - 1
     try:
         for row in reader:
-            if any(row):
-                rows.append(tuple(map(str.strip, row)))
+            cells = tuple(map(str.strip, row))
+            if any(cells):
+                rows.append(cells)
                 lines.append(start)
             start = before + reader.line_num + 1  # a quoted name may go over several lines
     except csv.Error as error:

@@ -81,7 +81,8 @@ def whole_lines(
     separator=",",  # between cells
 ):  # int
     "How many bytes of the block are whole lines: up to the last line end that no quoted cell holds."
-    return without_quoted(block, separator).rfind(b"\n") + 1
+    bare = without_quoted(block, separator)
+    return max(bare.rfind(b"\n"), bare.rfind(b"\r", 0, -1)) + 1
 
 
 def line_blocks(

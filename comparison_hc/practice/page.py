@@ -120,8 +120,10 @@ def check_destination(
     require(is_file_name(path), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
-    require(path.parent.is_dir(), argument, "in an existing folder", str(path))
-    writable = not path.is_dir() and os.access(path if path.exists() else path.parent, os.W_OK)
+    real = Path(os.path.realpath(path))  # where a link leads; a link still, if it leads back to itself
+    require(real.parent.is_dir(), argument, "in an existing folder", str(path))
+    ordinary = real.is_file() or not (real.exists() or real.is_symlink())
+    writable = ordinary and os.access(real if real.exists() else real.parent, os.W_OK)
     require(writable, argument, "a file that may be written", str(path))
     return path
 

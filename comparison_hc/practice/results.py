@@ -156,7 +156,8 @@ def json_text(
 ):  # text of a JSON file
     "Everything about a result."
     fields = _tree_fields(result) if isinstance(result, Result) else _flat_fields(result)
-    return json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+    text = json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+    return text.encode(errors="replace").decode()  # the name of the data file may be no UTF-8
 
 
 def _tree_fields(result):
