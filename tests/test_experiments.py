@@ -1,6 +1,7 @@
 "Experiments: the definition, kills, workers, failures, damaged journals, bad input, claims, reproductions."
 
 import json
+import multiprocessing
 import os
 import pickle
 import random
@@ -93,6 +94,19 @@ def test_every_run_has_one_thread(options):
     table = run_experiment(threads, parameter_grid(x=range(6)), **options)
     assert table.most.tolist() == [1] * 6 and dict(os.environ) == before
     assert (os.getpid() in table.process.tolist()) == (options.get("n_jobs", 1) == 1 or "backend" in options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere nothing watches a parent")
+def test_a_worker_whose_parent_went_before_its_first_piece_goes_too(monkeypatch):
+    from comparison_hc.ground import workers
+
+    gone = []
+    monkeypatch.setattr(workers, "leave_with", gone.append)
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    for began, home in ((77, 77), (76, 77), (None, 77)):
+        monkeypatch.setattr(multiprocessing.current_process(), "_parent_pid", began)
+        assert workers._at_work(home, int, "5") == 5
+    assert gone == [77]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for a process with signal 0")

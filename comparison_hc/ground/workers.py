@@ -64,7 +64,10 @@ def leave_with(
 
 def _at_work(home, work, *words):
     "The work, in a worker that goes when `home` goes. Threads and machines elsewhere have other parents, and stay."
-    if os.name == "posix" and os.getppid() == home:
+    from multiprocessing import current_process
+
+    began = getattr(current_process(), "_parent_pid", None)  # who started this process, also if it is gone already
+    if os.name == "posix" and home in (os.getppid(), began):
         leave_with(home)
     return work(*words)
 
