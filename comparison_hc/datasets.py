@@ -22,7 +22,7 @@ from .practice.animals import odd_one_out_answers as odd_one_out_answers
 from .practice.answer_sets import CAR_COLLECTIONS
 from .practice.catalogue import CATALOGUE
 from .practice.originals import DatasetNotFoundError as DatasetNotFoundError
-from .practice.originals import check_text, find_files, find_form, obtain, places, read_or_refuse
+from .practice.originals import check_table, find_files, find_form, obtain, places, read_or_refuse
 
 # %% ../nbs/5_practice/50_datasets.ipynb #html
 def dataset_html(
@@ -144,7 +144,7 @@ def load_dataset(
         paths = obtain(name, known, {"stem": CAR_COLLECTIONS.get(collection)}, download, progress)
     fields = read_or_refuse(name, known.read, *paths, **options)
     for path in paths:
-        check_text(path, known)
+        read_or_refuse(name, check_table, path, spec=known)
     return Dataset(name=name, source=known.source, terms=known.terms, **fields)
 
 # %% ../nbs/5_practice/50_datasets.ipynb #3bb41608

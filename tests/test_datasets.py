@@ -8,6 +8,7 @@ import http.server
 import io
 import json
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -377,7 +378,7 @@ def test_no_comparisons():
 
 
 def test_data_folder_comes_before_the_cache(nothing_here, tmp_path, monkeypatch):
-    monkeypatch.setitem(CATALOGUE, "zoo", dataclasses.replace(CATALOGUE["zoo"], texts=()))
+    monkeypatch.setitem(CATALOGUE, "zoo", dataclasses.replace(CATALOGUE["zoo"], tables=()))
     row = "{},1,0,0,1,0,0,1,1,1,1,0,0,4,0,0,1,1\n"
     for folder, animal in ((nothing_here, "cached"), (tmp_path / "data", "given")):
         (folder / "zoo").mkdir(parents=True)
@@ -445,7 +446,7 @@ def small_zoo(server, nothing_here, monkeypatch):
         CATALOGUE,
         "zoo",
         dataclasses.replace(
-            spec, texts=(), originals=(originals.Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)
+            spec, tables=(), originals=(originals.Original("zoo/zoo.data", server.url + "/zoo.data", sha256(ZOO)),)
         ),
     )
     return nothing_here
@@ -557,12 +558,81 @@ def test_a_converted_table_that_was_cut_or_changed_is_refused(name, dataset_or_s
         assert load_dataset(name)  # ends of lines do not matter
 
 
+def copy_of(name, folder, monkeypatch):
+    "The folder of a set, copied below the one that is looked at from now on."
+    _, paths = originals.find_form(CATALOGUE[name], {"stem": "T_ALL_REDUCED"})
+    home = paths[0].parent
+    for path in (path for path in home.rglob("*") if path.is_file()):
+        copy = folder / path.relative_to(home.parent)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(path.read_bytes())
+    monkeypatch.setenv("COMPARISON_HC_DATA", str(folder))
+    return folder / home.name
+
+
+def test_a_table_of_dishes_that_was_cut_anywhere_is_named(dataset_or_skip, tmp_path, monkeypatch):
+    dataset_or_skip("food")
+    dishes = copy_of("food", tmp_path, monkeypatch) / "food100_objects.csv"
+    text = dishes.read_bytes()
+    for end in range(0, len(text) - 1, 97):
+        dishes.write_bytes(text[:end])
+        with pytest.raises(InputError, match="food100_objects.csv must be"):
+            load_dataset("food")
+
+
+def test_other_answers_about_dishes_are_refused_however_they_are_packed(dataset_or_skip, tmp_path, monkeypatch):
+    dataset_or_skip("food")
+    answers = copy_of("food", tmp_path, monkeypatch) / "food100_triplets.npz"
+    rows = np.load(answers)["triplets"]
+    np.savez(answers, triplets=rows)  # not compressed: another file with the same answers
+    assert len(load_dataset("food").comparisons) == len(rows)
+    for other in (rows[:-1], rows[::-1], rows.astype(np.int64), np.vstack([rows, rows[-1:]])):
+        np.savez_compressed(answers, triplets=other)
+        with pytest.raises(
+            InputError, match="food100_triplets.npz must be the table as it was converted, whose numbers"
+        ):
+            load_dataset("food")
+    np.savez(answers, triplets=rows, more=np.array([{}]))
+    with pytest.raises(InputError, match="food100_triplets.npz must be readable as the data set 'food'"):
+        load_dataset("food")
+
+
+def test_a_damaged_picture_is_named(dataset_or_skip, tmp_path, monkeypatch):
+    if dataset_or_skip("car").images is None:
+        pytest.skip("no pictures here")
+    folder = copy_of("car", tmp_path, monkeypatch) / "images"
+    assert len(load_dataset("car").images) == 60
+    picture = folder / "7.jpg"
+    whole = picture.read_bytes()
+    for damaged in (b"", whole[:-1], whole[:-1] + b"0", whole + b"\n"):
+        picture.write_bytes(damaged)
+        with pytest.raises(InputError, match="7.jpg must be the picture as it was published, whose SHA-256 begins"):
+            load_dataset("car")
+    picture.unlink()
+    with pytest.raises(InputError, match="7.jpg must be the picture .* got 'no file'"):
+        load_dataset("car")
+    shutil.rmtree(folder)
+    assert load_dataset("car").images is None
+
+
 def test_an_array_whose_head_is_broken_is_a_bad_file(tmp_path):
     whole = io.BytesIO()
     np.save(whole, np.zeros((2, 3), dtype=np.uint8))
     broken = whole.getvalue().replace(b"(2, 3), }", b"(2, 3),  ")
     path = zip_of(tmp_path / "a.npz", {"triplets.npy": broken})
     with pytest.raises(InputError, match="readable as the data set 'food'; got TokenError"):
+        originals.read_or_refuse("food", lambda place: np.load(place)["triplets"], path)
+
+
+@pytest.mark.parametrize("place, bit", [(6, 64), (8, 1), (8, 32), (8, 64), (10, 1)])
+def test_an_archive_that_says_it_is_packed_in_an_unknown_way_is_a_bad_file(tmp_path, place, bit):
+    whole = io.BytesIO()
+    np.savez_compressed(whole, triplets=np.zeros((2, 3), dtype=np.uint8))
+    data = bytearray(whole.getvalue())
+    data[data.index(b"PK\1\2") + place] ^= bit
+    path = tmp_path / "a.npz"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="a.npz must be readable as the data set 'food'; got (NotImpl|Runtime)"):
         originals.read_or_refuse("food", lambda place: np.load(place)["triplets"], path)
 
 
@@ -581,7 +651,7 @@ from comparison_hc.datasets import load_dataset
 from comparison_hc.practice.catalogue import CATALOGUE
 from comparison_hc.practice.originals import Original
 original = Original("zoo/zoo.data", sys.argv[1], sys.argv[2])
-CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], texts=(), originals=(original,))
+CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], tables=(), originals=(original,))
 print(len(load_dataset("zoo")))
 """
 

@@ -74,7 +74,10 @@ CATALOGUE = {
             ),
         ),
         convert_food,
-        (("food100/food100_objects.csv", "fef546b4b4dbe17f89d121c7581e96ea859df32fe6e50b2dab655c6864dae2fc"),),
+        (
+            ("food100/food100_objects.csv", "fef546b4b4dbe17f89d121c7581e96ea859df32fe6e50b2dab655c6864dae2fc"),
+            ("food100/food100_triplets.npz", "390fdae50759f8786c2efc319c57e649e5a311e7ddc9b68f77aa74bc03295b45"),
+        ),
     ),
     "zoo": KnownSet(
         read_zoo,

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['MOST_BYTES', 'UNREADABLE', 'cache_folder', 'places', 'DatasetNotFoundError', 'Original', 'Bounded',
-           'download_original', 'check_digest', 'write_file', 'KnownSet', 'text_digest', 'check_text', 'find_files',
-           'find_form', 'obtain', 'not_found', 'read_or_refuse']
+           'download_original', 'check_digest', 'write_file', 'KnownSet', 'text_digest', 'numbers_digest',
+           'check_table', 'find_files', 'find_form', 'obtain', 'not_found', 'read_or_refuse']
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #imports
+import io
 import os
 import tarfile
 import zipfile
@@ -146,7 +147,7 @@ class KnownSet:
     forms: tuple = ()  # alternatives; each is a tuple of files that the reader needs. Empty for embedded sets
     originals: tuple = ()  # `Original` files, for `convert`
     convert: object = None  # paths of the originals → pairs (file, bytes)
-    texts: tuple = ()  # pairs (converted text file, SHA-256 as `text_digest` gives it); other files check themselves
+    tables: tuple = ()  # pairs (converted file, SHA-256 as `check_table` takes it); other files check themselves
     parts: tuple = ()  # pairs (file of a form, objects): forms that hold a part of the original only
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #text-digest
@@ -157,15 +158,30 @@ def text_digest(
     return sha256(data.replace(b"\r\n", b"\n").strip()).hexdigest()
 
 
-def check_text(
+def numbers_digest(
+    data,  # bytes of a packed file (`.npz`)
+):  # SHA-256 as hexadecimal digits
+    "The digest of the arrays in a file, however they are packed."
+    import numpy as np
+
+    whole = sha256()
+    with np.load(io.BytesIO(data)) as arrays:
+        for name in sorted(arrays.files):
+            array = arrays[name]
+            whole.update(f"{name} {array.dtype.str} {array.shape}".encode() + array.tobytes())
+    return whole.hexdigest()
+
+
+def check_table(
     path,  # of a converted file
     spec,  # the `KnownSet` that it belongs to
 ):
     "Raise `InputError` if the set knows a digest of this file, and the file has another."
-    wanted = dict(spec.texts).get("/".join(path.parts[-2:]))
+    wanted = dict(spec.tables).get("/".join(path.parts[-2:]))
     if wanted is not None:
-        found = text_digest(path.read_bytes())
-        rule = f"the table as it was converted, whose text has the SHA-256 {wanted} (without it, it is made anew)"
+        what, digest = ("numbers have", numbers_digest) if path.suffix == ".npz" else ("text has", text_digest)
+        found = digest(path.read_bytes())
+        rule = f"the table as it was converted, whose {what} the SHA-256 {wanted} (without it, it is made anew)"
         require(found == wanted, str(path), rule, found)
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #find
@@ -260,6 +276,7 @@ UNREADABLE = (
     tarfile.TarError,
     zlib.error,
     TokenError,
+    RuntimeError,  # of an archive that says it is encrypted, or packed in an unknown way
 )
 
 
