@@ -198,6 +198,15 @@ def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, encoding, start, heade
     assert read_comparisons(path, encoding=encoding).names == tuple("abcd")
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"], ids=["LF", "CRLF", "CR"])
+def test_the_line_is_right_wherever_blocks_are_cut(tmp_path, end):
+    path = tmp_path / "lines.csv"
+    path.write_bytes((b"0,1,2" + end) * 40 + b"0,1,x" + end)
+    for batch in range(16, 40):
+        with pytest.raises(InputError, match="line 41, must be"):
+            list(AnswerFile(path, n_objects=3, header=False, batch=batch).batches())
+
+
 def test_a_quote_in_the_header_hides_no_answer(tmp_path):
     (tmp_path / "a.csv").write_text('item 5",near,far\n' + "0,1,2\n" * 5)
     assert (

@@ -256,6 +256,16 @@ def _check_images(images, n_leaves):
     return [data_uri(image) for image in images]
 
 
+def _apart(texts):
+    "The same, with a number behind a text that was there before: two classes are never one in a legend."
+    found = []
+    for text in texts:
+        while text in found:
+            text = f"{text} ({len(found) + 1})"
+        found.append(text)
+    return found
+
+
 class TreeDrawing:
     "Drawings of a `LinkageTree` that has `coarsen`."
 
@@ -301,8 +311,8 @@ class TreeDrawing:
         room = {name: check_integer(room[name], name, 1, MOST_PIXELS) for name in (across, along)}
 
         classes, of_node = ([], np.full(2 * K - 1, MIXED)) if labels is None else classes_of_nodes(self, labels)
-        texts, classes = (list(map(visible_text, found)) for found in (leaf_texts(self, names), classes))
-        merges, leaves = chart_tables(self, texts, classes, of_node)
+        classes = _apart(map(visible_text, classes))
+        merges, leaves = chart_tables(self, list(map(visible_text, leaf_texts(self, names))), classes, of_node)
         pictures = [{**row, "image": images[leaf]} for row, leaf in zip(leaves, self.layout.leaves)] if images else []
         columns = max(1, room["width"] // (28 + 7 * max(map(len, classes), default=1)))
         side = room[across] / K - 2 if images else 0

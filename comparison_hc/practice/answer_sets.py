@@ -66,7 +66,7 @@ def _pictures_in(folder):
     paths = [folder / f"{i}.jpg" for i in range(1, 61)]
     for path, wanted in zip(paths, _PICTURES.split()):
         found = sha256(path.read_bytes()).hexdigest()[:16] if path.is_file() else "no file"
-        rule = f"the picture as it was published, whose SHA-256 begins with {wanted} (no folder, no pictures)"
+        rule = f"the picture whose SHA-256 begins with {wanted} (no folder, no pictures)"
         require(found == wanted, str(path), rule, found)
     return tuple(map(str, paths))
 

@@ -14,9 +14,6 @@ from ..ground.reading import existing_file
 from ..ground.validation import InputError, require
 
 # %% ../../nbs/5_practice/53w_command_files.ipynb #read-groups
-_HEADER = ("object", "cluster")  # as `labels_text` writes it
-
-
 def read_groups(
     # CSV or TSV file: object, group; a first line with no object's name, and no group of another line, is a header
     path,
@@ -48,7 +45,9 @@ def read_groups(
 
 def _is_header(row, others, named):
     "Whether a first line is one: about no object, in no group of another line; or ours, above an object `object`."
-    if row == _HEADER and any(other[0] == row[0] for other in others):
+    from comparison_hc.practice.results import LABELS_HEADER
+
+    if row == LABELS_HEADER and any(other[0] == row[0] for other in others):
         return True
     return named(row[0]) is None and row[1] not in {other[-1] for other in others}
 
