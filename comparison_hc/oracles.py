@@ -45,12 +45,16 @@ _all_ = [
 ]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #cd447798
+_MOST_VOTES = 10**6  # on one question: a mistyped number must not eat all memory
+
+
 def most_similar_pair(
     n_objects,  # N ≥ 2
     votes=1,  # how often each question is asked; an odd number
 ):  # generator of batches (m, 4); returns (i, j)
     "The most similar pair by a knock-out tournament: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
-    n_objects, votes = check_integer(n_objects, "n_objects", 2, MOST_OBJECTS), check_integer(votes, "votes")
+    n_objects = check_integer(n_objects, "n_objects", 2, MOST_OBJECTS)
+    votes = check_integer(votes, "votes", 1, _MOST_VOTES)
     require(votes % 2, "votes", "odd, so that they cannot tie", votes)
     alive = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
     while len(alive) > 1:

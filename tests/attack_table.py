@@ -58,6 +58,19 @@ class Strange:
         return "Strange()"
 
 
+class Hollow:
+    "A value that says it has a length, and has none."
+
+    def __len__(self):
+        return -1
+
+    def __iter__(self):
+        return iter(())
+
+    def __repr__(self):
+        return "Hollow()"
+
+
 def broken():
     "An iterator that fails."
     yield 1
@@ -105,6 +118,7 @@ BAD = {
     "set": {1, 2},
     "iterator": iter([1]),
     "broken iterator": broken(),
+    "hollow": Hollow(),
     "range": range(3),
     "0-d": np.array(3),
     "empty": np.zeros((0, 3)),

@@ -826,6 +826,7 @@ ROWS = "a,b,c\nb,a,c\nd,c,b\nd,c,a\n"
         (["cluster", "t.csv", "--seed", "-1"], "--seed must be an integer of at least 0"),
         (["cluster", "t.csv", "--questions", "0"], "--questions must be an integer of at least 1"),
         (["cluster", "crossed.csv", "--kind", "similarity"], "the same names in the same order"),
+        (["cluster", "pythonic.csv", "--kind", "similarity"], "pythonic.csv, line 1, must be names above"),
         (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL"),
     ],
 )
@@ -835,6 +836,7 @@ def test_results_overwrite_nothing_and_empty_words_are_refused(words, said, tmp_
         ("t.csv", ROWS),
         ("truth.csv", "a,1\nb,1\nc,2\nd,2\n"),
         ("crossed.csv", ",a,b,c\nb,0,1,2\na,1,0,3\nc,2,3,0\n"),
+        ("pythonic.csv", "0,1_0,2\n1_0,0,3\n2,3,0\n"),
     ):
         (tmp_path / name).write_text(text)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -26,6 +26,7 @@ from comparison_hc.ground.validation import InputError, check_number, visible_te
 from comparison_hc.ground.workers import check_workers
 from comparison_hc.hierarchical.linkage import complete_linkage
 from comparison_hc.hierarchical.refinement import refine
+from comparison_hc.oracles import most_similar_pair
 from comparison_hc.people.crowd import crowd_table, crowd_weights
 from comparison_hc.people.session import Session
 from comparison_hc.practice.auto import choose_method
@@ -193,6 +194,21 @@ def test_a_place_whose_name_no_system_can_write_is_refused_before_the_work(name)
 NESTED = []
 for _ in range(3000):
     NESTED = [NESTED]
+
+
+class Hollow:
+    "A value that says it has a length, and has none."
+
+    def __len__(self):
+        return -1
+
+    def __iter__(self):
+        return iter(())
+
+    def __repr__(self):
+        return "Hollow()"
+
+
 ENDLESS = []
 ENDLESS.append(ENDLESS)
 
@@ -204,6 +220,13 @@ ENDLESS.append(ENDLESS)
         (lambda: Triplets([(0, 1, 2)], names=["a", "b", np.ma.masked]), "names must be free of missing"),
         (lambda: Triplets([(0, 1, 2)], names=NESTED), "names must be"),
         (lambda: Triplets([(0, 1, 2)], names=range(10**12)), "names must be at most 2,147,483,648 names"),
+        (lambda: Triplets([(0, 1, 2)], names=Hollow()), r"names must be a sequence of names; got Hollow\(\)"),
+        (
+            lambda: Dendrogram([[1e300, 1, 1, 2], [2, 3, 2, 2], [4, 5, 3, 4]]),
+            "nodes that exist: row 0 may use nodes 0 to 3",
+        ),
+        (lambda: Dendrogram([[0, 1, 1, 2], [2, 2.0**63, 2, 3]]), "exist: row 1 may use nodes 0 to 3; got .2, 9223"),
+        (lambda: next(most_similar_pair(3, np.uint64(2**64 - 1))), "votes must be an integer from 1 to 1000000"),
         (lambda: complete_linkage(ENDLESS), "n must be a number of objects"),
         (lambda: Session(["a", "b", "c"], person=10**5000), "person must be a name"),
         (lambda: about_experiment(sorted, set(), 10**5000, (), 1), "seed must be an integer from 0 to"),

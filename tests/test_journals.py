@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.ground import files, journals
-from comparison_hc.ground.files import JournalError, LockedFile, copy_aside, journal_path, write_whole
+from comparison_hc.ground.files import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
 from comparison_hc.ground.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.ground.validation import InputError
 from comparison_hc.ground.workers import check_workers
@@ -285,9 +285,71 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
     with LockedFile(tmp_path / "j") as file:
         file.append(b"whole\n")
         monkeypatch.setattr(files.os, "write", lambda fd, data: write(fd, data[:3]))
-        with pytest.raises(OSError, match="disk full"):
+        with pytest.raises(OSError, match=r"j could not be written: is the disk full\?"):
             file.append(b"half of this\n")
+        monkeypatch.setattr(files.os, "write", lambda fd, data: FullDisk(fd, "wb", closefd=False).write(data))
+        with pytest.raises(OSError, match="No space left on device: '.*j'$"):
+            file.append(b"")
         assert file.read() == b"whole\n"
+
+
+def held(path, name="checkpoint"):
+    "What somebody is told who asks for a file that is held."
+    with pytest.raises(JournalError, match=f"^{name} must be a file that nobody else is writing") as error:
+        alone(path, name).__enter__()
+    return str(error.value)
+
+
+def test_two_names_of_one_file_have_one_lock_which_says_the_name_that_was_asked_for(tmp_path):
+    pytest.importorskip("fcntl")
+    file, link, far = tmp_path / "sums.npz", tmp_path / "link.npz", tmp_path / "folder" / "far.npz"
+    far.parent.mkdir()
+    link.symlink_to(file)
+    far.symlink_to(link)
+    for first in (file, link, far):
+        with alone(first, "checkpoint"):
+            for second in (file, link, far):
+                assert f"got {second}, which is open" in held(second)
+            with alone(tmp_path / "other.npz", "checkpoint"):
+                pass
+    assert sorted(os.listdir(tmp_path)) == ["folder", "link.npz"]
+
+
+@pytest.mark.parametrize("name", ["a" * 255, "ä" * 127, "\U0001f333" * 63], ids=len)
+def test_every_name_that_a_file_can_have_can_be_held_and_copied(tmp_path, name):
+    pytest.importorskip("fcntl")
+    with alone(tmp_path / name, "checkpoint"), alone(tmp_path / (name[:-1] + "b"), "checkpoint"):
+        assert name in held(tmp_path / name)
+        write_whole(tmp_path / name, "new", locked=True)
+    copies = [copy_aside(tmp_path / name, b"1"), copy_aside(tmp_path / name, b"2")]
+    assert copies[0] != copies[1] and all(len(os.fsencode(copy.name)) < 143 for copy in copies)
+    assert len(os.listdir(tmp_path)) == 3 and (tmp_path / name).read_text() == "new"
+
+
+def test_a_draft_that_a_kill_left_behind_is_replaced_by_who_holds_the_lock(tmp_path):
+    code = """
+import os, signal, sys
+from comparison_hc.ground.files import write_whole
+def killed(file):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+write_whole(sys.argv[1], killed, locked=True)
+"""
+    if not hasattr(signal, "SIGKILL"):
+        pytest.skip("this system has no SIGKILL")
+    for _ in range(3):
+        assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "sums.npz")]).returncode < 0
+    assert os.listdir(tmp_path) == [".sums.npz.draft"]
+    write_whole(tmp_path / "sums.npz", "whole", locked=True)
+    assert os.listdir(tmp_path) == ["sums.npz"] and (tmp_path / "sums.npz").read_text() == "whole"
+
+
+def test_a_draft_is_no_way_into_another_file(tmp_path):
+    (tmp_path / "theirs").write_text("theirs")
+    (tmp_path / ".sums.npz.draft").symlink_to(tmp_path / "theirs")
+    write_whole(tmp_path / "sums.npz", "ours", locked=True)
+    assert (tmp_path / "theirs").read_text() == "theirs" and not (tmp_path / "sums.npz").is_symlink()
 
 
 @pytest.mark.parametrize("path", [3, None, b"name", ["name"], "a\0b", "", ".", "nowhere/j", os.devnull])
@@ -481,7 +543,7 @@ def test_answers_are_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     answers.to_csv(path)
     before = path.read_bytes()
     monkeypatch.setattr(files.os, "fdopen", lambda handle, mode: FullDisk(handle, mode))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(OSError, match="No space left on device: '.*answers.csv'$"):
         answers.to_csv(path)
     assert os.listdir(tmp_path) == ["answers.csv"] and path.read_bytes() == before
 

@@ -28,7 +28,7 @@ from comparison_hc.comparisons import (
 )
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
-from comparison_hc.ground.headers import FEW_ROWS, judge_header
+from comparison_hc.ground.headers import FEW_ROWS, as_number, judge_header
 from comparison_hc.ground.records import follow
 from comparison_hc.ground.roles import ReadingOptions, choices, parse_condition
 from comparison_hc.ground.streams import AnswerFile
@@ -816,3 +816,13 @@ def test_real_answers_behind_any_header(dataset_or_skip, tmp_path, name):
                 found = read_comparisons(tmp_path / "answers.csv")
             assert len(found) == m or (said and "taken for an answer" in str(said[0].message))
     assert found.names == expected.names
+
+
+def test_a_number_is_what_other_programs_call_one(tmp_path):
+    assert [as_number(cell) for cell in ("1", "-2.5", "1e3", " 7 ", "1_0", "1_0.5", "x", "")] == [
+        *(1, -2.5, 1000, 7),
+        *[None] * 4,
+    ]
+    (tmp_path / "a.csv").write_text("i,j,k,w\na,b,c,1\nb,a,c,1_0\n")
+    with pytest.raises(InputError, match="line 3, must be a row with a weight above zero; got '1_0'"):
+        read_comparisons(tmp_path / "a.csv", weight="w")

@@ -11,7 +11,7 @@ from math import erf, hypot, isfinite, sqrt
 
 import numpy as np
 
-from ..ground.validation import check_integer, check_number, require
+from ..ground.validation import as_list, check_integer, check_number, require
 
 # %% ../../nbs/2_flat/20w_closed_forms.ipynb #closed-forms-check-distribution
 def check_distribution(
@@ -160,8 +160,8 @@ def check_sizes(
 ):  # tuple of int
     "Sizes of clusters, at least one, each an integer of at least 1."
     rule = "a sequence of cluster sizes"
-    require(np.iterable(sizes) and not isinstance(sizes, (str, bytes, dict, set)), "sizes", rule, sizes)
-    values = list(sizes)  # a generator can be read only once
+    require(not isinstance(sizes, (str, bytes, dict, set)), "sizes", rule, sizes)
+    values = as_list(sizes, "sizes", rule)  # a generator can be read only once
     require(values, "sizes", rule, sizes)
     return tuple(check_integer(size, "every size", 1) for size in values)
 

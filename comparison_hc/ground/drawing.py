@@ -16,6 +16,7 @@ from .narrow import needed
 from .pictures import data_uri
 from .tree_layout import grid_columns, tree_layout
 from comparison_hc.ground.validation import (
+    as_list,
     check_choice,
     check_integer,
     check_labels,
@@ -250,8 +251,8 @@ def _check_images(images, n_leaves):
     if images is None:
         return None
     rule = f"a sequence of {n_leaves} pictures, one a leaf"
-    require(np.iterable(images) and not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
-    images = list(images)
+    require(not isinstance(images, (str, bytes, dict, set)), "images", rule, images)
+    images = as_list(images, "images", rule)
     require(len(images) == n_leaves, "images", rule, len(images))
     return [data_uri(image) for image in images]
 

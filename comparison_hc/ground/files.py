@@ -16,6 +16,7 @@ import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
 
 from .narrow import IN_BROWSER
 from .validation import InputError, require, shown
@@ -52,6 +53,23 @@ def journal_path(
     return Path(path)
 
 # %% ../../nbs/0_ground/08aw_files.ipynb #1f6afb78
+@contextmanager
+def _named(path, drafts=True):
+    "What the system refuses, it refuses about this file, and not about a draft, or a descriptor, that nobody knows."
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or not drafts and error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _short(name):
+    "A name that is long in its short form, as the system bounds how many bytes one may have."
+    data = os.fsencode(name)
+    return name if len(data) <= 120 else f"{name[:30]}.{crc32(data):08x}"
+
+
 PATIENCE = 0.5  # seconds; who is killed while it starts a process leaves the lock with that one for a moment
 
 
@@ -63,16 +81,17 @@ class LockedFile:
         path,  # as for `journal_path`
         argument="journal",  # its name in messages
         patience=PATIENCE,  # seconds to wait for another writer
+        serves=None,  # the file that this one is the lock of, for messages
     ):
         "Raises `InputError`; `JournalError` if it cannot be opened, or somebody else has it after `patience` seconds."
         self._fd = None
         self.path = journal_path(path, argument)
-        self.argument = argument
+        self.argument, self._shown = argument, self.path if serves is None else serves
         try:
             self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as error:
             rule = "must be a file that can be read and written"
-            raise JournalError(f"{argument} {rule}; got {shown(str(path))}: {error.strerror}") from None
+            raise JournalError(f"{argument} {rule}; got {shown(str(self._shown))}: {error.strerror}") from None
         try:
             self._wait_for_lock(time.monotonic() + patience)
         except BaseException:
@@ -84,7 +103,7 @@ class LockedFile:
         while not self._lock():
             if time.monotonic() >= until:
                 raise JournalError(
-                    f"{self.argument} must be a file that nobody else is writing; got {self.path}, "
+                    f"{self.argument} must be a file that nobody else is writing; got {self._shown}, "
                     "which is open in this or another process (close() frees it)"
                 )
             time.sleep(0.02)
@@ -127,9 +146,11 @@ class LockedFile:
     ):
         "Add bytes at the end, all or none. Raises `OSError`."
         size = self.size
-        if os.write(self._fd, line) != len(line):
+        with _named(self._shown):
+            written = os.write(self._fd, line)
+        if written != len(line):
             os.ftruncate(self._fd, size)
-            raise OSError("the journal could not be written: is the disk full?")
+            raise OSError(f"{self._shown} could not be written: is the disk full?")
         if fsync:
             os.fsync(self._fd)
 
@@ -169,10 +190,11 @@ def alone(
     if path is None:
         yield
         return
-    beside = Path(path).with_name(f".{Path(path).name}.lock")
+    file = Path(os.path.realpath(path))  # two names of one file have one lock
+    beside = file.with_name(f".{_short(file.name)}.lock")
     lock = None
     while lock is None or not lock.is_in_place:  # the one before us may take the lock file away as we open it
-        lock = LockedFile(beside, argument)
+        lock = LockedFile(beside, argument, serves=path)
     with lock:
         try:
             yield
@@ -188,7 +210,7 @@ def copy_aside(
     "A new file beside `path` with these bytes, safely on the disk."
     number = 1
     while True:
-        copy = path.with_name(f"{path.name}.damaged" + ("" if number == 1 else f"-{number}"))
+        copy = path.with_name(f"{_short(path.name)}.damaged" + ("" if number == 1 else f"-{number}"))
         try:
             file = open(copy, "xb")
         except FileExistsError:
@@ -206,6 +228,7 @@ def write_whole(
     path,  # file to write
     content,  # text, bytes, or a function that writes them to the open binary file
     fsync=False,  # whether to wait until it is on the disk
+    locked=False,  # whether `alone` holds the file: then a draft that a kill left behind is ours to replace
 ):
     """Write a file all at once: whoever looks sees the old one or the new one, never half of it.
 
@@ -219,10 +242,10 @@ def write_whole(
         before = _stat(path)
     ordinary = before is None or stat.S_ISREG(before.st_mode)
     require(ordinary, "path", "an ordinary file, or a new one, as what is there is replaced", str(path))
-    with _named(asked):  # 30 characters of its name: a whole one can be as long as the system lets it be
-        handle, draft = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:30]}.")
+    with _named(asked):
+        handle, draft = _draft(path, locked)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with _named(asked, drafts=False), os.fdopen(handle, "wb") as file:
             if callable(content):
                 content(file)
             else:
@@ -238,15 +261,13 @@ def write_whole(
         raise
 
 
-@contextmanager
-def _named(path):
-    "What the system refuses, it refuses about this file, and not about a draft that nobody knows."
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from None
+def _draft(path, locked):
+    "A new file beside this one, open for writing: (descriptor, its place)."
+    if not locked:  # 30 characters of its name: a whole one can be as long as the system lets it be
+        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:30]}.")
+    draft = path.with_name(f".{_short(path.name)}.draft")
+    draft.unlink(missing_ok=True)
+    return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), draft
 
 
 def _stat(path):

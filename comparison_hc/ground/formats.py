@@ -9,7 +9,7 @@ __all__ = ['FORMATS', 'salmon', 'next_responses', 'cblearn_list', 'cblearn_bool'
 import json
 from dataclasses import replace
 
-from .headers import is_whole_number
+from .headers import as_number, is_whole_number
 from .reading import CellTable, column_position
 from .validation import require
 
@@ -107,7 +107,7 @@ def _numbers(path, table, width, header=None):
     rows = [tuple(row[0].split()) if len(row) == 1 else row for row in table.rows]
     lines = table.lines
     words = {"true", "false"}
-    named = any(not _is_number(cell) and cell.lower() not in words for cell in rows[0]) if header is None else header
+    named = any(as_number(cell) is None and cell.lower() not in words for cell in rows[0]) if header is None else header
     if table.header is None and named:
         rows, lines = rows[1:], lines[1:]
     rows = [tuple(map(_whole, row)) for row in rows]
@@ -117,19 +117,10 @@ def _numbers(path, table, width, header=None):
     return CellTable(None, rows, lines, table.unit)
 
 
-def _is_number(cell):
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _whole(cell):
     "A number as savetxt writes it, such as 1.000e+00, without its point."
-    if not is_whole_number(cell) and _is_number(cell) and float(cell).is_integer():
-        return str(int(float(cell)))
-    return cell
+    value = None if is_whole_number(cell) else as_number(cell)
+    return cell if value is None or not value.is_integer() else str(int(value))
 
 
 def cblearn_list(

@@ -36,14 +36,14 @@ def check_merges(
     whole = np.isfinite(array) & (array == np.round(array))
     require(whole.all(), argument, "whole numbers, the numbers of nodes", array[~whole][:1].tolist())
 
-    array = array.astype(np.int64)
     n_leaves = len(array) + 1
     made_before = n_leaves + np.arange(len(array))
     late = (array < 0) | (array >= made_before[:, None])
     if late.any():
         row = int(np.argmax(late.any(axis=1)))
         rule = f"made of nodes that exist: row {row} may use nodes 0 to {n_leaves + row - 1}"
-        require(False, argument, rule, array[row].tolist())
+        require(False, argument, rule, list(map(int, array[row])))
+    array = array.astype(np.int64)
     nodes, uses = np.unique(array, return_counts=True)
     twice = nodes[uses > 1].tolist()
     require(not twice, argument, "free of repetitions: a node is merged once; this one twice", next(iter(twice), None))

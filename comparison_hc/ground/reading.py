@@ -163,7 +163,7 @@ def check_no_zeros(
     "Raise `InputError` if there are characters U+0000: as good as always the file is UTF-16 without a mark."
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + first
-        rule = "text without zero bytes: say encoding='utf-16-le' (or -be) if that is what it is"
+        rule = "text without zero bytes: say encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
         require(False, str(path), rule, f"one in line {line}")
 
 

@@ -10,10 +10,10 @@ __all__ = ['MOST_REPEATED', 'SIDES', 'KEYS', 'MISSING_WORDS', 'SPREADSHEETS', 'T
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import isfinite
+from math import isfinite, nan
 
 from .formats import FORMATS, read_format
-from .headers import judge_header, name_parts
+from .headers import as_number, judge_header, name_parts
 from comparison_hc.ground.reading import (
     WIDTHS,
     check_file_options,
@@ -211,10 +211,7 @@ def as_weight(
     cell,  # text
 ):  # float, or None
     "A cell as a weight, if it is one."
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
+    value = as_number(cell, nan)
     return value if isfinite(value) and value > 0 else None
 
 # %% ../../nbs/0_ground/00w_roles.ipynb #options

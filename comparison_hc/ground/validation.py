@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['MOST_OBJECTS', 'MOST_NAMES', 'MOST_SEED', 'InputError', 'MissingFileError', 'InputWarning', 'NotConvergedWarning',
            'shown', 'visible_text', 'visible_line', 'require', 'is_real', 'check_integer', 'check_number',
-           'check_progress', 'check_pairwise', 'check_choice', 'check_flag', 'as_rng', 'as_array', 'check_similarity',
-           'check_labels', 'check_names']
+           'check_progress', 'check_pairwise', 'as_list', 'check_choice', 'check_flag', 'as_rng', 'as_array',
+           'check_similarity', 'check_labels', 'check_names']
 
 # %% ../../nbs/0_ground/05w_validation.ipynb #c32285d9
 import re
@@ -147,6 +147,24 @@ def check_pairwise(
     rule = f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects"
     require(n_objects <= MOST_OBJECTS, argument, rule, n_objects)
     return n_objects
+
+
+def as_list(
+    value,  # what was received
+    argument,  # its name in the message
+    rule,  # what it must be
+):  # list
+    "What is in a sequence, a set or a generator; what the caller's generator raises, it raises."
+    require(np.iterable(value) and _length(value) >= 0, argument, rule, value)
+    return list(value)
+
+
+def _length(value):
+    "The length that a value says it has; 0 if it says none, −1 if that fails."
+    try:
+        return len(value) if hasattr(value, "__len__") else 0
+    except Exception:  # whatever a foreign object raises when it is asked
+        return -1
 
 
 def check_choice(
@@ -299,8 +317,9 @@ def check_names(
     if names is None:
         return None
     listed = np.iterable(names) and not isinstance(names, (str, bytes, dict, set)) and getattr(names, "ndim", 1) == 1
-    require(listed, argument, "a sequence of names", names)
-    require(not hasattr(names, "__len__") or len(names) <= MOST_NAMES, argument, f"at most {MOST_NAMES:,} names", names)
+    length = _length(names)
+    require(listed and length >= 0, argument, "a sequence of names", names)
+    require(length <= MOST_NAMES, argument, f"at most {MOST_NAMES:,} names", names)  # before all memory is eaten
     values = list(names)
     n_objects = len(values) if n_objects is None else n_objects
     require(len(values) == n_objects, argument, f"of length {n_objects}, one name an object", len(values))

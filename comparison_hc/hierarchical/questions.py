@@ -12,7 +12,7 @@ import numpy as np
 from ..comparisons import pair_from_index, pair_index
 from ..ground.narrow import bincount
 from ..ground.rows import index_type
-from ..ground.validation import MOST_OBJECTS, as_array, check_integer, check_names, require
+from ..ground.validation import MOST_OBJECTS, as_array, as_list, check_integer, check_names, require
 
 # %% ../../nbs/1_hierarchical/11w_questions.ipynb #check-objects
 def check_objects(
@@ -21,12 +21,13 @@ def check_objects(
     "The objects of a method that asks: a number, or their names."
     if not np.iterable(n) or isinstance(n, (str, bytes)):
         return check_integer(n, "n", 1, MOST_OBJECTS), None  # a number for every two objects is kept
-    require(getattr(n, "ndim", 1) == 1, "n", "a number of objects, or a sequence of their names", n)
-    names = n if isinstance(n, (set, dict)) else list(n)
+    rule = "a number of objects, or a sequence of their names"
+    require(getattr(n, "ndim", 1) == 1, "n", rule, n)
+    names = n if isinstance(n, (set, dict)) else as_list(n, "n", rule)
     n_objects = check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS)
     names = check_names(names, n_objects, argument="n")
     flat = not any(np.iterable(name) for name in n if not isinstance(name, (str, bytes)))
-    require(flat, "n", "a number of objects, or a sequence of their names, not a table", n)
+    require(flat, "n", f"{rule}, not a table", n)
     return n_objects, names
 
 # %% ../../nbs/1_hierarchical/11w_questions.ipynb #check-references

@@ -13,7 +13,7 @@ import numpy as np
 from ..comparisons import pair_from_index, pair_index
 from ..ground.grams import vote_lists
 from ..ground.narrow import bincount, repeat
-from ..ground.validation import check_labels, require
+from ..ground.validation import as_list, check_labels, require
 
 # %% ../../nbs/1_hierarchical/13w_votes.ipynb #tabledvotes
 class TabledVotes:
@@ -320,7 +320,7 @@ def check_partition(
     sequence = np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set))
     require(sequence and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
     require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)
-    clusters = list(initial)
+    clusters = as_list(initial, "initial", rule)
     if not any(map(_is_group, clusters)):
         labels = check_labels(clusters, n_objects, "initial")
         ends = np.cumsum(bincount(labels))[:-1]

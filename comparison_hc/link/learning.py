@@ -8,7 +8,7 @@ __all__ = ['average_loss', 'learn_linkage']
 # %% ../../nbs/4_link/42_learning.ipynb #from-contextlib-import
 import numpy as np
 
-from ..ground.validation import check_progress, require
+from ..ground.validation import as_list, check_progress, require
 from ..ground.workers import check_workers
 from .band import confidence_band as confidence_band
 from .band import theorem_1_rate as theorem_1_rate
@@ -22,9 +22,9 @@ def average_loss(
     curves,  # sequence of `PiecewiseLoss`, all complete
 ):  # `PiecewiseLoss`
     "The average of step functions, by one sweep over all breakpoints (L20, section 3). Raises `InputError`."
-    curves = list(curves) if np.iterable(curves) else []
-    are_curves = curves and all(isinstance(curve, PiecewiseLoss) for curve in curves)
-    require(are_curves, "curves", "a sequence of at least one PiecewiseLoss", curves)
+    rule = "a sequence of at least one PiecewiseLoss"
+    curves = as_list(curves, "curves", rule)
+    require(curves and all(isinstance(curve, PiecewiseLoss) for curve in curves), "curves", rule, curves)
     partial = [curve for curve in curves if not curve.is_complete]
     require(not partial, "curves", "complete, from 0 to 1", partial[:1])
     parameters = {curve.parameter for curve in curves}

@@ -17,7 +17,7 @@ from ..adaptive.answers import Contradiction
 from ..adaptive.consistency import consistent_hierarchy
 from ..adaptive.hierarchies import OrdinalOracle
 from ..comparisons import Triplets
-from ..ground.validation import require
+from ..ground.validation import as_list, require
 from ..methods import build_hierarchy, methods
 from .answers import Answer, triplets_of
 from .asking import tree_of_rows
@@ -137,9 +137,9 @@ def pool_journals(
     paths,  # of journals
 ):  # `Pool`
     "Journals of different people about the same items. A damaged end is left out with a warning. Raises `InputError`."
-    is_sequence = np.iterable(paths) and not isinstance(paths, (str, bytes))
-    listed = list(paths) if is_sequence else []
-    require(listed, "paths", "a sequence of journals, at least one", paths)
+    rule = "a sequence of journals, at least one"
+    listed = as_list(paths, "paths", rule)
+    require(listed and not isinstance(paths, (str, bytes)), "paths", rule, paths)
     read = [read_journal(path) for path in listed]
     people = [found.settings.person for found in read]
     for path, found in zip(listed, read):

@@ -148,6 +148,7 @@ CATALOGUE |= {
             ),
         ),
         convert_mnist,
+        (("mnist_raw/mnist_test.npz", "29b71ddcd02127eff81694a97b1ed6f2d4fdce6ac731fb64571233e2ea39f3c4"),),
     ),
     "mnist-tsne": KnownSet(
         read_mnist_tsne,
@@ -204,6 +205,7 @@ CATALOGUE |= {
             ),
         ),
         convert_cifar10,
+        (("cifar10_subset/cifar10_test2000.npz", "b201a0ed2b58e72382045e2ea78d9585dd2fa15430aa6a36af97fc592f5d4213"),),
         parts=(("cifar10_subset/cifar10_test2000.npz", 2000),),
     ),
     "digits": KnownSet(

@@ -9,7 +9,7 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 import os
 
 from ..ground.files import plain_cell
-from ..ground.headers import is_whole_number
+from ..ground.headers import as_number, is_whole_number
 from ..ground.reading import existing_file
 from ..ground.validation import InputError, require
 
@@ -95,19 +95,11 @@ def read_initial(
     return list(clusters.values()), f"{len(clusters):,} initial clusters{said}"
 
 # %% ../../nbs/5_practice/53w_command_files.ipynb #read-similarity
-def _number(cell):
-    "A cell as a number; None for anything else."
-    try:
-        return float(cell)
-    except ValueError:
-        return None
-
-
 def _has_names_above(rows):
     "Whether the first line of a square table holds names."
-    words = any(_number(cell) is None for cell in rows[0][1:])
+    words = any(as_number(cell) is None for cell in rows[0][1:])
     square = len(rows) == len(rows[0])
-    return words or (square and _number(rows[0][0]) is None) or len(rows) == len(rows[0]) + 1
+    return words or (square and as_number(rows[0][0]) is None) or len(rows) == len(rows[0]) + 1
 
 
 def read_similarity(
@@ -128,7 +120,7 @@ def read_similarity(
     body = rows[1:] if top else rows
     side = bool(body) and all(len(row) == len(body) + 1 for row in body)
     corner = "names above names at the left, with an empty corner, or numbers"
-    require(not (top and side) or _number(rows[0][0]) is None, f"{path}, line 1,", corner, rows[0])
+    require(not (top and side) or as_number(rows[0][0]) is None, f"{path}, line 1,", corner, rows[0])
     above = list(rows[0][-len(body) :])
     if side:
         names = [row[0] for row in body]
@@ -143,7 +135,7 @@ def read_similarity(
         require(len(row) == len(cells), f"{path}, row {place + 1} of the table,", rule, f"{len(row)} cells")
     for i, row in enumerate(cells):
         for j, cell in enumerate(row):
-            value = _number(cell)
+            value = as_number(cell)
             where = f"{path}, row {i + 1} of the table,"
             require(value is not None or i == j, where, "made of numbers", cell)
             rounded = i != j and is_whole_number(cell) and int(cell) != value

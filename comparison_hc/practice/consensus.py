@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..ground.validation import check_number, require
+from ..ground.validation import as_list, check_number, require
 
 # %% ../../nbs/5_practice/58w_consensus.ipynb #consensus-keys
 def cluster_keys(
@@ -74,7 +74,7 @@ def majority_consensus(
     threshold=0.5,  # in [0.5, 1)
 ):  # `Consensus`
     "The majority-rule consensus, made binary by the next most frequent clusters that fit. Raises `InputError`."
-    trees = tuple(trees) if np.iterable(trees) else ()
+    trees = tuple(as_list(trees, "trees", "at least one Dendrogram"))
     require(trees and all(isinstance(t, Dendrogram) for t in trees), "trees", "at least one Dendrogram", trees)
     threshold = check_number(threshold, "threshold", 0.5, 1, open_high=True)
     first = trees[0]

@@ -11,6 +11,7 @@ __all__ = ['MOST_BYTES', 'UNREADABLE', 'cache_folder', 'places', 'DatasetNotFoun
 import io
 import os
 import tarfile
+import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -276,6 +277,7 @@ UNREADABLE = (
     tarfile.TarError,
     zlib.error,
     TokenError,
+    UserWarning,  # NumPy's, of a table without a row
     RuntimeError,  # of an archive that says it is encrypted, or packed in an unknown way
 )
 
@@ -288,7 +290,9 @@ def read_or_refuse(
 ):  # what it returns
     "A file that cannot be read is a bad input, not a puzzle. Raises `InputError`."
     try:
-        return read(*paths, **options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="loadtxt: input contained no data", category=UserWarning)
+            return read(*paths, **options)
     except InputError:
         raise
     except UNREADABLE as error:

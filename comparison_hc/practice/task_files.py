@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..ground.headers import as_number
 from ..ground.reading import check_row_lengths, existing_file, read_cells
 from ..ground.validation import InputError, check_integer, check_names, require, shown
 from ..link.inputs import check_distances
@@ -142,7 +143,7 @@ class FeatureTable:
         found = {}
         for column in columns:
             cells = self.cells(column, argument)
-            values = np.array([_number(cell) for cell in cells])
+            values = np.array([as_number(cell, np.nan) for cell in cells])
             bad = np.flatnonzero(~np.isfinite(values))
             if len(bad):
                 rule = "a finite number (say which columns are features, if this is none of them)"
@@ -172,14 +173,6 @@ class FeatureTable:
         return _several_classes(labels, f"{self.path}, column {column!r},")
 
 
-def _number(cell):
-    "A cell as a number; NaN for anything else."
-    try:
-        return float(cell)
-    except ValueError:
-        return np.nan
-
-
 def _several_classes(labels, where):
     "The labels, if there is something to tell apart."
     classes = sorted(set(labels))
@@ -198,7 +191,7 @@ def read_feature_table(
     rows, lines = table.rows, list(table.lines)
     require(rows, str(path), "a table of features, an object a line", "an empty file")
     if header is None:
-        header = len(rows) > 1 and not any(np.isfinite(_number(cell)) for cell in rows[0])
+        header = len(rows) > 1 and not any(np.isfinite(as_number(cell, np.nan)) for cell in rows[0])
     columns = tuple(map(str, range(len(rows[0]))))
     if header:
         columns = rows[0]
