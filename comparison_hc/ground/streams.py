@@ -181,7 +181,7 @@ def text_layout(
         beginning = file.read(GUESSED)
     mark = re.match(b"(?:\xef\xbb\xbf)*", beginning).end() if marked else 0
     separator = find_separator(beginning[mark:].decode(encoding, "replace"), path)
-    first = _first_lines(line_blocks(path, mark, GUESSED, separator))
+    first = _first_lines(line_blocks(path, mark, GUESSED, separator), os.path.getsize(path) <= GUESSED)
     try:
         text = first.decode(encoding)
     except UnicodeDecodeError as error:
@@ -213,12 +213,11 @@ def _transparent_encoding(encoding):
     return "utf-8" if is_utf8 else encoding, is_utf8
 
 
-def _first_lines(blocks):
-    "As many blocks as make `GUESSED` bytes, and one that is not blank."
-    blocks, taken, size = iter(blocks), [], 0
-    while (size < GUESSED or not taken[-1].strip()) and (block := next(blocks, None)):
+def _first_lines(blocks, is_short):
+    "The blocks up to one that is not blank; all of a short file."
+    taken = []
+    while (is_short or not taken or not taken[-1].strip()) and (block := next(blocks, None)):
         taken.append(block[0])
-        size += len(block[0])
     return b"".join(taken)
 
 
