@@ -45,7 +45,7 @@ _all_ = [
 ]
 
 # %% ../nbs/0_ground/01_oracles.ipynb #cd447798
-_MOST_VOTES = 10**6  # on one question: a mistyped number must not eat all memory
+_MOST_AT_ONCE = 10**8  # questions of a batch: what one vote on 20,000 objects needs
 
 
 def most_similar_pair(
@@ -54,9 +54,11 @@ def most_similar_pair(
 ):  # generator of batches (m, 4); returns (i, j)
     "The most similar pair by a knock-out tournament: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
     n_objects = check_integer(n_objects, "n_objects", 2, MOST_OBJECTS)
-    votes = check_integer(votes, "votes", 1, _MOST_VOTES)
+    votes, n_pairs = check_integer(votes, "votes"), n_objects * (n_objects - 1) // 2
     require(votes % 2, "votes", "odd, so that they cannot tie", votes)
-    alive = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
+    rule = f"so few that the {n_pairs // 2:,} questions of the first batch are at most {_MOST_AT_ONCE:,} with all votes"
+    require(votes * (n_pairs // 2) <= _MOST_AT_ONCE, "votes", rule, votes)
+    alive = np.stack(pair_from_index(np.arange(n_pairs)), axis=-1)
     while len(alive) > 1:
         first, second, rest = alive[0:-1:2], alive[1::2], alive[len(alive) // 2 * 2 :]
         answers = yield np.tile(np.hstack([first, second]), (votes, 1))

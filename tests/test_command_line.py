@@ -653,6 +653,13 @@ def test_initial_clusters_are_those_of_the_file(tmp_path, capsys, method):
     assert "[&cluster=1]" in noted
 
 
+@pytest.mark.parametrize("corner, mark", [("", "0"), ("", "-"), ("name", ""), ("name", "0")])
+def test_names_that_are_numbers_stand_beside_a_matrix(tmp_path, capsys, corner, mark):
+    (tmp_path / "s.csv").write_text(f"{corner},7,8,9\n7,{mark},3,1\n8,3,{mark},2\n9,1,2,{mark}\n")
+    assert main(["cluster", str(tmp_path / "s.csv"), "--kind", "similarity", "--out", str(tmp_path / "t.nwk")]) == 0
+    assert {*"789"} <= {*(tmp_path / "t.nwk").read_text()} and capsys.readouterr().err == ""
+
+
 def test_initial_clusters_with_a_similarity(tmp_path, capsys):
     matrix, start = tmp_path / "w.csv", tmp_path / "start.tsv"
     matrix.write_text("a,b,c\n0,1,2\n1,0,3\n2,3,0\n")
@@ -826,7 +833,10 @@ ROWS = "a,b,c\nb,a,c\nd,c,b\nd,c,a\n"
         (["cluster", "t.csv", "--seed", "-1"], "--seed must be an integer of at least 0"),
         (["cluster", "t.csv", "--questions", "0"], "--questions must be an integer of at least 1"),
         (["cluster", "crossed.csv", "--kind", "similarity"], "the same names in the same order"),
-        (["cluster", "pythonic.csv", "--kind", "similarity"], "pythonic.csv, line 1, must be names above"),
+        (["cluster", "pythonic.csv", "--kind", "similarity"], "pythonic.csv, line 1, must be a row of numbers (0 on"),
+        (["cluster", "marked.csv", "--kind", "similarity"], "marked.csv, line 1, must be a row of numbers (0 on"),
+        (["cluster", "gaps.csv", "--kind", "similarity"], "gaps.csv, line 1, must be a row of numbers (0 on"),
+        (["cluster", "words.csv", "--kind", "similarity"], "words.csv, line 1, must be a row of numbers (0 on"),
         (["pool", "t.csv", "--answers-out", "t.csv"], "--answers-out must be another file than JOURNAL"),
     ],
 )
@@ -836,7 +846,10 @@ def test_results_overwrite_nothing_and_empty_words_are_refused(words, said, tmp_
         ("t.csv", ROWS),
         ("truth.csv", "a,1\nb,1\nc,2\nd,2\n"),
         ("crossed.csv", ",a,b,c\nb,0,1,2\na,1,0,3\nc,2,3,0\n"),
-        ("pythonic.csv", "0,1_0,2\n1_0,0,3\n2,3,0\n"),
+        ("marked.csv", "-,1,2\n1,-,3\n2,3,-\n"),
+        ("gaps.csv", ",1,2\n1,,3\n2,3,\n"),
+        ("words.csv", "self,1,2\n1,self,3\n2,3,self\n"),
+        ("pythonic.csv", "1_0,5,6\n5,0,7\n6,7,0\n"),
     ):
         (tmp_path / name).write_text(text)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}

@@ -846,10 +846,12 @@ def test_a_table_without_a_row_is_a_bad_file_and_no_warning(tmp_path):
     readers.append(lambda path: answer_sets.read_car(path, "survey"))
     readers.append(lambda path: answer_sets.read_car(path, "T_ALL"))
     for read in readers:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            with pytest.raises(InputError, match="x.csv must be readable as the data set 'x'; got "):
-                originals.read_or_refuse("x", read, tmp_path / "x.csv")
+        for text in ("", "\n \n"):
+            (tmp_path / "x.csv").write_text(text)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                with pytest.raises(InputError, match="x.csv must be readable as the data set 'x'; got "):
+                    originals.read_or_refuse("x", read, tmp_path / "x.csv")
 
 
 def tar_of(path, members):

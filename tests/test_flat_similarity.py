@@ -411,6 +411,64 @@ def test_a_killed_process_continues(tmp_path):
     assert seen[0] > 200 * 8 and seen[-1] == os.path.getsize(path)
 
 
+KILLED_IN_A_SAVE = """
+import os, signal, sys
+import numpy as np
+from comparison_hc.flat import adds_from_file
+saved = []
+def savez(file, **arrays):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+np.savez = savez
+adds_from_file(sys.argv[1], n_objects=12, checkpoint=sys.argv[2], every=2, batch=200)
+"""
+
+
+def test_a_process_that_is_killed_in_a_save_leaves_nothing_for_good(tmp_path):
+    path, _ = written(tmp_path, "csv")
+    before = {*os.listdir(tmp_path)}
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", KILLED_IN_A_SAVE, path, tmp_path / "state"])
+        assert done.returncode == -signal.SIGKILL
+    assert {*os.listdir(tmp_path)} > before
+    stream = adds_from_file(path, n_objects=12, checkpoint=tmp_path / "state", batch=200)
+    assert {*os.listdir(tmp_path)} == before | {"state"} and stream.n_comparisons == 900
+
+
+def no_checkpoints(folder):
+    "(What is wrong with it, the name of a checkpoint, what is said of it)."
+    (folder / "loop").symlink_to("loop")
+    (folder / "lost").symlink_to("nowhere/state")
+    (folder / ".linked.lock").symlink_to("made")
+    yield "long", "a" * 256, "file that can be read and written; got .*aaa.*: File name too long"
+    yield "long in bytes", "é" * 128, "file that can be read and written; got .*ééé.*: File name too long"
+    yield "a loop", "loop", "checkpoint must be a file.*loop"
+    yield "in no folder", "lost", "checkpoint must be a file in an existing folder; got '.*lost'"
+    yield "a lock that is a link", "linked", "file that can be read and written; got '.*linked'"
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(folder / "pipe")
+        yield "a pipe", "pipe", "checkpoint must be a file in an existing folder; got '.*pipe'"
+
+
+def test_what_can_be_no_checkpoint_is_refused_before_the_work(tmp_path):
+    pytest.importorskip("fcntl")
+    path, _ = written(tmp_path, "csv")
+    for what, name, said in no_checkpoints(tmp_path):
+        seen = []
+        with pytest.raises(InputError, match=said):
+            adds_from_file(
+                path,
+                n_objects=12,
+                checkpoint=tmp_path / name,
+                batch=200,
+                every=1,
+                progress=lambda *at, seen=seen: seen.append(at),
+            )
+        assert not seen, what
+    assert not {"made", "nowhere", "state"} & {*os.listdir(tmp_path)}
+
+
 # --- bad input ---
 
 OK = AddS(4).partial_fit([[0, 1, 2]])

@@ -226,7 +226,11 @@ ENDLESS.append(ENDLESS)
             "nodes that exist: row 0 may use nodes 0 to 3",
         ),
         (lambda: Dendrogram([[0, 1, 1, 2], [2, 2.0**63, 2, 3]]), "exist: row 1 may use nodes 0 to 3; got .2, 9223"),
-        (lambda: next(most_similar_pair(3, np.uint64(2**64 - 1))), "votes must be an integer from 1 to 1000000"),
+        (lambda: next(most_similar_pair(1000, 999_999)), "votes must be so few that the 249,750 questions"),
+        (lambda: majority_consensus(range(10**12)), "trees must be at least one Dendrogram, and no more than"),
+        (lambda: majority_consensus(Hollow()), "trees must be at least one Dendrogram; got Hollow"),
+        (lambda: Dendrogram.from_merges(np.ma.array([[0, 1]], mask=[[0, 1]])), "merges must be .* none of them masked"),
+        (lambda: next(most_similar_pair(3, np.uint64(2**64 - 1))), "votes must be so few that the 1 questions"),
         (lambda: complete_linkage(ENDLESS), "n must be a number of objects"),
         (lambda: Session(["a", "b", "c"], person=10**5000), "person must be a name"),
         (lambda: about_experiment(sorted, set(), 10**5000, (), 1), "seed must be an integer from 0 to"),
@@ -242,6 +246,24 @@ def test_what_a_second_attack_found_is_named(call, said):
         warnings.simplefilter("error")
         call()
     assert len(str(error.value)) < 500
+
+
+def test_what_counts_its_own_kind_only_is_listed_all_the_same():
+    "Such as a bar of progress around a generator."
+
+    class Bar:
+        def __init__(self, items):
+            self.items = items
+
+        def __len__(self):
+            return self.items.__length_hint__  # a TypeError: a method is no length
+
+        def __iter__(self):
+            return iter(self.items)
+
+    trees = [random_tree(4, rng=1)] * 3
+    assert majority_consensus(Bar(iter(trees))).values.tolist() == [1, 1, 1]
+    assert Triplets([(0, 1, 2)], names=Bar(iter("abc"))).names == ("a", "b", "c")
 
 
 def test_numbers_of_every_kind_are_the_same_number():

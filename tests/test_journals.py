@@ -293,6 +293,29 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
         assert file.read() == b"whole\n"
 
 
+def test_a_line_that_did_not_reach_the_disk_is_taken_back(tmp_path, monkeypatch):
+    def broken(fd):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with LockedFile(tmp_path / "j") as file:
+        file.append(b"whole\n")
+        monkeypatch.setattr(files.os, "fsync", broken)
+        with pytest.raises(OSError, match="Input/output error: '.*j'$"):
+            file.append(b"lost\n")
+        assert file.read() == b"whole\n"
+        with pytest.raises(OSError, match="Input/output error: '.*j'$"):
+            file.cut(0)
+        with pytest.raises(OSError, match="Input/output error: '.*j.damaged'$"):
+            copy_aside(tmp_path / "j", b"x")
+    assert os.listdir(tmp_path) == ["j"]
+
+
+def test_what_a_writer_cannot_read_keeps_its_name(tmp_path):
+    with pytest.raises(FileNotFoundError) as error:
+        write_whole(tmp_path / "out.csv", lambda file: file.write((tmp_path / "in.csv").read_bytes()))
+    assert error.value.filename == str(tmp_path / "in.csv") and os.listdir(tmp_path) == []
+
+
 def held(path, name="checkpoint"):
     "What somebody is told who asks for a file that is held."
     with pytest.raises(JournalError, match=f"^{name} must be a file that nobody else is writing") as error:

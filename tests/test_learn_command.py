@@ -413,6 +413,13 @@ def test_two_groups_of_features(files, capsys):
     assert run(capsys, "cluster", files[0], "--linkage", "m.json", "--header", "yes")[0] == 0
 
 
+def test_a_feature_is_a_number_as_other_programs_write_it(files, capsys):
+    table(0).assign(z=["1_0", *range(23)]).to_csv(files[0], index=False)
+    assert "a finite number" in refused(
+        capsys, "learn", files[0], "--features", "x,z", "--label", "kind", "--out", "m.json"
+    )
+
+
 def test_one_task_says_so(files, capsys):
     code, out, _ = run(capsys, "learn", files[0], "--out", "m.json")
     assert code == 0 and "One task only" in out and "held out once" not in out

@@ -826,3 +826,9 @@ def test_a_number_is_what_other_programs_call_one(tmp_path):
     (tmp_path / "a.csv").write_text("i,j,k,w\na,b,c,1\nb,a,c,1_0\n")
     with pytest.raises(InputError, match="line 3, must be a row with a weight above zero; got '1_0'"):
         read_comparisons(tmp_path / "a.csv", weight="w")
+    (tmp_path / "list.txt").write_text("1_0,2,3\n2,3,1\n")
+    answers = read_comparisons(tmp_path / "list.txt", format="cblearn-list")
+    assert [tuple(answers.names[o] for o in row) for row in answers.array] == [
+        ("1_0", "2", "3"),
+        ("2", "3", "1"),
+    ]  # a first line that is no header

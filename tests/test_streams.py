@@ -184,7 +184,9 @@ def both(path, objects, header, batch, encoding="utf-8-sig"):
 @example(b'a,near,"c"\nc,b,a\na,"c",d', [*"abcd"], None, 100)
 @example(b"\n0,1,2", NUMBERS, None, 100)
 @example(b"\n" * (1 << 17) + b"i,j,k\n0,1,2\n", NUMBERS, None, 100)
-@example(b"0,1,2\n" * 10922 + b"2,1,0", NUMBERS, None, 100)
+@example(b",,\n" * 30000 + b"i,j,k\n0,1,2\n", NUMBERS, None, 100)
+@example(b"\xc2\xa0\n" * 30000 + b"i,j,k\n0,1,2\n", NUMBERS, None, 100)
+@example(b"\n" * 65525 + b"a,near,c\nc,a,b\n", [*"abc"], None, 100)
 def test_both_readers_say_the_same(tmp_path_factory, data, objects, header, batch):
     path = tmp_path_factory.getbasetemp() / "differential.csv"
     path.write_bytes(data)

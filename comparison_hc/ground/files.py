@@ -41,15 +41,17 @@ def is_file_name(
 def journal_path(
     path,  # what was received
     argument="journal",  # its name in the message
+    asked=None,  # what the message calls it; by default as it was received
 ):  # `Path`
     "The place of a file that exists, or can be made. Raises `InputError`."
     require(is_file_name(path), argument, "the name of a file", path)
+    asked = path if asked is None else asked
     has_folder = os.path.isdir(os.path.dirname(os.path.abspath(path)))
     try:
         is_free = stat.S_ISREG(os.stat(path).st_mode)  # asked once: another process may make the file meanwhile
     except OSError:
         is_free = True  # none is there; what the system refuses, it refuses again when the file is opened
-    require(has_folder and is_free and str(path), argument, "a file in an existing folder", str(path))
+    require(has_folder and is_free and str(path), argument, "a file in an existing folder", str(asked))
     return Path(path)
 
 # %% ../../nbs/0_ground/08aw_files.ipynb #1f6afb78
@@ -62,6 +64,14 @@ def _named(path, drafts=True):
         if error.errno is None or not drafts and error.filename is not None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _stat(path):
+    "What is there; None for nothing."
+    try:
+        return os.stat(path)
+    except FileNotFoundError:
+        return None
 
 
 def _short(name):
@@ -85,10 +95,12 @@ class LockedFile:
     ):
         "Raises `InputError`; `JournalError` if it cannot be opened, or somebody else has it after `patience` seconds."
         self._fd = None
-        self.path = journal_path(path, argument)
+        self.path = journal_path(path, argument, serves)
         self.argument, self._shown = argument, self.path if serves is None else serves
+        how = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        how |= getattr(os, "O_NOFOLLOW", 0) if serves is not None else 0  # a lock that is a link is none of ours
         try:
-            self._fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+            self._fd = os.open(self.path, how, 0o666)
         except OSError as error:
             rule = "must be a file that can be read and written"
             raise JournalError(f"{argument} {rule}; got {shown(str(self._shown))}: {error.strerror}") from None
@@ -146,13 +158,16 @@ class LockedFile:
     ):
         "Add bytes at the end, all or none. Raises `OSError`."
         size = self.size
-        with _named(self._shown):
-            written = os.write(self._fd, line)
-        if written != len(line):
-            os.ftruncate(self._fd, size)
-            raise OSError(f"{self._shown} could not be written: is the disk full?")
-        if fsync:
-            os.fsync(self._fd)
+        try:
+            with _named(self._shown):
+                written = os.write(self._fd, line)
+                if fsync and written == len(line):
+                    os.fsync(self._fd)
+            if written != len(line):
+                raise OSError(f"{self._shown} could not be written: is the disk full?")
+        except OSError:
+            self.cut(size, fsync=False)
+            raise
 
     def cut(
         self,
@@ -160,9 +175,10 @@ class LockedFile:
         fsync=True,  # whether to wait for the disk
     ):
         "Drop the end."
-        os.ftruncate(self._fd, size)
-        if fsync:
-            os.fsync(self._fd)
+        with _named(self._shown):
+            os.ftruncate(self._fd, size)
+            if fsync:
+                os.fsync(self._fd)
 
     def close(self):
         "Let go of the file."
@@ -190,7 +206,12 @@ def alone(
     if path is None:
         yield
         return
-    file = Path(os.path.realpath(path))  # two names of one file have one lock
+    file = Path(os.path.realpath(journal_path(path, argument)))  # two names of one file have one lock
+    try:
+        _stat(file)
+    except OSError as error:
+        rule = "must be a file that can be read and written"
+        raise JournalError(f"{argument} {rule}; got {shown(str(path))}: {error.strerror}") from None
     beside = file.with_name(f".{_short(file.name)}.lock")
     lock = None
     while lock is None or not lock.is_in_place:  # the one before us may take the lock file away as we open it
@@ -217,10 +238,14 @@ def copy_aside(
             number += 1
         else:
             break
-    with file:
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
+    try:
+        with _named(copy), file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        copy.unlink(missing_ok=True)
+        raise
     return copy
 
 # %% ../../nbs/0_ground/08aw_files.ipynb #files-write-whole
@@ -268,14 +293,6 @@ def _draft(path, locked):
     draft = path.with_name(f".{_short(path.name)}.draft")
     draft.unlink(missing_ok=True)
     return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), draft
-
-
-def _stat(path):
-    "What is there; None for nothing."
-    try:
-        return os.stat(path)
-    except FileNotFoundError:
-        return None
 
 
 def _give_rights(draft, before):

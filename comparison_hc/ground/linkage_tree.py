@@ -25,14 +25,12 @@ def check_merges(
     argument,  # its name in a message
 ):  # (K-1, 2) integer array
     "Pairs of node numbers in merge order: every node exists before it is used and is used once."
-    try:
-        array = np.asarray(merges)
-    except ValueError:
-        array = np.empty((), dtype=object)  # rows of unequal length
+    rule = "of shape (K-1, 2), one merge of two nodes a row"
+    array = as_array(merges, argument, rule)
     if array.shape in ((0,), (0, 2)):
         array = np.empty((0, 2), dtype=np.intp)
     shaped = array.ndim == 2 and array.shape[1] == 2 and array.dtype.kind in "iuf"
-    require(shaped, argument, "of shape (K-1, 2), one merge of two nodes a row", merges)
+    require(shaped, argument, rule, merges)
     whole = np.isfinite(array) & (array == np.round(array))
     require(whole.all(), argument, "whole numbers, the numbers of nodes", array[~whole][:1].tolist())
 

@@ -12,6 +12,7 @@ import io
 import os
 import re
 from codecs import lookup
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
@@ -181,7 +182,13 @@ def text_layout(
         beginning = file.read(GUESSED)
     mark = re.match(b"(?:\xef\xbb\xbf)*", beginning).end() if marked else 0
     separator = find_separator(beginning[mark:].decode(encoding, "replace"), path)
-    first = _first_lines(line_blocks(path, mark, GUESSED, separator), os.path.getsize(path) <= GUESSED)
+
+    def n_rows(block):
+        with suppress(InputError):  # which line it is, is said below
+            return len(delimited_rows(block.decode(encoding, "replace"), separator, path)[0])
+        return 2
+
+    first = _first_lines(line_blocks(path, mark, GUESSED, separator), os.path.getsize(path) <= GUESSED, n_rows)
     try:
         text = first.decode(encoding)
     except UnicodeDecodeError as error:
@@ -191,12 +198,11 @@ def text_layout(
     rows, lines = delimited_rows(text, separator, path)
     require(rows, str(path), "a file with at least one answer", "an empty file")
     has_names = guessed_header(rows, path, objects, WIDTHS[kind]) if header is None else header
-    names = rows[0] if has_names else None
-    where = f"{path}, line {lines[0]},"
+    names, where = rows[0] if has_names else None, f"{path}, line {lines[0]},"
     positions, _ = find_columns(names, len(rows[0]), WIDTHS[kind], columns, respondent, where)
     end = _header_end(first, encoding, separator, path) if has_names else 0
-    start = Place(mark + end, 1 + _line_ends(first[:end]), checksum(path, mark + end))
-    return TextLayout(path, encoding, separator, len(rows[0]), positions, start)
+    place = Place(mark + end, 1 + _line_ends(first[:end]), checksum(path, mark + end))
+    return TextLayout(path, encoding, separator, len(rows[0]), positions, place)
 
 
 def _transparent_encoding(encoding):
@@ -213,11 +219,12 @@ def _transparent_encoding(encoding):
     return "utf-8" if is_utf8 else encoding, is_utf8
 
 
-def _first_lines(blocks, is_short):
-    "The blocks up to one that is not blank; all of a short file."
-    taken = []
-    while (is_short or not taken or not taken[-1].strip()) and (block := next(blocks, None)):
+def _first_lines(blocks, is_short, n_rows):
+    "The blocks up to the second row that is not blank; all of a short file."
+    taken, found = [], 0
+    while (is_short or found < 2) and (block := next(blocks, None)):
         taken.append(block[0])
+        found += 0 if is_short else n_rows(block[0])
     return b"".join(taken)
 
 

@@ -155,14 +155,18 @@ def as_list(
     rule,  # what it must be
 ):  # list
     "What is in a sequence, a set or a generator; what the caller's generator raises, it raises."
-    require(np.iterable(value) and _length(value) >= 0, argument, rule, value)
+    length = _length(value)
+    require(np.iterable(value) and length >= 0, argument, rule, value)
+    require(length <= MOST_NAMES, argument, f"{rule}, and no more than {MOST_NAMES:,} in all", value)
     return list(value)
 
 
 def _length(value):
     "The length that a value says it has; 0 if it says none, −1 if that fails."
     try:
-        return len(value) if hasattr(value, "__len__") else 0
+        return len(value)
+    except TypeError:  # also of what counts only some of its kind, such as a bar of progress around a generator
+        return 0
     except Exception:  # whatever a foreign object raises when it is asked
         return -1
 

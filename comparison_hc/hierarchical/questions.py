@@ -23,10 +23,10 @@ def check_objects(
         return check_integer(n, "n", 1, MOST_OBJECTS), None  # a number for every two objects is kept
     rule = "a number of objects, or a sequence of their names"
     require(getattr(n, "ndim", 1) == 1, "n", rule, n)
-    names = n if isinstance(n, (set, dict)) else as_list(n, "n", rule)
-    n_objects = check_integer(len(names), "the number of names in n", 1, MOST_OBJECTS)
-    names = check_names(names, n_objects, argument="n")
-    flat = not any(np.iterable(name) for name in n if not isinstance(name, (str, bytes)))
+    found = n if isinstance(n, (set, dict)) else as_list(n, "n", rule)
+    n_objects = check_integer(len(found), "the number of names in n", 1, MOST_OBJECTS)
+    names = check_names(found, n_objects, argument="n")
+    flat = not any(np.iterable(name) for name in found if not isinstance(name, (str, bytes)))
     require(flat, "n", f"{rule}, not a table", n)
     return n_objects, names
 

@@ -16,6 +16,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from ..ground.validation import require
+from .originals import read_numbers
 
 # %% ../../nbs/5_practice/50w_answers.ipynb #car
 CAR_CLASSES = {
@@ -87,9 +88,9 @@ def read_car(
         images=_pictures_in(answers.parent / "images"),
     )
     if collection != "survey":
-        rows = np.loadtxt(answers, delimiter=",", dtype=np.int64, ndmin=2)
+        rows = read_numbers(answers, dtype=np.int64)
         return dict(fields, comparisons=rows - 1, extra={"collection": collection})
-    table = np.loadtxt(answers, delimiter=",", skiprows=1, ndmin=2)
+    table = read_numbers(answers, 1)
     rounds, chosen, shown = table[:, 0].astype(np.int64), table[:, 1].astype(np.int64), table[:, 2:5].astype(np.int64)
     good = (shown == chosen[:, None]).sum(axis=1) == 1
     rounds, chosen, shown = rounds[good], chosen[good], shown[good]

@@ -95,6 +95,15 @@ def read_initial(
     return list(clusters.values()), f"{len(clusters):,} initial clusters{said}"
 
 # %% ../../nbs/5_practice/53w_command_files.ipynb #read-similarity
+def _is_doubtful(rows):
+    "Whether the first cell of a square table can be a corner above names, and a mark on the diagonal as well."
+    corner, *others = rows[0]
+    if len(rows) != len(rows[0]) or as_number(corner) is not None or any(as_number(cell) is None for cell in others):
+        return False
+    marks = {row[i] for i, row in enumerate(rows) if 0 < i < len(row)}
+    return corner in marks or (corner != "" and not any(map(str.isalpha, corner)))
+
+
 def _has_names_above(rows):
     "Whether the first line of a square table holds names."
     words = any(as_number(cell) is None for cell in rows[0][1:])
@@ -116,6 +125,8 @@ def read_similarity(
 
     rows = read_cells(existing_file(path, "FILE"), encoding).rows
     require(rows, str(path), "a file with a square table", "an empty file")
+    rule = "a row of numbers (0 on the diagonal says nothing), or names with letters above names at the left"
+    require(not _is_doubtful(rows), f"{path}, line 1,", rule, rows[0])
     top = _has_names_above(rows)
     body = rows[1:] if top else rows
     side = bool(body) and all(len(row) == len(body) + 1 for row in body)

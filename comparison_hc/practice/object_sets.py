@@ -18,6 +18,7 @@ import numpy as np
 
 from ..ground.validation import require
 from .answer_sets import distinct
+from .originals import read_numbers
 
 # %% ../../nbs/5_practice/50w_tables.ipynb #zoo-glass
 ZOO_HEADER = (
@@ -71,7 +72,7 @@ def read_glass(
     table,  # path of glass.csv
 ):  # fields of `Dataset`
     "214 pieces of glass: refractive index, eight oxides, six kinds."
-    values = np.loadtxt(table, delimiter=",", ndmin=2)
+    values = read_numbers(table)
     return dict(
         objects=tuple(str(i + 1) for i in range(len(values))),
         features=values[:, :9],
@@ -183,12 +184,12 @@ def read_mnist_tsne(
     labels,  # path of test_labels.csv
 ):  # fields of `Dataset`
     "Two coordinates and a digit for every object."
-    points = np.loadtxt(points, delimiter=",", ndmin=2)
+    points = read_numbers(points)
     return dict(
         objects=tuple(map(str, range(len(points)))),
         features=points,
         feature_names=("x", "y"),
-        labels=np.loadtxt(labels, dtype=np.intp),
+        labels=read_numbers(labels, dtype=np.intp)[:, 0],
         label_names=_DIGITS,
     )
 

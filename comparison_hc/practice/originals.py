@@ -5,13 +5,12 @@
 # %% auto #0
 __all__ = ['MOST_BYTES', 'UNREADABLE', 'cache_folder', 'places', 'DatasetNotFoundError', 'Original', 'Bounded',
            'download_original', 'check_digest', 'write_file', 'KnownSet', 'text_digest', 'numbers_digest',
-           'check_table', 'find_files', 'find_form', 'obtain', 'not_found', 'read_or_refuse']
+           'check_table', 'find_files', 'find_form', 'obtain', 'not_found', 'read_numbers', 'read_or_refuse']
 
 # %% ../../nbs/5_practice/50w_originals.ipynb #imports
 import io
 import os
 import tarfile
-import warnings
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -277,9 +276,22 @@ UNREADABLE = (
     tarfile.TarError,
     zlib.error,
     TokenError,
-    UserWarning,  # NumPy's, of a table without a row
     RuntimeError,  # of an archive that says it is encrypted, or packed in an unknown way
 )
+
+
+def read_numbers(
+    path,  # CSV file of numbers
+    n_head=0,  # lines above them
+    dtype=float,  # of the numbers
+):  # (m, width) array
+    "A table of numbers. Raises `ValueError` if it has no row."
+    import numpy as np
+
+    lines = Path(path).read_text(encoding="utf-8").splitlines()[n_head:]
+    if not any(map(str.strip, lines)):
+        raise ValueError("a table without a row")
+    return np.loadtxt(lines, delimiter=",", dtype=dtype, ndmin=2, comments=None)
 
 
 def read_or_refuse(
@@ -290,9 +302,7 @@ def read_or_refuse(
 ):  # what it returns
     "A file that cannot be read is a bad input, not a puzzle. Raises `InputError`."
     try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("error", message="loadtxt: input contained no data", category=UserWarning)
-            return read(*paths, **options)
+        return read(*paths, **options)
     except InputError:
         raise
     except UNREADABLE as error:
