@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 import scipy.sparse
 from attack_commands import DEEP
+from shared import Hollow
 
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
 from comparison_hc.adaptive import random_hierarchy
@@ -56,19 +57,6 @@ class Strange:
 
     def __repr__(self):
         return "Strange()"
-
-
-class Hollow:
-    "A value that says it has a length, and has none."
-
-    def __len__(self):
-        return -1
-
-    def __iter__(self):
-        return iter(())
-
-    def __repr__(self):
-        return "Hollow()"
 
 
 def broken():

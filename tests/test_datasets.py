@@ -841,7 +841,6 @@ def test_a_picture_with_another_point_is_refused(dataset_or_skip, tmp_path, monk
 
 
 def test_a_table_without_a_row_is_a_bad_file_and_no_warning(tmp_path):
-    (tmp_path / "x.csv").write_text("")
     readers = [object_sets.read_glass, lambda path: object_sets.read_mnist_tsne(path, path)]
     readers.append(lambda path: answer_sets.read_car(path, "survey"))
     readers.append(lambda path: answer_sets.read_car(path, "T_ALL"))

@@ -415,7 +415,6 @@ KILLED_IN_A_SAVE = """
 import os, signal, sys
 import numpy as np
 from comparison_hc.flat import adds_from_file
-saved = []
 def savez(file, **arrays):
     file.write(b"half")
     file.flush()

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from shared import Hollow
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
@@ -194,21 +195,6 @@ def test_a_place_whose_name_no_system_can_write_is_refused_before_the_work(name)
 NESTED = []
 for _ in range(3000):
     NESTED = [NESTED]
-
-
-class Hollow:
-    "A value that says it has a length, and has none."
-
-    def __len__(self):
-        return -1
-
-    def __iter__(self):
-        return iter(())
-
-    def __repr__(self):
-        return "Hollow()"
-
-
 ENDLESS = []
 ENDLESS.append(ENDLESS)
 

@@ -10,12 +10,11 @@ __all__ = ['ROWS_AT_A_TIME', 'pair_places', 'add_rows', 'plus_transpose', 'check
 import json
 import os
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups
-from ..ground.files import alone, is_file_name, write_whole
+from ..ground.files import alone, write_whole
 from ..ground.rows import as_integer_rows, first_broken_row
 from ..ground.streams import AnswerFile, Place
 from ..ground.validation import InputError, as_array, check_integer, check_progress, require
@@ -273,10 +272,6 @@ def adds_from_file(
     """
     file, every = AnswerFile(path, kind, n_objects, objects, **reading), check_integer(every, "every", 1)
     check_progress(progress)
-    if checkpoint is not None:
-        is_name = is_file_name(checkpoint)
-        fits = is_name and Path(checkpoint).absolute().parent.is_dir()
-        require(fits, "checkpoint", "the name of a file in a folder that exists, or None", checkpoint)
     stream = AddS(file.n_objects, "quadruplets" if kind == "quadruplets" else "triplets")
     about = {
         "kind": kind,

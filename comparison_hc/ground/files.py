@@ -74,6 +74,13 @@ def _stat(path):
         return None
 
 
+def _unusable(argument, path, error):
+    "What to raise about a file that the system refuses."
+    return JournalError(
+        f"{argument} must be a file that can be read and written; got {shown(str(path))}: {error.strerror}"
+    )
+
+
 def _short(name):
     "A name that is long in its short form, as the system bounds how many bytes one may have."
     data = os.fsencode(name)
@@ -102,8 +109,7 @@ class LockedFile:
         try:
             self._fd = os.open(self.path, how, 0o666)
         except OSError as error:
-            rule = "must be a file that can be read and written"
-            raise JournalError(f"{argument} {rule}; got {shown(str(self._shown))}: {error.strerror}") from None
+            raise _unusable(argument, self._shown, error) from None
         try:
             self._wait_for_lock(time.monotonic() + patience)
         except BaseException:
@@ -210,8 +216,7 @@ def alone(
     try:
         _stat(file)
     except OSError as error:
-        rule = "must be a file that can be read and written"
-        raise JournalError(f"{argument} {rule}; got {shown(str(path))}: {error.strerror}") from None
+        raise _unusable(argument, path, error) from None
     beside = file.with_name(f".{_short(file.name)}.lock")
     lock = None
     while lock is None or not lock.is_in_place:  # the one before us may take the lock file away as we open it

@@ -9,7 +9,7 @@ __all__ = ['FORMATS', 'salmon', 'next_responses', 'cblearn_list', 'cblearn_bool'
 import json
 from dataclasses import replace
 
-from .headers import as_number, is_whole_number
+from .headers import as_number, is_whole_number, is_word
 from .reading import CellTable, column_position
 from .validation import require
 
@@ -107,7 +107,7 @@ def _numbers(path, table, width, header=None):
     rows = [tuple(row[0].split()) if len(row) == 1 else row for row in table.rows]
     lines = table.lines
     words = {"true", "false"}
-    named = any(_is_word(cell) and cell.lower() not in words for cell in rows[0]) if header is None else header
+    named = any(is_word(cell) and cell.lower() not in words for cell in rows[0]) if header is None else header
     if table.header is None and named:
         rows, lines = rows[1:], lines[1:]
     rows = [tuple(map(_whole, row)) for row in rows]
@@ -115,11 +115,6 @@ def _numbers(path, table, width, header=None):
     found = f"{len(rows[0])} columns" if rows else "an empty file"
     require(good, str(path), f"a table of {width} columns, as cblearn has it", found)
     return CellTable(None, rows, lines, table.unit)
-
-
-def _is_word(cell):
-    "Whether a cell is no number, and not a misspelled one."
-    return as_number(cell) is None and any(map(str.isalpha, cell))
 
 
 def _whole(cell):

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['RESPONDENT_NAMES', 'HEADER_WORDS', 'SETTLING_WORDS', 'WRITTEN_HEADERS', 'FEW_ROWS', 'is_whole_number', 'as_number',
-           'name_parts', 'is_column_name', 'HeaderVerdict', 'judge_header', 'guessed_header']
+           'is_word', 'name_parts', 'is_column_name', 'HeaderVerdict', 'judge_header', 'guessed_header']
 
 # %% ../../nbs/0_ground/00w_headers.ipynb #imports
 import re
@@ -51,6 +51,13 @@ def as_number(
         return other if "_" in cell else float(cell)
     except ValueError:
         return other
+
+
+def is_word(
+    cell,  # text
+):  # bool
+    "Whether a cell has letters and is no number: 1_000 and - are neither."
+    return as_number(cell) is None and any(map(str.isalpha, cell))
 
 
 def name_parts(

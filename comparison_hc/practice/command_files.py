@@ -9,7 +9,7 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 import os
 
 from ..ground.files import plain_cell
-from ..ground.headers import as_number, is_whole_number
+from ..ground.headers import as_number, is_whole_number, is_word
 from ..ground.reading import existing_file
 from ..ground.validation import InputError, require
 
@@ -101,7 +101,7 @@ def _is_doubtful(rows):
     if len(rows) != len(rows[0]) or as_number(corner) is not None or any(as_number(cell) is None for cell in others):
         return False
     marks = {row[i] for i, row in enumerate(rows) if 0 < i < len(row)}
-    return corner in marks or (corner != "" and not any(map(str.isalpha, corner)))
+    return corner in marks or (corner != "" and not is_word(corner))
 
 
 def _has_names_above(rows):

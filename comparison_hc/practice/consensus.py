@@ -74,8 +74,9 @@ def majority_consensus(
     threshold=0.5,  # in [0.5, 1)
 ):  # `Consensus`
     "The majority-rule consensus, made binary by the next most frequent clusters that fit. Raises `InputError`."
-    trees = tuple(as_list(trees, "trees", "at least one Dendrogram"))
-    require(trees and all(isinstance(t, Dendrogram) for t in trees), "trees", "at least one Dendrogram", trees)
+    rule = "at least one Dendrogram"
+    trees = tuple(as_list(trees, "trees", rule))
+    require(trees and all(isinstance(t, Dendrogram) for t in trees), "trees", rule, trees)
     threshold = check_number(threshold, "threshold", 0.5, 1, open_high=True)
     first = trees[0]
     clusters = first.initial_clusters
