@@ -23,7 +23,7 @@ class BuildWithAssignments(build_py):
             return  # an editable install reads the book
         target = Path(self.build_lib) / "comparison_hc" / "classroom" / "sources"
         target.mkdir(parents=True, exist_ok=True)
-        for path in sorted((here / "nbs" / "7_classroom").glob("7[1-9]_*.ipynb")):
+        for path in sorted((here / "nbs" / "classroom").glob("7[1-9]_*.ipynb")):
             copyfile(path, target / path.name)
 
 

@@ -33,7 +33,7 @@ def pictured_page(
     found = find_dashboard(name)
     module = import_module(found.module)
     if name == "ask":
-        from comparison_hc.people.session import Session
+        from comparison_hc.elicitation.session import Session
 
         session = Session()
         for _ in range(ANSWERS):

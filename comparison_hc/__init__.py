@@ -4,7 +4,7 @@ __version__ = "0.1.0"
 
 import sys
 
-from .ground.lazy import lazy_names
+from .core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -13,11 +13,11 @@ __getattr__, __dir__, __all__ = lazy_names(
         "dendrogram": ["Dendrogram"],
         "estimators": ["ComparisonClustering", "ComparisonHC"],
         "datasets": ["load_dataset"],
-        "ground.validation": ["InputError"],
+        "core.validation": ["InputError"],
     },
 )
 
 if sys.platform == "emscripten":
-    from .ground.narrow import fetch_missing
+    from .core.narrow import fetch_missing
 
     fetch_missing()

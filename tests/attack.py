@@ -263,8 +263,8 @@ def attack_readers(n_inputs, seed=0):
 
 def attack_journals(n_inputs, seed=0):
     "Failures of what reads journals, on changed ones."
-    from comparison_hc.people.pool import pool_journals
-    from comparison_hc.people.session import Session
+    from comparison_hc.elicitation.pool import pool_journals
+    from comparison_hc.elicitation.session import Session
     from comparison_hc.reproduce.engine import RunJournal
 
     kept = {path.name: path.read_bytes() for path in sorted((Path(__file__).parent / "journals").glob("*.jsonl"))}
@@ -296,7 +296,7 @@ ATHERIS = """
 import sys
 import atheris
 
-with atheris.instrument_imports(include=["comparison_hc.ground", "comparison_hc.comparisons", "comparison_hc.people"]):
+with atheris.instrument_imports(include=["comparison_hc.core", "comparison_hc.comparisons", "comparison_hc.elicitation"]):
     sys.path.insert(0, sys.argv.pop(1))
     import attack
 
@@ -310,8 +310,8 @@ def one_input(reader):
     "A function of bytes that fails where a reader (`READERS`) does not give a good answer to a file of them."
     from comparison_hc.comparisons import read_comparisons
     from comparison_hc.flat.streams import adds_from_file
-    from comparison_hc.ground.newick import read_newick
-    from comparison_hc.people.session import Session
+    from comparison_hc.core.newick import read_newick
+    from comparison_hc.elicitation.session import Session
 
     how = dict(objects=list("abc"), header=True)
     path = FOLDER / ("fuzzed.jsonl" if reader == "journal" else "fuzzed.csv")

@@ -23,12 +23,12 @@ from comparison_hc.adaptive import random_hierarchy
 from comparison_hc.classroom import find_source, new_assignment
 from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
 from comparison_hc.flat import gaussians
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical import single_linkage
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
-from comparison_hc.practice.linkage_model import learn_model, save_model
-from comparison_hc.practice.results import Result
+from comparison_hc.evaluation.linkage_model import learn_model, save_model
+from comparison_hc.evaluation.results import Result
 
 FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / DEEP
 FOLDER.mkdir(parents=True)
@@ -235,16 +235,16 @@ NOT_ATTACKED |= {name: COMMAND for name in "pool_command add_reproduce reproduce
 ROOMS = "checks cli comparisons datasets dendrogram estimators methods metrics oracles".split()
 ROOMS += "hierarchical flat adaptive link whatif dashboards classroom".split()
 MORE = {  # of rooms that offer no names of their own
-    "practice.auto": ["choose_method"],
-    "practice.baselines": ["t_ste", "forte"],
-    "practice.consensus": ["majority_consensus"],
-    "practice.evidence": ["compare_methods"],
-    "practice.support": ["bootstrap_support", "structure_test"],
-    "practice.linkage_model": ["learn_model", "load_model", "save_model"],
-    "practice.page": ["save_result"],
-    "people.crowd": ["crowd_table", "crowd_weights"],
-    "people.session": ["Session"],
-    "people.pool": ["pool_journals"],
+    "evaluation.auto": ["choose_method"],
+    "evaluation.baselines": ["t_ste", "forte"],
+    "evaluation.consensus": ["majority_consensus"],
+    "evaluation.evidence": ["compare_methods"],
+    "evaluation.support": ["bootstrap_support", "structure_test"],
+    "evaluation.linkage_model": ["learn_model", "load_model", "save_model"],
+    "evaluation.page": ["save_result"],
+    "elicitation.crowd": ["crowd_table", "crowd_weights"],
+    "elicitation.session": ["Session"],
+    "elicitation.pool": ["pool_journals"],
     "reproduce.experiments": ["parameter_grid", "run_experiment"],
 }
 OWN = {  # what one function wants otherwise

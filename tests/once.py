@@ -17,7 +17,7 @@ from pathlib import Path
 from unittest import mock
 
 from comparison_hc.checks import THEORY_MODULES
-from comparison_hc.ground.judging import RegisteredCheck
+from comparison_hc.core.judging import RegisteredCheck
 
 PLAIN = (bool, int, float, str, type(None))
 

@@ -23,7 +23,7 @@ from comparison_hc.adaptive import (
 from comparison_hc.adaptive.preorder import HERE, LEFT, RIGHT, UP, PreOrder
 from comparison_hc.adaptive.rounds import marking_rounds, votes_per_pivot, walking_rounds
 from comparison_hc.adaptive.trees import SHAPES
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.oracles import Counting, HierarchyOracle, Journal, Noisy, run
 
 properties = settings(deadline=None, derandomize=True, max_examples=40)

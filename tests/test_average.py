@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, pair_from_index, quadruplet_questions
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical.average import (
     merge_links_of_votes,
     quadruplet_average_linkage,

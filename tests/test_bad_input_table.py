@@ -12,7 +12,7 @@ import attack_commands
 import pytest
 
 from comparison_hc.flat.streams import adds_from_file
-from comparison_hc.ground.files import JournalError, LockedFile, alone
+from comparison_hc.core.files import JournalError, LockedFile, alone
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ HELD = {  # a command, and the journal that somebody else is writing
 @pytest.mark.parametrize("words, journal", HELD.items())
 def test_the_second_on_one_journal_is_refused_in_a_sentence(words, journal, inside, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
-    monkeypatch.setattr("comparison_hc.people.session._PATIENCE", 0.1)
+    monkeypatch.setattr("comparison_hc.elicitation.session._PATIENCE", 0.1)
     attack_commands.lay_out(inside)
     with LockedFile(journal):
         assert attack_commands.main(words.split()) == 2

@@ -49,7 +49,7 @@ from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
 from comparison_hc.dashboards.page import read_static_page
 from comparison_hc.dashboards.server import find_dashboard
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 
 ROOT = Path(__file__).parents[1]
 NBS = ROOT / "nbs"
@@ -122,7 +122,7 @@ def test_a_caption_is_prose():
 def test_solutions_and_hidden_tests_stay_out(book):
     "Of every assignment: no marked solution, no cell that students do not get."
     read = {
-        page.path: json.loads((NBS / page.path).read_text(encoding="utf-8")) for page in book.of_room("7_classroom")
+        page.path: json.loads((NBS / page.path).read_text(encoding="utf-8")) for page in book.of_room("classroom")
     }
     sources = {path: notebook for path, notebook in read.items() if is_assignment(notebook)}
     assert len(sources) >= 4
@@ -139,7 +139,7 @@ def test_solutions_and_hidden_tests_stay_out(book):
         assert kept.count("YOUR ANSWER HERE") == len(words), path
         first = site_notebook(notebook, "Before this: x.")["cells"][0]["source"]
         assert first.count(ANSWERS_LEFT_OUT) == 1 and "Before this: x." in first, path
-    assert ANSWERS_LEFT_OUT not in json.dumps(site_notebook(read["7_classroom/70_classroom.ipynb"]))
+    assert ANSWERS_LEFT_OUT not in json.dumps(site_notebook(read["classroom/70_classroom.ipynb"]))
 
 
 def test_what_a_page_shows_of_a_cell_is_still_python(book):
@@ -199,8 +199,8 @@ class A(B):
         ("p", "property", "", ""),
     ]
     assert found.bases == ("B",)
-    text = item_text(found, 4, {"B": "ground.b"})
-    assert text.startswith("::::{py:class} A(x, y=None, z={}, t=())") and "(#comparison_hc.ground.b.B)" in text
+    text = item_text(found, 4, {"B": "core.b"})
+    assert text.startswith("::::{py:class} A(x, y=None, z={}, t=())") and "(#comparison_hc.core.b.B)" in text
     assert ":param x: first\n:param y: second\n:param z:\n:param t:\n" in text
     with pytest.raises(InputError, match="Python"):
         documented("def")
@@ -324,7 +324,7 @@ def test_routes_lead_over_pages_that_exist_and_two_hours_are_two(book):
 def test_every_notebook_has_a_place(book):
     assert len(book.pages) == len([p for p in NBS.rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts]) - 1
     order = [page.path for page in book.reading_path]
-    assert order.index("0_ground/00_comparisons.ipynb") == 0 and not any(
+    assert order.index("core/00_comparisons.ipynb") == 0 and not any(
         re.search(r"/\d\d[a-z]?w_", path) for path in order
     )
 
@@ -351,7 +351,7 @@ def test_every_exercise_has_a_worked_solution_that_is_computed(book):
     assert seen > 60 and lacking == []
 
 
-EXERCISED = ("0_ground", "1_hierarchical", "2_flat", "3_adaptive", "4_link", "5_practice", "8_people", "9_reproduce")
+EXERCISED = ("core", "hierarchical", "flat", "adaptive", "link", "evaluation", "elicitation", "reproduce")
 WITHOUT = ("59a_howto_large",)  # a page of measured tables
 
 
@@ -491,7 +491,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch, tmp_path, capsys
 
 def test_a_figure_of_the_index_leads_to_the_page_that_shows_it(book):
     lines = [line for line in paper_page(book, "F19", {})[0].split("\n") if "comparison-hc reproduce f19-fig2`" in line]
-    assert lines and all("[91](/9_reproduce/91_f19.ipynb)" in line for line in lines)
+    assert lines and all("[91](/reproduce/91_f19.ipynb)" in line for line in lines)
 
 
 def test_the_build_says_what_it_wrote_and_no_escape_code(monkeypatch, tmp_path, capsys):
@@ -692,7 +692,7 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
 def small_site(tmp_path_factory, book):
     "A page with mathematics and pictures, one of words, the list of all pages, a workshop, and what is generated."
     needs_builder()
-    names = ("2_flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "2_flat/20w_closed_forms.ipynb")
+    names = ("flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "flat/20w_closed_forms.ipynb")
     small = Book(book.root, tuple(book.by_path[name] for name in names))
     folder = tmp_path_factory.mktemp("site") / "out"
     patch = pytest.MonkeyPatch()
@@ -711,7 +711,7 @@ def test_on_paper_there_are_words_and_pictures_only(small_site, browser):
     "Nothing that is pressed, nothing over the text, and what folds away code lines is as wide as the sheet."
     page = browser.new_page(viewport=dict(width=718, height=1050))  # A4 with margins of a centimetre
     page.emulate_media(media="print")
-    page.goto((small_site / "2_flat/20_planted.html").as_uri())
+    page.goto((small_site / "flat/20_planted.html").as_uri())
     pressed = ".skip-to-content, .related-pages, .sidebar-drawer, .mobile-header, a.run, iframe.live"
     assert page.locator("article h1").is_visible() and page.locator(".skip-to-content").count() == 1
     assert not any(each.is_visible() for each in page.locator(pressed).all())
@@ -769,7 +769,7 @@ def test_a_legend_stays_in_its_panel_where_another_panel_has_its_own():
 
 
 def test_a_page_has_its_parts(small_site):
-    text = (small_site / "2_flat/20_planted.html").read_text(encoding="utf-8")
+    text = (small_site / "flat/20_planted.html").read_text(encoding="utf-8")
     assert "minutes to read" in text and "#|" not in text and "Parameters of" in text
     assert 'rel="next"' in text and 'rel="prev"' in text and "<svg" in text
     solution = text.split("<strong>Exercise.</strong>")[1].split("<details", 1)[1].split("</details>")[0]
@@ -783,7 +783,7 @@ def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
     text = (tmp_path / "live" / "step.html").read_text(encoding="utf-8")
     assert list(made) == ["step"] and said[-1].endswith("1 of 1")
     assert len(text.encode()) == size > 50_000 and f"<title>{title}</title>" in text and asks_nobody(text)
-    assert 'href="../6_dashboards/' in read_static_page(text)[0]["html"]
+    assert 'href="../dashboards/' in read_static_page(text)[0]["html"]
     assert live.live_page(made).count("<li>") == 1 and live.write_twins(tmp_path / "none", ()) == {}
     with pytest.raises(InputError, match="NAME"):
         live.write_twins(tmp_path / "other", ("nothing",))
@@ -791,7 +791,7 @@ def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
 
 def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
     monkeypatch.setattr(site, "ROUTES", (book_pages.Route("one", "One", "A page.", ("20",)),))
-    small = Book(book.root, (book.by_path["2_flat/20_planted.ipynb"], book.by_path["contents.ipynb"]))
+    small = Book(book.root, (book.by_path["flat/20_planted.ipynb"], book.by_path["contents.ipynb"]))
     needed = {page.path: set() for page in small.pages}
     for twins in ({}, {"planted": ("A page", 10**6)}):
         pages = site.generated_pages(small, needed, {}, live.live_page(twins), reference=False)
@@ -803,12 +803,12 @@ def test_the_home_page_leads_to_a_twin_that_is_there(book, monkeypatch):
 def test_the_dashboard_of_a_lecture_is_the_stored_page_where_that_has_the_settings():
     link = f"**[Set]({address('step', dict(at=3), n=12)})** and look"
     ours, live_text = "<a href='../live/step.html#n=12&amp;shape=", "live/step.html"
-    text = site.stored_links(link, "7_classroom", live_text)
+    text = site.stored_links(link, "classroom", live_text)
     assert text.startswith(f"**{ours}") and "&amp;at=3'>Set</a>** and look" in text and "127.0.0.1" not in text
     runs = "(once `comparison-hc dashboard step --port 8863` runs on your machine)"
-    assert site.stored_links(link, "7_classroom", "") == link.replace("** and", f"** {runs} and")  # no page is stored
+    assert site.stored_links(link, "classroom", "") == link.replace("** and", f"** {runs} and")  # no page is stored
     other = link.replace("#n=12", "#n=26")  # nor has a stored page this value
-    assert site.stored_links(other, "7_classroom", live_text) == other.replace("** and", f"** {runs} and")
+    assert site.stored_links(other, "classroom", live_text) == other.replace("** and", f"** {runs} and")
 
 
 def test_every_dashboard_has_a_twin_for_the_site():

@@ -28,8 +28,8 @@ from comparison_hc.checks import (
     run_checks,
     within,
 )
-from comparison_hc.ground.judging import closest_rows
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.judging import closest_rows
+from comparison_hc.core.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=80)
 simple = dict(paper="F19", label="Theorem 2, eq. 8", statement="$1 = 1$", kind="deterministic")

@@ -33,7 +33,7 @@ from comparison_hc.dashboards.record import StepSettings
 from comparison_hc.dashboards.server import free_port
 from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.step_page import PAGE
-from comparison_hc.people.session import Session, read_journal
+from comparison_hc.elicitation.session import Session, read_journal
 
 # ---- the desk
 

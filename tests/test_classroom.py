@@ -25,9 +25,9 @@ from comparison_hc.classroom.source import (
     student_version,
 )
 from comparison_hc.cli import main
-from comparison_hc.ground.files import JournalError
-from comparison_hc.ground.journals import JournalFile
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.files import JournalError
+from comparison_hc.core.journals import JournalFile
+from comparison_hc.core.validation import InputError
 
 LIMITS = Limits(seconds=20, total=60)
 SHORT = Limits(seconds=4, total=30)

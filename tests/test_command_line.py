@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
-from comparison_hc.ground.files import plain_cell, spreadsheet_cell, write_whole
-from comparison_hc.ground.rows import is_name
-from comparison_hc.practice.command_files import read_initial, read_names, read_truth
-from comparison_hc.practice.results import labels_text
+from comparison_hc.core.files import plain_cell, spreadsheet_cell, write_whole
+from comparison_hc.core.rows import is_name
+from comparison_hc.evaluation.command_files import read_initial, read_names, read_truth
+from comparison_hc.evaluation.results import labels_text
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]
@@ -782,7 +782,7 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
 
 
 def test_flat_methods_show_how_much_is_left(tmp_path, monkeypatch, capsys):
-    from comparison_hc.practice import cluster_command
+    from comparison_hc.evaluation import cluster_command
 
     told = []
 

@@ -42,7 +42,7 @@ from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.metrics import average_ari
-from comparison_hc.people.session import Session
+from comparison_hc.elicitation.session import Session
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
 # ---- the worker
@@ -708,7 +708,7 @@ def test_every_page_leads_to_statements_and_notebooks(name):
     read = re.findall(r'<a href="https://arxiv\.org/abs/([\d.]+)" target="_blank" rel="noopener">read it</a>', html)
     assert len(paths) + len(read) == html.count("<a ") >= 3
     assert read == [PREPRINTS[paper] for paper in re.findall(r"comparison-hc check (\w+)</code>", html)]
-    own = [path for path in paths if path.startswith("6_dashboards/")]
+    own = [path for path in paths if path.startswith("dashboards/")]
     assert len(own) == 1 and own[0].partition("_")[2].endswith(f"_{name}.html")
     for path in paths:
         theory = re.fullmatch(r"theory/(\w+)\.html(?:#(.+))?", path)
@@ -728,7 +728,7 @@ def test_every_page_leads_to_statements_and_notebooks(name):
 
 
 def test_the_address_of_the_book_is_given_or_found(monkeypatch):
-    assert pages_given() is None and pages_beside(BOOK / "6_dashboards") == Pages("../", False)
+    assert pages_given() is None and pages_beside(BOOK / "dashboards") == Pages("../", False)
     assert pages_beside(BOOK.parent / "mine") == Pages("../nbs/", False) and pages_beside("/") is None
     monkeypatch.setenv("COMPARISON_HC_BOOK", "https://book.example/a")
     assert pages_given() == pages_beside("/") == Pages("https://book.example/a/")

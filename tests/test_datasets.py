@@ -26,11 +26,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset, odd_one_out_answers
-from comparison_hc.ground.pictures import png_bytes, read_png
-from comparison_hc.ground.validation import InputError
-from comparison_hc.practice import animals as A
-from comparison_hc.practice import answer_sets, drawings, object_sets, originals
-from comparison_hc.practice.catalogue import CATALOGUE
+from comparison_hc.core.pictures import png_bytes, read_png
+from comparison_hc.core.validation import InputError
+from comparison_hc.evaluation import animals as A
+from comparison_hc.evaluation import answer_sets, drawings, object_sets, originals
+from comparison_hc.evaluation.catalogue import CATALOGUE
 
 EMBEDDED = ["animals", "digits", "iris", "wine"]
 ON_FILE = ["car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10"]
@@ -650,8 +650,8 @@ def test_placing_is_all_or_nothing(tmp_path, monkeypatch):
 CHILD = """
 import dataclasses, sys
 from comparison_hc.datasets import load_dataset
-from comparison_hc.practice.catalogue import CATALOGUE
-from comparison_hc.practice.originals import Original
+from comparison_hc.evaluation.catalogue import CATALOGUE
+from comparison_hc.evaluation.originals import Original
 original = Original("zoo/zoo.data", sys.argv[1], sys.argv[2])
 CATALOGUE["zoo"] = dataclasses.replace(CATALOGUE["zoo"], tables=(), originals=(original,))
 print(len(load_dataset("zoo")))

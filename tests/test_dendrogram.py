@@ -12,7 +12,7 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 
 common = settings(deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 

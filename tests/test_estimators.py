@@ -14,7 +14,7 @@ from sklearn.model_selection import ParameterGrid
 
 import comparison_hc
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
-from comparison_hc.ground.validation import NotConvergedWarning
+from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets

@@ -19,8 +19,8 @@ from experiment_runs import algebra, draws, fragile, several, threads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.ground.progress import ProgressBar
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.progress import ProgressBar
+from comparison_hc.core.validation import InputError
 from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce import claims, experiments
 from comparison_hc.reproduce.claims import (
@@ -98,7 +98,7 @@ def test_every_run_has_one_thread(options):
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere nothing watches a parent")
 def test_a_worker_whose_parent_went_before_its_first_piece_goes_too(monkeypatch):
-    from comparison_hc.ground import workers
+    from comparison_hc.core import workers
 
     gone = []
     monkeypatch.setattr(workers, "leave_with", gone.append)
@@ -833,8 +833,8 @@ def test_the_form_of_the_file(tmp_path):
 def test_results_that_are_not_there(tmp_path, monkeypatch):
     with pytest.raises(ResultsNotFoundError, match="comparison-hc reproduce f99-fig1;") as error:
         load_results("f99-fig1")
-    assert isinstance(error.value, FileNotFoundError) and "9_reproduce" in str(error.value)
-    monkeypatch.setattr(claims, "results_folder", lambda: tmp_path / "nbs" / "9_reproduce" / "results")
+    assert isinstance(error.value, FileNotFoundError) and "reproduce" in str(error.value)
+    monkeypatch.setattr(claims, "results_folder", lambda: tmp_path / "nbs" / "reproduce" / "results")
     with pytest.raises(ResultsNotFoundError, match="does not run from a checkout"):
         load_results("f99-fig1")
     with pytest.raises(InputError, match="^folder must be given"):
@@ -904,7 +904,7 @@ def test_large_work_uses_as_many_threads_as_cores_are_allowed_and_never_more_tha
     import joblib
     from threadpoolctl import ThreadpoolController, threadpool_limits
 
-    from comparison_hc.ground.workers import one_thread
+    from comparison_hc.core.workers import one_thread
 
     monkeypatch.setattr(joblib, "cpu_count", lambda: allowed)
     with threadpool_limits(given):

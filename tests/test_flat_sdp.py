@@ -17,7 +17,7 @@ from comparison_hc.flat.projection import Spectrahedron, threshold, top_sum
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda, sdp_reference
 from comparison_hc.flat.similarity import adds3
 from comparison_hc.flat.solver import Problem, starting_point
-from comparison_hc.ground.validation import NotConvergedWarning
+from comparison_hc.core.validation import NotConvergedWarning
 
 
 @lru_cache(None)

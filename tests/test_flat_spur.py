@@ -16,7 +16,7 @@ from comparison_hc.flat.sdp import sdp_k, sdp_lambda
 from comparison_hc.flat.search import WorkShare, round_solution, solution_objective, spur_objective
 from comparison_hc.flat.similarity import adds3, adds4, mulk3
 from comparison_hc.flat.spur import spur, spur_prices
-from comparison_hc.ground.validation import NotConvergedWarning
+from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.metrics import adjusted_rand_index
 
 

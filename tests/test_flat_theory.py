@@ -25,7 +25,7 @@ from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.closed_forms import gaussians, planted_delta
 from comparison_hc.flat.planted import planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.reproduce import n20_theory_figures
 from comparison_hc.reproduce.claims import find_reproductions, load_results

@@ -147,7 +147,7 @@ def test_stored_feedback_says_what_the_code_says():
     seen, stale = 0, []
     for name in NOTEBOOKS:
         opened = re.search(r'= open_assignment\(\\"([\w-]+)\\"\)', (ROOT / name).read_text(encoding="utf-8"))
-        if not re.match(r"nbs/7_classroom/7[1-8]_", name):
+        if not re.match(r"nbs/classroom/7[1-8]_", name):
             continue
         assignment = find_assignment(opened[1])
         for source, text in stored_texts(name):

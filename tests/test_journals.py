@@ -24,14 +24,14 @@ from hypothesis import strategies as st
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.ground import files, journals
-from comparison_hc.ground.files import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
-from comparison_hc.ground.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
-from comparison_hc.ground.validation import InputError
-from comparison_hc.ground.workers import check_workers
+from comparison_hc.core import files, journals
+from comparison_hc.core.files import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
+from comparison_hc.core.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
+from comparison_hc.core.validation import InputError
+from comparison_hc.core.workers import check_workers
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
-from comparison_hc.people.session import Session
+from comparison_hc.elicitation.session import Session
 from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
 
 OLD = Path(__file__).parent / "journals"
@@ -233,7 +233,7 @@ def test_one_writer(tmp_path):
     with LockedFile(path) as file:
         with pytest.raises(JournalError, match="^place must be a file that nobody else is writing; got .*j, which"):
             LockedFile(path, "place")
-        code = "from comparison_hc.ground.journals import *\n"
+        code = "from comparison_hc.core.journals import *\n"
         code += f"try: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
         file.append(b"still mine\n")
@@ -352,7 +352,7 @@ def test_every_name_that_a_file_can_have_can_be_held_and_copied(tmp_path, name):
 def test_a_draft_that_a_kill_left_behind_is_replaced_by_who_holds_the_lock(tmp_path):
     code = """
 import os, signal, sys
-from comparison_hc.ground.files import write_whole
+from comparison_hc.core.files import write_whole
 def killed(file):
     file.write(b"half")
     file.flush()
@@ -555,7 +555,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
 def test_a_folder_that_goes_away_during_the_work_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("answers.csv").write_text("a,b,c\nb,a,c\nc,d,a\nd,c,b\n")
-    monkeypatch.setattr("comparison_hc.practice.page.check_destination", lambda path, *_, **__: Path(path))
+    monkeypatch.setattr("comparison_hc.evaluation.page.check_destination", lambda path, *_, **__: Path(path))
     assert main(["cluster", "answers.csv", "--clusters", "2", "--labels-out", "gone/labels.csv"]) == 2
     said = capsys.readouterr().err
     assert said == "comparison-hc: [Errno 2] No such file or directory: 'gone/labels.csv'\n"
@@ -594,7 +594,7 @@ def test_workers_go_when_the_process_that_they_work_for_is_killed(tmp_path, how)
     code = f"""
 import os, time
 from pathlib import Path
-from comparison_hc.ground.workers import map_in_order
+from comparison_hc.core.workers import map_in_order
 from comparison_hc.reproduce.experiments import run_experiment
 
 def work(number, rng=None):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, pair_index
-from comparison_hc.ground import grams
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core import grams
+from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical import (
     kernel_active,
     kernel_average_linkage,

@@ -29,7 +29,7 @@ FLOORS = [  # from the ground up: a module imports from its own floor and from t
     ("cli",),
 ]
 PAPER_HOURS = 10  # all that is on the reading path of the four papers: the ground, their rooms, their reproductions
-PAPER_FOLDERS = ("0_ground", "1_hierarchical", "2_flat", "3_adaptive", "4_link", "9_reproduce")
+PAPER_FOLDERS = ("core", "hierarchical", "flat", "adaptive", "link", "reproduce")
 OURS = {
     "15_beyond",
     "16_refinement",
@@ -145,7 +145,7 @@ def test_no_arrow_leads_upwards():
 def test_no_room_of_a_paper_imports_another():
     rooms = [arrow for arrow in arrows() if {arrow[0].split(".")[0], arrow[1].split(".")[0]} <= {*PAPERS}]
     across = [arrow_text(*arrow) for arrow in rooms if arrow[0].split(".")[0] != arrow[1].split(".")[0]]
-    assert rooms and not across, told(across, "what two papers share belongs to comparison_hc/ground")
+    assert rooms and not across, told(across, "what two papers share belongs to comparison_hc/core")
 
 
 def circle_text(
@@ -177,7 +177,7 @@ def test_what_the_layout_tests_would_find(monkeypatch):
         (("metrics", "flat.sdp", "sdp_k"), test_no_arrow_leads_upwards, sentence),
         (("flat.sdp", "link.merge", "alpha_linkage"), test_no_room_of_a_paper_imports_another, "from link.merge"),
         (("link.merge", "link.execution", "_ends"), test_no_module_imports_a_private_name_of_another, "imports _ends"),
-        (("ground.validation", "comparisons", "Triplets"), test_no_circle, "ground.validation imports comparisons"),
+        (("core.validation", "comparisons", "Triplets"), test_no_circle, "core.validation imports comparisons"),
     ]
     known = arrows()
     for arrow, test, words in planted:
@@ -205,7 +205,7 @@ def test_the_package_mirrors_the_folders_of_nbs():
             room = named[1].split(".")[0]
             if rooms.get(room) != path.parent.name:
                 wrong.append(f"{path.relative_to(ROOT)} exports {named[1]}")
-    rule = "its `#| default_exp` names the room of its folder (nbs/2_flat: flat.…), or no room (the package's root)"
+    rule = "its `#| default_exp` names the room of its folder (nbs/flat: flat.…), or no room (the package's root)"
     assert len(rooms) >= 8 and not wrong, told(wrong, rule)
 
 
@@ -220,7 +220,7 @@ def test_every_module_with_checks_is_looked_into():
         if name.split(".")[0] in PAPERS and re.search(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     forgotten = sorted(holding - looked)
-    assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/0_ground/04_checks.ipynb")
+    assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/core/04_checks.ipynb")
 
 
 def test_every_erratum_says_which_reading_it_rests_on():

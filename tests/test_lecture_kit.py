@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.classroom.lecture_kit import DASHBOARDS, Lecture, address, read_address
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 
 PAPERS = ("f19", "n20", "a18", "l20")
-ROOM = Path(__file__).parents[1] / "nbs" / "7_classroom"
+ROOM = Path(__file__).parents[1] / "nbs" / "classroom"
 
 
 def lecture_on(paper):

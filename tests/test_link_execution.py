@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from shared import as_sets
 
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.link.execution import execution_tree, piecewise_loss
 from comparison_hc.link.inputs import MergeFunction, rings_and_disks
 from comparison_hc.link.losses import PiecewiseLoss, widest_interval

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from comparison_hc.ground.journals import header_line
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.journals import header_line
+from comparison_hc.core.validation import InputError
 from comparison_hc.link.band import confidence_band, theorem_1_rate
 from comparison_hc.link.clusterer import MixedLinkage
 from comparison_hc.link.curves import LearnedLinkage, split_instances

@@ -11,8 +11,8 @@ from hypothesis.extra.numpy import arrays
 from scipy.cluster.hierarchy import linkage
 
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.ground.rows import check_weights
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.rows import check_weights
+from comparison_hc.core.validation import InputError
 from comparison_hc.link.agglomerate import closest_pair, crossings, first_of, line_ranks, mixed_linkage
 from comparison_hc.link.inputs import (
     AVERAGE,

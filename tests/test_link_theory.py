@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from shared import assert_every_statement_is_checked, every_check_holds
 
 from comparison_hc.checks import find_checks
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.link import (
     theory,
     theory_exact,

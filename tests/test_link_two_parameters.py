@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import as_sets
 
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.link.agglomerate import mixed_linkage
 from comparison_hc.link.execution import execution_tree
 from comparison_hc.link.grid import two_parameter_grid

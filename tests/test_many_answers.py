@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from comparison_hc import Quadruplets
-from comparison_hc.ground import grams
-from comparison_hc.ground.machine_votes import works
+from comparison_hc.core import grams
+from comparison_hc.core.machine_votes import works
 from comparison_hc.hierarchical import average, many_votes
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive

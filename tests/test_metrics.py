@@ -10,8 +10,8 @@ from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.ground.agreement import count_agreement
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.agreement import count_agreement
+from comparison_hc.core.validation import InputError
 from comparison_hc.metrics import (
     Agreement,
     adjusted_rand_index,

@@ -13,10 +13,10 @@ from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering
-from comparison_hc.ground.newick_notes import read_newick_notes
-from comparison_hc.ground.rows import number_by_size
-from comparison_hc.practice.results import FlatResult
-from comparison_hc.practice.tree_picture import cluster_colour
+from comparison_hc.core.newick_notes import read_newick_notes
+from comparison_hc.core.rows import number_by_size
+from comparison_hc.evaluation.results import FlatResult
+from comparison_hc.evaluation.tree_picture import cluster_colour
 
 
 @given(st.lists(st.integers(-3, 5), min_size=1, max_size=40))

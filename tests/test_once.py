@@ -6,7 +6,7 @@ from unittest import mock
 import pytest
 from once import checks_run_once, missing_names
 
-from comparison_hc.ground.judging import RegisteredCheck, compare
+from comparison_hc.core.judging import RegisteredCheck, compare
 
 HOME = "comparison_hc.link.theory"
 

@@ -17,9 +17,9 @@ from shared import least_difference
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.ground.validation import InputError, MissingFileError
-from comparison_hc.practice.page import html_page, save_result
-from comparison_hc.practice.page_parts import (
+from comparison_hc.core.validation import InputError, MissingFileError
+from comparison_hc.evaluation.page import html_page, save_result
+from comparison_hc.evaluation.page_parts import (
     check_images,
     distances_of_answers,
     distances_of_similarity,
@@ -30,9 +30,9 @@ from comparison_hc.practice.page_parts import (
     two_dimensions,
     win_share,
 )
-from comparison_hc.practice.results import FlatResult, Result
-from comparison_hc.practice.tree_picture import tree_picture, tree_svg
-from comparison_hc.practice.tree_places import (
+from comparison_hc.evaluation.results import FlatResult, Result
+from comparison_hc.evaluation.tree_picture import tree_picture, tree_svg
+from comparison_hc.evaluation.tree_places import (
     FOLDED_TO,
     SIDES,
     TreeLook,
@@ -275,8 +275,8 @@ def test_the_tree_in_words():
 
 
 def test_colours_of_clusters_differ_without_green_cones():
-    from comparison_hc.ground.drawing import COLOURS
-    from comparison_hc.practice.tree_picture import ABOVE
+    from comparison_hc.core.drawing import COLOURS
+    from comparison_hc.evaluation.tree_picture import ABOVE
 
     assert least_difference([*COLOURS, ABOVE]) > 10
 
@@ -345,8 +345,8 @@ def test_a_page_needs_no_chart_library():
     code = """
 import sys
 from comparison_hc.dendrogram import random_tree
-from comparison_hc.practice.page import html_page
-from comparison_hc.practice.results import Result
+from comparison_hc.evaluation.page import html_page
+from comparison_hc.evaluation.results import Result
 html_page(Result(random_tree(60, 0), None))
 print([name for name in ("altair", "vl_convert", "sklearn", "matplotlib") if name in sys.modules])
 """

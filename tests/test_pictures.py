@@ -9,7 +9,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from comparison_hc.ground.pictures import (
+from comparison_hc.core.pictures import (
     DIVERGING,
     N_SHADES,
     SEQUENTIAL,
@@ -22,7 +22,7 @@ from comparison_hc.ground.pictures import (
     read_png,
     shades,
 )
-from comparison_hc.ground.validation import InputError, MissingFileError
+from comparison_hc.core.validation import InputError, MissingFileError
 
 
 def file_of(values, depth, palette=None):

@@ -17,9 +17,9 @@ from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.ground.validation import InputError, visible_text
+from comparison_hc.core.validation import InputError, visible_text
 from comparison_hc.oracles import JournalError
-from comparison_hc.people.question_list import (
+from comparison_hc.elicitation.question_list import (
     ListedQuestion,
     ListSession,
     collect_answers,
@@ -565,7 +565,7 @@ def test_every_sentence_about_held_back_answers_can_come_out_either_way():
 
 
 def test_the_kept_results_are_those_of_all_runs():
-    kept = load_results("held-back", Path(__file__).parents[1] / "nbs/9a_whatif/results")
+    kept = load_results("held-back", Path(__file__).parents[1] / "nbs/whatif/results")
     runs = kept[["case", "pilot", "repetition"]].drop_duplicates().to_dict("records")
     assert sorted(map(str, runs)) == sorted(map(str, held_back_grid()))
     assert (kept.groupby(["case", "pilot", "repetition"]).size() == 6).all()

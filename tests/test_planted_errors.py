@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from notebooks import forked
 
-from comparison_hc.ground.planting import find_errors, find_target, lacking, plain_function, run_apart
+from comparison_hc.core.planting import find_errors, find_target, lacking, plain_function, run_apart
 
 PARTS = 12
 

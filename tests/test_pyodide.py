@@ -26,9 +26,9 @@ from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
-from comparison_hc.ground.files import write_whole
-from comparison_hc.ground.validation import InputError
-from comparison_hc.practice.originals import cache_folder
+from comparison_hc.core.files import write_whole
+from comparison_hc.core.validation import InputError
+from comparison_hc.evaluation.originals import cache_folder
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).with_name("pyodide")
@@ -308,7 +308,7 @@ def files_named(code, folder):
 def test_a_page_reads_no_file_that_stands_beside_it_only_in_a_checkout():
     "In a browser there is the package and nothing else."
     book = read_book()
-    assert files_named('read("results/scale.csv")', book.root / "5_practice") == ["results/scale.csv"]
+    assert files_named('read("results/scale.csv")', book.root / "evaluation") == ["results/scale.csv"]
     lacking = set()
     for page in book.reading_path:
         notebook = lite.browser_notebook(json.loads((book.root / page.path).read_text(encoding="utf-8")))
@@ -346,7 +346,7 @@ def test_stored_results_come_with_the_package(tmp_path):
     with zipfile.ZipFile(lite.own_wheel(tmp_path)) as wheel:
         inside = {name for name in wheel.namelist() if name.startswith("nbs/")}
     there = {path.relative_to(ROOT).as_posix() for path in (ROOT / "nbs").glob("*/results/*.csv")}
-    assert inside == there and {name.split("/")[1] for name in there} >= {"5_practice", "9_reproduce", "9a_whatif"}
+    assert inside == there and {name.split("/")[1] for name in there} >= {"evaluation", "reproduce", "whatif"}
 
 
 def test_the_page_of_a_dashboard_opens_it_first():
@@ -354,7 +354,7 @@ def test_the_page_of_a_dashboard_opens_it_first():
     from comparison_hc import dashboards
 
     opened = {}
-    for page in read_book(ROOT / "nbs").of_room("6_dashboards"):
+    for page in read_book(ROOT / "nbs").of_room("dashboards"):
         cells = lite.browser_notebook(json.loads((ROOT / "nbs" / page.path).read_text(encoding="utf-8")))["cells"]
         assert cells[0]["source"].startswith("# "), page.path
         if cells[2]["id"] == "live":
@@ -446,7 +446,7 @@ def test_a_picture_is_there_under_the_address_that_a_page_shows_first(monkeypatc
     monkeypatch.setattr(lite, "labextension", lambda name: tmp_path)
     monkeypatch.setattr(lite.subprocess, "run", built)
     book = read_book(ROOT / "nbs")
-    lite.build_lite(tmp_path, Book(book.root, book.of_room("6_dashboards")))
+    lite.build_lite(tmp_path, Book(book.root, book.of_room("dashboards")))
     seen = 0
     for path in (tmp_path / "lite" / "files").rglob("*.ipynb"):
         for address in re.findall(r"!\[[^]]*\]\((\.\./[^)]*)\)", path.read_text(encoding="utf-8")):
@@ -486,7 +486,7 @@ def small_site(distribution, tmp_path_factory, request):
     except InputError as error:
         pytest.skip(str(error))
     book = read_book(ROOT / "nbs")
-    small = Book(book.root, (book.by_path["2_flat/20_planted.ipynb"],))
+    small = Book(book.root, (book.by_path["flat/20_planted.ipynb"],))
     patch = pytest.MonkeyPatch()
     patch.setattr(site, "ROUTES", (Route("one", "One", "A page.", ("20",)),))
     site.build_site(folder, {}, small, reference=False, pyodide=distribution)
@@ -575,8 +575,8 @@ def test_a_page_of_the_book_runs_in_jupyterlite(request, opened):
     if not request.config.getoption("--full"):
         pytest.skip("a page is run in JupyterLite with --full only: minutes")
     page, address = opened
-    page.goto(address + "2_flat/20_planted.html")
-    page.goto(address + "2_flat/" + page.get_attribute("a.run", "href"))
+    page.goto(address + "flat/20_planted.html")
+    page.goto(address + "flat/" + page.get_attribute("a.run", "href"))
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=MINUTES)
     page.keyboard.press("Escape")
     page.get_by_text("Run", exact=True).click()

@@ -355,7 +355,7 @@ def test_summary_is_mean_and_deviation_in_the_order_of_the_grid():
 def test_kept_results_are_those_of_their_grid(name):
     known = find_reproductions()[name]
     for kind, grid in (("-quick", known.quick_grid), ("", known.full_grid)):
-        path = ROOT / "nbs/9_reproduce/results" / f"{name}{kind}.csv"
+        path = ROOT / "nbs/reproduce/results" / f"{name}{kind}.csv"
         if kind == "" and not path.exists():
             continue
         kept = pd.read_csv(path)
@@ -387,7 +387,7 @@ def test_full_results_are_preferred_and_their_absence_is_said(tmp_path):
 
 
 def test_a_point_of_the_kept_results_is_what_the_code_gives():
-    quick = pd.read_csv(ROOT / "nbs/9_reproduce/results/f19-fig2-quick.csv")
+    quick = pd.read_csv(ROOT / "nbs/reproduce/results/f19-fig2-quick.csv")
     again, kept = (
         r19.rerun_point(quick, 1.0, 0.08),
         quick[(quick["p"] == 1) & (quick["delta"] == 0.08)].reset_index(drop=True),

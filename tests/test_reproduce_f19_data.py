@@ -12,7 +12,7 @@ from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.datasets import DatasetNotFoundError
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
 from comparison_hc.reproduce import f19_data as rd
@@ -191,7 +191,7 @@ def test_car_pictures_are_at_the_leaves_and_can_be_left_out():
 def test_without_the_data_the_command_says_what_is_missing(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path / "empty"))
-    from comparison_hc.practice import originals
+    from comparison_hc.evaluation import originals
 
     def refuse(*args, **kwargs):
         raise OSError("no network in this test")
@@ -355,7 +355,7 @@ def test_charts_show_every_method_and_not_the_random_tree():
 def test_kept_results_are_those_of_their_grid(name):
     known, seen = find_reproductions()[name], 0
     for kind, grid in (("-quick", known.quick_grid), ("", known.full_grid)):
-        path = ROOT / "nbs/9_reproduce/results" / f"{name}{kind}.csv"
+        path = ROOT / "nbs/reproduce/results" / f"{name}{kind}.csv"
         if not path.exists():
             continue
         kept, seen = pd.read_csv(path), seen + 1
@@ -374,7 +374,7 @@ def test_kept_results_are_those_of_their_grid(name):
 @needs_data
 def test_a_point_of_the_kept_results_is_what_the_code_gives():
     "To the digits that are kept; an embedding is a local optimum, and follows the last bits of a processor's products."
-    quick = pd.read_csv(ROOT / "nbs/9_reproduce/results/f19-figS2-quick.csv")
+    quick = pd.read_csv(ROOT / "nbs/reproduce/results/f19-figS2-quick.csv")
     for dimension in (0, 5):
         again = rd.rerun_data_point(quick, "zoo", 0.01, dimension).groupby("method")["cost"].mean()
         kept = quick[(quick["p"] == 0.01) & (quick["dimension"] == dimension)].set_index("method")["cost"]

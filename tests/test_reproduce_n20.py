@@ -12,7 +12,7 @@ import pytest
 from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.reproduce import n20 as r
 from comparison_hc.reproduce import n20_claims, n20_figures, n20_sweeps
@@ -22,7 +22,7 @@ from comparison_hc.reproduce.experiments import run_experiment
 needs_data = pytest.mark.skipif(
     not os.environ.get("COMPARISON_HC_DATA"), reason="COMPARISON_HC_DATA names no folder with the data"
 )
-RESULTS = Path(__file__).parents[1] / "nbs/9_reproduce/results"
+RESULTS = Path(__file__).parents[1] / "nbs/reproduce/results"
 NAMES = ["n20-fig1a", "n20-fig1b", "n20-fig1c", "n20-fig2a", "n20-fig2b", "n20-fig2c", "n20-food"]
 EASY = dict(family="normal", delta=0.9, epsilon=1.0, k=2, n=24, repetition=0)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.cli import main
-from comparison_hc.ground.validation import InputError
+from comparison_hc.core.validation import InputError
 from comparison_hc.whatif import whatif
 from comparison_hc.whatif.models import MODELS
 from comparison_hc.whatif.needs import crossing, monotone, needed, rounded

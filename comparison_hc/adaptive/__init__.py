@@ -1,5 +1,5 @@
 "Trees from questions chosen one after the other, which two of three belong together (A18)."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "queries": ["GrowingTree"],

@@ -1,6 +1,6 @@
 "The class: assignments that check themselves, their student versions, and grading that trusts nobody."
 
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,

@@ -1,5 +1,5 @@
 "The live pages of `comparison-hc dashboard`: each with its settings, computation and page, and the server of all."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "server": ["find_dashboard", "register_dashboard", "run_dashboard", "serve_dashboard", "write_static"],

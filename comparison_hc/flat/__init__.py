@@ -1,5 +1,5 @@
 "Flat clusters from triplets or quadruplets: similarities counted from answers, semidefinite programs, proofs (N20)."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "closed_forms": ["planted_delta", "gaussians", "uniform_beta", "uniform_normal"],

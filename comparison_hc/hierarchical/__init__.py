@@ -1,5 +1,5 @@
 "Trees from answers about pairs: the planted model, four ways to merge, and theorems on when they work (F19)."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_hierarchy", "PlantedHierarchy"],

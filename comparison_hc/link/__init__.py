@@ -1,5 +1,5 @@
 "Learning from solved tasks which merge function or metric to cluster with, exactly at every parameter (L20)."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "inputs": ["MergeFunction", "rings_and_disks"],

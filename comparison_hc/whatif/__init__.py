@@ -1,5 +1,5 @@
 "Sweeps over the papers' models, and plans for studies: how many answers are enough, and who should be asked what."
-from ..ground.lazy import lazy_names
+from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "sweep": ["WhatIf", "whatif"],

@@ -18,9 +18,9 @@ def measured(name, n_splits, most):
     import pandas as pd
 
     from comparison_hc.datasets import load_dataset
-    from comparison_hc.practice.auto import choose_method
-    from comparison_hc.practice.candidates import candidate, candidate_names, make
-    from comparison_hc.practice.evidence import compare_methods
+    from comparison_hc.evaluation.auto import choose_method
+    from comparison_hc.evaluation.candidates import candidate, candidate_names, make
+    from comparison_hc.evaluation.evidence import compare_methods
 
     answers = load_dataset(name).triplets
     if most is not None and most < len(answers):
@@ -51,7 +51,7 @@ def main():
     parser.add_argument("--answers", type=int)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    from comparison_hc.practice.candidates import has_soe
+    from comparison_hc.evaluation.candidates import has_soe
 
     soe = "with cblearn's SOE" if has_soe() else "cblearn is not installed: SOE is left out"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {soe}")

@@ -1,7 +1,7 @@
 """Was the planner right? `python tests/benchmarks/planner.py [--repeat N] [--jobs N]` holds back half of real answers.
 
 All runs of comparison_hc.whatif.held_back, kept in a journal (interrupted, the same command continues), and written to
-nbs/9a_whatif/results/held-back.csv; the sentences with their verdicts and the table of means are printed.
+nbs/whatif/results/held-back.csv; the sentences with their verdicts and the table of means are printed.
 """
 
 import argparse
@@ -13,7 +13,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=3, help="repetitions of every case and pilot")
     parser.add_argument("--jobs", type=int, default=-1, help="workers")
-    folder = Path(__file__).parents[2] / "nbs/9a_whatif/results"
+    folder = Path(__file__).parents[2] / "nbs/whatif/results"
     parser.add_argument("--folder", type=Path, default=folder, help="where results and journal go")
     args = parser.parse_args()
     from comparison_hc.reproduce.claims import claims_table, save_results

@@ -507,7 +507,7 @@ for n, m, goal in ((60, 12_112, 0.5), (120, 100_000, 5), (300, 300_000, 60)):
 @benchmark("bootstrap, 60 objects, 12,112 answers, 200 times", 1, 20)
 def bootstrap():
     from comparison_hc.hierarchical import quadruplet_average_linkage
-    from comparison_hc.practice.support import bootstrap_support
+    from comparison_hc.evaluation.support import bootstrap_support
 
     answers = tree_answers(60, 12_112)
     tree = quadruplet_average_linkage(answers)
@@ -547,8 +547,8 @@ benchmark("command: demo, cold process", 3, 2)(command("demo"))
 @benchmark("page of 60 leaves after the tree", 3, 1)
 def page_of_60():
     from comparison_hc.hierarchical import quadruplet_average_linkage
-    from comparison_hc.practice.page import html_page
-    from comparison_hc.practice.results import Result
+    from comparison_hc.evaluation.page import html_page
+    from comparison_hc.evaluation.results import Result
 
     answers = tree_answers(60, 12_112)
     result = Result(quadruplet_average_linkage(answers), answers, "Sixty objects", "4–AL", n_clusters=8)
@@ -561,7 +561,7 @@ def embedded(name):
     def prepare():
         import numpy as np
 
-        from comparison_hc.practice.candidates import candidate
+        from comparison_hc.evaluation.candidates import candidate
 
         answers, chosen = tree_answers(60, 12_112), candidate(name)
         chosen.build(tree_answers(16, 300), np.random.default_rng(0))

@@ -65,8 +65,8 @@ def practice(n_jobs):
     from comparison_hc.hierarchical.refinement import refine
     from comparison_hc.methods import build_hierarchy
     from comparison_hc.oracles import sample_triplets
-    from comparison_hc.practice.baselines import forte, t_ste
-    from comparison_hc.practice.support import bootstrap_support
+    from comparison_hc.evaluation.baselines import forte, t_ste
+    from comparison_hc.evaluation.support import bootstrap_support
     from comparison_hc.whatif import whatif
 
     model = planted_hierarchy(5, 2, 0.8, 0.2, 0.1, rng=3)

@@ -1,6 +1,6 @@
 """Time and memory of every method against objects and answers: `python tests/benchmarks/scale.py [WORDS]`.
 
-Writes `nbs/5_practice/results/scale.csv`, which the page on large studies draws; with WORDS, only methods whose names
+Writes `nbs/evaluation/results/scale.csv`, which the page on large studies draws; with WORDS, only methods whose names
 contain all of them are measured anew. Each run has a process of its own. CPU seconds after import and after the data
 are there; memory is the process's peak less what it held before the method began.
 `--parts M` measures a study of M answers in Parquet files on a Dask cluster of this machine (`--workers`), and writes
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from run import THREADS, one_sentence, paths, people_like, planted_adds3, random_triplets
 
-RESULTS = Path(__file__).parents[2] / "nbs" / "5_practice" / "results"
+RESULTS = Path(__file__).parents[2] / "nbs" / "evaluation" / "results"
 METHODS = {}  # name → (function of (N, m) that gives the call to measure, [(N, m), …])
 
 
@@ -136,7 +136,7 @@ def refinement(n, m):
 def bootstrap(n, m):
     "Support of the tree of 4–AL by a hundred trees of resampled answers, in this process."
     from comparison_hc.hierarchical import quadruplet_average_linkage
-    from comparison_hc.practice.support import bootstrap_support
+    from comparison_hc.evaluation.support import bootstrap_support
 
     answers, few = tree_answers("triplets", n, m), tree_answers("triplets", 16, 200)
     tree = quadruplet_average_linkage(answers)
@@ -164,7 +164,7 @@ def link_learning(n, m):
 @method("FORTE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
 def forte_points(n, m):
     "Points, the other rival."
-    from comparison_hc.practice.baselines import forte
+    from comparison_hc.evaluation.baselines import forte
 
     answers = tree_answers("triplets", n, m)
     return lambda: forte(answers, rng=0)
@@ -173,7 +173,7 @@ def forte_points(n, m):
 @method("t-STE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
 def t_ste(n, m):
     "Points, the rival."
-    from comparison_hc.practice.baselines import t_ste
+    from comparison_hc.evaluation.baselines import t_ste
 
     answers = tree_answers("triplets", n, m)
     return lambda: t_ste(answers, rng=0)
@@ -290,8 +290,8 @@ def parts(m, n_workers, n=100, each=5_000_000):
     import pandas as pd
     from distributed import LocalCluster
 
-    from comparison_hc.ground.clusters import memory_of_workers, on_cluster, spread
-    from comparison_hc.practice.parts import adds_from_parts, votes_from_parts
+    from comparison_hc.core.clusters import memory_of_workers, on_cluster, spread
+    from comparison_hc.evaluation.parts import adds_from_parts, votes_from_parts
 
     rows, options = [], dict(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
     with tempfile.TemporaryDirectory() as folder:

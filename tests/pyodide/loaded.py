@@ -22,7 +22,7 @@ def done():
     answers = Triplets([(0, 1, 2), (1, 0, 2), (2, 1, 0)])
     triplet_average_linkage(answers)
     yield "a tree"
-    from comparison_hc.ground.files import write_whole
+    from comparison_hc.core.files import write_whole
 
     for text in ("one", "two"):
         write_whole("written.txt", text)
@@ -38,7 +38,7 @@ def done():
 
     ComparisonHC().fit(answers)
     yield "an estimator"
-    from comparison_hc.ground.narrow import needed
+    from comparison_hc.core.narrow import needed
 
     for module in ("cvxpy", "vl_convert"):
         try:
