@@ -29,14 +29,14 @@ settings.load_profile("same every time")
 # `pytest -m quick`: of every room the files that hold its main algorithms against their definitions, the gate, and the
 # command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
 QUICK = {
-    "ground": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_streams", "test_tree_layout"],
+    "core": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_streams", "test_tree_layout"],
     "hierarchical": ["test_brute_force", "test_hierarchical_triplets"],
     "flat": ["test_flat_planted"],
     "adaptive": ["test_adaptive_insertion"],
     "link": ["test_link_merge"],
-    "practice": ["test_baselines", "test_methods"],
+    "evaluation": ["test_baselines", "test_methods"],
     "dashboards": ["test_dashboard_step"],
-    "people": ["test_crowd"],
+    "elicitation": ["test_crowd"],
     "reproduce": ["test_journals"],
     "command": ["test_compare_command", "test_trust_command"],
 }

@@ -1,6 +1,4 @@
-"""The layout of the package: who may import whom, how long things are, and that notebooks can be read in the time that
-they state.
-"""
+"The layout of the package: which layer may import which, and the form of modules and notebooks."
 
 import ast
 import json
@@ -14,31 +12,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "comparison_hc"
-sys.path.insert(0, str(ROOT / ".ci"))
-
-from reading import PATH_LIMIT, STATED, WORKSHOP_LIMIT, is_workshop, minutes  # noqa: E402  (a script's folder)
-
 PAPERS = ("hierarchical", "flat", "adaptive", "link")
-FLOORS = [  # from the ground up: a module imports from its own floor and from those below
-    ("ground", "comparisons", "oracles", "dendrogram", "metrics", "checks"),
+LAYERS = [  # from the bottom: a module imports from its own layer and from those below
+    ("core", "comparisons", "oracles", "dendrogram", "metrics", "checks"),
     PAPERS,
-    ("practice", "datasets", "methods", "estimators"),
-    ("people", "reproduce"),
+    ("theory", "evaluation", "datasets", "methods", "estimators"),
+    ("elicitation", "reproduce"),
     ("whatif",),
     ("dashboards", "classroom", "book"),
     ("cli",),
 ]
-PAPER_HOURS = 10  # all that is on the reading path of the four papers: the ground, their rooms, their reproductions
-PAPER_FOLDERS = ("core", "hierarchical", "flat", "adaptive", "link", "reproduce")
-OURS = {
-    "15_beyond",
-    "16_refinement",
-    "33a_posterior",
-    "43_two_parameters",
-    "91a_plateau",
-    "93_beyond",
-}  # in these folders, but beyond the papers
-MOST_ROOT_MODULES, MOST_JAVASCRIPT, MOST_STYLE = 14, 519, 270
+MOST_JAVASCRIPT, MOST_STYLE = 519, 270
 
 
 def notebooks():
@@ -95,10 +79,10 @@ def arrows():
     return [(name, home, what) for name, path in MODULES.items() for home, what in imports(name, path)]
 
 
-def floor(name):
+def layer(name):
     "The number of a module's floor; None for the package's own doors."
     room = name.split(".")[0]
-    return next((number for number, rooms in enumerate(FLOORS) if room in rooms), None)
+    return next((number for number, rooms in enumerate(LAYERS) if room in rooms), None)
 
 
 def told(found, rule):
@@ -111,34 +95,17 @@ def arrow_text(name, home, what=None):
     return f"{name} imports {what} from {home}" if what else f"{name} imports {home}"
 
 
-def test_every_module_has_a_floor():
-    homeless = [name for name in MODULES if floor(name) is None and name not in ("__init__", "__main__")]
-    rule = (
-        "give its room a floor in FLOORS (tests/test_layout.py), and a place in the drawing of nbs/contributing.ipynb"
-    )
-    assert not homeless, told(homeless, rule)
-    page = json.loads((ROOT / "nbs/contributing.ipynb").read_text(encoding="utf-8"))
-    house, floors = re.findall(r"```\n(.*?)```", "".join("".join(cell["source"]) for cell in page["cells"]), re.DOTALL)[
-        :2
-    ]
-    folders = [f"{path.name}/" for path in (ROOT / "nbs").glob("[0-9]*/")]
-    folders += [f"{path.parent.name}/" for path in (ROOT / "comparison_hc").glob("*/__init__.py")]
-    missing = [name for name in folders if not re.search(rf"(^|\s){name}(\s|$)", house)]
-    missing += [room for rooms in FLOORS for room in rooms if not re.search(rf"\b{room}\b", floors)]
-    assert not missing, told(missing, "draw it in nbs/contributing.ipynb")
-
-
-def test_no_module_imports_a_private_name_of_another():
-    private = [arrow_text(*arrow) for arrow in arrows() if re.match(r"_(?!_)", arrow[2] or "")]
-    assert not private, told(private, "make the name public where it belongs (no underscore, a docstring), or move it")
+def test_every_module_has_a_layer():
+    homeless = [name for name in MODULES if layer(name) is None and name not in ("__init__", "__main__")]
+    assert not homeless, told(homeless, "give its subpackage a layer in LAYERS (tests/test_layout.py)")
 
 
 def test_no_arrow_leads_upwards():
     upwards = []
     for name, home, what in arrows():
-        if floor(name) is not None and floor(home) is not None and floor(name) < floor(home):
-            upwards.append(f"{arrow_text(name, home, what)} (floor {floor(name)} from floor {floor(home)})")
-    rule = "what both need belongs on the lower floor; the floors are drawn in nbs/contributing.ipynb"
+        if layer(name) is not None and layer(home) is not None and layer(name) < layer(home):
+            upwards.append(f"{arrow_text(name, home, what)} (layer {layer(name)} from layer {layer(home)})")
+    rule = "what both need belongs in the lower layer; CONTRIBUTING.md draws the layers"
     assert not upwards, told(upwards, rule)
 
 
@@ -148,9 +115,7 @@ def test_no_room_of_a_paper_imports_another():
     assert rooms and not across, told(across, "what two papers share belongs to comparison_hc/core")
 
 
-def circle_text(
-    waiting,  # {module: modules that it imports}, of which each imports at least one other
-):  # text
+def circle_text(waiting):
     "One circle, found by walking along imports until a module comes again."
     walk = [min(waiting)]
     while walk[-1] not in walk[:-1]:
@@ -171,12 +136,11 @@ def test_no_circle():
 
 
 def test_what_the_layout_tests_would_find(monkeypatch):
-    "An arrow upwards, one between papers, a private name and a circle are each noticed."
+    "An arrow upwards, one between papers and a circle are each noticed."
     sentence = "metrics imports sdp_k from flat.sdp"
     planted = [
         (("metrics", "flat.sdp", "sdp_k"), test_no_arrow_leads_upwards, sentence),
         (("flat.sdp", "link.merge", "alpha_linkage"), test_no_room_of_a_paper_imports_another, "from link.merge"),
-        (("link.merge", "link.execution", "_ends"), test_no_module_imports_a_private_name_of_another, "imports _ends"),
         (("core.validation", "comparisons", "Triplets"), test_no_circle, "core.validation imports comparisons"),
     ]
     known = arrows()
@@ -194,19 +158,14 @@ def test_every_room_says_what_it_is_for():
 
 
 def test_the_package_mirrors_the_folders_of_nbs():
-    "A notebook exports to the room that its folder is named after, or to the package's root."
-    rooms = {
-        path.name.split("_", 1)[1]: path.name for path in (ROOT / "nbs").iterdir() if re.match(r"\d[a-z]?_", path.name)
-    }
+    "A notebook exports to the subpackage that its folder is named after, or to the package's root."
     wrong = []
     for path in notebooks():
         named = re.search(r'^ +"#\| default_exp ([\w.]+)', path.read_text(encoding="utf-8"), re.MULTILINE)
-        if named and "." in named[1]:
-            room = named[1].split(".")[0]
-            if rooms.get(room) != path.parent.name:
-                wrong.append(f"{path.relative_to(ROOT)} exports {named[1]}")
-    rule = "its `#| default_exp` names the room of its folder (nbs/flat: flat.…), or no room (the package's root)"
-    assert len(rooms) >= 8 and not wrong, told(wrong, rule)
+        if named and "." in named[1] and named[1].split(".")[0] != path.parent.name:
+            wrong.append(f"{path.relative_to(ROOT)} exports {named[1]}")
+    rule = "its `#| default_exp` names the subpackage of its folder (nbs/flat: flat.…), or none (the package's root)"
+    assert not wrong, told(wrong, rule)
 
 
 def test_every_module_with_checks_is_looked_into():
@@ -217,7 +176,8 @@ def test_every_module_with_checks_is_looked_into():
     holding = {
         name
         for name, path in MODULES.items()
-        if name.split(".")[0] in PAPERS and re.search(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if name.split(".")[0] in (*PAPERS, "theory")
+        and re.search(r"^@check\(", path.read_text(encoding="utf-8"), re.MULTILINE)
     }
     forgotten = sorted(holding - looked)
     assert len(holding) > 20 and not forgotten, told(forgotten, "add it to THEORY in nbs/core/04_checks.ipynb")
@@ -230,12 +190,6 @@ def test_every_erratum_says_which_reading_it_rests_on():
     silent = [f"{row.paper} {row.label} · {row.check}" for row in table.itertuples() if not row.reading]
     rule = f"begin its `erratum=` with {' or '.join(map(repr, READINGS))}, and a colon"
     assert len(table) > 20 and not silent, told(silent, rule)
-
-
-def test_few_modules_at_the_root():
-    at_root = [name for name in MODULES if "." not in name]
-    rule = f"{len(at_root)} modules at the root, at most {MOST_ROOT_MODULES}: give the new one a room"
-    assert len(at_root) <= MOST_ROOT_MODULES, told(at_root, rule)
 
 
 def test_no_line_is_too_long():
@@ -264,22 +218,6 @@ def test_ruff_finds_nothing():
 
 
 @pytest.mark.parametrize("path", notebooks(), ids=lambda path: path.stem)
-def test_a_notebook_can_be_read_in_time(path):
-    "Twenty minutes on the reading path, thirty-five in a workshop, and the notebook states what it takes."
-    notebook = json.loads(path.read_text(encoding="utf-8"))
-    took, first = minutes(notebook), "".join(notebook["cells"][0]["source"])
-    kind, most = ("a workshop", WORKSHOP_LIMIT) if is_workshop(path) else ("a page of the reading path", PATH_LIMIT)
-    where = path.relative_to(ROOT)
-    shorter = "move what only a maintainer needs to a workshop beside it (`python .ci/reading.py` counts)"
-    assert took <= most, f"{where} takes {took} minutes, {kind} at most {most}: {shorter}"
-    stated, command = STATED.search(first), f"`python .ci/execute.py {where}` writes the line"
-    assert stated, f"{where} does not state its minutes below the title: {command}"
-    assert int(stated[1]) == took, f"{where} states {stated[1]} minutes and takes {took}: {command}"
-    named = "Workshops, and only they, have a w behind the number of their file and `# Workshop: ` in their title"
-    assert is_workshop(path) == first.startswith("# Workshop: "), f"{where}: {named}"
-
-
-@pytest.mark.parametrize("path", [path for path in notebooks() if not is_workshop(path)], ids=lambda path: path.stem)
 def test_solutions_are_folded_and_computed(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     for before, cell in zip(cells, cells[1:]):
@@ -301,26 +239,9 @@ def test_outputs_ask_nobody(path):
     assert "cdn.jsdelivr" not in json.dumps(outputs), f"{path.stem}: {rule}"
 
 
-def test_what_is_ours_says_so():
-    pages = [path for path in notebooks() if path.stem in OURS]
-    assert len(pages) == len(OURS)
-    for path in pages:
-        start = " ".join("".join(c["source"]) for c in json.loads(path.read_text(encoding="utf-8"))["cells"][:3])
-        rule = "a page beyond the papers says in its first cells that it is ours"
-        assert re.search(r"\b([Oo]urs|[Oo]ur own)\b", start), f"{path.stem}: {rule}"
-
-
-def test_the_papers_can_be_read_in_ten_hours():
-    paths = [path for path in notebooks() if path.parent.name in PAPER_FOLDERS and not is_workshop(path)]
-    took = {path.stem: minutes(json.loads(path.read_text(encoding="utf-8"))) for path in paths if path.stem not in OURS}
-    total, longest = sum(took.values()), sorted(took, key=took.get)[:-6:-1]
-    rule = f"at most {60 * PAPER_HOURS} minutes, not {total}; the longest are {', '.join(longest)}"
-    assert total <= 60 * PAPER_HOURS, rule
-
-
 def test_javascript_is_short_and_stands_in_files():
     # a published page has no other page's style: it has a limit of its own
-    alone = {PACKAGE / "practice/static/page.css": 80}
+    alone = {PACKAGE / "evaluation/static/page.css": 80}
     for path, most in alone.items():
         assert len(path.read_text(encoding="utf-8").splitlines()) < most, path.name
     for kinds, most in ((("js", "mjs"), MOST_JAVASCRIPT), (("css",), MOST_STYLE)):
