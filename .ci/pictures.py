@@ -14,17 +14,13 @@ WIDTH, LEAST_HEIGHT = 1280, 500
 ANSWERS = 12  # of the person in the picture of `ask`
 
 
-def left_out(
-    shown,  # three numbers of items
-):  # the place of one, 1 to 3
+def left_out(shown):
     "What a person says to whom items are leaves of one binary tree, in their order."
     others = {place: shown[: place - 1] + shown[place:] for place in (1, 2, 3)}
     return min(others, key=lambda place: (others[place][0] ^ others[place][1]).bit_length())
 
 
-def pictured_page(
-    name,  # of a dashboard
-):  # HTML
+def pictured_page(name):
     "The page as a file with one answer, whatever its controls say."
     from comparison_hc.dashboards.page import static_page, stored_answers
     from comparison_hc.dashboards.server import find_dashboard
@@ -49,10 +45,7 @@ def pictured_page(
     return static_page(found.title, name, spec, stored_answers([], {(): events}))
 
 
-def draw(
-    names,  # of dashboards
-    folder=FIGURES,  # where the pictures go
-):
+def draw(names, folder=FIGURES):
     "Write NAME_dashboard.png for each."
     from playwright.sync_api import sync_playwright
 

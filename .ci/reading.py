@@ -83,9 +83,7 @@ def roughly(seconds):
     return f"about {near} seconds" if near < 60 else f"about {near // 60} minute{'s' * (near > 60)}"
 
 
-def existing(
-    *endings,  # of the files that are meant
-):  # function of a name that returns an absolute path, for argparse
+def existing(*endings):
     "A file that is there, named from the folder in which the command is typed."
 
     def resolved(name):

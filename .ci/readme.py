@@ -23,9 +23,7 @@ def one_folder_up(text):
     return re.sub(r"\]\((?!https?:|#)", "](nbs/", text)
 
 
-def readme(
-    notebook,  # parsed index.ipynb
-):  # (text of README.md, {relative path: text of a figure})
+def readme(notebook):
     "The page that a visitor of the repository sees first."
     parts, figures = [], {}
     for cell in notebook["cells"]:

@@ -36,9 +36,7 @@ def mend(path):
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def main(
-    paths,  # absolute paths of files; none for everything
-):  # exit code: 1 where something is left to mend by hand
+def main(paths):
     "Everything, or the named files."
     places = paths or ["nbs", "tests", ".ci", "setup.py", "comparison_hc"]
     notebooks = paths or sorted((ROOT / "nbs").rglob("*.ipynb"))

@@ -30,17 +30,33 @@ from .core.validation import require
 _registry = {}  # (paper, label, name) -> `RegisteredCheck`
 
 
-def check(
-    paper,  # "F19", "N20", "A18" or "L20"
-    label,  # where the statement stands, e.g. "Theorem 2, eq. 8"
-    statement,  # Markdown with LaTeX between dollar signs
-    kind,  # "deterministic", "exact enumeration" or "Monte Carlo"
-    confidence=None,  # in (0, 1), for Monte Carlo that encloses: a true statement holds with this probability at least
-    false_passes=None,  # in (0, ½), for Monte Carlo with a target: a false one passes with this probability at most
-    power=None,  # with `false_passes`: how often a stated alternative passes, in words
-    erratum=None,  # what is wrong with the printed statement, if anything
-):  # decorator for a function with the keyword argument `quick`, and perhaps the promise's, that returns `Sides`
-    "Register a function as the check of a statement."
+def check(paper, label, statement, kind, confidence=None, false_passes=None, power=None, erratum=None):
+    """Register a function as the check of a statement.
+
+    Parameters
+    ----------
+    paper
+        "F19", "N20", "A18" or "L20".
+    label
+        Where the statement stands, e.g. "Theorem 2, eq. 8".
+    statement
+        Markdown with LaTeX between dollar signs.
+    kind
+        "deterministic", "exact enumeration" or "Monte Carlo".
+    confidence
+        In (0, 1), for Monte Carlo that encloses: a true statement holds with this probability at least.
+    false_passes
+        In (0, ½), for Monte Carlo with a target: a false one passes with this probability at most.
+    power
+        With `false_passes`: how often a stated alternative passes, in words.
+    erratum
+        What is wrong with the printed statement, if anything.
+
+    Returns
+    -------
+    result
+        Decorator for a function with the keyword argument `quick`, and perhaps the promise's, that returns `Sides`.
+    """
     promise = check_statement(paper, label, statement, kind, confidence, false_passes, power)
 
     def register(function):
@@ -66,10 +82,19 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
 
 
-def find_checks(
-    pattern=None,  # part of "paper label · name", in any case; None: every check
-):  # list of `RegisteredCheck`
-    "The registered checks, those of `THEORY_MODULES` included."
+def find_checks(pattern=None):
+    """The registered checks, those of `THEORY_MODULES` included.
+
+    Parameters
+    ----------
+    pattern
+        Part of "paper label · name", in any case; None: every check.
+
+    Returns
+    -------
+    result
+        List of `RegisteredCheck`.
+    """
     for module in THEORY_MODULES:
         import_module(module)
     if pattern is None:
@@ -80,12 +105,23 @@ def find_checks(
     return [found for found in _registry.values() if words.search(f"{found.paper} {found.label} · {found.name}")]
 
 
-def run_checks(
-    pattern=None,  # as in `find_checks`; must find something
-    quick=True,  # small instances and few repetitions
-    progress=None,  # called with every `Check` when it is done
-):  # list of `Check`
-    "Run what `find_checks` finds. A check that raises is in the list as failed."
+def run_checks(pattern=None, quick=True, progress=None):
+    """Run what `find_checks` finds. A check that raises is in the list as failed.
+
+    Parameters
+    ----------
+    pattern
+        As in `find_checks`; must find something.
+    quick
+        Small instances and few repetitions.
+    progress
+        Called with every `Check` when it is done.
+
+    Returns
+    -------
+    result
+        List of `Check`.
+    """
     found = find_checks(pattern)
     known = sorted({f"{c.paper} {c.label}" for c in _registry.values()})
     more = f" and {len(known) - 8} more" if len(known) > 8 else ""
@@ -99,10 +135,19 @@ def run_checks(
     return results
 
 
-def checks_table(
-    pattern=None,  # as in `find_checks`
-):  # `pandas.DataFrame`, one row a check
-    "Every registered statement with its check, and the result of its latest run in this session, if there was one."
+def checks_table(pattern=None):
+    """Every registered statement with its check, and the result of its latest run in this session, if there was one.
+
+    Parameters
+    ----------
+    pattern
+        As in `find_checks`.
+
+    Returns
+    -------
+    result
+        `pandas.DataFrame`, one row a check.
+    """
     from pandas import DataFrame
 
     columns = ["paper", "label", "statement", "kind", "promise", "check", "verdict", "margin", "seconds", "erratum"]
@@ -112,20 +157,39 @@ def checks_table(
 READINGS = ("False for every reading", "As the text at hand prints it")  # how every erratum begins
 
 
-def reading_of(
-    erratum,  # text
-):  # (one of `READINGS`, or "" if it does not say; the rest)
-    "Which reading an erratum rests on."
+def reading_of(erratum):
+    """Which reading an erratum rests on.
+
+    Parameters
+    ----------
+    erratum
+        Text.
+
+    Returns
+    -------
+    result
+        (one of `READINGS`, or "" if it does not say; the rest).
+    """
     for reading in READINGS:
         if erratum.startswith(reading + ": "):
             return reading, erratum.removeprefix(reading + ": ")
     return "", erratum
 
 
-def errata(
-    pattern=None,  # as in `find_checks`
-):  # `pandas.DataFrame`, one row an erratum
-    "What is printed and does not hold, on which reading that rests, what holds instead, and the check that shows both."
+def errata(pattern=None):
+    """What is printed and does not hold, on which reading that rests, what holds instead, and the check that shows
+    both.
+
+    Parameters
+    ----------
+    pattern
+        As in `find_checks`.
+
+    Returns
+    -------
+    result
+        `pandas.DataFrame`, one row an erratum.
+    """
     from pandas import DataFrame
 
     wrong = [found for found in find_checks(pattern) if found.erratum]

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from .book.book_command import add_book
 from .classroom.command import add_classroom
-from .dashboards.serve_command import add_serve
 from .core.progress import command_bar
 from .core.validation import InputError, check_integer, require, visible_line, visible_text
 from .core.workers import check_workers
+from .dashboards.serve_command import add_serve
 from .elicitation.people_command import add_people
 from .evaluation.cluster_command import add_cluster, add_demo, print_lines, write_results
 from .evaluation.command_files import check_files
@@ -67,29 +67,22 @@ def add_check(commands):
     check = commands.add_parser("check", help="run the theorems' checks", description="Run the theorems' checks.")
     check.add_argument("label", nargs="?", metavar="LABEL", help="only checks whose paper or label contains this")
     check.add_argument("--full", action="store_true", help="the long version of each check")
-    check.add_argument("--errors", action="store_true", help="plant errors in the code: which do the checks find?")
     check.add_argument(
         "--errata", action="store_true", help="list what the papers print that does not hold; runs nothing"
-    )
-    check.add_argument(
-        "--jobs", type=int, default=-1, metavar="N", help="with --errors: workers (default: -1, one a core)"
     )
     check.set_defaults(run=check_command)
 
 
-def check_command(args):  # exit code
+def check_command(args):
     "Run the theorem checks whose label contains the words; say which hold."
     from comparison_hc.checks import find_checks, run_checks
     from comparison_hc.reproduce.l20_tasks import bring_pictures
 
     if args.errata:
-        require(not (args.full or args.errors), "--errata", "without --full and --errors: it runs nothing", "--errata")
+        require(not args.full, "--errata", "without --full: it runs nothing", "--errata")
         return _print_errata(args.label)
     find_checks()
     bring_pictures()  # after all are known, so that they stay in the papers' order
-    if args.errors:
-        require(not args.full, "--errors", "without --full: errors must be found in the quick setting", "--full")
-        return _check_errors(args)
     checks = run_checks(args.label, quick=not args.full)
     for check in checks:
         verdict = "holds" if check.holds else "FAILS"
@@ -99,7 +92,7 @@ def check_command(args):  # exit code
     return 0 if all(check.holds for check in checks) else 1
 
 
-def _print_errata(label):  # exit code
+def _print_errata(label):
     "Every erratum: what is printed, what holds, and the check that shows it."
     from comparison_hc.checks import errata
 
@@ -111,28 +104,6 @@ def _print_errata(label):  # exit code
             print(textwrap.fill(text, 100, initial_indent=f"  {head + ':':9}", subsequent_indent=" " * 11))
     print(f"{len(table)} {'erratum' if len(table) == 1 else 'errata'}")
     return 0
-
-
-def _check_errors(args):  # exit code: 0 if every error was found and every check has enough of them
-    "Plant every error and say which the checks found, by paper."
-    from comparison_hc.core.planting import OUTCOMES, find_errors, lacking, run_errors
-    from comparison_hc.core.progress import command_bar
-
-    found = find_errors(args.label)
-    require(found, "LABEL", "part of a paper, label or name of a check", args.label)
-    with command_bar("runs") as bar:
-        outcomes = run_errors(args.label, n_jobs=args.jobs, progress=bar)
-    for outcome in outcomes:
-        if not outcome.found:
-            print(f"{outcome.outcome.upper()}  {outcome.error}: {outcome.why}")
-    for line in lacking(found):
-        print(f"TOO FEW  {line}")
-    for paper in dict.fromkeys(check.paper for check, _ in found):
-        here = [outcome.outcome for outcome in outcomes if outcome.error.paper == paper]
-        rest = ", ".join(f"{here.count(word)} {word}" for word in OUTCOMES[1:] if word in here)
-        print(f"{paper}: {here.count('found')} of {len(here)} planted errors found{'; ' * bool(rest)}{rest}")
-    print(f"{sum(outcome.found for outcome in outcomes)} of {len(outcomes)} planted errors found, {len(found)} checks")
-    return 0 if all(outcome.found for outcome in outcomes) and not lacking(found) else 1
 
 # %% ../nbs/evaluation/53w_cli.ipynb #reproduce-code
 def add_reproduce(commands):
@@ -152,7 +123,7 @@ def add_reproduce(commands):
     figure.set_defaults(run=reproduce_command)
 
 
-def reproduce_command(args):  # exit code
+def reproduce_command(args):
     "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
     from comparison_hc.core.files import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
@@ -447,7 +418,7 @@ class _Parser(argparse.ArgumentParser):
         raise InputError(f"{_short(message)} (see {self.prog} --help)")
 
 
-def make_parser():  # `argparse.ArgumentParser`
+def make_parser():
     "The words that the command understands."
     from comparison_hc import __version__
 
@@ -483,9 +454,7 @@ def _open_streams():
             stream.reconfigure(errors="replace")
 
 
-def main(
-    arguments=None,  # list of words; by default those of the command line
-):  # exit code: 0 done, 1 a check fails, 2 bad input, 130 interrupted, perhaps with what was done until then
+def main(arguments=None):
     "Run the command. Bad input is one line on the error stream, never a traceback."
     _open_streams()
     try:

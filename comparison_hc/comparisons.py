@@ -48,55 +48,83 @@ class Comparisons(CheckedRows):
     "What `Triplets` and `Quadruplets` share: checked, read-only rows about `n_objects` objects."
 
     @classmethod
-    def from_frame(
-        cls,
-        frame,  # `pandas.DataFrame`
-        columns=None,  # of the objects, as in `read_comparisons`
-        **roles,  # other columns, as in `read_comparisons`
-    ):  # comparisons of this kind, with names
-        "Answers from a DataFrame, one a row; `columns` and roles (answer, weight, …) as in `read_comparisons`."
+    def from_frame(cls, frame, columns=None, **roles):
+        """Answers from a DataFrame, one a row; `columns` and roles (answer, weight, …) as in `read_comparisons`.
+
+        Parameters
+        ----------
+        frame
+            `pandas.DataFrame`.
+        columns
+            Of the objects, as in `read_comparisons`.
+        **roles
+            Other columns, as in `read_comparisons`.
+
+        Returns
+        -------
+        result
+            Comparisons of this kind, with names.
+        """
         require(hasattr(frame, "columns"), "frame", "a DataFrame", frame)
         return read_comparisons(frame, cls.kind, columns=columns, **roles)
 
-    def to_quadruplets(self):  # `Quadruplets` with the same names and respondents
+    def to_quadruplets(self):
         "The same answers as quadruplets: (i, j, k) becomes (i, j, i, k). Quadruplets stay as they are."
         if self.width == 4:
             return self
         rows = self.array[:, [0, 1, 0, 2]]
         return Quadruplets.trusted(rows, self.n_objects, self.names, self.respondents, self.weights)
 
-    def winners_and_losers(self):  # two (m,) integer arrays of pair numbers
+    def winners_and_losers(self):
         "The more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
         i, j, k, l = four_columns(self.array)
         return pair_numbers(i, j, self.n_objects), pair_numbers(k, l, self.n_objects)
 
-    def flip(
-        self,
-        epsilon,  # probability in [0, 1] that an answer is turned round, each independently
-        rng,  # int seed or `numpy.random.Generator`
-    ):  # comparisons of the same kind
-        "The same questions with each answer turned round with probability `epsilon`."
+    def flip(self, epsilon, rng):
+        """The same questions with each answer turned round with probability `epsilon`.
+
+        Parameters
+        ----------
+        epsilon
+            Probability in [0, 1] that an answer is turned round, each independently.
+        rng
+            Int seed or `numpy.random.Generator`.
+
+        Returns
+        -------
+        result
+            Comparisons of the same kind.
+        """
         epsilon, rng = check_number(epsilon, "epsilon", 0, 1), as_rng(rng)
         wrong = rng.random(len(self)) < epsilon
         rows = self.array.copy()
         rows[wrong] = rows[wrong][:, [0, 2, 1] if self.width == 3 else [2, 3, 0, 1]]
         return self.trusted(rows, self.n_objects, self.names, self.respondents, self.weights)
 
-    def sample(
-        self,
-        size,  # how many answers, 1..m
-        rng,  # int seed or `numpy.random.Generator`
-    ):  # comparisons of the same kind, in their old order
-        "A uniform sample of the answers, without replacement."
+    def sample(self, size, rng):
+        """A uniform sample of the answers, without replacement.
+
+        Parameters
+        ----------
+        size
+            How many answers, 1..m.
+        rng
+            Int seed or `numpy.random.Generator`.
+
+        Returns
+        -------
+        result
+            Comparisons of the same kind, in their old order.
+        """
         size, rng = check_integer(size, "size", 1, len(self)), as_rng(rng)
         return self.take(np.sort(rng.choice(len(self), size, replace=False, shuffle=False)))
 
-    def majority(self):  # comparisons of the same kind, each question at most once, without respondents
+    def majority(self):
         "One answer a question, as most (by weight) said; a question with equally many either way is left out."
         kept = majority_rows(*self.winners_and_losers(), self.weights)
         return self.trusted(self.array[kept], self.n_objects, self.names)
 
-    def summary(self):  # `ComparisonSummary`
+    def summary(self):
         "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
         return summarise(self)
 
@@ -110,27 +138,51 @@ class Triplets(Comparisons):
     width, kind, columns = 3, "triplets", ("i", "j", "k")
 
     @classmethod
-    def from_central(
-        cls,
-        data,  # (m, 3) object numbers
-        n_objects=None,  # as in `Triplets`
-        names=None,  # as in `Triplets`
-        respondents=None,  # as in `Triplets`
-        weights=None,  # as in `Triplets`
-    ):  # `Triplets`, two a row
-        "From (m, 3) rows that say: i is the most central of i, j, k. All arguments are those of `Triplets`."
+    def from_central(cls, data, n_objects=None, names=None, respondents=None, weights=None):
+        """From (m, 3) rows that say: i is the most central of i, j, k. All arguments are those of `Triplets`.
+
+        Parameters
+        ----------
+        data
+            (m, 3) object numbers.
+        n_objects
+            As in `Triplets`.
+        names
+            As in `Triplets`.
+        respondents
+            As in `Triplets`.
+        weights
+            As in `Triplets`.
+
+        Returns
+        -------
+        result
+            `Triplets`, two a row.
+        """
         return _two_a_statement([[1, 0, 2], [2, 0, 1]], cls(data, n_objects, names, respondents, weights))
 
     @classmethod
-    def from_odd_one_out(
-        cls,
-        data,  # (m, 3) object numbers
-        n_objects=None,  # as in `Triplets`
-        names=None,  # as in `Triplets`
-        respondents=None,  # as in `Triplets`
-        weights=None,  # as in `Triplets`
-    ):  # `Triplets`, two a row
-        "From (m, 3) rows that say: i is the odd one out of i, j, k. All arguments are those of `Triplets`."
+    def from_odd_one_out(cls, data, n_objects=None, names=None, respondents=None, weights=None):
+        """From (m, 3) rows that say: i is the odd one out of i, j, k. All arguments are those of `Triplets`.
+
+        Parameters
+        ----------
+        data
+            (m, 3) object numbers.
+        n_objects
+            As in `Triplets`.
+        names
+            As in `Triplets`.
+        respondents
+            As in `Triplets`.
+        weights
+            As in `Triplets`.
+
+        Returns
+        -------
+        result
+            `Triplets`, two a row.
+        """
         return _two_a_statement([[1, 2, 0], [2, 1, 0]], cls(data, n_objects, names, respondents, weights))
 
 
@@ -147,13 +199,25 @@ class Quadruplets(Comparisons):
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-as-comparisons
 #| echo: false
-def as_comparisons(
-    comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
-    n_objects=None,  # N; by default as `comparisons` says
-    weighted=False,  # whether the caller can do with answers that count differently
-    argument="comparisons",  # what the caller calls them, for a message
-):  # `Triplets` or `Quadruplets`
-    "The gate for functions that take either kind: three columns are triplets, four are quadruplets."
+def as_comparisons(comparisons, n_objects=None, weighted=False, argument="comparisons"):
+    """The gate for functions that take either kind: three columns are triplets, four are quadruplets.
+
+    Parameters
+    ----------
+    comparisons
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame.
+    n_objects
+        N; by default as `comparisons` says.
+    weighted
+        Whether the caller can do with answers that count differently.
+    argument
+        What the caller calls them, for a message.
+
+    Returns
+    -------
+    result
+        `Triplets` or `Quadruplets`.
+    """
     n_objects = None if n_objects is None else check_integer(n_objects, "n_objects", 1, 2**31)
     if isinstance(comparisons, Comparisons):
         if not check_flag(weighted, "weighted"):
@@ -175,13 +239,25 @@ def _made(kind, data, n_objects, argument):
         raise InputError(re.sub(r"^(row [\d,]+ of )?data\b", rf"\g<1>{argument}", str(error))) from None
 
 
-def as_triplets(
-    triplets,  # `Triplets`, or (m, 3) integers
-    n_objects=None,  # N; by default as the answers say
-    weighted=False,  # whether the caller can use weights
-    argument="triplets",  # its name in messages
-):  # `Triplets`
-    "The gate for functions that take triplets only."
+def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):
+    """The gate for functions that take triplets only.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets`, or (m, 3) integers.
+    n_objects
+        N; by default as the answers say.
+    weighted
+        Whether the caller can use weights.
+    argument
+        Its name in messages.
+
+    Returns
+    -------
+    result
+        `Triplets`.
+    """
     rule = "triplets; quadruplets say more than a triplet can"
     require(not isinstance(triplets, Quadruplets), argument, rule, triplets)
     if isinstance(triplets, Triplets):
@@ -189,13 +265,25 @@ def as_triplets(
     return _made(Triplets, triplets, n_objects, argument)
 
 
-def as_quadruplets(
-    quadruplets,  # `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers
-    n_objects=None,  # N; by default as the answers say
-    weighted=False,  # whether the caller can use weights
-    argument="quadruplets",  # its name in messages
-):  # `Quadruplets`
-    "The gate for functions that take quadruplets; triplets are turned into them."
+def as_quadruplets(quadruplets, n_objects=None, weighted=False, argument="quadruplets"):
+    """The gate for functions that take quadruplets; triplets are turned into them.
+
+    Parameters
+    ----------
+    quadruplets
+        `Quadruplets`, `Triplets`, or (m, 4) or (m, 3) integers.
+    n_objects
+        N; by default as the answers say.
+    weighted
+        Whether the caller can use weights.
+    argument
+        Its name in messages.
+
+    Returns
+    -------
+    result
+        `Quadruplets`.
+    """
     return as_comparisons(quadruplets, n_objects, weighted, argument).to_quadruplets()
 
 # %% ../nbs/core/00_comparisons.ipynb #a6a5f107
@@ -207,11 +295,22 @@ MAKERS = {
 }
 
 
-def answers_and_places(
-    path,  # as in `read_comparisons`
-    options,  # `ReadingOptions`
-):  # (`Triplets` or `Quadruplets`, (m,) place on the screen of what was chosen, 0 the first, −1 unknown; or None)
-    "What `read_comparisons` does; and where the chosen stood, if the table says what was shown (`answer`)."
+def answers_and_places(path, options):
+    """What `read_comparisons` does; and where the chosen stood, if the table says what was shown (`answer`).
+
+    Parameters
+    ----------
+    path
+        As in `read_comparisons`.
+    options
+        `ReadingOptions`.
+
+    Returns
+    -------
+    result
+        (`Triplets` or `Quadruplets`, (m,) place on the screen of what was chosen, 0 the first, −1 unknown; or
+        None).
+    """
     found = read_answers(path, options)
     names, rows = number_names(found.cells, options.objects, found.where)
     for note in found.notes:
@@ -225,35 +324,82 @@ def answers_and_places(
 
 
 def read_comparisons(
-    path,  # .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file (or .gz, .zip of one), or a DataFrame
-    kind="triplets",  # or "quadruplets", "central" or "odd-one-out" (in both, the answer is the first of three)
-    header=None,  # whether the first line names the columns; None: guess (tables and JSON objects always have names)
-    columns=None,  # names or positions of the object columns, in the order of `kind`; None: all but those named below
-    respondent=None,  # name or position of the respondent's column; by default one of that name (or participant, …)
-    objects=None,  # names of all objects, if some may not occur in the file; also fixes their order
-    encoding="utf-8-sig",  # of a text file
-    answer=None,  # column that says who was chosen: a name, a column's name, left/right, 0/1 or 1/2
-    weight=None,  # column of counts (whole numbers: that many answers), or of weights above zero
-    where=(),  # conditions on rows that count, such as "phase=test" or "rt!=0"
-    missing=(),  # what a cell without a value says, such as "NA"; an empty cell always has none
-    drop_invalid=False,  # leave out rows that are no answer, and warn how many and why, instead of refusing them
-    format=None,  # what wrote the file: "salmon", "next", "cblearn-list", "cblearn-bool" or "jspsych"
-    records=None,  # where in a .json file the records are, such as "responses.*"; None: the file is a list
-):  # `Triplets` or `Quadruplets`, with names
+    path,
+    kind="triplets",
+    header=None,
+    columns=None,
+    respondent=None,
+    objects=None,
+    encoding="utf-8-sig",
+    answer=None,
+    weight=None,
+    where=(),
+    missing=(),
+    drop_invalid=False,
+    format=None,
+    records=None,
+):
     """Read answers, one a row. Raises `InputError`, with the line, for what is no answer, or for no file.
 
     Issues an `InputWarning` for what was guessed and may be wrong, and for rows that were left out.
+
+    Parameters
+    ----------
+    path
+        .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file (or .gz, .zip of one), or a DataFrame.
+    kind
+        Or "quadruplets", "central" or "odd-one-out" (in both, the answer is the first of three).
+    header
+        Whether the first line names the columns; None: guess (tables and JSON objects always have names).
+    columns
+        Names or positions of the object columns, in the order of `kind`; None: all but those named below.
+    respondent
+        Name or position of the respondent's column; by default one of that name (or participant, …).
+    objects
+        Names of all objects, if some may not occur in the file; also fixes their order.
+    encoding
+        Of a text file.
+    answer
+        Column that says who was chosen: a name, a column's name, left/right, 0/1 or 1/2.
+    weight
+        Column of counts (whole numbers: that many answers), or of weights above zero.
+    where
+        Conditions on rows that count, such as "phase=test" or "rt!=0".
+    missing
+        What a cell without a value says, such as "NA"; an empty cell always has none.
+    drop_invalid
+        Leave out rows that are no answer, and warn how many and why, instead of refusing them.
+    format
+        What wrote the file: "salmon", "next", "cblearn-list", "cblearn-bool" or "jspsych".
+    records
+        Where in a .json file the records are, such as "responses.*"; None: the file is a list.
+
+    Returns
+    -------
+    result
+        `Triplets` or `Quadruplets`, with names.
     """
     how = (columns, respondent, objects, encoding, answer, weight, where, missing, drop_invalid, format, records)
     return answers_and_places(path, ReadingOptions(kind, header, *how))[0]
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-majority-rows
-def majority_rows(
-    winner,  # (m,) pair numbers of the more similar pairs
-    loser,  # (m,) pair numbers of the less similar pairs
-    weights=None,  # (m,) how much each answer counts; None: all the same
-):  # increasing row numbers
-    "For every question on which a majority agrees, the first row that says what the majority says."
+def majority_rows(winner, loser, weights=None):
+    """For every question on which a majority agrees, the first row that says what the majority says.
+
+    Parameters
+    ----------
+    winner
+        (m,) pair numbers of the more similar pairs.
+    loser
+        (m,) pair numbers of the less similar pairs.
+    weights
+        (m,) how much each answer counts; None: all the same.
+
+    Returns
+    -------
+    result
+        Increasing row numbers.
+    """
     first, question, low_won = distinct_questions(winner, loser)
     votes = np.where(low_won, 1, -1) * (1 if weights is None else weights)
     balance = bincount(question, weights=votes)
@@ -265,9 +411,19 @@ def majority_rows(
     return np.sort(spoken[balance != 0])
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-comparison-components
-def comparison_components(
-    comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame
-    n_objects=None,  # N; by default as `comparisons` says
-):  # (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own
-    "Groups of objects that chains of compared pairs hold together. All labels are 0 if the answers hold together."
+def comparison_components(comparisons, n_objects=None):
+    """Groups of objects that chains of compared pairs hold together. All labels are 0 if the answers hold together.
+
+    Parameters
+    ----------
+    comparisons
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers in an array or DataFrame.
+    n_objects
+        N; by default as `comparisons` says.
+
+    Returns
+    -------
+    result
+        (N,) group of every object, 0.. in order of first appearance; an object in no answer is a group of its own.
+    """
     return pair_groups(as_comparisons(comparisons, n_objects, weighted=True))

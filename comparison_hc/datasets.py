@@ -25,10 +25,19 @@ from .evaluation.originals import DatasetNotFoundError as DatasetNotFoundError
 from .evaluation.originals import check_table, find_files, find_form, obtain, places, read_or_refuse
 
 # %% ../nbs/evaluation/50_datasets.ipynb #html
-def dataset_html(
-    data,  # `Dataset`
-):  # HTML
-    "What is known about a set as a small table, with a few of its pictures if they are in memory."
+def dataset_html(data):
+    """What is known about a set as a small table, with a few of its pictures if they are in memory.
+
+    Parameters
+    ----------
+    data
+        `Dataset`.
+
+    Returns
+    -------
+    result
+        HTML.
+    """
 
     def short(names, n):
         return escape(", ".join(map(str, names[:n]))) + (" …" if len(names) > n else "")
@@ -96,7 +105,7 @@ class Dataset:
         facts = ", ".join(f"{value:,} {what}" for what, value in self.facts().items() if value)
         return f"Dataset({self.name!r}: {facts})"
 
-    def facts(self):  # dict: number of objects, classes, features, comparisons and images
+    def facts(self):
         "How much there is of everything."
         return {
             "objects": len(self),
@@ -107,7 +116,7 @@ class Dataset:
         }
 
     @cached_property
-    def triplets(self):  # `Triplets` that know the names of the objects and the respondents
+    def triplets(self):
         "What the answers say, as triplets. Raises `InputError` for a set without answers."
         rule = "one with answers from people, such as 'car', 'food' or 'animals'"
         require(self.comparisons is not None, "dataset", rule, self.name)
@@ -119,19 +128,29 @@ class Dataset:
         return dataset_html(self)
 
 # %% ../nbs/evaluation/50_datasets.ipynb #2a0bbe83
-def load_dataset(
-    # "animals", "car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10", "digits",
-    # "iris" or "wine"
-    name,
-    collection=None,  # for "car": "T_ALL_REDUCED" (the default), "T_ALL", "ALL_REDUCED", "ALL" or "survey"
-    download=True,  # whether to fetch what is not here
-    progress=False,  # whether a download shows a progress bar
-):  # `Dataset`
+def load_dataset(name, collection=None, download=True, progress=False):
     """A data set by name.
 
     It comes from the package, the folder `COMPARISON_HC_DATA`, the cache, or its original on the network, whichever
     has it first. Raises `InputError` for an unknown name or an unreadable file, and `DatasetNotFoundError` (a
     `FileNotFoundError`) for a set that is not here and cannot be fetched.
+
+    Parameters
+    ----------
+    name
+        "animals", "car", "food", "zoo", "glass", "newsgroups", "mnist", "mnist-tsne", "omniglot", "cifar10",
+        "digits", "iris" or "wine".
+    collection
+        For "car": "T_ALL_REDUCED" (the default), "T_ALL", "ALL_REDUCED", "ALL" or "survey".
+    download
+        Whether to fetch what is not here.
+    progress
+        Whether a download shows a progress bar.
+
+    Returns
+    -------
+    result
+        `Dataset`.
     """
     require(isinstance(name, str) and name in CATALOGUE, "name", f"one of {', '.join(map(repr, CATALOGUE))}", name)
     require(collection is None or name == "car", "collection", "None, as only 'car' has collections", collection)
@@ -148,7 +167,7 @@ def load_dataset(
     return Dataset(name=name, source=known.source, terms=known.terms, **fields)
 
 # %% ../nbs/evaluation/50_datasets.ipynb #3bb41608
-def list_datasets():  # DataFrame with one row a set
+def list_datasets():
     "All data sets: how large they are, where they are now, and where they come from."
     import pandas as pd
 

@@ -19,27 +19,51 @@ from .core.validation import as_rng, check_integer, require
 class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
     "A hierarchy: SciPy's linkage matrix, what its leaves hold and are called, what its heights are. Never changes."
 
-    def cut(
-        self,
-        n_clusters,  # integer from 1 to n_leaves
-    ):  # (N,) labels 0..n_clusters-1, 0 the largest cluster, as `number_by_size` says
-        "Exactly `n_clusters` clusters: the last n_clusters − 1 merges are undone, whatever their heights."
+    def cut(self, n_clusters):
+        """Exactly `n_clusters` clusters: the last n_clusters − 1 merges are undone, whatever their heights.
+
+        Parameters
+        ----------
+        n_clusters
+            Integer from 1 to n_leaves.
+
+        Returns
+        -------
+        result
+            (N,) labels 0..n_clusters-1, 0 the largest cluster, as `number_by_size` says.
+        """
         return number_by_size(self.partition(self.cut_nodes(n_clusters)))
 
-    def cut_nodes(
-        self,
-        n_clusters,  # integer from 1 to n_leaves
-    ):  # (n_clusters,) nodes, smallest number first
-        "The nodes that `cut` makes clusters of: those that exist when merging stops n_clusters − 1 merges early."
+    def cut_nodes(self, n_clusters):
+        """The nodes that `cut` makes clusters of: those that exist when merging stops n_clusters − 1 merges early.
+
+        Parameters
+        ----------
+        n_clusters
+            Integer from 1 to n_leaves.
+
+        Returns
+        -------
+        result
+            (n_clusters,) nodes, smallest number first.
+        """
         n_clusters = check_integer(n_clusters, "n_clusters", 1, self.n_leaves)
         made = 2 * self.n_leaves - n_clusters  # nodes below this number exist then
         return np.flatnonzero(self.parents[:made] >= made)
 
-    def same_tree(
-        self,
-        other,  # `Dendrogram`
-    ):  # bool
-        "Whether both have the same clusters of objects, whatever heights, names, numbers of nodes, left and right."
+    def same_tree(self, other):
+        """Whether both have the same clusters of objects, whatever heights, names, numbers of nodes, left and right.
+
+        Parameters
+        ----------
+        other
+            `Dendrogram`.
+
+        Returns
+        -------
+        result
+            Bool.
+        """
         require(isinstance(other, Dendrogram), "other", "a Dendrogram", other)
         if (self.n_objects, self.n_leaves) != (other.n_objects, other.n_leaves):
             return False
@@ -49,7 +73,7 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
             return False
         return set(zip(low.tolist(), other.sizes.tolist())) == set(zip(self.starts.tolist(), self.sizes.tolist()))
 
-    def lca(self):  # (N, N) nodes; inside an initial cluster its leaf
+    def lca(self):
         "The lowest common ancestor of every pair of objects. O(N²) time and memory, as the three below."
         span = [slice(start, start + size) for start, size in zip(self.starts.tolist(), self.sizes.tolist())]
         lca = np.zeros((self.n_objects, self.n_objects), dtype=np.int32)
@@ -60,23 +84,31 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
         place = np.argsort(self.leaf_order())
         return lca[np.ix_(place, place)]
 
-    def lca_size(self):  # (N, N) integers; the diagonal holds the sizes of the initial clusters
+    def lca_size(self):
         "Number of objects in the smallest cluster that holds both objects, |C^lca(i,j)| in F19."
         return self.sizes[self.lca()]
 
-    def lca_step(self):  # (N, N) integers 0..K-1; 0 inside an initial cluster and on the diagonal
+    def lca_step(self):
         "The merge, counted from 1, that brings both objects together."
         return np.maximum(self.lca() - (self.n_leaves - 1), 0).astype(np.int64)
 
-    def lca_height(self):  # (N, N) heights; 0 inside an initial cluster and on the diagonal
+    def lca_height(self):
         "The height at which both objects come together, SciPy's cophenetic distance."
         return np.append(0.0, self.heights)[self.lca_step()]
 
-    def coarsen(
-        self,
-        n_clusters,  # integer from 1 to n_leaves
-    ):  # `Dendrogram` with n_clusters leaves, heights kept
-        "The last merges only: the clusters of `cut(n_clusters)` become initial clusters."
+    def coarsen(self, n_clusters):
+        """The last merges only: the clusters of `cut(n_clusters)` become initial clusters.
+
+        Parameters
+        ----------
+        n_clusters
+            Integer from 1 to n_leaves.
+
+        Returns
+        -------
+        result
+            `Dendrogram` with n_clusters leaves, heights kept.
+        """
         labels, K = self.partition(self.cut_nodes(n_clusters)), self.n_leaves  # leaves in the order of the objects
         if n_clusters == K:
             return self
@@ -89,11 +121,21 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
         return Dendrogram(Z, [members.tolist() for members in clusters], self.names, self.height_kind)
 
 # %% ../nbs/core/02_dendrogram.ipynb #dendrogram-random
-def random_tree(
-    n_objects,  # N ≥ 1
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Dendrogram`, heights are the merge order
-    "Merge two clusters chosen uniformly at random, until one is left."
+def random_tree(n_objects, rng):
+    """Merge two clusters chosen uniformly at random, until one is left.
+
+    Parameters
+    ----------
+    n_objects
+        N ≥ 1.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Dendrogram`, heights are the merge order.
+    """
     n, rng = check_integer(n_objects, "n_objects", 1, 2**31), as_rng(rng)
     alive, merges = list(range(n)), []
     for step in range(n - 1):

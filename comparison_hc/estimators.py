@@ -24,34 +24,48 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
     clusters, 0 the largest).
     """
 
-    def __init__(
-        self,
-        # "auto": the direct method that predicts held-out answers best (`choose_method`);
-        # passive "4-al", "4k-al", and for triplets "3-al", "3k-al";
-        # active "4k-al-active", "3k-al-active", "single", "complete" (see `methods`)
-        linkage="4-al",
-        n_clusters=None,  # clusters in `labels_`, 1..K; None for the hierarchy alone
-        initial=None,  # "4-al", "3-al": initial clusters, lists of objects or (N,) labels; None: every object alone
-        # "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula says
-        # no, and finds less from few comparisons)
-        self_pairs=None,
-        n_comparisons=None,  # "4k-al-active", "3k-al-active": questions to spend; None for N²
-        rng=0,  # active methods and "auto": int seed or `numpy.random.Generator`
-    ):
+    def __init__(self, linkage="4-al", n_clusters=None, initial=None, self_pairs=None, n_comparisons=None, rng=0):
+        """…
+
+        Parameters
+        ----------
+        linkage
+            "auto": the direct method that predicts held-out answers best (`choose_method`); passive "4-al",
+            "4k-al", and for triplets "3-al", "3k-al"; active "4k-al-active", "3k-al-active", "single", "complete"
+            (see `methods`).
+        n_clusters
+            Clusters in `labels_`, 1..K; None for the hierarchy alone.
+        initial
+            "4-al", "3-al": initial clusters, lists of objects or (N,) labels; None: every object alone.
+        self_pairs
+            "4k-al", "3k-al", "3k-al-active": whether every pair {i, i} beats every other; None: yes (F19's formula
+            says no, and finds less from few comparisons).
+        n_comparisons
+            "4k-al-active", "3k-al-active": questions to spend; None for N².
+        rng
+            Active methods and "auto": int seed or `numpy.random.Generator`.
+        """
         self.linkage, self.n_clusters, self.initial = linkage, n_clusters, initial
         self.self_pairs, self.n_comparisons, self.rng = self_pairs, n_comparisons, rng
 
-    def fit(
-        self,
-        # passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers;
-        # active: an oracle, or an (N, N) similarity matrix that answers
-        X,
-        y=None,  # ignored, as in scikit-learn
-    ):  # the estimator
+    def fit(self, X, y=None):
         """Build the hierarchy.
 
         Raises `InputError` for parameters or answers that break a rule; warns where the answers, and no initial
         clusters, leave the objects in groups that nothing compares.
+
+        Parameters
+        ----------
+        X
+            Passive: `Triplets`, `Quadruplets` ("4-al", "4k-al"), or (m, 3) or (m, 4) integers; active: an oracle,
+            or an (N, N) similarity matrix that answers.
+        y
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        result
+            The estimator.
         """
         if isinstance(self.linkage, str) and self.linkage == "auto":
             return self._fit_auto(as_comparisons(X, weighted=True, argument="X"))
@@ -121,27 +135,47 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        similarity="adds",  # "adds" (AddS-3 or AddS-4) or "mulk" (MulK-3 or MulK-4)
-        n_clusters=None,  # 1..N; None: chosen by SPUR
-        rounding="k-means",  # how a solution that is no partition becomes one: "k-means" or "spectral"
-        tol=1e-3,  # relative duality gap where an SDP has to be solved by iteration
-        max_iter=2000,  # iterations of an SDP before a `NotConvergedWarning`
-        rng=0,  # int seed or `numpy.random.Generator`
-        progress=None,  # called with (hundredths done, 100), an estimate; may raise
+        self, similarity="adds", n_clusters=None, rounding="k-means", tol=1e-3, max_iter=2000, rng=0, progress=None
     ):
+        """…
+
+        Parameters
+        ----------
+        similarity
+            "adds" (AddS-3 or AddS-4) or "mulk" (MulK-3 or MulK-4).
+        n_clusters
+            1..N; None: chosen by SPUR.
+        rounding
+            How a solution that is no partition becomes one: "k-means" or "spectral".
+        tol
+            Relative duality gap where an SDP has to be solved by iteration.
+        max_iter
+            Iterations of an SDP before a `NotConvergedWarning`.
+        rng
+            Int seed or `numpy.random.Generator`.
+        progress
+            Called with (hundredths done, 100), an estimate; may raise.
+        """
         self.similarity, self.n_clusters, self.rounding = similarity, n_clusters, rounding
         self.tol, self.max_iter, self.rng, self.progress = tol, max_iter, rng, progress
 
-    def fit(
-        self,
-        X,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-        y=None,  # ignored, as in scikit-learn
-    ):  # the estimator
+    def fit(self, X, y=None):
         """Cluster.
 
         Raises `InputError` for parameters or answers that break a rule; warns where the answers fall apart into groups
         that nothing compares.
+
+        Parameters
+        ----------
+        X
+            `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers.
+        y
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        result
+            The estimator.
         """
         from comparison_hc.flat import similarity
 

@@ -10,35 +10,60 @@ import numpy as np
 
 from .comparisons import Comparisons, as_comparisons
 from .core.validation import as_rng, check_flag, check_integer, check_progress, check_similarity, require
-from .oracles import Counting, SimilarityOracle, run
 from .evaluation.method_table import Method as Method
 from .evaluation.method_table import methods
+from .oracles import Counting, SimilarityOracle, run
 
 # %% ../nbs/evaluation/52_methods.ipynb #5af18bd2
-def check_method(
-    name,  # what the caller asked for
-    argument="method",  # its name in the message
-    or_auto=False,  # whether the caller takes `auto` as well
-):  # `Method`
-    "The method with this name. Raises `InputError` that lists the names."
+def check_method(name, argument="method", or_auto=False):
+    """The method with this name. Raises `InputError` that lists the names.
+
+    Parameters
+    ----------
+    name
+        What the caller asked for.
+    argument
+        Its name in the message.
+    or_auto
+        Whether the caller takes `auto` as well.
+
+    Returns
+    -------
+    result
+        `Method`.
+    """
     is_known = isinstance(name, str) and name in methods
     names = [*methods, "auto"] if check_flag(or_auto, "or_auto") else methods
     require(is_known, argument, f"one of {', '.join(names)}", name)
     return methods[name]
 
 # %% ../nbs/evaluation/52_methods.ipynb #e3b92fde
-def build_hierarchy(
-    method,  # name in `methods`
-    # passive: `Triplets` or, for 4-al and 4k-al, `Quadruplets`, or an array of either;
-    # active: an oracle with `n_objects`, or an (N, N) similarity matrix
-    X,
-    initial=None,  # initial clusters: lists of objects, or (N,) labels; 4-al and 3-al only
-    self_pairs=None,  # 4k-al, 3k-al, 3k-al-active: whether every {i, i} beats every other pair; None: yes
-    n_comparisons=None,  # 4k-al-active and 3k-al-active only: how many questions to spend; None for N²
-    rng=0,  # int seed or `numpy.random.Generator`; active methods only
-    progress=None,  # called with (steps done, steps in all); passive methods only
-):  # (`Dendrogram`, number of questions asked, or None for a passive method)
-    "Build a hierarchy with the method of that name. Raises `InputError` for what does not fit the method."
+def build_hierarchy(method, X, initial=None, self_pairs=None, n_comparisons=None, rng=0, progress=None):
+    """Build a hierarchy with the method of that name. Raises `InputError` for what does not fit the method.
+
+    Parameters
+    ----------
+    method
+        Name in `methods`.
+    X
+        Passive: `Triplets` or, for 4-al and 4k-al, `Quadruplets`, or an array of either; active: an oracle with
+        `n_objects`, or an (N, N) similarity matrix.
+    initial
+        Initial clusters: lists of objects, or (N,) labels; 4-al and 3-al only.
+    self_pairs
+        4k-al, 3k-al, 3k-al-active: whether every {i, i} beats every other pair; None: yes.
+    n_comparisons
+        4k-al-active and 3k-al-active only: how many questions to spend; None for N².
+    rng
+        Int seed or `numpy.random.Generator`; active methods only.
+    progress
+        Called with (steps done, steps in all); passive methods only.
+
+    Returns
+    -------
+    result
+        (`Dendrogram`, number of questions asked, or None for a passive method).
+    """
     m = check_options(method, initial, self_pairs, n_comparisons, rng, progress)
     if m.passive:
         return m.passive(as_answers(method, X), initial, self_pairs, progress), None
@@ -48,11 +73,21 @@ def build_hierarchy(
     return run(m.active(oracle.n_objects, n_comparisons, self_pairs, rng), oracle), oracle.n_queries
 
 # %% ../nbs/evaluation/52_methods.ipynb #cba0620a
-def as_answers(
-    method,  # name in `methods` of a passive method
-    X,  # `Triplets`, `Quadruplets` or an array of either
-):  # `Triplets` or `Quadruplets`, as the method takes them
-    "Answers in the form that a method takes. Raises `InputError` for answers that it cannot use."
+def as_answers(method, X):
+    """Answers in the form that a method takes. Raises `InputError` for answers that it cannot use.
+
+    Parameters
+    ----------
+    method
+        Name in `methods` of a passive method.
+    X
+        `Triplets`, `Quadruplets` or an array of either.
+
+    Returns
+    -------
+    result
+        `Triplets` or `Quadruplets`, as the method takes them.
+    """
     m = check_method(method)
     answers = as_comparisons(X, weighted=True, argument="X")
     if m.takes == "quadruplets":
@@ -63,24 +98,48 @@ def as_answers(
     return answers
 
 
-def names_with(
-    field,  # a field of `Method`
-    value=True,  # what it should be
-):  # text
-    "The names of the methods of which this is true, in words."
+def names_with(field, value=True):
+    """The names of the methods of which this is true, in words.
+
+    Parameters
+    ----------
+    field
+        a field of `Method`.
+    value
+        What it should be.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     *most, last = [name for name, m in methods.items() if getattr(m, field) == value]
     return f"{', '.join(most)} and {last}"
 
 # %% ../nbs/evaluation/52_methods.ipynb #a19089b9
-def check_options(
-    method,  # name in `methods`
-    initial,  # as in `build_hierarchy`
-    self_pairs,  # as there
-    n_comparisons,  # as there
-    rng,  # as there
-    progress,  # as there
-):  # `Method`
-    "The method, if it can use these options. Raises `InputError`."
+def check_options(method, initial, self_pairs, n_comparisons, rng, progress):
+    """The method, if it can use these options. Raises `InputError`.
+
+    Parameters
+    ----------
+    method
+        Name in `methods`.
+    initial
+        As in `build_hierarchy`.
+    self_pairs
+        As there.
+    n_comparisons
+        As there.
+    rng
+        As there.
+    progress
+        As there.
+
+    Returns
+    -------
+    result
+        `Method`.
+    """
     m = check_method(method)
     as_rng(rng)
     check_progress(progress)  # also where they are not used
@@ -94,10 +153,19 @@ def check_options(
     return m
 
 # %% ../nbs/evaluation/52_methods.ipynb #cb7d2984
-def as_oracle(
-    X,  # oracle with `n_objects`, or (N, N) symmetric similarity matrix
-):  # oracle
-    "Somebody who answers."
+def as_oracle(X):
+    """Somebody who answers.
+
+    Parameters
+    ----------
+    X
+        Oracle with `n_objects`, or (N, N) symmetric similarity matrix.
+
+    Returns
+    -------
+    result
+        Oracle.
+    """
     if callable(X) and hasattr(X, "n_objects"):
         return X
     rule = "an oracle with n_objects, or a similarity matrix: an active method asks its own questions"
@@ -105,16 +173,31 @@ def as_oracle(
     return SimilarityOracle(check_similarity(X, "X"))
 
 # %% ../nbs/evaluation/52_methods.ipynb #build-known
-def build_from_similarity(
-    method,  # name in `methods`
-    similarity,  # (N, N) symmetric; only the order of its entries is used
-    initial=None,  # as in `build_hierarchy`
-    self_pairs=None,  # as in `build_hierarchy`
-    n_comparisons=None,  # as in `build_hierarchy`
-    rng=0,  # as in `build_hierarchy`
-    progress=None,  # as in `build_hierarchy`
-):  # (`Dendrogram`, number of questions asked, or None for a passive method)
-    "The hierarchy of a known similarity: passive methods see every comparison (p = 1), active ones ask it."
+def build_from_similarity(method, similarity, initial=None, self_pairs=None, n_comparisons=None, rng=0, progress=None):
+    """The hierarchy of a known similarity: passive methods see every comparison (p = 1), active ones ask it.
+
+    Parameters
+    ----------
+    method
+        Name in `methods`.
+    similarity
+        (N, N) symmetric; only the order of its entries is used.
+    initial
+        As in `build_hierarchy`.
+    self_pairs
+        As in `build_hierarchy`.
+    n_comparisons
+        As in `build_hierarchy`.
+    rng
+        As in `build_hierarchy`.
+    progress
+        As in `build_hierarchy`.
+
+    Returns
+    -------
+    result
+        (`Dendrogram`, number of questions asked, or None for a passive method).
+    """
     m = check_options(method, initial, self_pairs, n_comparisons, rng, progress)
     if m.active:
         return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng, progress)

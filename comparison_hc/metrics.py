@@ -42,10 +42,19 @@ _all_ = [
 ]
 
 # %% ../nbs/core/03_metrics.ipynb #metrics-indices
-def pairs_together(
-    partitions,  # (m, N) labels, a partition a row
-):  # (m, N(N-1)/2) integers
-    "1 for every pair of objects that a partition puts together, else 0."
+def pairs_together(partitions):
+    """1 for every pair of objects that a partition puts together, else 0.
+
+    Parameters
+    ----------
+    partitions
+        (m, N) labels, a partition a row.
+
+    Returns
+    -------
+    result
+        (m, N(N-1)/2) integers.
+    """
     rule = "a table of labels, a partition a row"
     received, partitions = partitions, as_array(partitions, "partitions", rule)
     require(partitions.ndim == 2 and partitions.dtype.kind in "biufU", "partitions", rule, received)
@@ -53,11 +62,21 @@ def pairs_together(
     return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 
 
-def adjusted_rand_indices(
-    A,  # (l, N) labels, a partition a row
-    B,  # (m, N) labels
-):  # (l, m) floats; 1 if both partitions are trivial in the same way
-    "Adjusted Rand index of every row of A with every row of B, pair by pair."
+def adjusted_rand_indices(A, B):
+    """Adjusted Rand index of every row of A with every row of B, pair by pair.
+
+    Parameters
+    ----------
+    A
+        (l, N) labels, a partition a row.
+    B
+        (m, N) labels.
+
+    Returns
+    -------
+    result
+        (l, m) floats; 1 if both partitions are trivial in the same way.
+    """
     a, b = pairs_together(A), pairs_together(B)
     require(a.shape[1] == b.shape[1], "B", "about as many objects as A", B)
     both, in_a, in_b, n_pairs = a @ b.T, a.sum(1)[:, None], b.sum(1), a.shape[1]
@@ -65,11 +84,21 @@ def adjusted_rand_indices(
     return np.where(below == 0, 1.0, 2 * (n_pairs * both - in_a * in_b) / np.where(below == 0, 1, below))
 
 # %% ../nbs/core/03_metrics.ipynb #c4be8d35
-def adjusted_rand_index(
-    a,  # (N,) labels of one partition, any values
-    b,  # (N,) labels of the other
-):  # float: 1 for equal partitions, 0 on average for unrelated ones, never below -0.5
-    "The adjusted Rand index of two partitions (Hubert and Arabie, 1985), to the bit as scikit-learn computes it."
+def adjusted_rand_index(a, b):
+    """The adjusted Rand index of two partitions (Hubert and Arabie, 1985), to the bit as scikit-learn computes it.
+
+    Parameters
+    ----------
+    a
+        (N,) labels of one partition, any values.
+    b
+        (N,) labels of the other.
+
+    Returns
+    -------
+    result
+        Float: 1 for equal partitions, 0 on average for unrelated ones, never below -0.5.
+    """
     a = check_labels(a, argument="a")
     b = check_labels(b, len(a), "b")
     _, table = np.unique(a * len(b) + b, return_counts=True)  # objects in every pair of clusters that meet
@@ -82,11 +111,21 @@ def adjusted_rand_index(
     return 2.0 * (together * apart - only_a * only_b) / below
 
 # %% ../nbs/core/03_metrics.ipynb #metrics-levels
-def average_ari(
-    truth,  # (L, N) labels, row ℓ − 1 for level ℓ; (N,) labels for one level; or a `Dendrogram` with 2^L leaves
-    dendrogram,  # `Dendrogram` over the same N objects
-):  # float: 1 for a tree that has every level as a cut
-    "Averaged ARI (F19, appendix B.1): at each level the tree is cut into as many clusters as that level has."
+def average_ari(truth, dendrogram):
+    """Averaged ARI (F19, appendix B.1): at each level the tree is cut into as many clusters as that level has.
+
+    Parameters
+    ----------
+    truth
+        (L, N) labels, row ℓ − 1 for level ℓ; (N,) labels for one level; or a `Dendrogram` with 2^L leaves.
+    dendrogram
+        `Dendrogram` over the same N objects.
+
+    Returns
+    -------
+    result
+        Float: 1 for a tree that has every level as a cut.
+    """
     levels = truth_levels(truth, check_dendrogram(dendrogram).n_objects)
     sizes = [int(level.max()) + 1 for level in levels]
     rule = f"made of at most {dendrogram.n_leaves} clusters, the leaves of the dendrogram"
@@ -94,20 +133,40 @@ def average_ari(
     return float(np.mean([adjusted_rand_index(level, dendrogram.cut(size)) for level, size in zip(levels, sizes)]))
 
 # %% ../nbs/core/03_metrics.ipynb #metrics-cost
-def dasgupta_cost(
-    dendrogram,  # `Dendrogram` over N objects
-    similarity,  # (N, N) symmetric similarities; the diagonal is not read
-):  # float; lower is better
-    "Dasgupta's cost Σ_{i<j} w_ij |C^lca(i,j)| (F19, appendix B.2), in O(N²). An initial cluster counts as a cluster."
+def dasgupta_cost(dendrogram, similarity):
+    """Dasgupta's cost Σ_{i<j} w_ij |C^lca(i,j)| (F19, appendix B.2), in O(N²). An initial cluster counts as a cluster.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    similarity
+        (N, N) symmetric similarities; the diagonal is not read.
+
+    Returns
+    -------
+    result
+        Float; lower is better.
+    """
     w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
     return _finite_sum(w, dendrogram.lca_size())
 
 
-def moseley_wang_revenue(
-    dendrogram,  # `Dendrogram` over N objects
-    similarity,  # (N, N) symmetric similarities; the diagonal is not read
-):  # float; higher is better
-    "Moseley and Wang's revenue Σ_{i<j} w_ij (N − |C^lca(i,j)|), in O(N²)."
+def moseley_wang_revenue(dendrogram, similarity):
+    """Moseley and Wang's revenue Σ_{i<j} w_ij (N − |C^lca(i,j)|), in O(N²).
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    similarity
+        (N, N) symmetric similarities; the diagonal is not read.
+
+    Returns
+    -------
+    result
+        Float; higher is better.
+    """
     w = check_similarity(similarity, n_objects=check_dendrogram(dendrogram).n_objects)
     return _finite_sum(w, len(w) - dendrogram.lca_size())
 

@@ -48,11 +48,21 @@ _all_ = [
 _MOST_AT_ONCE = 10**8  # questions of a batch: what one vote on 20,000 objects needs
 
 
-def most_similar_pair(
-    n_objects,  # N ≥ 2
-    votes=1,  # how often each question is asked; an odd number
-):  # generator of batches (m, 4); returns (i, j)
-    "The most similar pair by a knock-out tournament: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches."
+def most_similar_pair(n_objects, votes=1):
+    """The most similar pair by a knock-out tournament: votes · (C(N, 2) − 1) questions in ⌈log₂ C(N, 2)⌉ batches.
+
+    Parameters
+    ----------
+    n_objects
+        N ≥ 2.
+    votes
+        How often each question is asked; an odd number.
+
+    Returns
+    -------
+    result
+        Generator of batches (m, 4); returns (i, j).
+    """
     n_objects = check_integer(n_objects, "n_objects", 2, MOST_OBJECTS)
     votes, n_pairs = check_integer(votes, "votes"), n_objects * (n_objects - 1) // 2
     require(votes % 2, "votes", "odd, so that they cannot tie", votes)
@@ -67,12 +77,23 @@ def most_similar_pair(
     return tuple(alive[0].tolist())
 
 # %% ../nbs/core/01_oracles.ipynb #f559e866
-def run(
-    algorithm,  # generator that yields batches of questions and is sent the answers
-    oracle,  # callable: (m, 3) or (m, 4) questions -> (m,) answers
-    progress=None,  # called after every batch with the number of questions answered so far
-):  # what the generator returns
-    "Drive an algorithm to its end. `BudgetExhausted` is thrown into it, and raised here if it does not catch it."
+def run(algorithm, oracle, progress=None):
+    """Drive an algorithm to its end. `BudgetExhausted` is thrown into it, and raised here if it does not catch it.
+
+    Parameters
+    ----------
+    algorithm
+        Generator that yields batches of questions and is sent the answers.
+    oracle
+        Callable: (m, 3) or (m, 4) questions -> (m,) answers.
+    progress
+        Called after every batch with the number of questions answered so far.
+
+    Returns
+    -------
+    result
+        What the generator returns.
+    """
     check_run(algorithm, oracle, progress)
     step, given, asked = algorithm.send, None, 0
     try:
@@ -98,10 +119,14 @@ def run(
 class SimilarityOracle:
     "Answers from a similarity matrix. A tie is False (4 columns); where two pairs of three are the closest, -1 (3)."
 
-    def __init__(
-        self,
-        similarity,  # (N, N) symmetric, finite off the diagonal
-    ):
+    def __init__(self, similarity):
+        """…
+
+        Parameters
+        ----------
+        similarity
+            (N, N) symmetric, finite off the diagonal.
+        """
         self.similarity = np.array(check_similarity(similarity), order="C")  # a copy: it stays as it was checked
         self.n_objects = len(self.similarity)
 
@@ -127,10 +152,14 @@ class SimilarityOracle:
 class Counting(Wrapper):
     "Counts. `n_queries`: questions answered; `n_batches`: calls; `n_skipped`: those that a journal answered."
 
-    def __init__(
-        self,
-        oracle,  # any oracle
-    ):
+    def __init__(self, oracle):
+        """…
+
+        Parameters
+        ----------
+        oracle
+            Any oracle.
+        """
         super().__init__(oracle)
         self.n_queries = self.n_batches = self.n_skipped = 0
 

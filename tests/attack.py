@@ -104,10 +104,7 @@ def limited():
         signal.signal(signal.SIGALRM, before)
 
 
-def outcome(
-    call,
-    argument=None,  # that is attacked: a refusal has to say its name, or one of `ALSO`
-):
+def outcome(call, argument=None):
     "What is wrong with what came of a call; None if nothing is."
     try:
         with limited(), warnings.catch_warnings():
@@ -296,7 +293,8 @@ ATHERIS = """
 import sys
 import atheris
 
-with atheris.instrument_imports(include=["comparison_hc.core", "comparison_hc.comparisons", "comparison_hc.elicitation"]):
+OURS = ["comparison_hc.core", "comparison_hc.comparisons", "comparison_hc.elicitation"]
+with atheris.instrument_imports(include=OURS):
     sys.path.insert(0, sys.argv.pop(1))
     import attack
 
@@ -309,9 +307,9 @@ atheris.Fuzz()
 def one_input(reader):
     "A function of bytes that fails where a reader (`READERS`) does not give a good answer to a file of them."
     from comparison_hc.comparisons import read_comparisons
-    from comparison_hc.flat.streams import adds_from_file
     from comparison_hc.core.newick import read_newick
     from comparison_hc.elicitation.session import Session
+    from comparison_hc.flat.streams import adds_from_file
 
     how = dict(objects=list("abc"), header=True)
     path = FOLDER / ("fuzzed.jsonl" if reader == "journal" else "fuzzed.csv")

@@ -18,8 +18,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 from comparison_hc.cli import main, make_parser
-from comparison_hc.dashboards import class_server, server
 from comparison_hc.core.validation import visible_text
+from comparison_hc.dashboards import class_server, server
 
 PATIENCE = 12  # seconds of the processor, after which Ctrl-C is pressed; what a command then says is judged, too
 ROWS = [(f"o{a}", f"o{b}", f"o{c}", f"p{a % 3}") for a, b, c in permutations(range(6), 3)]

@@ -21,14 +21,14 @@ from shared import Hollow
 from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, Quadruplets, Triplets
 from comparison_hc.adaptive import random_hierarchy
 from comparison_hc.classroom import find_source, new_assignment
-from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
-from comparison_hc.flat import gaussians
 from comparison_hc.core.validation import InputError
+from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
+from comparison_hc.evaluation.linkage_model import learn_model, save_model
+from comparison_hc.evaluation.results import Result
+from comparison_hc.flat import gaussians
 from comparison_hc.hierarchical import single_linkage
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import SimilarityOracle, run
-from comparison_hc.evaluation.linkage_model import learn_model, save_model
-from comparison_hc.evaluation.results import Result
 
 FOLDER = Path(tempfile.mkdtemp(prefix="attack-")) / DEEP
 FOLDER.mkdir(parents=True)
@@ -363,7 +363,7 @@ def estimator(kind):
     return lambda **options: kind(**options).fit(ANSWERS)
 
 
-def targets():  # {name: function}
+def targets():
     "Every public callable of the rooms, by its name."
     found = {}
     for room in ROOMS:

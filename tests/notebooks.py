@@ -36,7 +36,7 @@ PRELOADED = [
 LONGEST = 400  # seconds for a notebook: one that waits for somebody must not hold up the whole suite
 
 
-def package_modules():  # list of names
+def package_modules():
     "Every module of the package, so that no notebook's process has to import it again."
     import comparison_hc
 
@@ -44,7 +44,7 @@ def package_modules():  # list of names
     return [name for name in names if not name.endswith("__main__")]
 
 
-def forked():  # a context of multiprocessing
+def forked():
     "Processes are forked from a server that has imported everything, and computed nothing of the package."
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
@@ -53,12 +53,7 @@ def forked():  # a context of multiprocessing
     return context
 
 
-def execute(
-    notebook,  # path from the root
-    output,  # file for what is printed, and for the traceback
-    checks,  # folder, as for `checks_run_once`
-    **environment,
-):  # whether every cell ran; cells that need data count where the data is
+def execute(notebook, output, checks, **environment):
     """Run as `nbdev_test` does, and draw every chart that it shows.
 
     In a process of its own, as `forked` gives it.
@@ -84,9 +79,7 @@ def execute(
     return True
 
 
-def draw(
-    charts,  # file with a line a chart: [renderer, its options, specification]
-):  # how many there are
+def draw(charts):
     "Draw every chart once, as altair would have done in the notebook; raises what that raises."
     import altair
 

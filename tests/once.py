@@ -22,10 +22,7 @@ from comparison_hc.core.judging import RegisteredCheck
 PLAIN = (bool, int, float, str, type(None))
 
 
-def missing_names(
-    function,  # in a notebook
-    seen=None,  # functions that were looked into
-):  # set of names
+def missing_names(function, seen=None):
     "What a function, or one of its own notebook that it calls, speaks of and does not find: without running it."
     seen = set() if seen is None else seen
     seen.add(function)
@@ -66,10 +63,7 @@ def replacements_counted():
 
 
 @contextmanager
-def checks_run_once(
-    folder,  # for the sides that were computed, one for a whole suite
-    exported=None,  # module that the notebook of this process exports
-):
+def checks_run_once(folder, exported=None):
     "Until the context ends, in this process. A check with arguments of its own that are not plain runs each time."
     compute, call = RegisteredCheck._sides, RegisteredCheck.__call__
 

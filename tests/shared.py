@@ -171,10 +171,7 @@ def answered_page(kind, browser, name, folder, **start):
     window.close()
 
 
-def linear_light(
-    colours,  # texts: #rrggbb
-    is_dark=False,  # whether as the dark style of the live pages shows them
-):  # (m, 3) light of the three primaries
+def linear_light(colours, is_dark=False):
     "Colours as light. Dark: `invert(.92) hue-rotate(180deg)`, by the matrix of the standard on filters."
     parts = np.array([[int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for colour in colours])
     if is_dark:
@@ -183,19 +180,13 @@ def linear_light(
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
-def contrasts(
-    colours,  # as for `linear_light`
-    is_dark=False,  # as for `linear_light`
-):  # (m,) 1 to 21
+def contrasts(colours, is_dark=False):
     "How much colours stand out from the page, by the rule of the web's guidelines."
     light = linear_light(["#ffffff", *colours], is_dark) @ [0.2126, 0.7152, 0.0722] + 0.05
     return np.maximum(light[0] / light[1:], light[1:] / light[0])
 
 
-def least_difference(
-    colours,  # as for `linear_light`
-    is_dark=False,  # as for `linear_light`
-):  # number
+def least_difference(colours, is_dark=False):
     "Machado, Oliveira and Fernandes (2009), deuteranopia; differences in CIELAB, where 2.3 is just seen."
     seen = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
     xyz = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])

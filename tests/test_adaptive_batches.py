@@ -23,8 +23,8 @@ from comparison_hc.adaptive.degree import questions_per_insertion
 from comparison_hc.adaptive.hierarchies import all_hierarchies_of_any_degree, contracted
 from comparison_hc.adaptive.trees import SHAPES
 from comparison_hc.comparisons import Triplets
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import Counting, HierarchyOracle, SimilarityOracle, run
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)

@@ -13,8 +13,8 @@ from comparison_hc.adaptive import GrowingTree, all_hierarchies, insertion_clust
 from comparison_hc.adaptive.answers import Contradiction, check_items
 from comparison_hc.adaptive.decisions import DecisionTree, allowance
 from comparison_hc.adaptive.trees import SHAPES, tree_chart
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.oracles import Counting, HierarchyOracle, Noisy, SimilarityOracle, run
 
 properties = settings(deadline=None, derandomize=True, max_examples=60)

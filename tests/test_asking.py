@@ -21,10 +21,9 @@ from comparison_hc.adaptive.queries import GrowingTree
 from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.journals import sealed_line
 from comparison_hc.core.validation import InputError
-from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.elicitation.answers import Answer, Item, Settings, answer_from, read_items
 from comparison_hc.elicitation.asking import MOST_WAYS, tree_of_rows, ways_to_ask
 from comparison_hc.elicitation.files import EXPORTS, export_session
@@ -32,6 +31,7 @@ from comparison_hc.elicitation.pool import pool_journals
 from comparison_hc.elicitation.session import Session, read_journal
 from comparison_hc.elicitation.slips import Consistency, right_answer_probability, rows_of_tree
 from comparison_hc.elicitation.state import State
+from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = [f"item {at}" for at in range(12)]

@@ -40,7 +40,7 @@ def by_definition(rows, n, initial=None):
         False,
     )
 
-    def preference(G1, G2, G3, G4):  # equation 4
+    def preference(G1, G2, G3, G4):
         total = sum(
             votes.get((i, j, k, l), 0) - votes.get((k, l, i, j), 0) for i in G1 for j in G2 for k in G3 for l in G4
         )

@@ -11,8 +11,8 @@ import attack
 import attack_commands
 import pytest
 
-from comparison_hc.flat.streams import adds_from_file
 from comparison_hc.core.files import JournalError, LockedFile, alone
+from comparison_hc.flat.streams import adds_from_file
 
 
 @pytest.fixture

@@ -13,12 +13,12 @@ from scipy.optimize import check_grad
 from scipy.spatial.distance import pdist
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.validation import InputError
-from comparison_hc.metrics import adjusted_rand_index
-from comparison_hc.oracles import sample_triplets
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.evaluation import baselines as b
 from comparison_hc.evaluation import embedding_losses as losses
+from comparison_hc.metrics import adjusted_rand_index
+from comparison_hc.oracles import sample_triplets
 
 
 def similarity_of(points):

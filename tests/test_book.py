@@ -47,9 +47,9 @@ from comparison_hc.book.statements import NUMBERED, mentions, paper_page, shown_
 from comparison_hc.book.words import letters_table, remarks, words_table
 from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
+from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards.page import read_static_page
 from comparison_hc.dashboards.server import find_dashboard
-from comparison_hc.core.validation import InputError
 
 ROOT = Path(__file__).parents[1]
 NBS = ROOT / "nbs"
@@ -121,9 +121,7 @@ def test_a_caption_is_prose():
 
 def test_solutions_and_hidden_tests_stay_out(book):
     "Of every assignment: no marked solution, no cell that students do not get."
-    read = {
-        page.path: json.loads((NBS / page.path).read_text(encoding="utf-8")) for page in book.of_room("classroom")
-    }
+    read = {page.path: json.loads((NBS / page.path).read_text(encoding="utf-8")) for page in book.of_room("classroom")}
     sources = {path: notebook for path, notebook in read.items() if is_assignment(notebook)}
     assert len(sources) >= 4
     for path, notebook in sources.items():

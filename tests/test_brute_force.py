@@ -130,7 +130,7 @@ def test_4k_al(self_pairs, n, seed):
         x, y = frozenset((i, j)), frozenset((k, l))
         balance[x, y], balance[y, x] = balance.get((x, y), 0) + 1, balance.get((y, x), 0) - 1
 
-    def vote(i, look):  # of {i, r} against the reference y
+    def vote(i, look):
         r, y = look
         return int(self_pairs) if i == r else int(np.sign(balance.get((frozenset((i, r)), y), 0)))
 

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 from comparison_hc import InputError, Triplets
-from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.core.clusters import memory_of_workers, on_cluster, peak_memory, spread
+from comparison_hc.evaluation.parts import adds_from_parts, votes_from_parts
+from comparison_hc.evaluation.support import bootstrap_support
+from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.oracles import sample_quadruplets
-from comparison_hc.evaluation.parts import adds_from_parts, votes_from_parts
-from comparison_hc.evaluation.support import bootstrap_support
 from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
 from comparison_hc.whatif import whatif
 

@@ -7,11 +7,6 @@ from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
-from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.triplets import triplet_average_linkage
-from comparison_hc.methods import build_hierarchy
-from comparison_hc.metrics import agreement
-from comparison_hc.oracles import sample_triplets
 from comparison_hc.elicitation.crowd import (
     against_the_others,
     crowd_table,
@@ -23,6 +18,11 @@ from comparison_hc.elicitation.crowd import (
     without_people,
 )
 from comparison_hc.elicitation.people_command import biased_people
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.triplets import triplet_average_linkage
+from comparison_hc.methods import build_hierarchy
+from comparison_hc.metrics import agreement
+from comparison_hc.oracles import sample_triplets
 
 SEEN = planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity
 

@@ -8,6 +8,7 @@ import pytest
 from shared import answered_page
 from test_dashboard_browser import WINDOW, Page
 
+from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
     SIZES,
@@ -18,7 +19,6 @@ from comparison_hc.dashboards.plan import (
     read_off,
 )
 from comparison_hc.dashboards.plan_page import plan_event, plan_events, plan_static
-from comparison_hc.core.validation import InputError
 from comparison_hc.whatif.designs import QUESTIONS, study_run
 
 SMALL = dict(n=12, n_levels=1, people=3, minutes=4)

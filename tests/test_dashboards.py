@@ -41,8 +41,8 @@ from comparison_hc.dashboards.promises import Hypothesis, hypotheses
 from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly, Superseded
-from comparison_hc.metrics import average_ari
 from comparison_hc.elicitation.session import Session
+from comparison_hc.metrics import average_ari
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 
 # ---- the worker

@@ -25,9 +25,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset, odd_one_out_answers
 from comparison_hc.core.pictures import png_bytes, read_png
 from comparison_hc.core.validation import InputError
+from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset, odd_one_out_answers
 from comparison_hc.evaluation import animals as A
 from comparison_hc.evaluation import answer_sets, drawings, object_sets, originals
 from comparison_hc.evaluation.catalogue import CATALOGUE

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
-from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram, random_tree
 
 common = settings(deadline=None, derandomize=True, max_examples=80, suppress_health_check=[HealthCheck.too_slow])
 

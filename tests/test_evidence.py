@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.dendrogram import random_tree
 from comparison_hc.core.agreement import agreement, all_merge_orders, most_agreement
 from comparison_hc.core.validation import InputError
-from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.methods import build_hierarchy
+from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import planted_crowd
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.candidates import candidate, candidate_names, has_soe, make
 from comparison_hc.evaluation.comparison_table import COLUMNS
 from comparison_hc.evaluation.evidence import compare_methods, most_reachable, overlapping_interval, shares, verdicts
 from comparison_hc.evaluation.splits import object_sets, plan_splits
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.methods import build_hierarchy
 
 
 @st.composite

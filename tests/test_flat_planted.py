@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, n_triplet_questions
+from comparison_hc.core.validation import InputError
 from comparison_hc.flat import (
     PlantedPartition,
     gaussians,
@@ -20,7 +21,6 @@ from comparison_hc.flat import (
     uniform_normal,
 )
 from comparison_hc.flat.closed_forms import closed_delta, delta_by_quadrature
-from comparison_hc.core.validation import InputError
 
 location, scale, shape = st.floats(-2, 2), st.floats(0.05, 3), st.floats(0.5, 6)
 normals = st.builds(stats.norm, location, scale)

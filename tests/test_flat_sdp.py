@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError
+from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.flat.candidates import improve_partition
 from comparison_hc.flat.certificate import Blocks, Dual, certify, cluster_matrix, positive_definite
 from comparison_hc.flat.closed_forms import gaussians
@@ -17,7 +18,6 @@ from comparison_hc.flat.projection import Spectrahedron, threshold, top_sum
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda, sdp_reference
 from comparison_hc.flat.similarity import adds3
 from comparison_hc.flat.solver import Problem, starting_point
-from comparison_hc.core.validation import NotConvergedWarning
 
 
 @lru_cache(None)

@@ -21,9 +21,9 @@ from comparison_hc.comparisons import (
     comparison_components,
     warn_if_disconnected,
 )
+from comparison_hc.core.validation import InputError
 from comparison_hc.flat import AddS, adds3, adds4, adds_from_file, mulk3, mulk4
 from comparison_hc.flat import streams as module
-from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical import kernel_passive, triplet_kernel
 
 N = 6

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError
+from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.closed_forms import gaussians
 from comparison_hc.flat.planted import n_comparisons, planted_partition, sample_comparisons
@@ -16,7 +17,6 @@ from comparison_hc.flat.sdp import sdp_k, sdp_lambda
 from comparison_hc.flat.search import WorkShare, round_solution, solution_objective, spur_objective
 from comparison_hc.flat.similarity import adds3, adds4, mulk3
 from comparison_hc.flat.spur import spur, spur_prices
-from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.metrics import adjusted_rand_index
 
 

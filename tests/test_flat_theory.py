@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from shared import assert_every_sentence_can_come_out_either_way, assert_every_statement_is_checked, every_check_holds
 
 from comparison_hc.checks import find_checks, passing_probability, proportion_bounds
+from comparison_hc.core.validation import InputError
 from comparison_hc.flat import (
     theory,
     theory_counts,
@@ -25,7 +26,6 @@ from comparison_hc.flat.certificate import cluster_matrix
 from comparison_hc.flat.closed_forms import gaussians, planted_delta
 from comparison_hc.flat.planted import planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
-from comparison_hc.core.validation import InputError
 from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.reproduce import n20_theory_figures
 from comparison_hc.reproduce.claims import find_reproductions, load_results

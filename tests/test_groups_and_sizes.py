@@ -6,12 +6,12 @@ import pytest
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
-from comparison_hc.datasets import DatasetNotFoundError, load_dataset
 from comparison_hc.core.validation import InputError
-from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.oracles import sample_triplets
+from comparison_hc.datasets import DatasetNotFoundError, load_dataset
 from comparison_hc.elicitation.groups import compare_groups
 from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve, price_list
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.oracles import sample_triplets
 
 N, PEOPLE = 12, 12
 

@@ -21,15 +21,12 @@ from shared import Hollow
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.core.validation import InputError, check_number, visible_text
 from comparison_hc.core.workers import check_workers
-from comparison_hc.hierarchical.linkage import complete_linkage
-from comparison_hc.hierarchical.refinement import refine
-from comparison_hc.oracles import most_similar_pair
+from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights
 from comparison_hc.elicitation.session import Session
+from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.baselines import t_ste
 from comparison_hc.evaluation.consensus import majority_consensus
@@ -37,6 +34,9 @@ from comparison_hc.evaluation.evidence import compare_methods
 from comparison_hc.evaluation.linkage_model import learn_model, load_model, save_model
 from comparison_hc.evaluation.page import check_destination, save_result
 from comparison_hc.evaluation.support import bootstrap_support, structure_test
+from comparison_hc.hierarchical.linkage import complete_linkage
+from comparison_hc.hierarchical.refinement import refine
+from comparison_hc.oracles import most_similar_pair
 from comparison_hc.reproduce.engine import about_experiment, workers_for
 
 RNG = np.random.default_rng(0)
@@ -492,7 +492,7 @@ def closed_pipe(monkeypatch):
         ("cluster plain.csv --method 3-al --clusters 2 --out y.nwk --labels-out z.csv", ["y.nwk", "z.csv"]),
         ("cluster plain.csv --method adds --clusters 2 --out flat.csv", ["flat.csv"]),
         ("compare plain.csv --splits 1 --out table_.csv", ["table_.csv"]),
-        (f"people {READ} --method 3-al --out people.csv", ["elicitation.csv"]),
+        (f"people {READ} --method 3-al --out people.csv", ["people.csv"]),
     ],
 )
 def test_files_are_written_before_the_screen(words, files, hostile, tmp_path, monkeypatch, closed_pipe):
@@ -618,7 +618,7 @@ def test_a_persons_name_is_no_formula_either(hostile, tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     (tmp_path / "crowd.csv").write_text((hostile / "good.csv").read_text().replace("p0", "=p0").replace("p1", "p\x1b1"))
     assert main(f"people {READ} --method 3-al --out people.csv".replace("good", "crowd").split()) == 0
-    text, out = (tmp_path / "elicitation.csv").read_text(encoding="utf-8"), capsys.readouterr().out
+    text, out = (tmp_path / "people.csv").read_text(encoding="utf-8"), capsys.readouterr().out
     assert "\n'=p0," in text and "\x1b" not in text and "\x1b" not in out
 
 

@@ -29,9 +29,9 @@ from comparison_hc.core.files import JournalError, LockedFile, alone, copy_aside
 from comparison_hc.core.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.core.validation import InputError
 from comparison_hc.core.workers import check_workers
+from comparison_hc.elicitation.session import Session
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
-from comparison_hc.elicitation.session import Session
 from comparison_hc.reproduce.experiments import example_run, parameter_grid, run_experiment
 
 OLD = Path(__file__).parent / "journals"

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.cluster.hierarchy import linkage
 
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.rows import check_weights
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.link.agglomerate import closest_pair, crossings, first_of, line_ranks, mixed_linkage
 from comparison_hc.link.inputs import (
     AVERAGE,

@@ -10,8 +10,8 @@ from scipy.cluster.hierarchy import linkage
 from scipy.spatial.distance import squareform
 from shared import similarities, symmetric
 
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import complete_linkage, single_linkage
 from comparison_hc.hierarchical.linkage import complete_linkage_within
 from comparison_hc.hierarchical.planted import planted_hierarchy

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
 from comparison_hc import ComparisonClustering, ComparisonHC, InputError
+from comparison_hc.evaluation.scorer import held_out_agreement
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.link import LinkageLearner, MixedLinkage
 from comparison_hc.oracles import sample_triplets
-from comparison_hc.evaluation.scorer import held_out_agreement
 
 TABLE = "feeds a table of features; X is {}: every row is refused at the gate"
 TWICE = "expects scikit-learn's sentence about tables of features; ours names the argument and the rule"

@@ -5,9 +5,11 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 
 from comparison_hc.cli import main
+from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonHC
-from comparison_hc.core.validation import InputError
+from comparison_hc.evaluation.cluster_command import method_names
+from comparison_hc.evaluation.command_files import read_similarity
 from comparison_hc.hierarchical import (
     kernel_average_linkage,
     kernel_passive,
@@ -19,8 +21,6 @@ from comparison_hc.hierarchical import (
 )
 from comparison_hc.methods import build_from_similarity, build_hierarchy, methods
 from comparison_hc.oracles import Counting, SimilarityOracle, run, sample_quadruplets, sample_triplets
-from comparison_hc.evaluation.cluster_command import method_names
-from comparison_hc.evaluation.command_files import read_similarity
 
 MODEL = planted_hierarchy(4, 2, 0.8, 0.3, 0.05, rng=0)
 ANSWERS = sample_quadruplets(MODEL.similarity, 0.5, rng=0)

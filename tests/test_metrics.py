@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.agreement import count_agreement
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.metrics import (
     Agreement,
     adjusted_rand_index,

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
-from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.estimators import ComparisonClustering
 from comparison_hc.core.newick_notes import read_newick_notes
 from comparison_hc.core.rows import number_by_size
+from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.estimators import ComparisonClustering
 from comparison_hc.evaluation.results import FlatResult
 from comparison_hc.evaluation.tree_picture import cluster_colour
 

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from comparison_hc.core.validation import InputError
-from comparison_hc.hierarchical import planted_hierarchy
-from comparison_hc.link.merge import alpha_linkage
-from comparison_hc.oracles import Counting, SimilarityOracle, run
 from comparison_hc.evaluation.answer_distances import as_distances
 from comparison_hc.evaluation.certain_clusters import certain_clusters, distance_ranks
 from comparison_hc.evaluation.ordinal_linkage import OrdinalLinkage, ordinal_linkage, possible_merges, possible_trees
+from comparison_hc.hierarchical import planted_hierarchy
+from comparison_hc.link.merge import alpha_linkage
+from comparison_hc.oracles import Counting, SimilarityOracle, run
 
 ALPHA = st.sampled_from([0.02, 0.3, 0.5, 0.8, 0.98])
 

@@ -16,8 +16,8 @@ from shared import least_difference
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.core.validation import InputError, MissingFileError
+from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation.page import html_page, save_result
 from comparison_hc.evaluation.page_parts import (
     check_images,
@@ -372,7 +372,7 @@ def test_nothing_can_end_the_script_or_become_markup():
 
 
 def test_files_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
-    static = files("comparison_hc") / "practice/static"
+    static = files("comparison_hc") / "evaluation/static"
     for path in static.iterdir():
         text = path.read_text(encoding="utf-8")
         assert all(len(line) <= 120 for line in text.splitlines()), path.name

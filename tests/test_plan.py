@@ -18,7 +18,6 @@ from shared import assert_every_sentence_can_come_out_either_way
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.validation import InputError, visible_text
-from comparison_hc.oracles import JournalError
 from comparison_hc.elicitation.question_list import (
     ListedQuestion,
     ListSession,
@@ -26,6 +25,7 @@ from comparison_hc.elicitation.question_list import (
     list_checks,
     read_question_list,
 )
+from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce.claims import load_results
 from comparison_hc.whatif import plan_study
 from comparison_hc.whatif.designs import (

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core.validation import InputError
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical.planted import level_labels, planted_hierarchy
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))

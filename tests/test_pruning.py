@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import trees
 
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.core import pruning as engine
 from comparison_hc.core.pruning import best_pruning, find_best, majority_loss, pruning_loss, prunings
+from comparison_hc.dendrogram import Dendrogram
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
 

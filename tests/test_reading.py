@@ -26,13 +26,13 @@ from comparison_hc.comparisons import (
     majority_rows,
     read_comparisons,
 )
-from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.core.headers import FEW_ROWS, as_number, judge_header
 from comparison_hc.core.records import follow
 from comparison_hc.core.roles import ReadingOptions, choices, parse_condition
 from comparison_hc.core.streams import AnswerFile
 from comparison_hc.core.validation import InputError, InputWarning
+from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 
 ANIMALS = ["cat", "dog", "trout", "pike", "owl", "bat"]
 
@@ -491,13 +491,13 @@ def test_what_stands_above_the_records_can_be_asked_for(tmp_path):
     rows, path = drawn(6), tmp_path / "answers.json"
     records = [dict(zip("ijk", row)) for row in rows]
     path.write_text(json.dumps({"people": [{"id": "ann", "r": records[:4]}, {"id": "ben", "r": records[4:]}]}))
-    for name in ("id", "elicitation.id"):
+    for name in ("id", "people.id"):
         found = read_comparisons(path, records="people.*.r.*", respondent=name)
         assert named(found) == rows and list(found.respondents) == ["ann"] * 4 + ["ben"] * 2
     only = dict(columns=["i", "j", "k"], where=["id=ben"])
     assert named(read_comparisons(path, records="people.*.r.*", **only)) == rows[4:]
     path.write_text(json.dumps({"people": {"ann": records[:4], "ben": records[4:]}}))
-    for name in ("key", "elicitation.key"):
+    for name in ("key", "people.key"):
         found = read_comparisons(path, records="people.*.*", respondent=name)
         assert named(found) == rows and list(found.respondents) == ["ann"] * 4 + ["ben"] * 2
     for inside in records:  # of two columns of one name the record's own counts

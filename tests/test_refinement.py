@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
-from comparison_hc.dendrogram import random_tree
 from comparison_hc.core.agreement import agreement, all_merge_orders
+from comparison_hc.dendrogram import random_tree
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
 from comparison_hc.hierarchical.moves import MovableTree, TripletMoves
 from comparison_hc.hierarchical.ordered_moves import OrderedMoves, OrderedTree

@@ -11,8 +11,8 @@ import pytest
 from shared import assert_every_sentence_can_come_out_either_way
 
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
-from comparison_hc.datasets import DatasetNotFoundError
 from comparison_hc.core.validation import InputError
+from comparison_hc.datasets import DatasetNotFoundError
 from comparison_hc.hierarchical.kernel import kernel_average_linkage, kernel_passive
 from comparison_hc.metrics import dasgupta_cost
 from comparison_hc.reproduce import f19_data as rd

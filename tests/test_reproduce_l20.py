@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.datasets import load_dataset
 from comparison_hc.core.validation import InputError
+from comparison_hc.datasets import load_dataset
 from comparison_hc.link.losses import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
 from comparison_hc.link.runs import tree_clusters

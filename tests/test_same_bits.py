@@ -8,8 +8,8 @@ import pytest
 from benchmarks import same_bits
 
 from comparison_hc.adaptive import Contradiction, consistent_hierarchy
-from comparison_hc.flat.solver import read_off
 from comparison_hc.core.counting import linked_groups
+from comparison_hc.flat.solver import read_off
 
 
 @pytest.fixture(scope="module")

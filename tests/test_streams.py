@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import read_comparisons
-from comparison_hc.flat.similarity import adds3
-from comparison_hc.flat.streams import adds_from_file
 from comparison_hc.core.streams import AnswerFile, Place
 from comparison_hc.core.validation import InputError
+from comparison_hc.flat.similarity import adds3
+from comparison_hc.flat.streams import adds_from_file
 
 
 def sizes(path, place=None, **options):

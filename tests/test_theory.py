@@ -390,7 +390,7 @@ def test_the_tail_of_equal_levels_is_that_of_whole_numbers(n, threshold):
     from functools import cache
 
     @cache
-    def orders(a, b, u):  # orders of a similarities of one link and b of the other with u comparisons won
+    def orders(a, b, u):
         if u < 0 or a < 0 or b < 0:
             return 0
         return int(u == 0) if a == 0 or b == 0 else orders(a - 1, b, u - b) + orders(a, b - 1, u)

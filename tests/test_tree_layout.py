@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 
-from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.core.tree_layout import accumulate, grid_columns, linkage_layout, tree_layout
+from comparison_hc.dendrogram import Dendrogram, random_tree
 
 
 def random_rows(seed, n_leaves=25):

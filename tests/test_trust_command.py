@@ -9,12 +9,12 @@ from scipy.stats import binomtest
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.methods import build_hierarchy
 from comparison_hc.elicitation.crowd import crowd_table, planted_crowd
 from comparison_hc.evaluation import compare_command, support_command
 from comparison_hc.evaluation.support import bootstrap_support, redraw_statements, structure_test
 from comparison_hc.evaluation.support_command import structure_sentence
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.methods import build_hierarchy
 
 
 @pytest.fixture
@@ -119,8 +119,8 @@ def test_people_and_places(answers, capsys, tmp_path):
         "--method",
         "3-al",
     ]
-    code, out, err = run(capsys, "people", *words, "--out", "elicitation.csv")
-    rows = {row["person"]: row for row in csv.DictReader(open("elicitation.csv", encoding="utf-8"))}
+    code, out, err = run(capsys, "people", *words, "--out", "people.csv")
+    rows = {row["person"]: row for row in csv.DictReader(open("people.csv", encoding="utf-8"))}
     assert code == 0 and float(rows["p03"]["first place"]) == 1 and rows["p03"]["biased"] == "True"
     assert [who for who, row in rows.items() if row["biased"] == "True"] == ["p03"]
     share = np.mean([line.split(",")[3] == "left" for line in open("shown.csv", encoding="utf-8").readlines()[1:]])
@@ -172,13 +172,13 @@ def test_leaving_people_out(answers, capsys):
 
 
 def test_people(answers, capsys):
-    code, out, err = run(capsys, "people", "said.csv", "--method", "3-al", "--out", "elicitation.csv")
+    code, out, err = run(capsys, "people", "said.csv", "--method", "3-al", "--out", "people.csv")
     assert code == 0 and err == ""
     table = crowd_table(answers, "3-al")
     lines = out.splitlines()
     assert [line.split()[0] for line in lines[1:7]] == table.person.tolist()
     assert "Recommended for a look: p05 (rule:" in out and "wrote people.csv" in out
-    rows = list(csv.DictReader(open("elicitation.csv", encoding="utf-8")))
+    rows = list(csv.DictReader(open("people.csv", encoding="utf-8")))
     assert [row["person"] for row in rows] == table.person.tolist()
     assert float(rows[0]["agreement"]) == pytest.approx(table.agreement[0])
 
@@ -202,7 +202,7 @@ def test_people(answers, capsys):
         (["cluster", "said.csv", "--people", "w.csv"], "--people must be a table that `comparison-hc people` wrote"),
         (["cluster", "said.csv", "--people", "t.csv", "--out", "t.csv"], "--out must be another file than --people"),
         (["people", "missing.csv"], "FILE must be an existing file"),
-        (["people", "said.csv", "--out", "elicitation.html"], "--out must be"),
+        (["people", "said.csv", "--out", "people.html"], "--out must be"),
         (["people", "said.csv", "--out", "said.csv"], "--out must be another file than FILE"),
     ],
 )
@@ -214,13 +214,13 @@ def test_bad_words_are_one_line(answers, capsys, tmp_path, words, said):
 
 
 def test_a_page_shows_the_table_of_people(answers, capsys, tmp_path):
-    assert run(capsys, "people", "said.csv", "--method", "3-al", "--out", "elicitation.csv")[0] == 0
+    assert run(capsys, "people", "said.csv", "--method", "3-al", "--out", "people.csv")[0] == 0
     words = ("cluster", "said.csv", "--method", "3-al", "--out")
-    assert run(capsys, *words, "with.html", "--people", "elicitation.csv")[0] == 0
+    assert run(capsys, *words, "with.html", "--people", "people.csv")[0] == 0
     assert run(capsys, *words, "without.html")[0] == 0
     shown, bare = ((tmp_path / name).read_text(encoding="utf-8") for name in ("with.html", "without.html"))
     table = shown.split("The people</h2>")[1].split("</table>")[0]
-    names = pd.read_csv("elicitation.csv", dtype=str).person
+    names = pd.read_csv("people.csv", dtype=str).person
     assert all(f"<td>{name}</td>" in table for name in names) and table.count("<tr>") == 1 + len(names)
     assert "The people</h2>" not in bare
 

@@ -8,15 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.dendrogram import random_tree
 from comparison_hc.core.rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
-from comparison_hc.hierarchical.kernel import kernel_passive
-from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.triplets import triplet_kernel
-from comparison_hc.hierarchical.weights import each_weight
-from comparison_hc.methods import build_hierarchy, methods
-from comparison_hc.oracles import sample_triplets
+from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, planted_crowd
 from comparison_hc.evaluation import candidates
 from comparison_hc.evaluation.auto import choose_method
@@ -24,6 +18,12 @@ from comparison_hc.evaluation.candidates import candidate_names
 from comparison_hc.evaluation.embedding_losses import compared_pairs, forte_loss, t_ste_loss
 from comparison_hc.evaluation.evidence import compare_methods, verdicts
 from comparison_hc.evaluation.support import flip_fair, redraw_statements, structure_test
+from comparison_hc.hierarchical.kernel import kernel_passive
+from comparison_hc.hierarchical.planted import planted_hierarchy
+from comparison_hc.hierarchical.triplets import triplet_kernel
+from comparison_hc.hierarchical.weights import each_weight
+from comparison_hc.methods import build_hierarchy, methods
+from comparison_hc.oracles import sample_triplets
 
 PASSIVE = [name for name, method in methods.items() if method.passive]
 SCALES = st.sampled_from([0.1, 1 / 3, 1.0, 7.0, 1e-9, 1e9])

@@ -16,9 +16,7 @@ from ..core.validation import InputError, check_integer, check_names, is_real, r
 MOST_ITEMS = 2**31 - 1  # more than any memory holds
 
 
-def check_items(
-    items,  # a number of items, or a sequence of different names
-):  # (n, names): names is None if there are none
+def check_items(items):
     "At least two items. Raises `InputError`."
     if is_real(items, Integral):
         require(items <= MOST_ITEMS, "items", f"at most {MOST_ITEMS:,}", items)
@@ -36,10 +34,7 @@ BINARY_ANSWER = (
 )
 
 
-def check_binary_answers(
-    questions,  # (m, 3) questions
-    answers,  # (m,) answers
-):  # (m,) the answers
+def check_binary_answers(questions, answers):
     'Answers that are possible in a binary hierarchy: who is left out, never "none". Raises `InputError`.'
     for at, answer in enumerate(answers):
         if answer not in (0, 1, 2):
@@ -53,11 +48,16 @@ class Contradiction(InputError):
 
     MOST_SAID = 8  # of the answers that clash, so many stand in the message
 
-    def __init__(
-        self,
-        answers,  # (r, 4) rows (i, j, k, position of the one left out or −1)
-        names=None,  # names of the items; None: numbers
-    ):
+    def __init__(self, answers, names=None):
+        """…
+
+        Parameters
+        ----------
+        answers
+            (r, 4) rows (i, j, k, position of the one left out or −1).
+        names
+            Names of the items; None: numbers.
+        """
         self.answers = np.array(answers, dtype=np.int64).reshape(-1, 4)
         self.names = names
         said = [self._statement(*row) for row in self.answers]

@@ -48,11 +48,7 @@ def _draw(order, start, size, rng):
     return questions, asked, letter, position, part
 
 # %% ../../nbs/adaptive/32w_batches.ipynb #splitting-2
-def splitting(
-    order,  # (n,) the items; sorted in place, so that every part is a stretch
-    rng,  # `numpy.random.Generator`, for the draws
-    thrown_away,  # list to which rows (question, answer) of draws in vain are appended
-):  # generator of batches (m, 3); returns rows (start, |A|, |B|, |C|), one a split, outer ones first
+def splitting(order, rng, thrown_away):
     "Split until all parts have one or two items (A18, Algorithm 1, without its merges)."
     start, size = np.array([0]), np.array([len(order)])
     splits = [np.empty((0, 4), dtype=np.int64)]
@@ -107,10 +103,7 @@ class Walk:
         "The answer is that v̄ is not below the pivot; True if nothing is left to ask."
         return True
 
-    def hear(
-        self,
-        answer,  # 0: right of the pivot, 1: left, 2: neither
-    ):  # True if nothing is left to ask
+    def hear(self, answer):
         "Take the answer to the last question."
         if answer == 2:
             return self.neither()
@@ -148,12 +141,7 @@ class Search(Walk):
 class Merges:
     "The state of all merges: what is joined, what waits, what goes on."
 
-    def __init__(
-        self,
-        order,  # (n,) items, every part a stretch
-        splits,  # rows (start, |A|, |B|, |C|) from `splitting`
-        search,  # whether places are found by `Search` or by `Walk`
-    ):
+    def __init__(self, order, splits, search):
         n = len(order)
         self.tree = GrowingTree(n)
         self.top = order.tolist()
@@ -191,10 +179,7 @@ class Merges:
             else:
                 self.going.append(merge)
 
-    def hear(
-        self,
-        answers,  # one for every merge that goes on
-    ):
+    def hear(self, answers):
         "Every merge takes its answer; those that know the place put v̄ there."
         arrived = [merge.hear(answer) for merge, answer in zip(self.going, answers)]
         for merge, there in zip(self.going, arrived):
@@ -227,11 +212,7 @@ def _dependencies(rows):
     return waiting, outer
 
 
-def merging(
-    order,  # (n,) items, every part a stretch
-    splits,  # rows (start, |A|, |B|, |C|) from `splitting`
-    search,  # True: by `Search`; False: by `Walk`
-):  # generator of batches (m, 3); returns (`GrowingTree`, its root)
+def merging(order, splits, search):
     "Merge what was split (A18, Algorithm 2, for all splits side by side)."
     merges = Merges(order, splits, search)
     merges.begin()
@@ -243,10 +224,7 @@ def merging(
     return merges.tree, merges.top[0]
 
 # %% ../../nbs/adaptive/32w_batches.ipynb #remembering
-def remembering(
-    algorithm,  # generator of batches of questions
-    said,  # list to which rows (question, answer) are appended
-):  # generator of the same batches; returns what the algorithm returns
+def remembering(algorithm, said):
     "Pass on the questions and answers of a generator, and keep them."
     answers = None
     while True:

@@ -12,10 +12,7 @@ from .hierarchies import Hierarchy
 from ..core.narrow import bincount
 
 # %% ../../nbs/adaptive/35w_build.ipynb #split-blocks
-def split_blocks(
-    block,  # (n,) number of every item's block
-    triplets,  # (m, 3) rows (i, j, k): i and j belong together, without k
-):  # (new block of every item, the triplets inside the old blocks)
+def split_blocks(block, triplets):
     "Every block falls into its connected components."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -29,10 +26,7 @@ def split_blocks(
     return connected_components(edges, directed=False)[1], inside
 
 
-def refine(
-    n_items,  # n
-    triplets,  # (m, 3) rows (i, j, k)
-):  # (levels, None): the blocks of every level; or (levels, triplets that clash inside one block of the last)
+def refine(n_items, triplets):
     "Split until every item is alone, or until a block stays in one piece."
     levels = [np.zeros(n_items, dtype=np.int64)]
     while levels[-1].max() + 1 < n_items:
@@ -47,10 +41,7 @@ def refine(
     return levels, None
 
 
-def hierarchy_of_blocks(
-    levels,  # list of (n,) blocks, from everything in one to every item alone
-    names=None,  # names of the items
-):  # `Hierarchy`
+def hierarchy_of_blocks(levels, names=None):
     "The hierarchy whose clusters are the blocks."
     n, rows = len(levels[0]), []
     vertex = np.arange(n)  # of the block that each item is in, from the bottom up
@@ -100,10 +91,7 @@ def _needed(parts, clash):
         length //= 2
 
 
-def few_that_clash(
-    n_items,  # n
-    clash,  # (m, 3) triplets inside one block, from `refine`
-):  # (r, 4) rows (i, j, k, 2): the third is left out
+def few_that_clash(n_items, clash):
     "Some of these clashing triplets, as answers; none can be spared."
 
     def about(items):
@@ -115,9 +103,7 @@ def few_that_clash(
     return np.column_stack([few, np.full(len(few), 2)])
 
 # %% ../../nbs/adaptive/35w_build.ipynb #triplets-of
-def triplets_of(
-    said,  # (m, 4) answers: three items, position of the one left out
-):  # (m, 3) rows (i, j, k): the two that belong together, and the one left out
+def triplets_of(said):
     "Answers as triplets."
     others = np.array([[1, 2], [0, 2], [0, 1]])[said[:, 3]]
     rows = np.arange(len(said))
@@ -125,10 +111,6 @@ def triplets_of(
     return np.column_stack(columns).astype(np.int64)
 
 
-def clash_with(
-    said,  # (m, 4) answers that agree with a binary tree: three items, position of the one left out
-    row,  # (4,) an answer that does not
-    n_items,  # n
-):  # (r, 4) clashing answers, `row` among them, none of which can be spared
+def clash_with(said, row, n_items):
     "Which of the answers contradict this one."
     return few_that_clash(n_items, refine(n_items, triplets_of(np.vstack([said, row])))[1])

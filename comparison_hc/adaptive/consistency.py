@@ -13,18 +13,27 @@ from .build import clash_with as clash_with
 from .build import few_that_clash, hierarchy_of_blocks, refine, triplets_of
 from .hierarchies import Hierarchy
 from ..comparisons import as_triplets
-from ..dendrogram import Dendrogram
 from ..core.validation import check_integer
+from ..dendrogram import Dendrogram
 from ..oracles import HierarchyOracle
 
 # %% ../../nbs/adaptive/35_consistency.ipynb #consistent-hierarchy
-def consistent_hierarchy(
-    triplets,  # `Triplets`, or rows (i, j, k): i and j are closer to each other than to k
-    n_objects=None,  # N, if the triplets do not say it; by default the largest index + 1
-):  # `Hierarchy`; it has no cluster that the answers do not force upon BUILD
+def consistent_hierarchy(triplets, n_objects=None):
     """Aho et al.'s BUILD: a tree that agrees with all answers.
 
     Raises `Contradiction`, with answers that clash and none of which can be spared; `InputError` for bad rows.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets`, or rows (i, j, k): i and j are closer to each other than to k.
+    n_objects
+        N, if the triplets do not say it; by default the largest index + 1.
+
+    Returns
+    -------
+    result
+        `Hierarchy`; it has no cluster that the answers do not force upon BUILD.
     """
     triplets = as_triplets(triplets, n_objects)
     n = triplets.n_objects
@@ -34,13 +43,22 @@ def consistent_hierarchy(
     return hierarchy_of_blocks(levels, triplets.names)
 
 # %% ../../nbs/adaptive/35_consistency.ipynb #9e531d29
-def all_triples_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    batch=1 << 18,  # questions a batch; none depends on another
-):  # generator of batches (b, 3); returns `Dendrogram` whose heights are levels
+def all_triples_clustering(items, batch=1 << 18):
     """The non-adaptive learner: all C(n, 3) questions, then from the bottom up (A18, after Proposition 2.2).
 
     Raises `InputError` for bad items and the answer −1, `Contradiction` where answers clash.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    batch
+        Questions a batch; none depends on another.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 3); returns `Dendrogram` whose heights are levels.
     """
     n, names = check_items(items)
     return _all_triples(n, names, check_integer(batch, "batch", 1, 2**31))

@@ -11,11 +11,7 @@ from math import floor, log1p, log2
 from ..core.validation import check_integer
 
 # %% ../../nbs/adaptive/31w_decisions.ipynb #heavy-pivot
-def heavy_pivot(
-    tree,  # `GrowingTree`
-    count,  # leaves of T[S] below every vertex of S; at least 2 below top
-    top,  # the highest vertex of S
-):  # the pivot of Algorithm 4
+def heavy_pivot(tree, count, top):
     "The lowest vertex with more than half of the leaves, by walking down from the top."
     half = (count[top] + 1) // 2
     while True:
@@ -28,12 +24,7 @@ def heavy_pivot(
             return top
 
 
-def cut_off(
-    tree,  # `GrowingTree`
-    count,  # leaves of T[S] below every vertex of S; changed
-    v,  # the vertex that becomes a leaf
-    top,  # the highest vertex of S
-):
+def cut_off(tree, count, v, top):
     "Make v a leaf of T[S]: update the counts from v up to the top."
     cut = count[v] - 1
     while v != top:
@@ -42,9 +33,7 @@ def cut_off(
     count[top] -= cut
 
 # %% ../../nbs/adaptive/31w_decisions.ipynb #allowance
-def allowance(
-    m,  # items in the tree, at least 1
-):  # int, at least ⌈log₂ m⌉
+def allowance(m):
     "Questions that the next insertion may need: ⌊(m + 1) log₂(m + 1) − m log₂ m⌋. The sum over m < n is ≤ n log₂ n."
     m = check_integer(m, "m")
     return floor(log2(m + 1) + m * log1p(1 / m) / log1p(1))
@@ -53,10 +42,7 @@ def allowance(
 class DecisionTree:
     "Which pivot to ask about next, in a growing tree. A part is named by its first pivot, or ~u if u is left alone."
 
-    def __init__(
-        self,
-        tree,  # `GrowingTree` with item 0 and nothing else
-    ):
+    def __init__(self, tree):
         n_vertices = 2 * tree.n_items - 1
         self.tree = tree
         self.go = [0] * n_vertices, [0] * n_vertices, [0] * n_vertices  # by answer: right, left, neither
@@ -65,10 +51,7 @@ class DecisionTree:
         self.n_built = 0  # candidates that were arranged anew, all in all
         self._count = [1] * n_vertices
 
-    def candidates(
-        self,
-        part,  # its first pivot, or ~u
-    ):  # list of vertices
+    def candidates(self, part):
         "The set S of this part."
         if part < 0:
             return [~part]
@@ -77,22 +60,14 @@ class DecisionTree:
             found += [~go[pivot] for go in self.go if go[pivot] < 0]
         return sorted(found)
 
-    def pivots(
-        self,
-        pivot,  # a pivot
-    ):  # list of pivots, the given one first
+    def pivots(self, pivot):
         "The pivots from here on: the inner vertices of T[S]."
         found = [pivot]
         for p in found:
             found += [go[p] for go in self.go if go[p] >= 0]
         return found
 
-    def insert(
-        self,
-        path,  # the pivots that were asked
-        steps,  # the answers to them
-        x,  # the item that was asked about
-    ):
+    def insert(self, path, steps, x):
         "Splice x in where the path ended, in the tree and in the decisions."
         candidate = ~(self.go[steps[-1]][path[-1]] if path else self.start)
         w = self.tree.splice(candidate, x)

@@ -39,11 +39,7 @@ def _find_part(tree, v, x, children, names):
     return None
 
 # %% ../../nbs/adaptive/34_degree.ipynb #questions-per-insertion
-def questions_per_insertion(
-    m,  # items in the tree, at least 2
-    degree,  # d, at least 2
-    largest_first=True,  # as in `any_degree_clustering`
-):  # float, at least the number of questions
+def questions_per_insertion(m, degree, largest_first=True):
     "The bound above; with `largest_first=False`, ⌈d/2⌉ · (log₂ s + 1)."
     m, degree = check_integer(m, "m", 2), check_integer(degree, "degree", 2)
     half, bits = (degree + 1) // 2, log2(3 * m - 3)
@@ -76,13 +72,22 @@ def _find_place(tree, x, largest_first, names):
     return "above", top
 
 # %% ../../nbs/adaptive/34_degree.ipynb #any-degree-clustering
-def any_degree_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    largest_first=True,  # large parts first, O(d / log d · n log n) questions; False: as children came, O(d · n log n)
-):  # generator of batches (1, 3); returns `Hierarchy`
+def any_degree_clustering(items, largest_first=True):
     """Insertion in trees of any degree (A18, section 6). O(n) work an item.
 
     Raises `InputError` for bad items, `Contradiction` for two answers that are seen to clash.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    largest_first
+        Large parts first, O(d / log d · n log n) questions; False: as children came, O(d · n log n).
+
+    Returns
+    -------
+    result
+        Generator of batches (1, 3); returns `Hierarchy`.
     """
     n, names = check_items(items)
     return _inserting(GrowingHierarchy(n), names, check_flag(largest_first, "largest_first"))

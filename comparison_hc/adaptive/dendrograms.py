@@ -11,11 +11,7 @@ import numpy as np
 from ..dendrogram import Dendrogram
 
 # %% ../../nbs/adaptive/30bw_dendrograms.ipynb #dendrogram-of
-def dendrogram_of(
-    tree,  # `GrowingTree`
-    names=None,  # names of the items
-    root=None,  # the vertex whose tree is wanted, over items 0..m−1; None: the root of item 0
-):  # `Dendrogram` whose heights are levels; equal trees give equal dendrograms
+def dendrogram_of(tree, names=None, root=None):
     "A growing tree as it is now."
     order = tree.below(root)
     inner = [v for v in order if v >= tree.n_items]

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.meetings import RangeMaximum, leaf_gaps
 from ..core.newick import quoted
 from ..core.validation import as_rng, check_integer, check_names, check_number, require
+from ..dendrogram import Dendrogram
 from ..oracles import HierarchyOracle, check_queries
 
 # %% ../../nbs/adaptive/34w_hierarchies.ipynb #973b873f
@@ -72,21 +72,29 @@ class Hierarchy:
     def _repr_mimebundle_(self, include=None, exclude=None):
         return self.to_dendrogram()._repr_mimebundle_(include, exclude)
 
-    def clusters(self):  # list of frozensets of items, one a vertex
+    def clusters(self):
         "The items below every vertex."
         below = [frozenset([item]) for item in range(self.n_items)]
         for row in self.children:
             below.append(frozenset().union(*(below[v] for v in row)))
         return below
 
-    def chart(
-        self,
-        **options,  # of `Dendrogram.chart`
-    ):  # `altair.LayerChart`
-        "The tree drawn by `Dendrogram.chart`: a vertex with many children is one line."
+    def chart(self, **options):
+        """The tree drawn by `Dendrogram.chart`: a vertex with many children is one line.
+
+        Parameters
+        ----------
+        **options
+            Of `Dendrogram.chart`.
+
+        Returns
+        -------
+        result
+            `altair.LayerChart`.
+        """
         return self.to_dendrogram().chart(**options)
 
-    def to_dendrogram(self):  # `Dendrogram` whose heights are levels
+    def to_dendrogram(self):
         "The binary tree to draw, and for SciPy: merges of one vertex have one height. Back: `from_dendrogram`."
         n = self.n_items
         node, level, count = list(range(n)), [0] * n, [1] * n
@@ -105,13 +113,20 @@ class Hierarchy:
         return Dendrogram.from_linkage(Z, names=self.names, height_kind="level")
 
     @classmethod
-    def from_dendrogram(
-        cls,
-        dendrogram,  # `Dendrogram`
-    ):  # `Hierarchy`
+    def from_dendrogram(cls, dendrogram):
         """The tree in which a merge and the merges inside it at the same height are one vertex.
 
         The objects of an initial cluster are children of one vertex too.
+
+        Parameters
+        ----------
+        dendrogram
+            `Dendrogram`.
+
+        Returns
+        -------
+        result
+            `Hierarchy`.
         """
         require(isinstance(dendrogram, Dendrogram), "dendrogram", "a Dendrogram", dendrogram)
         n, rows = dendrogram.n_objects, []
@@ -132,7 +147,7 @@ class Hierarchy:
             kids.append(members if is_open else [close(members)])
         return cls(tuple(rows), dendrogram.names)
 
-    def to_newick(self):  # one line of text, ending in ";"
+    def to_newick(self):
         "Newick without branch lengths; `from_newick` is the way back."
         n = self.n_items
         names = [quoted(name) for name in self.names] if self.names else [str(item) for item in range(n)]
@@ -149,22 +164,35 @@ class Hierarchy:
         return "".join(pieces) + ";"
 
     @classmethod
-    def from_newick(
-        cls,
-        text,  # Newick, ending in ";"
-        names=None,  # in the order of the items; None: order of appearance, or by number if they are "0".."n−1"
-    ):  # `Hierarchy`
-        "Any degree, from Newick text. With branch lengths, a vertex at its parent's height is contracted into it."
+    def from_newick(cls, text, names=None):
+        """Any degree, from Newick text. With branch lengths, a vertex at its parent's height is contracted into it.
+
+        Parameters
+        ----------
+        text
+            Newick, ending in ";".
+        names
+            In the order of the items; None: order of appearance, or by number if they are "0".."n−1".
+
+        Returns
+        -------
+        result
+            `Hierarchy`.
+        """
         return cls.from_dendrogram(Dendrogram.from_newick(text, names))
 
 # %% ../../nbs/adaptive/34w_hierarchies.ipynb #5ce710e0
 class OrdinalOracle(HierarchyOracle):
     'Answers "which two of these three?" in a tree of any degree: the position of the one left out, −1 for none.'
 
-    def __init__(
-        self,
-        hierarchy,  # `Hierarchy`, or a `Dendrogram` in which merges at one height are one vertex
-    ):
+    def __init__(self, hierarchy):
+        """…
+
+        Parameters
+        ----------
+        hierarchy
+            `Hierarchy`, or a `Dendrogram` in which merges at one height are one vertex.
+        """
         if isinstance(hierarchy, Dendrogram):
             hierarchy = Hierarchy.from_dendrogram(hierarchy)
         require(isinstance(hierarchy, Hierarchy), "hierarchy", "a Hierarchy or a Dendrogram", hierarchy)
@@ -186,21 +214,14 @@ class OrdinalOracle(HierarchyOracle):
 class GrowingHierarchy:
     "A tree of any degree that grows, with an item below every vertex. Item 0 is there from the start."
 
-    def __init__(
-        self,
-        n_items,  # how many items there will be
-    ):
+    def __init__(self, n_items):
         self.n_items = n_items
         self.parent = [-1] * n_items
         self.children = [[] for _ in range(n_items)]
         self.member = list(range(n_items))  # an item below every vertex
         self.root = 0
 
-    def above(
-        self,
-        v,  # a vertex
-        x,  # a new item
-    ):
+    def above(self, v, x):
         "A new vertex where v stands, with children v and x."
         u, up = len(self.parent), self.parent[v]
         self.parent.append(up)
@@ -212,20 +233,12 @@ class GrowingHierarchy:
         else:
             self.children[up][self.children[up].index(v)] = u
 
-    def child(
-        self,
-        v,  # an inner vertex
-        x,  # a new item
-    ):
+    def child(self, v, x):
         "One more child of v."
         self.children[v].append(x)
         self.parent[x] = v
 
-    def put(
-        self,
-        place,  # ("above" or "child", vertex)
-        x,  # a new item
-    ):
+    def put(self, place, x):
         "The item goes to its place."
         how, v = place
         if how == "above":
@@ -233,33 +246,28 @@ class GrowingHierarchy:
         else:
             self.child(v, x)
 
-    def order(self):  # list of vertices
+    def order(self):
         "All vertices in the tree, parents first."
         order = [self.root]
         for v in order:
             order += self.children[v]
         return order
 
-    def count_places(self):  # {vertex: number}
+    def count_places(self):
         "The places in the part below every vertex, the one above it included."
         count = {}
         for v in reversed(self.order()):
             count[v] = 1 + (v >= self.n_items) + sum(count[c] for c in self.children[v])
         return count
 
-    def hierarchy(
-        self,
-        names=None,  # names of the items
-    ):  # `Hierarchy`
+    def hierarchy(self, names=None):
         "The tree as a frozen value."
         inner = [v for v in reversed(self.order()) if v >= self.n_items]
         number = dict(zip([*range(self.n_items), *inner], range(self.n_items + len(inner))))
         return Hierarchy(tuple(tuple(number[c] for c in self.children[v]) for v in inner), names)
 
 # %% ../../nbs/adaptive/34w_hierarchies.ipynb #all-hierarchies-of-any-degree
-def all_hierarchies_of_any_degree(
-    n,  # number of items, at least 1
-):  # yields `Hierarchy`
+def all_hierarchies_of_any_degree(n):
     "Every rooted tree over n items whose inner vertices have at least two children, once."
     check_integer(n, "n")
     stack = [()]
@@ -277,11 +285,7 @@ def all_hierarchies_of_any_degree(
                 stack.append((*places, ("child", v)))
 
 
-def contracted(
-    dendrogram,  # `Dendrogram`
-    share,  # probability in [0, 1] that an inner edge is contracted, each independently
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Hierarchy`
+def contracted(dendrogram, share, rng):
     "A binary tree with some inner edges contracted."
     whole = Hierarchy.from_dendrogram(dendrogram)
     share = check_number(share, "share", 0, 1)

@@ -15,13 +15,22 @@ from .queries import GrowingTree
 from ..core.validation import require
 
 # %% ../../nbs/adaptive/31_insertion.ipynb #11de6347
-def insertion_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
-):  # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
+def insertion_clustering(items, tree=None):
     """InsertionClustering (A18, Algorithms 3 and 4): at most i log₂ i questions for the first i items, for every i.
 
     Raises `InputError` for bad items, and for the answer −1.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    tree
+        a new `GrowingTree(n)` to grow, for those who want to watch.
+
+    Returns
+    -------
+    result
+        Generator of batches (1, 3); returns `Dendrogram` whose heights are levels.
     """
     n, names = check_items(items)
     tree = GrowingTree(n) if tree is None else tree

@@ -30,12 +30,7 @@ from .rounds import marking_rounds, votes_per_pivot, walking_rounds
 from ..core.validation import check_flag
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #f67fff05
-def simulate_vertex_query(
-    order,  # `PreOrder` of at least three vertices
-    at,  # place of the vertex
-    x,  # the item
-    n_votes,  # k_p, odd
-):  # generator of batches (1, 3) and (n_votes, 3); returns HERE, LEFT, RIGHT or UP
+def simulate_vertex_query(order, at, x, n_votes):
     "SimulateVertexQuery (A18, Alg. 5). Without a strict majority, its “arbitrary response” is the most frequent one."
     parent = int(order.parent[at])
     if parent < 0:
@@ -51,14 +46,7 @@ def simulate_vertex_query(
     return HERE if 2 * votes[order.side(at)] > n_votes else UP
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #likely-vertices
-def likely_vertices(
-    order,  # `PreOrder` of at least three vertices
-    x,  # the item
-    p_correct,  # p, for vertex queries
-    n_votes,  # k_p
-    n_rounds,  # K
-    look=None,  # called after every round with the median, the response (None: marked) and how many answers allow each
-):  # generator of batches of questions; returns the marked places, ascending
+def likely_vertices(order, x, p_correct, n_votes, n_rounds, look=None):
     "The multiplicative-weights stage (A18, Lemma 5.4)."
     n_allowed = np.zeros(len(order))  # −∞ for what is marked
     for _ in range(n_rounds):
@@ -77,14 +65,7 @@ def likely_vertices(
     return np.flatnonzero(n_allowed == -np.inf)
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #tree-walk
-def tree_walk(
-    order,  # `PreOrder` of at least three vertices
-    x,  # the item
-    near,  # T[S] from `contracted_tree`: {place: [place reached from it by RIGHT, LEFT, UP, HERE]}
-    n_votes,  # k_p
-    n_rounds,  # as long as the walk lasts
-    look=None,  # called after every round with the vertex that was asked about, the response, and then q and c(q)
-):  # generator of batches of questions; returns a place
+def tree_walk(order, x, near, n_votes, n_rounds, look=None):
     "TreeWalk (A18, Algorithm 6). c belongs to the vertex q where the walk is; all other counters are 0."
     q, c = next(iter(near)), 0
     for _ in range(n_rounds):
@@ -101,13 +82,7 @@ def tree_walk(
     return q
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #robust-sibling
-def robust_sibling(
-    order,  # `PreOrder` of at least three vertices
-    x,  # the item
-    p_correct,  # p in (½, 1)
-    delta,  # δ, the probability with which the sibling may be missed
-    printed=False,  # A18's numbers of rounds, or those by exact tails
-):  # generator of batches of questions; returns a place
+def robust_sibling(order, x, p_correct, delta, printed=False):
     "A noisy search for x's sibling (A18, Lemma 5.2)."
     n_votes = votes_per_pivot(p_correct, printed)
     n_rounds = marking_rounds(len(order), p_correct, delta / 2, printed)
@@ -119,17 +94,30 @@ def robust_sibling(
     return (yield from tree_walk(order, x, near, n_votes, n_rounds))
 
 
-def robust_insertion_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    p_correct,  # p in [0.501, 1): every answer, also a repeated one, is right with at least this chance, independently
-    delta,  # δ in (0, 1): the tree is wrong with at most this probability
-    rng=0,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
-    printed=False,  # True: the numbers of rounds of A18's proofs; False: those by exact binomial tails
-    tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
-):  # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
+def robust_insertion_clustering(items, p_correct, delta, rng=0, printed=False, tree=None):
     """Robust insertion (A18, Theorem 5.1): O(n log n + n log(1/δ)) questions, whatever the wrong answers are.
 
     Raises `InputError` for bad arguments, and for the answer −1.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    p_correct
+        p in [0.501, 1): every answer, also a repeated one, is right with at least this chance, independently.
+    delta
+        δ in (0, 1): the tree is wrong with at most this probability.
+    rng
+        Int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot.
+    printed
+        True: the numbers of rounds of A18's proofs; False: those by exact binomial tails.
+    tree
+        a new `GrowingTree(n)` to grow, for those who want to watch.
+
+    Returns
+    -------
+    result
+        Generator of batches (m, 3); returns `Dendrogram` whose heights are levels.
     """
     names, p, share, tree = check_noise(items, p_correct, delta, tree)
     printed = check_flag(printed, "printed")

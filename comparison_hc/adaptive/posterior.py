@@ -20,11 +20,7 @@ from comparison_hc.adaptive.preorder import (
 from ..core.validation import check_flag
 
 # %% ../../nbs/adaptive/33a_posterior.ipynb #f2e89ce5
-def halving_pivot(
-    order,  # `PreOrder` of at least three vertices
-    weight,  # (N,) weights, the largest of them 1
-    top,  # a place of weight 1
-):  # place of a pivot
+def halving_pivot(order, weight, top):
     "The pivot whose heaviest part (left, right, neither) is lightest."
     others = weight.copy()
     others[top] = 0
@@ -44,13 +40,7 @@ def halving_pivot(
     return int(v[heaviest.argmin()])
 
 
-def bayesian_sibling(
-    order,  # `PreOrder` of at least three vertices
-    x,  # the item
-    factor,  # how many times an answer makes what it names heavier than what it does not, above 1
-    odds,  # stop when all others together have at most this share of the likeliest vertex's weight
-    look=None,  # called before every question and at the end with the (N,) weights, the largest of them 1
-):  # generator of batches (1, 3); returns a place
+def bayesian_sibling(order, x, factor, odds, look=None):
     "The search with a posterior (ours): ask the halving pivot until one vertex is nearly certain."
     n_named = np.zeros(len(order))
     while True:
@@ -67,15 +57,29 @@ def bayesian_sibling(
             n_named[at] += 1  # the pivot itself is in the part above
 
 # %% ../../nbs/adaptive/33a_posterior.ipynb #e3ecd97c
-def bayesian_insertion_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    p_correct,  # p in [0.501, 1): every answer, also a repeated one, is right with at least this chance, independently
-    delta,  # δ in (0, 1): the tree is wrong with at most this probability
-    rng=0,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
-    adversary=True,  # True: for every tree and any wrong answers; False: for uniform trees and random wrong answers
-    tree=None,  # a new `GrowingTree(n)` to grow, for those who want to watch
-):  # generator of batches (1, 3); returns `Dendrogram` whose heights are levels
-    "Insertion with a posterior over siblings (ours). Raises `InputError` for bad arguments, and for the answer −1."
+def bayesian_insertion_clustering(items, p_correct, delta, rng=0, adversary=True, tree=None):
+    """Insertion with a posterior over siblings (ours). Raises `InputError` for bad arguments, and for the answer −1.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    p_correct
+        p in [0.501, 1): every answer, also a repeated one, is right with at least this chance, independently.
+    delta
+        δ in (0, 1): the tree is wrong with at most this probability.
+    rng
+        Int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot.
+    adversary
+        True: for every tree and any wrong answers; False: for uniform trees and random wrong answers.
+    tree
+        a new `GrowingTree(n)` to grow, for those who want to watch.
+
+    Returns
+    -------
+    result
+        Generator of batches (1, 3); returns `Dendrogram` whose heights are levels.
+    """
     names, p, share, tree = check_noise(items, p_correct, delta, tree)
     adversary = check_flag(adversary, "adversary")
     factor = p / (1 - p) if adversary else 2 * p / (1 - p)

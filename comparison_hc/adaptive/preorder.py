@@ -22,11 +22,7 @@ class PreOrder:
     Place i stands for the vertex `vertex[i]`; what is below it stands at the places i + 1 … end[i] − 1.
     """
 
-    def __init__(
-        self,
-        tree,  # `GrowingTree` with item 0 and nothing else
-        rng,  # int seed or `numpy.random.Generator`; draws the items that stand for a side of a pivot
-    ):
+    def __init__(self, tree, rng):
         self.tree = tree
         self.rng = as_rng(rng)
         self.vertex = np.zeros(1, dtype=np.int64)
@@ -49,11 +45,7 @@ class PreOrder:
         self.parent[self.pivots + 1] = self.pivots
         self.parent[self.middle[self.pivots]] = self.pivots
 
-    def insert(
-        self,
-        at,  # place of the sibling
-        x,  # the new item
-    ):
+    def insert(self, at, x):
         "Splice x in."
         stop = int(self.end[at])
         place = np.arange(len(self))
@@ -63,12 +55,7 @@ class PreOrder:
         self.end = np.concatenate([end[:at], [stop + 2], end[at:stop], [stop + 2], end[stop:]])
         self._index()
 
-    def ask(
-        self,
-        at,  # place of the pivot
-        x,  # the item
-        n_votes,  # how often
-    ):  # generator of one batch (n_votes, 3); returns how often RIGHT, LEFT, UP were answered
+    def ask(self, at, x, n_votes):
         "The ordinal query for x with a pivot, several times."
         first = int(self.leaves_before[at + 1])
         middle = int(self.leaves_before[self.middle[at]])
@@ -80,27 +67,17 @@ class PreOrder:
         said = check_binary_answers(questions, answers.tolist())
         return [said.count(answer) for answer in (RIGHT, LEFT, UP)]
 
-    def side(
-        self,
-        at,  # a place that has a parent
-    ):  # LEFT or RIGHT
+    def side(self, at):
         "The direction from the parent to a place."
         return LEFT if at == self.parent[at] + 1 else RIGHT
 
 # %% ../../nbs/adaptive/33w_preorder.ipynb #most-said
-def most_often_said(
-    counts,  # how often RIGHT, LEFT, UP were answered
-):  # RIGHT, LEFT or UP
+def most_often_said(counts):
     "The most frequent answer, the first of them at a tie."
     return counts.index(max(counts))
 
 
-def reward(
-    order,  # `PreOrder`
-    n_allowed,  # (N,) changed
-    at,  # a place
-    response,  # HERE, LEFT, RIGHT or UP; UP is what is neither the place nor below it
-):
+def reward(order, n_allowed, at, response):
     "Count one more answer for what a response at a place allows."
     if response == HERE:
         n_allowed[at] += 1
@@ -113,10 +90,7 @@ def reward(
         n_allowed[order.end[at] :] += 1
 
 
-def relative_weights(
-    n_allowed,  # (N,) numbers of answers that allow a vertex, not all −∞, which is a weight of 0
-    factor,  # how many times an answer makes what it allows heavier than the rest, above 1
-):  # (N,) weights, the largest of them 1
+def relative_weights(n_allowed, factor):
     "Powers of the factor, by multiplications alone: the same bits, and the same ties, on every platform."
     behind = n_allowed.max() - n_allowed
     is_heavy = behind < np.inf
@@ -126,20 +100,14 @@ def relative_weights(
     return np.where(is_heavy, np.cumprod(power)[behind], 0.0)
 
 # %% ../../nbs/adaptive/33w_preorder.ipynb #weighted-median
-def weighted_median(
-    order,  # `PreOrder`
-    weight,  # (N,) weights ≥ 0, not all 0
-):  # a place
+def weighted_median(order, weight):
     "A vertex from which no direction holds more than half of the weight: it minimises the weighted sum of distances."
     total = np.concatenate([[0], np.cumsum(weight)])
     below = total[order.end] - total[:-1]
     return int(np.flatnonzero(2 * below > total[-1])[-1])
 
 # %% ../../nbs/adaptive/33w_preorder.ipynb #contracted-tree
-def contracted_tree(
-    order,  # `PreOrder`
-    marked,  # places S, at least one
-):  # {place: [place reached from it by RIGHT, LEFT, UP, HERE]}
+def contracted_tree(order, marked):
     "T[S]: what joins the marked places, unmarked ones of degree 2 contracted."
     marked = sorted(int(place) for place in marked)
     places = {*marked}
@@ -163,9 +131,7 @@ def contracted_tree(
     return near
 
 
-def diameter(
-    near,  # T[S] from `contracted_tree`
-):  # int
+def diameter(near):
     "The largest number of edges between two vertices: from anywhere to the farthest, and from there to the farthest."
     return _farthest(near, _farthest(near, next(iter(near)))[0])[1]
 
@@ -180,12 +146,7 @@ def _farthest(near, start):
     return queue[-1], away[queue[-1]]
 
 # %% ../../nbs/adaptive/33w_preorder.ipynb #check-noise
-def check_noise(
-    items,  # a number of items, or a sequence of different names
-    p_correct,  # probability that an answer is right
-    delta,  # probability with which the tree may be wrong
-    tree=None,  # a new `GrowingTree`, or None for one
-):  # (names, p, δ/n, tree)
+def check_noise(items, p_correct, delta, tree=None):
     "The arguments of a learner that survives noise. Raises `InputError`."
     n, names = check_items(items)
     p = check_number(p_correct, "p_correct", 0.5, 1, open_low=True, open_high=True)
@@ -198,11 +159,7 @@ def check_noise(
     return names, p, share, tree
 
 
-def inserting(
-    order,  # `PreOrder` with item 0 and nothing else
-    names,  # names of the items, or None
-    find,  # find(order, x): generator of batches of questions that returns the place of x's sibling
-):  # generator of batches of questions; returns `Dendrogram`
+def inserting(order, names, find):
     "Every item in turn, at the place that `find(order, x)` comes to."
     for x in range(1, order.tree.n_items):
         order.insert((yield from find(order, x)) if x > 1 else 0, x)

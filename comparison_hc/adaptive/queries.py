@@ -17,10 +17,14 @@ from ..core.validation import check_integer, require
 class GrowingTree:
     "A rooted binary tree, or several, that grow by `splice`. Vertices 0..n−1 are the items, later ones inner vertices."
 
-    def __init__(
-        self,
-        n_items,  # how many items there will be, from 1 to MOST_ITEMS
-    ):
+    def __init__(self, n_items):
+        """…
+
+        Parameters
+        ----------
+        n_items
+            How many items there will be, from 1 to MOST_ITEMS.
+        """
         n = check_integer(n_items, "n_items", 1, MOST_ITEMS)
         self.n_items = n
         self.n_vertices = n  # inner vertices are numbered n, n + 1, … in the order in which they are made
@@ -32,12 +36,21 @@ class GrowingTree:
     def __repr__(self):
         return f"GrowingTree({self.n_items} items, {self.n_vertices - self.n_items} inner vertices)"
 
-    def splice(
-        self,
-        v,  # a vertex
-        w,  # the root of another tree: a new item, or a vertex without parent
-    ):  # the new vertex
-        "Put a new vertex where v stands, with children v and w. Raises `InputError`."
+    def splice(self, v, w):
+        """Put a new vertex where v stands, with children v and w. Raises `InputError`.
+
+        Parameters
+        ----------
+        v
+            a vertex.
+        w
+            The root of another tree: a new item, or a vertex without parent.
+
+        Returns
+        -------
+        result
+            The new vertex.
+        """
         v = check_integer(v, "v", 0, self.n_vertices - 1)
         w = check_integer(w, "w", 0, self.n_vertices - 1)
         is_free = v != w and self.parent[w] < 0 and self.n_vertices < len(self.parent)
@@ -55,28 +68,53 @@ class GrowingTree:
             side[up] = u
         return u
 
-    def question(
-        self,
-        v,  # an inner vertex, the pivot
-        x,  # an item that is not below v
-    ):  # (x_L, x_R, x)
-        "The query for x with pivot v (A18, Prop. 2.4). Left out: 0, x belongs right; 1, left; 2, elsewhere."
+    def question(self, v, x):
+        """The query for x with pivot v (A18, Prop. 2.4). Left out: 0, x belongs right; 1, left; 2, elsewhere.
+
+        Parameters
+        ----------
+        v
+            An inner vertex, the pivot.
+        x
+            An item that is not below v.
+
+        Returns
+        -------
+        result
+            (x_L, x_R, x).
+        """
         return self.member[self.left[v]], self.member[self.right[v]], x
 
-    def root(
-        self,
-        v=0,  # a vertex
-    ):  # the root above it
-        "The way up."
+    def root(self, v=0):
+        """The way up.
+
+        Parameters
+        ----------
+        v
+            a vertex.
+
+        Returns
+        -------
+        result
+            The root above it.
+        """
         while self.parent[v] >= 0:
             v = self.parent[v]
         return v
 
-    def below(
-        self,
-        v=None,  # a vertex; None: the root of item 0
-    ):  # list of vertices, every one before those below it
-        "A vertex and all vertices below it."
+    def below(self, v=None):
+        """A vertex and all vertices below it.
+
+        Parameters
+        ----------
+        v
+            a vertex; None: the root of item 0.
+
+        Returns
+        -------
+        result
+            List of vertices, every one before those below it.
+        """
         order = []
         stack = [self.root() if v is None else v]
         while stack:
@@ -86,10 +124,19 @@ class GrowingTree:
                 stack += (self.right[v], self.left[v])
         return order
 
-    def dendrogram(
-        self,
-        names=None,  # names of the items
-        root=None,  # the vertex whose tree is wanted, over items 0..m−1; None: the root of item 0
-    ):  # `Dendrogram` whose heights are levels; equal trees give equal dendrograms
-        "The tree as it is now."
+    def dendrogram(self, names=None, root=None):
+        """The tree as it is now.
+
+        Parameters
+        ----------
+        names
+            Names of the items.
+        root
+            The vertex whose tree is wanted, over items 0..m−1; None: the root of item 0.
+
+        Returns
+        -------
+        result
+            `Dendrogram` whose heights are levels; equal trees give equal dendrograms.
+        """
         return dendrogram_of(self, names, root)

@@ -14,14 +14,24 @@ from ..core.validation import as_rng, require
 from ..oracles import HierarchyOracle
 
 # %% ../../nbs/adaptive/32_quick.ipynb #quick-clustering
-def quick_clustering(
-    items,  # number of items n ≥ 2, or a sequence of n different names
-    rng,  # int seed or `numpy.random.Generator`, for the draws
-    merge="search",  # how Merge finds the place: "search" (footnote 7: few batches) or "walk" (Algorithm 2 as printed)
-):  # generator of batches (m, 3); returns `Dendrogram` whose heights are levels
+def quick_clustering(items, rng, merge="search"):
     """QuickClustering with Merge (A18, Algorithms 1 and 2): O(n log n) questions on average.
 
     Raises `InputError` for bad items and for the answer −1, `Contradiction` where answers are seen to clash.
+
+    Parameters
+    ----------
+    items
+        Number of items n ≥ 2, or a sequence of n different names.
+    rng
+        Int seed or `numpy.random.Generator`, for the draws.
+    merge
+        How Merge finds the place: "search" (footnote 7: few batches) or "walk" (Algorithm 2 as printed).
+
+    Returns
+    -------
+    result
+        Generator of batches (m, 3); returns `Dendrogram` whose heights are levels.
     """
     n, names = check_items(items)
     require(isinstance(merge, str) and merge in ("search", "walk"), "merge", "'search' or 'walk'", merge)

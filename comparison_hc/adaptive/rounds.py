@@ -12,21 +12,14 @@ from math import ceil, floor, log, log2, sqrt
 from ..core.validation import check_integer, check_number
 
 
-def binomial_tail(
-    most,  # a number
-    k,  # number of trials
-    p,  # probability of success
-):  # float
+def binomial_tail(most, k, p):
     "P(at most `most` successes in k trials)."
     from scipy.special import bdtr
 
     return 0.0 if most < 0 else float(bdtr(min(floor(most + 1e-9), k), k, p))  # rounding must not make it smaller
 
 
-def number_that_suffices(
-    suffices,  # says of a number whether it suffices
-    high,  # a number that does
-):  # int up to `high`
+def number_that_suffices(suffices, high):
     "By bisection; the smallest one, if all larger ones suffice too."
     low = 0
     while high - low > 1:
@@ -48,10 +41,7 @@ def _check_p(p_correct):
 
 # %% ../../nbs/adaptive/33aw_rounds.ipynb #votes-per-pivot
 @lru_cache(4096)
-def votes_per_pivot(
-    p_correct,  # p in (½, 1)
-    printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):  # odd int
+def votes_per_pivot(p_correct, printed=False):
     "k_p: a strict majority of so many answers is right with probability at least √p (A18, Lemma 5.3)."
     p = _check_p(p_correct)
     wrong = (1 - p) / (1 + sqrt(p))  # 1 − √p, without cancellation
@@ -63,12 +53,7 @@ def votes_per_pivot(
 
 # %% ../../nbs/adaptive/33aw_rounds.ipynb #marking-rounds
 @lru_cache(4096)
-def marking_rounds(
-    n_vertices,  # N, at least 3
-    p_correct,  # p in (½, 1)
-    delta,  # δ, the probability with which the sibling may stay unmarked
-    printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):  # int
+def marking_rounds(n_vertices, p_correct, delta, printed=False):
     "K for the multiplicative-weights stage (A18, Lemma 5.4; λ = gap / (2 odds))."
     check_integer(n_vertices, "n_vertices", 3)
     _check_chance(delta, "delta")
@@ -89,12 +74,7 @@ def marking_rounds(
 
 # %% ../../nbs/adaptive/33aw_rounds.ipynb #walking-rounds
 @lru_cache(4096)
-def walking_rounds(
-    D,  # diameter of T[S]
-    p_correct,  # p in (½, 1)
-    delta,  # δ, the probability with which the walk may end elsewhere
-    printed=False,  # by Hoeffding's inequality as in A18, or by the exact tail
-):  # int
+def walking_rounds(D, p_correct, delta, printed=False):
     "How long TreeWalk lasts (A18, Algorithm 6, line 3)."
     check_integer(D, "D", 0)
     p = _check_p(p_correct)

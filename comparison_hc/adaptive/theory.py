@@ -17,16 +17,12 @@ from ..checks import check, compare_rows
 from ..oracles import HierarchyOracle
 
 # %% ../../nbs/adaptive/36_theory.ipynb #95d951c9
-def items_of(
-    cluster,  # a set of items, as bits of a whole number
-):  # list of items, in order
+def items_of(cluster):
     "The items of a set."
     return [i for i in range(cluster.bit_length()) if cluster >> i & 1]
 
 
-def subsets(
-    cluster,  # a set of items, as bits
-):  # generator of sets
+def subsets(cluster):
     "Every subset of a set, the set itself first and the empty one last."
     part = cluster
     while part:
@@ -36,9 +32,7 @@ def subsets(
 
 
 @cache
-def families(
-    items,  # a set of items, as bits
-):  # tuple of frozensets of clusters
+def families(items):
     "Every binary hierarchy over these items: any way to part them in two, and any hierarchy of both parts."
     if items & (items - 1) == 0:
         return (frozenset([items]),)
@@ -51,10 +45,7 @@ def families(
     return tuple(found)
 
 
-def left_out(
-    family,  # clusters, as bits
-    triple,  # three items
-):  # 0, 1 or 2
+def left_out(family, triple):
     "The answer: the position of the item that some cluster with the other two leaves out (A18, section 2.2)."
     for position, odd in enumerate(triple):
         two = sum(1 << i for i in triple) ^ 1 << odd
@@ -62,10 +53,7 @@ def left_out(
             return position
 
 # %% ../../nbs/adaptive/36_theory.ipynb #6c3d42b8
-def answer_table(
-    n,  # number of items, at least 3
-    trees,  # hierarchies over 0..n−1
-):  # (trees, C(n, 3)) answers, triplets in lexicographic order
+def answer_table(n, trees):
     "The answers of every hierarchy to all triplets."
     triples = list(combinations(range(n), 3))
     return np.array([[left_out(family, triple) for triple in triples] for family in trees], dtype=np.int8)
@@ -96,9 +84,7 @@ def all_answers_tell_the_tree(quick=True):
     return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/adaptive/36_theory.ipynb #14e5bf37
-def log3_hierarchies(
-    n,  # number of items, at least 2; or an array
-):  # log₃ (2n − 3)!!
+def log3_hierarchies(n):
     "How many questions with three answers are needed at least."
     from scipy.special import gammaln
 

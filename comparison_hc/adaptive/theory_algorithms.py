@@ -13,18 +13,12 @@ import numpy as np
 from ..checks import check, compare_rows
 
 # %% ../../nbs/adaptive/36b_theory_algorithms.ipynb #fbc2e44d
-def too_large(
-    n,  # items
-    a,  # leaves below one child of v̄
-    b,  # leaves below the other
-):  # bool
+def too_large(n, a, b):
     "Whether a part has more than 15/16 of the items (A18, Algorithm 1, line 10)."
     return 16 * np.maximum(np.maximum(a, b), n - a - b) > 15 * n
 
 
-def worst_failure(
-    n,  # items, at least 2
-):  # probability
+def worst_failure(n):
     "The largest probability of a bad split that any tree of n items has. O(n²)."
     most = np.zeros(n + 1)  # bad pairs inside a cluster of each size: its own split and those of its parts
     for size in range(2, n + 1):
@@ -36,9 +30,7 @@ def worst_failure(
 QUICK_CONSTANT = (128 / 3 + 1) / log2(16 / 15)  # of n log₂ n, from the proof
 
 # %% ../../nbs/adaptive/36b_theory_algorithms.ipynb #121254ea
-def links_of_the_sum(
-    n,  # largest number of items, at least 3
-):  # (4, n − 1) floats, for 2 … n items
+def links_of_the_sum(n):
     "The four sides of the printed chain; logarithms of factorials by the gamma function."
     i = np.arange(2, n + 1)
     sums = np.cumsum(np.where(i > 2, np.log2(2 * i - 3), 0))

@@ -21,10 +21,7 @@ from ..core.validation import as_rng
 from ..oracles import Counting, run
 
 # %% ../../nbs/adaptive/36bw_theory_degree.ipynb #degree-star
-def star(
-    n,  # number of items
-    pair,  # two of them
-):  # `Hierarchy`
+def star(n, pair):
     "All items at the root, but two in a cluster of their own."
     return Hierarchy((tuple(pair), (*(i for i in range(n) if i not in pair), n)))
 
@@ -32,16 +29,12 @@ def star(
 BASES = {7: [(0, 1, 3)], 13: [(0, 1, 4), (0, 2, 7)]}  # moved round, they meet every pair of n items exactly once
 
 
-def blocks(
-    n,  # a key of `BASES`
-):  # list of triples
+def blocks(n):
     "A Steiner system: n(n − 1)/6 questions that meet three new pairs each."
     return [tuple((i + shift) % n for i in base) for base in BASES[n] for shift in range(n)]
 
 
-def asked_by_blocks(
-    n,  # a key of `BASES`
-):  # list of numbers, one for every hidden pair
+def asked_by_blocks(n):
     "How many blocks are asked about until an answer is not “none”."
     counts = []
     for pair in combinations(range(n), 2):
@@ -50,9 +43,7 @@ def asked_by_blocks(
     return counts
 
 
-def fewest_questions(
-    M,  # number of pairs
-):  # (M,) numbers, the j-th for the pair that is met as the j-th; the last one need not be met
+def fewest_questions(M):
     "What any algorithm needs."
     return np.r_[np.ceil(np.arange(1, M) / 3), ceil((M - 1) / 3)]
 
@@ -91,11 +82,7 @@ def the_star_needs_n_squared(quick=True):
     return compare_rows(rows, "n what left relation right", tol=1e-12)
 
 # %% ../../nbs/adaptive/36bw_theory_degree.ipynb #degree-bounds
-def row_of_stars(
-    n_stars,  # inner vertices
-    leaves,  # leaves of each
-    rng,  # `numpy.random.Generator`, for the names
-):  # `Hierarchy`
+def row_of_stars(n_stars, leaves, rng):
     "A tree whose inner vertices hang in one row, each with some leaves."
     items = rng.permutation(n_stars * leaves + 1).tolist()
     rows, top = [], items.pop()

@@ -24,10 +24,7 @@ from ..core.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
 # %% ../../nbs/adaptive/36bw_theory_insertion.ipynb #insertion-costs
-def insertion_costs(
-    tree,  # `GrowingTree`
-    ties=True,  # follow every best pivot; False: the first one
-):  # ({vertex: most questions until it is the only candidate}, {|S|: largest |S| after a question})
+def insertion_costs(tree, ties=True):
     "Algorithm 4 as printed, for every sibling there may be."
     vertices = tree.below()
     below = {}
@@ -53,9 +50,7 @@ def insertion_costs(
     return cost, shrinks
 
 # %% ../../nbs/adaptive/36bw_theory_insertion.ipynb #insertion-halves
-def largest_part(
-    tree,  # `GrowingTree`
-):  # int
+def largest_part(tree):
     "The most candidates that are left after the package's first question, of all vertices."
     count = [1] * (2 * tree.n_items - 1)
     vertices = tree.below()
@@ -117,9 +112,7 @@ def finding_the_sibling_halves(quick=True, rng=0):
     return compare_rows(rows, "m trees what left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/adaptive/36bw_theory_insertion.ipynb #insertion-histories
-def worst_totals(
-    n,  # number of items, at least 2
-):  # {shape: most questions of Algorithm 3 with any order of the items and any choice between best pivots}
+def worst_totals(n):
     "The largest total that leads to every shape of n leaves."
     totals = {((), ()): 0}
     for m in range(2, n):
@@ -157,11 +150,7 @@ def insertion_needs_n_log_n(quick=True):
 class CountingByItem:
     "An oracle that counts the questions about every item, the third of each question."
 
-    def __init__(
-        self,
-        oracle,  # anything that answers questions
-        n,  # number of items
-    ):
+    def __init__(self, oracle, n):
         self.oracle = oracle
         self.asked = np.zeros(n)
 
@@ -195,9 +184,7 @@ def insertion_runs_within_the_bound(quick=True, rng=0):
     return compare_rows(rows, "n shape order what left relation right", random=random)
 
 # %% ../../nbs/adaptive/36bw_theory_insertion.ipynb #insertion-small
-def exact_algorithms(
-    n,  # number of items
-):  # {name: (algorithm, most questions or None)}
+def exact_algorithms(n):
     "Algorithms that never err, ready to run."
     return {
         "insertion": (insertion_clustering(n), n * log2(n)),

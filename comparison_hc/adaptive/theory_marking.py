@@ -31,11 +31,7 @@ from ..core.validation import as_rng
 from ..oracles import Noisy
 
 # %% ../../nbs/adaptive/36aw_theory_marking.ipynb #vertex-queries
-def kind_of(
-    order,  # `PreOrder`
-    at,  # a place
-    sibling,  # the place of the sibling
-):  # text
+def kind_of(order, at, sibling):
     "What sort of case a vertex query is."
     if at == 0:
         return "root"
@@ -53,12 +49,7 @@ def kind_of(
     "Monte Carlo",
     confidence=0.999,
 )
-def vertex_queries_are_right(
-    quick=True,
-    confidence=0.999,
-    n_votes=None,  # odd number of answers whose majority counts; None: k_p
-    rng=0,
-):
+def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
     "Failures at random places by kind, adversary and p; with `n_votes` in the place of k_p if given."
     seed = rng
     rng = as_rng(rng)
@@ -83,11 +74,7 @@ def vertex_queries_are_right(
     return compare_rows(sides, "p wrong_answers kind failed tried left relation right", random=random)
 
 # %% ../../nbs/adaptive/36aw_theory_marking.ipynb #marking-numbers
-def needed_answers(
-    k,  # rounds
-    N,  # vertices
-    p,  # p in (½, 1)
-):  # int up to k + 1, which says that no number is enough
+def needed_answers(k, N, p):
     "The fewest right answers of k that leave the sibling more than 2⁻ᵏ of the start, by trying (A18, Lemma 5.4)."
     for enough in range(k + 1):
         if enough * log2(p) + (k - enough) * log2(1 - p) - log2(N) > -k:
@@ -131,14 +118,7 @@ def rounds_mark_the_sibling(quick=True):
     return compare_rows(rows, "p N delta K what left relation right", tol=1e-12)
 
 # %% ../../nbs/adaptive/36aw_theory_marking.ipynb #marking-run
-def marking_run(
-    order,  # `PreOrder`
-    oracle,  # anything that answers
-    sibling,  # the place of the sibling
-    p,  # probability of a right answer
-    delta,  # δ
-    x,  # the item
-):  # (marked places, by what factor every round changed the total weight, how far the sibling's was from step 2)
+def marking_run(order, oracle, sibling, p, delta, x):
     "The first stage, watched."
     totals = [log2(len(order))]
     asked, off = [], []

@@ -14,11 +14,7 @@ from .rounds import marking_rounds, votes_per_pivot, walking_rounds
 from ..checks import check, compare_rows
 
 # %% ../../nbs/adaptive/36a_theory_noisy.ipynb #047911a1
-def chance_of_more(
-    c,  # a number
-    k,  # number of trials
-    p,  # probability of success, a decimal fraction
-):  # float
+def chance_of_more(c, k, p):
     "P(more than c of k trials succeed), summed as fractions."
     p = Fraction(p).limit_denominator(10**6)
     right, whole = p.numerator, p.denominator
@@ -52,41 +48,24 @@ def majorities_are_right(quick=True):
     return compare_rows(rows, "p k what left relation right", tol=1e-13)
 
 
-def hoeffding_majority(
-    k,  # number of answers
-    p,  # probability of a right one
-):  # number, at most the probability
+def hoeffding_majority(k, p):
     "q(k) of A18, the bound for a majority of right answers."
     return 1 - exp(-k * (2 * p - 1) ** 2 / 2)
 
 # %% ../../nbs/adaptive/36a_theory_noisy.ipynb #12e429ba
-def search_bound(
-    m,  # items in the tree, at least 2
-    p,  # p in (½, 1)
-    delta,  # δ, for this search
-    printed,  # the printed numbers of rounds, or those by exact tails
-):  # (vertex queries, ordinal queries), the most that the search for one sibling can ask
+def search_bound(m, p, delta, printed):
     "K rounds of the first stage and the walk's on at most as many vertices; every vertex query is 2 k_p questions."
     K = marking_rounds(2 * m - 1, p, delta / 2, printed)
     rounds = K + walking_rounds(min(K, 2 * m - 1) - 1, p, delta / 2, printed)
     return rounds, 2 * votes_per_pivot(p, printed) * rounds
 
 
-def question_bound(
-    n,  # number of items
-    p,  # p in (½, 1)
-    delta,  # δ
-    printed,  # the printed numbers of rounds, or those by exact tails
-):  # int
+def question_bound(n, p, delta, printed):
     "The most questions that robust insertion can ask: n − 2 searches with δ/n each."
     return sum(search_bound(m, p, delta / n, printed)[1] for m in range(2, n))
 
 
-def closed_search_bound(
-    m,  # items in the tree
-    p,  # p in (½, 1)
-    delta,  # δ, for this search
-):  # float
+def closed_search_bound(m, p, delta):
     "The printed numbers for one search, without maxima and rounding: linear in log₂ m and log₂(1/δ)."
     H = -p * log2(p) - (1 - p) * log2(1 - p)
     lam = (1 - H) / (2 * log2(p / (1 - p)))
@@ -95,11 +74,7 @@ def closed_search_bound(
     return 2 * votes_per_pivot(p, True) * (K + walk)
 
 
-def closed_form_bound(
-    n,  # number of items
-    p,  # p in (½, 1)
-    delta,  # δ
-):  # float
+def closed_form_bound(n, p, delta):
     "The printed numbers of rounds, with A = log₂ n + log₂(1/δ) + 1 for all logarithms, times n."
     A = log2(n) + log2(1 / delta) + 1
     H = -p * log2(p) - (1 - p) * log2(1 - p)

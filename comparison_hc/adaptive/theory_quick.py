@@ -24,9 +24,7 @@ from ..core.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
 # %% ../../nbs/adaptive/36bw_theory_quick.ipynb #quick-bad
-def bad_pairs_asked(
-    dendrogram,  # `Dendrogram`
-):  # int
+def bad_pairs_asked(dendrogram):
     "The number of bad pairs of one tree, by asking what Algorithm 1 asks, for every pair."
     n = dendrogram.n_leaves
     oracle = HierarchyOracle(dendrogram)
@@ -38,9 +36,7 @@ def bad_pairs_asked(
     return int(bad)
 
 
-def bad_pairs_of_all_shapes(
-    n,  # number of leaves
-):  # array of numbers
+def bad_pairs_of_all_shapes(n):
     "The number of bad pairs of every shape of n leaves (shapes with equal halves are there twice)."
     bad = [None, np.zeros(1)]
     for size in range(2, n + 1):
@@ -51,9 +47,7 @@ def bad_pairs_of_all_shapes(
     return bad[n]
 
 
-def bad_pairs_met(
-    dendrogram,  # `Dendrogram`
-):  # int
+def bad_pairs_met(dendrogram):
     "The number of bad pairs of one tree, from the pairs that meet at every inner vertex."
     n = dendrogram.n_leaves
     size = [1] * n
@@ -90,9 +84,7 @@ def splits_are_good_often_enough(quick=True, rng=0):
     return compare_rows(rows, "n what left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/adaptive/36bw_theory_quick.ipynb #quick-two
-def two_clusters(
-    shape,  # as in `shapes`
-):  # (|C₂|, |C₁|); 0 in the place of the first if there is no such cluster
+def two_clusters(shape):
     "Going to the larger child until n/2, and on until n/8, leaves are left (A18, proof of Lemma 3.1)."
     n = n_leaves(shape)
     C1 = None
@@ -140,9 +132,7 @@ def two_clusters_exist(quick=True):
 
 # %% ../../nbs/adaptive/36bw_theory_quick.ipynb #quick-mean
 @cache
-def splits(
-    shape,  # as in `shapes`
-):  # tuple of (number of pairs, shape of A, of B, of C or None, questions of Merge's walk)
+def splits(shape):
     "What a draw of two leaves can lead to, one row for every inner vertex as v̄ (A18, Algorithms 1 and 2)."
     if not shape:
         return ()
@@ -157,9 +147,7 @@ def splits(
 
 
 @cache
-def expected_questions(
-    shape,  # as in `shapes`
-):  # float
+def expected_questions(shape):
     "The exact mean number of questions of QuickClustering with Merge's walk (A18, Algorithms 1 and 2)."
     n = n_leaves(shape)
     if n <= 2:
@@ -173,9 +161,7 @@ def expected_questions(
     return (n - 2) * comb(n, 2) / weight + later / weight
 
 # %% ../../nbs/adaptive/36bw_theory_quick.ipynb #quick-bound
-def caterpillar_means(
-    n,  # number of leaves, at least 2
-):  # (n + 1,) floats
+def caterpillar_means(n):
     "The same for caterpillars of up to n leaves, whose parts are a leaf and two caterpillars. O(n²)."
     means = np.zeros(n + 1)
     for leaves in range(3, n + 1):
@@ -214,11 +200,7 @@ def quick_needs_n_log_n(quick=True):
     return compare_rows(rows, "n what left relation right tol")
 
 # %% ../../nbs/adaptive/36bw_theory_quick.ipynb #quick-runs
-def questions_of_runs(
-    truth,  # `Dendrogram`
-    runs,  # how many
-    rng,  # `numpy.random.Generator`
-):  # (list of int, number of wrong trees)
+def questions_of_runs(truth, runs, rng):
     "Numbers of questions of independent runs of QuickClustering."
     counts, wrong = [], 0
     for _ in range(runs):
@@ -228,11 +210,7 @@ def questions_of_runs(
     return counts, wrong
 
 
-def largest_parts(
-    truth,  # `Dendrogram`
-    runs,  # how many
-    rng,  # `numpy.random.Generator`
-):  # (largest share of an accepted part in its whole, number of items whose questions were in vain)
+def largest_parts(truth, runs, rng):
     "The splits that Algorithm 1 accepts."
     share, vain = 0.0, 0
     for _ in range(runs):

@@ -19,12 +19,7 @@ from ..oracles import HierarchyOracle
 class TabledAnswers:
     "The answers of a small tree, looked up; wrong ones, about the same three items, leave out the same item."
 
-    def __init__(
-        self,
-        truth,  # `Dendrogram` of n items
-        p=1.0,  # probability of a right answer
-        rng=None,  # `numpy.random.Generator`, for p < 1
-    ):
+    def __init__(self, truth, p=1.0, rng=None):
         n = truth.n_leaves
         self.truth, self.p, self.rng = truth, p, rng
         i, j, k = triples = np.indices((n, n, n)).reshape(3, -1)
@@ -36,11 +31,7 @@ class TabledAnswers:
         self.wrong = np.where(triples[one, column] < triples[two, column], one, two).astype(np.int8)
         self.steps = np.array([n * n, n, 1])
 
-    def noisy(
-        self,
-        p,  # probability of a right answer
-        rng,  # `numpy.random.Generator`
-    ):  # `TabledAnswers`
+    def noisy(self, p, rng):
         "The same tree, with wrong answers."
         other = object.__new__(TabledAnswers)
         other.__dict__.update(self.__dict__, p=p, rng=rng)
@@ -56,21 +47,14 @@ class TabledAnswers:
 class Arbitrary:
     "Answers that have nothing to do with any tree."
 
-    def __init__(
-        self,
-        rng,  # `numpy.random.Generator`
-    ):
+    def __init__(self, rng):
         self.rng = rng
 
     def __call__(self, questions):
         return self.rng.integers(3, size=len(questions))
 
 # %% ../../nbs/adaptive/36aw_theory_searches.ipynb #searches-half-grown
-def half_grown(
-    n,  # number of items
-    shape,  # as in `random_hierarchy`
-    rng,  # `numpy.random.Generator`
-):  # (`PreOrder` of n − 1 items, `TabledAnswers` without noise, the place of item n − 1's sibling)
+def half_grown(n, shape, rng):
     "A search to be made."
     oracle = TabledAnswers(random_hierarchy(n, shape, rng))
     order = PreOrder(GrowingTree(n), rng)
@@ -79,9 +63,7 @@ def half_grown(
     return order, oracle, place_of(order, n - 1, oracle)
 
 
-def order_of(
-    shape,  # as in `shapes`
-):  # `PreOrder` of a whole tree of this shape; items 0 … n − 1 are its leaves in some order, and item n is to come
+def order_of(shape):
     "A tree of a given shape, in which a search can be made."
     truth = grown(shape).dendrogram()
     oracle = TabledAnswers(truth)
@@ -91,11 +73,7 @@ def order_of(
     return order
 
 
-def place_of(
-    order,  # `PreOrder`
-    x,  # an item that is not in it
-    oracle,  # answers without noise
-):  # place
+def place_of(order, x, oracle):
     "The place of x's sibling, by walking down from the root with the first leaf of every side."
     at = 0
     while order.end[at] > at + 1:
@@ -108,10 +86,7 @@ def place_of(
     return at
 
 
-def responses(
-    order,  # `PreOrder`
-    at,  # a place
-):  # (N,) of HERE, LEFT, RIGHT, UP
+def responses(order, at):
     "What a vertex query at a place should say, for every place that the sibling may have."
     said = np.full(len(order), UP)
     said[at] = HERE
@@ -120,19 +95,12 @@ def responses(
     return said
 
 
-def right_response(
-    order,  # `PreOrder`
-    at,  # a place
-    sibling,  # the place of the sibling
-):  # HERE, LEFT, RIGHT or UP
+def right_response(order, at, sibling):
     "What a vertex query should say."
     return int(responses(order, at)[sibling])
 
 
-def possible_responses(
-    order,  # `PreOrder`
-    at,  # a place
-):  # list of HERE, LEFT, RIGHT, UP
+def possible_responses(order, at):
     "What a vertex query can say at all: a leaf has nothing below it, and the root nothing above."
     inner = [RIGHT, LEFT] if order.end[at] > at + 1 else []
     return [HERE, *inner, UP] if at > 0 else [HERE, *inner]
@@ -141,12 +109,7 @@ def possible_responses(
 class VertexAnswers:
     "Answers batches of ordinal queries so that every vertex query gets the response that `respond(at)` chooses."
 
-    def __init__(
-        self,
-        order,  # `PreOrder`
-        respond,  # respond(at): HERE, LEFT, RIGHT or UP, one of the possible responses at the place
-        at,  # the place that is asked about first
-    ):
+    def __init__(self, order, respond, at):
         self.order, self.respond, self.at = order, respond, at
         self.response = None  # to the vertex query that is going on
 
@@ -165,10 +128,7 @@ class VertexAnswers:
         self.response = None if ends else response
         return np.full(len(questions), answer)
 
-    def watch_marking(
-        self,
-        factor,  # how many times heavier an answer makes what it allows, above 1
-    ):  # `look` for `likely_vertices`
+    def watch_marking(self, factor):
         "For `likely_vertices` with this factor between weights: the next vertex is their median."
 
         def look(q, response, n_allowed):
@@ -177,24 +137,12 @@ class VertexAnswers:
 
         return look
 
-    def watch_walk(
-        self,
-        asked,  # place that was asked about; not used
-        response,  # place to which the answer leads; not used
-        q,  # place where the walk is now
-        c,  # its counter; not used
-    ):
+    def watch_walk(self, asked, response, q, c):
         "For `tree_walk`: the next vertex is where the walk is."
         self.at = q
 
 
-def right_or(
-    order,  # `PreOrder`
-    sibling,  # the place of the sibling
-    p,  # probability of a right response
-    rng,  # `numpy.random.Generator`
-    wrong,  # wrong(at, right response): another possible response
-):  # function of a place: the response
+def right_or(order, sibling, p, rng, wrong):
     "A person who answers vertex queries."
 
     def respond(at):
@@ -204,10 +152,7 @@ def right_or(
     return respond
 
 
-def towards(
-    order,  # `PreOrder`
-    decoy,  # a place
-):  # function of a place and the right response: a wrong one
+def towards(order, decoy):
     "An adversary whose wrong responses lead to one place, where they differ from the right ones; else the first wrong."
 
     def wrong(at, right):
@@ -217,10 +162,7 @@ def towards(
     return wrong
 
 
-def driven(
-    search,  # generator of batches of questions
-    oracle,  # callable: questions -> answers
-):  # what the generator returns
+def driven(search, oracle):
     "`run` without a look at what is asked and answered, for thousands of searches."
     answers = None
     while True:

@@ -12,9 +12,7 @@ from .queries import GrowingTree
 
 # %% ../../nbs/adaptive/36bw_theory_shapes.ipynb #shapes
 @cache
-def shapes(
-    n,  # number of leaves, at least 1
-):  # tuple of nested pairs
+def shapes(n):
     "Every shape of a binary tree, once: the smaller half first, equal halves in order."
     if n == 1:
         return ((),)
@@ -27,24 +25,17 @@ def shapes(
 
 
 @cache
-def n_leaves(
-    shape,  # as in `shapes`
-):  # int
+def n_leaves(shape):
     "The number of leaves."
     return n_leaves(shape[0]) + n_leaves(shape[1]) if shape else 1
 
 
-def ordered(
-    a,  # a shape
-    b,  # another
-):  # the shape with a and b below it, as in `shapes`
+def ordered(a, b):
     "Two shapes joined, the smaller first."
     return (a, b) if (n_leaves(a), a) <= (n_leaves(b), b) else (b, a)
 
 
-def caterpillar(
-    n,  # number of leaves
-):  # shape
+def caterpillar(n):
     "The shape with one leaf at every level."
     shape = ()
     for _ in range(n - 1):
@@ -52,10 +43,7 @@ def caterpillar(
     return shape
 
 # %% ../../nbs/adaptive/36bw_theory_shapes.ipynb #grown
-def grown(
-    shape,  # as in `shapes`
-    room=0,  # items that may be added later
-):  # `GrowingTree` over the leaves, from left to right; its last `room` items are not in the tree
+def grown(shape, room=0):
     "A tree of this shape."
     tree = GrowingTree(n_leaves(shape) + room)
     leaves = iter(range(n_leaves(shape)))
@@ -67,9 +55,7 @@ def grown(
     return tree
 
 
-def as_growing(
-    dendrogram,  # `Dendrogram`
-):  # `GrowingTree`
+def as_growing(dendrogram):
     "The same tree, grown."
     tree = GrowingTree(dendrogram.n_leaves)
     top = list(range(dendrogram.n_leaves))
@@ -78,9 +64,7 @@ def as_growing(
     return tree
 
 
-def shape_of(
-    tree,  # `GrowingTree`
-):  # the shape, as in `shapes`
+def shape_of(tree):
     "The tree without names."
     shape = {}
     for v in reversed(tree.below()):

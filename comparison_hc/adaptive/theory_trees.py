@@ -26,9 +26,7 @@ from ..core.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
 
 # %% ../../nbs/adaptive/36w_theory_trees.ipynb #full-families
-def full_families(
-    n,  # number of items, a power of two
-):  # tuple of frozensets of clusters
+def full_families(n):
     "Every hierarchy of n items that halves every cluster."
 
     @cache
@@ -45,10 +43,7 @@ def full_families(
     return over((1 << n) - 1)
 
 # %% ../../nbs/adaptive/36w_theory_trees.ipynb #induced-family
-def induced_family(
-    family,  # clusters, as bits
-    S,  # items to be kept, as bits
-):  # list of clusters, one a vertex
+def induced_family(family, S):
     "The clusters of the induced tree T[S], by the three steps of the text (A18, section 2.1)."
     nested = sorted(family, key=int.bit_count)
     parent = {X: next((Y for Y in nested if Y & X == X and Y != X), None) for X in nested}
@@ -96,9 +91,7 @@ def induced_tree_has_the_induced_clusters(quick=True):
     return compare_rows(rows, "n what left relation right")
 
 # %% ../../nbs/adaptive/36w_theory_trees.ipynb #fours
-def cuts_of_fours(
-    trees,  # tuple of full families
-):  # {(cluster of four, all else): places of the trees that differ only in how it is cut}
+def cuts_of_fours(trees):
     "The full trees, grouped by everything but the cut of one cluster of four."
     groups = {}
     for at, family in enumerate(trees):
@@ -109,9 +102,7 @@ def cuts_of_fours(
     return groups
 
 
-def answers_about_fours(
-    n,  # number of items, 4 or 8
-):  # (most answers to a triplet outside a four, fewest to one inside, share of fours that hold a given triplet)
+def answers_about_fours(n):
     "What trees that differ only in how one cluster of four is cut answer to all triplets."
     trees = full_families(n)
     table = answer_table(n, trees)
@@ -124,9 +115,7 @@ def answers_about_fours(
     return int(kinds[~inside].max(initial=1)), int(kinds[inside].min()), share
 
 
-def ways_to_form_fours(
-    n,  # number of items, a multiple of four
-):  # int
+def ways_to_form_fours(n):
     "The number of ways to part n items into clusters of four."
     return factorial(n) // (24 ** (n // 4) * factorial(n // 4))
 
@@ -152,20 +141,13 @@ def triplets_inside_fours(quick=True):
     return compare_rows(rows, "n what left relation right", tol=1e-15)
 
 # %% ../../nbs/adaptive/36w_theory_trees.ipynb #few
-def share_identified(
-    table,  # (trees, triplets) answers
-    columns,  # the triplets that are asked
-):  # probability in [0, 1] that the answers leave one tree only, all trees equally likely
+def share_identified(table, columns):
     "How often fixed questions find the tree."
     _, count = np.unique(table[:, columns], axis=0, return_counts=True)
     return (count == 1).sum() / len(table)
 
 
-def fours_told(
-    table,  # (trees, triplets) answers
-    groups,  # of `cuts_of_fours`
-    columns,  # the triplets that are asked
-):  # (trees,) int
+def fours_told(table, groups, columns):
     "For every tree, the number of its clusters of four whose cut follows from the answers."
     told = np.zeros(len(table), dtype=np.int64)
     for group in groups.values():
@@ -239,26 +221,18 @@ def a_new_item_is_spliced_in(quick=True):
     return compare_rows(rows, "n what left", relation="=", right=0)
 
 # %% ../../nbs/adaptive/36w_theory_trees.ipynb #pivot
-def sibling_of(
-    family,  # clusters, as bits
-    x,  # an item
-):  # cluster
+def sibling_of(family, x):
     "The cluster beside which x hangs."
     return min((X for X in family if X >> x & 1 and X != 1 << x), key=int.bit_count) ^ 1 << x
 
 
-def halves(
-    family,  # clusters, as bits
-    V,  # one of them, of at least two items
-):  # (the larger part, the other)
+def halves(family, V):
     "The two clusters that a cluster consists of."
     larger = max((X for X in family if X & V == X and X != V), key=int.bit_count)
     return larger, V ^ larger
 
 
-def misleading_answers(
-    n,  # number of items, the last of them new
-):  # (questions asked, answers that point elsewhere)
+def misleading_answers(n):
     "The package's question for every pivot of every tree of n − 1 items, wherever the new item belongs."
     asked = wrong = 0
     for places in product(*(range(2 * m - 1) for m in range(1, n))):
@@ -333,10 +307,7 @@ EXACT = {  # algorithms that never err, by name
 }
 
 
-def questions_for_all(
-    n,  # number of items
-    name,  # a key of `EXACT`
-):  # (trees,) int
+def questions_for_all(n, name):
     "How many questions an algorithm asks for every hierarchy."
     counts = []
     for tree in all_hierarchies(n):

@@ -31,9 +31,7 @@ from ..checks import check, compare_rows, proportion_interval
 from ..core.validation import as_rng
 
 # %% ../../nbs/adaptive/36aw_theory_walk.ipynb #walk
-def walk_distances(
-    near,  # T[S] from `contracted_tree`
-):  # {v: {u: edges from v to u}}
+def walk_distances(near):
     "All distances in T[S]."
     away = {}
     for v in near:
@@ -47,14 +45,7 @@ def walk_distances(
     return away
 
 
-def watched_walk(
-    order,  # `PreOrder`
-    respond,  # respond(at): a possible response
-    sibling,  # the place of the sibling
-    x,  # the item
-    near,  # T[S] from `contracted_tree`
-    n_rounds,  # how long the walk lasts
-):  # (where it ends, per round: right?, Φ before, Φ after, Φ as printed)
+def watched_walk(order, respond, sibling, x, near, n_rounds):
     "A walk on T[S], whose vertex queries get the responses that are chosen."
     away = walk_distances(near)
     seen = []
@@ -74,12 +65,7 @@ def watched_walk(
     return driven(tree_walk(order, x, near, 1, n_rounds, look), answers), seen
 
 
-def raising(
-    order,  # `PreOrder`
-    sibling,  # the place of the sibling
-    near,  # T[S] from `contracted_tree`
-    rng=None,  # `numpy.random.Generator` that chooses among such responses; None: the first
-):  # function of a place and the right response: a wrong one
+def raising(order, sibling, near, rng=None):
     "The worst adversary: every wrong response raises Φ. It names another vertex at the sibling, and “here” elsewhere."
     away = walk_distances(near)[sibling]
 
@@ -159,20 +145,12 @@ def walks_last_long_enough(quick=True):
     return compare_rows(rows, "p D delta k what left relation right", tol=1e-12)
 
 
-def too_few(
-    k,  # rounds
-    D,  # diameter
-    p,  # probability of a right answer
-):  # number
+def too_few(k, D, p):
     "P(2C − k ≤ D), the chance that a walk of k rounds may end too early."
     return 1 - chance_of_more((k + D) / 2, k, p)
 
 # %% ../../nbs/adaptive/36aw_theory_walk.ipynb #walk-arrival
-def far_apart(
-    order,  # `PreOrder`
-    n_marked,  # how many places
-    rng,  # `numpy.random.Generator`
-):  # (T[S], one of the vertices that are farthest from the walk's first)
+def far_apart(order, n_marked, rng):
     "Marked places, and a sibling far from the start."
     near = contracted_tree(order, rng.choice(len(order), n_marked, replace=False))
     away = walk_distances(near)[next(iter(near))]
@@ -229,11 +207,7 @@ def walks_arrive(quick=True, confidence=0.999, rng=0):
     return compare_rows(sides, "p delta what count left relation right", random=random)
 
 # %% ../../nbs/adaptive/36aw_theory_walk.ipynb #leaves
-def misses_by_right_answers(
-    shape,  # as in `shapes`
-    leaf,  # which leaf is the target, from left to right
-    k,  # rounds
-):  # (d(t, q₀), (k + 1,) numbers of patterns: those with C right answers whose walk ends elsewhere)
+def misses_by_right_answers(shape, leaf, k):
     "Every pattern of k right and wrong answers, played on a whole tree."
     order = order_of(shape)
     t = int(np.flatnonzero(order.vertex == leaf)[0])
@@ -247,12 +221,7 @@ def misses_by_right_answers(
     return walk_distances(near)[0][t], missed
 
 
-def by_pattern(
-    order,  # `PreOrder`
-    t,  # the place of the target
-    pattern,  # for every answer, whether it is right
-    wrong,  # wrong(at, right response): another possible response
-):  # function of a place: the response
+def by_pattern(order, t, pattern, wrong):
     "A person whose answers are right and wrong by a list."
     turn = iter(pattern)
 
@@ -293,10 +262,7 @@ def leaves_are_found(quick=True):
     return compare_rows(rows, "tree leaf p k what left relation right", tol=1e-12)
 
 
-def probability_of(
-    patterns,  # (k + 1,) numbers of patterns by the number of right answers
-    p,  # probability of a right answer
-):  # number
+def probability_of(patterns, p):
     "The probability of these patterns together."
     right = np.arange(len(patterns))
     return float((patterns * p**right * (1 - p) ** right[::-1]).sum())

@@ -29,10 +29,7 @@ from ..oracles import HierarchyOracle, Noisy
 class CountingVertexQueries:
     "An oracle that counts the vertex queries of Algorithm 5, and the largest batch of ordinal queries."
 
-    def __init__(
-        self,
-        oracle,  # answers ordinal queries
-    ):
+    def __init__(self, oracle):
         self.oracle = oracle
         self.n_vertex = self.n_ordinal = self.largest = 0
         self.at_parent = False  # whether the next batch belongs to the vertex query that goes on
@@ -47,13 +44,7 @@ class CountingVertexQueries:
         return answers
 
 
-def vertex_queries_by_stages(
-    order,  # `PreOrder`
-    x,  # the item
-    p,  # p in (½, 1)
-    delta,  # δ
-    oracle,  # answers ordinal queries
-):  # int
+def vertex_queries_by_stages(order, x, p, delta, oracle):
     "One for every round of the first stage that marks no vertex, one for every step of the walk; δ/2 for each stage."
     responses = []
     K = marking_rounds(len(order), p, delta / 2)
@@ -125,10 +116,7 @@ def siblings_are_found(quick=True, confidence=0.999, rng=0):
     return compare_rows(sides, "p believed delta missed runs left relation right", random=random)
 
 # %% ../../nbs/adaptive/36aw_theory_whole.ipynb #whole-questions
-def measure(
-    n,  # number of items
-    delta,  # δ
-):  # float
+def measure(n, delta):
     "What Theorem 5.1 counts questions by."
     return n * log2(n) + n * log2(1 / delta)
 
@@ -170,11 +158,7 @@ def questions_grow_like_n_log_n(quick=True, rng=0):
     return compare_rows(rows, "p n what left relation right", random=random)
 
 # %% ../../nbs/adaptive/36aw_theory_whole.ipynb #whole-asked
-def asked_per_measure(
-    algorithm,  # algorithm(n, p, δ)
-    p,  # probability of a right answer
-    n=12,  # number of items
-):  # float
+def asked_per_measure(algorithm, p, n=12):
     "Mean number of questions per measure at δ = 0.1, over three trees."
     total = 0
     for seed in range(3):
@@ -194,12 +178,7 @@ def asked_per_measure(
     false_passes=0.001,
     power="trees that are right 99 times in 100 pass with probability 0.97 a case",
 )
-def trees_are_right(
-    quick=True,
-    false_passes=0.001,
-    believed=None,  # p that the search is told; None: the true one
-    rng=0,
-):
+def trees_are_right(quick=True, false_passes=0.001, believed=None, rng=0):
     "Lower bounds for the share of right trees against 1 − δ; `believed` in the place of the true p."
     seed = rng
     rng = as_rng(rng)
@@ -226,12 +205,7 @@ def trees_are_right(
     return compare(low, ">=", 1 - delta, random=dict(seed=seed, what="trees and wrong answers"), **columns)
 
 # %% ../../nbs/adaptive/36aw_theory_whole.ipynb #odds
-def state_after(
-    order,  # `PreOrder`
-    x,  # the item
-    p,  # p that the update believes
-    answers,  # to the questions of the search so far
-):  # ((N,) weights, the pivot that is asked about next; None if the search has ended)
+def state_after(order, x, p, answers):
     "A search that was given these answers."
     seen = []
     search = bayesian_sibling(order, x, p / (1 - p), 1e-3, seen.append)
@@ -246,20 +220,12 @@ def state_after(
     return seen[-1], int(np.flatnonzero(order.end[: first + 1] > last)[-1])  # the lowest vertex above both
 
 
-def odds(
-    weight,  # (N,) weights
-):  # (N,) numbers
+def odds(weight):
     "M, the odds against every place."
     return (weight.sum() - weight) / weight
 
 
-def odds_in_a_search(
-    shape,  # as in `random_hierarchy`
-    p,  # P(right answer)
-    believed,  # p that the update believes
-    n_questions,  # at most so many
-    rng,  # `numpy.random.Generator`
-):  # list of (N,) log(mean M' / M) for every place as the sibling, the mean over the answers, at the adversary's best
+def odds_in_a_search(shape, p, believed, n_questions, rng):
     "A search with a posterior, and what each of its questions does to the odds against every place."
     order, _, sibling = half_grown(16, shape, rng)
     growth, answers = [], []

@@ -16,28 +16,43 @@ from .queries import GrowingTree
 from ..core.validation import MOST_OBJECTS, as_rng, check_integer, require, visible_text
 
 # %% ../../nbs/adaptive/30w_trees.ipynb #2ec0a528
-def n_hierarchies(
-    n,  # number of items, at least 1
-):  # int
-    "(2n − 3)!!, the number of rooted binary trees over n items."
+def n_hierarchies(n):
+    """(2n − 3)!!, the number of rooted binary trees over n items.
+
+    Parameters
+    ----------
+    n
+        Number of items, at least 1.
+
+    Returns
+    -------
+    result
+        Int.
+    """
     count = 1
     for m in range(2, check_integer(n, "n", 1, MOST_OBJECTS) + 1):
         count *= 2 * m - 3
     return count
 
 
-def all_hierarchies(
-    n,  # number of items, at least 1; there are (2n − 3)!! trees
-):  # yields `GrowingTree`
-    "Every rooted binary tree over n items, once."
+def all_hierarchies(n):
+    """Every rooted binary tree over n items, once.
+
+    Parameters
+    ----------
+    n
+        Number of items, at least 1; there are (2n − 3)!! trees.
+
+    Returns
+    -------
+    result
+        Yields `GrowingTree`.
+    """
     for places in product(*(range(2 * m - 1) for m in range(1, check_integer(n, "n", 1, MOST_OBJECTS)))):
         yield grown_at(n, places)
 
 
-def grown_at(
-    n,  # number of items, at least 1
-    places,  # for each item m from 1 on, a number below 2m − 1: items come first, then inner vertices
-):  # `GrowingTree`
+def grown_at(n, places):
     "The tree in which every item was spliced in at one of the vertices of its time."
     tree = GrowingTree(n)
     for m, place in enumerate(places, start=1):
@@ -84,12 +99,23 @@ def _split(n, rng):
 SHAPES = {"balanced": _balanced, "caterpillar": _caterpillar, "uniform": _uniform, "split": _split}
 
 # %% ../../nbs/adaptive/30w_trees.ipynb #d968d279
-def random_hierarchy(
-    n,  # number of items, at least 2
-    shape,  # "balanced", "caterpillar", "uniform" (over all trees) or "split" (cluster sizes 1..m−1, same chance)
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Dendrogram` whose heights are levels
-    "A hierarchy to be learned. Raises `InputError`."
+def random_hierarchy(n, shape, rng):
+    """A hierarchy to be learned. Raises `InputError`.
+
+    Parameters
+    ----------
+    n
+        Number of items, at least 2.
+    shape
+        "balanced", "caterpillar", "uniform" (over all trees) or "split" (cluster sizes 1..m−1, same chance).
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Dendrogram` whose heights are levels.
+    """
     require(isinstance(shape, str) and shape in SHAPES, "shape", f"one of {', '.join(map(repr, SHAPES))}", shape)
     return SHAPES[shape](check_integer(n, "n", 2, MOST_ITEMS), as_rng(rng)).dendrogram()
 
@@ -136,17 +162,7 @@ def _ink(colour):
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 130 else "white"
 
 
-def tree_chart(
-    tree,  # `GrowingTree`
-    classes=None,  # {vertex: what it is}; vertices without a class are grey
-    colours=None,  # {class: colour such as #0072b2}, in the order of the legend
-    names=None,  # names of the items; None: numbers
-    title="",  # over the picture
-    width=180,  # pixels
-    height=130,  # pixels
-    root=None,  # draw what is below this vertex; None: below the root of item 0
-    number=True,  # whether inner vertices show their numbers
-):  # `altair.LayerChart`
+def tree_chart(tree, classes=None, colours=None, names=None, title="", width=180, height=130, root=None, number=True):
     "A growing tree with all its vertices, coloured by class."
     import altair as alt
 

@@ -13,16 +13,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from .lite import PYODIDE
-from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
-from ..dashboards.server import free_port
 from ..core.files import is_file_name
 from ..core.validation import require
+from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
+from ..dashboards.server import free_port
 from ..evaluation.reading_command import say
 
 # %% ../../nbs/book/99hw_command.ipynb #9480044c
-def add_book(
-    commands,  # argparse's subparsers
-):
+def add_book(commands):
     "The words of `book`."
     book = commands.add_parser(
         "book",
@@ -95,10 +93,7 @@ class _Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-def site_server(
-    folder,  # of the site
-    port=None,  # as for `free_port`
-):  # `ThreadingHTTPServer` that listens; its port is `server_port`
+def site_server(folder, port=None):
     "A server of a folder on the loopback. Raises `InputError` if there is no site, or the port is taken."
     rule = "a folder with a site (make one with: comparison-hc book build)"
     require((Path(folder) / "index.html").is_file(), "--folder", rule, str(folder))

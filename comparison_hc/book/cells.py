@@ -25,9 +25,7 @@ NO_KERNEL = "*In a notebook a live page stands here, which needs a kernel: `comp
 NO_LIBRARY = "*In a notebook a chart stands here whose library comes from another host, which this site never asks.*"
 
 
-def directives(
-    source,  # of a code cell
-):  # (set of directives, the code without them)
+def directives(source):
     "What a cell's lines that begin with `#|` say, and the rest without remarks to a linter. Raises `InputError`."
     lines = source.split("\n")
     words = {line[2:].strip() for line in lines if line.startswith("#|")}
@@ -38,9 +36,7 @@ def directives(
     return words, re.sub(r"(?m)  # noqa(: [A-Z0-9, ]+)?$", "", code)
 
 # %% ../../nbs/book/99aw_cells.ipynb #76d48e7e
-def site_output(
-    output,  # of a notebook's code cell
-):  # the same, or what stands in its place
+def site_output(output):
     "An output that shows itself without a kernel."
     data = output.get("data", {})
     if WIDGET in data:
@@ -55,25 +51,18 @@ def site_output(
     return output
 
 
-def site_links(
-    text,  # Markdown
-):  # the same, with links as the site has them
+def site_links(text):
     "The front page of the site is not a notebook; all other links are those of the notebooks."
     return re.sub(r"(\]\((?:[^()\s]*/)?)index\.ipynb\)", r"\1index.md)", text)
 
 
-def part_of(
-    text,  # HTML of a table
-    name,  # of a part
-):  # what is in it, empty where there is none
+def part_of(text, name):
     "The head or the body of a table."
     found = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
     return found[1] if found else ""
 
 
-def without_row_numbers(
-    text,  # HTML of a table, as pandas writes it
-):  # the same, without a first column that says 0, 1, 2 … and has no head
+def without_row_numbers(text):
     "Nobody needs to read that a row comes after the one before it."
     head, body = part_of(text, "thead"), part_of(text, "tbody")
     rows = re.findall(r"<tr[^>]*>\s*(<th[^>]*>.*?</th>)", text, re.DOTALL)
@@ -87,9 +76,7 @@ def without_row_numbers(
     return re.sub(r"(<tr[^>]*>)\s*<th[^>]*>.*?</th>", r"\1", text, flags=re.DOTALL)
 
 
-def in_one_row(
-    text,  # HTML of a table, as pandas writes it
-):  # the same; the name of the index stands among the other heads, if the only thing in its row is that name
+def in_one_row(text):
     "One row of heads."
     head = part_of(text, "thead")
     rows = re.findall(r"<tr[^>]*>.*?</tr>", head, re.DOTALL)
@@ -109,9 +96,7 @@ SHORT = 12  # letters of a cell that leaves room for others on a telephone
 VERDICTS = ("verdict", "holds", "margin", "difference", "ratio", "total", "sum")  # heads of what a table comes to
 
 
-def with_last_column(
-    text,  # HTML of a table, as pandas writes it
-):  # the same; its class says if a telephone shows the last column beside those that are moved
+def with_last_column(text):
     "What a table comes to may stand in its last column: a verdict, a difference, a sum. Its head says so."
     rows = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.S) for row in re.findall(r"<tr.*?</tr>", text, re.S)]
     last = [re.sub("<[^>]*>", "", row[-1]).strip() for row in rows if row]
@@ -123,19 +108,14 @@ DRAWN = re.compile(r"[\u2190-\u21ff\u2500-\u25ff]|\S  +\S|^ *[\[(]")  # arrows, 
 PHONE = 44  # letters of a line on a telephone
 
 
-def is_prose(
-    output,  # of a code cell
-):  # bool
+def is_prose(output):
     "Whether the long lines of an output are sentences, which may be broken; drawings made of letters may not."
     text = "".join(output.get("text", output.get("data", {}).get("text/plain", "")))
     lines = [line for line in text.split("\n") if len(line) > PHONE]
     return bool(lines) and not any(map(DRAWN.search, lines))
 
 # %% ../../nbs/book/99aw_cells.ipynb #960def77
-def site_cell(
-    cell,  # of a notebook
-    alt="",  # what its pictures show, for those who cannot see them
-):  # the same as the site shows it, or None
+def site_cell(cell, alt=""):
     "A cell without directives, or nothing where there is nothing to see."
     source = "".join(cell["source"])
     kept = dict(id=cell.get("id"), cell_type=cell["cell_type"], metadata={})
@@ -156,9 +136,7 @@ def site_cell(
     return {**kept, "source": code, "outputs": outputs, "execution_count": None}
 
 # %% ../../nbs/book/99aw_cells.ipynb #dcdb4fb8
-def caption(
-    cell,  # that comes after a cell with a picture, or None
-):  # text, empty where there is none
+def caption(cell):
     "The first sentence of a paragraph of Markdown, without its marks."
     if cell is None or cell["cell_type"] != "markdown":
         return ""
@@ -170,9 +148,7 @@ def caption(
     return first.strip()
 
 # %% ../../nbs/book/99aw_cells.ipynb #00117123
-def without_answers(
-    notebook,  # dict: the source of an assignment
-):  # its cells, as a student may see them
+def without_answers(notebook):
     "Solutions become stubs; hidden tests and what is for teachers go."
     cells = []
     for about, cell in zip(read_source(notebook), notebook["cells"]):
@@ -186,9 +162,7 @@ def without_answers(
     return cells
 
 
-def is_assignment(
-    notebook,  # dict
-):  # bool
+def is_assignment(notebook):
     "Whether cells are marked for grading."
     return any("nbgrader" in cell.get("metadata", {}) for cell in notebook["cells"])
 
@@ -197,11 +171,7 @@ STATED = re.compile(r"^\*(\d+) minutes? to read, (.+) to run\.\*$", re.MULTILINE
 ANSWERS_LEFT_OUT = "*Answers are left out of this page; what stands below a check is what right answers give.*"
 
 
-def site_notebook(
-    notebook,  # dict: as in the repository
-    before="",  # Markdown for the line below the minutes
-    below=None,  # function of an exported cell's code -> Markdown, perhaps empty
-):  # dict: as the site's builder reads it
+def site_notebook(notebook, before="", below=None):
     "A notebook translated cell by cell."
     given = notebook["cells"]
     if is_assignment(notebook):

@@ -45,9 +45,7 @@ class Documented:
         return "(" + ", ".join(p.name + (f"={p.default}" if p.default else "") for p in self.parameters) + ")"
 
 # %% ../../nbs/book/99bw_docments.ipynb #ee0c8eb6
-def comments(
-    source,  # Python
-):  # ({line: comment behind code}, {line: comment that fills the line})
+def comments(source):
     "All comments, by the number of their line."
     behind, alone = {}, {}
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -107,8 +105,21 @@ def _default(node):
     return text if len(text) <= 40 else "…"
 
 
+def _sections(docstring):
+    "(text before the first numpydoc section, {parameter: words}, what is returned)."
+    head, *parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", docstring, flags=re.MULTILINE)
+    words, returns = {}, ""
+    for title, body in zip(parts[::2], parts[1::2]):
+        items = re.findall(r"^(\S.*)\n((?:[ \t]+.*\n?|\n)*)", body + "\n", re.MULTILINE)
+        said = {name.split(" : ")[0]: " ".join(text.split()) for name, text in items}
+        words |= said if title == "Parameters" else {}
+        returns = " ".join(said.values()) if title == "Returns" else returns
+    return head.strip(), words, returns
+
+
 def _parameters(function, comments):
     "The parameters of a function, in order, without self."
+    words = _sections(ast.get_docstring(function) or "")[1]
     args = function.args
     plain = [*args.posonlyargs, *args.args]
     defaults = [None] * (len(plain) - len(args.defaults)) + list(args.defaults)
@@ -117,12 +128,12 @@ def _parameters(function, comments):
     named += [(arg, arg.arg, default) for arg, default in zip(args.kwonlyargs, args.kw_defaults)]
     named += [(args.kwarg, f"**{args.kwarg.arg}", None)] if args.kwarg else []
     one_line = function.lineno == function.body[0].lineno or all(arg.lineno == function.lineno for arg, _, _ in named)
+
+    def _in_source(name, line):
+        return COMMON.get(name, "") if one_line else _about(line, comments, name)
+
     return tuple(
-        Parameter(
-            name,
-            _default(default),
-            COMMON.get(name, "") if one_line else _about((default or arg).end_lineno, comments, name),
-        )
+        Parameter(name, _default(default), words.get(name) or _in_source(name, (default or arg).end_lineno))
         for arg, name, default in named
         if name not in ("self", "cls")
     )
@@ -149,9 +160,9 @@ def _kind(node, inside):
 
 
 def _function(node, comments, inside=False):
-    about = ast.get_docstring(node) or ""
+    about, _, returns = _sections(ast.get_docstring(node) or "")
     parameters = _parameters(node, comments)
-    return Documented(node.name, _kind(node, inside), about, parameters, _returns(node, comments))
+    return Documented(node.name, _kind(node, inside), about, parameters, returns or _returns(node, comments))
 
 # %% ../../nbs/book/99bw_docments.ipynb #1f691f06
 def _help(node, texts):
@@ -185,9 +196,7 @@ def _class(node, comments, texts):
     return Documented(node.name, "class", ast.get_docstring(node) or "", parameters, "", members, bases)
 
 
-def documented(
-    source,  # Python: a module, or a cell
-):  # list of `Documented`, in the order of the source
+def documented(source):
     "The public functions and classes of a text, with their parameters. Raises `InputError` if it is no Python."
     try:
         tree = ast.parse(source)
@@ -206,9 +215,7 @@ def documented(
     return found
 
 # %% ../../nbs/book/99bw_docments.ipynb #d9a60250
-def code_words(
-    text,  # plain, with code between backticks
-):  # HTML
+def code_words(text):
     "Text with its code set as code."
     parts = re.split(r"`([^`]+)`", text)
     return "".join(f"<code>{escape(part)}</code>" if i % 2 else escape(part) for i, part in enumerate(parts))
@@ -223,10 +230,7 @@ def _rows(item):
         yield f"<tr><td>returns</td><td>{code_words(item.returns)}</td></tr>"
 
 
-def parameter_tables(
-    source,  # of an exported cell
-    address=None,  # function of a name -> address of its place in the reference, or None
-):  # HTML without an empty line; empty where nothing is documented
+def parameter_tables(source, address=None):
     "A folded table for each public function or class whose parameters say what they are for."
     tables = []
     for item in documented(source):

@@ -34,23 +34,14 @@ class Answer(NamedTuple):
     page: str  # HTML; empty where it did not work
 
 
-def cluster_words(
-    kind,  # one of `KINDS`
-    method,  # one of `METHODS`
-    clusters=None,  # int, or None
-    encoding=ENCODINGS[0],  # one of `ENCODINGS`
-):  # list of words
+def cluster_words(kind, method, clusters=None, encoding=ENCODINGS[0]):
     "What one would type."
     words = ["--kind", kind, "--method", method]
     words += ["--clusters", str(clusters)] if clusters is not None else []
     return words + (["--encoding", encoding] if encoding != ENCODINGS[0] else [])
 
 
-def cluster_file(
-    name,  # of the file
-    data,  # bytes
-    words,  # as from `cluster_words`
-):  # `Answer`
+def cluster_file(name, data, words):
     "`comparison-hc cluster` on bytes. Raises `ModuleNotFoundError` for a library that is not there (yet)."
     from comparison_hc.evaluation.cluster_command import add_cluster
 
@@ -75,7 +66,7 @@ def cluster_file(
             return Answer(False, said.getvalue().strip().splitlines()[-1], "")
 
 # %% ../../nbs/book/99jw_drop.ipynb #drop-example
-def example_file():  # (name, bytes)
+def example_file():
     "Simulated answers about twenty-four animals, one a row."
     from comparison_hc.datasets import load_dataset
 
@@ -84,10 +75,7 @@ def example_file():  # (name, bytes)
     return "animals.csv", ("\n".join(["i,j,k", *rows]) + "\n").encode()
 
 # %% ../../nbs/book/99jw_drop.ipynb #drop-page
-async def run_asking(
-    work,  # function without arguments
-    load,  # coroutine function of a module's name, which brings it; whether it could
-):  # what the function returns
+async def run_asking(work, load):
     "Do it again whenever a library was missing that could be brought. Raises `InputError` if one could not."
     asked = set()
     while True:
@@ -99,11 +87,7 @@ async def run_asking(
             asked.add(error.name)
 
 
-def refusal(
-    name,  # of a file
-    size,  # its bytes
-    count=1,  # how many were dropped
-):  # a sentence, or None
+def refusal(name, size, count=1):
     "Why nothing is read."
     if count > 1:
         return f"{count} files were dropped: this page takes one, with all answers in it."
@@ -112,10 +96,7 @@ def refusal(
         return f"{name} has {size / 1e6:.0f} MB, and this page takes {most}: the installed command takes more."
 
 
-def reading(
-    name,  # of a file
-    size,  # its bytes
-):  # a sentence
+def reading(name, size):
     "What is said while it is read."
     long = (
         f" It has {size / 1e6:.1f} MB: the page does not move for a while, up to minutes." if size > LONG_BYTES else ""
@@ -126,45 +107,28 @@ def reading(
 class DropPage:
     "The page's parts, and what they do."
 
-    def __init__(
-        self,
-        page,  # the browser's `document`
-        pyodide,  # Pyodide itself
-    ):
+    def __init__(self, page, pyodide):
         self.page, self.pyodide, self.last = page, pyodide, None
         self.part = {name: page.getElementById(f"drop-{name}") for name in PARTS}
 
-    def tell(
-        self,
-        text,  # the line
-    ):
+    def tell(self, text):
         "A line for who waits."
         self.part["said"].textContent = text
 
-    async def load(
-        self,
-        module,  # its name
-    ):  # whether anything was loaded
+    async def load(self, module):
         "Bring a library that a module's name stands for."
         self.tell(f"Loading {module}: it is needed once …")
         found = await self.pyodide.loadPackagesFromImports(f"import {module}")
         return bool(found.length)
 
-    def blank(
-        self,
-        text,  # the line
-    ):
+    def blank(self, text):
         "Nothing but a line."
         self.tell(text)
         for name in ("frame", "save"):
             self.part[name].hidden = True
         self.part["log"].textContent = ""
 
-    async def show(
-        self,
-        name,  # of the file
-        data,  # its bytes
-    ):
+    async def show(self, name, data):
         "Cluster and show it."
         self.last = name, data
         self.blank(reading(name, len(data)))
@@ -184,10 +148,7 @@ class DropPage:
             self.part["save"].href = self.link(answer.page)
         self.tell(f"{name}: the tree is below." if answer.worked else f"{name} cannot be used as it is.")
 
-    def link(
-        self,
-        text,  # HTML
-    ):
+    def link(self, text):
         "An address, in this page only, of a page to be saved."
         from js import URL, Blob
         from pyodide.ffi import to_js
@@ -195,10 +156,7 @@ class DropPage:
         URL.revokeObjectURL(self.part["save"].href)
         return URL.createObjectURL(Blob.new(to_js([text])))
 
-    async def take(
-        self,
-        files,  # the browser's `FileList`
-    ):
+    async def take(self, files):
         "A file, if it is one, and can be read."
         from pyodide.ffi import JsException
 
@@ -213,41 +171,26 @@ class DropPage:
             return self.blank(f"{file.name} cannot be read: is it a folder, or was it changed since it was chosen?")
         await self.show(file.name, data)
 
-    async def on_drop(
-        self,
-        event,  # the browser's
-    ):
+    async def on_drop(self, event):
         "A file was dropped."
         event.preventDefault()
         await self.take(event.dataTransfer.files)
 
-    async def on_choice(
-        self,
-        _,  # the browser's event, not used
-    ):
+    async def on_choice(self, _):
         "A file was chosen."
         await self.take(self.part["file"].files)
 
-    async def on_setting(
-        self,
-        _,  # the browser's event, not used
-    ):
+    async def on_setting(self, _):
         "Another kind, method, number or encoding: the same file again."
         if self.last:
             await self.show(*self.last)
 
-    async def on_example(
-        self,
-        _,  # the browser's event, not used
-    ):
+    async def on_example(self, _):
         "The animals."
         self.part["kind"].value = KINDS[0]
         await self.show(*example_file())
 
-    def begin(
-        self,
-        early=None,  # `FileList`, or None
-    ):
+    def begin(self, early=None):
         "Fill the settings, and listen. `early`: files that were dropped before."
         from pyodide.ffi.wrappers import add_event_listener
 
@@ -271,9 +214,7 @@ class DropPage:
 PARTS = ("said", "frame", "log", "kind", "method", "clusters", "encoding", "file", "example", "save")
 
 
-def begin(
-    early=None,  # files that were dropped while Python was loaded
-):
+def begin(early=None):
     "What the page calls when Python is there."
     import pyodide_js
     from js import document

@@ -38,9 +38,7 @@ class Legend:
         return self.x + self.width
 
 
-def find_legends(
-    svg,  # text of a picture
-):  # (list of `Legend`; start and end of what is in the outermost group; its place)
+def find_legends(svg):
     "All legends of a picture that Vega drew."
     found, whole, top = [], None, (0.0, 0.0)
     around = []  # (where the tag ends, x, y, where a legend starts or None)
@@ -72,10 +70,7 @@ def find_legends(
 GAP = 12  # pixels between legends, and below them
 
 
-def laid_out(
-    legends,  # list of `Legend`
-    width=SEEN,  # pixels of a line
-):  # (list of places (x, y), height of all)
+def laid_out(legends, width=SEEN):
     "Legends from left to right, in lines; one that is wider than a line has a line of its own."
     places, x, y, tallest = [], 0.0, 0.0, 0.0
     for legend in legends:
@@ -86,9 +81,7 @@ def laid_out(
     return places, y + tallest
 
 
-def movable(
-    legends,  # list of `Legend`, all of a picture
-):  # list of those that say by themselves what they are about
+def movable(legends):
     "Legends that may leave their place: a kind of which several look alike belongs to the panels beside them."
     scales = [legend for legend in legends if legend.is_scale]
     others = [legend for legend in legends if not legend.is_scale]
@@ -96,10 +89,7 @@ def movable(
     return scales * (len(scales) == 1) + others * (len(titles) == len(others))
 
 
-def legends_first(
-    svg,  # text of a picture
-    seen=SEEN,  # pixels that are seen without moving it
-):  # (text of the other picture or None if all legends are seen, right edge of its legends in pixels)
+def legends_first(svg, seen=SEEN):
     "A picture with its legends on top, for a screen that is too narrow for them."
     every, whole, top = find_legends(svg)
     can = movable(every)
@@ -121,10 +111,7 @@ def legends_first(
     return taller(svg[: whole[0]], height) + body + svg[whole[1] :], max(legend.right for legend in legends)
 
 
-def taller(
-    head,  # the picture's text before its outermost group
-    by,  # pixels
-):  # the same text
+def taller(head, by):
     "The size of a picture, at its two or three places, with more height."
     head = re.sub(r'\bheight="([\d.]+)"', lambda found: f'height="{float(found[1]) + by:g}"', head)
     box = r'viewBox="0 0 ([\d.]+) ([\d.]+)"'
@@ -137,10 +124,7 @@ ROOM = 700  # pixels of a chart that are seen between sidebars; below the last w
 LAST = 1278
 
 
-def with_narrow(
-    page,  # HTML
-    edges,  # {name of a picture, without its ending: right edge of its legends}
-):  # HTML
+def with_narrow(page, edges):
     "A page whose charts have their legends first where the screen is narrow."
 
     def both(image):
@@ -154,9 +138,7 @@ def with_narrow(
     return IMAGE.sub(both, page)
 
 
-def add_narrow(
-    folder,  # `Path` of a site
-):  # int: how many pictures got a second one
+def add_narrow(folder):
     "Beside each picture whose legends a telephone would not show, one with the legends on top."
     edges = {}
     for path in sorted((folder / "_images").glob("*.svg")):

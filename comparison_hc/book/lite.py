@@ -60,10 +60,7 @@ MOST_BYTES = 200_000_000  # of a file: ten times the largest
 CORE = ("pyodide.js", "pyodide.mjs", "pyodide.asm.js", "pyodide.asm.wasm", "python_stdlib.zip")
 
 
-def read_file(
-    source,  # folder, or address that begins with http
-    name,  # of a file there
-):  # bytes
+def read_file(source, name):
     "A file of a distribution of Pyodide. Raises `InputError`."
     try:
         if re.match("https?://", str(source)):
@@ -79,10 +76,7 @@ def read_file(
         raise InputError(f"--pyodide must be {rule}; got {source}: {error}") from None
 
 
-def closure(
-    packages,  # {name: entry with "depends"}, of a lock file
-    wanted,  # names
-):  # set of names
+def closure(packages, wanted):
     "What is wanted, and all that it needs. Raises `InputError`."
     found, open_names = set(), list(wanted)
     while open_names:
@@ -94,9 +88,7 @@ def closure(
     return found
 
 
-def check_pyodide(
-    source,  # as in `read_file`
-):  # its lock file, as a dict
+def check_pyodide(source):
     "What a distribution holds. To be asked before long work. Raises `InputError`."
     try:
         lock = json.loads(read_file(source, "pyodide-lock.json"))
@@ -107,11 +99,7 @@ def check_pyodide(
     return lock
 
 
-def copy_pyodide(
-    source,  # as in `read_file`
-    folder,  # made for it
-    wanted=NEEDED + KERNEL,  # names of packages
-):
+def copy_pyodide(source, folder, wanted=NEEDED + KERNEL):
     "Pyodide with the packages that are wanted, and a lock file that names no others."
     lock = check_pyodide(source)
     lock["packages"] = {name: lock["packages"][name] for name in sorted(closure(lock["packages"], wanted))}
@@ -125,12 +113,7 @@ def copy_pyodide(
     (folder / "pyodide-lock.json").write_text(json.dumps(lock), encoding="utf-8")
 
 # %% ../../nbs/book/99iw_lite.ipynb #lite-wheels
-def write_wheel(
-    folder,  # where
-    name,  # of the distribution
-    version,  # of the distribution, such as "0.1.0"
-    contents,  # {path inside: bytes}
-):  # path of the wheel
+def write_wheel(folder, name, version, contents):
     "A wheel of pure Python."
     plain = name.replace("-", "_")
     about = f"{plain}-{version}.dist-info"
@@ -145,9 +128,7 @@ def write_wheel(
     return path
 
 
-def own_wheel(
-    folder,  # where
-):  # path
+def own_wheel(folder):
     "This package as a wheel, with its charts compiled, which no browser could do, and the stored results of runs."
     import comparison_hc
     from comparison_hc.dashboards.live import compile_charts
@@ -162,10 +143,7 @@ def own_wheel(
     return write_wheel(folder, "comparison-hc", comparison_hc.__version__, contents)
 
 
-def packed(
-    name,  # of an installed distribution that works without its compiled part
-    folder,  # where
-):  # path of the wheel
+def packed(name, folder):
     "The Python files of what is installed here."
     found = distribution(name)
     kept = [path for path in found.files if path.suffix in (".py", ".typed") and ".dist-info" not in str(path)]
@@ -173,10 +151,7 @@ def packed(
     return write_wheel(folder, name, found.version, {str(path): found.locate_file(path).read_bytes() for path in kept})
 
 
-def pure_wheels(
-    folder,  # where
-    wanted=PURE,  # requirements
-):
+def pure_wheels(folder, wanted=PURE):
     "Download wheels of pure Python from the package index. Raises `InputError`."
     words = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "--platform", "any"]
     words += ["--python-version", "3.12", "--implementation", "py", "--abi", "none", "-d", str(folder), *wanted]
@@ -196,10 +171,7 @@ DEPENDS = {  # what an entry's package needs, by the names of entries
 }
 
 
-def lock_entry(
-    wheel,  # path
-    depends=(),  # names of entries
-):  # (name, entry)
+def lock_entry(wheel, depends=()):
     "What a lock file says of a wheel."
     name, version = wheel.name.split("-")[:2]
     with zipfile.ZipFile(wheel) as file:
@@ -211,10 +183,7 @@ def lock_entry(
     return name, entry | dict(sha256=digest, imports=modules, depends=list(depends), unvendored_tests=False)
 
 
-def enter_wheels(
-    folder,  # of Pyodide
-    depends=DEPENDS,  # {name: names of entries}
-):
+def enter_wheels(folder, depends=DEPENDS):
     "Put every wheel of the folder that the lock file does not name into it."
     path = folder / "pyodide-lock.json"
     lock = json.loads(path.read_text(encoding="utf-8"))
@@ -246,9 +215,7 @@ for wheel in sorted(pathlib.Path("/wheels").glob("*.whl")):
 """
 
 
-def compile_wheels(
-    folder,  # of Pyodide, with wheels
-):  # whether it was done: Node has to be there
+def compile_wheels(folder):
     "Add Python's compiled form to every wheel, by the Python that will read it, so that no reader's browser has to."
     if shutil.which("node") is None:
         return False
@@ -262,11 +229,7 @@ def compile_wheels(
     return True
 
 
-def with_wheels(
-    source,  # as in `read_file`
-    folder,  # made for it
-    say=lambda sentence: None,  # called where something is left out
-):
+def with_wheels(source, folder, say=lambda sentence: None):
     "Pyodide, this package, and what it needs, in one folder."
     copy_pyodide(source, folder)
     pure_wheels(folder)
@@ -278,9 +241,7 @@ def with_wheels(
     enter_wheels(folder)
 
 # %% ../../nbs/book/99iw_lite.ipynb #lite-notebooks
-def browser_cell(
-    source,  # of a code cell
-):  # the same for the browser
+def browser_cell(source):
     "Code that does not ask for what a browser does not have."
     source = re.sub(r'alt\.renderers\.enable\("(?:svg|png)"[^)\n]*\)', 'alt.renderers.enable("mimetype")', source)
     return directives(source)[1]
@@ -296,9 +257,7 @@ WAIT = (
 )
 
 
-def live_cells(
-    notebook,  # dict: as in the repository
-):  # list of cells, empty for a page that is about no dashboard
+def live_cells(notebook):
     "What opens the dashboard that a page tells of, before all else: to run this cell alone is enough."
     text = "\n".join("".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown")
     found = re.search(r"in a notebook,? `(\w+_dashboard)\((\.\.\.)?\)`", text, re.IGNORECASE)
@@ -312,10 +271,7 @@ def live_cells(
     return [words, dict(id="live", cell_type="code", metadata={}, source=code, outputs=[], execution_count=None)]
 
 
-def browser_notebook(
-    notebook,  # dict: as in the repository
-    data=False,  # whether cells that need data sets are kept
-):  # dict
+def browser_notebook(notebook, data=False):
     "A page of the book as a notebook that a reader runs in a browser."
     given = without_answers(notebook) if is_assignment(notebook) else notebook["cells"]
     cells = live_cells(notebook) or [dict(id="live-words", cell_type="markdown", metadata={}, source=BEGIN + WAIT)]
@@ -336,9 +292,7 @@ def browser_notebook(
     return dict(cells=cells, metadata=dict(kernelspec=kernel), nbformat=4, nbformat_minor=5)
 
 
-def run_address(
-    path,  # of a notebook, from nbs
-):  # address from the site's top
+def run_address(path):
     "Where a page runs."
     return f"lite/notebooks/index.html?path={path}"
 
@@ -351,9 +305,7 @@ EXTENSIONS = {  # of JupyterLab, that a page needs: name -> package that brings 
 }
 
 
-def labextension(
-    name,  # one of `EXTENSIONS`
-):  # path of its folder
+def labextension(name):
     "Where it was installed. Raises `InputError`."
     from jupyter_core.paths import jupyter_path
 
@@ -363,11 +315,7 @@ def labextension(
     raise InputError(f"pages that run in the browser need {name}: pip install {EXTENSIONS[name]}")
 
 
-def build_lite(
-    out,  # the site, a folder that exists, with `pyodide` in it, from `with_wheels`; `lite` is made in it
-    book,  # `Book`
-    say=lambda sentence: None,  # called before every step
-):
+def build_lite(out, book, say=lambda sentence: None):
     "Add pages that run in the browser to a site. Raises `InputError`."
     say("JupyterLite")
     extensions = [str(labextension(name)) for name in EXTENSIONS]

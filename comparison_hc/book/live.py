@@ -24,11 +24,7 @@ def _write_twin(folder, name):
     write_static(name, folder / f"{name}.html", pages=Pages("../"))
 
 
-def write_twins(
-    folder,  # made for them
-    names=TWINS,  # of dashboards
-    say=lambda sentence: None,  # called before and while they are computed
-):  # {name: (title, bytes)}, in the order in which the command lists them
+def write_twins(folder, names=TWINS, say=lambda sentence: None):
     "The static twins of dashboards, as files. Raises `InputError` for a name that has none."
     from comparison_hc.dashboards.server import find_dashboard
 
@@ -55,10 +51,7 @@ STAGES = (  # (when, packages; None: Pyodide itself)
 )
 
 
-def loads(
-    folder,  # of Pyodide, with our wheels
-    stages=STAGES,  # (when, packages) of each; None among these: Pyodide itself
-):  # list of (when, names of packages, bytes): what is not there yet
+def loads(folder, stages=STAGES):
     "What each stage brings."
     lock = json.loads((folder / "pyodide-lock.json").read_text(encoding="utf-8"))["packages"]
     there, found = set(), []
@@ -70,9 +63,7 @@ def loads(
     return found
 
 
-def loads_text(
-    folder,  # as for `loads`
-):  # Markdown
+def loads_text(folder):
     "A table of what is loaded, and when."
     rows = [f"| {when} | {size / 1e6:.0f} MB | {', '.join(names)} |" for when, names, size in loads(folder)]
     ((_, _, size),) = loads(folder, (("", (None, "comparison-hc")),))
@@ -105,9 +96,7 @@ TWIN = (
 )
 
 
-def moving_picture(
-    twins,  # {name: …} of dashboards that stand on the site
-):  # Markdown
+def moving_picture(twins):
     "What moves on the first page: the planted model's dashboard; the figure where there is none, or on a telephone."
     if "planted" not in twins:
         return PICTURE
@@ -116,10 +105,7 @@ def moving_picture(
     )
 
 
-def live_page(
-    twins,  # {name: (title, bytes)} of dashboards that stand on the site, from `write_twins`
-    loads="",  # Markdown, from `loads_text`, where pages run in the browser
-):  # Markdown
+def live_page(twins, loads=""):
     "The command for live pages, those that are stored, and those that run."
     items = [
         f'<li><a href="live/{name}.html">{title}</a> ({size / 1e6:.1f} MB)</li>'

@@ -12,9 +12,7 @@ from html import escape
 ROW, LEFT, WIDTH, LONGEST = 40, 92, 520, 54  # height of a row, room for arcs, width, letters of a title
 
 
-def arcs(
-    needs,  # list of sets: row -> rows above that it needs
-):  # list of (upper row, lower row, lane); lane 0 is next to the titles
+def arcs(needs):
     "Arcs from short to long, each in the innermost lane that is free from its one end to the other."
     lanes, placed = {}, []
     pairs = sorted(((up, low) for low, rows in enumerate(needs) for up in rows), key=lambda arc: (arc[1] - arc[0], arc))
@@ -36,11 +34,7 @@ def _link(href, text, x, y, style):
     return f'<a href="{escape(href)}"><text x="{x}" y="{y}" class="{style}">{escape(text)}</text></a>'
 
 
-def arc_map(
-    rows,  # list of (number, title, address, [(number, address) that are needed from elsewhere])
-    needs,  # list of sets: row -> rows above that it needs
-    label,  # what the picture shows, in words
-):  # SVG without an empty line
+def arc_map(rows, needs, label):
     "Pages in a column, and an arrow from each to those that need it."
     placed = arcs(needs)
     most = max([lane for *_, lane in placed], default=0)
@@ -69,12 +63,7 @@ def arc_map(
     return "\n".join([begin, *parts, "</svg>"])
 
 # %% ../../nbs/book/99dw_map.ipynb #942655e5
-def room_map(
-    book,  # `Book`
-    needs,  # {path: set of paths}, from `direct`
-    room,  # folder
-    address,  # function of a path -> address
-):  # HTML: SVG in a box that a narrow screen moves
+def room_map(book, needs, room, address):
     "The map of a room."
     pages = book.of_room(room)
     place = {page.path: i for i, page in enumerate(pages)}

@@ -14,10 +14,7 @@ TAG = re.compile(r"<(/?)(ul|li|a)\b([^>]*)>")
 TARGET = re.compile(r'href="([^"#]*)(#[^"]*)?"')
 
 
-def placed(
-    tree,  # text, its links relative to the top of the site
-    address,  # of the page that will show it, from the top: such as `link/40_loss.html`
-):  # text, as Sphinx would have made it for this page
+def placed(tree, address):
     "The list of all pages for one of them: links begin at its folder, and it is marked."
     folder, parts, end = posixpath.dirname(address), [], 0
     are_open = []  # places in `parts` of the lists and entries around what comes next
@@ -44,18 +41,14 @@ def placed(
     return "".join([*parts, tree[end:]])
 
 
-def marked(
-    tag,  # `<ul>` or `<li class="…">`
-):  # text
+def marked(tag):
     "The tag with the class of what the current page is in; marked once."
     if tag == "<ul>":
         return '<ul class="current">'
     return tag if re.search(r'current"', tag) else tag.replace('">', ' current">')
 
 # %% ../../nbs/book/99kw_navigation.ipynb #nav-setup
-def setup(
-    app,  # Sphinx's application
-):  # what Sphinx wants to know of an extension
+def setup(app):
     "Called by Sphinx: all pages share one list of pages; between a parameter and its words there is a dash."
     made = {}  # the theme's wishes → the list from the top
 
@@ -68,20 +61,13 @@ def setup(
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
-def dashes(
-    doctree,  # that Sphinx made of a page; it is changed
-):
+def dashes(doctree):
     "Sphinx writes two hyphens between a parameter and what it is for."
     for text in [node for node in doctree.findall() if node == " -- "]:
         text.parent.replace(text, type(text)(" – "))
 
 
-def shared(
-    builder,  # Sphinx's builder of HTML
-    pagename,  # without its ending
-    usual,  # what Sphinx gives to this page
-    made,  # dict that is filled
-):  # function of a theme's wishes that returns the list
+def shared(builder, pagename, usual, made):
     "The list for one page, from the one that was made before."
     from sphinx.environment.adapters.toctree import global_toctree_for_doc
 

@@ -24,7 +24,9 @@ ROOMS = {  # folder -> title, in reading order
     "flat": "N20: flat clusters, certified",
     "adaptive": "A18: which two belong together?",
     "link": "L20: learning to link",
+    "theory": "Theory, verified",
     "evaluation": "Practice",
+    "tutorials": "How to",
     "dashboards": "Live pages",
     "classroom": "The classroom",
     "elicitation": "Asking people",
@@ -34,7 +36,7 @@ ROOMS = {  # folder -> title, in reading order
 }
 
 
-def checkout():  # `Path`
+def checkout():
     "The folder of the repository that this package runs from. Raises `InputError` if it does not run from one."
     import comparison_hc
 
@@ -81,10 +83,7 @@ class Page:
         return re.match(r"\d\d[a-z]?w_", self.stem) is not None
 
 
-def read_page(
-    path,  # of the file
-    root,  # nbs
-):  # `Page`
+def read_page(path, root):
     "What a notebook says of itself. Raises `InputError` where the first cell lacks a title and a subtitle."
     notebook = json.loads(Path(path).read_text(encoding="utf-8"))
     first = "".join(notebook["cells"][0]["source"])
@@ -103,9 +102,7 @@ def read_page(
     )
 
 
-def imports_of(
-    source,  # of a cell
-):  # list of (module below the package, name or None)
+def imports_of(source):
     "What a cell takes from this package; nothing if it is no plain Python."
     if "comparison_hc" not in source:
         return []  # most cells: to parse them all takes seconds
@@ -140,11 +137,7 @@ class Book:
         "{number: `Page`}; of workshops of one number, the first."
         return {page.number: page for page in reversed(self.pages)}
 
-    def of_room(
-        self,
-        room,  # folder
-        workshops=False,  # the workshops, or the reading path
-    ):  # list of `Page`
+    def of_room(self, room, workshops=False):
         "The pages of a room."
         return [page for page in self.pages if page.room == room and page.is_workshop == workshops]
 
@@ -154,9 +147,7 @@ class Book:
         return [page for page in self.pages if page.room and not page.is_workshop]
 
 
-def read_book(
-    root=None,  # nbs; by default that of the checkout
-):  # `Book`
+def read_book(root=None):
     "Read the first cells and the imports of all notebooks. Raises `InputError` for a folder that is no room."
     root = checkout() / "nbs" if root is None else Path(root)
     paths = [path for path in root.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts]
@@ -168,9 +159,7 @@ def read_book(
     return Book(root, tuple(pages))
 
 # %% ../../nbs/book/99cw_pages.ipynb #ba425f6c
-def lazy_homes(
-    folder,  # of the package
-):  # {room or "": {name: module below the package}}
+def lazy_homes(folder):
     "Which module a name comes from that a room, or the package, offers. Read from the tables in `__init__`."
     homes = {}
     for path in [folder / "__init__.py", *sorted(folder.glob("*/__init__.py"))]:
@@ -186,10 +175,7 @@ def lazy_homes(
     return homes
 
 
-def page_served(
-    page,  # `Page`
-    book,  # `Book`
-):  # `Page` of the reading path that it belongs to, or None
+def page_served(page, book):
     "The page itself, or, for a workshop, the page with the longest number that begins its own."
     if not page.is_workshop:
         return page
@@ -202,10 +188,7 @@ def page_served(
     return None
 
 
-def needs(
-    book,  # `Book`
-    homes,  # from `lazy_homes`
-):  # {path: set of paths}, of the reading path; every page needs earlier ones only
+def needs(book, homes):
     "What a page uses of the pages before it."
     serving = {page.module: page_served(page, book) for page in book.pages if page.module}
     order = {page.path: place for place, page in enumerate(book.reading_path)}
@@ -218,9 +201,7 @@ def needs(
     return found
 
 
-def direct(
-    needs,  # {key: set of keys}, without circles
-):  # the same without what follows: who needs 2, and 2 needs 1, need not be told of 1
+def direct(needs):
     "The transitive reduction."
     behind = {}
 
@@ -239,7 +220,7 @@ class Route:
     name: str  # for the address
     title: str  # its name in words
     about: str  # one sentence
-    numbers: tuple  # of pages, in order; "room/" stands for all pages of a room
+    numbers: tuple  # of pages, in order: "folder/NN", a number that is unique, or "folder/" for all pages of a folder
 
 
 ROUTES = (
@@ -278,50 +259,35 @@ ROUTES = (
     Route(
         "what-if", "What if?", "Move anything in the models and see what happens.", ("98", "99", "61", "62", "65", "93")
     ),
-    Route(
-        "maintain",
-        "I maintain",
-        "The house, its rules, and what every piece is for.",
-        ("contributing", "04", "52", "60"),
-    ),
+    Route("maintain", "I maintain", "The house, its rules, and what every piece is for.", ("04", "52", "60")),
 )
 
 
-def route_pages(
-    route,  # `Route`
-    book,  # `Book`
-):  # list of `Page`
+def route_pages(route, book):
     "The pages of a route. Raises `InputError` for a number that no page has."
     pages = []
     for number in route.numbers:
         if number.endswith("/"):
             found = book.of_room(number[:-1])
         else:
-            found = [book.by_number[number]] if number in book.by_number else []
+            found = [p for p in book.pages if p.path.startswith(f"{number}_") or p.number == number][:1]
         require(found, f"route {route.name}", "made of pages that exist", number)
         pages += found
     return pages
 
 # %% ../../nbs/book/99cw_pages.ipynb #routes-line-code
-def pages_rows(
-    pages,  # list of `Page`
-):  # Markdown
+def pages_rows(pages):
     "A table of pages with what they are about and their minutes; links are those of a notebook that stands in `nbs`."
     rows = [f"| [{page.title}]({page.path}) | {page.subtitle} | {page.minutes} |" for page in pages]
     return "\n".join(["| page | what it is about | minutes |", "| --- | --- | --- |", *rows])
 
 
-def length_text(
-    minutes,  # to read
-):  # text
+def length_text(minutes):
     "Minutes, from an hour and a half on in hours."
     return f"{minutes} minutes" if minutes < 90 else f"{round(minutes / 60, 1):g} hours"
 
 
-def route_line(
-    route,  # `Route`
-    book,  # `Book`
-):  # Markdown
+def route_line(route, book):
     "A route as an item of a list, with links to its pages and their minutes, added up."
     parts, pages = [], route_pages(route, book)
     for number in route.numbers:

@@ -17,9 +17,7 @@ from .docments import documented
 from ..core.validation import require
 
 # %% ../../nbs/book/99ew_reference.ipynb #d3f0b198
-def plain(
-    text,  # with code between backticks
-):  # Markdown that shows it as it is
+def plain(text):
     "A text in which only code between backticks is markup; an empty text is code, too."
     parts = re.split(r"(`[^`\n]+`|(?<!\w)(?:''|\"\")(?!\w))", text)
     parts[1::2] = [p if p[0] == "`" else f"`{p}`" for p in parts[1::2]]
@@ -47,11 +45,7 @@ def _fields(item):
     return lines + ([f":returns: {_said(item.returns)}"] if item.returns else [])
 
 
-def item_text(
-    item,  # `Documented`
-    colons=3,  # of the fence
-    classes=None,  # {name of a class: module below the package}, for links to bases
-):  # Markdown
+def item_text(item, colons=3, classes=None):
     "A function or class as an entry of the reference."
     fence = ":" * colons
     forms = {"function": "py:function", "class": "py:class", "property": "py:property"}
@@ -65,12 +59,7 @@ def item_text(
     return "\n".join([f"{fence}{{{form}}} {item.name}{item.signature}", *option, "", body, fence])
 
 
-def module_text(
-    name,  # below the package
-    source,  # its text
-    home,  # `Page` that it is exported from, or None
-    classes=None,  # as for `item_text`
-):  # Markdown; empty for a module without anything public
+def module_text(name, source, home, classes=None):
     "A module: what it is for, its notebook, and its entries."
     found = documented(source)
     if not found:
@@ -81,10 +70,7 @@ def module_text(
     return "\n\n".join([*begin, *(item_text(item, 4 if item.members else 3, classes) for item in found)])
 
 # %% ../../nbs/book/99ew_reference.ipynb #45a9bd51
-def modules_of_room(
-    package,  # folder of the package
-    room,  # its name; empty for the root
-):  # {name below the package: text of the module}, by name
+def modules_of_room(package, room):
     "The modules that somebody may import, without the doors (`__init__`, `__main__`) and the index of nbdev."
     paths = sorted((package / room).glob("*.py"))
     prefix = f"{room}." if room else ""
@@ -97,11 +83,7 @@ def _offered(name, where, room, defined):
     return f"[`{name}`](#comparison_hc.{home}.{name})" if home else f"`{name}`"
 
 
-def api_pages(
-    package,  # folder of the package
-    homes,  # {module: `Page`}
-    lazy,  # from `lazy_homes`
-):  # {name of a page: Markdown}
+def api_pages(package, homes, lazy):
     "The reference of all functions and classes: an index, and a page for every room."
     rooms = ["", *sorted(path.parent.name for path in package.glob("*/__init__.py"))]
     pages, table = {}, ["| room | what it is for |", "| --- | --- |"]
@@ -125,7 +107,7 @@ def api_pages(
     return pages
 
 # %% ../../nbs/book/99ew_reference.ipynb #cc4ff907
-def data_page():  # Markdown
+def data_page():
     "All data sets: how large, where from, on which terms, and whether they can be fetched."
     from comparison_hc.evaluation.catalogue import CATALOGUE
 
@@ -161,11 +143,7 @@ def _option_words(text):
     return plain(re.sub(r"(?<![\w`-])(--[a-z](?:[\w-]*\w)?)(?!\w*`)", r"`\1`", " ".join(text.split())))
 
 
-def command_text(
-    parser,  # `argparse.ArgumentParser` of one command
-    level=2,  # of its heading
-    about="",  # what it is for, where its parser does not say
-):  # Markdown, its subcommands included
+def command_text(parser, level=2, about=""):
     "A command: what it is for, what one types, and every option."
     parts = [f"{'#' * level} {parser.prog}"]
     if said := parser.description or about:
@@ -187,9 +165,7 @@ def command_text(
     return "\n\n".join(parts)
 
 
-def commands_page(
-    choices,  # {name: `argparse.ArgumentParser`}: all commands
-):  # Markdown
+def commands_page(choices):
     "Every command with every option."
     intro = (
         "What `comparison-hc COMMAND --help` says, on one page. "
@@ -198,10 +174,7 @@ def commands_page(
     return "\n\n".join(["# Commands", intro, *(command_text(parser) for parser in choices.values())]) + "\n"
 
 # %% ../../nbs/book/99ew_reference.ipynb #c477ea40
-def cite_page(
-    root,  # of the checkout
-    front,  # text of all Markdown cells of the front page
-):  # Markdown
+def cite_page(root, front):
     "An entry for the package, and the four papers."
     config = ConfigParser(delimiters=["="])
     config.read(Path(root) / "settings.ini", encoding="utf-8")

@@ -45,9 +45,7 @@ def require_extra():
         raise InputError(f"the book needs {', '.join(lacking)}: pip install 'comparison_hc[book]'")
 
 
-def copy_mathjax(
-    folder,  # made for it
-):
+def copy_mathjax(folder):
     "The script that sets mathematics, what it loads when it meets a word such as boldsymbol, and its fonts."
     home = Path(import_module("mathjax").__file__).parent / "static/mathjax/es5"
     folder.mkdir(parents=True)
@@ -56,9 +54,7 @@ def copy_mathjax(
         shutil.copytree(home / part, folder / part)
 
 
-def configuration(
-    version,  # of the package
-):  # text of conf.py
+def configuration(version):
     "Sphinx's settings."
     settings = dict(
         project="comparison_hc",
@@ -92,17 +88,12 @@ def configuration(
     return "\n".join(f"{name} = {value!r}" for name, value in settings.items()) + "\n"
 
 # %% ../../nbs/book/99gw_site.ipynb #d953a7f6
-def toctree(
-    documents,  # names, each without its ending
-    caption="",  # heading in the sidebar
-):  # Markdown
+def toctree(documents, caption=""):
     "An order of pages, which is shown in the sidebar only."
     return "\n".join(["```{toctree}", ":hidden:", *[f":caption: {caption}"] * bool(caption), "", *documents, "```"])
 
 
-def pages_table(
-    pages,  # list of `Page`
-):  # Markdown
+def pages_table(pages):
     "Pages with what they are about and their minutes, which are added up."
     length = length_text(sum(page.minutes for page in pages))
     lines = ["| page | what it is about | minutes |", "| --- | --- | --- |"]
@@ -114,19 +105,12 @@ def pages_table(
     return "\n".join([*lines, "", f"{len(pages)} page{'s' * (len(pages) != 1)}, {length}."])
 
 # %% ../../nbs/book/99gw_site.ipynb #f40dd65a
-def document(
-    path,  # of a notebook, from nbs
-):  # name of the page's document
+def document(path):
     "A path without its ending."
     return "/" + path.removesuffix(".ipynb")
 
 
-def room_page(
-    book,  # `Book`
-    room,  # folder
-    about,  # one sentence
-    needed,  # {path: set of paths}, from `direct`
-):  # Markdown
+def room_page(book, room, about, needed):
     "The page of a room: its pages with minutes, and the map."
     pages = book.of_room(room)
     parts = [f"# {ROOMS[room]}", about]
@@ -139,9 +123,7 @@ def room_page(
     return "\n\n".join([*parts, toctree([document(page.path) for page in pages])]) + "\n"
 
 
-def routes_page(
-    book,  # `Book`
-):  # Markdown
+def routes_page(book):
     "All routes."
     parts = ["# Routes", "Ways through the book for one purpose each, in the order in which to read."]
     for route in ROUTES:
@@ -149,10 +131,7 @@ def routes_page(
     return "\n\n".join(parts) + "\n"
 
 
-def map_page(
-    book,  # `Book`
-    needed,  # {path: set of paths}, from `direct`
-):  # Markdown
+def map_page(book, needed):
     "The maps of all rooms, one below the other."
     parts = [
         "# Which page needs which",
@@ -165,9 +144,7 @@ def map_page(
     return "\n\n".join(parts) + "\n"
 
 # %% ../../nbs/book/99gw_site.ipynb #4ffd8ac8
-def front_text(
-    root,  # nbs
-):  # text of all its Markdown cells
+def front_text(root):
     "The words of the front page."
     cells = json.loads((root / "index.ipynb").read_text(encoding="utf-8"))["cells"]
     return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
@@ -180,12 +157,7 @@ NOTHING = (
 )
 
 
-def home_page(
-    front,  # from `front_text`
-    picture,  # Markdown or HTML: what moves
-    documents,  # {caption: names of documents} for the sidebar
-    lite=False,  # as for `write_notebooks`
-):  # Markdown
+def home_page(front, picture, documents, lite=False):
     "What this is, a picture that moves, two commands, routes."
     opening = re.search(r"^\w.*$", front.split("to run.*", 1)[-1], re.MULTILINE)
     commands = re.findall(r"^python3 -m venv .*$", front, re.MULTILINE)
@@ -202,7 +174,7 @@ def home_page(
     return "\n\n".join([*parts, *(toctree(names, caption) for caption, names in documents.items())]) + "\n"
 
 # %% ../../nbs/book/99gw_site.ipynb #f48a5fa1
-def moving_chart():  # Altair chart
+def moving_chart():
     "AARI of F19's methods against δ/σ, with a slider for p."
     import altair as alt
 
@@ -233,9 +205,7 @@ def moving_chart():  # Altair chart
     return alt.layer(bands, lines, points).add_params(place).properties(**size)
 
 
-def write_moving(
-    path,  # *.html
-):
+def write_moving(path):
     "The chart as one file that asks nobody."
     text = moving_chart().to_html(inline=True, embed_options=dict(actions=False))
     head = f"<head><link rel='icon' href='data:,'><style>{static_text('figure.css')}</style>"
@@ -243,18 +213,12 @@ def write_moving(
     path.write_text(text, encoding="utf-8")
 
 
-def static_text(
-    name,  # of a file in `static`
-):  # its text
+def static_text(name):
     "A style sheet, or the sign of the site."
     return files("comparison_hc.book").joinpath("static", name).read_text(encoding="utf-8")
 
 # %% ../../nbs/book/99gw_site.ipynb #6a6aa1cd
-def needs_line(
-    page,  # `Page`
-    needed,  # {path: set of paths}, from `direct`
-    book,  # `Book`
-):  # Markdown; empty where nothing is needed
+def needs_line(page, needed, book):
     "What to read before a page."
     order = {one.path: place for place, one in enumerate(book.reading_path)}
     before = [book.by_path[path] for path in sorted(needed.get(page.path, ()), key=order.get)]
@@ -265,16 +229,14 @@ def needs_line(
     )
 
 
-def run_button(
-    page,  # `Page`
-):  # HTML
+def run_button(page):
     "A link that opens a page as a notebook in the reader's browser."
     address = posixpath.relpath(run_address(page.path), page.room or ".")
     about = "nothing is installed, and nothing leaves your machine; Python is loaded first, once"
     return f'<a class="run" href="{address}" target="_blank" title="{about}">▶ Run this page in your browser</a>'
 
 
-def drop_page():  # Markdown
+def drop_page():
     "The page that clusters a reader's own file."
     return f"{DROP}\n\n{static_text('drop.html')}"
 
@@ -290,11 +252,7 @@ others, is told by [the command](/reference/commands.md) that this page runs: `c
 LIVE_LINK = re.compile(r"(\*\*|)\[([^\[\]]+)\]\((http://127\.0\.0\.1:\d+/#[^()\s]+)\)\1")
 
 
-def stored_links(
-    text,  # of a notebook
-    room,  # its folder
-    live,  # text that names the stored pages, as for `generated_pages`
-):  # the same
+def stored_links(text, room, live):
     "A link to a dashboard on the reader's machine leads to its stored page, or says what must run there first."
 
     def there(link):
@@ -312,14 +270,7 @@ def stored_links(
     return LIVE_LINK.sub(there, text)
 
 
-def write_notebooks(
-    book,  # `Book`
-    folder,  # of the sources
-    needed,  # {path: set of paths}, from `direct`
-    reference=True,  # whether tables of parameters lead to the page of all functions
-    lite=False,  # whether pages can be run in the browser
-    live="",  # as for `generated_pages`
-):
+def write_notebooks(book, folder, needed, reference=True, lite=False, live=""):
     "All notebooks, translated; and the pictures that they show from files."
     for page in book.pages:
         room = page.module.rpartition(".")[0] or "root"
@@ -341,14 +292,7 @@ def write_notebooks(
         shutil.copytree(book.root / "figures", folder / "figures", ignore=shutil.ignore_patterns("*.svg"))
 
 
-def generated_pages(
-    book,  # `Book`
-    needed,  # {path: set of paths}, from `direct`
-    commands,  # {name: `argparse.ArgumentParser`}
-    live,  # Markdown, from `live_page`
-    reference=True,  # whether with all functions and the theory index
-    lite=False,  # as for `write_notebooks`
-):  # {path of a source: Markdown}
+def generated_pages(book, needed, commands, live, reference=True, lite=False):
     "Every page that is no notebook."
     package = book.root.parent / "comparison_hc"
     lazy = lazy_homes(package)
@@ -386,10 +330,7 @@ def generated_pages(
     return pages
 
 # %% ../../nbs/book/99gw_site.ipynb #ed65e587
-def without_dead_links(
-    text,  # Markdown, or a notebook as JSON
-    there,  # function of a link's target -> whether the site has it
-):  # the same; a link whose target is missing is its words
+def without_dead_links(text, there):
     "Links to notebooks and pages that are left out."
     return re.sub(
         r"\[([^\[\]]+)\]\(((?!https?:|#)[^()\s]+?\.(?:ipynb|md))(#[^()\s]*)?\)",
@@ -398,14 +339,7 @@ def without_dead_links(
     )
 
 
-def write_sources(
-    folder,  # made for them
-    book,  # `Book`
-    commands,  # {name: `argparse.ArgumentParser`}
-    live,  # as for `generated_pages`
-    reference=True,  # as for `generated_pages`
-    lite=False,  # as for `write_notebooks`
-):
+def write_sources(folder, book, commands, live, reference=True, lite=False):
     "Everything that Sphinx reads."
     import comparison_hc
 
@@ -428,9 +362,7 @@ def write_sources(
             path.write_text(text, encoding="utf-8")
 
 # %% ../../nbs/book/99gw_site.ipynb #8ede269b
-def check_site_folder(
-    folder,  # where the site shall stand
-):  # `Path`
+def check_site_folder(folder):
     "A folder that is new, empty, or a site already. Raises `InputError`."
     folder = Path(folder)
     is_free = not folder.exists() or (
@@ -440,10 +372,7 @@ def check_site_folder(
     return folder
 
 
-def run_sphinx(
-    sources,  # folder
-    out,  # folder, made
-):
+def run_sphinx(sources, out):
     "Build the pages. Raises `InputError` with what Sphinx said."
     words = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-j", "auto", "-b", "html"]
     words += ["-d", str(out.parent / "doctrees"), str(sources), str(out)]
@@ -454,15 +383,7 @@ def run_sphinx(
         raise InputError(f"the site was not built: {said[-20_000:] or 'Sphinx said nothing'}")
 
 
-def build_site(
-    out,  # folder
-    commands,  # {name: `argparse.ArgumentParser`}
-    book=None,  # `Book`; by default all pages of the checkout
-    twins=(),  # names of dashboards to be stored, such as `TWINS`: minutes of computing
-    reference=True,  # as for `generated_pages`
-    progress=None,  # called with a sentence before every step
-    pyodide=None,  # folder or address of a distribution, for pages that run in the browser; None: without them
-):  # dict: pages, bytes, seconds
+def build_site(out, commands, book=None, twins=(), reference=True, progress=None, pyodide=None):
     "Make the site. Needs the extra `book`. Raises `InputError`."
     require_extra()
     if pyodide is not None:

@@ -103,9 +103,7 @@ NUMBERED = {
 ROOM_OF = {"F19": "hierarchical", "N20": "flat", "A18": "adaptive", "L20": "link"}
 
 
-def why_unchecked(
-    item,  # such as "Algorithm 1"
-):  # text; empty for a statement, which ought to be checked
+def why_unchecked(item):
     "Why nothing is to be checked."
     return {"Algorithm": CODE, "Definition": DEFINITION, "Figure": PICTURE}.get(item.split()[0], "")
 
@@ -128,10 +126,7 @@ def _between(first, last):
     return [f"{head}{number}" for number in range(int(low), int(high[1]) + 1)]
 
 
-def mentions(
-    text,  # prose, code, a label
-    paper,  # whose numbers are meant where no other is named
-):  # set of items, such as "Theorem 2"
+def mentions(text, paper):
     "The numbered items of a paper that a text names."
     found = set()
     for named in _NAMED.finditer(text):
@@ -159,9 +154,7 @@ class Shown:
     path: str  # of the notebook
 
 
-def shown_results(
-    book,  # `Book`
-):  # {(paper, name of the check): `Shown`}
+def shown_results(book):
     "The results of checks in all outputs; of several for one check, the first on the reading path."
     found = {}
     for page in book.pages:
@@ -175,16 +168,13 @@ def shown_results(
     return found
 
 # %% ../../nbs/book/99fw_statements.ipynb #5dcb3bdd
-def told_on(
-    book,  # `Book`
-    paper,  # "F19", "N20", "A18" or "L20"
-):  # {item: list of `Page`}
+def told_on(book, paper):
     "The pages that name an item: those of the paper's room, and others that name the paper with it."
     found = {item: [] for item in NUMBERED[paper]}
     for page in book.pages:
         if page.room == "book":
             continue
-        at_home = page.room == ROOM_OF[paper]
+        at_home = page.room in (ROOM_OF[paper], "theory")
         text = _text_of(book.root / page.path)
         if not at_home:
             text = " ".join(named[0] for named in _NAMED.finditer(text) if (named["paper"] or "")[:3] == paper)
@@ -199,9 +189,7 @@ def _text_of(path):
     return "\n".join("".join(cell["source"]) for cell in cells)
 
 # %% ../../nbs/book/99fw_statements.ipynb #0379b98d
-def claims_of(
-    reproduction,  # `Reproduction`
-):  # text
+def claims_of(reproduction):
     "How many claims of a figure hold, by the kept results; whether these are the full run's."
     from comparison_hc.reproduce.claims import ResultsNotFoundError, claims_table
     from comparison_hc.reproduce.readings import kept_results
@@ -244,11 +232,7 @@ def _pages_line(pages):
     return " · ".join(map(_link_to, pages))
 
 
-def shown_on(
-    figure,  # `Reproduction`
-    book,  # `Book`
-    homes,  # {module below the package: `Page`}
-):  # `Page`, or None
+def shown_on(figure, book, homes):
     "The page of the reading path that names a figure, in the room where its runs are written; else the page of these."
     home = homes.get(figure.function.__module__.removeprefix("comparison_hc."))
     for page in book.reading_path:
@@ -277,11 +261,7 @@ def _item_text(item, about, pages, checks, figures, results, homes, shown):
     return "\n\n".join(parts)
 
 
-def paper_page(
-    book,  # `Book`
-    paper,  # "F19", "N20", "A18" or "L20"
-    results,  # from `shown_results`
-):  # (Markdown, row of the summary: numbers of items, of items without check and figure, of checks, held, errata)
+def paper_page(book, paper, results):
     "Everything about a paper's numbered items, and what is checked beside them."
     from comparison_hc.checks import find_checks
     from comparison_hc.reproduce.claims import find_reproductions
@@ -311,9 +291,7 @@ def paper_page(
     return "\n\n".join(parts) + "\n", (len(items), len(bare), len(checks), held, errata, len(figures))
 
 
-def theory_pages(
-    book,  # `Book`
-):  # {name of a page: Markdown}
+def theory_pages(book):
     "The theory index: a page a paper, and a summary."
     results = shown_results(book)
     pages = {}

@@ -15,9 +15,7 @@ PAPERS = ("F19", "N20", "A18", "L20")
 REMARK = re.compile(r"<!-- (word|letter): (.+?)(?: \((F19|N20|A18|L20)\))?(?: = (.+?))? -->")
 
 # %% ../../nbs/book/99nw_words.ipynb #words-4
-def remarks(
-    book,  # `Book`
-):  # list of (page, "word" or "letter", what is explained, paper or None, meaning or None)
+def remarks(book):
     "All remarks, in reading order; what stands in a block of code is an example."
     found = []
     for page in book.pages:
@@ -30,16 +28,12 @@ def remarks(
     return [(page, kind, what, paper or None, meaning or None) for page, kind, what, paper, meaning in found]
 
 
-def alphabetical(
-    what,  # a word or letter, or several with commas
-):  # key to sort by
+def alphabetical(what):
     "Letters before Greek ones, small ones before capitals; signs do not count."
     return re.sub(r"[^\w]", "", what).casefold(), what.swapcase()
 
 
-def words_table(
-    book,  # `Book`
-):  # Markdown
+def words_table(book):
     """Every word, its meaning and the pages that explain it.
 
     Raises `InputError` for a word with two meanings, or with none.
@@ -58,9 +52,7 @@ def words_table(
     return "\n".join(["| word | meaning | where it is explained |", "| --- | --- | --- |", *rows])
 
 
-def letters_table(
-    book,  # `Book`
-):  # Markdown
+def letters_table(book):
     "Every letter and what it means in each paper. Raises `InputError` for a letter with two meanings in one paper."
     meanings = {}
     for page, kind, letter, paper, meaning in remarks(book):

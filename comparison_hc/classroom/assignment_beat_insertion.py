@@ -26,11 +26,7 @@ class OverBudget(ValueError):
 class Oracle:
     "Answers which of three items a hidden ladder leaves out."
 
-    def __init__(
-        self,
-        order,  # items, the outermost first; the last two are the innermost pair
-        budget=None,  # questions it answers; None: any number
-    ):
+    def __init__(self, order, budget=None):
         self._place = {item: place for place, item in enumerate(order)}
         self._budget, self.used = budget, 0
 
@@ -38,12 +34,7 @@ class Oracle:
         of = "" if self._budget is None else f" of {self._budget}"
         return f"Oracle({self.used}{of} questions used)"
 
-    def __call__(
-        self,
-        i,  # an item
-        j,  # another
-        k,  # a third
-    ):  # one of them
+    def __call__(self, i, j, k):
         "The item left out: the two others are closer. Raises `OverBudget`; `ValueError` for what is no question."
         three = {int(item) for item in (i, j, k)}
         if len(three) < 3 or not three <= self._place.keys():
@@ -54,19 +45,12 @@ class Oracle:
         return min(three, key=self._place.get)
 
 
-def draw(
-    n,  # items
-    seed,  # int
-):  # list of the items 0..n-1, the outermost first
+def draw(n, seed):
     "A random ladder."
     return np.random.default_rng(seed).permutation(n).tolist()
 
 
-def items_of(
-    got,  # what the function returned
-    n,  # items
-    call,  # its name, or the call, for sentences
-):  # list, in the order given
+def items_of(got, n, call):
     "A list of all items, each once."
     try:
         items = np.asarray(got).ravel().tolist()
@@ -77,13 +61,7 @@ def items_of(
     return items
 
 
-def play(
-    strategy,  # function of (ask, n) that returns the items, the outermost first
-    n,  # items
-    seeds,  # of ladders
-    budget=None,  # questions
-    call="the function",  # its name, for sentences
-):  # mean number of questions
+def play(strategy, n, seeds, budget=None, call="the function"):
     "A strategy on several ladders. Raises `Wrong` where the ladder is not found."
     used = []
     for seed in seeds:
@@ -91,13 +69,7 @@ def play(
     return float(np.mean(used))
 
 
-def check_ladder(
-    strategy,  # function of (ask, n) that returns the items, the outermost first
-    order,  # items of the ladder, the outermost first
-    budget,  # questions; None: any number
-    call,  # its name, or the call, for sentences
-    used,  # list, to which the number of questions is added
-):
+def check_ladder(strategy, order, budget, call, used):
     "One ladder is found within the budget."
     n, ask = len(order), Oracle(order, budget)
     got = items_of(strategy(ask, n), n, call)
@@ -108,10 +80,7 @@ def check_ladder(
     used.append(ask.used)
 
 
-def by_insertion(
-    ask,  # function of three items that returns the one left out
-    n,  # items
-):
+def by_insertion(ask, n):
     "The package's insertion, which knows nothing of ladders; returns the items, the outermost first."
     import comparison_hc.adaptive as room
     from comparison_hc.oracles import run
@@ -125,11 +94,7 @@ def by_insertion(
     return order
 
 
-def leaderboard(
-    entries,  # {name: function of (ask, n)}
-    n=81,  # items
-    seeds=range(100, 104),  # of ladders
-):  # DataFrame
+def leaderboard(entries, n=81, seeds=range(100, 104)):
     "Strategies by the questions that they use; those that do not find every ladder come last."
     import pandas as pd
 
@@ -158,16 +123,11 @@ def leaderboard(
         "return min((i, j, k), key=order.index)",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     check_left_out(answers, [[3, 0, 2, 1], [0, 1, 2], draw(7, 1)])
 
 
-def check_left_out(
-    answers,  # the student's `Answers`
-    orders,  # ladders, each as its items, the outermost first
-):
+def check_left_out(answers, orders):
     "Every question about every ladder."
     from itertools import permutations
 
@@ -189,16 +149,11 @@ def check_left_out(
         "Count q up from 0, with whole numbers, until 2 * answers**q >= factorial(n).",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     check_least(answers, [(2, 3), (3, 3), (3, 2), (4, 3), (4, 2), (5, 3), (9, 3), (9, 2)])
 
 
-def check_least(
-    answers,  # the student's `Answers`
-    cases,  # pairs (items, possible answers of a question)
-):
+def check_least(answers, cases):
     "The bound of information, in whole numbers."
     for n, kinds in cases:
         want = 0
@@ -218,16 +173,11 @@ def check_least(
         "a, b = 0, 1; for c in range(2, n): out = ask(a, b, c); replace a or b by c if it is out.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     check_innermost(answers, [draw(3, 0), draw(10, 1), draw(40, 2)])
 
 
-def check_innermost(
-    answers,  # the student's `Answers`
-    orders,  # ladders, each as its items, the outermost first
-):
+def check_innermost(answers, orders):
     "The pair, with n - 2 questions."
     for order in orders:
         n = len(order)
@@ -249,16 +199,11 @@ def check_innermost(
         "Binary insertion: keep the sorted list; compare a new item with the middle, then with a quarter, …",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     check_climb(answers, [draw(5, 3), draw(20, 4), draw(64, 5)])
 
 
-def check_climb(
-    answers,  # the student's `Answers`
-    orders,  # ladders, each as its items, the outermost first
-):
+def check_climb(answers, orders):
     "The ladder, within n log2 n + n."
     for order in orders:
         n = len(order)
@@ -281,17 +226,11 @@ def check_climb(
         "empty, compare the two heads with the help of an innermost item.",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     check_beat(answers, 81, range(40, 43))
 
 
-def check_beat(
-    answers,  # the student's `Answers`
-    n,  # items
-    seeds,  # of ladders
-):
+def check_beat(answers, n, seeds):
     "Fewer questions than a share of n log2 n, on the mean."
     call = f"beat(ask, {n})"
     used = play(answers.function("beat", by_name=["ask"]), n, seeds, 20 * n, call)
@@ -315,16 +254,11 @@ def check_beat(
         "Ask about every three neighbours: (order[i], order[i + 1], order[i + 2]) for i in range(n - 2).",
     ),
 )
-def part_4a(
-    answers,  # the student's `Answers`
-):
+def part_4a(answers):
     check_proof(answers, [draw(3, 0), draw(4, 1), draw(7, 2)])
 
 
-def undecided(
-    order,  # items, the outermost first
-    questions,  # rows of three items
-):  # a list of groups of items that the answers do not join as the ladder does; empty if only the ladder is left
+def undecided(order, questions):
     "Where other trees agree with the ladder's answers: the graph of Aho and others has more than two components."
     ask = Oracle(order)
     pairs = [(out, {i, j, k} - {out}) for i, j, k in questions for out in [ask(i, j, k)]]
@@ -341,10 +275,7 @@ def undecided(
     return []
 
 
-def check_proof(
-    answers,  # the student's `Answers`
-    orders,  # ladders, each as its items, the outermost first
-):
+def check_proof(answers, orders):
     "n - 2 questions after which no other tree is possible."
     for order in orders:
         n = len(order)

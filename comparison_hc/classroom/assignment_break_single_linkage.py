@@ -14,10 +14,7 @@ from .checking import Assignment, expect, expect_equal
 assignment = Assignment("break-single-linkage", "Break single linkage, and explain it")
 
 
-def linked(
-    similarity,  # (n, n) symmetric
-    method,  # "single" or "complete"
-):  # `Dendrogram`
+def linked(similarity, method):
     "The tree of single or complete linkage of a similarity matrix."
     import comparison_hc.hierarchical as room
     import comparison_hc.oracles as oracles
@@ -26,30 +23,19 @@ def linked(
     return oracles.run(algorithm(len(similarity)), oracles.SimilarityOracle(similarity))
 
 
-def same_partition(
-    a,  # labels, one for each object
-    b,  # the same, of the other partition
-):
+def same_partition(a, b):
     "Whether two lists of labels group in the same way."
     return len(set(zip(a, b))) == len(set(a)) == len(set(b))
 
 
-def random_similarity(
-    n,  # objects
-    seed,  # int
-):  # (n, n), with zero diagonal
+def random_similarity(n, seed):
     "A symmetric matrix in which no two pairs are equal."
     rng = np.random.default_rng(seed)
     upper = np.triu(rng.permutation(n * n).reshape(n, n), 1).astype(float)
     return upper + upper.T
 
 
-def check_labels(
-    labels,  # what the student's function returned
-    similarity,  # (n, n) symmetric, no two pairs equal
-    k,  # clusters
-    call,  # the call, for sentences
-):
+def check_labels(labels, similarity, k, call):
     "The partition into k clusters is single linkage's."
     n = len(similarity)
     try:
@@ -74,9 +60,7 @@ def check_labels(
         "Go through all pairs of objects from the most similar down; merge their clusters if they differ; stop at k.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     labels = answers.function("single_linkage_labels")
     example = np.array([[0, 5, 1, 2.0], [5, 0, 4, 3], [1, 4, 0, 6], [2, 3, 6, 0]])
     check_labels(labels(example, 2), example, 2, "single_linkage_labels(example, 2)")
@@ -87,12 +71,7 @@ def part_1a(
             check_labels(labels(similarity.copy(), k), similarity, k, call)
 
 
-def check_trap(
-    similarity,  # the student's matrix
-    labels,  # the student's labels of the two groups
-    n_each,  # objects that each group has, at least
-    call,  # the call, for sentences
-):
+def check_trap(similarity, labels, n_each, call):
     "Two clear groups that complete linkage finds and single linkage does not."
     try:
         w, labels = np.asarray(similarity, float), np.asarray(labels).ravel()
@@ -131,28 +110,19 @@ def check_trap(
         "Let one object hang on its group by less than the bridge, and be nearer to it than to the other.",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     for n in (4, 6):
         given = answers.function("trap")(n)
         expect(hasattr(given, "__len__") and len(given) == 2, f"trap({n}) should give two things: a matrix and labels.")
         check_trap(*given, n, f"trap({n})")
 
 
-def is_number(
-    value,  # anything
-):
+def is_number(value):
     "Whether this is one number; an array without axes is one, too."
     return np.ndim(value) == 0 and np.asarray(value).dtype.kind in "biuf"
 
 
-def recovery_rate(
-    snr,  # δ/σ
-    n_pure,  # objects in each group
-    runs,  # draws
-    seed,  # int, of the first draw; the next has one more
-):  # share of the draws
+def recovery_rate(snr, n_pure, runs, seed):
     "How often single linkage finds all planted clusters of two groups."
     import comparison_hc.hierarchical as room
     import comparison_hc.metrics as metrics
@@ -175,9 +145,7 @@ def recovery_rate(
         "`np.mean([… == 1 for seed in range(runs)])`, with a tree by `run(single_linkage(n), SimilarityOracle(W))`.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     rate = answers.function("recovery")
     for snr, low, high in ((0.0, 0.0, 0.2), (8.0, 0.95, 1.0)):
         got = rate(snr, 4, 12)
@@ -197,21 +165,14 @@ def part_2a(
         "Bisection: if the rate at the middle is below 0.9, the answer lies above it.",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     for n_pure in (4, 16):
         got = answers.function("enough_separation")(n_pure)
         expect(is_number(got), f"enough_separation({n_pure}) should give a number.")
         check_enough(float(got), n_pure, 25, 1000)
 
 
-def check_enough(
-    snr,  # δ/σ, the student's answer
-    n_pure,  # objects in each group
-    runs,  # draws at each of the two separations
-    seed,  # int, of the first draw
-):
+def check_enough(snr, n_pure, runs, seed):
     "Single linkage recovers at this separation, and not at two thirds of it."
     at, below = (recovery_rate(value, n_pure, runs, seed) for value in (snr, 2 * snr / 3))
     call = f"enough_separation({n_pure}) gives {snr:.3g}"
@@ -231,9 +192,7 @@ def check_enough(
         "4 √ln(N/η), with N = 2 n_pure and η = 0.1; then divide by `enough_separation(16)`.",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     promised = answers.function("promised_separation")
     for n_pure in (4, 16, 1000):
         want = 4 * np.sqrt(np.log(2 * n_pure / 0.1))

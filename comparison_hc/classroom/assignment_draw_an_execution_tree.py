@@ -26,18 +26,13 @@ FIVE = np.array(
 THIN = 1e-9  # pieces that are thinner are rounding
 
 
-def random_distances(
-    n,  # objects
-    seed,  # int
-):  # (n, n)
+def random_distances(n, seed):
     "A metric in which no two distances are equal."
     upper = np.triu(np.random.default_rng(seed).permutation(n * n).reshape(n, n) + n * n, 1).astype(float)
     return upper + upper.T
 
 
-def true_leaves(
-    D,  # (n, n) distances
-):
+def true_leaves(D):
     "[(low, high, clusters in the order in which they are made)], by the package."
     import comparison_hc.link as room
 
@@ -50,18 +45,12 @@ def true_leaves(
     return found
 
 
-def in_letters(
-    cluster,  # numbers of objects
-    as_letters,  # whether objects are called A, B, …; else by number
-):
+def in_letters(cluster, as_letters):
     "A cluster for a sentence."
     return "".join(LETTERS[i] for i in sorted(cluster)) if as_letters else str(set(sorted(cluster)))
 
 
-def read_cluster(
-    value,  # text of letters, or letters or numbers one by one
-    n,  # objects
-):
+def read_cluster(value, n):
     "A cluster as a set of numbers; None if it is none."
     try:
         named = value.strip().upper() if isinstance(value, str) else value
@@ -72,11 +61,7 @@ def read_cluster(
     return frozenset(members) if good else None
 
 
-def read_pieces(
-    got,  # what the student gave
-    call,  # what it is, for sentences
-    form,  # what it should be, for sentences
-):  # list of tuples of three
+def read_pieces(got, call, form):
     "Pieces of three, as tuples, whatever they hold; `read_ends` reads their numbers."
     expect(hasattr(got, "__iter__") and not isinstance(got, (str, dict)), f"{call} should be {form}.")
     pieces = []
@@ -88,13 +73,7 @@ def read_pieces(
     return pieces
 
 
-def read_ends(
-    pieces,  # tuples (low, high, rest), from left to right
-    low,  # where the first should begin
-    high,  # where the last should end
-    call,  # what they are, for sentences
-    tol,  # how far ends may be off
-):
+def read_ends(pieces, low, high, call, tol):
     "(low, high, rest) with numbers as ends that abut, from low to high."
     kinds = (Real, np.number)
     at, found = low, []
@@ -112,13 +91,7 @@ def read_ends(
     return found
 
 
-def read_leaves(
-    got,  # what the student gave: (low, high, clusters made) of each leaf
-    n,  # objects
-    call,  # what it is, for sentences
-    tol,  # how far ends may be off
-    as_letters,  # whether objects are called A, B, … in sentences
-):
+def read_leaves(got, n, call, tol, as_letters):
     "A student's leaves as `true_leaves` has them."
     pieces = read_pieces(got, call, "a list of (low, high, clusters made)")
     found = []
@@ -137,13 +110,7 @@ def read_leaves(
     return found
 
 
-def check_leaves(
-    got,  # what the student gave: (low, high, clusters made) of each leaf
-    D,  # (n, n) distances
-    call,  # what was given, for sentences
-    tol=1e-6,  # how far ends may be off
-    as_letters=False,  # whether objects are called A, B, … in sentences
-):
+def check_leaves(got, D, call, tol=1e-6, as_letters=False):
     "The leaves of an execution tree: right runs, on the right intervals, each once."
     theirs, true = read_leaves(got, len(D), call, tol, as_letters), true_leaves(D)
     middles = sorted((low + high) / 2 for low, high, _ in [*true, *theirs])
@@ -174,21 +141,12 @@ def check_leaves(
         "each of the two intervals by itself: there are five leaves in all.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     got = answers.value("by_hand")
     check_leaves(got, FIVE, "`by_hand`", tol=0.01, as_letters=True)
 
 
-def check_contest(
-    function,  # the student's, of (f0, f1, low, high)
-    f0,  # (m,) values of the lines at α = 0
-    f1,  # (m,) values at α = 1
-    low,  # where the contest begins, in [0, 1)
-    high,  # where it ends, in (low, 1]
-    call,  # the call, for sentences
-):
+def check_contest(function, f0, f1, low, high, call):
     "Who is lowest where."
     f0, f1 = np.asarray(f0, float), np.asarray(f1, float)
     got = function(f0.tolist(), f1.tolist(), low, high)
@@ -212,10 +170,7 @@ def check_contest(
         )
 
 
-def random_lines(
-    m,  # lines
-    seed,  # int
-):  # ((m,) values at α = 0, (m,) values at α = 1)
+def random_lines(m, seed):
     "Ends of lines, all different."
     rng = np.random.default_rng(seed)
     return rng.permutation(50 * m)[:m] / 10 + 1, rng.permutation(50 * m)[:m] / 10 + 1
@@ -233,9 +188,7 @@ def random_lines(
         "above where you are; if two lines are equal there, the one that falls faster wins from there on.",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     contest = answers.function("contest")
     check_contest(contest, [11, 13, 16], [15, 13, 17], 0.0, 1.0, "contest([11, 13, 16], [15, 13, 17], 0, 1)")
     check_contest(contest, [11, 13, 16], [15, 13, 17], 0.6, 0.8, "contest([11, 13, 16], [15, 13, 17], 0.6, 0.8)")
@@ -256,9 +209,7 @@ def part_1b(
         "A child has the clusters without A and B and with their union, and `made` with the union at its end.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     leaves = answers.function("leaves")
     check_leaves(leaves(FIVE.copy()), FIVE, "leaves(FIVE)")
     for n, seed in ((3, 0), (6, 1), (7, 2)):
@@ -266,12 +217,7 @@ def part_2a(
         check_leaves(leaves(D.copy()), D, f"leaves(D) for random distances of {n} objects")
 
 
-def read_metric(
-    D,  # what the student gave
-    call,  # what it is, for sentences
-    most,  # objects that are allowed
-    exactly=None,  # objects that it must have; None: 3 to `most`
-):
+def read_metric(D, call, most, exactly=None):
     "A metric on a few objects."
     try:
         D = np.asarray(D, float)
@@ -292,10 +238,7 @@ def read_metric(
     return D
 
 
-def losses_of_leaves(
-    D,  # (n, n) distances
-    labels,  # (n,) the class of each object
-):
+def losses_of_leaves(D, labels):
     "[(low, high, pruning loss)]."
     import comparison_hc.link as room
     import comparison_hc.metrics as metrics
@@ -304,11 +247,7 @@ def losses_of_leaves(
     return [(leaf.low, leaf.high, metrics.pruning_loss(leaf.dendrogram, labels)) for leaf in leaves]
 
 
-def check_needle(
-    got,  # what the student's function returned: (D, labels)
-    m,  # steps of the grid 0, 1/m, …, 1
-    call,  # the call, for sentences
-):
+def check_needle(got, m, call):
     "No α of the grid is right, and one between is."
     expect(hasattr(got, "__len__") and len(got) == 2, f"{call} should give two things: D and labels.")
     D = read_metric(got[0], call, 12)
@@ -338,17 +277,12 @@ def check_needle(
         "The classes are X and y, z and w. A number that is added to all distances changes no run, and makes a metric.",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     for m in (4, 10):
         check_needle(answers.function("needle")(m), m, f"needle({m})")
 
 
-def check_crowded(
-    got,  # the student's (8, 8) distances
-    least,  # leaves that are asked for
-):
+def check_crowded(got, least):
     "Eight objects, many leaves."
     number = len(true_leaves(read_metric(got, "`crowded`", 8, 8)))
     text = f"`crowded` has {number} leaves, and should have at least {least}. (Random distances have seven or so.)"
@@ -366,7 +300,5 @@ def check_crowded(
         "Distances between 1 and 2 are always a metric. Some 300 such changes reach 20 leaves from most beginnings.",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     check_crowded(answers.value("crowded"), 15)

@@ -26,20 +26,13 @@ class OverBudget(ValueError):
 class Oracle:
     "Answers triplet questions about hidden groups: is i more like j than like r?"
 
-    def __init__(
-        self,
-        similarity,  # (n, n) what it looks at
-        budget,  # questions it answers
-    ):
+    def __init__(self, similarity, budget):
         self._similarity, self._budget, self.used = similarity, budget, 0
 
     def __repr__(self):
         return f"Oracle({self.used} of {self._budget} questions used)"
 
-    def __call__(
-        self,
-        questions,  # (m, 3) rows (i, j, r) of three different objects
-    ):  # (m,) bool
+    def __call__(self, questions):
         "Whether i is more like j than like r, row by row. Raises `OverBudget`; `ValueError` for what is no question."
         q = np.asarray(questions)
         if q.ndim != 2 or q.shape[1] != 3 or q.dtype.kind not in "iu":
@@ -53,10 +46,7 @@ class Oracle:
         return self._similarity[i, j] > self._similarity[i, r]
 
 
-def draw(
-    seed,  # int
-    sizes=SIZES,  # of the groups
-):  # ((n, n) similarity, (n,) group of each object)
+def draw(seed, sizes=SIZES):
     "Hidden groups: the planted model with δ = 0.95, objects in random order."
     import comparison_hc.flat as room
 
@@ -66,13 +56,7 @@ def draw(
     return model.similarity[np.ix_(order, order)], model.labels[order]
 
 
-def play(
-    strategy,  # function of (ask, n, k, budget) that returns a group for each object
-    budget,  # questions
-    seeds,  # of draws
-    sizes=SIZES,  # of the groups
-    call="the function",  # its name, for sentences
-):  # (mean adjusted Rand index, mean number of questions)
+def play(strategy, budget, seeds, sizes=SIZES, call="the function"):
     "A strategy on several draws. Raises `Wrong` for what are no labels."
     from comparison_hc.metrics import adjusted_rand_indices
 
@@ -86,11 +70,7 @@ def play(
     return float(np.mean(scores)), float(np.mean(used))
 
 
-def labels_of(
-    got,  # what the function returned
-    n,  # objects
-    call,  # its name, or the call, for sentences
-):  # (n,) int
+def labels_of(got, n, call):
     "Labels as small whole numbers, whatever they were."
     try:
         labels = np.asarray(got).ravel().tolist()
@@ -100,10 +80,7 @@ def labels_of(
     return np.unique(labels, return_inverse=True)[1]
 
 
-def leaderboard(
-    entries,  # {name: (strategy, budget)}
-    seeds=range(100, 105),  # of draws
-):  # DataFrame
+def leaderboard(entries, seeds=range(100, 105)):
     "Strategies by the questions that they use; those with a mean adjusted Rand index of 0.95 or more come first."
     import pandas as pd
 
@@ -119,21 +96,12 @@ def leaderboard(
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-def random_triplets(
-    n,  # objects
-    m,  # rows
-    seed,  # int
-):  # (m, 3) int
+def random_triplets(n, m, seed):
     "m rows of three different objects."
     return np.argsort(np.random.default_rng(seed).random((m, n)), axis=1)[:, :3]
 
 
-def check_adds3(
-    function,  # the student's, of (triplets, n)
-    rows,  # answers (i, j, r): i is more like j than like r
-    n,  # objects
-    call,  # the call, for sentences
-):
+def check_adds3(function, rows, n, call):
     "Points of each pair, counted one answer at a time."
     want = np.zeros((n, n))
     for i, j, r in rows:
@@ -155,22 +123,14 @@ def check_adds3(
         "S[i, j] += 1; S[j, i] += 1; S[i, r] -= 1; S[r, i] -= 1, for one answer after another.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     function = answers.function("adds3")
     check_adds3(function, [(0, 1, 2)], 3, "adds3([(0, 1, 2)], 3)")
     check_adds3(function, [(0, 1, 2), (1, 0, 2)], 3, "adds3([(0, 1, 2), (1, 0, 2)], 3)")
     check_adds3(function, random_triplets(6, 20, 0), 6, "adds3 of 20 random answers about 6 objects")
 
 
-def check_groups(
-    function,  # the student's, of (S, k)
-    sizes,  # of the groups
-    m,  # answers
-    seed,  # int, of the groups and of the questions
-    least,  # adjusted Rand index that it should reach
-):
+def check_groups(function, sizes, m, seed, least):
     "Groups from points."
     import comparison_hc.flat as room
     from comparison_hc.metrics import adjusted_rand_index
@@ -196,9 +156,7 @@ def check_groups(
         "vectors = np.linalg.eigh(S)[1][:, -k:], then scipy.cluster.vq.kmeans2(vectors, k, minit='++', seed=0)[1].",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     for sizes, m in (((15, 15), 3000), ((20, 20, 20), 5000)):
         check_groups(answers.function("groups"), sizes, m, 1, 0.9)
 
@@ -214,20 +172,12 @@ def part_1b(
         "rows = [(i, j, r) if yes else (i, r, j) for (i, j, r), yes in zip(questions, ask(questions))].",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     function = answers.function("passive")
     check_passive(function, SIZES, 3000, range(2), 0.9)
 
 
-def check_passive(
-    function,  # the student's, of (ask, n, k, budget, seed)
-    sizes,  # of the groups
-    budget,  # questions
-    seeds,  # of draws
-    least,  # mean adjusted Rand index that it should reach
-):
+def check_passive(function, sizes, budget, seeds, least):
     "Passive answers, counted and grouped."
     strategy = lambda ask, n, k, b: function(ask, n, k, b, 7)
     score, used = play(strategy, budget, seeds, sizes, "passive")
@@ -248,9 +198,7 @@ def check_passive(
         "A grid will do: for budget in range(800, 4001, 200), and the first with a mean of at least 0.95.",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     budget = answers.value("passive_needs", (int, float, np.number), "a whole number of questions")
     expect(budget == budget // 1, f"`passive_needs` is {budget}, and should be a whole number of questions.")
     budget = int(budget)
@@ -266,9 +214,7 @@ def part_2b(
     expect(half < 0.93, text)
 
 
-def least_by_counting(
-    sizes,  # of the groups
-):
+def least_by_counting(sizes):
     "The logarithm of the number of partitions, rounded up, in whole numbers."
     count = factorial(sum(sizes))
     for size in sizes:
@@ -289,21 +235,13 @@ def least_by_counting(
         "Divide by m! for every size that occurs m times; round log2 up, in whole numbers: (N − 1).bit_length().",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     least = answers.function("least_questions")
     for sizes in ([3], [1, 1], [2, 1], [2, 2], [2, 2, 2], [5, 3, 3], [6, 5, 4]):
         expect_equal(least(sizes), least_by_counting(sizes), f"least_questions({sizes})")
 
 
-def check_few(
-    function,  # the student's, of (ask, n, k, budget)
-    budget,  # questions
-    seeds,  # of draws
-    sizes,  # of the groups
-    why,  # sentence that follows what is wrong
-):
+def check_few(function, budget, seeds, sizes, why):
     "The groups, within a budget."
     call = f"few_triplets(ask, {sum(sizes)}, {len(sizes)}, {budget})"
     score, used = play(function, budget, seeds, sizes, call)
@@ -325,8 +263,6 @@ def check_few(
         "between two groups: ask about (i, one of the first, one of the second) until one group leads by two.",
     ),
 )
-def part_3b(
-    answers,  # the student's `Answers`
-):
+def part_3b(answers):
     why = "It can: about 1,100 questions are enough, if they are not drawn at random."
     check_few(answers.function("few_triplets"), 1500, range(40, 44), SIZES, why)

@@ -19,11 +19,7 @@ from .checking import Assignment, Wrong, expect, expect_equal
 assignment = Assignment("forge-a-certificate", "Forge a certificate")
 
 
-def block_problem(
-    sizes,  # of the blocks
-    noise,  # standard deviation of its entries before it is made symmetric
-    seed,  # int
-):  # ((n, n) S, (n,) labels)
+def block_problem(sizes, noise, seed):
     "A similarity with blocks of ones in noise, and the blocks."
     rng = np.random.default_rng(seed)
     labels = np.repeat(np.arange(len(sizes)), sizes)
@@ -31,19 +27,13 @@ def block_problem(
     return np.where(labels[:, None] == labels, 1.0, 0.0) + (E + E.T) / 2, labels
 
 
-def clustering_matrix(
-    labels,  # (n,) a partition
-):  # (n, n)
+def clustering_matrix(labels):
     "1/|C| inside a cluster, 0 elsewhere."
     labels = np.unique(labels, return_inverse=True)[1].ravel()
     return np.where(labels[:, None] == labels, 1 / np.bincount(labels)[labels], 0.0)
 
 
-def usual_certificate(
-    S,  # (n, n) symmetric similarity
-    labels,  # (n,) a partition
-    lam,  # λ, the price of the trace
-):
+def usual_certificate(S, labels, lam):
     "(α, Γ of rank one in every block, Λ) as on the page about the SDP."
     P = clustering_matrix(labels)
     alpha = 2 * (S @ P).diagonal() - (P @ S @ P).diagonal() - lam * P.diagonal()
@@ -53,11 +43,7 @@ def usual_certificate(
     return alpha, gamma, (alpha[:, None] + alpha) / 2 - S + lam * np.eye(len(S)) - gamma
 
 
-def read_certificate(
-    got,  # what the student's function returned
-    n,  # objects
-    call,  # the call, for sentences
-):
+def read_certificate(got, n, call):
     "(α, Γ, Λ) as arrays."
     expect(hasattr(got, "__len__") and len(got) == 3, f"{call} should give three things: alpha, Gamma, Lambda.")
     arrays = []
@@ -72,13 +58,7 @@ def read_certificate(
     return arrays
 
 
-def check_certificate(
-    got,  # what the student's function returned: (α, Γ, Λ)
-    S,  # (n, n) symmetric similarity
-    labels,  # (n,) a partition
-    lam,  # λ, the price of the trace
-    call,  # the call, for sentences
-):
+def check_certificate(got, S, labels, lam, call):
     "A proof that the partition is optimal, condition by condition."
     alpha, gamma, slack = read_certificate(got, len(S), call)
     P, scale = clustering_matrix(labels), 1e-7 * max(1.0, np.abs(S).max(), abs(lam)) * len(S)
@@ -111,18 +91,14 @@ CASES = (((4, 4), 0.1, 0, 2.0), ((5, 3), 0.1, 1, 1.5), ((4, 4, 5), 0.1, 2, 2.0))
         "Γ = M·Mᵀ/(PM), entry by entry, off the blocks, and 0 in them; Λ is what step 1 leaves.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     for sizes, noise, seed, lam in CASES:
         S, labels = block_problem(sizes, noise, seed)
         call = f"certificate(S, labels, {lam}) for blocks of {', '.join(map(str, sizes))}"
         check_certificate(answers.function("certificate")(S.copy(), labels.copy(), lam), S, labels, lam, call)
 
 
-def forgeries(
-    seed,  # int
-):
+def forgeries(seed):
     "{what is wrong: (S, labels, λ, α, Γ, Λ)}; under an empty name a true certificate."
     S, labels = block_problem((4, 3, 4), 0.1, seed)
     lam, n = 1.6, len(S)
@@ -167,16 +143,11 @@ def one_triangle():
         "eigvalsh reads one triangle of a matrix only: see that Λ is symmetric. NaN passes tests such as `if x < 0`.",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     check_audit(answers, forgeries(0))
 
 
-def check_audit(
-    answers,  # the student's `Answers`
-    cases,  # {what is wrong: (S, labels, λ, α, Γ, Λ)}, as `forgeries` returns them
-):
+def check_audit(answers, cases):
     "True certificates are accepted, forged ones are not."
     audit = answers.function("audit")
     for wrong, case in cases.items():
@@ -199,16 +170,11 @@ def check_audit(
         "Λ = ½(α1ᵀ + 1αᵀ) − S + λI − Γ, and the bound is Σα + n·max(0, −smallest eigenvalue of Λ).",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     check_bounds(answers, range(4))
 
 
-def check_bounds(
-    answers,  # the student's `Answers`
-    seeds,  # of problems
-):
+def check_bounds(answers, seeds):
     "Above the optimum, and not above what the smallest eigenvalue gives."
     for seed in seeds:
         S, labels = block_problem((4, 4), 0.1, seed)
@@ -237,11 +203,7 @@ def check_bounds(
     expect(got <= 1e-6, f"{call} gives {got:.6g}; the smallest eigenvalue of Λ and tr X ≤ n already prove 0.")
 
 
-def read_case(
-    got,  # what the student's function returned
-    n_least,  # objects that each block has, at least
-    call,  # the call, for sentences
-):
+def read_case(got, n_least, call):
     "(S, labels, λ) that a student has built."
     expect(hasattr(got, "__len__") and len(got) == 3, f"{call} should give three things: S, labels, lam.")
     try:
@@ -257,12 +219,7 @@ def read_case(
     return S, labels, lam
 
 
-def check_blind(
-    S,  # (n, n) symmetric similarity
-    labels,  # (n,) a partition
-    lam,  # λ, the price of the trace
-    call,  # the call, for sentences
-):
+def check_blind(S, labels, lam, call):
     "The usual certificate fails clearly."
     _, gamma, slack = usual_certificate(S, labels, lam)
     low, size = np.linalg.eigvalsh(slack)[0], 1e-3 * max(lam, np.abs(S).max())
@@ -283,16 +240,11 @@ def check_blind(
         "which is what rank one makes of them. Take α = 0 and a small Λ, such as ½(I − P).",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     check_blind_spots(answers, (2, 4))
 
 
-def best_value(
-    S,  # (n, n) symmetric similarity
-    lam,  # λ, the price of the trace
-):
+def best_value(S, lam):
     "The optimum of SDP-λ by the general solver; where there is none, as in a browser, by iteration to a gap of 10⁻⁶."
     import comparison_hc.flat as room
 
@@ -301,10 +253,7 @@ def best_value(
     return room.sdp_lambda(S, lam, tol=1e-6).objective
 
 
-def check_blind_spots(
-    answers,  # the student's `Answers`
-    numbers,  # arguments of `blind_spot`: objects in a block, at least
-):
+def check_blind_spots(answers, numbers):
     "The partition is optimal as far as a solver sees, and the usual certificate fails."
     for n in numbers:
         call = f"blind_spot({n})"
@@ -328,16 +277,11 @@ def check_blind_spots(
         "alpha, Gamma, Lambda with which you built S, in this order.",
     ),
 )
-def part_3b(
-    answers,  # the student's `Answers`
-):
+def part_3b(answers):
     check_rescue(answers, (2, 4))
 
 
-def check_rescue(
-    answers,  # the student's `Answers`
-    numbers,  # arguments of `blind_spot` and `rescue`: objects in a block, at least
-):
+def check_rescue(answers, numbers):
     "A certificate for the blind spot."
     for n in numbers:
         S, labels, lam = read_case(answers.function("blind_spot")(n), n, f"blind_spot({n})")
@@ -345,11 +289,7 @@ def check_rescue(
         check_certificate(answers.function("rescue")(n), S, labels, lam, f"rescue({n})")
 
 
-def exact_value(
-    S,  # (n, n) similarity
-    labels,  # (n,) array, a partition
-    lam,  # λ, the price of the trace
-):  # `Fraction`
+def exact_value(S, labels, lam):
     "⟨S, X⟩ − λ tr X of a partition, in fractions: no rounding."
     groups = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     sums = (Fraction(sum(Fraction(float(S[i, j])) for i in g for j in g), len(g)) for g in groups)
@@ -367,16 +307,11 @@ def exact_value(
         "They meet at λ = n. Let λ be n and a small part of `gap` more: one cluster is better by λ − n.",
     ),
 )
-def part_4a(
-    answers,  # the student's `Answers`
-):
+def part_4a(answers):
     check_near(answers, (1e-2, 1e-5))
 
 
-def check_near(
-    answers,  # the student's `Answers`
-    gaps,  # largest gaps allowed, relative to max(1, |value of `labels`|)
-):
+def check_near(answers, gaps):
     "Another partition, quite different, is better by a positive amount of at most the gap."
     from comparison_hc.metrics import adjusted_rand_index
 

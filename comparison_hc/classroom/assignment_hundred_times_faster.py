@@ -14,11 +14,7 @@ from .checking import Assignment, expect, expect_equal, guarded
 assignment = Assignment("hundred-times-faster", "A kernel, a hundred times faster")
 
 
-def drawn_answers(
-    n,  # objects
-    share,  # float in (0, 1]: probability of each question
-    seed,  # int
-):
+def drawn_answers(n, share, seed):
     "Answers about a random symmetric matrix, each question at most once, as an (m, 4) array of integers."
     import comparison_hc.oracles as oracles
 
@@ -26,10 +22,7 @@ def drawn_answers(
     return np.array(oracles.sample_quadruplets(w + w.T, share, seed).array)
 
 
-def true_kernel(
-    answers,  # (m, 4) rows (i, j, k, l): i and j are more alike than k and l
-    n,  # objects
-):  # (n, n)
+def true_kernel(answers, n):
     "The kernel of the package."
     import comparison_hc.hierarchical as room
     from comparison_hc.comparisons import Quadruplets
@@ -37,13 +30,7 @@ def true_kernel(
     return room.kernel_passive(Quadruplets(answers, n_objects=n))
 
 
-def check_kernel(
-    kernel,  # the student's, of (answers, n)
-    n,  # objects
-    share,  # float in (0, 1]: probability of each question
-    seeds,  # of answers
-    name,  # of the function, for sentences
-):
+def check_kernel(kernel, n, share, seeds, name):
     "The student's kernel of drawn answers is the package's."
     for seed in seeds:
         answers = drawn_answers(n, share, seed)
@@ -65,20 +52,14 @@ EXAMPLE = np.array([[0, 1, 1, 2], [0, 2, 1, 2], [0, 1, 2, 3], [0, 2, 2, 3], [1, 
         "Four loops: i, j, r different from both, and every pair {k, l}; add vote(ir, kl) · vote(jr, kl).",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     kernel = answers.function("kernel_by_definition")
     text = "kernel_by_definition(EXAMPLE, 4), with EXAMPLE as in the text,"
     expect_equal(kernel(EXAMPLE.copy(), 4), true_kernel(EXAMPLE, 4), text, tol=1e-6)
     check_kernel(kernel, 6, 0.3, range(3), "kernel_by_definition")
 
 
-def landmark_part(
-    answers,  # (m, 4) rows (i, j, k, l): i and j are more alike than k and l
-    n,  # objects
-    r,  # the landmark, one of them
-):
+def landmark_part(answers, n, r):
     "(n, n): Σ over pairs of the products of votes of {i, r} and {j, r}, by the definition; zero in row and column r."
     votes = {}
     for i, j, k, l in answers.tolist():
@@ -100,9 +81,7 @@ def landmark_part(
         "(r, j, k, l) writes +1 in row j, column {k, l}; (i, j, r, l) writes −1 in row l, column {i, j}; and so on.",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     matrix = answers.function("landmark_matrix")
     for n, share, seed in ((4, 0.6, 0), (7, 0.3, 1)):
         given = drawn_answers(n, share, seed)
@@ -112,12 +91,7 @@ def part_1b(
             check_gram(got, landmark_part(given, n, r), n, call)
 
 
-def check_gram(
-    got,  # what the student's function returned
-    want,  # (n, n) products of its rows
-    n,  # objects
-    call,  # the call, for sentences
-):
+def check_gram(got, want, n, call):
     "Rows are objects, columns are pairs in any order, and the products of rows are right."
     try:
         got = np.asarray(got, float)
@@ -142,15 +116,13 @@ def check_gram(
         "K = Σ_r A_r A_rᵀ, with zeros on the diagonal at the end. Fill A_r without a loop over all answers for each r.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     kernel = answers.function("kernel_fast")
     check_kernel(kernel, 6, 0.3, range(3), "kernel_fast")
     check_kernel(kernel, 20, 0.2, (7,), "kernel_fast")
 
 
-def mutants():  # {what is wrong: kernel function}
+def mutants():
     "Kernels with a mistake."
 
     def with_diagonal(answers, n):
@@ -187,9 +159,7 @@ def mutants():  # {what is wrong: kernel function}
         "Return False as soon as an entry differs, the diagonal included, for a dozen random sets of answers.",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     test = answers.function("is_right")
     verdict = test(true_kernel)
     expect(isinstance(verdict, (bool, np.bool_)), f"is_right(kernel) gives {verdict!r}, and should give True or False.")
@@ -197,10 +167,7 @@ def part_3a(
     expect_all_caught(test, ("a diagonal that is not zero", "half of the answers ignored"))
 
 
-def expect_all_caught(
-    test,  # the student's, of a kernel function
-    names,  # of some `mutants`
-):
+def expect_all_caught(test, names):
     "The student's test says no to these mutants."
     for name in names:
         verdict = guarded(test, f"is_right(a kernel with {name})", mutants()[name])

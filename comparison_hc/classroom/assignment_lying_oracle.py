@@ -30,14 +30,7 @@ class OverBudget(ValueError):
 class Search:
     "A tree of m items, and a new item whose sibling is hidden."
 
-    def __init__(
-        self,
-        m,  # items in the tree, at least 2
-        seed,  # int
-        p,  # probability that an answer is right
-        stubborn=False,  # whether the same question always has the same answer
-        shape="uniform",  # of the tree, as for `random_hierarchy`
-    ):
+    def __init__(self, m, seed, p, stubborn=False, shape="uniform"):
         import comparison_hc.adaptive.trees as trees
 
         self._rng, self._p, self._stubborn = np.random.default_rng(seed), p, stubborn
@@ -54,10 +47,7 @@ class Search:
     def __repr__(self):
         return f"Search({len(self.vertices)} vertices, {self.used} questions used)"
 
-    def ask(
-        self,
-        v,  # a pivot
-    ):  # 0, 1 or 2
+    def ask(self, v):
         "The question of pivot v: which part the sibling is in, says the oracle. Raises `OverBudget`, `ValueError`."
         return self._ask(v, 0)
 
@@ -73,32 +63,26 @@ class Search:
             self._said[who, v] = min({0, 1, 2} - {truth}) if is_wrong else truth
         return self._said[who, v]
 
-    def people(
-        self,
-        n,  # how many
-    ):  # list of functions like `ask`
+    def people(self, n):
         "People with opinions of their own."
         return [lambda v, who=who: self._ask(v, who) for who in range(1, n + 1)]
 
-    def is_right(
-        self,
-        v,  # a vertex
-    ):  # bool
+    def is_right(self, v):
         "Whether v is the sibling."
         return bool(v == self._sibling)
 
 
 def play(
-    strategy,  # function of (ask, vertices, parts, p, risk) that returns a vertex
-    m=24,  # items in the tree
-    p=0.8,  # probability that an answer is right
-    risk=0.05,  # with which the strategy may be wrong
-    seeds=range(SEARCHES),  # of searches
-    stubborn=False,  # whether the same question always has the same answer
-    n_people=0,  # if there are any, the strategy gets a list of them in the place of `ask`
-    shape="uniform",  # of the trees
-    call="the search",  # its name, for sentences
-):  # (share of right searches, mean number of questions, largest)
+    strategy,
+    m=24,
+    p=0.8,
+    risk=0.05,
+    seeds=range(SEARCHES),
+    stubborn=False,
+    n_people=0,
+    shape="uniform",
+    call="the search",
+):
     "Several searches; one without end after 1,000 questions is not right. Raises `Wrong` for what is no vertex."
     right, used = 0, []
     for seed in seeds:
@@ -117,10 +101,7 @@ def play(
     return right / len(used), float(np.mean(used)), max(used)
 
 
-def leaderboard(
-    entries,  # {name: function of (ask, vertices, parts, p, risk)}
-    seeds=range(1000, 1040),  # of searches
-):  # DataFrame
+def leaderboard(entries, seeds=range(1000, 1040)):
     "Strategies by the questions that they use; those that are right too seldom come after the others."
     import pandas as pd
 
@@ -137,18 +118,12 @@ def leaderboard(
     return pd.DataFrame(rows, index=pd.RangeIndex(1, len(rows) + 1, name="place"))
 
 
-def miss(
-    p,  # probability that a vote is right
-    votes,  # how many
-):
+def miss(p, votes):
     "The probability that no more than half of the votes are right."
     return sum(comb(votes, right) * p**right * (1 - p) ** (votes - right) for right in range(votes // 2 + 1))
 
 
-def votes_for(
-    p,  # probability that a vote is right, above ½
-    risk,  # with which the majority may be wrong, above 0
-):
+def votes_for(p, risk):
     "The smallest odd number of votes."
     votes = 1
     while miss(p, votes) > risk:
@@ -167,37 +142,23 @@ def votes_for(
         "Try k = 1, 3, 5, …; sum comb(k, r) * p**r * (1 - p)**(k - r) for r from 0 to (k - 1) // 2.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     check_votes(answers, [(0.8, 0.25), (0.8, 0.05), (0.8, 0.01), (0.7, 0.05), (0.99, 0.05), (0.6, 0.1)])
 
 
-def check_votes(
-    answers,  # the student's `Answers`
-    cases,  # pairs (p, risk)
-):
+def check_votes(answers, cases):
     "The smallest odd number of votes, by the exact tail."
     for p, risk in cases:
         expect_equal(answers.function("votes_needed")(p, risk), votes_for(p, risk), f"votes_needed({p}, {risk})")
 
 
-def most_patient(
-    m,  # items in the tree
-    p,  # probability that an answer is right
-    risk,  # with which the search may be wrong
-):
+def most_patient(m, p, risk):
     "Questions of the search with repeated votes."
     steps = (m - 1).bit_length()
     return steps * votes_for(p, risk / steps)
 
 
-def check_reliable(
-    function,  # the student's, of (ask or people, vertices, parts, p, risk)
-    name,  # of the function, for sentences
-    least=GOOD,  # share of right searches that is needed
-    **how,  # arguments of `play`, `seeds` among them
-):  # (the call, for sentences; mean number; largest)
+def check_reliable(function, name, least=GOOD, **how):
     "A search that is right often enough, and what it costs."
     m, p, n_people = how.get("m", 24), how.get("p", 0.8), how.get("n_people", 0)
     whom = "people" if n_people else "ask"
@@ -222,21 +183,13 @@ def check_reliable(
         "votes_needed(p, risk / steps) times; S &= set(parts[v][the answer given most often]).",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     check_patient(answers, 24, 0.8, range(SEARCHES))
     patient = answers.function("patient", by_name=["ask", "vertices", "parts"])
     check_reliable(patient, "patient", least=0.55, p=0.7, risk=0.3, seeds=range(SEARCHES))  # each step has its share
 
 
-def check_patient(
-    answers,  # the student's `Answers`
-    m,  # items in the tree
-    p,  # probability that an answer is right
-    seeds,  # of searches
-    shape="uniform",  # of the trees
-):
+def check_patient(answers, m, p, seeds, shape="uniform"):
     "Right often enough, within steps times votes."
     call, _, most = check_reliable(
         answers.function("patient", by_name=["ask", "vertices", "parts"]), "patient", m=m, p=p, seeds=seeds, shape=shape
@@ -257,17 +210,11 @@ def check_patient(
         "Ask about one pivot 50 times: {ask(v) for _ in range(50)} has one element for a stubborn person.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     check_stubborn(answers, 0.8, range(200, 216))
 
 
-def check_stubborn(
-    answers,  # the student's `Answers`
-    p,  # probability that an answer is right
-    seeds,  # of respondents; odd ones are stubborn
-):
+def check_stubborn(answers, p, seeds):
     "Told apart, with one error at most."
     errors = []
     for seed in seeds:
@@ -296,17 +243,11 @@ def check_stubborn(
         "others around them in the same way.",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     check_twins(answers, (3, 4, 7))
 
 
-def left_outs(
-    tree,  # nested pairs of the items 0..n-1
-    n,  # items
-    call,  # for sentences
-):  # {three items: the one left out}
+def left_outs(tree, n, call):
     "All answers of a tree. Raises `Wrong` for what is no binary tree."
     apart = {}  # {frozenset of two items: size of the smallest cluster that has both}
 
@@ -326,10 +267,7 @@ def left_outs(
     return {three: min(three, key=lambda out: size(three, out)) for three in combinations(range(n), 3)}
 
 
-def check_twins(
-    answers,  # the student's `Answers`
-    numbers,  # of items
-):
+def check_twins(answers, numbers):
     "Two trees that differ in one answer."
     for n in numbers:
         call = f"twins({n})"
@@ -352,16 +290,11 @@ def check_twins(
         "new = [w * (p if i in named else 1 - p) for i, w in enumerate(weights)]; divide by sum(new).",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     check_update(answers, [([0.25] * 4, [0, 1], 0.8), ([0.5, 0.25, 0.25], [2], 0.9), ([0.2, 0.8], [0, 1], 0.7)])
 
 
-def check_update(
-    answers,  # the student's `Answers`
-    cases,  # rows (weights, candidates that the answer names, p)
-):
+def check_update(answers, cases):
     "Weights after an answer."
     for weights, named, p in cases:
         new = np.array(weights) * np.where(np.isin(np.arange(len(weights)), named), p, 1 - p)
@@ -384,20 +317,11 @@ def check_update(
         "heaviest: then leave it out when you weigh the parts.",
     ),
 )
-def part_3b(
-    answers,  # the student's `Answers`
-):
+def part_3b(answers):
     check_survive(answers, 24, 0.8, range(300, 300 + SEARCHES), 22)
 
 
-def check_survive(
-    answers,  # the student's `Answers`
-    m,  # items in the tree
-    p,  # probability that an answer is right
-    seeds,  # of searches
-    most,  # questions, on the mean
-    shape="uniform",  # of the trees
-):
+def check_survive(answers, m, p, seeds, most, shape="uniform"):
     "Right often enough, with few questions on the mean."
     call, mean, _ = check_reliable(
         answers.function("survive", by_name=["ask", "vertices", "parts"]), "survive", m=m, p=p, seeds=seeds, shape=shape
@@ -417,18 +341,11 @@ def check_survive(
         "Count for every pivot how often it was asked: ask = lambda v: people[count of v](v), then the count grows.",
     ),
 )
-def part_4a(
-    answers,  # the student's `Answers`
-):
+def part_4a(answers):
     check_crowd(answers, range(500, 500 + SEARCHES), 40)
 
 
-def check_crowd(
-    answers,  # the student's `Answers`
-    seeds,  # of searches
-    n_people,  # how many there are to ask
-    **how,  # more arguments of `play`
-):
+def check_crowd(answers, seeds, n_people, **how):
     "Right often enough, though each person always says the same."
     how = dict(seeds=seeds, stubborn=True, n_people=n_people, **how)
     call, mean, _ = check_reliable(answers.function("crowd", by_name=["people", "vertices", "parts"]), "crowd", **how)

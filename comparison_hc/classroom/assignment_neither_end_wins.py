@@ -18,17 +18,13 @@ from ..core.validation import shown
 assignment = Assignment("neither-end-wins", "Learn α where neither end wins")
 
 
-def distances(
-    points,  # (n, d) coordinates
-):  # (n, n)
+def distances(points):
     "Between all pairs of points."
     points = np.asarray(points, float)
     return np.linalg.norm(points[:, None] - points, axis=2)
 
 
-def staircase(
-    task,  # (D, labels): (n, n) distances, (n,) classes
-):
+def staircase(task):
     "(breakpoints, values) of the loss over α, of one task (D, labels)."
     import comparison_hc.link as room
 
@@ -36,11 +32,7 @@ def staircase(
     return curve.breakpoints.tolist(), curve.values.tolist()
 
 
-def some_tasks(
-    n_tasks,  # how many
-    n,  # points of each, a multiple of 4
-    seed,  # int
-):
+def some_tasks(n_tasks, n, seed):
     "Rings and disks as (D, labels)."
     import comparison_hc.link as room
 
@@ -48,10 +40,7 @@ def some_tasks(
     return [(distances(points), labels) for points, labels in made]
 
 
-def random_staircases(
-    number,  # how many
-    seed,  # int
-):  # list of (breakpoints, values)
+def random_staircases(number, seed):
     "Staircases with values in eighths; some share breakpoints."
     rng, found = np.random.default_rng(seed), []
     for _ in range(number):
@@ -60,35 +49,24 @@ def random_staircases(
     return found
 
 
-def at(
-    curve,  # (breakpoints, values)
-    x,  # α, one or an array
-):
+def at(curve, x):
     "The values of a staircase."
     breakpoints, values = (np.asarray(one, float) for one in curve)
     return values[np.minimum(np.searchsorted(breakpoints, x, side="right") - 1, len(values) - 1)]
 
 
-def mean_at(
-    curves,  # list of (breakpoints, values)
-    x,  # α, one or an array
-):
+def mean_at(curves, x):
     "The average of staircases, by evaluation."
     return np.mean([at(curve, x) for curve in curves], axis=0)
 
 
-def middles(
-    curves,  # list of (breakpoints, values)
-):  # array, from left to right
+def middles(curves):
     "A point in every piece on which all staircases are constant."
     ends = np.unique(np.concatenate([np.asarray(breakpoints, float) for breakpoints, _ in curves]))
     return (ends[1:] + ends[:-1]) / 2
 
 
-def read_staircase(
-    got,  # what the student's function returned
-    call,  # the call, for sentences
-):  # (breakpoints, values), arrays
+def read_staircase(got, call):
     "A staircase from 0 to 1."
     form = "two lists: breakpoints from 0 to 1, and one value less than breakpoints"
     expect(hasattr(got, "__len__") and len(got) == 2, f"{call} should give {form}.")
@@ -103,11 +81,7 @@ def read_staircase(
     return breakpoints, values
 
 
-def check_average(
-    function,  # the student's, of a list of staircases
-    curves,  # list of (breakpoints, values)
-    call,  # the call, for sentences
-):
+def check_average(function, curves, call):
     "The average of staircases."
     got = read_staircase(function(curves), call)
     x = np.unique(np.concatenate([middles([*curves, got]), got[0][:-1]]))
@@ -129,9 +103,7 @@ def check_average(
         "them but the last, with bisect_right(breakpoints, x) - 1 as the number of its step, and take means.",
     ),
 )
-def part_1a(
-    answers,  # the student's `Answers`
-):
+def part_1a(answers):
     average = answers.function("average")
     two = [([0.0, 0.5, 1.0], [0.2, 0.0]), ([0.0, 0.25, 1.0], [0.4, 0.6])]
     check_average(average, two, "average of the two staircases of the picture")
@@ -139,11 +111,7 @@ def part_1a(
         check_average(average, random_staircases(4, seed), "average of 4 random staircases")
 
 
-def check_learned(
-    got,  # what the student's function returned
-    curves,  # the tasks' staircases
-    call,  # the call, for sentences
-):
+def check_learned(got, curves, call):
     "A best α with its loss; any of them."
     good = hasattr(got, "__len__") and len(got) == 2
     good = good and not isinstance(got, dict) and all(isinstance(one, (Real, np.number)) for one in got)
@@ -168,9 +136,7 @@ def check_learned(
         "i = int(np.argmin(values)) and (points[i] + points[i + 1]) / 2.",
     ),
 )
-def part_1b(
-    answers,  # the student's `Answers`
-):
+def part_1b(answers):
     learn = answers.function("learn")
     for n_tasks, n, seed in ((1, 12, 0), (5, 12, 1)):
         tasks = some_tasks(n_tasks, n, seed)
@@ -181,12 +147,7 @@ def part_1b(
         )
 
 
-def read_task(
-    got,  # what the student's function returned
-    call,  # the call, for sentences
-    least=20,  # points, at least
-    most=60,  # points, at most
-):  # ((n, 2) points, (n,) labels)
+def read_task(got, call, least=20, most=60):
     "Points of the plane with classes."
     expect(hasattr(got, "__len__") and len(got) == 2, f"{call} should give two things: points and labels.")
     try:
@@ -205,12 +166,7 @@ def read_task(
     return points, labels
 
 
-def drawn_tasks(
-    task,  # the student's function of a seed
-    seeds,  # list, of tasks
-    call,  # name of the function, for sentences
-    least=20,  # points of a task, at least
-):
+def drawn_tasks(task, seeds, call, least=20):
     "The staircases of a student's tasks."
     made = [read_task(task(seed), f"{call}({seed})", least) for seed in seeds]
     first = made[0][0]
@@ -221,12 +177,7 @@ def drawn_tasks(
     return [staircase((distances(points), labels)) for points, labels in made]
 
 
-def check_neither(
-    task,  # the student's function of a seed
-    seeds,  # of tasks
-    margin,  # by which each end should lose
-    call="task",  # name of the function, for sentences
-):
+def check_neither(task, seeds, margin, call="task"):
     "Both ends lose by a margin against the best α between."
     curves = drawn_tasks(task, list(seeds), call)
     x = middles(curves)
@@ -251,18 +202,11 @@ def check_neither(
         "of 3 points at steps of 0.2; noise of 0.02 on everything; four classes. Then see where the average is least.",
     ),
 )
-def part_2a(
-    answers,  # the student's `Answers`
-):
+def part_2a(answers):
     check_neither(answers.function("task"), range(12), 0.08)
 
 
-def check_regret(
-    function,  # the student's, of two lists of staircases
-    training,  # staircases from which α is learned
-    others,  # staircases on which it is judged
-    call,  # the call, for sentences
-):
+def check_regret(function, training, others, call):
     "What the learned α costs on others: that of any best α on the training staircases."
     got = function(training, others)
     expect(isinstance(got, (Real, np.number)), f"{call} gives {shown(got)}, and should give a number.")
@@ -286,20 +230,13 @@ def check_regret(
         "With your average: (points, values) of each list; the middle of a least step of the first; then the second.",
     ),
 )
-def part_2b(
-    answers,  # the student's `Answers`
-):
+def part_2b(answers):
     for seed in range(3):
         training, others = random_staircases(3, seed), random_staircases(4, seed + 50)
         check_regret(answers.function("regret"), training, others, "regret(3 random staircases, 4 others)")
 
 
-def mean_regrets(
-    curves,  # staircases of all tasks
-    numbers,  # of tasks to learn from
-    seed,  # int
-    draws=60,  # random choices of tasks for each number
-):  # list, in the order of `numbers`
+def mean_regrets(curves, numbers, seed, draws=60):
     "Mean regret of what is learned from so many of the tasks, on all of them."
     rng, x = np.random.default_rng(seed), middles(curves)
     widths = np.diff(np.unique(np.concatenate([breakpoints for breakpoints, _ in curves])))
@@ -316,12 +253,7 @@ def mean_regrets(
     return found
 
 
-def check_misleading(
-    task,  # the student's function of a seed
-    seeds,  # of tasks
-    few,  # tasks that should mislead
-    call="misleading",  # name of the function, for sentences
-):
+def check_misleading(task, seeds, few, call="misleading"):
     "Few tasks mislead, many do not."
     curves = drawn_tasks(task, list(seeds), call, least=8)
     small, large = mean_regrets(curves, (few, len(curves) // 2), 0)
@@ -345,7 +277,5 @@ def check_misleading(
         "heap of 46 points as a third class, which makes the share small. One task in four: blocks and bridge alone.",
     ),
 )
-def part_3a(
-    answers,  # the student's `Answers`
-):
+def part_3a(answers):
     check_misleading(answers.function("misleading"), range(60), 3)

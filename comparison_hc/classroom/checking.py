@@ -27,22 +27,34 @@ class Wrong(AssertionError):
         return [str(self)]
 
 
-def expect(
-    holds,  # what must be true
-    sentence,  # what is wrong if it is not
-):
-    "Raise `Wrong` with the sentence, unless it holds."
+def expect(holds, sentence):
+    """Raise `Wrong` with the sentence, unless it holds.
+
+    Parameters
+    ----------
+    holds
+        What must be true.
+    sentence
+        What is wrong if it is not.
+    """
     if not bool(holds):
         raise Wrong(sentence)
 
 
-def expect_equal(
-    got,  # the student's value
-    want,  # number, text, list, tuple, set, dict or array
-    what,  # which value that is, such as "count(3)"
-    tol=0,  # how far numbers may be apart
-):
-    "Raise `Wrong` unless two values are equal: numbers within `tol`, sequences place by place whatever their type."
+def expect_equal(got, want, what, tol=0):
+    """Raise `Wrong` unless two values are equal: numbers within `tol`, sequences place by place whatever their type.
+
+    Parameters
+    ----------
+    got
+        The student's value.
+    want
+        Number, text, list, tuple, set, dict or array.
+    what
+        Which value that is, such as "count(3)".
+    tol
+        How far numbers may be apart.
+    """
     if isinstance(want, np.ndarray) or isinstance(want, (list, tuple)) and not isinstance(got, (str, dict, set)):
         _expect_array(got, want, what, tol)
     elif isinstance(want, (bool, np.bool_)) or want is None:
@@ -109,20 +121,29 @@ SECONDS = 20  # of the processor, for a cell or a call, when an assignment is gr
 class Answers:
     "What a student has defined, by name."
 
-    def __init__(
-        self,
-        names,  # mapping of names to values: a notebook's names, or stand-ins for those of a sandbox
-    ):
+    def __init__(self, names):
+        """…
+
+        Parameters
+        ----------
+        names
+            Mapping of names to values: a notebook's names, or stand-ins for those of a sandbox.
+        """
         self._names = names
         self.slowest = (0.0, "")  # seconds of the processor, and the call that took them
 
-    def value(
-        self,
-        name,  # of a variable
-        kind=None,  # type or tuple of types it must have
-        form="",  # how such a value is called, for the sentence
-    ):
-        "The value of a name. Raises `Wrong` if there is none, or one of another kind."
+    def value(self, name, kind=None, form=""):
+        """The value of a name. Raises `Wrong` if there is none, or one of another kind.
+
+        Parameters
+        ----------
+        name
+            Of a variable.
+        kind
+            Type or tuple of types it must have.
+        form
+            How such a value is called, for the sentence.
+        """
         expect(name in self._names, f"There is no `{name}` yet: the cell above should define it, under this very name.")
         found = self._names[name]
         expect(found is not ..., f"`{name}` is still `...`: put your answer in its place.")
@@ -130,12 +151,21 @@ class Answers:
             expect(isinstance(found, kind), f"`{name}` is {shown(found)}, and should be {form or kind}.")
         return found
 
-    def function(
-        self,
-        name,  # of a function
-        by_name=(),  # names that stand for the first arguments in sentences, where their values say little
-    ):  # function that calls it, and raises `Wrong` with the call where it raises
-        "A student's function."
+    def function(self, name, by_name=()):
+        """A student's function.
+
+        Parameters
+        ----------
+        name
+            Of a function.
+        by_name
+            Names that stand for the first arguments in sentences, where their values say little.
+
+        Returns
+        -------
+        result
+            Function that calls it, and raises `Wrong` with the call where it raises.
+        """
         found = self.value(name)
         expect(callable(found), f"`{name}` is {shown(found)}, and should be a function.")
 
@@ -153,23 +183,13 @@ class OutOfReach(Exception):
     "The answers cannot be asked any more: their process has ended. The text says why."
 
 
-def call_text(
-    name,  # of the function
-    args,  # tuple: its arguments by place
-    kwargs,  # dict: those by name
-    by_name=(),  # texts for the first arguments, in the place of their values
-):
+def call_text(name, args, kwargs, by_name=()):
     "A call as one writes it, short."
     given = [*by_name, *map(shown, args[len(by_name) :])] + [f"{key}={shown(value)}" for key, value in kwargs.items()]
     return f"{name}({', '.join(given)})"
 
 
-def guarded(
-    function,  # a student's
-    call,  # the call as text
-    *args,  # its arguments by place
-    **kwargs,  # its arguments by name
-):
+def guarded(function, call, *args, **kwargs):
     "The result of a call, or `Wrong` that says what it raised."
     try:
         return function(*args, **kwargs)
@@ -203,15 +223,27 @@ class Assignment:
     title: str  # as over the notebook
     parts: dict = field(default_factory=dict)  # name -> `Part`
 
-    def part(
-        self,
-        name,  # such as "1a"
-        title,  # what is done
-        points,  # at least 1
-        hidden=0,  # points for hidden tests
-        hints=(),  # three texts
-    ):  # decorator for the function that tests it
-        "Add a part. Raises `InputError`."
+    def part(self, name, title, points, hidden=0, hints=()):
+        """Add a part. Raises `InputError`.
+
+        Parameters
+        ----------
+        name
+            Such as "1a".
+        title
+            What is done.
+        points
+            At least 1.
+        hidden
+            Points for hidden tests.
+        hints
+            Three texts.
+
+        Returns
+        -------
+        result
+            Decorator for the function that tests it.
+        """
         require(name not in self.parts, "name", f"a new one in {self.name}", name)
         check_integer(points, "points", 1)
         check_integer(hidden, "hidden", 0)
@@ -247,31 +279,53 @@ class Feedback:
 class Checker:
     "Checks the parts of an assignment. Called with the name of a part."
 
-    def __init__(
-        self,
-        assignment,  # `Assignment`
-        names=None,  # mapping of names to values; None: the names of the notebook that calls
-        advise=True,  # whether hints are given
-    ):
+    def __init__(self, assignment, names=None, advise=True):
+        """…
+
+        Parameters
+        ----------
+        assignment
+            `Assignment`.
+        names
+            Mapping of names to values; None: the names of the notebook that calls.
+        advise
+            Whether hints are given.
+        """
         self.assignment = assignment
         self.names = names
         self.advise = advise
         self.failures = {}  # part -> how often it was wrong
 
-    def __call__(
-        self,
-        name,  # of a part, such as "1a"
-    ):  # `Feedback`
-        "Run the tests that everybody sees. Raises `Wrong` with what is wrong and the next hint; `InputError`."
+    def __call__(self, name):
+        """Run the tests that everybody sees. Raises `Wrong` with what is wrong and the next hint; `InputError`.
+
+        Parameters
+        ----------
+        name
+            Of a part, such as "1a".
+
+        Returns
+        -------
+        result
+            `Feedback`.
+        """
         part = self._part(name)
         more = "; hidden ones are run when it is graded" if part.hidden and self.advise else ""
         return self._run(part, part.test, sys._getframe(1).f_globals, more)
 
-    def hidden(
-        self,
-        name,  # of a part
-    ):  # decorator for a function of `Answers`, which runs at once
-        "Run hidden tests."
+    def hidden(self, name):
+        """Run hidden tests.
+
+        Parameters
+        ----------
+        name
+            Of a part.
+
+        Returns
+        -------
+        result
+            Decorator for a function of `Answers`, which runs at once.
+        """
         part, names = self._part(name), sys._getframe(1).f_globals
 
         def run(test):
@@ -279,12 +333,21 @@ class Checker:
 
         return run
 
-    def hint(
-        self,
-        name,  # of a part
-        step=1,  # 1, 2 or 3
-    ):  # text
-        "A hint, whether or not anything was tried."
+    def hint(self, name, step=1):
+        """A hint, whether or not anything was tried.
+
+        Parameters
+        ----------
+        name
+            Of a part.
+        step
+            1, 2 or 3.
+
+        Returns
+        -------
+        result
+            Text.
+        """
         return self._part(name).hints[check_integer(step, "step", 1, 3) - 1]
 
     def _part(self, name):
@@ -315,17 +378,35 @@ class Checker:
         return f"\n  Hint {step + 1} of 3: {part.hints[step]}"
 
 
-def open_assignment(
-    name,  # such as "counting": the module `comparison_hc.classroom.assignment_counting`, or a teacher's own module
-):  # `Checker`
-    "The checker of an assignment, for a student's notebook. Raises `InputError`."
+def open_assignment(name):
+    """The checker of an assignment, for a student's notebook. Raises `InputError`.
+
+    Parameters
+    ----------
+    name
+        Such as "counting": the module `comparison_hc.classroom.assignment_counting`, or a teacher's own module.
+
+    Returns
+    -------
+    result
+        `Checker`.
+    """
     return Checker(find_assignment(name))
 
 
-def find_assignment(
-    name,  # of an assignment, or of a module of one's own that holds an `assignment`
-):  # `Assignment`
-    "An assignment by its name. Raises `InputError`."
+def find_assignment(name):
+    """An assignment by its name. Raises `InputError`.
+
+    Parameters
+    ----------
+    name
+        Of an assignment, or of a module of one's own that holds an `assignment`.
+
+    Returns
+    -------
+    result
+        `Assignment`.
+    """
     good = isinstance(name, str) and all(word.isidentifier() for word in name.replace("-", "_").split("."))
     require(good, "name", "an assignment's name: lower-case words with - between", name)
     module = name.replace("-", "_")
@@ -341,7 +422,7 @@ def find_assignment(
     require(False, "name", f"one of {', '.join(list_assignments())}, or a module that holds an `assignment`", name)
 
 
-def list_assignments():  # list of names
+def list_assignments():
     "The assignments that come with the package, in order."
     from pkgutil import iter_modules
 

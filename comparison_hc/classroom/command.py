@@ -13,9 +13,7 @@ from ..core.validation import require, visible_line
 from ..evaluation.reading_command import say
 
 # %% ../../nbs/classroom/70fw_command.ipynb #words
-def add_classroom(
-    commands,  # argparse's subcommands
-):
+def add_classroom(commands):
     "The words of `classroom`."
     room = commands.add_parser(
         "classroom",

@@ -36,10 +36,7 @@ class Step:
     part: str = ""  # the part that it answers, if it does
 
 
-def match(
-    source,  # list of `SourceCell`
-    notebook,  # dict: the submission
-):  # (list of `Step`, list of sentences about what was unusual)
+def match(source, notebook):
     "The cells to run: given ones from the source, answers and added cells from the submission."
     theirs = [(c.get("metadata", {}), "".join(c["source"])) for c in notebook["cells"] if c["cell_type"] == "code"]
     answers, taken, notes = _answers(source, theirs)
@@ -140,7 +137,7 @@ class _Runs:
         self.box = None
         self.starts = 0
 
-    def open(self):  # `Sandbox` in which all cells have run, or None
+    def open(self):
         "A sandbox to ask; a new one where the last has ended."
         while self.box is None or not self.box.is_open:
             if self.starts > len(self.steps) + 3:
@@ -167,13 +164,25 @@ class _Runs:
             self.box.close()
 
 
-def grade_notebook(
-    source,  # dict: the source notebook
-    notebook,  # dict: the submission
-    limits=None,  # `Limits`; None: the usual ones
-    hidden=(),  # folders that the submission must not read
-):  # `Graded`
-    "Run a submission in a sandbox and test it from outside. Raises `InputError` for a bad source."
+def grade_notebook(source, notebook, limits=None, hidden=()):
+    """Run a submission in a sandbox and test it from outside. Raises `InputError` for a bad source.
+
+    Parameters
+    ----------
+    source
+        Dict: the source notebook.
+    notebook
+        Dict: the submission.
+    limits
+        `Limits`; None: the usual ones.
+    hidden
+        Folders that the submission must not read.
+
+    Returns
+    -------
+    result
+        `Graded`.
+    """
     cells = read_source(source)
     name = assignment_name(source)
     steps, notes = match(cells, notebook)
@@ -233,10 +242,7 @@ def _said(cell, runs, check, names):
     return ""
 
 # %% ../../nbs/classroom/70ew_grading.ipynb #folder-code
-def find_submissions(
-    folder,  # of the class
-    name=None,  # of the assignment, where students' folders hold several
-):  # {student: path of the notebook, or None where a folder has none}
+def find_submissions(folder, name=None):
     "Who has handed in what. Raises `InputError`."
     folder = Path(folder)
     require(folder.is_dir(), "FOLDER", "a folder that exists", str(folder))
@@ -261,15 +267,29 @@ class _Grades(KeptRecords):
         self.file.mend()
 
 
-def grade_folder(
-    source,  # path of the source notebook
-    folder,  # of submissions
-    out=None,  # folder for grades.csv, grades.jsonl and feedback; None: `folder`
-    n_jobs=2,  # submissions at a time
-    limits=None,  # `Limits` of each
-    progress=None,  # called with (submissions done, in all)
-):  # list of dicts, one a student, in the order of their names
-    "Grade a class; continues where it was stopped. Raises `InputError`; `JournalError` while another process grades."
+def grade_folder(source, folder, out=None, n_jobs=2, limits=None, progress=None):
+    """Grade a class; continues where it was stopped. Raises `InputError`; `JournalError` while another process grades.
+
+    Parameters
+    ----------
+    source
+        Path of the source notebook.
+    folder
+        Of submissions.
+    out
+        Folder for grades.csv, grades.jsonl and feedback; None: `folder`.
+    n_jobs
+        Submissions at a time.
+    limits
+        `Limits` of each.
+    progress
+        Called with (submissions done, in all).
+
+    Returns
+    -------
+    result
+        List of dicts, one a student, in the order of their names.
+    """
     check_integer(n_jobs, "n_jobs", 1)
     rule = "an installed one: every submission is graded in a process of its own"
     require(not IN_BROWSER, "Python", rule, "a browser's")
@@ -339,21 +359,14 @@ def _grade_one(source, path, limits, hidden):
     return {"points": graded.points, "results": rows, "notes": list(graded.notes), "written": written}
 
 
-def grade_notebook_without_running(
-    source,  # dict: the source notebook
-    notebook,  # dict without cells
-    why,  # sentence
-):  # `Graded`
+def grade_notebook_without_running(source, notebook, why):
     "No points, and why."
     cells = [cell for cell in read_source(source) if cell.kind in ("tests", "hidden") and cell.points]
     results = tuple(Result(cell.part, cell.kind == "hidden", 0, cell.points, "nothing to test.") for cell in cells)
     return Graded(results, (why,))
 
 # %% ../../nbs/classroom/70ew_grading.ipynb #pages-code
-def grades_csv(
-    cells,  # list of `SourceCell`
-    records,  # as `grade_folder` gives them
-):  # text
+def grades_csv(cells, records):
     "A line a student: points of every cell of tests, and their sum."
     tests = [(c.part, c.kind == "hidden") for c in cells if c.kind in ("tests", "hidden") and c.points]
     file = io.StringIO()
@@ -382,10 +395,7 @@ vertical-align:top}}td:nth-child(-n+3),th{{white-space:nowrap}}td:nth-child(4){{
 """
 
 
-def feedback_page(
-    name,  # of the assignment
-    record,  # of a student
-):  # text: HTML
+def feedback_page(name, record):
     "What a student gets back."
     rows = ""
     for part, hidden, points, of, said in record["results"]:

@@ -29,12 +29,7 @@ _PLAIN = (bool, int, float, str)
 class Remote:
     "A stand-in for something in the other process: it can be called, advanced as a generator, and asked."
 
-    def __init__(
-        self,
-        link,  # `Link` to the process that has it
-        handle,  # its number there
-        about,  # type and text, for people
-    ):
+    def __init__(self, link, handle, about):
         self._link, self._handle, self._about = link, handle, about
 
     def __repr__(self):
@@ -60,10 +55,7 @@ class Remote:
     def __next__(self):
         return self.send(None)
 
-    def send(
-        self,
-        value,  # what `yield` gives there; None: as `next` does
-    ):  # what it yields
+    def send(self, value):
         "As a generator's."
         return self._link.ask({"do": "send", "handle": self._handle}, args=(value,))
 
@@ -72,10 +64,7 @@ class Remote:
         self._link.ask({"do": "close", "handle": self._handle})
 
 
-def encode(
-    value,  # anything
-    keep,  # function of a value that has no form of its own: its handle
-):  # what JSON can write
+def encode(value, keep):
     "A value for the other process."
     if value is None or type(value) in _PLAIN:
         return value
@@ -122,10 +111,7 @@ def _encode_ours(value, keep):
     return None
 
 
-def decode(
-    sent,  # what `encode` wrote, or whatever else came
-    link,  # `Link` it came by
-):  # value
+def decode(sent, link):
     "A value from the other process. Raises `ValueError` for what `encode` does not write."
     if sent is None or type(sent) in _PLAIN:
         return sent
@@ -177,11 +163,7 @@ def _decode_ours(tag, body):
 class RemoteError(Exception):
     "What the other process raised."
 
-    def __init__(
-        self,
-        kind,  # name of the exception's type
-        text,  # its text
-    ):
+    def __init__(self, kind, text):
         super().__init__(text)
         self.kind = kind
 
@@ -189,29 +171,17 @@ class RemoteError(Exception):
 class Link:
     "Messages to another process and back, over two file descriptors."
 
-    def __init__(
-        self,
-        reads,  # file descriptor
-        writes,  # file descriptor
-        serve=None,  # function of a request that asks for more than what is kept; None: there is nothing more
-        wait=None,  # function of nothing, called before every read; it may raise when time is up
-    ):
+    def __init__(self, reads, writes, serve=None, wait=None):
         self.reads, self.writes, self.serve, self.wait = reads, writes, serve, wait
         self.kept = {}  # handle -> value
 
-    def keep(
-        self,
-        value,  # anything
-    ):
+    def keep(self, value):
         "A handle for a value."
         handle = len(self.kept) + 1
         self.kept[handle] = value
         return handle
 
-    def write(
-        self,
-        message,  # what JSON can write
-    ):
+    def write(self, message):
         "Send a message whole."
         data = json.dumps(message).encode()
         if len(data) > LARGEST_MESSAGE:
@@ -238,12 +208,7 @@ class Link:
             data += more
         return data
 
-    def ask(
-        self,
-        request,  # dict with "do"
-        args=(),  # for the other side
-        kwargs=None,  # for the other side
-    ):  # what came
+    def ask(self, request, args=(), kwargs=None):
         "Send a request and wait for its answer, serving the other side meanwhile."
         given = {"args": encode(list(args), self.keep), "kwargs": encode(kwargs or {}, self.keep)}
         self.write({**request, **given})
@@ -258,10 +223,7 @@ class Link:
             else:
                 return decode(message["value"], self)
 
-    def answer(
-        self,
-        request,  # dict with "do", "args" and "kwargs"
-    ):
+    def answer(self, request):
         "Do what the other side asks, and send what comes of it."
         try:
             reply = {"value": encode(self._do(request), self.keep)}
@@ -299,11 +261,7 @@ class Link:
         raise ValueError("nothing to do")
 
 # %% ../../nbs/classroom/70cw_inside.ipynb #limits-code
-def set_limits(
-    memory,  # bytes of address space
-    seconds,  # of the processor
-    file_size,  # bytes a file may have
-):
+def set_limits(memory, seconds, file_size):
     "Limits that the process cannot lift. Without effect where the system has none."
     try:
         import resource
@@ -348,10 +306,7 @@ _REFUSED += ("os.link", "os.symlink", "os.chown", "os.setxattr")
 _CHANGES = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.chmod", "os.truncate", "shutil.rmtree", "shutil.move")
 
 
-def guard(
-    folder,  # the process's own, where it may write
-    hidden=(),  # folders that it must not read, whatever else holds
-):
+def guard(folder, hidden=()):
     "Refuse files outside the folder and the Python installation, connections and processes. For good."
     import comparison_hc
 
@@ -390,9 +345,7 @@ def guard(
     sys.addaudithook(hook)
 
 # %% ../../nbs/classroom/70cw_inside.ipynb #main-code
-def plain_python(
-    text,  # a cell
-):  # text
+def plain_python(text):
     "The cell without the lines that only a notebook understands."
     lines = text.split("\n")
     if lines and lines[0].startswith("%%"):
@@ -422,9 +375,7 @@ class Cells:
         raise ValueError("nothing to do")
 
 
-def main(
-    arguments,  # [settings as JSON]
-):
+def main(arguments):
     "Serve until the other side is gone."
     settings = json.loads(arguments[0])
     sys.stdin = open(os.devnull)

@@ -14,27 +14,18 @@ from ..dashboards.step import watch
 from ..dashboards.step_page import Frames, parts_of
 
 
-def frame(
-    number=0,  # of the question about the last item
-    item=-1,  # which of the items from C on; −1: the last
-    **settings,  # fields of `StepSettings`
-):  # dict: a place for the address
+def frame(number=0, item=-1, **settings):
     "The frame in which a question has been asked and not yet answered."
     return dict(at=Frames(StepSettings(**settings)).firsts[item] + 2 * number)
 
 
-def first_wrong(
-    **settings,  # fields of `StepSettings`
-):  # number of the first question about the last item whose answer is wrong
+def first_wrong(**settings):
     "Where a lie can be watched."
     last = watch(StepSettings(**settings))[0][-1]
     return next(number for number, q in enumerate(last.questions) if q.answer != q.truth)
 
 
-def total(
-    settings,  # `StepSettings`
-    data,  # what `step_data` returns for them
-):
+def total(settings, data):
     "Numbers of a run."
     return dict(
         total=sum(data["questions"]),
@@ -45,9 +36,7 @@ def total(
     )
 
 
-def parts(
-    holds,  # function of (sizes of the parts, places left by the answer)
-):  # function of (settings, data), for a `Step`
+def parts(holds):
     "Numbers of candidates in the parts of the first question about the last item."
 
     def numbers(settings, data):
@@ -60,20 +49,14 @@ def parts(
     return numbers
 
 
-def the_first_item(
-    settings,  # `StepSettings`
-    data,  # not read
-):
+def the_first_item(settings, data):
     "Three candidates, one question."
     first = watch(settings)[0][0]
     shown = dict(before=len(first.vertices), asked=len(first.questions))
     return shown, shown == dict(before=3, asked=1)
 
 
-def a_lie(
-    settings,  # `StepSettings`
-    data,  # what `step_data` returns for them
-):
+def a_lie(settings, data):
     "The belief in the true place before and after a wrong answer."
     last = watch(settings)[0][-1]
     number = next(at for at, q in enumerate(last.questions) if q.answer != q.truth)

@@ -11,10 +11,7 @@ from ..dashboards.planted import planted_data
 from ..dashboards.planted_settings import PlantedSettings
 
 
-def claims(
-    holds,  # function of the AARI, by these names: whether the claim is true
-    **names,  # of methods, each by its name in the sentence
-):  # function of (settings, data), for a `Step`
+def claims(holds, **names):
     "Numbers: the AARI of methods, and whether a function of them holds."
 
     def numbers(settings, data):
@@ -31,10 +28,7 @@ def claims(
 ALL = dict(sl="SL", cl="CL", kernel="4K–AL, self-pairs", average="4–AL", groups="4–AL–I3")
 
 
-def beside_all_answers(
-    settings,  # `PlantedSettings`
-    data,  # what `planted_data` returns for them
-):
+def beside_all_answers(settings, data):
     "Groups of three help more than all answers do."
     holds = lambda average, groups, cl, sl, **_: sl < cl < average and average + 0.3 < groups
     shown, good = claims(holds, **ALL)(settings, data)

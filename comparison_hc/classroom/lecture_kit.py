@@ -9,6 +9,7 @@ __all__ = ['PORTS', 'DASHBOARDS', 'PLACES', 'address', 'read_address', 'Step', '
 from dataclasses import dataclass, field, fields
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from ..core.validation import check_integer, require
 from ..dashboards.flat import flat_data
 from ..dashboards.flat_settings import FlatSettings
 from ..dashboards.link import link_data
@@ -18,7 +19,6 @@ from ..dashboards.planted_settings import PlantedSettings
 from ..dashboards.record import StepSettings
 from ..dashboards.step import step_data
 from ..dashboards.tasks import LinkSettings
-from ..core.validation import check_integer, require
 
 PORTS = {"planted": 8861, "flat": 8862, "step": 8863, "link": 8865}
 DASHBOARDS = {
@@ -30,12 +30,7 @@ DASHBOARDS = {
 PLACES = ("parameter", "at", "against")  # what an address may say beside settings: α or β, a frame of a run, an axis
 
 # %% ../../nbs/classroom/79_lecture_kit.ipynb #address-code
-def address(
-    name,  # of a dashboard: "planted", "flat", "step" or "link"
-    place=None,  # dict with some of `parameter`, `at` and `against`
-    port=None,  # where it is served; None for that of `PORTS`
-    **settings,  # fields of its settings; the others are where the page begins
-):  # text
+def address(name, place=None, port=None, **settings):
     "The address that sets all controls of a dashboard. Raises `InputError` for a value that its controls do not have."
     require(name in DASHBOARDS, "name", f"one of {', '.join(DASHBOARDS)}", name)
     kind, _ = DASHBOARDS[name]
@@ -57,9 +52,7 @@ def _texts(value):
     return [key_text(each) for each in (value if isinstance(value, list) else [value])]
 
 
-def read_address(
-    link,  # from `address`
-):  # (name of the dashboard, its settings, the rest as a dict of texts)
+def read_address(link):
     "What an address sets. Raises `InputError`."
     parts = urlsplit(link)
     found = {port: name for name, port in PORTS.items()}
@@ -105,25 +98,19 @@ class Lecture:
         "Of all steps."
         return sum(step.minutes for step in self.steps)
 
-    def link(
-        self,
-        number,  # of the step, from 0
-    ):
+    def link(self, number):
         "The address that sets the dashboard for a step."
         step = self.steps[number]
         return address(self.dashboard, step.place, **step.settings)
 
-    def seen(
-        self,
-        number,  # of the step, from 0
-    ):  # (text, whether it holds)
+    def seen(self, number):
         "What is to be seen, with its numbers, from the dashboard's own function at the link's setting."
         kind, data_of = DASHBOARDS[self.dashboard]
         settings = kind(**self.steps[number].settings)
         numbers, holds = self.steps[number].numbers(settings, data_of(settings))
         return self.steps[number].see.format(**numbers), bool(holds)
 
-    def markdown(self):  # text
+    def markdown(self):
         "The lecture, as a page shows it. Raises `InputError` where a claim does not hold."
         parts, begun = [], 0
         for number, step in enumerate(self.steps):

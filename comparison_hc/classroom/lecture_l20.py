@@ -13,26 +13,18 @@ from .lecture_kit import Lecture, Step
 RINGS = dict(kind="rings and disks", family="single–complete", per_class=20, task=1, tasks=1)
 
 
-def at(
-    curve,  # `PiecewiseLoss`
-    x,  # in [0, 1]
-):  # its value there
+def at(curve, x):
     "The loss of one algorithm."
     return curve.values[np.searchsorted(curve.breakpoints[1:-1], x, side="right")]
 
 
-def best(
-    curve,  # `PiecewiseLoss`
-):  # (least loss, middle of the first stretch that has it)
+def best(curve):
     "Where a curve is lowest."
     least = int(curve.values.argmin())
     return curve.values[least], curve.breakpoints[least : least + 2].mean()
 
 
-def claims(
-    holds,  # function of the numbers, by name: whether the claim is true
-    x=None,  # where the loss is read, in [0, 1]; None: at 0
-):  # function of (settings, data), for a `Step`
+def claims(holds, x=None):
     "Numbers: losses at both ends, at the best place and at a place x, on the task and on average."
 
     def numbers(settings, data):

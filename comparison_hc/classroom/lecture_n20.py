@@ -13,10 +13,7 @@ from ..dashboards.flat_settings import FlatSettings
 BASE = dict(n=100, k=2, delta=0.7, epsilon=0.75, seed=0)
 
 
-def claims(
-    holds,  # function of the numbers, by name: whether the claim is true
-    beside=3.5,  # the a of the answers to compare with
-):  # function of (settings, data), for a `Step`
+def claims(holds, beside=3.5):
     "Numbers: k̂, ARI, answers (and how many times those at another a) and the proof; and whether they are as said."
 
     def numbers(settings, data):
@@ -43,10 +40,7 @@ found_and_proved = claims(lambda k_hat, ari, proved, **_: k_hat == 2 and ari == 
 found_not_proved = claims(lambda k_hat, ari, proved, **_: k_hat == 2 and ari == 1 and not proved)
 
 
-def wider(
-    settings,  # `FlatSettings`
-    data,  # what `flat_data` returns for them
-):
+def wider(settings, data):
     "The proved interval, beside that of AddS-3."
     low, high = flat_data(FlatSettings(**dict(BASE, a=settings.a)))["certified"]
     wide = lambda ari, proved, width, **_: ari == 1 and proved and width > 20 * (high - low)

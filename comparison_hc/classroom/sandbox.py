@@ -43,7 +43,7 @@ class SandboxEnded(OutOfReach):
 
 # %% ../../nbs/classroom/70dw_sandbox.ipynb #start-code
 @cache
-def namespaces():  # tuple: words to be put before a command; empty where the system has none
+def namespaces():
     "How to start a command without a network and with process numbers of its own."
     base = ("--net", "--pid", "--fork", "--kill-child")
     for words in (("unshare", *base), ("unshare", "--user", "--map-root-user", *base)):
@@ -56,7 +56,7 @@ def namespaces():  # tuple: words to be put before a command; empty where the sy
 
 
 @cache
-def other_user():  # list: the number of a user that owns nothing, if this process is root and that user can run Python
+def other_user():
     "The user that a sandbox changes to; none where this process may not, or that user could not read the installation."
     import comparison_hc
 
@@ -73,7 +73,7 @@ def other_user():  # list: the number of a user that owns nothing, if this proce
     return [65534]
 
 
-def protections():  # list of texts
+def protections():
     "What the sandbox of this system has, for people."
     found = ["limits on memory, time and files", "files outside its folder, connections and processes refused"]
     if namespaces():
@@ -83,9 +83,7 @@ def protections():  # list of texts
     return found
 
 # %% ../../nbs/classroom/70dw_sandbox.ipynb #sandbox-code
-def work_of(
-    number,  # of a process
-):  # (whether it or one that it started wants the processor now, seconds of the processor that they have had)
+def work_of(number):
     "What a process is doing; (False, 0.0) where the system does not tell."
     wants, used, todo = False, 0.0, [number]
     while todo:
@@ -108,11 +106,7 @@ _START = "import sys; from comparison_hc.classroom.inside import main; main(sys.
 class Sandbox:
     "A process that runs cells; a context. `names` is a mapping of what they have defined."
 
-    def __init__(
-        self,
-        limits=None,  # `Limits`; None: the usual ones
-        hidden=(),  # folders that it must not read
-    ):
+    def __init__(self, limits=None, hidden=()):
         self.limits = Limits() if limits is None else limits
         self.folder = tempfile.mkdtemp(prefix="assignment-")
         user = other_user()
@@ -176,12 +170,7 @@ class Sandbox:
         late = time.monotonic() - began > 10 * seconds
         return 0 if late or not wants else max(0.0, 0.9 * seconds - (used - at))
 
-    def ask(
-        self,
-        request,  # dict with "do"
-        args=(),  # for the other side
-        kwargs=None,  # for the other side
-    ):  # what came
+    def ask(self, request, args=(), kwargs=None):
         "Ask the process. Raises `RemoteError` for what it raised, `SandboxEnded` when it is gone or too late."
         if self.process is None:
             raise SandboxEnded("the process has ended")
@@ -207,11 +196,7 @@ class Sandbox:
             found._link = self
         return found
 
-    def run(
-        self,
-        text,  # a cell
-        name,  # how the cell is called
-    ):
+    def run(self, text, name):
         "Run a cell. Raises `RemoteError`, `SandboxEnded`."
         self.ask({"do": "run", "text": text, "name": name})
 
@@ -220,7 +205,7 @@ class Sandbox:
         "Whether its process runs."
         return self.process is not None
 
-    def close(self):  # the exit code, or None
+    def close(self):
         "End the process and all that it has started, and remove its folder."
         if self.process is None:
             return None
@@ -247,10 +232,7 @@ class Sandbox:
 class Names:
     "What the cells of a sandbox have defined."
 
-    def __init__(
-        self,
-        sandbox,  # `Sandbox` that is asked
-    ):
+    def __init__(self, sandbox):
         self._sandbox = sandbox
 
     def __contains__(self, name):

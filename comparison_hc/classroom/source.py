@@ -17,19 +17,39 @@ from ..core.files import is_file_name, write_whole
 from ..core.validation import require
 
 # %% ../../nbs/classroom/70bw_source.ipynb #marks-code
-def solution_mark(
-    part,  # such as "1a"
-):  # dict: a cell's metadata
-    "A cell in which students write."
+def solution_mark(part):
+    """A cell in which students write.
+
+    Parameters
+    ----------
+    part
+        Such as "1a".
+
+    Returns
+    -------
+    result
+        Dict: a cell's metadata.
+    """
     return {"nbgrader": _mark(part, grade=False, solution=True, locked=False)}
 
 
-def tests_mark(
-    part,  # such as "1a"
-    points,  # that the tests in the cell give
-    hidden=False,  # whether students do not get them
-):  # dict: a cell's metadata
-    "A cell of tests. Other cells run on when it fails."
+def tests_mark(part, points, hidden=False):
+    """A cell of tests. Other cells run on when it fails.
+
+    Parameters
+    ----------
+    part
+        Such as "1a".
+    points
+        That the tests in the cell give.
+    hidden
+        Whether students do not get them.
+
+    Returns
+    -------
+    result
+        Dict: a cell's metadata.
+    """
     name = f"{part}-hidden" if hidden else f"{part}-tests"
     mark = _mark(name, grade=True, solution=False, locked=True)
     return {"nbgrader": {**mark, "points": points}, "tags": ["raises-exception"]}
@@ -50,9 +70,7 @@ class SourceCell:
     points: int = 0  # of tests
 
 
-def read_source(
-    notebook,  # dict: a notebook as JSON
-):  # list of `SourceCell`
+def read_source(notebook):
     "The cells of a source. Raises `InputError` where marks contradict each other."
     cells = [_source_cell(cell) for cell in notebook["cells"]]
     seen = set()
@@ -90,9 +108,7 @@ WRITTEN = 3  # points of a written answer whose mark says nothing else
 _REGION = r"(?ms)^([ \t]*)### BEGIN {0}\n.*?^[ \t]*### END {0}[ \t]*\n?"
 
 
-def without_solution(
-    text,  # a cell
-):  # text
+def without_solution(text):
     "The cell with a stub in place of each solution."
 
     def stub(found):
@@ -101,9 +117,7 @@ def without_solution(
     return re.sub(_REGION.format("SOLUTION"), stub, text).rstrip("\n")
 
 
-def room_for_answer(
-    cell,  # `SourceCell` of a solution
-):  # text
+def room_for_answer(cell):
     "What students get in its place: a stub, or room for words. Raises `InputError` if code marks no solution."
     text = without_solution(cell.text)
     same = text == cell.text.rstrip("\n")
@@ -111,17 +125,13 @@ def room_for_answer(
     return ANSWER if same else text
 
 
-def without_hidden_tests(
-    text,  # a cell
-):  # text
+def without_hidden_tests(text):
     "The cell without its hidden tests."
     rest = re.sub(_REGION.format("HIDDEN TESTS"), "", text).rstrip("\n")
     return rest or "# Hidden tests: run when the assignment is graded."
 
 
-def course_source(
-    notebook,  # dict: a source notebook
-):  # dict: the same for a course on nbgrader, which makes student versions itself
+def course_source(notebook):
     "With solutions and hidden tests, without outputs and what is for the book and for teachers."
     facts = _facts(read_source(notebook))  # refuses contradictions
     cells = []
@@ -142,10 +152,19 @@ def course_source(
     return {**notebook, "cells": cells}
 
 
-def student_version(
-    notebook,  # dict: a source notebook
-):  # dict: the notebook that students get
-    "Without solutions, model answers, hidden tests, outputs and what is for teachers. Raises `InputError`."
+def student_version(notebook):
+    """Without solutions, model answers, hidden tests, outputs and what is for teachers. Raises `InputError`.
+
+    Parameters
+    ----------
+    notebook
+        Dict: a source notebook.
+
+    Returns
+    -------
+    result
+        Dict: the notebook that students get.
+    """
     good = isinstance(notebook, dict) and isinstance(notebook.get("cells"), list)
     require(good, "notebook", "a dict with a list of cells, as `read_notebook` gives it", notebook)
     whole = course_source(notebook)
@@ -187,7 +206,7 @@ def _plain_links(text):
     return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*?([^/)]*)\.ipynb[^)]*\)", r"*\1* (`\2` in the book)", text)
 
 # %% ../../nbs/classroom/70bw_source.ipynb #where-code
-def sources_folder():  # path
+def sources_folder():
     "Where the package's assignments are: in a checkout beside the book, in an installed package inside it."
     import comparison_hc
 
@@ -196,10 +215,19 @@ def sources_folder():  # path
     return inside if inside.is_dir() else package.parent / "nbs" / "classroom"
 
 
-def find_source(
-    name,  # of an assignment, or path of a source notebook
-):  # path
-    "The source notebook of an assignment: the one that opens it by this name. Raises `InputError`."
+def find_source(name):
+    """The source notebook of an assignment: the one that opens it by this name. Raises `InputError`.
+
+    Parameters
+    ----------
+    name
+        Of an assignment, or path of a source notebook.
+
+    Returns
+    -------
+    result
+        Path.
+    """
     require(is_file_name(name), "NAME", "an assignment's name, or the path of a notebook", name)
     path = Path(name)
     if path.suffix == ".ipynb":
@@ -211,10 +239,19 @@ def find_source(
     return known[name]
 
 
-def read_notebook(
-    path,  # of a notebook
-):  # dict
-    "A notebook as JSON. Raises `InputError`."
+def read_notebook(path):
+    """A notebook as JSON. Raises `InputError`.
+
+    Parameters
+    ----------
+    path
+        Of a notebook.
+
+    Returns
+    -------
+    result
+        Dict.
+    """
     import json
 
     require(is_file_name(path), "path", "that of a notebook", path)
@@ -227,9 +264,7 @@ def read_notebook(
     return notebook
 
 
-def assignment_name(
-    notebook,  # dict
-):  # text, or None
+def assignment_name(notebook):
     "The name with which a notebook opens its assignment."
     for cell in notebook["cells"]:
         found = re.search(r"open_assignment\(\s*[\"']([\w.-]+)[\"']", "".join(cell["source"]))
@@ -238,9 +273,7 @@ def assignment_name(
     return None
 
 # %% ../../nbs/classroom/70bw_source.ipynb #generate-code
-def instructor_page(
-    notebook,  # dict: a source notebook
-):  # text: Markdown
+def instructor_page(notebook):
     "Notes for teachers, points, and the solutions, part by part."
     cells = read_source(notebook)
     title = next((c.text.splitlines()[0] for c in cells if not c.is_code and c.text.startswith("# ")), "# Assignment")
@@ -255,11 +288,21 @@ def instructor_page(
     return "\n\n".join(parts) + "\n"
 
 
-def generate(
-    folder,  # of the course; made if it is not there
-    names=None,  # of assignments, or paths of sources; None: all that come with the package
-):  # list of paths of the student versions
-    "Write source, student version and instructor page of assignments. Raises `InputError`; other files stay."
+def generate(folder, names=None):
+    """Write source, student version and instructor page of assignments. Raises `InputError`; other files stay.
+
+    Parameters
+    ----------
+    folder
+        Of the course; made if it is not there.
+    names
+        Of assignments, or paths of sources; None: all that come with the package.
+
+    Returns
+    -------
+    result
+        List of paths of the student versions.
+    """
     import json
 
     require(is_file_name(folder), "folder", "the name of a folder", folder)
@@ -307,11 +350,21 @@ def questions(answers):
 """
 
 
-def new_assignment(
-    name,  # lower-case words with - between
-    folder=".",  # where; made if it is not there
-):  # paths of the notebook and of the module
-    "Begin an assignment: a source notebook and its module, with one part as an example. Raises `InputError`."
+def new_assignment(name, folder="."):
+    """Begin an assignment: a source notebook and its module, with one part as an example. Raises `InputError`.
+
+    Parameters
+    ----------
+    name
+        Lower-case words with - between.
+    folder
+        Where; made if it is not there.
+
+    Returns
+    -------
+    result
+        Paths of the notebook and of the module.
+    """
     import json
 
     good = isinstance(name, str) and re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name)

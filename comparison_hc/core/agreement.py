@@ -13,24 +13,44 @@ from itertools import combinations
 import numpy as np
 
 from ..comparisons import Comparisons, as_comparisons, as_quadruplets, as_triplets, in_chunks
-from ..dendrogram import Dendrogram
 from .validation import as_array, check_labels, require
+from ..dendrogram import Dendrogram
 
 # %% ../../nbs/core/03w_agreement.ipynb #agreement-gate
-def check_dendrogram(
-    dendrogram,  # anything
-    argument="dendrogram",  # its name in a message
-):  # `Dendrogram`
-    "A `Dendrogram`, nothing else."
+def check_dendrogram(dendrogram, argument="dendrogram"):
+    """A `Dendrogram`, nothing else.
+
+    Parameters
+    ----------
+    dendrogram
+        Anything.
+    argument
+        Its name in a message.
+
+    Returns
+    -------
+    result
+        `Dendrogram`.
+    """
     require(isinstance(dendrogram, Dendrogram), argument, "a Dendrogram", dendrogram)
     return dendrogram
 
 
-def truth_levels(
-    truth,  # (L, N) rows of labels, (N,) labels or a `Dendrogram` with 2^L leaves
-    n_objects,  # N
-):  # list of (N,) integer codes, one a level
-    "The partitions that a truth consists of."
+def truth_levels(truth, n_objects):
+    """The partitions that a truth consists of.
+
+    Parameters
+    ----------
+    truth
+        (L, N) rows of labels, (N,) labels or a `Dendrogram` with 2^L leaves.
+    n_objects
+        N.
+
+    Returns
+    -------
+    result
+        List of (N,) integer codes, one a level.
+    """
     if isinstance(truth, Dendrogram):
         require(truth.n_objects == n_objects, "truth", f"a tree over the {n_objects} objects of the dendrogram", truth)
         n_levels = truth.n_leaves.bit_length() - 1
@@ -81,12 +101,23 @@ class Agreement:
         return f"<table class='agreement'>{''.join(lines)}</table>"
 
 # %% ../../nbs/core/03w_agreement.ipynb #agreement-count
-def count_agreement(
-    dendrogram,  # `Dendrogram`
-    comparisons,  # `Triplets` or `Quadruplets`
-    size=1 << 18,  # answers at a time
-):  # `Agreement`
-    "Look up both pairs of every answer."
+def count_agreement(dendrogram, comparisons, size=1 << 18):
+    """Look up both pairs of every answer.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram`.
+    comparisons
+        `Triplets` or `Quadruplets`.
+    size
+        Answers at a time.
+
+    Returns
+    -------
+    result
+        `Agreement`.
+    """
     n, m, rows = dendrogram.n_objects, len(comparisons), comparisons.array
     require(comparisons.n_objects == n, comparisons.kind, f"about the {n} objects of the dendrogram", comparisons)
     step = dendrogram.lca_step().astype(np.int32).ravel()
@@ -109,34 +140,73 @@ def _gate(gate, comparisons, dendrogram):
     return gate(comparisons, None if isinstance(comparisons, Comparisons) else n_objects)
 
 # %% ../../nbs/core/03w_agreement.ipynb #agreement-functions
-def agreement(
-    dendrogram,  # `Dendrogram` over N objects
-    comparisons,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-):  # `Agreement`
-    "How many answers the tree agrees with, disagrees with, or leaves undecided. O(N² + m) time, O(N²) memory."
+def agreement(dendrogram, comparisons):
+    """How many answers the tree agrees with, disagrees with, or leaves undecided. O(N² + m) time, O(N²) memory.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    comparisons
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers.
+
+    Returns
+    -------
+    result
+        `Agreement`.
+    """
     return count_agreement(dendrogram, _gate(as_comparisons, comparisons, dendrogram))
 
 
-def triplet_agreement(
-    dendrogram,  # `Dendrogram` over N objects
-    triplets,  # `Triplets` or (m, 3) integers
-):  # float in [0, 1]
-    "Fraction of triplets (i, j, k) whose i and j meet strictly before i and k."
+def triplet_agreement(dendrogram, triplets):
+    """Fraction of triplets (i, j, k) whose i and j meet strictly before i and k.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    triplets
+        `Triplets` or (m, 3) integers.
+
+    Returns
+    -------
+    result
+        Float in [0, 1].
+    """
     return count_agreement(dendrogram, _gate(as_triplets, triplets, dendrogram)).fraction
 
 
-def quadruplet_agreement(
-    dendrogram,  # `Dendrogram` over N objects
-    quadruplets,  # `Quadruplets` or (m, 4) integers; triplets count as quadruplets (i, j, i, k)
-):  # float in [0, 1]
-    "Fraction of quadruplets (i, j, k, l) whose i and j meet strictly before k and l."
+def quadruplet_agreement(dendrogram, quadruplets):
+    """Fraction of quadruplets (i, j, k, l) whose i and j meet strictly before k and l.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    quadruplets
+        `Quadruplets` or (m, 4) integers; triplets count as quadruplets (i, j, i, k).
+
+    Returns
+    -------
+    result
+        Float in [0, 1].
+    """
     return count_agreement(dendrogram, _gate(as_quadruplets, quadruplets, dendrogram)).fraction
 
 # %% ../../nbs/core/03w_agreement.ipynb #agreement-luck
-def all_merge_orders(
-    n_objects,  # N, small: there are N! (N − 1)! / 2^(N − 1) of them
-):  # list of `Dendrogram`
-    "Every way to merge N objects, two at a time."
+def all_merge_orders(n_objects):
+    """Every way to merge N objects, two at a time.
+
+    Parameters
+    ----------
+    n_objects
+        N, small: there are N! (N − 1)! / 2^(N − 1) of them.
+
+    Returns
+    -------
+    result
+        List of `Dendrogram`.
+    """
     states = [((), tuple(range(n_objects)))]
     for new in range(n_objects, 2 * n_objects - 1):
         longer = []
@@ -148,10 +218,19 @@ def all_merge_orders(
     return [Dendrogram.from_merges(merges) for merges, _ in states]
 
 # %% ../../nbs/core/03w_agreement.ipynb #agreement-most
-def most_agreement(
-    triplets,  # `Triplets` or (m, 3) integers
-):  # int, at most m
-    "A bound for every tree: for any three objects, the votes for the pair that most answers put first."
+def most_agreement(triplets):
+    """A bound for every tree: for any three objects, the votes for the pair that most answers put first.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets` or (m, 3) integers.
+
+    Returns
+    -------
+    result
+        Int, at most m.
+    """
     rows = as_triplets(triplets).array.astype(np.int64)
     if len(rows) == 0:
         return 0  # a majority of ties only

@@ -22,13 +22,20 @@ def _is_answer(record, about):
 class Journal(Wrapper):
     "Write every answer to a file before the next question; replay the file from its top. Raises `JournalError`."
 
-    def __init__(
-        self,
-        oracle,  # any oracle without a journal inside; it is asked one question at a time
-        path,  # the file; made if it is not there
-        kind="answers",  # a text for the header; a journal of another kind is refused
-        fsync=False,  # wait until every line is on the disk: survives a power cut too
-    ):
+    def __init__(self, oracle, path, kind="answers", fsync=False):
+        """…
+
+        Parameters
+        ----------
+        oracle
+            Any oracle without a journal inside; it is asked one question at a time.
+        path
+            The file; made if it is not there.
+        kind
+            a text for the header; a journal of another kind is refused.
+        fsync
+            Wait until every line is on the disk: survives a power cut too.
+        """
         super().__init__(oracle)
         has_journal = any(isinstance(layer, Journal) for layer in layers(oracle))
         require(not has_journal, "oracle", "free of journals: one is enough", oracle)

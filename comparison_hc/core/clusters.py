@@ -16,7 +16,7 @@ from .validation import InputError, check_integer, require
 from .workers import CLUSTER
 
 # %% ../../nbs/core/09bw_clusters.ipynb #09bw-clusters-4
-def cluster_library():  # the module `distributed`
+def cluster_library():
     "Dask's scheduler. Raises `InputError` with one sentence if it is not installed."
     try:
         import distributed
@@ -26,9 +26,7 @@ def cluster_library():  # the module `distributed`
     return distributed
 
 
-def check_client(
-    cluster,  # what was received
-):  # (`distributed.Client`, whether it was made here)
+def check_client(cluster):
     "A client of a cluster: itself, or of an address or a cluster object. Raises `InputError`."
     distributed = cluster_library()
     if isinstance(cluster, distributed.Client):
@@ -49,30 +47,17 @@ class Around(NamedTuple):
 
     client: Any  # `distributed.Client`
 
-    def spread(
-        self,
-        work,  # as in `spread`
-        pieces,  # as in `spread`
-        in_order=True,  # as in `spread`
-    ):  # generator of results
+    def spread(self, work, pieces, in_order=True):
         "`spread`, on this cluster."
         return spread(work, pieces, self.client, in_order)
 
-    def summed(
-        self,
-        work,  # as in `summed`
-        pieces,  # as in `summed`
-        merge,  # as in `summed`
-        progress=None,  # as in `summed`
-    ):  # the sum of all results
+    def summed(self, work, pieces, merge, progress=None):
         "`summed`, on this cluster."
         return summed(work, pieces, merge, self.client, progress)
 
 
 @contextmanager
-def on_cluster(
-    cluster,  # `distributed.Client`, a Dask cluster such as `LocalCluster`, or the address of a scheduler
-):  # a context
+def on_cluster(cluster):
     "In this block, what `n_jobs` would spread over processes is done by the cluster instead, whatever `n_jobs` says."
     client, own = check_client(cluster)
     before = CLUSTER.set(Around(client))
@@ -84,19 +69,14 @@ def on_cluster(
             client.close()
 
 # %% ../../nbs/core/09bw_clusters.ipynb #09bw-clusters-7
-def unpacked(
-    packed,  # bytes
-):  # function
+def unpacked(packed):
     "The work, on a worker."
     import cloudpickle
 
     return cloudpickle.loads(packed)
 
 
-def one_piece(
-    work,  # function of a piece
-    piece,  # what to do
-):  # its result
+def one_piece(work, piece):
     "Happens on a worker: one thread of linear algebra, as in processes of this machine."
     from threadpoolctl import threadpool_limits
 
@@ -104,13 +84,7 @@ def one_piece(
         return work(piece)
 
 
-def spread(
-    work,  # function of one piece; what it raises is raised here
-    pieces,  # iterable
-    client,  # `distributed.Client`
-    in_order=True,  # results in the order of the pieces; otherwise as they finish
-    window=None,  # most pieces on the cluster at a time; None: four for each thread of a worker, at least 64
-):  # generator of results
+def spread(work, pieces, client, in_order=True, window=None):
     "Results of independent pieces of work from a cluster. A piece whose worker dies is done again by another."
     import cloudpickle
 
@@ -140,13 +114,7 @@ def spread(
         client.cancel([*waiting, shared])
 
 # %% ../../nbs/core/09bw_clusters.ipynb #09bw-clusters-9
-def summed(
-    work,  # function of one piece
-    pieces,  # sequence, not empty
-    merge,  # function of two results that gives their sum; associative and commutative, exactly
-    client,  # `distributed.Client`
-    progress=None,  # called with (pieces done, pieces in all)
-):  # the sum of all results
+def summed(work, pieces, merge, client, progress=None):
     "What a cluster makes of all pieces, merged by twos where the parts lie."
     distributed = cluster_library()
     require(len(pieces), "pieces", "at least one", pieces)
@@ -166,7 +134,7 @@ def summed(
         client.cancel(parts)
 
 # %% ../../nbs/core/09bw_clusters.ipynb #09bw-clusters-10
-def peak_memory():  # float
+def peak_memory():
     "The most memory that this process has ever held, in bytes."
     import resource
     import sys
@@ -174,8 +142,6 @@ def peak_memory():  # float
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024))
 
 
-def memory_of_workers(
-    client,  # `distributed.Client`
-):  # {address of a worker: bytes}
+def memory_of_workers(client):
     "The most memory that every worker has held since it was started."
     return dict(client.run(peak_memory))

@@ -15,10 +15,7 @@ from .narrow import bincount
 from .questions import distinct_questions, n_quadruplet_questions, n_triplet_questions
 
 # %% ../../nbs/core/00w_counting.ipynb #c90d97d4
-def linked_groups(
-    n_objects,  # N
-    links,  # (m, 2) integers, two objects a row
-):  # (N,) group of every object, 0.. in order of first appearance
+def linked_groups(n_objects, links):
     "Groups of objects that chains of links hold together."
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -28,17 +25,13 @@ def linked_groups(
     return connected_components(graph, directed=False)[1]
 
 # %% ../../nbs/core/00w_counting.ipynb #counting-answer-groups
-def answer_groups(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (N,) group of every object; an object in no answer is a group of its own
+def answer_groups(answers):
     "Groups of objects that chains of answers hold together."
     a = answers.array
     return linked_groups(answers.n_objects, np.concatenate([a[:, [0, c]] for c in range(1, answers.width)]))
 
 
-def pair_groups(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (N,) group of every object; an object in no answer is a group of its own
+def pair_groups(answers):
     "Groups of objects that chains of compared pairs hold together."
     a = answers.array
     return linked_groups(
@@ -50,11 +43,7 @@ class DisconnectedWarning(UserWarning):
     "The answers fall apart into groups of objects about whose pairs nobody was asked."
 
 
-def warn_if_disconnected(
-    components,  # (N,) from `comparison_components`
-    names=None,  # N names, for the message
-    stacklevel=2,  # whose line the warning points to, as in `warnings.warn`
-):  # how many groups there are
+def warn_if_disconnected(components, names=None, stacklevel=2):
     "Issue a `DisconnectedWarning` if there is more than one group."
     import warnings
 
@@ -132,9 +121,7 @@ class ComparisonSummary:
         return f"<table class='comparison-summary'>{cells}</table>"
 
 # %% ../../nbs/core/00w_counting.ipynb #counting-summarise
-def summarise(
-    answers,  # `Triplets` or `Quadruplets`
-):  # `ComparisonSummary`
+def summarise(answers):
     "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
     first, question, low_won = distinct_questions(*answers.winners_and_losers())
     sides = np.unique(question * 2 + low_won)
@@ -164,9 +151,7 @@ def _range_and_sum(weights):
     return float(weights.min()), float(weights.max()), float(weights.sum())
 
 
-def answers_html(
-    answers,  # `Triplets` or `Quadruplets`
-):  # text
+def answers_html(answers):
     "The summary and the first answers, for a notebook; of more than a million answers the summary has to be asked for."
     from html import escape
 

@@ -27,11 +27,7 @@ from comparison_hc.core.validation import (
 )
 
 # %% ../../nbs/core/02w_drawing.ipynb #drawing-names
-def leaf_texts(
-    tree,  # `LinkageTree`
-    names,  # one text an object
-    longest=40,  # longest text
-):  # K texts in the order of the leaves
+def leaf_texts(tree, names, longest=40):
     "What to write at a leaf: a name, or the first names of an initial cluster and its size."
     texts = []
     for cluster in tree.initial_clusters:
@@ -56,10 +52,7 @@ def _strokes(shape, begins, ends, forward, back, along):
     return leaving * forward + entered * back
 
 
-def tree_text(
-    tree,  # `LinkageTree`
-    width,  # characters a line, at least 20
-):  # text, one line a leaf and one for the height
+def tree_text(tree, width):
     "The tree drawn with box characters, the root at the left. Columns follow the heights roughly."
     K = tree.n_leaves
     names = leaf_texts(tree, tree.names or [str(i) for i in range(tree.n_objects)], max(width // 2 - 2, 10))
@@ -92,10 +85,7 @@ MIXED = -1
 MOST_PIXELS = 1_000_000  # of a picture, or characters of a line
 
 
-def classes_of_nodes(
-    tree,  # `LinkageTree`
-    labels,  # N class labels
-):  # (texts of the classes, (2K-1,) class of every node, `MIXED` where it holds several)
+def classes_of_nodes(tree, labels):
     "The classes, sorted where that is possible, and which nodes are pure."
     codes = check_labels(labels, tree.n_objects)
     array = np.asarray(labels)
@@ -110,12 +100,7 @@ def classes_of_nodes(
     return [str(values[c]) for c in ranked], np.where(low == high, low, MIXED)
 
 
-def chart_tables(
-    tree,  # `LinkageTree`
-    texts,  # K texts for the leaves
-    classes,  # texts of the classes
-    of_node,  # (2K-1,) class of every node, `MIXED` for several
-):  # (one dict a merge, one dict a leaf)
+def chart_tables(tree, texts, classes, of_node):
     "A merge: height h, its two nodes' heights (ha, hb), places (a, b) and classes (ca, cb), its class c and size n."
     layout, K = tree.layout, tree.n_leaves
     height, sizes = layout.x.tolist(), layout.sizes.tolist()
@@ -134,16 +119,7 @@ def chart_tables(
 class ChartLook:
     "What all layers of a tree's chart share: which axis is which, scales, colours, sizes."
 
-    def __init__(
-        self,
-        tree,  # `LinkageTree`
-        leaves,  # table of the leaves
-        classes,  # texts of the classes
-        label_title,  # what the classes are
-        left,  # whether the root is at the left; else it is on top
-        across,  # pixels for all leaves
-        picture_side,  # pixels of a picture at a leaf, 0 without
-    ):
+    def __init__(self, tree, leaves, classes, label_title, left, across, picture_side):
         import altair as alt
 
         self.classes, self.label_title, self.left = classes, label_title, left
@@ -174,10 +150,7 @@ class ChartLook:
         self.colours = alt.Scale(domain=classes, range=[COLOURS[i % 8] for i in numbers])
         self.shapes = alt.Scale(domain=classes, range=[SHAPES[(i + i // 8) % 8] for i in numbers])
 
-    def colour(
-        self,
-        field,  # column with the class, null where classes meet
-    ):
+    def colour(self, field):
         "A branch's colour: its class's, grey where classes meet, and one grey for all where there are no classes."
         import altair as alt
 
@@ -187,11 +160,7 @@ class ChartLook:
         return alt.condition(f"isValid(datum.{field})", pure, alt.value("#444444"))
 
 # %% ../../nbs/core/02w_drawing.ipynb #drawing-layers
-def branch_layers(
-    look,  # `ChartLook`
-    merges,  # table of the merges
-    height_kind,  # what the heights are
-):  # list of charts
+def branch_layers(look, merges, height_kind):
     "Two branches and a joint for every merge."
     import altair as alt
 
@@ -207,13 +176,7 @@ def branch_layers(
     return [*layers, rule.encode(along, *joint, color=look.colour("c"), tooltip=about)]
 
 
-def leaf_layers(
-    look,  # `ChartLook`
-    leaves,  # table of the leaves
-    pictures,  # table of the leaves with an image each, or empty
-    columns,  # columns of the legend
-    named,  # whether names are written where leaves stand close
-):  # list of charts
+def leaf_layers(look, leaves, pictures, columns, named):
     "Points in the colours of the classes, pictures, names."
     import altair as alt
 
@@ -270,11 +233,7 @@ def _apart(texts):
 class TreeDrawing:
     "Drawings of a `LinkageTree` that has `coarsen`."
 
-    def to_text(
-        self,
-        width=80,  # characters a line, at least 20
-        max_leaves=None,  # draw only the last merges, so that this many leaves are left; None for all
-    ):  # text, one line a leaf and one for the height
+    def to_text(self, width=80, max_leaves=None):
         "The tree drawn with box characters, the root at the left. Columns follow the heights roughly."
         width = check_integer(width, "width", 20, MOST_PIXELS)
         if max_leaves is None:
@@ -283,15 +242,15 @@ class TreeDrawing:
 
     def chart(
         self,
-        labels=None,  # N classes, which colour leaves and pure branches
-        names=None,  # N names to write at the leaves; None: the dendrogram's own, else numbers
-        width=None,  # pixels; None: 480, or 12 a leaf (36 with images) with orientation "top"
-        height=None,  # pixels; None: 12 a leaf (36 with images), or 360 with orientation "top"
-        orientation="left",  # side of the root: "left" or "top"
-        label_title=None,  # what the classes are, over the legend; None: "class"
-        title=None,  # over the chart
-        images=None,  # K pictures, one a leaf: paths, bytes of PNG, JPEG or GIF files, or data URIs
-    ):  # `altair.LayerChart`
+        labels=None,
+        names=None,
+        width=None,
+        height=None,
+        orientation="left",
+        label_title=None,
+        title=None,
+        images=None,
+    ):
         "The tree as a chart. Under 6 pixels a leaf names are left out; by default many leaves share 12,000 pixels."
         import altair as alt
 
@@ -334,24 +293,17 @@ class TreeDrawing:
         return {**data, "text/plain": repr(self)}, metadata
 
 # %% ../../nbs/core/02w_drawing.ipynb #drawing-files
-def chart_svg(
-    chart,  # altair chart
-):  # text of an SVG file
+def chart_svg(chart):
     "A chart as SVG, for a page or a file. Raises `InputError` in a browser."
     return _converted(chart, "svg")
 
 
-def chart_png(
-    chart,  # altair chart
-    scale=2,  # pixels a point
-):  # bytes of a PNG file
+def chart_png(chart, scale=2):
     "A chart as pixels. Raises `InputError` in a browser."
     return _converted(chart, "png", scale=scale)
 
 
-def chart_pdf(
-    chart,  # altair chart
-):  # bytes of a PDF file
+def chart_pdf(chart):
     "A chart as a PDF page of its size. Raises `InputError` in a browser."
     return _converted(chart, "pdf")
 

@@ -26,9 +26,7 @@ class JournalError(InputError):
     "A journal that does not fit: another run, another format, another writer, or closed by hand."
 
 
-def is_file_name(
-    path,  # anything
-):  # bool
+def is_file_name(path):
     "Whether a file could be called this: a text or a path, without a zero, of characters that the system can write."
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         return False
@@ -38,11 +36,7 @@ def is_file_name(
         return False
 
 
-def journal_path(
-    path,  # what was received
-    argument="journal",  # its name in the message
-    asked=None,  # what the message calls it; by default as it was received
-):  # `Path`
+def journal_path(path, argument="journal", asked=None):
     "The place of a file that exists, or can be made. Raises `InputError`."
     require(is_file_name(path), argument, "the name of a file", path)
     asked = path if asked is None else asked
@@ -93,13 +87,7 @@ PATIENCE = 0.5  # seconds; who is killed while it starts a process leaves the lo
 class LockedFile:
     "A file that only this object writes, as long as it is open; a context. Made if it is not there."
 
-    def __init__(
-        self,
-        path,  # as for `journal_path`
-        argument="journal",  # its name in messages
-        patience=PATIENCE,  # seconds to wait for another writer
-        serves=None,  # the file that this one is the lock of, for messages
-    ):
+    def __init__(self, path, argument="journal", patience=PATIENCE, serves=None):
         "Raises `InputError`; `JournalError` if it cannot be opened, or somebody else has it after `patience` seconds."
         self._fd = None
         self.path = journal_path(path, argument, serves)
@@ -151,17 +139,13 @@ class LockedFile:
         "Bytes in the file now."
         return os.fstat(self._fd).st_size
 
-    def read(self):  # bytes
+    def read(self):
         "All that the file holds."
         with open(self._fd, "rb", closefd=False) as file:
             file.seek(0)
             return file.read()
 
-    def append(
-        self,
-        line,  # bytes
-        fsync=True,  # whether to wait until they are on the disk
-    ):
+    def append(self, line, fsync=True):
         "Add bytes at the end, all or none. Raises `OSError`."
         size = self.size
         try:
@@ -175,11 +159,7 @@ class LockedFile:
             self.cut(size, fsync=False)
             raise
 
-    def cut(
-        self,
-        size,  # bytes that stay
-        fsync=True,  # whether to wait for the disk
-    ):
+    def cut(self, size, fsync=True):
         "Drop the end."
         with _named(self._shown):
             os.ftruncate(self._fd, size)
@@ -204,10 +184,7 @@ class LockedFile:
 
 # %% ../../nbs/core/08aw_files.ipynb #files-alone
 @contextmanager
-def alone(
-    path,  # file that is replaced while this lasts; None for no lock
-    argument,  # its name in messages
-):
+def alone(path, argument):
     "Nobody else replaces this file meanwhile, if they ask. Raises `JournalError` if somebody has asked before."
     if path is None:
         yield
@@ -229,10 +206,7 @@ def alone(
                 beside.unlink(missing_ok=True)
 
 # %% ../../nbs/core/08aw_files.ipynb #8374fc8f
-def copy_aside(
-    path,  # `Path`
-    data,  # bytes
-):  # `Path` of the copy
+def copy_aside(path, data):
     "A new file beside `path` with these bytes, safely on the disk."
     number = 1
     while True:
@@ -254,12 +228,7 @@ def copy_aside(
     return copy
 
 # %% ../../nbs/core/08aw_files.ipynb #files-write-whole
-def write_whole(
-    path,  # file to write
-    content,  # text, bytes, or a function that writes them to the open binary file
-    fsync=False,  # whether to wait until it is on the disk
-    locked=False,  # whether `alone` holds the file: then a draft that a kill left behind is ours to replace
-):
+def write_whole(path, content, fsync=False, locked=False):
     """Write a file all at once: whoever looks sees the old one or the new one, never half of it.
 
     A link stays one: the file that it leads to is written. Who may read an old file may read the new one. Raises
@@ -321,9 +290,7 @@ _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def spreadsheet_cell(
-    value,  # of a cell
-):  # text
+def spreadsheet_cell(value):
     """What a program for tables shows as it is: a text that it would compute has an apostrophe before it.
 
     So has a text that would look like one of those; different texts stay different, and `plain_cell` is the way back.
@@ -332,9 +299,7 @@ def spreadsheet_cell(
     return f"'{text}" if _is_formula(text.lstrip("'")) else text
 
 
-def plain_cell(
-    cell,  # text
-):  # text
+def plain_cell(cell):
     "The text that `spreadsheet_cell` made this of."
     return cell[1:] if cell.startswith("'") and _is_formula(cell.lstrip("'")) else cell
 
@@ -344,9 +309,7 @@ def _is_formula(text):
     return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
 
 
-def csv_text(
-    rows,  # sequences of values
-):  # text
+def csv_text(rows):
     "A table for people: a line a row; a cell with a line end of any kind stands in quotation marks."
     text = io.StringIO()
     csv.writer(text, lineterminator="\r\n").writerows([spreadsheet_cell(value) for value in row] for row in rows)

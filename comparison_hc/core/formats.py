@@ -28,11 +28,7 @@ def _named(table):
     return replace(table, header=table.rows[0], rows=table.rows[1:], lines=table.lines[1:])
 
 
-def salmon(
-    path,  # for messages
-    table,  # `CellTable`
-    options,  # `ReadingOptions`
-):  # (table, options, notes)
+def salmon(path, table, options):
     "Responses of Salmon: head, winner, loser, and puid."
     table = _named(table)
     _need(table, ("head", "winner", "loser"), path, "Salmon")
@@ -42,11 +38,7 @@ def salmon(
     return table, replace(options, columns=columns, respondent=who), []
 
 # %% ../../nbs/core/00w_formats.ipynb #next
-def next_responses(
-    path,  # for messages
-    table,  # `CellTable`
-    options,  # `ReadingOptions`
-):  # (table, options, notes)
+def next_responses(path, table, options):
     "Responses of NEXT: a table with target_… columns, that of its pages, or records with target_indices."
     table = _named(table)
     if set(_PAGE_NAMES) <= set(table.header or ()):
@@ -123,20 +115,12 @@ def _whole(cell):
     return cell if value is None or not value.is_integer() else str(int(value))
 
 
-def cblearn_list(
-    path,  # for messages
-    table,  # `CellTable`
-    options,  # `ReadingOptions`
-):  # (table, options, notes)
+def cblearn_list(path, table, options):
     "Triplets of cblearn in the form list-order: the second of three is nearer to the first than the third is."
     return _numbers(path, table, 3, options.header), replace(options, columns=(0, 1, 2), header=False), []
 
 
-def cblearn_bool(
-    path,  # for messages
-    table,  # `CellTable`
-    options,  # `ReadingOptions`
-):  # (table, options, notes)
+def cblearn_bool(path, table, options):
     "Triplets of cblearn with a fourth column, list-boolean or list-count: False and −1 exchange the last two objects."
     table = _numbers(path, table, 4, options.header)
     said = [row[3].lower() for row in table.rows]
@@ -155,11 +139,7 @@ def cblearn_bool(
     return table, options, []
 
 # %% ../../nbs/core/00w_formats.ipynb #jspsych
-def jspsych(
-    path,  # for messages
-    table,  # `CellTable`
-    options,  # `ReadingOptions`
-):  # (table, options, notes)
+def jspsych(path, table, options):
     "Trial data of jsPsych: objects in columns that the user names, or in stimulus and choices; response is a button."
     table = _named(table)
     if options.columns is None:
@@ -208,11 +188,7 @@ FORMATS = {
 }
 
 
-def read_format(
-    source,  # file, or DataFrame
-    options,  # `ReadingOptions` with a format
-    read_table,  # function: source, options ↦ (name for messages, table)
-):  # ((name, table), options, notes)
+def read_format(source, options, read_table):
     "A table of one of the usual tools, and the options that say what its columns mean."
     name = options.format
     free = ("columns", "answer") if name == "jspsych" else ()

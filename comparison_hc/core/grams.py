@@ -16,10 +16,7 @@ from .validation import as_array, check_flag, check_pairwise, check_progress, re
 from .workers import limited_threads
 
 # %% ../../nbs/core/06w_grams.ipynb #e4979866
-def vote_lists(
-    quadruplets,  # `Quadruplets`, m answers
-    weights=None,  # (m,) what every answer counts; None: 1, in 8 bits
-):  # (beat, lost): (P, P) sparse, an entry for every answer: row x beat, or lost to, column y
+def vote_lists(quadruplets, weights=None):
     "Who beat whom. Repeated answers are repeated entries: summed in 8 bits they could overflow."
     from scipy.sparse import coo_array
 
@@ -38,9 +35,7 @@ def vote_lists(
     return tuple(map_on_threads(listed, both, 2))
 
 
-def summed_lists(
-    lists,  # `vote_lists`
-):  # (beat, lost): the same, sorted, an entry the number of times that it was said
+def summed_lists(lists):
     "Repeated answers counted; lists without any are only put in order, or returned as they are."
     beat, lost = lists
     if not (beat.has_sorted_indices and lost.has_sorted_indices):
@@ -52,10 +47,7 @@ def summed_lists(
     return beat, beat.T.tocsr()
 
 
-def vote_table(
-    lists,  # `summed_lists` of P pairs
-    rows=None,  # (c,) pairs; None for all
-):  # (c, P) sparse int8; antisymmetric, if it is the whole
+def vote_table(lists, rows=None):
     "Entry (x, y): the majority's vote for pair x against pair y."
     beat, lost = lists if rows is None else (entries[rows] for entries in lists)
     table = beat - lost
@@ -63,10 +55,7 @@ def vote_table(
     return table.astype(np.int8, copy=False)
 
 # %% ../../nbs/core/06w_grams.ipynb #9177f04a
-def judge_table(
-    triplets,  # `Triplets`, m answers
-    self_pairs=False,  # whether i says that it is closer to itself than to anybody
-):  # (N, c) sparse int8: one row a judge, one column for each of the c pairs that somebody judged
+def judge_table(triplets, self_pairs=False):
     "The majority's answers: +1 where the judge is closer to the object with the smaller number."
     from scipy.sparse import coo_array
 
@@ -82,18 +71,13 @@ def judge_table(
     return A.astype(np.int8)
 
 # %% ../../nbs/core/06w_grams.ipynb #61a83598
-def sparse_gram(
-    A,  # (rows, columns) sparse table of votes
-):  # (rows, rows) array of whole numbers
+def sparse_gram(A):
     "A Aᵀ by the entries of A."
     A = A.astype(np.int32)
     return (A @ A.T).toarray()
 
 
-def mixed_gram(
-    A,  # (rows, columns) sparse table of votes
-    cells=1 << 22,  # entries that may be written out at a time
-):  # (rows, rows) array of whole numbers
+def mixed_gram(A, cells=1 << 22):
     "A Aᵀ with one factor written out, by blocks of columns; exact, because a block has fewer than 2¹⁵ of them."
     from scipy.sparse import csr_array
 
@@ -109,10 +93,7 @@ def mixed_gram(
     return total
 
 
-def dense_gram(
-    A,  # (rows, columns) sparse table of votes
-    cells=1 << 23,  # entries that may be written out at a time
-):  # (rows, rows) array of whole numbers
+def dense_gram(A, cells=1 << 23):
     "A Aᵀ by dense blocks of columns; exact, because a block has fewer than 2²⁴ of them."
     total = np.zeros((A.shape[0], A.shape[0]))
     step = max(1, cells // A.shape[0])
@@ -122,9 +103,7 @@ def dense_gram(
     return total
 
 
-def gram_costs(
-    A,  # (rows, columns) sparse table of votes
-):  # {function: nanoseconds}, cheapest first
+def gram_costs(A):
     """About what each way of computing A Aᵀ takes.
 
     The constants come from timing one landmark of 4K–AL at N = 64 and N = 240; only their ratios matter.
@@ -140,19 +119,12 @@ def gram_costs(
     return dict(sorted(costs.items(), key=lambda item: item[1]))
 
 
-def gram(
-    A,  # (rows, columns) sparse table of votes
-):  # (rows, rows) array of whole numbers
+def gram(A):
     "A Aᵀ, whichever way is cheapest."
     return next(iter(gram_costs(A)))(A)
 
 # %% ../../nbs/core/06w_grams.ipynb #8e1bdb25
-def sum_on_all_cores(
-    part,  # function of a number 0..n_parts − 1 that gives an (N, N) array
-    n_parts,  # how many parts
-    n_objects,  # N
-    progress=None,  # called with (parts done, parts in all)
-):  # (N, N) int64, zero diagonal
+def sum_on_all_cores(part, n_parts, n_objects, progress=None):
     """The sum of the parts, with a zero diagonal.
 
     Each core takes whole parts: BLAS's own threads wait for each other, and very long on a busy machine.
@@ -174,9 +146,7 @@ def sum_on_all_cores(
     return total
 
 
-def gram_of_votes(
-    V,  # (votes, N) int8 in full, one column an object
-):  # (N, N) int64, zero diagonal
+def gram_of_votes(V):
     "VᵀV for small integers, exactly: 32-bit floats are exact up to 2²⁴, far above the votes in a block."
     V = as_array(V, "V", "(votes, N) small integers")
     small = V.dtype.kind in "iub" and V.dtype.itemsize == 1
@@ -193,10 +163,7 @@ def gram_of_votes(
 MANY_ANSWERS = 2_000_000  # from here on it pays to load numba, which takes a second
 
 
-def bits_are_cheapest(
-    n_objects,  # N
-    n_answers,  # m
-):  # bool
+def bits_are_cheapest(n_objects, n_answers):
     "Whether rows of bits beat the other products of a landmark, if answers are spread evenly; constants were timed."
     if n_answers < MANY_ANSWERS:
         return False
@@ -259,13 +226,7 @@ def _settled(answers):
     return answers if answers.weights is None else answers.majority()
 
 
-def landmark_kernel(
-    quadruplets,  # `Quadruplets`, m answers
-    self_pairs=False,  # whether every {i, i} is a pair that beats every reference
-    progress=None,  # called with (landmarks done, N)
-    gram=gram,  # how to multiply
-    lists=None,  # the answers' `vote_lists`, if at hand
-):  # (N, N) int64, zero diagonal
+def landmark_kernel(quadruplets, self_pairs=False, progress=None, gram=gram, lists=None):
     """How much i and j agree, seen from all third objects against all references (F19, eq. 3; appendix, eq. 9).
 
     The majority counts, by weight where answers have weights. Memory about 20 bytes an answer beside the answers; from
@@ -298,11 +259,7 @@ def landmark_kernel(
     return sum_on_all_cores(from_landmark, n, n, progress) + 2 * adds
 
 # %% ../../nbs/core/06w_grams.ipynb #dc99e920
-def judge_kernel(
-    triplets,  # `Triplets`, m answers
-    normalise=True,  # whether to divide by √(votes of i · votes of j); an object without votes has kernel 0 with all
-    self_pairs=False,  # whether every i says that it is closer to itself than to any other object
-):  # (N, N) zero diagonal: int64 counts, or floats in [−1, 1] if normalised
+def judge_kernel(triplets, normalise=True, self_pairs=False):
     """How much i and j agree as judges of other objects (Kleindessner and von Luxburg, 2017).
 
     The majority counts, by weight where answers have weights. Memory O(m + N²).

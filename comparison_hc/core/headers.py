@@ -35,17 +35,12 @@ WRITTEN_HEADERS = [  # by `to_csv`
 ]
 
 
-def is_whole_number(
-    cell,  # text
-):  # bool
+def is_whole_number(cell):
     "Whether a cell is a whole number, in any spelling."
     return re.fullmatch(r"[+-]?\d{1,4000}", cell) is not None  # `int` reads all of these, and not much more
 
 
-def as_number(
-    cell,  # text
-    other=None,  # what stands for anything else
-):  # float
+def as_number(cell, other=None):
     "A cell as a number as other programs write it: Python's 1_000 is none."
     try:
         return other if "_" in cell else float(cell)
@@ -53,24 +48,18 @@ def as_number(
         return other
 
 
-def is_word(
-    cell,  # text
-):  # bool
+def is_word(cell):
     "Whether a cell has letters and is no number: 1_000 and - are neither."
     return as_number(cell) is None and any(map(str.isalpha, cell))
 
 
-def name_parts(
-    cell,  # text of a first line
-):  # list of lower-case words, without numbers
+def name_parts(cell):
     "The words that a column name is made of: target_left, targetLeft and Target Left 2 are target and left."
     words = re.sub(r"([a-z])([A-Z])", r"\1 \2", cell)
     return [part for part in re.split(r"[^a-z]+", words.lower()) if part]
 
 
-def is_column_name(
-    cell,  # text of a first line
-):  # bool
+def is_column_name(cell):
     "Whether a cell reads like the name of a column: all of its words do."
     parts = name_parts(cell)
     return bool(parts) and all(part in HEADER_WORDS or part in RESPONDENT_NAMES for part in parts)
@@ -86,11 +75,7 @@ class HeaderVerdict:
     is_header: bool  # whether it names the columns
     doubt: str | None = None  # why it might be otherwise, in words; None if there is no doubt
 
-    def note(
-        self,
-        first,  # cells of the first line
-        path,  # the file, for the message
-    ):  # text, or None without doubt
+    def note(self, first, path):
         "What to tell the user about a doubtful first line."
         if self.doubt is None:
             return None
@@ -102,11 +87,7 @@ class HeaderVerdict:
         )
 
 
-def judge_header(
-    rows,  # tuples of text: the rows of a file, or the first of them
-    objects=None,  # names of all objects, if they are known
-    width=3,  # how many objects an answer has
-):  # `HeaderVerdict`
+def judge_header(rows, objects=None, width=3):
     "Whether the first row of a text file names its columns."
     first, later = rows[0], rows[1:]
     if first in WRITTEN_HEADERS:
@@ -145,12 +126,7 @@ def _is_named(first, later):
     return not any(cell in column for cell, column in zip(first, zip(*later)))
 
 
-def guessed_header(
-    rows,  # tuples of text: the rows of a file, or the first of them
-    path,  # the file, for a message
-    objects,  # names of all objects, or None
-    width,  # how many objects an answer has
-):  # bool
+def guessed_header(rows, path, objects, width):
     "Whether the first row names its columns; an `InputWarning` where that is doubtful."
     verdict = judge_header(rows, objects, width)
     if verdict.doubt:

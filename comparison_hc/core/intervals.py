@@ -11,21 +11,13 @@ import numpy as np
 from .validation import check_integer, check_number, require
 
 # %% ../../nbs/core/04w_intervals.ipynb #intervals-error-of-each
-def error_of_each(
-    confidence,  # in (0, 1)
-    n_statements,  # how many intervals must hold together
-):  # float
+def error_of_each(confidence, n_statements):
     "The error probability of each of several intervals that hold together with `confidence` (Bonferroni)."
     confidence = check_number(confidence, "confidence", 0, 1, open_low=True, open_high=True)
     return (1 - confidence) / check_integer(n_statements, "n_statements")
 
 
-def proportion_interval(
-    successes,  # (m,) counts, or one
-    trials,  # (m,) numbers of independent trials ≥ 1, or one
-    confidence,  # in (0, 1)
-    n_statements=1,  # how many intervals must hold together; each is made wider for it
-):  # (low, high)
+def proportion_interval(successes, trials, confidence, n_statements=1):
     "Clopper and Pearson's interval for a probability (1934): encloses it with at least the confidence, whatever it is."
     from scipy.special import betaincinv
 
@@ -39,13 +31,7 @@ def proportion_interval(
     return low[()], high[()]
 
 # %% ../../nbs/core/04w_intervals.ipynb #2e0a36f8
-def mean_interval(
-    values,  # (m,) or (m, k) independent values; k means at once
-    confidence,  # in (0, 1)
-    low=None,  # values are at least this …
-    high=None,  # … and at most this: Hoeffding's interval; None for both: Student's t
-    n_statements=1,  # how many intervals must hold together; each is made wider for it
-):  # (low, high)
+def mean_interval(values, confidence, low=None, high=None, n_statements=1):
     """An interval for a mean.
 
     Hoeffding's (1963) for bounded values, which never promises too much; otherwise Student's t, approximate.
@@ -67,22 +53,13 @@ def mean_interval(
     return mean - half, mean + half
 
 # %% ../../nbs/core/04w_intervals.ipynb #bounds-code
-def proportion_bounds(
-    successes,  # (m,) counts, or one
-    trials,  # (m,) numbers of independent trials ≥ 1, or one
-    false_passes,  # in (0, ½): how often each end alone may be on the wrong side of the truth
-):  # (low, high)
+def proportion_bounds(successes, trials, false_passes):
     "Clopper and Pearson's one-sided bounds for a probability: use one of the two ends."
     error = check_number(false_passes, "false_passes", 0, 0.5, open_low=True, open_high=True)
     return proportion_interval(successes, trials, 1 - 2 * error)
 
 
-def passing_probability(
-    rate,  # true probability of a success
-    trials,  # independent trials
-    target,  # what the lower bound must reach
-    false_passes,  # as in `proportion_bounds`
-):  # float
+def passing_probability(rate, trials, target, false_passes):
     "Power: how often the lower bound of so many trials reaches the target, exactly. For an upper one take 1 − rate."
     from scipy.special import betainc
 

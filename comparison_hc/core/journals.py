@@ -22,10 +22,7 @@ from .validation import shown
 _all_ = ["JournalError", "LockedFile", "copy_aside", "journal_path"]
 
 # %% ../../nbs/core/08w_journals.ipynb #27a110aa
-def sealed_line(
-    record,  # dict for JSON
-    seal,  # seal of the line before; 0 for the first
-):  # (bytes of the line with its end, its seal)
+def sealed_line(record, seal):
     "A record as it stands in a journal."
     start = json.dumps(record, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"crc":"'
     try:
@@ -36,10 +33,7 @@ def sealed_line(
     return data + f'{seal:08x}"}}\n'.encode(), seal
 
 
-def unsealed_line(
-    line,  # bytes, without the line end
-    seal,  # seal of the line before
-):  # (record, seal of this line), or None
+def unsealed_line(line, seal):
     "What a line says, or None if this is not the line that was written after `seal`."
     try:
         record = json.loads(line)
@@ -52,9 +46,7 @@ def unsealed_line(
     return (record, seal) if again == line + b"\n" else None
 
 # %% ../../nbs/core/08w_journals.ipynb #journals-stated-seal
-def stated_seal(
-    line,  # bytes, without the line end
-):  # int
+def stated_seal(line):
     "The seal with which a line ends; of a line without one, the checksum of its bytes."
     found = re.search(rb'"crc":"([0-9a-f]{8})"\}$', line) or re.search(rb"\} ([0-9a-f]{8})$", line)
     return int(found[1], 16) if found else zlib.crc32(line)
@@ -78,10 +70,7 @@ _FORMAT = "comparison_hc journal"
 _FIRST_EDITION = {"comparison_hc asking 1": "session", "comparison_hc experiment": "experiment"}
 
 
-def header_line(
-    kind,  # text: what sort of work
-    about,  # dict for JSON: what the records belong to
-):  # bytes, with the line end
+def header_line(kind, about):
     "The first line of a journal."
     return sealed_line({"format": _FORMAT, "version": 2, "kind": kind, "about": about}, 0)[0]
 
@@ -136,12 +125,7 @@ class Records:
         return "; ".join(said)
 
 # %% ../../nbs/core/08w_journals.ipynb #journals-read-records
-def read_records(
-    data,  # bytes of the whole file
-    kind,  # the kind of work it must hold
-    accepts=lambda record, about: True,  # whether a record means something; one that does not is damage
-    independent=False,  # whether records behind a damaged line count
-):  # `Records`, or None if this is no journal of this kind
+def read_records(data, kind, accepts=lambda record, about: True, independent=False):
     "The records of a journal of any edition."
     first, *lines = data.split(b"\n")
     header = _read_header(first)
@@ -181,15 +165,15 @@ class JournalFile(LockedFile):
 
     def __init__(
         self,
-        path,  # as for `journal_path`
-        kind,  # text: what sort of work
-        about,  # dict for JSON, for the header of a new file
-        wrote,  # text for a message: the files that would fit, such as "one that a session wrote"
-        argument="journal",  # its name in messages
-        patience=PATIENCE,  # seconds to wait for another writer
-        fsync=True,  # whether to wait until every line is on the disk
-        accepts=lambda record, about: True,  # as for `read_records`
-        independent=False,  # as for `read_records`
+        path,
+        kind,
+        about,
+        wrote,
+        argument="journal",
+        patience=PATIENCE,
+        fsync=True,
+        accepts=lambda record, about: True,
+        independent=False,
     ):
         "Opens and locks the file. Raises `InputError`, `JournalError`."
         super().__init__(path, argument, patience)
@@ -203,7 +187,7 @@ class JournalFile(LockedFile):
         self.found = None  # `Records`: what the file held when it was loaded
         self.copy = None  # `Path` of the copy, if a damaged file was copied aside
 
-    def load(self):  # `Records`
+    def load(self):
         "Read the file, or begin it. Raises `JournalError` if it is no journal of this kind."
         data, first = self.read(), header_line(self.kind, self.about)
         if b"\n" not in data and first.startswith(data):  # new, or killed while the header was written
@@ -216,7 +200,7 @@ class JournalFile(LockedFile):
         self.seal = self.found.seal
         return self.found
 
-    def mend(self):  # text: what was wrong and what was done; empty if nothing was
+    def mend(self):
         "Cut the file after what counts; whatever is more than a torn last line is first copied aside."
         found, said = self.found, self.found.damage
         if found.rest:
@@ -230,21 +214,14 @@ class JournalFile(LockedFile):
             self.append(b"\n", self.fsync)
         return said
 
-    def resume(
-        self,
-        n_bytes,  # size of the file when it was last read or written
-        seal,  # of its last line
-    ):
+    def resume(self, n_bytes, seal):
         "Go on where somebody stood who had loaded this file. Raises `JournalError` if it has changed since."
         if self.size != n_bytes:
             where = f"{self.argument} must not be written by two at once; got {self.path}"
             raise JournalError(f"{where}; nothing was recorded, answer again")
         self.seal = seal
 
-    def add(
-        self,
-        record,  # dict for JSON
-    ):
+    def add(self, record):
         "Write a record down. It is in the file when this returns."
         line, seal = sealed_line(record, self.seal)
         self.append(line, self.fsync)
@@ -256,14 +233,7 @@ class KeptRecords:
 
     A subclass says in `take` what becomes of a file's records."""
 
-    def __init__(
-        self,
-        path,  # file, made if it is not there; None to keep nothing
-        kind,  # as for `JournalFile`
-        about,  # as for `JournalFile`
-        wrote,  # as for `JournalFile`
-        accepts,  # as for `read_records`
-    ):
+    def __init__(self, path, kind, about, wrote, accepts):
         "Opens and locks the file, and takes in what it holds. Raises `InputError`, `JournalError`."
         self.file = None
         if path is None:
@@ -275,17 +245,11 @@ class KeptRecords:
             self.close()
             raise
 
-    def take(
-        self,
-        found,  # `Records`
-    ):
+    def take(self, found):
         "Take in the records and mend the file, or refuse it."
         raise NotImplementedError
 
-    def keep(
-        self,
-        record,  # dict for JSON
-    ):
+    def keep(self, record):
         "Write a record down, if there is a file."
         if self.file is not None:
             self.file.add(record)
@@ -302,13 +266,7 @@ class KeptRecords:
         self.close()
 
 # %% ../../nbs/core/08w_journals.ipynb #journals-read-journal-file
-def read_journal_file(
-    path,  # name of a file that exists
-    kind,  # as for `read_records`
-    wrote,  # as for `JournalFile`
-    accepts=lambda record, about: True,  # as for `read_records`
-    independent=False,  # as for `read_records`
-):  # `Records`
+def read_journal_file(path, kind, wrote, accepts=lambda record, about: True, independent=False):
     "Read a journal and leave it as it is. Raises `JournalError`."
     try:
         data = path.read_bytes()

@@ -36,7 +36,7 @@ class Sides:
     columns: dict  # name -> list, all of the same length
     random: dict | None = None  # {"seed": …, "what": …}
 
-    def judge(self):  # `pandas.DataFrame`
+    def judge(self):
         "The table with `margin` and `holds` for every row. Whole numbers are compared exactly, however large."
         from pandas import DataFrame
 
@@ -55,14 +55,7 @@ def _frame_column(values):
     return np.array(values, dtype=object) if exact else values
 
 # %% ../../nbs/core/04w_judging.ipynb #edd944e2
-def compare(
-    left,  # (m,) numbers, or one
-    relation,  # "=", "<=", ">=", "<" or ">"; one, or one a row
-    right,  # (m,) numbers, or one; computed without the left side
-    tol=0,  # (m,) numbers ≥ 0, or one: how far a row may miss (rounding, half-width of an interval)
-    random=None,  # {"seed": …, "what": "what was drawn"} if anything was
-    **columns,  # (m,) values, or one, that say what each row is about
-):  # `Sides`
+def compare(left, relation, right, tol=0, random=None, **columns):
     "Two sides of a statement, row by row."
     given = {**columns, "left": left, "relation": relation, "right": right, "tol": tol}
     lists = {name: _as_list(values) for name, values in given.items()}
@@ -90,30 +83,17 @@ def _as_list(values):
     return [value.item() if isinstance(value, np.generic) else value for value in values]
 
 # %% ../../nbs/core/04w_judging.ipynb #judging-rows
-def by_column(
-    columns,  # names of the places in a tuple, separated by spaces
-    rows,  # list of tuples, one a comparison
-):  # {name: values}, as `compare` takes them
+def by_column(columns, rows):
     "What a check has collected row by row, column by column."
     return dict(zip(columns.split(), zip(*rows)))
 
 
-def compare_rows(
-    rows,  # list of tuples, one a comparison
-    columns,  # names of the places in a tuple, with left and right, and with relation where it differs
-    **others,  # other arguments of `compare`, such as what all rows share: relation, right, tol, random
-):  # `Sides`
+def compare_rows(rows, columns, **others):
     "Two sides of a statement from a list of rows."
     return compare(**by_column(columns, rows), **others)
 
 # %% ../../nbs/core/04w_judging.ipynb #48ca08bb
-def within(
-    value,  # (m,) numbers, or one: what the statement says
-    low,  # (m,) numbers, or one: lower ends
-    high,  # (m,) numbers, or one: upper ends
-    random=None,  # {"seed": …, "what": "what was drawn"} if anything was
-    **columns,  # (m,) values, or one, that say what each row is about
-):  # `Sides` with two rows a value: low ≤ value, value ≤ high
+def within(value, low, high, random=None, **columns):
     "Value and interval as two comparisons."
     below = compare(low, "<=", value, random=random, **columns)
     above = compare(value, "<=", high, **columns)
@@ -130,9 +110,7 @@ PAPERS = {
 KINDS = ("deterministic", "exact enumeration", "Monte Carlo")
 
 
-def number_text(
-    value,  # anything
-):  # text; floats with four digits
+def number_text(value):
     "A number as short text; – where there is none."
     if value is None:
         return "–"
@@ -141,9 +119,7 @@ def number_text(
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def markdown_table(
-    table,  # `pandas.DataFrame`
-):  # text
+def markdown_table(table):
     "A DataFrame as a Markdown table, its letters set."
 
     def line(cells):
@@ -153,9 +129,7 @@ def markdown_table(
     return "\n".join([line(map(heading_text, table.columns)), "|" + " --- |" * len(table.columns), *map(line, rows)])
 
 # %% ../../nbs/core/04w_judging.ipynb #promise-code
-def promise_text(
-    stated,  # `Check` or `RegisteredCheck`
-):  # text, empty unless the kind is Monte Carlo
+def promise_text(stated):
     "What a check promises, in words."
     if stated.false_passes is not None:
         return f"a false statement passes with probability ≤ {stated.false_passes:g}; power: {stated.power}"
@@ -168,9 +142,7 @@ ROUNDING = 10**6  # an equation whose sides are more than so many tolerances all
 MOST_KINDS = 12  # columns that tell more kinds of rows apart than this are names, and no kinds
 
 
-def tightness(
-    table,  # of `Sides.judge`
-):  # (m,) float: margin relative to the larger side, −inf where undecided; (m,) bool: allows for rounding only
+def tightness(table):
     "How close every row is to failing."
     relative, rounding = [], []
     for how, left, right, tol, margin, holds in zip(
@@ -192,9 +164,7 @@ def _share(margin, scale):
     return margin / float(scale) if scale < 1e300 else math.copysign(0.0, margin)
 
 
-def kinds_of_rows(
-    table,  # of `Sides.judge`
-):  # (m,) int: rows of the same number are of the same kind
+def kinds_of_rows(table):
     "Rows by relation and by the columns of words, `what` first, as long as these are at most `MOST_KINDS` kinds."
     about = table.columns[: list(table.columns).index("left")]
     words = [name for name in about if all(isinstance(value, str) for value in table[name])]
@@ -207,10 +177,7 @@ def kinds_of_rows(
     return kinds.to_numpy()
 
 
-def closest_rows(
-    table,  # of `Sides.judge`
-    fewest=5,  # rows at least, if there are so many
-):  # its rows closest to failing, the tightest of every kind among them; the whole table if it has few
+def closest_rows(table, fewest=5):
     "The rows that say most about a result; those that allow for rounding only come last."
     relative, rounding = tightness(table)
     order = np.lexsort((relative, rounding))
@@ -292,15 +259,7 @@ class Check:
         return "\n\n".join([*parts, markdown_table(few)])
 
 # %% ../../nbs/core/04w_judging.ipynb #judging-check-statement
-def check_statement(
-    paper,  # what was received for the paper
-    label,  # … for the label
-    statement,  # … for the statement
-    kind,  # … for the kind
-    confidence,  # … for the confidence
-    false_passes=None,  # … for the other promise
-    power=None,  # … and what it says of an alternative
-):  # (confidence, false_passes), one of them a float if the kind is Monte Carlo
+def check_statement(paper, label, statement, kind, confidence, false_passes=None, power=None):
     "What is said about a statement. Raises `InputError`."
     require(paper in PAPERS, "paper", f"one of {', '.join(PAPERS)}", paper)
     require(kind in KINDS, "kind", f"one of {', '.join(KINDS)}", kind)
@@ -323,18 +282,7 @@ def check_statement(
 class RegisteredCheck:
     "A statement and the function that compares its sides. Calling it runs it; `last` is the latest result."
 
-    def __init__(
-        self,
-        function,  # with the keyword argument `quick`, and defaults for all others
-        paper,  # one of `PAPERS`
-        label,  # where the statement stands
-        statement,  # Markdown with LaTeX
-        kind,  # one of `KINDS`
-        confidence,  # for Monte Carlo that encloses
-        erratum,  # what is wrong with the printed statement, or None
-        false_passes=None,  # for Monte Carlo with a target
-        power=None,  # its power, in words
-    ):
+    def __init__(self, function, paper, label, statement, kind, confidence, erratum, false_passes=None, power=None):
         signature = inspect.signature(function)
         parameters = signature.parameters.values()
         runs = "quick" in signature.parameters and all(
@@ -356,11 +304,7 @@ class RegisteredCheck:
     def __repr__(self):
         return f"{self.paper} {self.label} · {self.name} · {self.kind}"
 
-    def __call__(
-        self,
-        quick=True,  # small instances and few repetitions; False: what the check was made for
-        **options,  # other keyword arguments of the function
-    ):  # `Check`
+    def __call__(self, quick=True, **options):
         "Run the check. What it raises is reported in the result; only wrong keyword arguments raise here."
         signature = inspect.signature(self.function)
         promised = {"confidence": self.confidence, "false_passes": self.false_passes}
@@ -402,7 +346,7 @@ class RegisteredCheck:
             require(sides.random is not None, "random", rule, sides.random)
         return sides
 
-    def row(self):  # dict
+    def row(self):
         "What a table of checks says about this one, with the result of its latest run in this session."
         done = self.last is not None
         return dict(

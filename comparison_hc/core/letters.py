@@ -18,9 +18,7 @@ _POWER = re.compile(r"\^(?:\(([^()]*)\)|([−-]?\w+(?:\.\d+)?))")
 _INDEX = re.compile(r"(?<!\w)([A-Za-z])_(min|max|in|out)(?!\w)")
 
 
-def set_letters(
-    text,  # plain, with code between ` and formulas between $
-):  # Markdown
+def set_letters(text):
     "Powers such as n^(k+1) raised, indices such as n_min lowered, but in code and formulas; <= alone as one sign."
     if text in _SIGNS:
         return _SIGNS[text]
@@ -31,9 +29,7 @@ def set_letters(
     return "".join(parts)
 
 
-def heading_text(
-    name,  # of a column
-):  # Markdown
+def heading_text(name):
     "The name of a column as one reads it: letters for their names, words apart."
     lowered = set_letters(str(name))
     if not str(name).isidentifier() or lowered != name:

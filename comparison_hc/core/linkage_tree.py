@@ -20,11 +20,21 @@ from .tree_layout import accumulate, linkage_layout, node_starts
 from .validation import as_array, check_names, check_number, require
 
 # %% ../../nbs/core/02w_linkage_tree.ipynb #tree-merges
-def check_merges(
-    merges,  # anything
-    argument,  # its name in a message
-):  # (K-1, 2) integer array
-    "Pairs of node numbers in merge order: every node exists before it is used and is used once."
+def check_merges(merges, argument):
+    """Pairs of node numbers in merge order: every node exists before it is used and is used once.
+
+    Parameters
+    ----------
+    merges
+        Anything.
+    argument
+        Its name in a message.
+
+    Returns
+    -------
+    result
+        (K-1, 2) integer array.
+    """
     rule = "of shape (K-1, 2), one merge of two nodes a row"
     array = as_array(merges, argument, rule)
     if array.shape in ((0,), (0, 2)):
@@ -48,18 +58,36 @@ def check_merges(
     return array
 
 
-def leaf_counts(
-    children,  # (K-1, 2) merges
-):  # (K-1,) integers
-    "Number of leaves under every merge, SciPy's column 3."
+def leaf_counts(children):
+    """Number of leaves under every merge, SciPy's column 3.
+
+    Parameters
+    ----------
+    children
+        (K-1, 2) merges.
+
+    Returns
+    -------
+    result
+        (K-1,) integers.
+    """
     n_leaves = len(children) + 1
     return accumulate(children, np.ones(n_leaves, dtype=np.int64))[n_leaves:]
 
 # %% ../../nbs/core/02w_linkage_tree.ipynb #tree-matrix
-def check_linkage_matrix(
-    linkage_matrix,  # anything
-):  # (K-1, 4) new read-only float array
-    "A linkage matrix as SciPy defines it; K = 1 has zero rows."
+def check_linkage_matrix(linkage_matrix):
+    """A linkage matrix as SciPy defines it; K = 1 has zero rows.
+
+    Parameters
+    ----------
+    linkage_matrix
+        Anything.
+
+    Returns
+    -------
+    result
+        (K-1, 4) new read-only float array.
+    """
     name = "linkage_matrix"
     array = as_array(linkage_matrix, name, "a matrix of numbers")
     require(array.dtype.kind != "c", name, "a matrix of real numbers", array)
@@ -83,19 +111,38 @@ def check_linkage_matrix(
     return frozen(array)
 
 
-def frozen(
-    array,  # array of ours
-):  # the same array, read-only
-    "An array that nobody can change by mistake."
+def frozen(array):
+    """An array that nobody can change by mistake.
+
+    Parameters
+    ----------
+    array
+        Array of ours.
+
+    Returns
+    -------
+    result
+        The same array, read-only.
+    """
     array.flags.writeable = False
     return array
 
 # %% ../../nbs/core/02w_linkage_tree.ipynb #tree-clusters
-def check_clusters(
-    initial_clusters,  # sequence of sequences of object numbers, or None for single objects
-    n_leaves,  # how many there must be
-):  # tuple of tuples of int
-    "Initial clusters that are together a partition of the objects."
+def check_clusters(initial_clusters, n_leaves):
+    """Initial clusters that are together a partition of the objects.
+
+    Parameters
+    ----------
+    initial_clusters
+        Sequence of sequences of object numbers, or None for single objects.
+    n_leaves
+        How many there must be.
+
+    Returns
+    -------
+    result
+        Tuple of tuples of int.
+    """
     if initial_clusters is None:
         return tuple((i,) for i in range(n_leaves))
     name = "initial_clusters"
@@ -115,22 +162,43 @@ def check_clusters(
     return tuple(tuple(map(int, cluster)) for cluster in clusters)
 
 
-def over_clusters(
-    clusters,  # K clusters of objects
-    values,  # (N,) one number an object
-    how=np.add,  # np.add, np.maximum or np.minimum
-):  # (K,) the values of the objects in every cluster, combined
-    "The step from objects to leaves."
+def over_clusters(clusters, values, how=np.add):
+    """The step from objects to leaves.
+
+    Parameters
+    ----------
+    clusters
+        K clusters of objects.
+    values
+        (N,) one number an object.
+    how
+        Np.add, np.maximum or np.minimum.
+
+    Returns
+    -------
+    result
+        (K,) the values of the objects in every cluster, combined.
+    """
     objects = np.fromiter(chain.from_iterable(clusters), dtype=np.int64, count=len(values))
     begins = np.cumsum([0] + [len(cluster) for cluster in clusters[:-1]])
     return how.reduceat(values[objects], begins)
 
 
-def check_permutation(
-    order,  # anything
-    n_objects,  # N
-):  # (N,) integer array
-    "A permutation of the objects."
+def check_permutation(order, n_objects):
+    """A permutation of the objects.
+
+    Parameters
+    ----------
+    order
+        Anything.
+    n_objects
+        N.
+
+    Returns
+    -------
+    result
+        (N,) integer array.
+    """
     rule = f"a permutation of 0 to {n_objects - 1}"
     array = as_array(order, "order", rule)
     shaped = array.shape == (n_objects,) and array.dtype.kind in "iu"
@@ -178,24 +246,45 @@ class LinkageTree:
         return type(self), (self.linkage_matrix, *self._rest())
 
     @classmethod
-    def from_linkage(
-        cls,
-        linkage_matrix,  # (K-1, 4) SciPy's Z
-        initial_clusters=None,  # K sequences of object numbers; None: leaf i is object i
-        names=None,  # N distinct names
-        height_kind="height",  # what the heights are
-    ):  # a tree
-        "A tree from SciPy's linkage matrix, kept row for row."
+    def from_linkage(cls, linkage_matrix, initial_clusters=None, names=None, height_kind="height"):
+        """A tree from SciPy's linkage matrix, kept row for row.
+
+        Parameters
+        ----------
+        linkage_matrix
+            (K-1, 4) SciPy's Z.
+        initial_clusters
+            K sequences of object numbers; None: leaf i is object i.
+        names
+            N distinct names.
+        height_kind
+            What the heights are.
+
+        Returns
+        -------
+        result
+            a tree.
+        """
         return cls(linkage_matrix, initial_clusters, names, height_kind)
 
     @classmethod
-    def from_merges(
-        cls,
-        merges,  # (K-1, 2) node numbers in merge order: leaves are 0..K-1, row i makes node K + i
-        initial_clusters=None,  # K sequences of object numbers; None: leaf i is object i
-        names=None,  # N distinct names
-    ):  # a tree with heights 1..K-1, called "merge order"
-        "A tree from what an ordinal method knows: who was merged with whom, in which order."
+    def from_merges(cls, merges, initial_clusters=None, names=None):
+        """A tree from what an ordinal method knows: who was merged with whom, in which order.
+
+        Parameters
+        ----------
+        merges
+            (K-1, 2) node numbers in merge order: leaves are 0..K-1, row i makes node K + i.
+        initial_clusters
+            K sequences of object numbers; None: leaf i is object i.
+        names
+            N distinct names.
+
+        Returns
+        -------
+        result
+            a tree with heights 1..K-1, called "merge order".
+        """
         children = check_merges(merges, "merges")
         order = np.arange(1, len(children) + 1)
         Z = np.column_stack([children, order, leaf_counts(children)])
@@ -230,7 +319,7 @@ class LinkageTree:
         return frozen(parents)
 
     @property
-    def _parents(self):  # an older name of `parents`
+    def _parents(self):
         return self.parents
 
     @cached_property
@@ -260,57 +349,90 @@ class LinkageTree:
         in_order = chain.from_iterable(self.initial_clusters[leaf] for leaf in leaves)
         return frozen(np.fromiter(in_order, dtype=np.int64, count=self.n_objects))
 
-    def leaf_order(self):  # (N,) objects from top to bottom of a drawing without crossings
+    def leaf_order(self):
         "The objects in drawing order: of every merge the first node above the second, as in SciPy's `leaves_list`."
         return self._order
 
-    def clusters(self):  # yields (node, members): leaves first, then the merges in their order
+    def clusters(self):
         "Every node with the objects under it, read-only, in drawing order. Views of one array: chains cost no memory."
         for node, (start, size) in enumerate(zip(self.starts.tolist(), self.sizes.tolist())):
             yield node, self._order[start : start + size]
 
-    def spread_over_nodes(
-        self,
-        values,  # (N,) one number an object
-        how=np.add,  # np.add, np.maximum or np.minimum
-    ):  # (2K-1,) numbers
-        "The values of the objects under every node, combined."
+    def spread_over_nodes(self, values, how=np.add):
+        """The values of the objects under every node, combined.
+
+        Parameters
+        ----------
+        values
+            (N,) one number an object.
+        how
+            Np.add, np.maximum or np.minimum.
+
+        Returns
+        -------
+        result
+            (2K-1,) numbers.
+        """
         return accumulate(self.children, over_clusters(self.initial_clusters, values, how), how)
 
-    def partition(
-        self,
-        nodes,  # nodes whose clusters are together all objects
-    ):  # (N,) labels, numbered by first appearance
-        "The flat clustering that some nodes make."
+    def partition(self, nodes):
+        """The flat clustering that some nodes make.
+
+        Parameters
+        ----------
+        nodes
+            Nodes whose clusters are together all objects.
+
+        Returns
+        -------
+        result
+            (N,) labels, numbered by first appearance.
+        """
         nodes = nodes[np.argsort(self.starts[nodes])]
         labels = np.empty(self.n_objects, dtype=np.int64)
         labels[self._order] = repeat(np.arange(len(nodes)), self.sizes[nodes])
         _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
         return np.argsort(np.argsort(first))[codes.reshape(-1)]
 
-    def highest_inside(self):  # (2K-1,) heights; 0 at the leaves
+    def highest_inside(self):
         "The highest merge inside every node."
         highest = [0.0] * self.n_leaves
         for (a, b), height in zip(self.children.tolist(), self.heights.tolist()):
             highest.append(max(highest[a], highest[b], height))
         return np.array(highest)
 
-    def cut_height(
-        self,
-        height,  # finite number
-    ):  # (N,) labels, 0 the largest cluster, as `number_by_size` says
-        "The largest clusters without a merge above `height` inside, as SciPy's `fcluster` with criterion 'distance'."
+    def cut_height(self, height):
+        """The largest clusters without a merge above `height` inside, as SciPy's `fcluster` with criterion 'distance'.
+
+        Parameters
+        ----------
+        height
+            Finite number.
+
+        Returns
+        -------
+        result
+            (N,) labels, 0 the largest cluster, as `number_by_size` says.
+        """
         height = check_number(height, "height")
         inside = self.highest_inside()
         above = np.append(inside, np.inf)[self.parents]
         is_leaf = np.arange(len(inside)) < self.n_leaves
         return number_by_size(self.partition(np.flatnonzero((above > height) & ((inside <= height) | is_leaf))))
 
-    def relabel(
-        self,
-        order,  # (N,) permutation of 0..N-1: new object i is old object order[i]
-    ):  # a tree whose leaves are numbered by their smallest object
-        "The same tree over renumbered objects: if the data become `X[order]`, the tree becomes `tree.relabel(order)`."
+    def relabel(self, order):
+        """The same tree over renumbered objects: if the data become `X[order]`, the tree becomes `tree.relabel(order)`.
+
+        Parameters
+        ----------
+        order
+            (N,) permutation of 0..N-1: new object i is old object order[i].
+
+        Returns
+        -------
+        result
+            a tree whose leaves are numbered by their smallest object.
+        """
         order = check_permutation(order, self.n_objects)
         place = np.argsort(order)
         moved = [tuple(sorted(place[list(cluster)].tolist())) for cluster in self.initial_clusters]
@@ -325,11 +447,19 @@ class LinkageTree:
 class FittedHierarchy:
     "What estimators of a hierarchy share: attributes after `fit`, and `fit_predict`. The first of their bases."
 
-    def keep_dendrogram(
-        self,
-        dendrogram,  # `Dendrogram`
-    ):  # the estimator
-        "The end of `fit`: `dendrogram_`, `linkage_matrix_`, `children_` and, with `n_clusters`, `labels_`."
+    def keep_dendrogram(self, dendrogram):
+        """The end of `fit`: `dendrogram_`, `linkage_matrix_`, `children_` and, with `n_clusters`, `labels_`.
+
+        Parameters
+        ----------
+        dendrogram
+            `Dendrogram`.
+
+        Returns
+        -------
+        result
+            The estimator.
+        """
         self.dendrogram_ = dendrogram
         self.linkage_matrix_ = dendrogram.linkage_matrix
         self.children_ = dendrogram.children
@@ -339,11 +469,20 @@ class FittedHierarchy:
             del self.labels_  # of an earlier fit
         return self
 
-    def fit_predict(
-        self,
-        X,  # as in `fit`
-        y=None,  # ignored, as in scikit-learn
-    ):  # (N,) labels, exactly `n_clusters` of them
-        "Fit and return the flat clustering; needs `n_clusters`. Raises `InputError`."
+    def fit_predict(self, X, y=None):
+        """Fit and return the flat clustering; needs `n_clusters`. Raises `InputError`.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        y
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        result
+            (N,) labels, exactly `n_clusters` of them.
+        """
         require(self.n_clusters is not None, "n_clusters", "set before labels can be predicted", self.n_clusters)
         return self.fit(X).labels_

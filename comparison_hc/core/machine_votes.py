@@ -18,9 +18,7 @@ except ImportError:
     njit = None
 
 # %% ../../nbs/core/06aw_machine_votes.ipynb #06aw-machine-votes-6
-def in_machine_code(
-    function,  # one that numba understands
-):  # the same, in machine code that leaves other threads running
+def in_machine_code(function):
     "The function in machine code, kept on disk where that is possible; the function itself without numba."
     if njit is None:
         return function
@@ -30,27 +28,20 @@ def in_machine_code(
         return njit(nogil=True)(function)  # no folder to keep it in
 
 
-def works():  # bool
+def works():
     "Whether numba is there."
     return njit is not None and not IN_BROWSER
 
 # %% ../../nbs/core/06aw_machine_votes.ipynb #06aw-machine-votes-8
 @in_machine_code
-def pair_number(
-    i,  # object
-    j,  # another object
-):  # integer
+def pair_number(i, j):
     "`pair_index` of two numbers."
     low, high = (i, j) if i < j else (j, i)
     return high * (high - 1) // 2 + low
 
 
 @in_machine_code
-def count_sides(
-    rows,  # (m, 4) answers
-    won,  # (P + 1,) zeros: gets how often pair x won at x + 1
-    lost,  # (P + 1,) zeros: the same for answers lost
-):
+def count_sides(rows, won, lost):
     "How often every pair won and lost."
     for row in range(len(rows)):
         won[pair_number(np.int64(rows[row, 0]), np.int64(rows[row, 1])) + 1] += 1
@@ -58,12 +49,7 @@ def count_sides(
 
 
 @in_machine_code
-def write_opponents(
-    rows,  # (m, 4) answers
-    first,  # 0 to list by the pair that won, 2 by the one that lost
-    place,  # (P,) where the next opponent of every pair goes; changed
-    opponents,  # (m,) gets them
-):
+def write_opponents(rows, first, place, opponents):
     "The opponents of every pair on one side, in the order of the answers."
     other = 2 - first
     for row in range(len(rows)):
@@ -75,11 +61,7 @@ def write_opponents(
 class OpponentLists:
     "Whom each pair beat, and to whom it lost: `starts` (2, P + 1) and `opponents` (two arrays of m pair numbers)."
 
-    def __init__(
-        self,
-        rows,  # (m, 4) integers, answers that went through the gate
-        n_objects,  # N ≥ 2
-    ):
+    def __init__(self, rows, n_objects):
         n_pairs = n_objects * (n_objects - 1) // 2
         self.n_pairs, self.n_answers = n_pairs, len(rows)
         self.starts = np.zeros((2, n_pairs + 1), dtype=np.int64)
@@ -95,13 +77,7 @@ class OpponentLists:
 
 # %% ../../nbs/core/06aw_machine_votes.ipynb #06aw-machine-votes-13
 @in_machine_code
-def tell(
-    starts,  # (P + 1,) of one side
-    opponents,  # (m,) of that side
-    pairs,  # (c,) pairs
-    change,  # (c,) what each has to say
-    total,  # (P,) floats, changed
-):
+def tell(starts, opponents, pairs, change, total):
     "Add what every pair says to its opponents on one side."
     for at in range(len(pairs)):
         said = change[at]
@@ -110,12 +86,7 @@ def tell(
 
 
 @in_machine_code
-def sum_rows(
-    starts,  # (P + 1,) of one side
-    opponents,  # (m,) of that side
-    weight,  # (P,) floats
-    total,  # (P,) floats, overwritten
-):
+def sum_rows(starts, opponents, weight, total):
     "The weights of the opponents of every pair on one side, added up."
     for x in range(len(total)):
         here = 0.0
@@ -125,12 +96,7 @@ def sum_rows(
 
 
 @in_machine_code
-def count_between(
-    starts,  # (P + 1,) of the side that won
-    opponents,  # (m,) of that side
-    link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
-    balance,  # (L, L) integers, changed
-):
+def count_between(starts, opponents, link, balance):
     "Answers that link x won against link y, added to entry (x, y) and taken from entry (y, x)."
     for pair in range(len(starts) - 1):
         x = link[pair]
@@ -157,15 +123,7 @@ else:
 
 
 @in_machine_code
-def write_votes(
-    starts,  # (2, P + 1) of `OpponentLists`
-    beaten,  # (m,) opponents that pairs won against
-    lost_to,  # (m,) opponents that they lost to
-    pair,  # whose row it is
-    balance,  # (P,) int32 zeros, left as they were
-    asked,  # (words,) uint64 zeros: gets a bit for every reference with a majority
-    lost,  # (words,) uint64 zeros: gets a bit where that is against the pair
-):  # majorities for the pair less those against it
+def write_votes(starts, beaten, lost_to, pair, balance, asked, lost):
     "A row of votes as bits."
     for entry in range(starts[0, pair], starts[0, pair + 1]):
         balance[beaten[entry]] += 1
@@ -187,11 +145,7 @@ def write_votes(
 
 
 @in_machine_code
-def agreements(
-    asked,  # (rows, words) uint64
-    lost,  # (rows, words) uint64
-    gram,  # (rows, rows) int64, overwritten
-):
+def agreements(asked, lost, gram):
     "Agreements less disagreements of every two rows of votes; the diagonal is not written."
     for i in range(len(asked)):
         for j in range(i):
@@ -203,10 +157,7 @@ def agreements(
             gram[i, j] = gram[j, i] = np.int64(met) - 2 * np.int64(apart)
 
 
-def votes_from(
-    lists,  # `OpponentLists`
-    pairs,  # (c,) pair numbers
-):  # ((c, c) int64 products of their rows of votes, diagonal zero; (c,) sums of the rows)
+def votes_from(lists, pairs):
     "The Gram matrix of some rows of the table of votes, off the diagonal."
     asked, lost = np.zeros((2, len(pairs), -(-lists.n_pairs // 64)), dtype=np.uint64)
     balance = np.zeros(lists.n_pairs, dtype=np.int32)

@@ -13,10 +13,19 @@ from .validation import require
 from .wrappers import check_queries, unique_largest
 
 # %% ../../nbs/core/01bw_meetings.ipynb #meetings-leaf-gaps
-def leaf_gaps(
-    merges,  # (K-1, 2) nodes joined, in order; row r makes node K + r
-):  # (place, gap): place of each leaf in drawing order, and the merge (from 1) that joins each place to the next
-    "Leaves in drawing order, and the step at which neighbours meet. One pass down the tree, no recursion."
+def leaf_gaps(merges):
+    """Leaves in drawing order, and the step at which neighbours meet. One pass down the tree, no recursion.
+
+    Parameters
+    ----------
+    merges
+        (K-1, 2) nodes joined, in order; row r makes node K + r.
+
+    Returns
+    -------
+    result
+        (place, gap): place of each leaf in drawing order, and the merge (from 1) that joins each place to the next.
+    """
     pairs = merges.tolist()
     n_leaves = len(pairs) + 1
     size = [1] * n_leaves
@@ -35,10 +44,14 @@ def leaf_gaps(
 class RangeMaximum:
     "The largest of any stretch of an array: O(n log n) to build, O(1) a question."
 
-    def __init__(
-        self,
-        values,  # (n,) array
-    ):
+    def __init__(self, values):
+        """…
+
+        Parameters
+        ----------
+        values
+            (n,) array.
+        """
         self.levels = [values]  # entry d holds the maxima of all stretches of length 2ᵈ
         width = 1
         while 2 * width <= len(values):
@@ -46,12 +59,21 @@ class RangeMaximum:
             self.levels.append(np.maximum(shorter[:-width], shorter[width:]))
             width *= 2
 
-    def __call__(
-        self,
-        start,  # (m,) integers
-        stop,  # (m,) integers, above start
-    ):  # (m,) values
-        "The maxima of values[start:stop], elementwise."
+    def __call__(self, start, stop):
+        """The maxima of values[start:stop], elementwise.
+
+        Parameters
+        ----------
+        start
+            (m,) integers.
+        stop
+            (m,) integers, above start.
+
+        Returns
+        -------
+        result
+            (m,) values.
+        """
         level = np.frexp(stop - start)[1] - 1  # the longest stored stretch that fits
         out = np.empty(len(start), dtype=self.levels[0].dtype)
         for number in np.unique(level):
@@ -59,12 +81,21 @@ class RangeMaximum:
             out[at] = np.maximum(stored[start[at]], stored[stop[at] - (1 << int(number))])
         return out
 
-    def one(
-        self,
-        start,  # integer
-        stop,  # integer, above start
-    ):  # a value
-        "The maximum of values[start:stop], for two integers."
+    def one(self, start, stop):
+        """The maximum of values[start:stop], for two integers.
+
+        Parameters
+        ----------
+        start
+            Integer.
+        stop
+            Integer, above start.
+
+        Returns
+        -------
+        result
+            a value.
+        """
         level = (stop - start).bit_length() - 1
         stored = self.levels[level]
         return max(stored.item(start), stored.item(stop - (1 << level)))
@@ -76,10 +107,14 @@ class HierarchyOracle:
     A tie is False (4 columns); three objects of one initial cluster are -1 (3 columns).
     """
 
-    def __init__(
-        self,
-        dendrogram,  # `Dendrogram`; its merge order counts, its heights do not
-    ):
+    def __init__(self, dendrogram):
+        """…
+
+        Parameters
+        ----------
+        dendrogram
+            `Dendrogram`; its merge order counts, its heights do not.
+        """
         is_tree = hasattr(dendrogram, "linkage_matrix") and hasattr(dendrogram, "initial_clusters")
         require(is_tree, "dendrogram", "a Dendrogram", dendrogram)
         clusters = dendrogram.initial_clusters
@@ -104,12 +139,21 @@ class HierarchyOracle:
         pairs = ((1, 2), (0, 2), (0, 1))  # row r: the two without position r
         return unique_largest(-np.stack([self.meeting_step(q[:, a], q[:, b]) for a, b in pairs]))
 
-    def meeting_step(
-        self,
-        i,  # (m,) objects
-        j,  # (m,) objects
-    ):  # (m,) integers; 0 inside one initial cluster
-        "The merge, counted from 1, that brings i and j together: `Dendrogram.lca_step` without the N² table."
+    def meeting_step(self, i, j):
+        """The merge, counted from 1, that brings i and j together: `Dendrogram.lca_step` without the N² table.
+
+        Parameters
+        ----------
+        i
+            (m,) objects.
+        j
+            (m,) objects.
+
+        Returns
+        -------
+        result
+            (m,) integers; 0 inside one initial cluster.
+        """
         a, b = self._place[i], self._place[j]
         step = np.zeros(len(a), dtype=np.int64)
         apart = a != b

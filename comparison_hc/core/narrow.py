@@ -27,21 +27,13 @@ def _addresses(numbers):
     return numbers.astype(np.intp, casting="same_kind", copy=False)
 
 
-def bincount(
-    values,  # (m,) whole numbers ≥ 0
-    weights=None,  # (m,) what each counts; None: 1
-    minlength=0,  # fewest bins
-):  # (bins,) int64, or floats if there are weights
+def bincount(values, weights=None, minlength=0):
     "`np.bincount` of 64-bit numbers, on every platform."
     found = np.bincount(_addresses(values), weights, minlength)
     return found.astype(np.int64, copy=False) if weights is None else found
 
 
-def repeat(
-    values,  # array
-    times,  # int or integer array: how often each
-    axis=None,  # along which; None: values are made flat
-):  # array
+def repeat(values, times, axis=None):
     "`np.repeat` with 64-bit numbers of times, on every platform."
     return np.repeat(values, _addresses(times), axis)
 
@@ -49,11 +41,7 @@ def repeat(
 IN_BROWSER = sys.platform in ("emscripten", "wasi")  # no threads and no processes; slower by a factor of five or so
 
 
-def map_on_threads(
-    function,  # of one item
-    items,  # iterable
-    n_threads=None,  # how many; None: one a core
-):  # yields the results in their order
+def map_on_threads(function, items, n_threads=None):
     "`map`, on threads where the platform has them."
     if IN_BROWSER:
         yield from map(function, items)
@@ -65,10 +53,7 @@ def map_on_threads(
         yield from pool.map(function, items)
 
 # %% ../../nbs/core/09aw_narrow.ipynb #narrow-needs
-def needed(
-    module,  # name of a library's module
-    what,  # what needs it, as the beginning of a sentence
-):  # the module
+def needed(module, what):
     "A library that may be missing. Raises `InputError` that says what to do."
     try:
         return import_module(module)
@@ -81,20 +66,11 @@ def needed(
 class Fetched:
     "Finds a module whose package stands beside Pyodide and was not loaded yet: it is fetched by the import itself."
 
-    def __init__(
-        self,
-        packages,  # {name: entry of Pyodide's lock file}
-        fetch,  # function of a file's name -> bytes
-        loaded,  # set of names, those that are there
-        place,  # folder for modules
-    ):
+    def __init__(self, packages, fetch, loaded, place):
         self.packages, self.fetch, self.loaded, self.place = packages, fetch, loaded, place
         self.home = {module: name for name, entry in packages.items() for module in entry["imports"]}
 
-    def bring(
-        self,
-        name,  # of the package
-    ):
+    def bring(self, name):
         "A package after what it needs."
         if name in self.loaded:
             return
@@ -104,12 +80,7 @@ class Fetched:
         with zipfile.ZipFile(BytesIO(self.fetch(self.packages[name]["file_name"]))) as file:
             file.extractall(self.place)
 
-    def find_spec(
-        self,
-        module,  # its full name
-        path=None,  # not used
-        target=None,  # not used
-    ):  # module spec, or None
+    def find_spec(self, module, path=None, target=None):
         "What `sys.meta_path` asks, after all others."
         name = self.home.get(module)
         if name is None or name in self.loaded:

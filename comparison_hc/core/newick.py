@@ -19,19 +19,37 @@ from .linkage_tree import leaf_counts
 from .validation import as_array, check_names, require
 
 # %% ../../nbs/core/02w_newick.ipynb #newick-write
-def quoted(
-    name,  # text
-):  # text
-    "A name as Newick writes it: in quotes unless it is made of letters, digits, `.`, `+` and `-` only."
+def quoted(name):
+    """A name as Newick writes it: in quotes unless it is made of letters, digits, `.`, `+` and `-` only.
+
+    Parameters
+    ----------
+    name
+        Text.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     if re.fullmatch(r"[^\W_]([^\W_]|[.+-])*", name):
         return name
     return "'" + name.replace("'", "''") + "'"
 
 
-def branch_texts(
-    tree,  # `LinkageTree`
-):  # 2K-1 texts, ":1.5" and so on, empty at the root
-    "The branch above every node: its parent's height minus its own, as written in decimal, so nothing is rounded."
+def branch_texts(tree):
+    """The branch above every node: its parent's height minus its own, as written in decimal, so nothing is rounded.
+
+    Parameters
+    ----------
+    tree
+        `LinkageTree`.
+
+    Returns
+    -------
+    result
+        2K-1 texts, ":1.5" and so on, empty at the root.
+    """
     with localcontext(Context(prec=60)):
         heights = [Decimal(0)] * tree.n_leaves + [Decimal(repr(height)) for height in tree.heights.tolist()]
         above = zip(tree.parents.tolist(), heights[:-1])  # the root has no branch
@@ -39,12 +57,23 @@ def branch_texts(
     return [":" + (f"{x:f}" if -9 < x.adjusted() < 18 else str(x)) for x in lengths] + [""]
 
 
-def to_newick(
-    tree,  # `LinkageTree`
-    support=None,  # (K-1,) numbers from 0 to 1, written over the bracket of each merge
-    clusters=None,  # (N,) cluster of every object, written as [&cluster=3] at every node inside one
-):  # one line of text, ending in ";"
-    "A tree in Newick format: names (numbers where there are none), branch lengths from the heights."
+def to_newick(tree, support=None, clusters=None):
+    """A tree in Newick format: names (numbers where there are none), branch lengths from the heights.
+
+    Parameters
+    ----------
+    tree
+        `LinkageTree`.
+    support
+        (K-1,) numbers from 0 to 1, written over the bracket of each merge.
+    clusters
+        (N,) cluster of every object, written as [&cluster=3] at every node inside one.
+
+    Returns
+    -------
+    result
+        One line of text, ending in ";".
+    """
     K = tree.n_leaves
     if support is not None:
         rule = f"{K - 1} numbers, one a merge"
@@ -85,10 +114,19 @@ _TOKEN = re.compile(
 )
 
 
-def newick_words(
-    text,  # Newick
-):  # yields (kind, value, position)
-    "Every word of a Newick text; blanks and comments other than [&initial] and [&cluster=…] are left out."
+def newick_words(text):
+    """Every word of a Newick text; blanks and comments other than [&initial] and [&cluster=…] are left out.
+
+    Parameters
+    ----------
+    text
+        Newick.
+
+    Returns
+    -------
+    result
+        Yields (kind, value, position).
+    """
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
@@ -163,10 +201,19 @@ class NewickNode:
     cluster: int | None = None  # what a note [&cluster=3] says
 
 
-def parse_newick(
-    text,  # Newick
-):  # list of `NewickNode`, every node before the nodes under it, the root first
-    "The nodes of a Newick text."
+def parse_newick(text):
+    """The nodes of a Newick text.
+
+    Parameters
+    ----------
+    text
+        Newick.
+
+    Returns
+    -------
+    result
+        List of `NewickNode`, every node before the nodes under it, the root first.
+    """
     nodes, stack, at, before = [NewickNode()], [], 0, "the start"
     for kind, value, position in chain(newick_words(text), [("end", "", len(text))]):
         if kind == "cluster":
@@ -195,12 +242,24 @@ def parse_newick(
     return nodes
 
 # %% ../../nbs/core/02w_newick.ipynb #newick-merges
-def merges_from_nodes(
-    kids,  # for every node the nodes under it; every node stands before those
-    heights,  # one height a node, or None for levels
-    members,  # for every node without kids its tuple of objects, else None
-):  # (linkage matrix, initial clusters)
-    "SciPy's matrix of any rooted tree: single kids are skipped, many kids are merged from left to right at one height."
+def merges_from_nodes(kids, heights, members):
+    """SciPy's matrix of any rooted tree: single kids are skipped, many kids are merged from left to right at one
+    height.
+
+    Parameters
+    ----------
+    kids
+        For every node the nodes under it; every node stands before those.
+    heights
+        One height a node, or None for levels.
+    members
+        For every node without kids its tuple of objects, else None.
+
+    Returns
+    -------
+    result
+        (linkage matrix, initial clusters).
+    """
     leaves = [node for node, objects in enumerate(members) if objects is not None]
     leaves.sort(key=lambda node: min(members[node]))
     n_leaves = len(leaves)
@@ -235,12 +294,23 @@ def merges_from_nodes(
     return np.column_stack([merges, heights, leaf_counts(merges)]), [members[node] for node in leaves]
 
 # %% ../../nbs/core/02w_newick.ipynb #newick-objects
-def number_objects(
-    found,  # names or numbers of objects in order of appearance, each once
-    names,  # names in the order of their numbers, or None
-    argument,  # name of the argument they were found in
-):  # ({found: object number}, names)
-    "Which object is which: by `names`, by number if they are the numbers 0..N-1, else in order of appearance."
+def number_objects(found, names, argument):
+    """Which object is which: by `names`, by number if they are the numbers 0..N-1, else in order of appearance.
+
+    Parameters
+    ----------
+    found
+        Names or numbers of objects in order of appearance, each once.
+    names
+        Names in the order of their numbers, or None.
+    argument
+        Name of the argument they were found in.
+
+    Returns
+    -------
+    result
+        ({found: object number}, names).
+    """
     n_objects = len(found)
     seen, twice = set(), []
     for x in found:
@@ -279,11 +349,21 @@ def _heights_of(nodes):
     return heights
 
 
-def read_newick(
-    text,  # Newick, ending in ";"
-    names=None,  # N names in the order of the objects; None: see `Dendrogram.from_newick`
-):  # (linkage matrix, initial clusters, names, what the heights are)
-    "What a Newick text says, ready for `LinkageTree`."
+def read_newick(text, names=None):
+    """What a Newick text says, ready for `LinkageTree`.
+
+    Parameters
+    ----------
+    text
+        Newick, ending in ";".
+    names
+        N names in the order of the objects; None: see `Dendrogram.from_newick`.
+
+    Returns
+    -------
+    result
+        (linkage matrix, initial clusters, names, what the heights are).
+    """
     require(isinstance(text, str), "text", "Newick text", text)
     nodes = parse_newick(text)
     groups = [node for node in nodes if node.initial and node.kids]  # the mark means nothing at a leaf
@@ -319,10 +399,19 @@ def read_newick(
     return Z, clusters, names, kind
 
 # %% ../../nbs/core/02w_newick.ipynb #newick-nested
-def to_nested(
-    tree,  # `LinkageTree`
-):  # lists of two
-    "A tree as nested lists, without heights."
+def to_nested(tree):
+    """A tree as nested lists, without heights.
+
+    Parameters
+    ----------
+    tree
+        `LinkageTree`.
+
+    Returns
+    -------
+    result
+        Lists of two.
+    """
     names = tree.names or range(tree.n_objects)
     built = []
     for cluster in tree.initial_clusters:
@@ -333,11 +422,21 @@ def to_nested(
     return built[-1]
 
 
-def read_nested(
-    nested,  # list of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster
-    names=None,  # N names in the order of the objects; None: order of appearance, numbers stay numbers
-):  # (linkage matrix, initial clusters, names, what the heights are)
-    "What nested lists say, ready for `LinkageTree`."
+def read_nested(nested, names=None):
+    """What nested lists say, ready for `LinkageTree`.
+
+    Parameters
+    ----------
+    nested
+        List of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster.
+    names
+        N names in the order of the objects; None: order of appearance, numbers stay numbers.
+
+    Returns
+    -------
+    result
+        (linkage matrix, initial clusters, names, what the heights are).
+    """
     kids, leaf = [[]], [None]  # nodes under every node; objects of every leaf
     stack, seen = [(0, nested)], set()
     while stack:
@@ -368,34 +467,62 @@ def read_nested(
 class TreeFiles:
     "Out and in as text, for a `LinkageTree`."
 
-    def to_newick(
-        self,
-        support=None,  # (K-1,) numbers from 0 to 1, written over the bracket of each merge; None: nothing is
-        clusters=None,  # (N,) cluster of every object, written as [&cluster=3] at every node inside one; None: no notes
-    ):  # one line of text, ending in ";"
-        "The tree in Newick format: names (numbers where there are none), branch lengths from the heights."
+    def to_newick(self, support=None, clusters=None):
+        """The tree in Newick format: names (numbers where there are none), branch lengths from the heights.
+
+        Parameters
+        ----------
+        support
+            (K-1,) numbers from 0 to 1, written over the bracket of each merge; None: nothing is.
+        clusters
+            (N,) cluster of every object, written as [&cluster=3] at every node inside one; None: no notes.
+
+        Returns
+        -------
+        result
+            One line of text, ending in ";".
+        """
         return to_newick(self, support, clusters)
 
     @classmethod
-    def from_newick(
-        cls,
-        text,  # Newick, ending in ";"
-        names=None,  # N names in order; None: order of appearance, or by number if the names are "0".."N-1"
-        height_kind=None,  # what the heights are; None: "merge order" (1..K-1), "level" (no lengths) or "height"
-    ):  # a tree
-        "A tree from Newick text. A node is as high as its longest way down to a leaf; unequal ways are made equal."
+    def from_newick(cls, text, names=None, height_kind=None):
+        """A tree from Newick text. A node is as high as its longest way down to a leaf; unequal ways are made equal.
+
+        Parameters
+        ----------
+        text
+            Newick, ending in ";".
+        names
+            N names in order; None: order of appearance, or by number if the names are "0".."N-1".
+        height_kind
+            What the heights are; None: "merge order" (1..K-1), "level" (no lengths) or "height".
+
+        Returns
+        -------
+        result
+            a tree.
+        """
         Z, clusters, names, kind = read_newick(text, names)
         return cls(Z, clusters, names, kind if height_kind is None else height_kind)
 
-    def to_nested(self):  # nested lists of names, or of object numbers if there are no names
+    def to_nested(self):
         "The tree as lists of two, without heights; a tuple is an initial cluster of several objects."
         return to_nested(self)
 
     @classmethod
-    def from_nested(
-        cls,
-        nested,  # list of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster
-        names=None,  # N names in the order of the objects; None: order of appearance, numbers stay numbers
-    ):  # a tree whose heights are levels, the number of merges on the longest way down
-        "A tree from nested lists. A list of more than two is merged from left to right at one height."
+    def from_nested(cls, nested, names=None):
+        """A tree from nested lists. A list of more than two is merged from left to right at one height.
+
+        Parameters
+        ----------
+        nested
+            List of lists, names or numbers 0..N-1; a tuple of names or numbers is an initial cluster.
+        names
+            N names in the order of the objects; None: order of appearance, numbers stay numbers.
+
+        Returns
+        -------
+        result
+            a tree whose heights are levels, the number of merges on the longest way down.
+        """
         return cls(*read_nested(nested, names))

@@ -13,10 +13,7 @@ import numpy as np
 from .newick import parse_newick, read_newick
 
 # %% ../../nbs/core/02w_newick_notes.ipynb #notes
-def read_newick_notes(
-    text,  # Newick, as `to_newick` writes it, or another program
-    names=None,  # N names in the order of the objects, as for `read_newick`
-):  # ((K-1,) support, NaN where none is written, or None; (N,) clusters, or None where an object has none)
+def read_newick_notes(text, names=None):
     "What is written over the brackets and in notes, in the order of the merges and objects of `read_newick`."
     Z, leaves, names, _ = read_newick(text, names)
     nodes, K = parse_newick(text), len(leaves)

@@ -18,13 +18,20 @@ class Noisy(Wrapper):
     Wrong: flipped (4 columns), one of the other two positions (3 columns); -1 stays. One random number a question.
     """
 
-    def __init__(
-        self,
-        oracle,  # any oracle
-        p_correct,  # probability in [0, 1] that an answer is passed on as it is
-        rng,  # int seed or `numpy.random.Generator`
-        wrong="random",  # "random", "same", or an oracle without noise: which of the two wrong positions
-    ):
+    def __init__(self, oracle, p_correct, rng, wrong="random"):
+        """…
+
+        Parameters
+        ----------
+        oracle
+            Any oracle.
+        p_correct
+            Probability in [0, 1] that an answer is passed on as it is.
+        rng
+            Int seed or `numpy.random.Generator`.
+        wrong
+            "random", "same", or an oracle without noise: which of the two wrong positions.
+        """
         super().__init__(oracle)
         is_known = callable(wrong) or isinstance(wrong, str) and wrong in ("random", "same")
         require(is_known, "wrong", "'random', 'same' or an oracle", wrong)

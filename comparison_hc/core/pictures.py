@@ -17,9 +17,7 @@ import numpy as np
 from .validation import InputError, MissingFileError, as_array, check_integer, require, shown
 
 # %% ../../nbs/core/02w_pictures.ipynb #pictures-png
-def encode_png(
-    pixels,  # (H, W) grey, (H, W, 3) colour, or (H, W, 4) colour with opacity: uint8
-):  # bytes of a PNG file
+def encode_png(pixels):
     "Pixels as the bytes of a PNG file, without loss."
     from PIL import Image
 
@@ -28,17 +26,13 @@ def encode_png(
     return file.getvalue()
 
 
-def png_bytes(
-    image,  # (H, W) or (H, W, 3) numbers or booleans
-):  # bytes of a PNG file
+def png_bytes(image):
     "A picture as the bytes of a PNG file, stretched so that its largest number is 255."
     image = np.asarray(image, dtype=float)
     return encode_png((255 * image / (image.max() or 1)).clip(0, 255).round().astype(np.uint8))
 
 
-def read_png(
-    data,  # bytes of a PNG file, grey or with a palette
-):  # (H, W) uint8, 255 is white
+def read_png(data):
     "The grey values of a picture. A colour of a palette counts as the mean of its three parts."
     from PIL import Image
 
@@ -59,9 +53,7 @@ def read_png(
 _SIGNATURES = {b"\x89PNG\r\n\x1a\n": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif"}
 
 
-def data_uri(
-    image,  # a path, the bytes of a PNG, JPEG or GIF file, or a data URI, which is returned as it is
-):  # text that starts with "data:image/"
+def data_uri(image):
     "A picture as a data URI. Raises `InputError`, and `MissingFileError` for a path that leads nowhere."
     if isinstance(image, str) and image.startswith("data:image/"):
         return image
@@ -82,20 +74,14 @@ DIVERGING = ("#134b73", "#2f84bc", "#8fc1e3", "#ffffff", "#fdbf7d", "#e8801a", "
 N_SHADES = 255  # the last byte, 255, stands for "no value"
 
 
-def shades(
-    matrix,  # numbers; NaN for no value
-    low,  # the number with shade 0; what is smaller has it too
-    high,  # the number with shade 254; what is larger has it too
-):  # uint8 of the same shape: 0..254, and 255 where there is no value
+def shades(matrix, low, high):
     "Every number as one of 255 shades."
     matrix = np.asarray(matrix, dtype=float)
     along = ((matrix - low) / ((high - low) or 1)).clip(0, 1)
     return np.where(np.isnan(along), N_SHADES, (along * (N_SHADES - 1)).round()).astype(np.uint8)
 
 
-def colours_of_shades(
-    colours=SEQUENTIAL,  # colours as "#rrggbb", at equal distances
-):  # (255, 3) uint8: red, green, blue
+def colours_of_shades(colours=SEQUENTIAL):
     "The colour of every shade: between two of the colours, its three parts change in a straight line."
     stops = np.array([[int(colour[at : at + 2], 16) for at in (1, 3, 5)] for colour in colours])
     along = np.linspace(0, len(colours) - 1, N_SHADES)
@@ -103,10 +89,7 @@ def colours_of_shades(
     return np.column_stack(parts).round().astype(np.uint8)
 
 
-def encode_shades(
-    shades,  # (H, W) uint8: 0..254, and 255 for no value
-    colours=SEQUENTIAL,  # colours as "#rrggbb", at equal distances
-):  # bytes of a PNG file: one byte a pixel before compression, no value is transparent
+def encode_shades(shades, colours=SEQUENTIAL):
     "Shades as a coloured picture."
     from PIL import Image
 
@@ -117,10 +100,7 @@ def encode_shades(
     return file.getvalue()
 
 # %% ../../nbs/core/02w_pictures.ipynb #pictures-heat
-def matrix_range(
-    matrix,  # numbers
-    centre=None,  # number in the middle of the range; None: no middle is asked for
-):  # (low, high), two different numbers
+def matrix_range(matrix, centre=None):
     "The range of a matrix, NaN apart; symmetric about `centre` where one is given."
     finite = matrix[np.isfinite(matrix)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
@@ -131,19 +111,19 @@ def matrix_range(
 
 
 def heat_map(
-    matrix,  # (H, W) finite numbers or NaN, which is left white
-    title=None,  # over the picture
-    width=170,  # pixels
-    height=None,  # pixels; None: cells are squares
-    low=None,  # number with the first colour; None: the least
-    high=None,  # number with the last colour; None: the largest
-    centre=None,  # number in the middle of the colours, for `DIVERGING`; None: no middle
-    colours=None,  # colours as "#rrggbb"; None: `DIVERGING` where a centre is given, else `SEQUENTIAL`
-    x_title="object j",  # of the columns
-    y_title="object i",  # of the rows
-    legend_title=None,  # over the scale of colours
-    legend=True,  # whether to show the scale of colours
-):  # `altair.LayerChart`
+    matrix,
+    title=None,
+    width=170,
+    height=None,
+    low=None,
+    high=None,
+    centre=None,
+    colours=None,
+    x_title="object j",
+    y_title="object i",
+    legend_title=None,
+    legend=True,
+):
     "A matrix as a picture with axes and a scale of colours. Raises `InputError`."
     import altair as alt
 

@@ -15,11 +15,7 @@ class ProgressBar:
     What was done before the first call does not count as fast work.
     """
 
-    def __init__(
-        self,
-        what="runs",  # what is counted
-        **options,  # of `tqdm`
-    ):
+    def __init__(self, what="runs", **options):
         self.what, self.options, self.bar = what, options, None
 
     def __call__(self, done, total):
@@ -44,8 +40,6 @@ class ProgressBar:
         self.close()
 
 
-def command_bar(
-    what,  # what is done, in a word
-):  # `ProgressBar`
+def command_bar(what):
     "The bar of a command: shown in a terminal, after a second, and gone at the end."
     return ProgressBar(what, delay=1, disable=None, leave=False)

@@ -41,12 +41,23 @@ class TopOfTree:
         return {place: row for row, place in enumerate(sorted({0, *self.end}))}
 
 
-def top_of_tree(
-    dendrogram,  # `Dendrogram`
-    codes,  # (N,) integer classes
-    k,  # number of clusters
-):  # `TopOfTree`
-    "The nodes fewer than k steps below the root."
+def top_of_tree(dendrogram, codes, k):
+    """The nodes fewer than k steps below the root.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram`.
+    codes
+        (N,) integer classes.
+    k
+        Number of clusters.
+
+    Returns
+    -------
+    result
+        `TopOfTree`.
+    """
     n, children = dendrogram.n_leaves, dendrogram.children
     nodes, depth, kids = [2 * n - 2], [0], []
     for at, node in enumerate(nodes):  # noqa: B909  the list grows while it is read
@@ -66,12 +77,23 @@ def top_of_tree(
     return TopOfTree(nodes, kids, depth, start.tolist(), end.tolist(), before[end] - before[start])
 
 # %% ../../nbs/core/03w_pruning.ipynb #pruning-list
-def list_prunings(
-    top,  # `TopOfTree`
-    k,  # number of clusters
-    at_most=np.inf,  # work after which to give up
-):  # list of tuples of positions, or None
-    "All prunings into k clusters; None if the work would pass `at_most`."
+def list_prunings(top, k, at_most=np.inf):
+    """All prunings into k clusters; None if the work would pass `at_most`.
+
+    Parameters
+    ----------
+    top
+        `TopOfTree`.
+    k
+        Number of clusters.
+    at_most
+        Work after which to give up.
+
+    Returns
+    -------
+    result
+        List of tuples of positions, or None.
+    """
     table, work = [None] * len(top.nodes), 0
     for v in range(len(top.nodes) - 1, -1, -1):  # table[v][j - 1]: prunings of v into j clusters
         table[v] = [[(v,)]]
@@ -88,11 +110,21 @@ def list_prunings(
     return table[0][k - 1]
 
 
-def prunings(
-    dendrogram,  # `Dendrogram`
-    n_clusters,  # k, from 1 to the number of leaves
-):  # list of k-tuples of node numbers
-    "Every pruning into k clusters: up to the Catalan number C(k − 1) of them, 1 for a chain."
+def prunings(dendrogram, n_clusters):
+    """Every pruning into k clusters: up to the Catalan number C(k − 1) of them, 1 for a chain.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram`.
+    n_clusters
+        K, from 1 to the number of leaves.
+
+    Returns
+    -------
+    result
+        List of k-tuples of node numbers.
+    """
     k = check_integer(n_clusters, "n_clusters", 1, check_dendrogram(dendrogram).n_leaves)
     top = top_of_tree(dendrogram, np.zeros(dendrogram.n_objects, dtype=np.intp), k)
     nodes = top.nodes.tolist()
@@ -102,11 +134,21 @@ def prunings(
 _NEVER = -(2**30)
 
 
-def best_by_sets(
-    top,  # `TopOfTree`
-    k,  # number of clusters
-):  # positions of a best pruning, from the last to the first in the row
-    "The best pruning by dynamic programming over (place in the row, unmatched clusters, set of classes)."
+def best_by_sets(top, k):
+    """The best pruning by dynamic programming over (place in the row, unmatched clusters, set of classes).
+
+    Parameters
+    ----------
+    top
+        `TopOfTree`.
+    k
+        Number of clusters.
+
+    Returns
+    -------
+    result
+        Positions of a best pruning, from the last to the first in the row.
+    """
     n_classes = top.n_classes
     n_sets, spare = 2**n_classes, max(k - n_classes, 0)
     sets, bits = np.arange(n_sets), 2 ** np.arange(n_classes, dtype=np.int64)[:, None]
@@ -152,11 +194,21 @@ def _walk_back(top, k, G, place, without):
     return chosen
 
 # %% ../../nbs/core/03w_pruning.ipynb #pruning-solver
-def best_by_solver(
-    top,  # `TopOfTree`
-    k,  # number of clusters
-):  # positions of a best pruning
-    "The best pruning by mixed-integer programming."
+def best_by_solver(top, k):
+    """The best pruning by mixed-integer programming.
+
+    Parameters
+    ----------
+    top
+        `TopOfTree`.
+    k
+        Number of clusters.
+
+    Returns
+    -------
+    result
+        Positions of a best pruning.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import coo_array
 
@@ -202,11 +254,21 @@ class MatchedPruning:
     right: int  # objects that are right
 
 
-def match_classes(
-    top,  # `TopOfTree`
-    chosen,  # positions of the clusters of a pruning
-):  # `MatchedPruning`
-    "The best one-to-one matching of the clusters of one pruning to classes."
+def match_classes(top, chosen):
+    """The best one-to-one matching of the clusters of one pruning to classes.
+
+    Parameters
+    ----------
+    top
+        `TopOfTree`.
+    chosen
+        Positions of the clusters of a pruning.
+
+    Returns
+    -------
+    result
+        `MatchedPruning`.
+    """
     from scipy.optimize import linear_sum_assignment
 
     counts = top.counts[chosen]
@@ -214,12 +276,23 @@ def match_classes(
     return MatchedPruning(top, chosen, matched, classes, int(counts[matched, classes].sum()))
 
 
-def classes_and_clusters(
-    dendrogram,  # anything
-    labels,  # (N,) classes
-    n_clusters,  # k, or None for the number of classes
-):  # ((N,) integer classes, k)
-    "Integer classes and k, checked."
+def classes_and_clusters(dendrogram, labels, n_clusters):
+    """Integer classes and k, checked.
+
+    Parameters
+    ----------
+    dendrogram
+        Anything.
+    labels
+        (N,) classes.
+    n_clusters
+        K, or None for the number of classes.
+
+    Returns
+    -------
+    result
+        ((N,) integer classes, k).
+    """
     codes = check_labels(labels, check_dendrogram(dendrogram).n_objects)
     if n_clusters is not None:
         return codes, check_integer(n_clusters, "n_clusters", 1, dendrogram.n_leaves)
@@ -230,13 +303,25 @@ def classes_and_clusters(
     return codes, k
 
 
-def find_best(
-    dendrogram,  # `Dendrogram`
-    labels,  # (N,) classes
-    n_clusters=None,  # k or None
-    method=None,  # "prunings", "sets" or "solver"; None: the one expected to be fastest
-):  # `MatchedPruning`
-    "A best pruning and its matching."
+def find_best(dendrogram, labels, n_clusters=None, method=None):
+    """A best pruning and its matching.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram`.
+    labels
+        (N,) classes.
+    n_clusters
+        k or None.
+    method
+        "prunings", "sets" or "solver"; None: the one expected to be fastest.
+
+    Returns
+    -------
+    result
+        `MatchedPruning`.
+    """
     codes, k = classes_and_clusters(dendrogram, labels, n_clusters)
     top = top_of_tree(dendrogram, codes, k)
     additions = len(top.nodes) * (max(k - top.n_classes, 0) + 1) * top.n_classes * 2.0**top.n_classes
@@ -250,12 +335,23 @@ def find_best(
     return match_classes(top, best_by_solver(top, k))
 
 # %% ../../nbs/core/03w_pruning.ipynb #pruning-loss
-def pruning_loss(
-    dendrogram,  # `Dendrogram` over N objects
-    labels,  # (N,) the class of every object, any values
-    n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):  # float in [0, 1]
-    "Share of objects that are wrong in the best pruning with the best matching to classes (L20, equation 1). Exact."
+def pruning_loss(dendrogram, labels, n_clusters=None):
+    """Share of objects that are wrong in the best pruning with the best matching to classes (L20, equation 1). Exact.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    labels
+        (N,) the class of every object, any values.
+    n_clusters
+        K, from 1 to the number of leaves; None: the number of classes.
+
+    Returns
+    -------
+    result
+        Float in [0, 1].
+    """
     best = find_best(dendrogram, labels, n_clusters)
     return (dendrogram.n_objects - best.right) / dendrogram.n_objects
 
@@ -272,12 +368,23 @@ class BestPruning:
         return f"BestPruning(loss={self.loss:.4g}, {len(self.matching)} clusters matched to {self.matching})"
 
 
-def best_pruning(
-    dendrogram,  # `Dendrogram` over N objects
-    labels,  # (N,) the class of every object, any values
-    n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):  # `BestPruning`; one of the best where there are several
-    "The pruning and the matching behind `pruning_loss` (L20, equation 1)."
+def best_pruning(dendrogram, labels, n_clusters=None):
+    """The pruning and the matching behind `pruning_loss` (L20, equation 1).
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    labels
+        (N,) the class of every object, any values.
+    n_clusters
+        K, from 1 to the number of leaves; None: the number of classes.
+
+    Returns
+    -------
+    result
+        `BestPruning`; one of the best where there are several.
+    """
     best = find_best(dendrogram, labels, n_clusters)
     codes, values = check_labels(labels), np.asarray(labels)
     classes = [None] * len(best.chosen)
@@ -295,12 +402,23 @@ def best_pruning(
     )
 
 # %% ../../nbs/core/03w_pruning.ipynb #pruning-majority
-def majority_loss(
-    dendrogram,  # `Dendrogram` over N objects
-    labels,  # (N,) the class of every object, any values
-    n_clusters=None,  # k, from 1 to the number of leaves; None: the number of classes
-):  # float in [0, 1], at most `pruning_loss`
-    "Share outside the commonest class of the cluster, in the best pruning. Exact; O(N + k · nodes near the root)."
+def majority_loss(dendrogram, labels, n_clusters=None):
+    """Share outside the commonest class of the cluster, in the best pruning. Exact; O(N + k · nodes near the root).
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects.
+    labels
+        (N,) the class of every object, any values.
+    n_clusters
+        K, from 1 to the number of leaves; None: the number of classes.
+
+    Returns
+    -------
+    result
+        Float in [0, 1], at most `pruning_loss`.
+    """
     codes, k = classes_and_clusters(dendrogram, labels, n_clusters)
     top = top_of_tree(dendrogram, codes, k)
     place, most = top.places(), top.counts.max(axis=1)

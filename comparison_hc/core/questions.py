@@ -14,19 +14,14 @@ from .narrow import map_on_threads
 from .validation import as_rng, check_integer, check_number
 
 # %% ../../nbs/core/00w_questions.ipynb #24c69c1c
-def pair_index(
-    i,  # int or integer array
-    j,  # int or integer array of the same shape, nowhere equal to i
-):  # int64 number of the pair {i, j}, from 0 to C(N, 2) − 1
+def pair_index(i, j):
     "The number of a pair, in the order {0,1}, {0,2}, {1,2}, {0,3}, …; the order of i and j does not matter."
     low = np.minimum(i, j).astype(np.int64)
     high = np.maximum(i, j).astype(np.int64)
     return high * (high - 1) // 2 + low
 
 # %% ../../nbs/core/00w_questions.ipynb #aa1524a9
-def pair_from_index(
-    index,  # int or integer array of pair numbers
-):  # (low, high), two int64 arrays
+def pair_from_index(index):
     "The two objects of a pair, the smaller first: the inverse of `pair_index`."
     index = np.asarray(index, dtype=np.int64)
     high = ((1 + np.sqrt(1 + 8 * index.astype(float))) / 2).astype(np.int64)
@@ -35,11 +30,7 @@ def pair_from_index(
     return index - high * (high - 1) // 2, high
 
 # %% ../../nbs/core/00w_questions.ipynb #64c63bfa
-def in_chunks(
-    work,  # function of (start, stop), which writes to places of its own
-    m,  # how many rows there are
-    size=1 << 16,  # rows at a time: enough to amortise NumPy's calls, few enough to stay in the cache
-):
+def in_chunks(work, m, size=1 << 16):
     "Call `work` on consecutive chunks of 0..m, on all cores; NumPy leaves Python alone while it computes."
     starts = range(0, m, size)
     if len(starts) == 1:
@@ -48,11 +39,7 @@ def in_chunks(
         pass
 
 
-def pair_numbers(
-    i,  # (m,) objects
-    j,  # (m,) other objects
-    n_objects,  # N
-):  # (m,) integer array
+def pair_numbers(i, j, n_objects):
     "The same as `pair_index`; looked up in a table where that is quicker."
     m, n = len(i), n_objects
     if n * n > m or n > 4096:
@@ -70,10 +57,7 @@ def pair_numbers(
     return numbers
 
 # %% ../../nbs/core/00w_questions.ipynb #questions-distinct-questions
-def distinct_questions(
-    winner,  # (m,) pair numbers of the more similar pairs
-    loser,  # (m,) pair numbers of the less similar pairs
-):  # (first, question, low_won)
+def distinct_questions(winner, loser):
     """The distinct questions among m answers.
 
     `first` is the row where each first stands, `question` the number of every answer's question among them, and
@@ -93,46 +77,32 @@ def distinct_questions(
     return first, question, low_won
 
 # %% ../../nbs/core/00w_questions.ipynb #e54bb39b
-def n_quadruplet_questions(
-    n_objects,  # N ≥ 1
-):  # int
+def n_quadruplet_questions(n_objects):
     "How many quadruplet questions N objects allow: unordered pairs of unordered pairs, C(C(N, 2), 2)."
     n_objects = check_integer(n_objects, "n_objects")
     pairs = n_objects * (n_objects - 1) // 2
     return pairs * (pairs - 1) // 2
 
 
-def n_triplet_questions(
-    n_objects,  # N ≥ 1
-):  # int
+def n_triplet_questions(n_objects):
     "How many triplet questions N objects allow: N · C(N−1, 2)."
     n_objects = check_integer(n_objects, "n_objects")
     return n_objects * ((n_objects - 1) * (n_objects - 2) // 2)
 
 # %% ../../nbs/core/00w_questions.ipynb #bc8d837f
-def quadruplet_questions(
-    n_objects,  # N
-    numbers,  # (m,) integers below C(C(N, 2), 2)
-):  # (m, 2) int64 pair numbers, the smaller first
+def quadruplet_questions(n_objects, numbers):
     "The two pairs of the quadruplet questions with these numbers."
     return np.stack(pair_from_index(numbers), axis=-1)
 
 
-def triplet_questions(
-    n_objects,  # N ≥ 3
-    numbers,  # (m,) integers below N · C(N−1, 2)
-):  # (m, 3) int64 objects i, j < k, all different
+def triplet_questions(n_objects, numbers):
     "The objects of the triplet questions with these numbers: is i closer to j or to k?"
     i, rest = np.divmod(np.asarray(numbers, dtype=np.int64), (n_objects - 1) * (n_objects - 2) // 2)
     j, k = pair_from_index(rest)
     return np.stack([i, j + (j >= i), k + (k >= i)], axis=-1)
 
 # %% ../../nbs/core/00w_questions.ipynb #16d0dcc0
-def sample_numbers(
-    population,  # M ≥ 1, how many numbers there are
-    size_or_p,  # int: how many to draw, 0..M; float in (0, 1]: the probability of each, independently
-    rng,  # int seed or `numpy.random.Generator`
-):  # sorted integer array of different numbers below M
+def sample_numbers(population, size_or_p, rng):
     "An exactly uniform sample without replacement from 0..M−1, in memory and time of its own size or of what is left."
     population, rng = check_integer(population, "population", 0, 2**63 - 1), as_rng(rng)
     if isinstance(size_or_p, (float, np.floating)):
@@ -149,13 +119,7 @@ def sample_numbers(
     return np.flatnonzero(keep).astype(kind)
 
 # %% ../../nbs/core/00w_questions.ipynb #questions-distinct-numbers
-def distinct_numbers(
-    population,  # M
-    size,  # how many, at most half of M
-    kind,  # NumPy's integer type for them
-    rng,  # `numpy.random.Generator`
-    per_block=1 << 18,  # draws that are sorted together
-):  # sorted array
+def distinct_numbers(population, size, kind, rng, per_block=1 << 18):
     "A uniform set of `size` different numbers below M."
     numbers = np.empty(0, dtype=kind)
     while len(numbers) < size:
@@ -170,13 +134,7 @@ def distinct_numbers(
     return numbers if keep.all() else numbers[keep]
 
 
-def distinct_draws(
-    population,  # M
-    draws,  # how many numbers to draw, with replacement
-    kind,  # NumPy's integer type for them
-    rng,  # `numpy.random.Generator`
-    per_block,  # draws that are sorted together
-):  # sorted array
+def distinct_draws(population, draws, kind, rng, per_block):
     "The different numbers among uniform draws below M."
     n_blocks = max(draws // per_block, 1)
     edges = np.array([population * b // n_blocks for b in range(n_blocks + 1)])

@@ -30,13 +30,7 @@ from .validation import InputError, MissingFileError, check_integer, require, sh
 WIDTHS = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}  # object columns of every kind of answers
 
 
-def check_file_options(
-    path,  # what was received for the file
-    kind,  # what was received for the kind of answers
-    header,  # … for whether there is a header: True, False or None
-    columns,  # … for the object columns
-    respondent,  # … for the respondent's column
-):  # header: True if a column is named, else what was given
+def check_file_options(path, kind, header, columns, respondent):
     "The arguments that all readers of answers take. Raises `InputError`."
     require(isinstance(kind, str) and kind in WIDTHS, "kind", f"one of {', '.join(WIDTHS)}", kind)
     require(isinstance(path, (str, os.PathLike)), "path", "the name of a file", path)
@@ -48,10 +42,7 @@ def check_file_options(
     return header
 
 
-def existing_file(
-    path,  # name of a file
-    argument="path",  # its name in a message
-):  # `Path`
+def existing_file(path, argument="path"):
     "The path, if there is a file. Raises `MissingFileError`."
     require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
     path = Path(path)
@@ -65,9 +56,7 @@ def existing_file(
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-packed
 @contextmanager
-def opened(
-    path,  # file; one that ends in .gz or .zip (with one member) is unpacked
-):  # binary file
+def opened(path):
     "A file's bytes, unpacked. Raises `InputError` for an archive that is damaged or holds several files."
     suffix = Path(path).suffix.lower()
     try:
@@ -89,9 +78,7 @@ def _members(archive):
     return [name for name in archive.namelist() if not name.endswith("/") and not name.startswith("__MACOSX/")]
 
 
-def unpacked_suffix(
-    path,  # file
-):  # text such as ".csv"
+def unpacked_suffix(path):
     "The ending that says what a file holds once it is unpacked: that of answers.csv.gz is .csv."
     path = Path(path)
     if path.suffix.lower() == ".zip" and zipfile.is_zipfile(path):
@@ -113,21 +100,13 @@ class CellTable:
     unit: str = "line"  # what `lines` counts
 
 
-def find_separator(
-    text,  # the beginning of a file at least
-    path,  # its name
-):  # "," or "\t" or ";"
+def find_separator(text, path):
     "The separator of a delimited text: a tab if the file's name says so, else the one that its first line holds."
     first = next((line for line in text.splitlines() if line.strip()), "")
     return "\t" if unpacked_suffix(path) in (".tsv", ".tab") else max(",\t;", key=first.count)
 
 
-def delimited_rows(
-    text,  # of whole lines
-    separator,  # between cells
-    path,  # the file's name, for messages
-    start=1,  # line of the file on which `text` begins
-):  # (rows, lines): tuples of stripped text, and the line on which each begins
+def delimited_rows(text, separator, path, start=1):
     "The cells of a delimited text; empty lines are left out. Raises `InputError` with the line."
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
     rows, lines = [], []
@@ -144,22 +123,14 @@ def delimited_rows(
     return rows, lines
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-not-text
-def not_text(
-    path,  # the file
-    encoding,  # what it was read as
-    byte,  # which byte does not fit, in words
-):  # `InputError`
+def not_text(path, encoding, byte):
     "What to raise about a file that is not text in this encoding."
     name = "UTF-8" if encoding == "utf-8-sig" else encoding
     other = "say encoding=… (--encoding …), such as cp1252, mac_roman or utf-16, if the file has another one"
     return InputError(f"{path} must be {name} text; {byte}: {other}")
 
 
-def check_no_zeros(
-    text,  # what a text file holds
-    path,  # its name
-    first=1,  # number of its first line
-):
+def check_no_zeros(text, path, first=1):
     "Raise `InputError` if there are characters U+0000: as good as always the file is UTF-16 without a mark."
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + first
@@ -167,10 +138,7 @@ def check_no_zeros(
         require(False, str(path), rule, f"one in line {line}")
 
 
-def read_text(
-    path,  # file
-    encoding,  # of the file
-):  # text
+def read_text(path, encoding):
     "What a text file holds, line ends as they are, without byte order marks before it."
     try:
         with opened(path) as file, io.TextIOWrapper(file, encoding=encoding, newline="") as text:
@@ -187,19 +155,13 @@ def read_text(
     return content
 
 
-def read_cells(
-    path,  # file of text cells between commas, tabs or semicolons
-    encoding="utf-8-sig",  # of the file
-):  # table: `.rows`, tuples of stripped text, and `.lines`, the line that each begins on; empty lines are left out
+def read_cells(path, encoding="utf-8-sig"):
     "The cells of a delimited text file, separated as its first line is. Raises `InputError` with the line."
     text = read_text(path, encoding)
     return CellTable(None, *delimited_rows(text, find_separator(text, path), path))
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-read-json-lines
-def read_json_lines(
-    path,  # file
-    encoding,  # of the file
-):  # `CellTable`
+def read_json_lines(path, encoding):
     "Rows of a JSON lines file: an array or an object a line."
     header, rows, lines = None, [], []
     for number, line in enumerate(io.StringIO(read_text(path, encoding), newline=None), 1):
@@ -237,9 +199,7 @@ def _json_value(line, where):
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-parquet-errors
 @contextmanager
-def parquet_errors(
-    path,  # the file, for the message
-):
+def parquet_errors(path):
     "Turn what goes wrong while a Parquet file is opened or read into `InputError`."
     try:
         yield
@@ -252,18 +212,14 @@ def parquet_errors(
         raise
 
 
-def cell_text(
-    value,  # of a table
-):  # text
+def cell_text(value):
     "A cell of a table as text. A whole number has no point, though a column with missing cells gives it one."
     if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return str(value)
 
 
-def read_parquet(
-    path,  # file
-):  # `CellTable`
+def read_parquet(path):
     "Rows of a Parquet table; its columns have names."
     import pandas as pd
 
@@ -277,12 +233,7 @@ def read_parquet(
     return CellTable(tuple(map(str, frame.columns)), list(zip(*cells)), range(1, len(frame) + 1), "row")
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-find-columns
-def column_position(
-    column,  # name or position
-    argument,  # its name in a message
-    header,  # tuple of column names, or None
-    n_columns,  # how many there are
-):  # position
+def column_position(column, argument, header, n_columns):
     "Where a column stands."
     if not isinstance(column, str):
         return check_integer(column, argument, 0, n_columns - 1)
@@ -291,15 +242,7 @@ def column_position(
     return header.index(column)
 
 
-def find_columns(
-    header,  # tuple of column names, or None
-    n_columns,  # how many there are
-    width,  # how many hold objects
-    columns,  # names or positions of the object columns, or None
-    respondent,  # name or position of the respondent's column, or None
-    where,  # the first line, in words, for a message
-    others=(),  # positions of columns that hold something else
-):  # (positions of the object columns, position of the respondent's or None)
+def find_columns(header, n_columns, width, columns, respondent, where, others=()):
     "Where the objects stand, and who answered."
     if respondent is None and header is not None and n_columns > width:
         named = (name for c, name in enumerate(header) if name.lower() in RESPONDENT_NAMES and c not in others)
@@ -324,11 +267,7 @@ def find_columns(
     return objects, who
 
 
-def check_row_lengths(
-    rows,  # tuples of cells
-    n_columns,  # how many each must have
-    where,  # function: where row r stands, in words
-):
+def check_row_lengths(rows, n_columns, where):
     "Raise `InputError` for the first row that is longer or shorter than the others."
     short = next((r for r, row in enumerate(rows) if len(row) != n_columns), None)
     if short is not None:
@@ -336,19 +275,13 @@ def check_row_lengths(
         require(False, where(short), rule, f"{len(rows[short])} cells: {rows[short]}")
 
 # %% ../../nbs/core/00w_reading.ipynb #reading-sorted-names
-def sorted_names(
-    names,  # different texts
-):  # list
+def sorted_names(names):
     "Names in numerical order if all are whole numbers, else in alphabetical order."
     names = sorted(names)
     return sorted(names, key=int) if all(map(is_whole_number, names)) else names
 
 
-def number_names(
-    cells,  # columns of text, one a place in the answer
-    objects,  # names of all objects in their order, or None: those that occur
-    where,  # function: where row r stands, in words
-):  # (names, rows): list of N names, (m, width) integers below N
+def number_names(cells, objects, where):
     "Answers by number. Raises `InputError`, with the line, for a name that is none and a row that is no comparison."
     found = set().union(*cells)
     names = sorted_names(filter(is_name, found)) if objects is None else [str(name) for name in objects]

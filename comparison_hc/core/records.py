@@ -12,20 +12,12 @@ from .reading import CellTable, cell_text, read_text
 from .validation import InputError, require
 
 # %% ../../nbs/core/00w_records.ipynb #follow
-def follow(
-    value,  # what a JSON file holds
-    path,  # text such as "responses.*"
-    where,  # the file, for messages
-):  # list of what the path leads to
+def follow(value, path, where):
     "All values at the end of a path. Raises `InputError` for a step that leads nowhere."
     return [found for found, _ in follow_with_above(value, path, where)]
 
 
-def follow_with_above(
-    value,  # what a JSON file holds
-    path,  # text such as "people.*.responses.*"
-    where,  # the file, for messages
-):  # list of (what the path leads to, {name: text of a cell that stood beside the path})
+def follow_with_above(value, path, where):
     "As `follow`, and what was passed: cells of objects, by name and by path; of an object's `*`, the key, as `key`."
     found, name = [(value, {})], ""
     for step in path.split("."):
@@ -48,10 +40,7 @@ def _step(value, above, step, name, where, path):
     return [(value[step], {**above, **cells, **{f"{name}{key}": cell for key, cell in cells.items()}})]
 
 # %% ../../nbs/core/00w_records.ipynb #cells
-def flat_record(
-    record,  # dict
-    above="",  # name of what holds it, with a point
-):  # {name: text}
+def flat_record(record, above=""):
     "The cells of a record, those inside of it with names with points; what is missing is left out."
     cells = {}
     for key, value in record.items():
@@ -63,10 +52,7 @@ def flat_record(
     return cells
 
 
-def record_table(
-    records,  # list of dicts, or of lists
-    where,  # the file, for messages
-):  # `CellTable`
+def record_table(records, where):
     "A table of all records, one a row. Raises `InputError` with the record."
     named = [isinstance(record, dict) for record in records]
     lines = range(1, len(records) + 1)
@@ -89,12 +75,7 @@ def record_table(
     return CellTable(tuple(columns) if any(named) else None, rows, lines, "record")
 
 
-def read_json(
-    path,  # file
-    encoding,  # of the file
-    records=None,  # where the records are; None: the file is a list of them
-    asked=(),  # names of columns that the caller will look for; what is no column may stand above the records
-):  # `CellTable`
+def read_json(path, encoding, records=None, asked=()):
     "The records of a JSON file. Raises `InputError` with the line where it is no JSON, or with what to say."
     text = read_text(path, encoding)
     try:
@@ -117,9 +98,7 @@ def read_json(
     return CellTable((*table.header, *more), rows, table.lines, table.unit)
 
 # %% ../../nbs/core/00w_records.ipynb #frames
-def frame_table(
-    frame,  # DataFrame
-):  # `CellTable`
+def frame_table(frame):
     "The cells of a DataFrame as text. Raises `InputError` for two columns of one name."
     names = tuple(map(str, frame.columns))
     twice = [name for place, name in enumerate(names) if name in names[:place]]

@@ -39,33 +39,17 @@ _SINGULAR = {"lack": "lacks", "have": "has", "compare": "compares"}  # verbs of 
 class TableRows:
     "Rows of a table with their lines, some of which may have to be left out."
 
-    def __init__(
-        self,
-        rows,  # tuples of text
-        lines,  # line of each
-        path,  # the file, for messages
-        unit,  # what `lines` counts
-        drop,  # whether bad rows are left out instead of refused
-    ):
+    def __init__(self, rows, lines, path, unit, drop):
         self.rows, self.lines, self.drop = list(rows), list(lines), drop
         self.path, self.unit = path, unit
         self.conditions, self.total = 0, len(self.rows)  # conditions that rows had to meet, and how many did
         self.dropped = {}  # {reason: lines}
 
-    def where(
-        self,
-        r,  # number of a row
-    ):  # text
+    def where(self, r):
         "Where a row stands, in words, for a message."
         return f"{self.path}, {self.unit} {self.lines[r]},"
 
-    def refuse(
-        self,
-        bad,  # increasing numbers of rows
-        rule,  # what each must be
-        value,  # function: what was received in row r
-        reason,  # the same in a few words, for the count
-    ):
+    def refuse(self, bad, rule, value, reason):
         "Raise `InputError` for the first bad row, or leave all of them out."
         if not bad:
             return
@@ -73,33 +57,24 @@ class TableRows:
         self.dropped[reason] = [self.lines[r] for r in bad]
         self.keep(set(range(len(self.rows))).difference(bad))
 
-    def keep(
-        self,
-        numbers,  # of rows
-    ):
+    def keep(self, numbers):
         "Keep these rows only."
         numbers = sorted(numbers)
         self.rows = [self.rows[r] for r in numbers]
         self.lines = [self.lines[r] for r in numbers]
 
-    def repeat(
-        self,
-        times,  # (m,) how often
-    ):
+    def repeat(self, times):
         "Put every row as often as it counts."
         require(sum(times) <= MOST_REPEATED, "weight", f"counts of at most {MOST_REPEATED:,} in all", sum(times))
         self.rows = [row for row, count in zip(self.rows, times) for _ in range(count)]
         self.lines = [line for line, count in zip(self.lines, times) for _ in range(count)]
 
-    def add(
-        self,
-        values,  # one a row
-    ):  # its position
+    def add(self, values):
         "Put one more column behind the others."
         self.rows = [(*row, value) for row, value in zip(self.rows, values)]
         return len(self.rows[0]) - 1
 
-    def note(self):  # text, or None if nothing was left out
+    def note(self):
         "How many rows were left out, and why."
         left_out = sum(map(len, self.dropped.values()))
         if not left_out:
@@ -117,9 +92,7 @@ class TableRows:
         return f"{left_out:,} of {rows} are left out: {'; '.join(reasons)}"
 
 # %% ../../nbs/core/00w_roles.ipynb #where
-def parse_condition(
-    text,  # such as "phase=test" or "phase!=practice"
-):  # (column, whether they must be equal, value)
+def parse_condition(text):
     "A condition on the cells of one column. Raises `InputError`."
     rule = "a condition such as 'phase=test' or 'phase!=practice'"
     require(isinstance(text, str) and "=" in text, "where", rule, text)
@@ -130,11 +103,7 @@ def parse_condition(
     return column, equal, value.strip()
 
 
-def apply_conditions(
-    table,  # `TableRows`
-    conditions,  # texts
-    header,  # tuple of column names, or None
-):
+def apply_conditions(table, conditions, header):
     "Keep the rows for which all conditions hold. Raises `InputError` if there are none."
     for text in conditions:
         column, equal, value = parse_condition(text)
@@ -154,11 +123,7 @@ SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 KEYS = {"L or R": ("l", "r"), "an arrow key": ("arrowleft", "arrowright")}  # for two: what was pressed
 
 
-def choices(
-    cells,  # texts: what the column of answers says, a row each
-    names,  # for each alternative, the names of its objects, a row each; None where it is no single object
-    headers,  # for each alternative, the name of its column; None where it has none
-):  # (for each row the number of the chosen alternative, −1 where no coding fits; what a cell must be, in words)
+def choices(cells, names, headers):
     "Who was chosen, by the one coding that explains most cells. Raises `InputError` if two explain all and differ."
     n = len(headers)
     codings = {}
@@ -191,11 +156,7 @@ def _index(cell, row):
     return row.index(cell) if cell in row else -1
 
 
-def chosen_first(
-    cells,  # columns of object names, one a place in the answer
-    numbers,  # the number of the chosen alternative, a row each
-    kind,  # one of `WIDTHS`
-):  # columns of object names, as if the chosen ones had been written first
+def chosen_first(cells, numbers, kind):
     "Put the chosen objects where an answer of this kind has them."
     orders = {
         "triplets": [(0, 1, 2), (0, 2, 1)],
@@ -207,9 +168,7 @@ def chosen_first(
     return [list(column) for column in zip(*rows)]
 
 # %% ../../nbs/core/00w_roles.ipynb #weights
-def as_weight(
-    cell,  # text
-):  # float, or None
+def as_weight(cell):
     "A cell as a weight, if it is one."
     value = as_number(cell, nan)
     return value if isfinite(value) and value > 0 else None
@@ -237,10 +196,7 @@ class ReadingOptions:
     format: str | None = None  # one of `FORMATS`, or None
     records: str | None = None  # where in a .json file the records are, or None
 
-    def checked(
-        self,
-        path,  # what was received for the file
-    ):  # the same, in one spelling
+    def checked(self, path):
         "The options, if they can be what a caller means. Raises `InputError`."
         named = [column for column in (self.answer, self.weight) if column is not None]
         header = self.header
@@ -273,10 +229,7 @@ class NamedAnswers:
     places: list | None = None  # place on the screen of what was chosen, 0 the first, if the table says so
 
 # %% ../../nbs/core/00w_roles.ipynb #read
-def read_table(
-    source,  # file, or DataFrame
-    options,  # `ReadingOptions`
-):  # (name for messages, `CellTable`)
+def read_table(source, options):
     "The cells of a file or of a DataFrame."
     if hasattr(source, "iloc"):
         require(hasattr(source, "columns"), "path", "the name of a file, or a DataFrame", source)
@@ -299,10 +252,7 @@ def read_table(
     return path, read_cells(path, options.encoding)
 
 
-def read_answers(
-    source,  # .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file, or a DataFrame: one answer a row
-    options,  # `ReadingOptions`
-):  # `NamedAnswers`
+def read_answers(source, options):
     "The cells that name objects, in the order of the kind. Raises `InputError` with the line."
     options = options.checked("a table" if hasattr(source, "iloc") else source)
     notes = []

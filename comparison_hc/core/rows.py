@@ -15,12 +15,23 @@ from .files import is_file_name, write_whole
 from .validation import as_array, check_integer, check_names, is_real, require
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-as-integer-rows
-def as_integer_rows(
-    data,  # array-like or DataFrame
-    width,  # how many columns
-    argument="data",  # its name in a message
-):  # (m, width) array of numbers that are whole
-    "The caller's rows as integers, without rounding anything. Raises `InputError` for whatever is none."
+def as_integer_rows(data, width, argument="data"):
+    """The caller's rows as integers, without rounding anything. Raises `InputError` for whatever is none.
+
+    Parameters
+    ----------
+    data
+        Array-like or DataFrame.
+    width
+        How many columns.
+    argument
+        Its name in a message.
+
+    Returns
+    -------
+    result
+        (m, width) array of numbers that are whole.
+    """
     rule = f"an integer array of shape (m, {width}) with m ≥ 1"
     array = as_array(data, argument, rule)
     right_shape = array.ndim == 2 and array.shape[1] == width and len(array) > 0
@@ -44,21 +55,40 @@ def _is_small_integer(value):
 MOST_NUMBERED = 2**31  # objects that can have numbers, so that numbers of pairs fit into 64 bits
 
 
-def four_columns(
-    array,  # (m, 3) or (m, 4)
-):  # (i, j, k, l), each (m,)
-    "The two pairs {i, j} and {k, l} of every row, as columns."
+def four_columns(array):
+    """The two pairs {i, j} and {k, l} of every row, as columns.
+
+    Parameters
+    ----------
+    array
+        (m, 3) or (m, 4).
+
+    Returns
+    -------
+    result
+        (i, j, k, l), each (m,).
+    """
     if array.shape[1] == 4:
         return tuple(array.T)
     i, j, k = array.T
     return i, j, i, k
 
 
-def first_broken_row(
-    array,  # (m, 3) or (m, 4) integers
-    n_objects,  # N, or None to leave the upper end open
-):  # (row, rule) of the first row that breaks a rule, or None
-    "Where a comparison is none: an index out of range, a pair of an object with itself, a pair compared with itself."
+def first_broken_row(array, n_objects):
+    """Where a comparison is none: an index out of range, a pair of an object with itself, a pair compared with itself.
+
+    Parameters
+    ----------
+    array
+        (m, 3) or (m, 4) integers.
+    n_objects
+        N, or None to leave the upper end open.
+
+    Returns
+    -------
+    result
+        (row, rule) of the first row that breaks a rule, or None.
+    """
     i, j, k, l = four_columns(array)
     limit, text = (MOST_NUMBERED, "2³¹") if n_objects is None else (n_objects, f"n_objects = {n_objects}")
     rules = [
@@ -71,24 +101,52 @@ def first_broken_row(
     return min(broken, default=None)
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-index-type
-def index_type(
-    n_objects,  # N
-):  # NumPy's type
-    "The integer type of indices: 32 bits while i·N + j still fits, so that arithmetic on the columns cannot overflow."
+def index_type(n_objects):
+    """The integer type of indices: 32 bits while i·N + j still fits, so that arithmetic on the columns cannot overflow.
+
+    Parameters
+    ----------
+    n_objects
+        N.
+
+    Returns
+    -------
+    result
+        NumPy's type.
+    """
     return np.int32 if n_objects <= 46_340 else np.int64
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-is-name
-def is_name(
-    cell,  # text
-):  # bool
-    "Whether a text can name an object: not empty, and made of whole characters (JSON can spell halves of them)."
+def is_name(cell):
+    """Whether a text can name an object: not empty, and made of whole characters (JSON can spell halves of them).
+
+    Parameters
+    ----------
+    cell
+        Text.
+
+    Returns
+    -------
+    result
+        Bool.
+    """
     return bool(cell) and not any("\ud800" <= c <= "\udfff" for c in cell)
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-number-by-size
-def number_by_size(
-    labels,  # (N,) array; equal values are one cluster, whatever they are
-):  # (N,) integers 0..k-1
-    "The same clusters, numbered by size: 0 is the largest; of equal ones the one with the smallest object comes first."
+def number_by_size(labels):
+    """The same clusters, numbered by size: 0 is the largest; of equal ones the one with the smallest object comes
+    first.
+
+    Parameters
+    ----------
+    labels
+        (N,) array; equal values are one cluster, whatever they are.
+
+    Returns
+    -------
+    result
+        (N,) integers 0..k-1.
+    """
     _, first, codes, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.lexsort((first, -sizes))] = np.arange(len(first))
@@ -103,13 +161,25 @@ WEIGHT_RULES = {
 }
 
 
-def check_weights(
-    weights,  # what was received
-    size,  # m
-    rule="above zero",  # key of `WEIGHT_RULES`
-    argument="weights",  # its name in a message
-):  # (m,) array, a copy: int64 where whole numbers came, else floats
-    "How much each of m things counts: finite numbers whose sum is finite. Raises `InputError`."
+def check_weights(weights, size, rule="above zero", argument="weights"):
+    """How much each of m things counts: finite numbers whose sum is finite. Raises `InputError`.
+
+    Parameters
+    ----------
+    weights
+        What was received.
+    size
+        m.
+    rule
+        Key of `WEIGHT_RULES`.
+    argument
+        Its name in a message.
+
+    Returns
+    -------
+    result
+        (m,) array, a copy: int64 where whole numbers came, else floats.
+    """
     text = f"one finite number for each of {size}, {rule}"
     array = as_array(weights, argument, text)
     shaped = array.shape == (size,) and array.dtype.kind in "iuf"
@@ -128,14 +198,22 @@ class CheckedRows:
 
     width, kind, columns = None, None, None
 
-    def __init__(
-        self,
-        data,  # (m, width) integers, m ≥ 1; an array, a DataFrame, or comparisons of the same kind
-        n_objects=None,  # N; by default the largest index + 1, or the number of names
-        names=None,  # N different names; by default the indices
-        respondents=None,  # (m,) who gave each answer, any labels
-        weights=None,  # (m,) positive floats, how much each answer counts; by default all count the same
-    ):
+    def __init__(self, data, n_objects=None, names=None, respondents=None, weights=None):
+        """…
+
+        Parameters
+        ----------
+        data
+            (m, width) integers, m ≥ 1; an array, a DataFrame, or comparisons of the same kind.
+        n_objects
+            N; by default the largest index + 1, or the number of names.
+        names
+            N different names; by default the indices.
+        respondents
+            (m,) who gave each answer, any labels.
+        weights
+            (m,) positive floats, how much each answer counts; by default all count the same.
+        """
         if isinstance(data, type(self)):
             names = data.names if names is None else names
             respondents = data.respondents if respondents is None else respondents
@@ -165,15 +243,27 @@ class CheckedRows:
         self._fill(rows.astype(index_type(n_objects)), n_objects, names, respondents, weights)
 
     @classmethod
-    def trusted(
-        cls,
-        array,  # (m, width) integers that break no rule; kept, not copied, and made read-only
-        n_objects,  # N
-        names=None,  # tuple of N different names
-        respondents=None,  # (m,) array
-        weights=None,  # (m,) positive floats
-    ):  # comparisons of this kind
-        "Comparisons from rows that this package made itself: no check, no copy."
+    def trusted(cls, array, n_objects, names=None, respondents=None, weights=None):
+        """Comparisons from rows that this package made itself: no check, no copy.
+
+        Parameters
+        ----------
+        array
+            (m, width) integers that break no rule; kept, not copied, and made read-only.
+        n_objects
+            N.
+        names
+            Tuple of N different names.
+        respondents
+            (m,) array.
+        weights
+            (m,) positive floats.
+
+        Returns
+        -------
+        result
+            Comparisons of this kind.
+        """
         return object.__new__(cls)._fill(array, n_objects, names, respondents, weights)
 
     _trusted = trusted
@@ -220,16 +310,24 @@ class CheckedRows:
         "The objects' names as a list; their indices where no names were given."
         return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
 
-    def take(
-        self,
-        index,  # slice, or integer or boolean array
-    ):  # comparisons of the same kind
-        "Some of the rows, with their respondents and weights."
+    def take(self, index):
+        """Some of the rows, with their respondents and weights.
+
+        Parameters
+        ----------
+        index
+            Slice, or integer or boolean array.
+
+        Returns
+        -------
+        result
+            Comparisons of the same kind.
+        """
         who = None if self.respondents is None else self.respondents[index]
         weights = None if self.weights is None else self.weights[index]
         return self.trusted(self.array[index], self.n_objects, self.names, who, weights)
 
-    def without_weights(self):  # comparisons of the same kind
+    def without_weights(self):
         "The same answers, each of which counts the same."
         return self.trusted(self.array, self.n_objects, self.names, self.respondents)
 
@@ -239,7 +337,7 @@ class CheckedRows:
         how = ".majority() (--majority) settles each question by them, .without_weights() leaves them out"
         require(self.weights is None, "comparisons", f"{rule} ({how})", self)
 
-    def to_frame(self):  # DataFrame with one row an answer
+    def to_frame(self):
         "The answers as a table of object names, with columns `respondent` and `weight` where they are known."
         import pandas as pd
 
@@ -248,11 +346,14 @@ class CheckedRows:
         known = dict(respondent=self.respondents, weight=self.weights)
         return frame.assign(**{name: values for name, values in known.items() if values is not None})
 
-    def to_csv(
-        self,
-        path,  # file to write; one that ends in .gz or .zip is packed
-    ):
-        "Write CSV, object by name, as `read_comparisons` reads it. Names that would not survive the file are refused."
+    def to_csv(self, path):
+        """Write CSV, object by name, as `read_comparisons` reads it. Names that would not survive the file are refused.
+
+        Parameters
+        ----------
+        path
+            File to write; one that ends in .gz or .zip is packed.
+        """
         require(is_file_name(path), "path", "the name of a file", path)
         bad = [name for name in self.names or () if not is_name(name) or name != name.strip() or {*name} & {*"\r\0"}]
         rule = "free of zero bytes, carriage returns and blanks at their ends, and not empty, to be written"

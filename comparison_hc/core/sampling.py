@@ -25,12 +25,24 @@ from .rows import index_type
 from .validation import check_similarity, require
 
 # %% ../../nbs/core/01cw_sampling.ipynb #afb72078
-def sample_quadruplets_by_definition(
-    similarity,  # (N, N) symmetric similarities
-    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Quadruplets`
-    "The reference for `sample_quadruplets`: the same answers in the same order, with every intermediate array in full."
+def sample_quadruplets_by_definition(similarity, size_or_p, rng):
+    """The reference for `sample_quadruplets`: the same answers in the same order, with every intermediate array in
+    full.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric similarities.
+    size_or_p
+        Int: number of questions drawn; float in (0, 1]: probability of each.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Quadruplets`.
+    """
     w = check_similarity(similarity)
     x, y = quadruplet_questions(len(w), sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)).T
     rows = np.stack([*pair_from_index(x), *pair_from_index(y)], axis=-1)
@@ -40,10 +52,19 @@ def sample_quadruplets_by_definition(
     return Quadruplets.trusted(rows[wx != wy].astype(index_type(len(w))), len(w))
 
 # %% ../../nbs/core/01cw_sampling.ipynb #sampling-pairs-of-sorted-numbers
-def pairs_of_sorted_numbers(
-    numbers,  # (m,) numbers of pairs, sorted, m ≥ 1
-):  # (lower, higher) members of the pairs, two (m,) arrays
-    "`pair_from_index` for sorted numbers: the larger members lie in a short range, found by bisection."
+def pairs_of_sorted_numbers(numbers):
+    """`pair_from_index` for sorted numbers: the larger members lie in a short range, found by bisection.
+
+    Parameters
+    ----------
+    numbers
+        (m,) numbers of pairs, sorted, m ≥ 1.
+
+    Returns
+    -------
+    result
+        (lower, higher) members of the pairs, two (m,) arrays.
+    """
     first, last = (int(pair_from_index(numbers[end])[1]) for end in (0, -1))
     if last - first > len(numbers) // 4:
         return pair_from_index(numbers)
@@ -53,21 +74,41 @@ def pairs_of_sorted_numbers(
     return numbers - repeat(starts, counts), repeat(high, counts)
 
 
-def objects_of_pairs(
-    n_objects,  # N
-):  # (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width
-    "The two objects of every pair; packed into one number they can be looked up and moved in one go."
+def objects_of_pairs(n_objects):
+    """The two objects of every pair; packed into one number they can be looked up and moved in one go.
+
+    Parameters
+    ----------
+    n_objects
+        N.
+
+    Returns
+    -------
+    result
+        (P, 2) objects of every pair number, and the same memory as (P,) numbers of double width.
+    """
     pairs = np.stack(pair_from_index(np.arange(n_objects * (n_objects - 1) // 2)), axis=-1)
     pairs = pairs.astype(index_type(n_objects))
     return pairs, pairs.view(np.int64 if pairs.itemsize == 4 else np.complex128)[:, 0]
 
 # %% ../../nbs/core/01cw_sampling.ipynb #d69798e5
-def sample_quadruplets(
-    similarity,  # (N, N) symmetric similarities, N ≥ 3; only their order matters
-    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Quadruplets`; tied pairs carry no answer and are left out
-    "Passive quadruplets (F19, section 2.3): different questions, drawn uniformly; rows come sorted by their question."
+def sample_quadruplets(similarity, size_or_p, rng):
+    """Passive quadruplets (F19, section 2.3): different questions, drawn uniformly; rows come sorted by their question.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric similarities, N ≥ 3; only their order matters.
+    size_or_p
+        Int: number of questions drawn; float in (0, 1]: probability of each question.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Quadruplets`; tied pairs carry no answer and are left out.
+    """
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_quadruplet_questions(len(w)), size_or_p, rng)
@@ -89,12 +130,24 @@ def sample_quadruplets(
     return Quadruplets.trusted(rows[~tied] if tied.any() else rows, len(w))
 
 # %% ../../nbs/core/01cw_sampling.ipynb #080756cb
-def sample_triplets(
-    similarity,  # (N, N) symmetric similarities, N ≥ 3; only their order matters
-    size_or_p,  # int: number of questions drawn; float in (0, 1]: probability of each question
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Triplets`; tied pairs carry no answer and are left out
-    "Passive triplets: different questions, drawn uniformly from all N · C(N−1, 2); rows come sorted by their question."
+def sample_triplets(similarity, size_or_p, rng):
+    """Passive triplets: different questions, drawn uniformly from all N · C(N−1, 2); rows come sorted by their
+    question.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric similarities, N ≥ 3; only their order matters.
+    size_or_p
+        Int: number of questions drawn; float in (0, 1]: probability of each question.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Triplets`; tied pairs carry no answer and are left out.
+    """
     w = check_similarity(similarity)
     require(len(w) >= 3, "similarity", "about at least 3 objects", w)
     numbers = sample_numbers(n_triplet_questions(len(w)), size_or_p, rng)

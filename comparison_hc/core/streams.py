@@ -52,10 +52,7 @@ class Place:
             check_integer(getattr(self, field), field, low)
 
 
-def checksum(
-    path,  # file
-    size=None,  # how many bytes from its beginning; None for all
-):  # CRC-32
+def checksum(path, size=None):
     "CRC-32 of the beginning of a file; None if it is shorter."
     value = 0
     left = os.path.getsize(path) if size is None else size
@@ -66,10 +63,7 @@ def checksum(
     return None if left else value
 
 # %% ../../nbs/core/07w_streams.ipynb #streams-whole-lines
-def without_quoted(
-    block,  # bytes that begin a line
-    separator,  # between cells: "," or "\\t" or ";"
-):  # bytes, as many
+def without_quoted(block, separator):
     "The same with blanks for every quoted cell, also for one that is not closed. A quote inside a cell opens nothing."
     if b'"' not in block:
         return block
@@ -77,21 +71,13 @@ def without_quoted(
     return re.sub(quoted, lambda found: b" " * len(found[0]), block)
 
 
-def whole_lines(
-    block,  # bytes that begin a line
-    separator=",",  # between cells
-):  # int
+def whole_lines(block, separator=","):
     "How many bytes of the block are whole lines: up to the last line end that no quoted cell holds."
     bare = without_quoted(block, separator)
     return max(bare.rfind(b"\n"), bare.rfind(b"\r", 0, -1)) + 1
 
 
-def line_blocks(
-    path,  # file
-    offset,  # byte to begin at
-    size,  # bytes to read at a time
-    separator=",",  # between cells
-):  # generator of (bytes of whole lines, whether a line end closes them)
+def line_blocks(path, offset, size, separator=","):
     "The rest of a file in blocks of whole lines. Raises `InputError` for a line that is longer than eight blocks."
     rule = f"made of lines of at most {8 * size:,} bytes"
     with open(path, "rb") as file:
@@ -123,18 +109,11 @@ class RowMeaning:
             return "made of names given in objects"
         return f"made of whole numbers from 0 to {self.n_objects - 1}, as n_objects says"
 
-    def of_numbers(
-        self,
-        rows,  # (m, width) object numbers
-    ):  # `Triplets` or `Quadruplets`
+    def of_numbers(self, rows):
         "Comparisons, through the gate."
         return MAKERS[self.kind](rows, self.n_objects, self.objects)
 
-    def of_names(
-        self,
-        cells,  # columns of text
-        where,  # function: where row r stands, in words
-    ):  # `Triplets` or `Quadruplets`
+    def of_names(self, cells, where):
         "Comparisons, through the gate. Raises `InputError` with the line."
         if self.objects is not None:
             return self.of_numbers(number_names(cells, self.objects, where)[1])
@@ -167,15 +146,7 @@ class TextLayout:
 GUESSED = 1 << 16  # bytes of a file from which its header is guessed; a file that is shorter counts whole
 
 
-def text_layout(
-    path,  # `Path` of a delimited text file
-    kind,  # one of `WIDTHS`
-    header,  # whether the first line names the columns; None: guess
-    columns,  # names or positions of the object columns, or None
-    respondent,  # name or position of the respondent's column, or None
-    encoding,  # of the file
-    objects=None,  # names of all objects, or None
-):  # `TextLayout`
+def text_layout(path, kind, header, columns, respondent, encoding, objects=None):
     "Look at the first lines: separator, columns, header. Raises `InputError`."
     encoding, marked = _transparent_encoding(encoding)
     with open(path, "rb") as file:
@@ -245,11 +216,7 @@ def _header_end(first, encoding, separator, path):
     return start
 
 # %% ../../nbs/core/07w_streams.ipynb #streams-fast-numbers
-def fast_numbers(
-    data,  # bytes of whole lines
-    layout,  # `TextLayout`
-    objects,  # names of all objects, or None
-):  # (m, width) object numbers; None if anything is unusual
+def fast_numbers(data, layout, objects):
     "Object numbers of plain text. A name that is not known gets −1, which the gate refuses."
     import pandas as pd
 
@@ -284,12 +251,7 @@ def fast_numbers(
     return np.stack([index.get_indexer(frame[c].cat.categories)[frame[c].cat.codes] for c in layout.columns], axis=1)
 
 
-def careful_answers(
-    data,  # bytes of whole lines
-    line,  # number of the first
-    layout,  # `TextLayout`
-    meaning,  # `RowMeaning`
-):  # `Triplets` or `Quadruplets`; None if all lines are blank
+def careful_answers(data, line, layout, meaning):
     "Comparisons of a block cell by cell. Raises `InputError` with the line."
     try:
         text = data.decode(layout.encoding)
@@ -412,15 +374,15 @@ class AnswerFile:
 
     def __init__(
         self,
-        path,  # file, one answer a row
-        kind="triplets",  # as in `read_comparisons`
-        n_objects=None,  # N, if objects are the whole numbers 0..N−1
-        objects=None,  # names of all objects, if they have names; exactly one of the two
-        header=None,  # whether the first line names the columns; None: guess from the first lines
-        columns=None,  # names or positions of the object columns; by default all but the respondent's
-        respondent=None,  # name or position of the column that says who answered; it is skipped
-        encoding="utf-8",  # of a text file; a byte order mark is skipped
-        batch=1 << 24,  # bytes of text at a time; a Parquet table has one row for every 16 of them
+        path,
+        kind="triplets",
+        n_objects=None,
+        objects=None,
+        header=None,
+        columns=None,
+        respondent=None,
+        encoding="utf-8",
+        batch=1 << 24,
     ):
         header = check_file_options(path, kind, header, columns, respondent)
         rule = "given, and not both: a stream has to know the objects before it has read the file"
@@ -444,10 +406,7 @@ class AnswerFile:
             self.reader = TextReader(meaning, batch, layout)
         self.columns, self.start, self.n_rows = self.reader.columns, self.reader.start, self.reader.n_rows
 
-    def batches(
-        self,
-        place=None,  # `Place` to continue from; None for the beginning
-    ):  # generator of (`Triplets` or `Quadruplets`, `Place` after them)
+    def batches(self, place=None):
         """The answers from a place on. The place is None for a last line of text that no line end closes yet.
 
         Raises `InputError` if the file before the place is not what it was.

@@ -14,18 +14,12 @@ import numpy as np
 _COMBINE = {np.add: sum, np.maximum: max, np.minimum: min}
 
 
-def rows_of(
-    children,  # rows of node numbers: an array (K-1, 2), or rows of any length
-):  # list of lists or tuples of Python integers
+def rows_of(children):
     "The rows of `children` for a loop."
     return children.tolist() if isinstance(children, np.ndarray) else list(children)
 
 
-def accumulate(
-    children,  # row i: the nodes that make node K + i
-    values,  # (K,) array, one number a leaf
-    how=np.add,  # np.add, np.maximum or np.minimum
-):  # (nodes,) the values of the leaves below every node, combined; the type of `values`
+def accumulate(children, values, how=np.add):
     "Combine the values of the leaves under every node, from the first row to the last."
     combine = _COMBINE[how]
     total = values.tolist()
@@ -34,10 +28,7 @@ def accumulate(
     return np.array(total, dtype=values.dtype)
 
 # %% ../../nbs/core/02w_tree_layout.ipynb #layout-starts
-def node_starts(
-    children,  # row i: the nodes that make node K + i, the first one on top
-    sizes,  # (nodes,) number of objects under every node
-):  # (nodes,) integers
+def node_starts(children, sizes):
     "How many objects stand above the first one of every node, in a drawing without crossings."
     rows, sizes = rows_of(children), sizes.tolist()
     starts = [0] * len(sizes)
@@ -49,10 +40,7 @@ def node_starts(
     return np.array(starts, dtype=np.int64)
 
 
-def _node_depths(
-    children,  # row i: the nodes that make node K + i
-    n_nodes,  # number of leaves and rows
-):  # list of integers, 0 at the root
+def _node_depths(children, n_nodes):
     "How many steps every node is below the root."
     depth = [0] * n_nodes
     for node, row in zip(range(n_nodes - 1, -1, -1), reversed(rows_of(children))):
@@ -97,14 +85,7 @@ class TreeLayout:
         return self.y[ends]
 
 # %% ../../nbs/core/02w_tree_layout.ipynb #layout-function
-def tree_layout(
-    children,  # row i: the nodes that make node K + i; (K-1, 2) merges, or rows of two and more
-    heights=None,  # one number a row, 0 or more; None: levels
-    leaf_sizes=None,  # (K,) number of objects of every leaf; None: one each
-    first=None,  # (nodes,) numbers: the child with the smaller one comes first; None: as written
-    spread=False,  # True: a leaf takes as many places as it has objects, and stands in their middle
-    whole=False,  # True: places are integers, halves rounded down
-):  # `TreeLayout`
+def tree_layout(children, heights=None, leaf_sizes=None, first=None, spread=False, whole=False):
     "Where leaves and nodes stand, without recursion. Legal rows only: every node exists before it is used, once."
     rows = rows_of(children)
     n_leaves = sum(map(len, rows)) - len(rows) + 1
@@ -138,20 +119,13 @@ def tree_layout(
     return TreeLayout(leaves, x, y, tuple(map(tuple, rows)), sizes, starts)
 
 
-def linkage_layout(
-    linkage_matrix,  # (K-1, 4) SciPy's Z
-    leaf_sizes=None,  # (K,) number of objects of every leaf; None: one each
-    **choices,  # `first`, `spread` and `whole` of `tree_layout`
-):  # `TreeLayout`
+def linkage_layout(linkage_matrix, leaf_sizes=None, **choices):
     "The layout of a linkage matrix."
     Z = np.asarray(linkage_matrix, dtype=float).reshape(-1, 4)
     return tree_layout(Z[:, :2].astype(np.int64), Z[:, 2], leaf_sizes, **choices)
 
 # %% ../../nbs/core/02w_tree_layout.ipynb #layout-columns
-def grid_columns(
-    layout,  # `TreeLayout`
-    width,  # number of columns for the drawing; leaves stand at width - 1
-):  # (nodes,) column of every node, the root leftmost
+def grid_columns(layout, width):
     "Columns to the scale of the heights, moved left where a node would hide another, as far as there is room for all."
     top = max(layout.x.max(), 1e-300)
     column = np.round((width - 1) * (1 - layout.x / top)).astype(np.int64).clip(0, width - 1)

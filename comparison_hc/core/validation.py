@@ -35,10 +35,7 @@ class NotConvergedWarning(UserWarning):
     "An iteration stopped before its result was as exact as asked for. The message says how far it got and what helps."
 
 # %% ../../nbs/core/05w_validation.ipynb #7d5e9706
-def shown(
-    value,  # anything
-    width=60,  # longest text
-):  # one line that stands for the value in a message
+def shown(value, width=60):
     "A value as one short line: arrays by shape and type, the rest by `repr`, cut in the middle where it is long."
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and type {value.dtype}"
@@ -54,45 +51,28 @@ _BREAKING = re.compile("[\t\n\r\u2028\u2029\u200e\u200f\u061c]")
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
 
 
-def visible_text(
-    text,  # for a screen, a page or a picture
-):  # text that every terminal and every reader of HTML and SVG takes
+def visible_text(text):
     "The text with � for control characters, halves of characters, and what turns the direction of writing."
     return _UNSEEN.sub("\ufffd", text)
 
 
-def visible_line(
-    text,  # a name, to stand within a line of a screen
-):  # text of one line
+def visible_line(text):
     "As `visible_text`, and with � also for line ends, tabs and marks of direction: no name makes a line of its own."
     return _BREAKING.sub("\ufffd", visible_text(text))
 
 # %% ../../nbs/core/05w_validation.ipynb #b75ec061
-def require(
-    ok,  # the rule, evaluated
-    argument,  # name of the argument, as the caller wrote it
-    rule,  # what it must be, to follow "must be"
-    value,  # what was received
-):
+def require(ok, argument, rule, value):
     "Raise `InputError` with the argument, the rule and the value, unless `ok`."
     if not ok:
         raise InputError(f"{argument} must be {rule}; got {shown(value)}")
 
 # %% ../../nbs/core/05w_validation.ipynb #28529073
-def is_real(
-    value,  # anything
-    kind=Real,  # or `Integral`
-):  # bool
+def is_real(value, kind=Real):
     "Whether a value is a number, and not a truth value or a time, which Python and NumPy count among the integers."
     return isinstance(value, kind) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
-def check_integer(
-    value,  # what was received
-    argument,  # its name in the message
-    low=1,  # smallest legal value
-    high=None,  # largest legal value; None for no bound
-):  # the value as an `int`
+def check_integer(value, argument, low=1, high=None):
     "An integer within its bounds."
     if type(value) is int and low <= value and (high is None or value <= high):
         return value  # nearly always: inner loops come through here
@@ -102,14 +82,7 @@ def check_integer(
     return int(value)
 
 # %% ../../nbs/core/05w_validation.ipynb #d6180842
-def check_number(
-    value,  # what was received
-    argument,  # its name in the message
-    low=-np.inf,  # lower end of the range
-    high=np.inf,  # upper end of the range
-    open_low=False,  # whether `low` itself is excluded
-    open_high=False,  # whether `high` itself is excluded
-):  # the value as a `float`
+def check_number(value, argument, low=-np.inf, high=np.inf, open_low=False, open_high=False):
     "A finite real number within its range."
     if type(value) is float and low < value < high:
         return value  # nearly always
@@ -130,30 +103,20 @@ def check_number(
     return number + 0.0  # −0.0 at the end of a range is 0.0
 
 
-def check_progress(
-    progress,  # what was received
-    arguments="(done, total)",  # what it is called with, for the message
-):  # the same
+def check_progress(progress, arguments="(done, total)"):
     "A function that is told how far long work is, or None."
     require(progress is None or callable(progress), "progress", f"a function of {arguments} or None", progress)
     return progress
 
 # %% ../../nbs/core/05w_validation.ipynb #95ff49ca
-def check_pairwise(
-    n_objects,  # how many there are
-    argument="n_objects",  # its name in the message
-):  # the same number
+def check_pairwise(n_objects, argument="n_objects"):
     "So few objects that something can be kept for every two: a mistyped object number must not eat all memory."
     rule = f"at most {MOST_OBJECTS:,}: numbers are kept for every two objects"
     require(n_objects <= MOST_OBJECTS, argument, rule, n_objects)
     return n_objects
 
 
-def as_list(
-    value,  # what was received
-    argument,  # its name in the message
-    rule,  # what it must be
-):  # list
+def as_list(value, argument, rule):
     "What is in a sequence, a set or a generator; what the caller's generator raises, it raises."
     length = _length(value)
     require(np.iterable(value) and length >= 0, argument, rule, value)
@@ -171,29 +134,20 @@ def _length(value):
         return -1
 
 
-def check_choice(
-    value,  # what was received
-    argument,  # its name in the message
-    choices,  # texts
-):  # the same
+def check_choice(value, argument, choices):
     "One of a few words; an array or a list of words is none."
     known = isinstance(value, str) and value in choices
     require(known, argument, f"one of {', '.join(map(repr, choices))}", value)
     return value
 
 
-def check_flag(
-    value,  # what was received
-    argument,  # its name in the message
-):  # the value as a `bool`
+def check_flag(value, argument):
     "True or False, and nothing that merely counts as one of them."
     require(isinstance(value, (bool, np.bool_)), argument, "True or False", value)
     return bool(value)
 
 # %% ../../nbs/core/05w_validation.ipynb #461d78e0
-def as_rng(
-    rng,  # int seed, `numpy.random.Generator`, or None for fresh entropy
-):  # `numpy.random.Generator`
+def as_rng(rng):
     "The generator that `rng` stands for. The same seed gives the same bits; a generator is used as it is and moves on."
     is_seed = is_real(rng, Integral) and rng >= 0
     legal = rng is None or isinstance(rng, np.random.Generator) or is_seed
@@ -201,12 +155,7 @@ def as_rng(
     return np.random.default_rng(rng)
 
 # %% ../../nbs/core/05w_validation.ipynb #6429d34f
-def as_array(
-    value,  # what was received
-    argument,  # its name in the message
-    rule,  # what it must be
-    dtype=None,  # type of the entries; None for what NumPy makes of them
-):  # array; the caller's own where it already was one
+def as_array(value, argument, rule, dtype=None):
     "The value as an array, if that is possible and hides nothing."
     if type(value) is np.ndarray and dtype is None and value.dtype.isnative:
         return value
@@ -251,11 +200,7 @@ def _check_rows_and_columns(table, argument):
     require(not same, argument, "a table whose rows and columns come in the same order", (rows, columns))
 
 # %% ../../nbs/core/05w_validation.ipynb #97a0eb8c
-def check_similarity(
-    similarity,  # (N, N) symmetric, finite off the diagonal
-    argument="similarity",  # its name in the message
-    n_objects=None,  # required N, where something else fixes it
-):  # (N, N) float array; the caller's own where it already was one
+def check_similarity(similarity, argument="similarity", n_objects=None):
     "A symmetric matrix without NaN or infinity off the diagonal."
     array = as_array(similarity, argument, "a matrix of numbers")
     require(array.dtype.kind in "biufO", argument, "a matrix of numbers", array if array.ndim else similarity)
@@ -287,11 +232,7 @@ def check_similarity(
     return matrix
 
 # %% ../../nbs/core/05w_validation.ipynb #1aa48a1d
-def check_labels(
-    labels,  # (N,) one class an object, any hashable values
-    n_objects=None,  # required N
-    argument="labels",  # its name in the message
-):  # (N,) integer codes 0..K-1, in order of first appearance
+def check_labels(labels, n_objects=None, argument="labels"):
     "One class for every object, as small integers."
     dtype = None if hasattr(labels, "dtype") else object  # NumPy would make one text of 1 and "1" and of nothing
     array = as_array(labels, argument, "a sequence of labels", dtype)
@@ -311,12 +252,7 @@ def check_labels(
         require(False, argument, "hashable values (numbers, texts, …)", labels)
 
 # %% ../../nbs/core/05w_validation.ipynb #740377f6
-def check_names(
-    names,  # sequence of names, or None
-    n_objects=None,  # how many there must be, where something else fixes it
-    distinct=True,  # whether two objects may not share a name
-    argument="names",  # its name in a message
-):  # tuple of str, or None
+def check_names(names, n_objects=None, distinct=True, argument="names"):
     "One name for every object, as text."
     if names is None:
         return None

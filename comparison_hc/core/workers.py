@@ -24,10 +24,7 @@ from .validation import require
 MOST_WORKERS = 1000
 
 
-def check_workers(
-    n_jobs,  # what was received
-    argument="n_jobs",  # its name in a message
-):  # the same; 1 in a browser, which has no processes
+def check_workers(n_jobs, argument="n_jobs"):
     "A number of workers. Raises `InputError`."
     known = type(n_jobs) is int and (n_jobs == -1 or 1 <= n_jobs <= MOST_WORKERS)
     require(known, argument, f"a number of workers from 1 to {MOST_WORKERS}, or -1 for one a core", n_jobs)
@@ -52,10 +49,7 @@ def _watch(home, kindly):
     os._exit(1)
 
 
-def leave_with(
-    home,  # number of a process
-    kindly=False,  # whether it is asked to end first (SIGTERM), so that it can end others before
-):
+def leave_with(home, kindly=False):
     "End this process as soon as `home` is not its parent any more; on POSIX, elsewhere nothing happens."
     name = "until the parent ends"
     if os.name == "posix" and all(thread.name != name for thread in threading.enumerate()):
@@ -72,9 +66,7 @@ def _at_work(home, work, *words):
     return work(*words)
 
 
-def in_worker(
-    work,  # function
-):  # function of the same
+def in_worker(work):
     "The same work, for a process of joblib's that must not outlive this one."
     return partial(_at_work, os.getpid(), work)
 
@@ -82,10 +74,7 @@ def in_worker(
 _found = {}  # number of loaded modules -> `ThreadpoolController`, of the latest number only
 
 
-def limited_threads(
-    limit=1,  # threads; None for no limit; or a function of how many a library uses now
-    user_api=None,  # "blas" or "openmp"; None for both
-):  # a context
+def limited_threads(limit=1, user_api=None):
     "What `threadpoolctl.threadpool_limits` does, without looking for the libraries again each time."
     if IN_BROWSER:
         return nullcontext()  # nothing to limit, and looking for libraries takes a second there
@@ -105,10 +94,7 @@ def limited_threads(
     return controller.limit(limits=limit, user_api=user_api)
 
 # %% ../../nbs/core/09w_workers.ipynb #6b339889
-def one_thread(
-    n=0,  # number of objects; 0 where all matrices are small
-    most=2000,  # above this many, libraries use as many threads as this process may have cores, or fewer if told so
-):  # a context
+def one_thread(n=0, most=2000):
     """One thread for the linear algebra of n objects, if they are not too many.
 
     Libraries count the cores of the machine. In a container that may use two of sixteen, sixteen threads wait for each
@@ -124,12 +110,7 @@ def one_thread(
 CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, what it puts here: a `ground.clusters.Around`
 
 
-def map_in_order(
-    work,  # function of one piece
-    pieces,  # sequence
-    n_jobs=1,  # workers; −1 for one a core
-    progress=None,  # called with (pieces done, pieces in all)
-):  # yields the results in the order of the pieces
+def map_in_order(work, pieces, n_jobs=1, progress=None):
     "The results of independent pieces of work: in this process, in others, or on the cluster around (`on_cluster`)."
     total, n_jobs = len(pieces), check_workers(n_jobs)
     if CLUSTER.get() is not None:
@@ -164,10 +145,7 @@ def map_in_order(
         end_workers()
 
 # %% ../../nbs/core/09w_workers.ipynb #workers-interrupted
-def until_interrupted(
-    results,  # iterable
-    fewest=1,  # with fewer the interruption goes on
-):  # (list of results, whether Ctrl-C ended it early)
+def until_interrupted(results, fewest=1):
     "All results, or those that were there when the user pressed Ctrl-C."
     found = []
     try:

@@ -18,11 +18,21 @@ from .validation import as_array, check_integer, check_progress, require
 _MANY = 8  # questions; up to so many, plain numbers are faster than arrays
 
 
-def check_queries(
-    queries,  # array-like (m, 3) or (m, 4) of integers, m ≥ 0
-    n_objects=None,  # N, or None to leave the upper end open
-):  # (m, 3) or (m, 4) integer array
-    "A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`."
+def check_queries(queries, n_objects=None):
+    """A legal batch: three different objects a row, or two different pairs of different objects. Raises `InputError`.
+
+    Parameters
+    ----------
+    queries
+        Array-like (m, 3) or (m, 4) of integers, m ≥ 0.
+    n_objects
+        N, or None to leave the upper end open.
+
+    Returns
+    -------
+    result
+        (m, 3) or (m, 4) integer array.
+    """
     if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i":
         if _is_legal(queries.tolist()[0], n_objects):
             return queries  # the commonest batch of all
@@ -84,11 +94,21 @@ def _refuse(queries, bad, argument, rule, answers=None):
     )
 
 # %% ../../nbs/core/01aw_wrappers.ipynb #2cd20af0
-def check_answers(
-    queries,  # (m, 3) or (m, 4) questions
-    answers,  # array-like (m,)
-):  # (m,) bool for 4 columns, int8 for 3
-    "Legal answers to these questions, in the type the protocol promises. Raises `InputError`."
+def check_answers(queries, answers):
+    """Legal answers to these questions, in the type the protocol promises. Raises `InputError`.
+
+    Parameters
+    ----------
+    queries
+        (m, 3) or (m, 4) questions.
+    answers
+        Array-like (m,).
+
+    Returns
+    -------
+    result
+        (m,) bool for 4 columns, int8 for 3.
+    """
     if type(queries) is not np.ndarray:
         queries = check_queries(queries)
     require(queries.ndim == 2, "queries", "of shape (m, 3) or (m, 4)", queries)
@@ -130,10 +150,19 @@ def _is_number(value, allow_bool):
     return is_number and (allow_bool or not isinstance(value, (bool, np.bool_)))
 
 # %% ../../nbs/core/01aw_wrappers.ipynb #questions-unique-largest
-def unique_largest(
-    rows,  # (r, m) array
-):  # (m,) int8
-    "The row that holds the largest value of every column; -1 where two rows share it."
+def unique_largest(rows):
+    """The row that holds the largest value of every column; -1 where two rows share it.
+
+    Parameters
+    ----------
+    rows
+        (r, m) array.
+
+    Returns
+    -------
+    result
+        (m,) int8.
+    """
     if rows.shape == (3, 1):
         (a,), (b,), (c,) = rows.tolist()  # one question, the commonest batch: plain numbers are faster than arrays
         return np.array([0 if b < a > c else 1 if a < b > c else 2 if a < c > b else -1], dtype=np.int8)
@@ -144,10 +173,14 @@ def unique_largest(
 class Wrapper:
     "An oracle around an oracle."
 
-    def __init__(
-        self,
-        oracle,  # any oracle
-    ):
+    def __init__(self, oracle):
+        """…
+
+        Parameters
+        ----------
+        oracle
+            Any oracle.
+        """
         require(callable(oracle), "oracle", "callable with a batch of questions", oracle)
         self.oracle = oracle
 
@@ -156,19 +189,30 @@ class Wrapper:
         "N, if the oracle inside knows it."
         return getattr(self.oracle, "n_objects", None)
 
-    def ask(
-        self,
-        queries,  # a batch of questions
-    ):  # (m,) answers
-        "Legal answers of the oracle inside."
+    def ask(self, queries):
+        """Legal answers of the oracle inside.
+
+        Parameters
+        ----------
+        queries
+            a batch of questions.
+
+        Returns
+        -------
+        result
+            (m,) answers.
+        """
         queries = check_queries(queries)
         return check_answers(queries, self.oracle(queries))
 
-    def skip(
-        self,
-        queries,  # questions that were answered before
-    ):
-        "Behave as if these questions had been asked: passed on to the oracle inside, where it has a state."
+    def skip(self, queries):
+        """Behave as if these questions had been asked: passed on to the oracle inside, where it has a state.
+
+        Parameters
+        ----------
+        queries
+            Questions that were answered before.
+        """
         inner = getattr(self.oracle, "skip", None)
         if inner is not None:
             inner(queries)
@@ -177,10 +221,19 @@ class Wrapper:
         "Called when a run is over."
 
 
-def layers(
-    oracle,  # any oracle
-):  # generator of oracles
-    "An oracle and the oracles wrapped inside it, from the outside in."
+def layers(oracle):
+    """An oracle and the oracles wrapped inside it, from the outside in.
+
+    Parameters
+    ----------
+    oracle
+        Any oracle.
+
+    Returns
+    -------
+    result
+        Generator of oracles.
+    """
     while oracle is not None:
         yield oracle
         oracle = getattr(oracle, "oracle", None)
@@ -189,12 +242,18 @@ def layers(
 class BudgetExhausted(RuntimeError):
     "No more questions may be asked: of the `budget`, so many were `asked` and `left`, and so many more were `wanted`."
 
-    def __init__(
-        self,
-        budget,  # how many questions were allowed
-        asked,  # how many had been asked
-        wanted,  # how many more the next batch had
-    ):
+    def __init__(self, budget, asked, wanted):
+        """…
+
+        Parameters
+        ----------
+        budget
+            How many questions were allowed.
+        asked
+            How many had been asked.
+        wanted
+            How many more the next batch had.
+        """
         self.budget = budget
         self.asked = asked
         self.wanted = wanted
@@ -210,11 +269,16 @@ class BudgetExhausted(RuntimeError):
 class Budget(Wrapper):
     "At most `n` questions. A batch beyond that raises `BudgetExhausted` before any of it is asked, and costs nothing."
 
-    def __init__(
-        self,
-        oracle,  # any oracle
-        n,  # how many questions may be asked, at least 0
-    ):
+    def __init__(self, oracle, n):
+        """…
+
+        Parameters
+        ----------
+        oracle
+            Any oracle.
+        n
+            How many questions may be asked, at least 0.
+        """
         super().__init__(oracle)
         self.n = check_integer(n, "n", 0)
         self.n_queries = 0
@@ -239,12 +303,18 @@ class Budget(Wrapper):
         return queries
 
 # %% ../../nbs/core/01aw_wrappers.ipynb #questions-check-run
-def check_run(
-    algorithm,  # what was received as a generator of questions
-    oracle,  # what was received as an oracle
-    progress,  # what was received as a function of the number of questions answered, or None
-):
-    "What `run` can know to be wrong before the first question. Raises `InputError`."
+def check_run(algorithm, oracle, progress):
+    """What `run` can know to be wrong before the first question. Raises `InputError`.
+
+    Parameters
+    ----------
+    algorithm
+        What was received as a generator of questions.
+    oracle
+        What was received as an oracle.
+    progress
+        What was received as a function of the number of questions answered, or None.
+    """
     rule = "a generator of questions (call the function that makes it)"
     require(isinstance(algorithm, GeneratorType), "algorithm", rule, algorithm)
     rule = "a generator that has not run yet (call the function that makes it again)"

@@ -10,10 +10,7 @@ from ..core.validation import InputError
 from ..elicitation.files import export_session
 
 # %% ../../nbs/dashboards/64_ask.ipynb #c1a12a0b
-def session_view(
-    session,  # `Session`
-    note="",  # something to say beside
-):  # dict
+def session_view(session, note=""):
     "A session as a person sees it."
     state, question = session.state, session.question
     return dict(
@@ -35,9 +32,7 @@ def session_view(
     )
 
 # %% ../../nbs/dashboards/64_ask.ipynb #b95a0cd3
-def code_text(
-    session,  # `Session`
-):  # Python
+def code_text(session):
     "What makes this tree again: the answers stand in it."
     lines = [
         "from comparison_hc.elicitation.answers import Answer, Settings",
@@ -56,10 +51,7 @@ def code_text(
 BEHIND = "This session went on in another page or terminal; here is where it stands."
 
 
-def fulfil(
-    session,  # `Session`
-    wish,  # dict: do ("look", "answer", "undo", "careful" or "export"), and at, answer or form
-):  # (note, what is to be saved or None)
+def fulfil(session, wish):
     "Do what the page wishes; what cannot be done is a note."
     saved = None
     done = True

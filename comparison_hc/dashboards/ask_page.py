@@ -13,21 +13,19 @@ from html import escape
 from pathlib import Path
 from string import Template
 
+from ..core.tree_layout import tree_layout
 from .ask import fulfil, session_view
 from .live import more_html
 from .page import page_widget, static_page, static_text
 from .pictures import tree_picture
 from .server import Dashboard, register_dashboard
 from .sources import Source, pages_beside, pages_given
-from ..core.tree_layout import tree_layout
 from ..elicitation.answers import ANIMALS, default_journal
 from ..elicitation.files import EXPORTS
 from ..elicitation.session import Session
 
 # %% ../../nbs/dashboards/64w_page.ipynb #ask-page-words
-def consistency_words(
-    state,  # `State`
-):  # text
+def consistency_words(state):
     "What is known of the person's consistency."
     said = str(state.consistency) if state.consistency.n_repeated else ""
     if not state.careful:
@@ -35,9 +33,7 @@ def consistency_words(
     return f"{said}. Asking carefully with p = {state.careful:.2f}; {state.n_against} answers are against the tree."
 
 
-def careful_offer(
-    state,  # `State`
-):  # text of a button, or ""
+def careful_offer(state):
     "An offer to go on carefully, once repeated questions have shown slips."
     repeated = state.consistency
     if state.careful or repeated.n_same == repeated.n_repeated:
@@ -45,20 +41,14 @@ def careful_offer(
     return "Go on carefully: my answers differ now and then"
 
 
-def file_event(
-    data,  # text or bytes to save
-    form,  # one of `EXPORTS`, or ".py"
-    stem,  # of the file's name
-):  # event
+def file_event(data, form, stem):
     "A file for the browser to keep."
     name = {"answers.csv": f"{stem}-answers.csv", ".csv": f"{stem}-linkage.csv"}.get(form, f"{stem}{form}")
     raw = data if isinstance(data, bytes) else data.encode()
     return dict(kind="file", name=name, data=base64.b64encode(raw).decode())
 
 # %% ../../nbs/dashboards/64w_page.ipynb #ask-page-show
-def picture_html(
-    item,  # from `Session.picture`
-):  # HTML
+def picture_html(item):
     "An item's picture, if it has one."
     if not item.picture:
         return ""
@@ -67,10 +57,7 @@ def picture_html(
     return f'<span class="ask-emoji">{escape(item.picture)}</span>'
 
 
-def tree_show(
-    view,  # from `session_view`
-    items,  # pictures of all items of the session
-):  # dict of what to show
+def tree_show(view, items):
     "The tree so far, and its leaves."
     hierarchy = view["hierarchy"]
     at = tree_layout(hierarchy.children)
@@ -91,10 +78,7 @@ def tree_show(
     return {"tree": dict(tree=tree) | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}
 
 
-def cards_show(
-    shown,  # numbers of three items, or none
-    items,  # pictures of all items of the session
-):  # dict of what to show
+def cards_show(shown, items):
     "Three cards."
     found = dict(cards=dict(hidden=None if shown else ""))
     for place, number in enumerate(shown, 1):
@@ -113,10 +97,7 @@ def _several(count, one, many):
     return f"{count} {one if count == 1 else many}"
 
 
-def words_show(
-    view,  # from `session_view`
-    items,  # pictures of all items of the session
-):  # dict of what to show
+def words_show(view, items):
     "Everything that is said."
     done = not view["shown"]
     total = view["answered"] + view["expected"]
@@ -160,21 +141,14 @@ def words_show(
 NOT_KEPT = "These answers are not kept: no journal was given."
 
 # %% ../../nbs/dashboards/64w_page.ipynb #ask-page-events
-def session_event(
-    session,  # `Session`
-    note="",  # something to say beside
-):  # event
+def session_event(session, note=""):
     "A session as the page needs it."
     view = session_view(session, note)
     items = [session.picture(item) for item in range(session.state.settings.n)]
     return dict(kind="state", show=words_show(view, items) | cards_show(view["shown"], items) | tree_show(view, items))
 
 
-def replies(
-    session,  # `Session`
-    wish,  # as for `fulfil`, and number
-    stem="",  # of the files
-):  # list of events
+def replies(session, wish, stem=""):
     "Do what the page wishes, and say what became of it."
     note, saved = fulfil(session, wish)
     events = [] if saved is None else [file_event(saved, wish["form"], stem)]
@@ -220,12 +194,7 @@ SOURCES = (
 )
 
 
-def page_spec(
-    session,  # `Session`
-    pages=None,  # as for `sources_html`
-    forms=(*EXPORTS, ".py"),  # of files that can be saved
-    tries=tuple(TRIES),  # what there is to try
-):  # dict for the page
+def page_spec(session, pages=None, forms=(*EXPORTS, ".py"), tries=tuple(TRIES)):
     "What the page has to know before the first question."
     items = [session.picture(item) for item in range(session.state.settings.n)]
     found = {name: TRIES[name] for name in tries}
@@ -244,14 +213,28 @@ def page_spec(
     return dict(html=html, charts={}, emoji=emoji, silence=NO_REPLY)
 
 
-def ask_dashboard(
-    items="animals",  # as for `read_items`
-    journal=None,  # where the answers go; None: ITEMS-PERSON.jsonl in this folder; False: nowhere
-    person=None,  # who answers; None: as the journal says, "somebody" in a new one
-    seed=None,  # as for `Session`
-    repeat_every=None,  # as for `Session`
-):  # a widget
-    "The page that asks; run the cell again to continue. Needs the extra `dashboard`; raises `InputError` as `Session`."
+def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_every=None):
+    """The page that asks; run the cell again to continue. Needs the extra `dashboard`; raises `InputError` as
+    `Session`.
+
+    Parameters
+    ----------
+    items
+        As for `read_items`.
+    journal
+        Where the answers go; None: ITEMS-PERSON.jsonl in this folder; False: nowhere.
+    person
+        Who answers; None: as the journal says, "somebody" in a new one.
+    seed
+        As for `Session`.
+    repeat_every
+        As for `Session`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     path = journal or None
     if journal is None:
         path = default_journal(items, person or "somebody")
@@ -273,10 +256,7 @@ STORED = (
 )
 
 
-def ask_walk(
-    items=WALKERS,  # as for `read_items`; few, because every answer to every question is stored
-    progress=None,  # called with (states done, states found so far)
-):  # list of events: states, each with `on` (places of the states after answers 0 to 3) and `back`
+def ask_walk(items=WALKERS, progress=None):
     "Every state that answers can lead to, the first one first. Nothing is asked twice, and all is answered."
     ways, events, backs = [()], [], [0]
     for place, way in enumerate(ways):  # which grow
@@ -294,11 +274,7 @@ def ask_walk(
     return events
 
 
-def ask_static(
-    progress=None,  # as for `ask_walk`
-    items=WALKERS,  # as for `ask_walk`
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def ask_static(progress=None, items=WALKERS, pages=None):
     "The same page with a stored walk: the answers lead on, and undo leads back."
     session = Session(items, None, "you", 0, repeat_every=0)
     events = ask_walk(items, progress)
@@ -308,11 +284,7 @@ def ask_static(
     return static_page(TITLE, "ask", page_spec(session, pages or pages_given(), (), ["change your mind"]), events)
 
 
-def prepare_ask(
-    items="animals",  # as for `read_items`
-    journal=None,  # as for `ask_dashboard`
-    person=None,  # as for `ask_dashboard`
-):  # dict of arguments for `ask_dashboard`
+def prepare_ask(items="animals", journal=None, person=None):
     "Begin the journal before anything is served: what does not fit is said at once, and the server works elsewhere."
     path = Path(journal) if journal is not None else default_journal(items, person or "somebody")
     Session(items, path, person)

@@ -21,6 +21,7 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
+from ..core.validation import InputError, check_integer, require
 from .desk import Desk, Reader, packed
 from .hands import Hand, live_page
 from .page import import_extra
@@ -41,7 +42,6 @@ from comparison_hc.dashboards.room import (
 )
 from .served_pages import HOME, pages_made_elsewhere, plain_page
 from .server import find_dashboard
-from ..core.validation import InputError, check_integer, require
 
 # %% ../../nbs/dashboards/67ew_server.ipynb #799ab8b1
 SLOW = 60.0  # seconds in which a reader must have taken an event
@@ -55,31 +55,24 @@ HEADERS = {
 
 
 @lru_cache(maxsize=32)
-def zipped(
-    text,  # of a page that is the same for all
-):  # bytes
+def zipped(text):
     "Text as it travels. Vega alone would take a twentieth of a second of every reader who comes."
     return gzip.compress(text.encode(), 9, mtime=0)
 
 
-def numbered(
-    number,  # of the request
-    payload,  # from `packed`
-):  # text for the page
+def numbered(number, payload):
     "An event as the page hears it, with the number of its request."
     return f'{{"number":{json.dumps(number)},{zlib.decompress(payload).decode()[1:]}'
 
 
-def page_policy(
-    host,  # and port of the server, as in the address
-):
+def page_policy(host):
     "What a page may load: from here only, and talk to its own server only."
     own = "'self' 'unsafe-inline' 'unsafe-eval'"
     return f"default-src 'none'; script-src {own}; style-src {own}; img-src data: blob:; connect-src 'self' ws://{host}"
 
 
 @lru_cache(maxsize=1)
-def handlers():  # (class for pages, class for talks)
+def handlers():
     "Tornado's classes for a room."
     from tornado.iostream import StreamClosedError
     from tornado.web import HTTPError, RequestHandler
@@ -236,19 +229,14 @@ def handlers():  # (class for pages, class for talks)
     return Page, Library, Talk
 
 
-def with_addresses(
-    page,  # HTML of the home page
-    room,  # `Room`
-):
+def with_addresses(page, room):
     "The home page with the addresses of this room."
     for name in room.dashboards:
         page = page.replace(f'href="{name}"', f'href="{escape(room.where(name))}"')
     return page
 
 
-def name_form(
-    room,  # `Room`
-):
+def name_form(room):
     "HTML that asks for a name."
     return f"""<form action="ask"><input type="hidden" name="token" value="{escape(room.token)}">
 <input type="hidden" name="new" value="1"><p><label>Your name, or what you want to be called:
@@ -256,10 +244,7 @@ def name_form(
 <p>Your answers are kept under this name, on the machine of whoever gave you the address of this page.</p></form>"""
 
 
-def is_that_you(
-    room,  # `Room`
-    person,  # the name
-):
+def is_that_you(room, person):
     "HTML that asks somebody whose name has answered before."
     here = escape(room.where("ask", person=person))
     return f"""<p>Somebody called {escape(person)} has answered here. <a href="{here}">That was me: go on</a>, or
@@ -397,16 +382,16 @@ class _Nobody(Reader):
 
 @contextmanager
 def serve_class(
-    names=None,  # of dashboards; None for all
-    host=LOOPBACK,  # as for `listening`
-    port=None,  # as for `listening`
-    token=None,  # as for `check_token`
-    n_hands=None,  # processes that compute; None: one a core, two at least, four at most
-    items="animals",  # what the page `ask` asks about
-    folder="answers",  # where the journals of the page `ask` go
-    patience=120,  # seconds until the server must be ready
-    usual=(),  # pairs (name, dict of settings) that will be asked for: computed before all others, while nobody waits
-):  # yields the `Room`
+    names=None,
+    host=LOOPBACK,
+    port=None,
+    token=None,
+    n_hands=None,
+    items="animals",
+    folder="answers",
+    patience=120,
+    usual=(),
+):
     "Serve dashboards to a class until the context ends. Needs the extra `dashboard`; raises `InputError`."
     for needed in ("tornado", "anywidget"):
         import_extra(needed)

@@ -27,14 +27,7 @@ P_VALUES = [0.7, 0.8, 0.9, 0.95]
 DELTA_VALUES = [0.01, 0.05, 0.2]
 
 
-def questions(
-    algorithm,  # "insertion", "quick", "bayesian" or "robust"
-    n,  # items
-    shape,  # of the hidden tree
-    p,  # probability that an answer is right; 1 for the first two
-    delta,  # δ, for the last two
-    seed,  # of the tree, the noise and the draws
-):  # int
+def questions(algorithm, n, shape, p, delta, seed):
     "How many questions one run asks. Wrong answers to a question are always the same."
     answer = HierarchyOracle(random_hierarchy(n, shape, seed))
     oracle = Counting(answer if p == 1 else Noisy(answer, p, seed, wrong="same"))
@@ -198,12 +191,7 @@ def _read_runs(text):
 RUNS = _read_runs(_RUNS)
 
 # %% ../../nbs/dashboards/63w_costs.ipynb #costs-stored
-def stored_questions(
-    algorithm,  # as for `questions`
-    shape,  # of the hidden tree
-    p=1.0,  # one of `P_VALUES`
-    delta=None,  # one of `DELTA_VALUES`
-):  # list of mean numbers of questions, for `EXACT_N` or `NOISY_N`; empty if not stored
+def stored_questions(algorithm, shape, p=1.0, delta=None):
     "What was measured."
     exact = p == 1 or algorithm in ("insertion", "quick")
     found = RUNS.get((algorithm,) if exact else (algorithm, f"{p:g}", f"{delta:g}"))
@@ -215,11 +203,7 @@ def _robust_bounds(p, delta):
     return [question_bound(n, p, delta, printed=False) for n in NOISY_N]
 
 
-def chart_lines(
-    shape,  # of the hidden tree
-    p,  # probability that an answer is right
-    delta,  # δ
-):  # list of dict(name, bound, n, q)
+def chart_lines(shape, p, delta):
     "Everything that the chart shows: bounds and runs."
     n = EXACT_N
     bounds = {

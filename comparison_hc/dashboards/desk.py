@@ -13,16 +13,12 @@ from collections import OrderedDict, deque
 from dataclasses import dataclass, field
 
 # %% ../../nbs/dashboards/67aw_desk.ipynb #0c9a7ab9
-def packed(
-    event,  # dict
-):  # bytes
+def packed(event):
     "An event as it travels: the page unpacks it."
     return zlib.compress(json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode(), 6)
 
 
-def unpacked(
-    payload,  # from `packed`
-):  # dict
+def unpacked(payload):
     "The inverse of `packed`."
     return json.loads(zlib.decompress(payload))
 
@@ -69,12 +65,7 @@ class Job:
         "How much memory its messages take."
         return sum(len(payload) for _, payload in self.frames)
 
-    def add(
-        self,
-        kind,  # of an event
-        payload,  # from `packed`
-        final=(),  # kinds of which only the last is kept
-    ):  # whether it is new
+    def add(self, kind, payload, final=()):
         "One more event. Computed anew, the same events come again: readers have those."
         if hash(payload) in self.seen:
             return False
@@ -91,10 +82,7 @@ class Reader:
     job = None
     since = 0.0  # when the oldest request that is not answered came
 
-    def hear(
-        self,
-        payload,  # from `packed`
-    ):
+    def hear(self, payload):
         "One event of the answer."
         raise NotImplementedError
 
@@ -121,13 +109,7 @@ class Desk:
     advance_bytes = 80_000_000  # of answers kept: with so many, nothing more is computed in advance
     most_megabytes = 400  # of a hand that rests, or computes in advance; a larger one is replaced
 
-    def __init__(
-        self,
-        start,  # function of (is patient) that starts a process: a `Hand`
-        n_quick=2,  # hands for what is short
-        final=(),  # {name of a page: kinds of events of which only the last counts}
-        clock=time.monotonic,  # gives seconds
-    ):
+    def __init__(self, start, n_quick=2, final=(), clock=time.monotonic):
         self.start, self.final, self.clock = start, dict(final), clock
         self.jobs = {}  # what is waited for or computed, by key
         self.kept = OrderedDict()  # answered jobs, those used last at the end
@@ -149,11 +131,7 @@ class Desk:
 
     # readers
 
-    def ask(
-        self,
-        reader,  # `Reader`
-        job,  # `Job`
-    ):
+    def ask(self, reader, job):
         "This is what a reader wants now, and nothing that they wanted before."
         waits = reader.job is not None
         self._release(reader)
@@ -183,10 +161,7 @@ class Desk:
             self._put_off(job)
         return job
 
-    def leave(
-        self,
-        reader,  # `Reader`
-    ):
+    def leave(self, reader):
         "A reader has gone."
         self._release(reader)
         self.go_on()
@@ -260,15 +235,7 @@ class Desk:
                 return job
         return None
 
-    def heard(
-        self,
-        hand,  # that reports
-        number,  # that `begin` or `stop` gave
-        kind,  # of the event
-        payload,  # from `packed`
-        drawn=False,  # whether this is what a reader waits for
-        megabytes=0,  # with `done`: what the process holds
-    ):
+    def heard(self, hand, number, kind, payload, drawn=False, megabytes=0):
         "An event from a hand."
         hand.is_known = True
         if number != hand.number or hand not in self.hands:
@@ -335,10 +302,7 @@ class Desk:
         hand.end()
         self._new_hand(hand.is_patient)
 
-    def lost(
-        self,
-        hand,  # whose process has ended
-    ):
+    def lost(self, hand):
         "A hand has ended: another takes its place, and its job."
         if hand not in self.hands or not self.is_open:
             return

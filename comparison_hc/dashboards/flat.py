@@ -9,14 +9,14 @@ __all__ = ['STREAMS', 'FlatInstance', 'flat_draws', 'flat_data']
 from dataclasses import fields, replace
 from functools import cached_property
 
+from ..core.narrow import bincount
+from ..core.validation import require
 from .flat_settings import FAMILIES, FlatSettings, search, setting_notes, why_not
 from .live import Draw, random_stream
 from .shell import as_settings, no_step
 from ..flat.planted import planted_partition, sample_comparisons
 from ..flat.sdp import certify
 from ..flat.similarity import AddS, mulk3
-from ..core.narrow import bincount
-from ..core.validation import require
 from ..metrics import adjusted_rand_index
 
 # %% ../../nbs/dashboards/62_flat.ipynb #e12fe89a
@@ -32,10 +32,7 @@ class FlatInstance(Draw):
 
     depends = dict(model=_MODEL, sample=(*_MODEL, "kind", "a"), found=_ALL)
 
-    def stream(
-        self,
-        use,  # one of `STREAMS`
-    ):
+    def stream(self, use):
         "The random numbers for one use."
         return random_stream(self.settings.seed, use, STREAMS)
 
@@ -71,20 +68,29 @@ class FlatInstance(Draw):
         return setting_notes(self.settings, bincount(self.sums.components()))
 
 # %% ../../nbs/dashboards/62_flat.ipynb #7ad432b4
-def flat_draws(
-    settings,  # `FlatSettings`; the seed does not count
-    n_draws=5,  # seeds 0, 1, …
-):  # {"SPUR": ARI of every draw}
+def flat_draws(settings, n_draws=5):
     "What SPUR reaches over several draws."
     return {"SPUR": [flat_data(replace(settings, seed=seed))["ari"] for seed in range(n_draws)]}
 
 
-def flat_data(
-    settings,  # `FlatSettings`
-    instance=None,  # `FlatInstance` of these settings
-    step=no_step,  # as for `search`
-):  # dict: k_hat, ari, certified (low, high) or None, objective by k, notes; why, if nothing can be computed; and more
-    "What the page shows at one setting, for Python."
+def flat_data(settings, instance=None, step=no_step):
+    """What the page shows at one setting, for Python.
+
+    Parameters
+    ----------
+    settings
+        `FlatSettings`.
+    instance
+        `FlatInstance` of these settings.
+    step
+        As for `search`.
+
+    Returns
+    -------
+    result
+        Dict: k_hat, ari, certified (low, high) or None, objective by k, notes; why, if nothing can be computed; and
+        more.
+    """
     as_settings(settings, FlatSettings)
     rule = "a FlatInstance of these settings, or None"
     ours = instance is None or isinstance(instance, FlatInstance) and instance.settings == settings

@@ -13,6 +13,7 @@ from math import inf, isfinite, log, sqrt
 
 import numpy as np
 
+from ..core.narrow import repeat
 from .flat import FlatInstance, flat_data
 from .flat_settings import AGAINST, FlatSettings, why_not
 from .live import LivePage, Try
@@ -24,29 +25,21 @@ from .sources import Source
 from ..flat.sdp import cluster_matrix
 from ..flat.theory_recovery import theorem_conditions, theorem_interval
 from ..flat.theory_remarks import CONSTANTS
-from ..core.narrow import repeat
 
 # %% ../../nbs/dashboards/62w_page.ipynb #flat-page-similarity
-def short(
-    value,  # number
-):  # text
+def short(value):
     "A number of a price or a similarity."
     if not isfinite(value):
         return "∞" if value > 0 else "−∞"
     return f"{value:.0f}" if abs(value) >= 100 else f"{float(f'{value:.3g}'):g}"
 
 
-def planted_strip(
-    settings,  # `FlatSettings`
-    across=False,  # as for `strip_picture`
-):  # data URI
+def planted_strip(settings, across=False):
     "The planted clusters."
     return strip_picture(repeat(np.arange(settings.k), settings.sizes), across=across)
 
 
-def similarity_event(
-    instance,  # `FlatInstance`
-):  # event
+def similarity_event(instance):
     "S, and the size of everything."
     s, S = instance.settings, instance.S
     off = S[np.triu_indices(len(S), 1)]
@@ -63,9 +56,7 @@ def similarity_event(
 PRICE_ROWS = ("SPUR's range", "found, proved", "planted, proved", "Theorem 1")
 
 
-def theorem_prices(
-    settings,  # `FlatSettings`
-):  # (low, high), or None where it is empty
+def theorem_prices(settings):
     "Theorem 1's interval of λ, with the constants with which the theorem was checked."
     s = settings
     low, high = theorem_interval(s.n, s.n_answers, s.epsilon, s.delta, min(s.sizes))
@@ -73,9 +64,7 @@ def theorem_prices(
     return (low, high) if low < high else None
 
 
-def price_rows(
-    data,  # from `flat_data`
-):  # {name of rows: rows} for the chart
+def price_rows(data):
     "The bars, the limit, and the edges of the axis."
     result = data["result"]
     searched = sorted((result.lam_min, result.lam_max))
@@ -94,7 +83,7 @@ def price_rows(
     return dict(prices=bars, limit=limit, edges=[dict(low=edge, row=PRICE_ROWS[0]) for edge in edges])
 
 
-def price_chart():  # dict: Vega
+def price_chart():
     "Bars of prices."
     import altair as alt
 
@@ -112,9 +101,7 @@ def price_chart():  # dict: Vega
     return to_vega(alt.layer(*layers).properties(width="container", height=92))
 
 # %% ../../nbs/dashboards/62w_page.ipynb #flat-page-objective
-def objective_rows(
-    data,  # from `flat_data`
-):  # list of rows
+def objective_rows(data):
     "One row for every k in SPUR's range."
     k = data["instance"].settings.k
     rows = []
@@ -125,7 +112,7 @@ def objective_rows(
     return rows
 
 
-def objective_chart():  # dict: Vega
+def objective_chart():
     "The objective by k."
     import altair as alt
 
@@ -143,9 +130,7 @@ def objective_chart():  # dict: Vega
     return to_vega(layers.properties(width="container", height=150))
 
 # %% ../../nbs/dashboards/62w_page.ipynb #flat-page-result
-def result_event(
-    data,  # from `flat_data`
-):  # event
+def result_event(data):
     "What SPUR found, and how good it is."
     result, s = data["result"], data["instance"].settings
     solution = result.solution
@@ -198,9 +183,7 @@ OTHERS = ("n", "k", "delta", "family", "similarity")
 LOOK = dict(name="SPUR", colour="#0072B2", shape="circle")
 
 
-def measure_event(
-    settings,  # `FlatSettings`
-):  # event
+def measure_event(settings):
     "The stored curve, and where Theorem 1 begins."
     s = settings
     axis = next(each for each in AXES if each.setting == AGAINST[s.against])
@@ -224,11 +207,7 @@ def measure_event(
 NOT_STORED = "Means are stored for n = 100, k = 4, δ = 0.7, AddS-3 and a = 2, 2.5, … 4 (or ε = 0.75), normal. "
 
 # %% ../../nbs/dashboards/62w_page.ipynb #flat-page-all
-def flat_events(
-    settings,  # `FlatSettings`
-    step=no_step,  # called between steps with (what, done, total); may raise
-    instance=None,  # `FlatInstance` of these settings
-):  # iterator of events
+def flat_events(settings, step=no_step, instance=None):
     "Everything that the page shows at one setting, in the order in which it is computed."
     reason = why_not(settings)
     if reason:
@@ -254,9 +233,7 @@ TEXT = (
 )
 
 
-def flat_parts(
-    start,  # `FlatSettings`
-):  # {name: HTML}
+def flat_parts(start):
     "What stands on the page from the beginning."
     about_S = "Objects in planted order; strips: planted clusters."
     about_X = "1/|C| inside a cluster C. Left strip: found clusters."
@@ -265,7 +242,7 @@ def flat_parts(
     )
 
 
-def flat_charts():  # {place: Vega}
+def flat_charts():
     "Prices, objective, and ARI along ε or a."
     return dict(
         prices=price_chart(),
@@ -325,18 +302,23 @@ PAGE = LivePage(
 )
 
 
-def flat_dashboard(
-    **start,  # where it begins: fields of `FlatSettings`
-):  # a widget
-    "The live dashboard, for a notebook. Needs the extra `dashboard`."
+def flat_dashboard(**start):
+    """The live dashboard, for a notebook. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    **start
+        Where it begins: fields of `FlatSettings`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     return PAGE.widget(**start)
 
 
-def flat_static(
-    progress=None,  # called with (settings done, settings in all)
-    values=None,  # {name: list of values} of the controls; None for those of the settings
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def flat_static(progress=None, values=None, pages=None):
     "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 

@@ -17,11 +17,11 @@ from math import log, sqrt
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
+from ..core.validation import check_flag, check_integer, check_number
+from ..core.workers import limited_threads
 from .shell import Settings, no_step, one_of, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur import spur
-from ..core.validation import check_flag, check_integer, check_number
-from ..core.workers import limited_threads
 
 # %% ../../nbs/dashboards/62w_settings.ipynb #0e9381ec
 MOST_OBJECTS = 400
@@ -42,9 +42,7 @@ check_a = partial(check_number, low=-20, high=20)
 check_epsilon = partial(check_number, low=0, high=1, open_low=True)
 
 
-def every_k_text(
-    value,  # whether SDP-k is solved for the whole range
-):
+def every_k_text(value):
     "The switch in words."
     return "always" if value else "if needed"
 
@@ -134,9 +132,7 @@ class FlatSettings(Settings):
         return round(self.n * log(self.n) ** self.a)
 
 # %% ../../nbs/dashboards/62w_settings.ipynb #2594904c
-def why_not(
-    settings,  # `FlatSettings`
-):  # a sentence, or None
+def why_not(settings):
     "Why nothing can be computed here."
     s = settings
     if s.n_answers == 0:
@@ -163,10 +159,7 @@ APART = (
 )
 
 
-def setting_notes(
-    settings,  # `FlatSettings`
-    groups,  # sizes of groups of objects that the compared pairs join
-):  # list of sentences
+def setting_notes(settings, groups):
     "What a reader should know about an extreme setting."
     s = settings
     notes = []
@@ -184,10 +177,7 @@ def setting_notes(
     return notes
 
 # %% ../../nbs/dashboards/62w_settings.ipynb #ef89f8ac
-def search(
-    instance,  # `FlatInstance`
-    step=no_step,  # called after every iteration with (which SDP, iterations done, at most); may raise
-):  # (`SpurResult`, list of sentences)
+def search(instance, step=no_step):
     "SPUR on the similarity of one setting, and what it warned of."
     s = instance.settings
 

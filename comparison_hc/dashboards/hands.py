@@ -15,25 +15,20 @@ import threading
 import time
 from importlib import import_module
 
+from ..core.validation import InputError
 from .desk import packed
 from .worker import LatestOnly
-from ..core.validation import InputError
 
 # %% ../../nbs/dashboards/67bw_hands.ipynb #e3cc57f3
 MOST_SESSIONS = 40  # that a hand holds open
 
 
-def live_page(
-    module,  # name of the module of a dashboard
-):  # its `LivePage`, or None
+def live_page(module):
     "The page of a module, if it has controls."
     return getattr(import_module(module), "PAGE", None)
 
 
-def session_replies(
-    request,  # dict: items, journal, person, wish
-    sessions,  # {journal: `Session`}, those used last at the end
-):  # list of events
+def session_replies(request, sessions):
     "Do what a person wishes. What cannot be done is a note, never an exception."
     from html import escape
     from pathlib import Path
@@ -59,21 +54,13 @@ def session_replies(
 class Work:
     "The events of a request about a page. It can be left where it is, and gone on with."
 
-    def __init__(
-        self,
-        request,  # dict: page (name of a module) and settings
-        memory,  # dict that is kept, of all requests about this page
-    ):
+    def __init__(self, request, memory):
         page = live_page(request["page"])
         self.kept, self.own, self.step = memory, dict(memory), None  # another may work while this one pauses
         settings = page.settings.from_message(request["settings"])
         self.events = iter(page.work(settings, lambda *words: self.step(*words), self.own))
 
-    def go_on(
-        self,
-        step,  # as for a page's `work`
-        pauses=False,  # whether to stop at the first picture
-    ):  # iterator of events; it returns whether it paused
+    def go_on(self, step, pauses=False):
         "The events from here on."
         self.step = step
         for event in self.events:
@@ -94,11 +81,7 @@ class Worktable:
         self.memory, self.sessions, self.paused = {}, {}, {}
         self.has_paused = False
 
-    def answer(
-        self,
-        order,  # dict: request (for `Work` or `session_replies`; None: nothing) and pauses
-        step,  # as for a page's `work`
-    ):  # iterator of events
+    def answer(self, order, step):
         "The events of one order."
         request, self.has_paused = order["request"], False
         if request is None:
@@ -118,7 +101,7 @@ class Worktable:
 MOST_DATA = 1_500_000_000  # bytes that a hand may hold, where the system can limit that
 
 
-def megabytes():  # int
+def megabytes():
     "What this process holds in memory, or 0 where that cannot be known."
     try:
         with open("/proc/self/statm") as file:
@@ -127,9 +110,7 @@ def megabytes():  # int
         return 0
 
 
-def be_modest(
-    nice,  # how much others come first: 0 not at all, 19 most
-):
+def be_modest(nice):
     "Limit the memory of this process, and put it behind others, where the system can."
     try:
         import resource
@@ -192,13 +173,7 @@ COMMAND = "from comparison_hc.dashboards.hands import hand_main; hand_main()"
 class Hand:
     "A process that computes. `heard` and `lost` are called in a thread of its own."
 
-    def __init__(
-        self,
-        modules,  # names of modules to import at the start
-        heard,  # function of (hand, number, kind, payload, drawn, megabytes)
-        lost,  # function of (hand)
-        nice=0,  # as for `be_modest`
-    ):
+    def __init__(self, modules, heard, lost, nice=0):
         self.heard, self.lost = heard, lost
         self.ready = threading.Event()
         self.spent, self.megabytes = 0.0, 0  # seconds of a processor and memory, as the process said last
@@ -220,19 +195,11 @@ class Hand:
         except OSError:  # it has ended; the thread says so
             pass
 
-    def begin(
-        self,
-        number,  # of the order; its events bear it
-        request,  # dict, as for `Worktable.answer`
-        pauses=False,  # whether to stop at the first picture
-    ):
+    def begin(self, number, request, pauses=False):
         "Compute this, or up to the picture."
         self._write(dict(number=number, request=request, pauses=pauses))
 
-    def stop(
-        self,
-        number,  # of the order
-    ):
+    def stop(self, number):
         "Compute nothing."
         self._write(dict(number=number, request=None))
 
@@ -250,10 +217,7 @@ class Hand:
         self.process.wait()
         self.lost(self)
 
-    def end(
-        self,
-        patience=0.0,  # seconds until it is killed
-    ):
+    def end(self, patience=0.0):
         "End the process."
         try:
             self.process.stdin.close()

@@ -15,20 +15,14 @@ import numpy as np
 from .page import static_text
 
 # %% ../../nbs/dashboards/60w_home.ipynb #home-pictures
-def matrix_picture(
-    codes,  # (n, n) from `shades`
-):  # HTML
+def matrix_picture(codes):
     "A heat map without its strips."
     from comparison_hc.dashboards.pictures import SHADES, png_picture
 
     return f'<img src="{png_picture(codes, SHADES)}" alt="">'
 
 
-def marks_picture(
-    points,  # (n, 2) places, up is up
-    colours,  # of every point
-    radius=0.02,  # of a point, in widths of the picture
-):  # HTML
+def marks_picture(points, colours, radius=0.02):
     "Points in their colours."
     low, high = points.min(axis=0), points.max(axis=0)
     wide, tall = high - low
@@ -41,9 +35,7 @@ def marks_picture(
     return f'<svg viewBox="{box}" aria-hidden="true">{dots}</svg>'
 
 
-def lines_picture(
-    lines,  # list of (points (n, 2), colour)
-):  # HTML
+def lines_picture(lines):
     "Lines in a picture of three by two."
     ends = np.concatenate([points for points, _ in lines])
     low, size = ends.min(axis=0), np.ptp(ends, axis=0)
@@ -81,10 +73,10 @@ def flat_picture():
 
 def step_picture():
     "The tree that the last item of the first setting meets."
+    from comparison_hc.core.tree_layout import tree_layout
     from comparison_hc.dashboards.pictures import CLUSTERS
     from comparison_hc.dashboards.record import StepSettings
     from comparison_hc.dashboards.step import watch
-    from comparison_hc.core.tree_layout import tree_layout
 
     vertices = watch(StepSettings())[0][-1].vertices
     leaves = [v for v, left, _ in vertices if left < 0]
@@ -148,10 +140,7 @@ ABOUT = (
 )
 
 
-def home_page(
-    dashboards,  # {name: (title, address)}
-    title="Clusters and hierarchies from comparisons, live",  # of the page
-):  # HTML
+def home_page(dashboards, title="Clusters and hierarchies from comparisons, live"):
     "A card for every dashboard."
     cards = []
     for name, (about, address) in dashboards.items():

@@ -17,10 +17,7 @@ from ..link.learning import average_loss
 from ..metrics import best_pruning
 
 # %% ../../nbs/dashboards/65_link.ipynb #4a93f930
-def guessed_classes(
-    dendrogram,  # `Dendrogram`
-    labels,  # (n,) classes 0..k−1
-):  # ((n,) the class that the object's cluster stands for, the loss)
+def guessed_classes(dendrogram, labels):
     "The best pruning, in the names of the classes. A cluster that is matched to none gets one that is left."
     best = best_pruning(dendrogram, labels)
     left = iter(sorted(set(labels.tolist()) - set(best.matching)))
@@ -45,11 +42,7 @@ class AllTrees:
         return PiecewiseLoss(np.append(self.breaks[self.firsts], 1.0), self.losses, len(self.losses))
 
 
-def all_trees(
-    settings,  # `LinkSettings`
-    task,  # `LinkTask`
-    step=no_step,  # called between steps with (what, done, total); may raise
-):  # `AllTrees`
+def all_trees(settings, task, step=no_step):
     "Every piece of the family on this task, with the best pruning of every tree."
 
     def watched(x):
@@ -68,11 +61,7 @@ def all_trees(
     return AllTrees(leaves.breakpoints, np.array(firsts), merges, heights, np.array(guesses), np.array(losses))
 
 # %% ../../nbs/dashboards/65_link.ipynb #8cce3c83
-def one_curve(
-    settings,  # `LinkSettings`
-    number,  # of the task
-    step=no_step,  # as for `all_trees`
-):  # `PiecewiseLoss`, simplified
+def one_curve(settings, number, step=no_step):
     "The exact loss of one task of the average."
 
     def watched(x):
@@ -83,10 +72,19 @@ def one_curve(
     return piecewise_loss(D, task.labels, merges, progress=watched).simplified()
 
 
-def link_data(
-    settings,  # `LinkSettings`
-):  # dict: task, trees, curve and average (each a `PiecewiseLoss`)
-    "What the page shows at one setting, for Python."
+def link_data(settings):
+    """What the page shows at one setting, for Python.
+
+    Parameters
+    ----------
+    settings
+        `LinkSettings`.
+
+    Returns
+    -------
+    result
+        Dict: task, trees, curve and average (each a `PiecewiseLoss`).
+    """
     as_settings(settings, LinkSettings)
     task = draw_task(settings)
     trees = all_trees(settings, task)

@@ -13,6 +13,8 @@ from html import escape
 
 import numpy as np
 
+from ..core.narrow import repeat
+from ..core.tree_layout import tree_layout
 from .link import all_trees, one_curve
 from .live import LivePage, Try
 from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture
@@ -20,8 +22,6 @@ from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
-from ..core.narrow import repeat
-from ..core.tree_layout import tree_layout
 from ..link.band import confidence_band
 from ..link.curves import LearnedLinkage
 from ..link.learning import average_loss
@@ -30,19 +30,12 @@ from ..link.learning import average_loss
 GRID = np.arange(1001) / 1000  # the places of the slider
 
 
-def piece_at(
-    breaks,  # (M+1,) where pieces begin, and the end
-    x,  # places in [0, 1]
-):  # numbers of pieces
+def piece_at(breaks, x):
     "The piece that holds at a place; the last one also at its end."
     return np.minimum(np.searchsorted(breaks, x, side="right") - 1, len(breaks) - 2)
 
 
-def best_place(
-    curve,  # `PiecewiseLoss`
-    breaks,  # of the task that is shown
-    letter,  # of the parameter
-):  # ([middle of the widest best interval, the piece there], words)
+def best_place(curve, breaks, letter):
     "Where a curve is lowest."
     loss, intervals = curve.best()
     low, high = max(intervals, key=lambda each: (each[1] - each[0], -each[0]))
@@ -50,9 +43,7 @@ def best_place(
     return [middle, int(piece_at(breaks, middle))], f"{loss:.3f}, {letter} from {low:.3f} to {high:.3f}"
 
 
-def curve_rows(
-    curve,  # `PiecewiseLoss`
-):  # rows for the chart
+def curve_rows(curve):
     "A step function as its corners."
     simple = curve.simplified()
     ends = [*simple.values.tolist(), float(simple.values[-1])]
@@ -68,11 +59,7 @@ LOOKS = list(
 ABOVE = "#9aa1a8"  # branches above the best pruning
 
 
-def tree_show(
-    task,  # `LinkTask`
-    trees,  # `AllTrees`
-    t,  # number of the tree
-):  # dict of what to show
+def tree_show(task, trees, t):
     "One tree, its strip, and its distance scale."
     n = len(task.labels)
     rows = in_order(trees.merges[t].tolist(), range(n), lambda a, b, *_: min(a, b))
@@ -91,11 +78,7 @@ def tree_show(
     return {"tree": tree, "strip": dict(src=strip), "tree-top": f"{float(f'{top:.2g}'):g}"}
 
 
-def tree_records(
-    task,  # `LinkTask`
-    trees,  # `AllTrees`
-    step=no_step,  # called between trees
-):  # list of dict: begin, end, loss, guesses, wrong, show; middle, back and on (numbers of pieces)
+def tree_records(task, trees, step=no_step):
     "Every tree with its words."
     begins = trees.breaks[trees.firsts]
     ends = np.append(begins[1:], 1.0)
@@ -117,9 +100,7 @@ def tree_records(
     return found
 
 
-def key_html(
-    names,  # of classes
-):  # HTML
+def key_html(names):
     "Which mark is which class."
     marks = [f'<path d="{MARKS[shape]}" fill="{colour}"/>' for colour, shape in LOOKS]
     return "".join(
@@ -128,10 +109,7 @@ def key_html(
     )
 
 
-def loss_rows(
-    settings,  # `LinkSettings`
-    curve,  # `PiecewiseLoss` of the task
-):  # list of rows of a table
+def loss_rows(settings, curve):
     "Every stretch of one loss, to be saved."
     simple = curve.simplified()
     ends = simple.breakpoints.tolist()
@@ -142,12 +120,7 @@ def loss_rows(
     ]
 
 
-def task_event(
-    settings,  # `LinkSettings`
-    task,  # `LinkTask`
-    trees,  # `AllTrees`
-    step=no_step,  # as for `tree_records`
-):  # event
+def task_event(settings, task, trees, step=no_step):
     "The task with all its trees."
     n_pieces, n_trees = len(trees.breaks) - 1, len(trees.losses)
     (_, best), best_words = best_place(trees.curve, trees.breaks, settings.parameter)
@@ -195,10 +168,7 @@ def task_event(
     )
 
 # %% ../../nbs/dashboards/65w_page.ipynb #link-page-average
-def theorem_words(
-    curves,  # list of `PiecewiseLoss`, losses in [0, 1]
-    average,  # their average, `PiecewiseLoss`
-):  # (what Theorem 1's proof promises, what is measured)
+def theorem_words(curves, average):
     "How far the average over these tasks may be from that over all: the band of the proof, and two halves compared."
     band = float(confidence_band(LearnedLinkage(average, curves, average.n_trees, True)))
     pieces = f"{len(average.values):,} piece{'s' * (len(average.values) != 1)} of the average"
@@ -212,11 +182,7 @@ def theorem_words(
     return promised, f"averages over every other task are at most {apart:.3f} apart"
 
 
-def average_event(
-    settings,  # `LinkSettings`
-    curves,  # list of `PiecewiseLoss`
-    breaks,  # of the task that is shown
-):  # event
+def average_event(settings, curves, breaks):
     "The average over the first tasks."
     curve = average_loss(curves).simplified()
     best, words = best_place(curve, breaks, settings.parameter)
@@ -241,11 +207,7 @@ def average_event(
     )
 
 
-def link_events(
-    settings,  # `LinkSettings`
-    step=no_step,  # called between steps with (what, done, total); may raise
-    memory=None,  # dict that is kept between calls; None to keep nothing
-):  # iterator of events
+def link_events(settings, step=no_step, memory=None):
     "Everything that the page shows at one setting, in the order in which it is computed."
     memory = {} if memory is None else memory
     about_tasks = tuple(getattr(settings, each.name) for each in fields(settings) if each.name not in ("task", "tasks"))
@@ -265,7 +227,7 @@ def link_events(
         yield average_event(settings, curves, memory["breaks"])
 
 # %% ../../nbs/dashboards/65w_page.ipynb #link-page-charts
-def cloud_chart():  # dict: Vega
+def cloud_chart():
     "Points: shape by class, colour by what the cluster stands for."
     import altair as alt
 
@@ -288,7 +250,7 @@ def cloud_chart():  # dict: Vega
     return to_vega(points.add_params(*params).properties(width="container", height=195))
 
 
-def curve_chart():  # dict: Vega
+def curve_chart():
     "The loss of this task and the average, with what holds here."
     import altair as alt
 
@@ -321,7 +283,7 @@ TEXT = (
 )
 
 
-def link_charts():  # {place: Vega}
+def link_charts():
     "The curve and two clouds."
     return dict(curve=curve_chart(), target=cloud_chart(), pruned=cloud_chart())
 
@@ -362,18 +324,23 @@ PAGE = LivePage(
 )
 
 
-def link_dashboard(
-    **start,  # where it begins: fields of `LinkSettings`
-):  # a widget
-    "The live dashboard, for a notebook. Needs the extra `dashboard`."
+def link_dashboard(**start):
+    """The live dashboard, for a notebook. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    **start
+        Where it begins: fields of `LinkSettings`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     return PAGE.widget(**start)
 
 
-def link_static(
-    progress=None,  # called with (settings done, settings in all)
-    values=None,  # {name: list of values} of the controls; None for those of the settings
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def link_static(progress=None, values=None, pages=None):
     "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 

@@ -14,6 +14,8 @@ from json import dumps
 from math import inf
 from string import Template
 
+from ..core.narrow import IN_BROWSER
+from ..core.validation import as_rng
 from comparison_hc.dashboards.page import (
     compiled,
     dashboard_widget,
@@ -24,14 +26,9 @@ from comparison_hc.dashboards.page import (
 )
 from .shell import find_dashboard, message_value, no_step
 from .sources import pages_beside, pages_given, sources_html
-from ..core.narrow import IN_BROWSER
-from ..core.validation import as_rng
 
 # %% ../../nbs/dashboards/60w_live.ipynb #live-controls
-def nearest(
-    values,  # of a control
-    value,  # that is wanted
-):  # number of the value in the list
+def nearest(values, value):
     "The place of a value, or of the nearest, or the first where nothing is near."
     if value in values:
         return values.index(value)
@@ -40,11 +37,7 @@ def nearest(
     return min(range(len(values)), key=lambda place: abs(values[place] - value))
 
 
-def controls_html(
-    settings,  # a `Settings` class
-    values,  # {name: list of values}
-    start,  # `Settings`: where the page begins
-):  # HTML
+def controls_html(settings, values, start):
     "A slider or a list for every setting with several values."
     found = []
     for each in fields(settings):
@@ -78,35 +71,21 @@ class Try:
     words: str  # what to see there
     changed: dict  # {name of a setting: value}; all others are as the page begins
 
-    def message(
-        self,
-        settings,  # `Settings` class of the page
-    ):
+    def message(self, settings):
         "The changed settings as the page sends them."
         return {name: value for name, value in settings(**self.changed).message().items() if name in self.changed}
 
-    def fits(
-        self,
-        values,  # {name of a control: list of values}
-    ):
+    def fits(self, values):
         "Whether a page with these values of its controls can show it."
         return all(value in values.get(name, [value]) for name, value in self.changed.items())
 
-    def button(
-        self,
-        message,  # settings as the page sends them
-    ):
+    def button(self, message):
         "HTML that puts the whole page there."
         sent = escape(dumps(message, ensure_ascii=False))
         return f'<button type="button" data-preset="{sent}" title="{escape(self.words)}">{self.name}</button>'
 
 
-def more_html(
-    tries,  # {what to try: what to see there}, in HTML
-    words,  # {word: what it means}, in HTML
-    sources,  # as for `sources_html`
-    pages,  # as for `sources_html`
-):  # HTML
+def more_html(tries, words, sources, pages):
     "What stands folded at the end of a page."
     texts = dict(tries=tries, words=words)
     lists = {
@@ -136,13 +115,7 @@ class LivePage:
     words: dict = field(default_factory=dict)  # {word: what it means}, in HTML
     sources: tuple = ()  # of `Source`: paper, statements, proofs, checks and notebooks behind it
 
-    def spec(
-        self,
-        values,  # {name of a control: list of values}
-        start,  # `Settings` where the page begins
-        about,  # the paragraph under the title
-        pages=None,  # `Pages`, or None
-    ):
+    def spec(self, values, start, about, pages=None):
         "What the page has to know before the first event; `pages` as for `sources_html`."
         controls = controls_html(self.settings, values, start)
         parts = dict(title=self.title, about=about, controls=controls, **self.parts(start))
@@ -170,10 +143,7 @@ class LivePage:
         read = f"settings = {name}.from_message(json.loads('SETTINGS'))"
         return "\n".join(["import json", "", *imports, "", read, f"found = {made}(settings)", "print(found)", ""])
 
-    def widget(
-        self,
-        **start,  # {name of a setting: value}
-    ):
+    def widget(self, **start):
         "The live page, for a notebook; `start` has fields of the settings. Needs the extra `dashboard`."
         memory = {}
 
@@ -186,11 +156,7 @@ class LivePage:
         spec = self.spec(self.settings.values("live"), self.settings(**start), about, pages_beside())
         return dashboard_widget(self.name, spec, work)
 
-    def answers(
-        self,
-        values,  # {name of a control: list of values}
-        progress=None,  # called with (settings done, settings in all)
-    ):
+    def answers(self, values, progress=None):
         "Events of all settings, by the texts of their values as JavaScript writes them."
         names = [name for name, each in values.items() if len(each) > 1]
         grid = [dict(zip(values, chosen)) for chosen in product(*values.values())]
@@ -211,12 +177,7 @@ class LivePage:
         "Under which a stored answer is found."
         return tuple(key_text(chosen[name]) for name in names)
 
-    def static(
-        self,
-        progress=None,  # function, or None
-        values=None,  # as for `answers`; None: those that the settings name for it
-        pages=None,  # `Pages`; None: where `COMPARISON_HC_BOOK` says
-    ):
+    def static(self, progress=None, values=None, pages=None):
         "The same page with stored answers; `progress` is called with (settings done, settings in all)."
         values = values or self.settings.values("stored")
         data = self.answers(values, progress)
@@ -235,7 +196,7 @@ class LivePage:
         )
 
 
-def compile_charts():  # {name of a dashboard: {place: Vega}, "library": JavaScript}
+def compile_charts():
     "What `compiled` gives where there is no vl-convert: the charts of all dashboards, and Vega."
     found = {}
     for dashboard in find_dashboard().values():
@@ -244,20 +205,14 @@ def compile_charts():  # {name of a dashboard: {place: Vega}, "library": JavaScr
     return dict(found, library=vega_library())
 
 
-def key_text(
-    value,  # of a setting
-):  # text
+def key_text(value):
     "A value as JavaScript writes it."
     if isinstance(value, bool):
         return str(value).lower()
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 # %% ../../nbs/dashboards/60w_live.ipynb #shell-draw
-def random_stream(
-    seed,  # of the setting
-    use,  # one of `streams`
-    streams,  # names of all uses, in an order that stays
-):  # `numpy.random.Generator`
+def random_stream(seed, use, streams):
     "The random numbers for one use, whatever the others have drawn."
     return as_rng(seed).spawn(len(streams))[streams.index(use)]
 
@@ -267,11 +222,7 @@ class Draw:
 
     depends = {}  # {name of a cached property: names of the settings that it depends on}
 
-    def __init__(
-        self,
-        settings,  # of this draw
-        before=None,  # `Draw` of another setting
-    ):
+    def __init__(self, settings, before=None):
         self.settings = settings
         for name, needed in self.depends.items() if before else ():
             same = all(getattr(before.settings, each) == getattr(settings, each) for each in needed)

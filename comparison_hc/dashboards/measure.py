@@ -28,10 +28,7 @@ class Axis:
     words: str  # under the axis
     text: object = "{:g}".format  # function of a value that gives its text
 
-    def signals(
-        self,
-        settings,  # `Settings` of the page
-    ):
+    def signals(self, settings):
         "What the chart has to know to stand on this axis at these settings."
         places = [self.place(value) for value in self.ticks]
         texts = [self.text(value) for value in self.ticks]
@@ -39,14 +36,7 @@ class Axis:
         return dict(against=self.setting, at=settings.columns(), places=places, texts=texts, now=here)
 
 # %% ../../nbs/dashboards/60w_measure.ipynb #measure-chart
-def measure_chart(
-    axes,  # tuple of `Axis`
-    others,  # names of the other settings that have to be the same for a mark; not the seed
-    value,  # name of the column that is measured
-    title,  # beside the chart
-    series,  # list of dict(name, colour, shape, dashed)
-    height=175,  # pixels
-):  # dict: Vega
+def measure_chart(axes, others, value, title, series, height=175):
     "A measure along one of the axes; rows of `lines`, `bounds` and `visits` come later, and so does the axis."
     import altair as alt
 
@@ -92,9 +82,7 @@ def measure_chart(
 
 # %% ../../nbs/dashboards/60w_measure.ipynb #measure-stored
 @cache
-def stored_table(
-    name,  # of the dashboard
-):  # list of dict: settings, series, mean, deviation
+def stored_table(name):
     "What was computed before, from `static/NAME.csv`."
     text = files("comparison_hc.dashboards").joinpath("static", f"{name}.csv").read_text(encoding="utf-8")
     rows = []
@@ -105,11 +93,7 @@ def stored_table(
     return rows
 
 
-def mean_rows(
-    settings,  # `Settings`
-    names,  # of the settings that the table has
-    found,  # {series: values of several draws}
-):  # list of dict, as the file has them
+def mean_rows(settings, names, found):
     "Rows of such a file."
     about = {name: getattr(settings, name) for name in names}
     rows = []
@@ -130,12 +114,7 @@ def _groups(name, along):
     return fixed, groups
 
 
-def stored_lines(
-    name,  # of the dashboard
-    settings,  # `Settings`
-    axis,  # `Axis`
-    series,  # names of those that are shown
-):  # list of rows of the chart; empty where nothing is stored
+def stored_lines(name, settings, axis, series):
     "The lines along an axis at the present values of all other settings of the table."
     fixed, groups = _groups(name, axis.setting)
     rows = []
@@ -146,10 +125,7 @@ def stored_lines(
     return sorted(rows, key=lambda row: row["x"])
 
 
-def bound_rows(
-    found,  # {words: place}; None for what is nowhere
-    axis,  # `Axis`
-):  # list of rows of the chart
+def bound_rows(found, axis):
     "Thresholds that lie on the axis, with their words on the side where there is room."
     low, high = (axis.place(axis.ticks[end]) for end in (0, -1))
     there = {text: axis.place(value) for text, value in found.items() if value is not None}
@@ -161,14 +137,7 @@ def bound_rows(
     return rows
 
 
-def measure_show(
-    name,  # of the dashboard
-    settings,  # `Settings`
-    axis,  # `Axis`
-    series,  # names of those that are shown
-    bounds,  # as for `bound_rows`
-    label,  # for those who cannot see it
-):  # dict: what `measure` shows
+def measure_show(name, settings, axis, series, bounds, label):
     "Everything of the chart but the rows of the visit."
     signals = axis.signals(settings)
     lines = stored_lines(name, settings, axis, series)

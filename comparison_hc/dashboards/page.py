@@ -21,23 +21,17 @@ from string import Template
 
 import numpy as np
 
-from .worker import LatestOnly
 from ..core.narrow import needed
 from ..core.validation import InputError
+from .worker import LatestOnly
 
 # %% ../../nbs/dashboards/60w_page.ipynb #pack
-def pack(
-    array,  # integers
-    kind="<u2",  # NumPy's name of the type that the page expects; "u1" for bytes
-):  # text
+def pack(array, kind="<u2"):
     "An array as text for an event."
     return base64.b64encode(np.ascontiguousarray(array, dtype=kind).tobytes()).decode("ascii")
 
 
-def unpack(
-    text,  # from `pack`
-    kind="<u2",  # as given to `pack`
-):  # one-dimensional array
+def unpack(text, kind="<u2"):
     "The inverse of `pack`, flat."
     return np.frombuffer(base64.b64decode(text), dtype=kind)
 
@@ -45,26 +39,19 @@ def unpack(
 MODULES = ("tools.mjs", "controls.mjs", "trees.mjs", "save.mjs", "page.mjs")
 
 
-def static_text(
-    name,  # of a file in `static`
-):  # its text
+def static_text(name):
     "A file of the page."
     return files("comparison_hc.dashboards").joinpath("static", name).read_text(encoding="utf-8")
 
 
-def bundle(
-    names,  # of modules in `static`, each after those that it imports
-):  # JavaScript
+def bundle(names):
     "Modules as one: imports of one another (one a line) are left out, and so is the word `export`."
     text = "\n".join(static_text(name) for name in names)
     text = re.sub(r'^import \{.*\} from "\./.*";\n', "", text, flags=re.MULTILINE)
     return re.sub(r"^export (?!default)", "", text, flags=re.MULTILINE)
 
 
-def kept_text(
-    name,  # of a file in the user's cache; another content has another name
-    make,  # function of nothing that gives the text, and takes long
-):  # text
+def kept_text(name, make):
     "A text of the cache, if it is there and whole; else it is made, and kept where that is possible."
     from comparison_hc.evaluation.originals import cache_folder, write_file
 
@@ -83,7 +70,7 @@ COMPILED = "compiled.json"  # in `static`, only where the package goes to a plac
 
 
 @lru_cache(maxsize=1)
-def compiled():  # {name of a dashboard: {place: Vega}, "library": JavaScript}; empty in an ordinary installation
+def compiled():
     "What was compiled before the package was packed for browsers."
     try:
         return json.loads(static_text(COMPILED))
@@ -92,7 +79,7 @@ def compiled():  # {name of a dashboard: {place: Vega}, "library": JavaScript}; 
 
 
 @lru_cache(maxsize=1)
-def vega_library():  # JavaScript
+def vega_library():
     "Vega, once a page. It comes with vl-convert, which Altair uses for pictures. Raises `InputError` without it."
     if "library" in compiled():
         return compiled()["library"]
@@ -103,9 +90,7 @@ def vega_library():  # JavaScript
     return f"if (!globalThis.comparisonCharts) {{ {text} }}"
 
 # %% ../../nbs/dashboards/60w_page.ipynb #page-widget
-def import_extra(
-    name,  # of a module that comes with the extra `dashboard`
-):  # the module
+def import_extra(name):
     "A module of the extra `dashboard`, or an `InputError` that says how to get it."
     try:
         return import_module(name)
@@ -115,11 +100,7 @@ def import_extra(
         ) from None
 
 
-def page_widget(
-    name,  # of the dashboard: its style sheet, and its module, if it has one
-    spec,  # what the page has to know before the first message: html, charts, start
-    heard,  # function of (widget, message), called for every message of the page
-):  # an anywidget
+def page_widget(name, spec, heard):
     "The page in a notebook. Needs the extra `dashboard`."
     anywidget = import_extra("anywidget")
     traitlets = import_module("traitlets")
@@ -138,26 +119,18 @@ def page_widget(
     return widget
 
 
-def modules_of(
-    name,  # of a dashboard
-):  # names of files
+def modules_of(name):
     "The modules that a dashboard runs, in order."
     own = f"{name}.mjs"
     return [*MODULES, *[own] * files("comparison_hc.dashboards").joinpath("static", own).is_file()]
 
 
-def style_of(
-    name,  # of a dashboard
-):  # CSS
+def style_of(name):
     "The shared style sheet and its own."
     return static_text("page.css") + static_text(f"{name}.css")
 
 
-def dashboard_widget(
-    name,  # as for `page_widget`
-    spec,  # as for `page_widget`
-    work,  # function of (settings, step) that yields events
-):  # an anywidget; its attribute `worker` is the `LatestOnly` behind it
+def dashboard_widget(name, spec, work):
     "The widget that asks `work` and shows its events; it answers the latest message only."
     import asyncio
 
@@ -182,10 +155,7 @@ def dashboard_widget(
     return widget
 
 # %% ../../nbs/dashboards/60w_page.ipynb #page-file
-def stored_answers(
-    names,  # names of the settings, in the order of the keys
-    answers,  # {tuple of texts: list of events}
-):  # dict for the page
+def stored_answers(names, answers):
     "All answers, with every different event once."
     places = {}
     keyed = {}
@@ -199,12 +169,7 @@ def _embedded(value):
     return base64.b64encode(zlib.compress(json.dumps(value, ensure_ascii=False).encode(), 9)).decode("ascii")
 
 
-def static_page(
-    title,  # of the page
-    name,  # of the dashboard, as for `page_widget`
-    spec,  # as for `page_widget`; its controls have the stored values only
-    data,  # from `stored_answers`
-):  # HTML
+def static_page(title, name, spec, data):
     "One file that answers without a kernel and asks nobody."
     script = bundle([*modules_of(name), "begin.mjs"])
     return Template(static_text("file.html")).substitute(
@@ -217,9 +182,7 @@ def static_page(
     )
 
 
-def read_static_page(
-    text,  # from `static_page`
-):  # (spec, data)
+def read_static_page(text):
     "The inverse of `static_page`: what it was made of."
     found = [re.search(rf'id="{name}">(.*?)</script>', text).group(1) for name in ("spec", "data")]
     return tuple(json.loads(zlib.decompress(base64.b64decode(each))) for each in found)

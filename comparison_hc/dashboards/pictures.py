@@ -14,14 +14,11 @@ import zlib
 
 import numpy as np
 
-from .page import pack
 from ..core.narrow import needed
+from .page import pack
 
 # %% ../../nbs/dashboards/60w_pictures.ipynb #pictures-png
-def png_picture(
-    codes,  # (height, width) integers 0..255
-    palette,  # list of (red, green, blue)
-):  # data URI
+def png_picture(codes, palette):
     "A PNG with one pixel a code."
     rows = np.ascontiguousarray(codes, dtype=np.uint8)
 
@@ -35,9 +32,7 @@ def png_picture(
     return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
 
 
-def read_png(
-    uri,  # from `png_picture`
-):  # (height, width) codes
+def read_png(uri):
     "The inverse of `png_picture`."
     data = base64.b64decode(uri.partition(",")[2])
     width, height = struct.unpack(">II", data[16:24])
@@ -54,12 +49,7 @@ SHADES = [*np.rint(np.column_stack(_channels)).astype(np.int64).tolist(), NO_VAL
 CLUSTERS = ["#332288", "#66BBDD", "#117733", "#44AA99", "#8A8A2B", "#CFBB60", "#882255", "#D0707F"]
 
 
-def shades(
-    matrix,  # (n, n)
-    low,  # value of shade 0
-    high,  # value of shade 254
-    diagonal=True,  # whether the diagonal has a meaning; otherwise it gets 255
-):  # (n, n) integers
+def shades(matrix, low, high, diagonal=True):
     "A matrix as codes of `SHADES`."
     values = np.asarray(matrix, dtype=float)
     if high > low:
@@ -75,12 +65,7 @@ def _rgb(colour):
     return tuple(int(colour[at : at + 2], 16) for at in (1, 3, 5))
 
 
-def strip_picture(
-    labels,  # (n,) number of the cluster of every row
-    half=None,  # (n,) whether the colour is used a second time, and gets half the width
-    colours=CLUSTERS,  # used again where there are more clusters
-    across=False,  # whether it stands above columns rather than beside rows
-):  # data URI
+def strip_picture(labels, half=None, colours=CLUSTERS, across=False):
     "A strip that says which rows belong together."
     labels = np.asarray(labels) % len(colours)
     strip = np.column_stack([labels, labels])
@@ -89,14 +74,7 @@ def strip_picture(
     return png_picture(strip.T[::-1] if across else strip, [*map(_rgb, colours), (255, 255, 255)])
 
 
-def heat_map(
-    name,  # of the places, as for `heat_figure`
-    codes,  # (n, n) from `shades`
-    ends,  # (text of the lowest shade, of the highest)
-    label,  # what it is, for those who cannot see it
-    above,  # data URI from `strip_picture`
-    beside,  # data URI from `strip_picture`
-):  # dict of what to show
+def heat_map(name, codes, ends, label, above, beside):
     "A heat map with its strips and its scale."
     return {
         name: dict(src=png_picture(codes, SHADES), alt=label),
@@ -107,11 +85,7 @@ def heat_map(
     }
 
 
-def heat_figure(
-    name,  # of the places
-    heading,  # above it
-    words,  # below it
-):  # HTML
+def heat_figure(name, heading, words):
     "The places of a heat map."
     scale = ",".join(f"rgb({r},{g},{b})" for r, g, b in [*SHADES[0:255:32], SHADES[254]])
     return f"""<figure class="chc-{name}"><h3>{heading}</h3><div class="chc-plot chc-fades"><span></span>
@@ -121,11 +95,7 @@ def heat_figure(
 </span><span data-show="{name}-high"></span></div><figcaption>{words}</figcaption></div></figure>"""
 
 # %% ../../nbs/dashboards/60w_pictures.ipynb #pictures-tree
-def in_order(
-    children,  # list of rows of node numbers: row t is node n_leaves + t, above all of its children
-    value,  # number of every leaf
-    how,  # function of (value of one child, of the other, their sizes) that gives the value of the two together
-):  # the same, with children of smaller value first
+def in_order(children, value, how):
     "Children put in order from the bottom up, so that similar trees look alike."
     values = list(value)
     sizes = [1] * len(values)
@@ -143,14 +113,7 @@ def in_order(
     return ordered
 
 # %% ../../nbs/dashboards/60w_pictures.ipynb #pictures-tree-show
-def tree_picture(
-    x,  # of every node, in [0, 1]
-    y,  # of every node, in [0, 1]
-    parent,  # of every node; the root's is itself
-    look,  # of every node: which of `looks`
-    looks,  # list of [colour, width of the line]
-    upright=False,  # whether the root is on top rather than at the left
-):  # dict for the page
+def tree_picture(x, y, parent, look, looks, upright=False):
     "A tree as the page draws it: a bar in the look of the parent, and a stem in that of the child."
     return dict(
         x=pack(np.rint(65535 * np.asarray(x))),
@@ -165,9 +128,7 @@ def tree_picture(
 FONT = "system-ui, sans-serif"
 
 
-def to_vega(
-    chart,  # Altair chart with named data
-):  # dict: Vega
+def to_vega(chart):
     "What the page's library draws: as wide as its place, in the page's type."
     vl_convert = needed("vl_convert", "a page with charts")
 

@@ -12,8 +12,8 @@ from math import ceil, floor, isfinite
 
 import numpy as np
 
-from .shell import Settings, as_settings, no_step, one_of, setting
 from ..core.validation import check_integer, check_number, require
+from .shell import Settings, as_settings, no_step, one_of, setting
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
 from ..whatif.needs import mean_and_half, monotone, needed
@@ -122,11 +122,7 @@ class PlanSettings(Settings):
         return tuple(getattr(self, each.name) for each in fields(self) if each.name in STUDIED)
 
 # %% ../../nbs/dashboards/66_plan.ipynb #14951b5d
-def one_repetition(
-    settings,  # `PlanSettings`
-    r,  # which, from 0
-    step=no_step,  # called between studies with (what, done, total); may raise
-):  # (designs, sizes) AARI
+def one_repetition(settings, r, step=no_step):
     "A simulated study of every design and size."
     values = np.empty((len(QUESTIONS), len(SIZES)))
     s = settings
@@ -141,17 +137,12 @@ def one_repetition(
     return values
 
 
-def design_curves(
-    repetitions,  # list of (designs, sizes)
-):  # {design: (sizes, repetitions) AARI}
+def design_curves(repetitions):
     "The same by design."
     return dict(zip(QUESTIONS, np.stack(repetitions, axis=-1)))
 
 # %% ../../nbs/dashboards/66_plan.ipynb #b739eb6c
-def read_off(
-    settings,  # `PlanSettings`
-    values,  # from `design_curves`
-):  # dict: reached, half, questions and people needed (∞, −∞: not up to the last size, or from the first), gain
+def read_off(settings, values):
     "What a curve says about this study."
     s = settings
     mean, half = mean_and_half(values)
@@ -172,11 +163,21 @@ def read_off(
     )
 
 
-def plan_data(
-    settings,  # `PlanSettings`
-    step=no_step,  # as for `one_repetition`
-):  # {design: (AARI by size and repetition, what was read off)}
-    "What the page shows at one setting, for Python."
+def plan_data(settings, step=no_step):
+    """What the page shows at one setting, for Python.
+
+    Parameters
+    ----------
+    settings
+        `PlanSettings`.
+    step
+        As for `one_repetition`.
+
+    Returns
+    -------
+    result
+        {design: (AARI by size and repetition, what was read off)}.
+    """
     as_settings(settings, PlanSettings)
     curves = design_curves([one_repetition(settings, r, step) for r in range(REPETITIONS)])
     return {design: (values, read_off(settings, values)) for design, values in curves.items()}

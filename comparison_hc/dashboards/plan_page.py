@@ -32,9 +32,7 @@ from ..whatif.needs import mean_and_ends, with_interval
 LOOKS = {"triplets": ("#0072B2", "circle"), "odd-one-out": ("#D55E00", "square"), "central": ("#009E73", "diamond")}
 
 
-def curve_rows(
-    curves,  # {design: (sizes, repetitions) AARI}
-):  # rows for the chart
+def curve_rows(curves):
     "A row a design and size."
     rows = []
     for design, values in curves.items():
@@ -45,7 +43,7 @@ def curve_rows(
     return rows
 
 
-def plan_chart():  # dict: Vega
+def plan_chart():
     "AARI over questions."
     import altair as alt
 
@@ -75,9 +73,7 @@ def plan_chart():  # dict: Vega
     return to_vega(alt.layer(*layers).properties(width="container", height=300))
 
 # %% ../../nbs/dashboards/66w_page.ipynb #9504aad3
-def people_words(
-    read,  # from `read_off`
-):  # text
+def people_words(read):
     "How many people the target needs."
     people = read["people"]
     if isfinite(people):
@@ -85,10 +81,7 @@ def people_words(
     return f"more than {SIZES[-1]:,} questions" if people > 0 else f"{SIZES[0]} questions are enough"
 
 
-def plan_table(
-    settings,  # `PlanSettings`
-    reads,  # {design: from `read_off`}
-):  # HTML
+def plan_table(settings, reads):
     "A row a design."
     head = ("design", "AARI now", f"people for {settings.target:g}", "one more person")
     rows = ["".join(f'<th scope="col">{escape(name)}</th>' for name in head)]
@@ -98,11 +91,7 @@ def plan_table(
     return "<table><tbody>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</tbody></table>"
 
 
-def advice(
-    settings,  # `PlanSettings`
-    reads,  # {design: from `read_off`}
-    n_studies,  # of every design and size
-):  # a sentence
+def advice(settings, reads, n_studies):
     "The best of the designs, in words."
     s = settings
     best = max(reads, key=lambda design: reads[design]["reached"])
@@ -115,10 +104,7 @@ def advice(
     )
 
 # %% ../../nbs/dashboards/66w_page.ipynb #3bba875c
-def plan_event(
-    settings,  # `PlanSettings`
-    repetitions,  # list of (designs, sizes): those that are there
-):  # event
+def plan_event(settings, repetitions):
     "All that the page shows."
     s, curves = settings, design_curves(repetitions)
     reads = {design: read_off(s, values) for design, values in curves.items()}
@@ -133,11 +119,7 @@ def plan_event(
     return dict(kind="plan", show=shown, drawn=True, notes=notes, rows=rows if len(repetitions) == REPETITIONS else [])
 
 
-def plan_events(
-    settings,  # `PlanSettings`
-    step=no_step,  # called between steps with (what, done, total); may raise
-    memory=None,  # dict that is kept between calls; None to keep nothing
-):  # iterator of events
+def plan_events(settings, step=no_step, memory=None):
     "A picture after every repetition; those of the setting before stay if nothing is to be simulated anew."
     memory = {} if memory is None else memory
     if memory.get("studied") != settings.studied:
@@ -159,7 +141,7 @@ TEXT = (
 )
 
 
-def plan_charts():  # {place: Vega}
+def plan_charts():
     "The one chart."
     return dict(curve=plan_chart())
 
@@ -199,18 +181,23 @@ PAGE = LivePage(
 )
 
 
-def plan_dashboard(
-    **start,  # where it begins: fields of `PlanSettings`
-):  # a widget
-    "The live dashboard, for a notebook. Needs the extra `dashboard`."
+def plan_dashboard(**start):
+    """The live dashboard, for a notebook. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    **start
+        Where it begins: fields of `PlanSettings`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     return PAGE.widget(**start)
 
 
-def plan_static(
-    progress=None,  # called with (settings done, settings in all)
-    values=None,  # {name: list of values} of the controls; None for those of the settings
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def plan_static(progress=None, values=None, pages=None):
     "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 

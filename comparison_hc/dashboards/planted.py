@@ -39,10 +39,7 @@ class PlantedInstance(Draw):
 
     depends = dict(model=_MODEL, asked=_MODEL, answers=(*_MODEL, "p"), given=(*_MODEL, "p"))
 
-    def stream(
-        self,
-        use,  # one of `STREAMS`
-    ):
+    def stream(self, use):
         "The random numbers for one use."
         return random_stream(self.settings.seed, use, STREAMS)
 
@@ -75,11 +72,7 @@ class PlantedInstance(Draw):
         "{method: (tree, comparisons)} of all others."
         return {}
 
-    def tree(
-        self,
-        method,  # one of `planted_methods`
-        step=no_step,  # called between steps with (what, done, total); may raise
-    ):  # (`Dendrogram`, number of comparisons)
+    def tree(self, method, step=no_step):
         "What a method makes of this draw."
         trees = self.asked if method in ("SL", "CL") else self.given
         if method not in trees:
@@ -88,10 +81,7 @@ class PlantedInstance(Draw):
         return trees[method]
 
 # %% ../../nbs/dashboards/61_planted.ipynb #58a8d959
-def why_not(
-    instance,  # `PlantedInstance`
-    method,  # one of `planted_methods`
-):  # a sentence, or None
+def why_not(instance, method):
     "Why a method cannot say anything here. Draws the sample if that decides."
     s = instance.settings
     expected = s.p * s.n_questions
@@ -106,11 +96,7 @@ def why_not(
     return None
 
 # %% ../../nbs/dashboards/61_planted.ipynb #72c65d24
-def method_result(
-    instance,  # `PlantedInstance`
-    method,  # one of `planted_methods`
-    step=no_step,  # as for `PlantedInstance.tree`
-):  # dict: aari and comparisons, or why; and the tree
+def method_result(instance, method, step=no_step):
     "What one method makes of a setting."
     why = why_not(instance, method)
     if why:
@@ -120,20 +106,26 @@ def method_result(
     return dict(aari=round(aari, 6), comparisons=int(comparisons), why=None, tree=tree)
 
 
-def planted_draws(
-    settings,  # `PlantedSettings`; the seed does not count
-    n_draws=5,  # seeds 0, 1, …
-):  # {method: AARI of every draw}, without methods that have none
+def planted_draws(settings, n_draws=5):
     "What the methods reach over several draws."
     draws = [planted_data(replace(settings, seed=seed))["aari"] for seed in range(n_draws)]
     found = {method: [each[method] for each in draws if each[method] is not None] for method in settings.methods}
     return {method: values for method, values in found.items() if values}
 
 
-def planted_data(
-    settings,  # `PlantedSettings`
-):  # dict: aari, comparisons, why and tree by method; notes; instance
-    "What the page shows at one setting, for Python."
+def planted_data(settings):
+    """What the page shows at one setting, for Python.
+
+    Parameters
+    ----------
+    settings
+        `PlantedSettings`.
+
+    Returns
+    -------
+    result
+        Dict: aari, comparisons, why and tree by method; notes; instance.
+    """
     as_settings(settings, PlantedSettings)
     instance = PlantedInstance(settings)
     found = {method: method_result(instance, method) for method in settings.methods}
@@ -142,9 +134,7 @@ def planted_data(
     return dict(parts, why=why, notes=setting_notes(settings), instance=instance)
 
 # %% ../../nbs/dashboards/61_planted.ipynb #planted-tree
-def tree_of_objects(
-    tree,  # `Dendrogram`
-):  # (rows of children over the objects and what is joined, clusters left after each row)
+def tree_of_objects(tree):
     "A dendrogram as rows over single objects: an initial cluster is a row, joined before the first merge."
     clusters = [list(cluster) for cluster in tree.initial_clusters]
     n_objects = sum(map(len, clusters))

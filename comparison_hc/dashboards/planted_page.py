@@ -14,6 +14,7 @@ from math import inf, log2, log10
 
 import numpy as np
 
+from ..core.tree_layout import tree_layout
 from .live import LivePage, Try
 from .measure import Axis, measure_chart, measure_show, stored_table
 from comparison_hc.dashboards.pictures import (
@@ -40,7 +41,6 @@ from comparison_hc.dashboards.promises import (
 from .server import Dashboard, register_dashboard
 from .shell import no_step, shown_value
 from .sources import Source
-from ..core.tree_layout import tree_layout
 
 # %% ../../nbs/dashboards/61w_page.ipynb #planted-page-looks
 ABOUT = dict(
@@ -80,18 +80,13 @@ AXES = (
 )
 
 
-def cluster_colours(
-    clusters,  # numbers of pure clusters
-    count,  # how many there are
-):  # (numbers of colours, whether each is used a second time)
+def cluster_colours(clusters, count):
     "Siblings share a family of colours, and colours are used in twos where there are more than eight clusters."
     clusters = np.asarray(clusters)
     return clusters * 8 // count, (clusters % 2 == 1) & (count > 8)
 
 # %% ../../nbs/dashboards/61w_page.ipynb #planted-page-model
-def model_event(
-    instance,  # `PlantedInstance`
-):  # event
+def model_event(instance):
     "The heat map, and the size of everything."
     s, w = instance.settings, instance.model.similarity
     off = w[~np.eye(len(w), dtype=bool)]
@@ -104,9 +99,7 @@ def model_event(
     return dict(kind="model", show=dict(heat, total=total))
 
 
-def theory_event(
-    settings,  # `PlantedSettings`
-):  # event
+def theory_event(settings):
     "The table of hypotheses, as HTML."
     found = hypotheses(settings) if settings.n_objects >= 3 else []
     rows = []
@@ -117,10 +110,7 @@ def theory_event(
     return dict(kind="theory", show=dict(theory="".join(rows), promise=words))
 
 
-def no_means(
-    settings,  # `PlantedSettings`
-    axis,  # `Axis`
-):  # text
+def no_means(settings, axis):
     "That nothing is stored here, and where something is: the settings that stay along this axis."
     names = dict(n_pure="N₀", n_levels="L") | (dict(p="p") if axis.setting == "snr" else dict(snr="δ/σ"))
     here = ", ".join(
@@ -131,9 +121,7 @@ def no_means(
     return f"No means are stored for {here}; there are for {there}."
 
 
-def measure_event(
-    settings,  # `PlantedSettings`
-):  # event
+def measure_event(settings):
     "The stored curves of the methods that run, and where theorems begin."
     s = settings
     axis = next(each for each in AXES if each.setting == AGAINST[s.against])
@@ -152,11 +140,7 @@ def measure_event(
     return dict(kind="measure", show={"measure": shown, "measure-axis": axis.title, "measure-words": words})
 
 
-def tree_event(
-    instance,  # `PlantedInstance`
-    method,  # name
-    result,  # from `method_result`
-):  # event
+def tree_event(instance, method, result):
     "The tree of one method, laid out."
     when = ["drawn", method]
     title = f"The tree of {method}"
@@ -184,9 +168,7 @@ def tree_event(
     return dict(kind="tree", when=when, show=shown, drawn=True)
 
 
-def axis_html(
-    settings,  # `PlantedSettings`
-):  # (HTML of the numbers below the tree, of the cuts in it)
+def axis_html(settings):
     "The axis of clusters left, and the cuts that AARI compares with the truth: half-way between k − 1 and k clusters."
     n = settings.n_objects
     powers = [1 << power for power in range(int(log2(n)) + 1)]
@@ -195,10 +177,7 @@ def axis_html(
     return numbers, "".join(f'<i class="chc-cut" style="left:{at:.2f}%"></i>' for at in cuts)
 
 
-def row_show(
-    method,  # name
-    result=None,  # from `method_result`; None to blank the row
-):  # dict of what to show
+def row_show(method, result=None):
     "A method's row in the table."
     colour = _COLOURS[planted_methods.index(method)]
     aari = result["aari"] if result else None
@@ -208,11 +187,7 @@ def row_show(
     return {f"bar {method}": bar, f"aari {method}": number, f"count {method}": count}
 
 # %% ../../nbs/dashboards/61w_page.ipynb #planted-page-all
-def planted_events(
-    settings,  # `PlantedSettings`
-    step=no_step,  # called between steps with (what, done, total); may raise
-    instance=None,  # `PlantedInstance` of these settings
-):  # iterator of events
+def planted_events(settings, step=no_step, instance=None):
     "Everything that the page shows at one setting, in the order in which it is computed."
     instance = PlantedInstance(settings) if instance is None else instance
     yield model_event(instance)
@@ -233,9 +208,7 @@ def planted_events(
         yield tree_event(instance, method, result)
 
 # %% ../../nbs/dashboards/61w_page.ipynb #planted-page-parts
-def method_rows(
-    start,  # `PlantedSettings`
-):  # HTML
+def method_rows(start):
     "A row for every method."
     rows = []
     for look in SERIES:
@@ -254,9 +227,7 @@ def method_rows(
     return "\n".join(rows)
 
 
-def planted_parts(
-    start,  # `PlantedSettings`
-):  # {name: HTML}
+def planted_parts(start):
     "What stands on the page from the beginning."
     words = "Similarities, objects in planted order; the strips are the pure clusters."
     return dict(
@@ -268,7 +239,7 @@ def planted_parts(
     )
 
 
-def planted_charts():  # {place: Vega}
+def planted_charts():
     "AARI along δ/σ or p; δ/σ = ∞ stands at 14."
     return dict(measure=measure_chart(AXES, ("n_pure", "n_levels"), "aari", "AARI", SERIES))
 
@@ -337,18 +308,23 @@ PAGE = LivePage(
 )
 
 
-def planted_dashboard(
-    **start,  # where it begins: fields of `PlantedSettings`
-):  # a widget
-    "The live dashboard, for a notebook. Needs the extra `dashboard`."
+def planted_dashboard(**start):
+    """The live dashboard, for a notebook. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    **start
+        Where it begins: fields of `PlantedSettings`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     return PAGE.widget(**start)
 
 
-def planted_static(
-    progress=None,  # called with (settings done, settings in all)
-    values=None,  # {name: list of values} of the controls; None for those of the settings
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def planted_static(progress=None, values=None, pages=None):
     "The same page with stored answers, in one file."
     return PAGE.static(progress, values, pages)
 

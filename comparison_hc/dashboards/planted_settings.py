@@ -13,8 +13,8 @@ from functools import partial
 from math import inf, isinf
 
 from ..comparisons import n_quadruplet_questions
-from .shell import Settings, one_of, setting
 from ..core.validation import check_integer, check_number, is_real, require
+from .shell import Settings, one_of, setting
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.kernel import (
     kernel_active,
@@ -35,18 +35,12 @@ AGAINST = {"δ/σ": "snr", "p": "p"}  # what a curve can be drawn over, and the 
 SNR_HELP = "signal to noise: what two objects lose in similarity at every level, in standard deviations"
 
 
-def check_snr(
-    value,  # what was received
-    name,  # its name in the message
-):
+def check_snr(value, name):
     "At least 0; infinity for σ = 0."
     return value if is_real(value) and value == inf else check_number(value, name, 0)
 
 
-def check_methods(
-    value,  # what was received
-    name,  # its name in the message
-):
+def check_methods(value, name):
     "Names of methods, in the order of the figure."
     require(isinstance(value, (tuple, list)), name, "a list of names", value)
     for each in value:
@@ -54,9 +48,7 @@ def check_methods(
     return tuple(each for each in planted_methods if each in value)
 
 
-def snr_text(
-    value,  # δ/σ
-):
+def snr_text(value):
     "δ/σ as the page writes it."
     return "∞ (σ = 0)" if value == inf else f"{value:g}"
 
@@ -158,9 +150,7 @@ SINGLE = (
 SMALL = "N₀ = {}: pure clusters are smaller than 3, so initial clusters are the pure clusters themselves."
 
 
-def setting_notes(
-    settings,  # `PlantedSettings`
-):  # list of sentences
+def setting_notes(settings):
     "What a reader should know about an extreme setting."
     s = settings
     uses_groups = any(GROUP_SIZES.get(name) for name in s.methods)
@@ -176,11 +166,7 @@ def setting_notes(
 ASKING = ("SL", "CL", "4K–AL–act")
 
 
-def given_tree(
-    draw,  # `PlantedInstance`
-    method,  # one of `planted_methods`, not in `ASKING`
-    step,  # called between steps with (what, done, total); may raise
-):  # (tree, comparisons seen)
+def given_tree(draw, method, step):
     "The tree of a method that is given its answers."
     w, answers = draw.model.similarity, draw.answers
 
@@ -203,11 +189,7 @@ def given_tree(
     return kernel_average_linkage(kernel), draw.n_answers
 
 
-def asking_tree(
-    draw,  # `PlantedInstance`
-    method,  # one of `ASKING`
-    step,  # as for `given_tree`
-):  # (tree, questions asked)
+def asking_tree(draw, method, step):
     "The tree of a method that asks."
     w, n, rng = draw.model.similarity, draw.settings.n_objects, draw.stream(method)
     chooses = method == "4K–AL–act"

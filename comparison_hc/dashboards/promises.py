@@ -62,9 +62,7 @@ def _group_range(size, n_pure):
     return min(smallest, n_pure // 2), size
 
 
-def hypotheses(
-    settings,  # `PlantedSettings`, N ≥ 3
-):  # list of `Hypothesis`
+def hypotheses(settings):
     "The hypotheses of F19's theorems 1–4 at this setting."
     s, L = settings.snr, settings.n_levels
     N, N0 = settings.n_objects, settings.n_pure
@@ -103,9 +101,7 @@ def _theorem_4(settings, method, gap):
 
 # %% ../../nbs/dashboards/61w_promises.ipynb #promises-words
 @lru_cache(maxsize=256)
-def signal_thresholds(
-    settings,  # `PlantedSettings`
-):  # {words: smallest δ/σ, or None where there is none on the slider}
+def signal_thresholds(settings):
     "From which signal on the theorems speak, with the small constants where theirs are out of reach."
     N, N0 = settings.n_objects, settings.n_pure
     found = {"SL and CL surely": 4 * sqrt(log(N / ETA)), "SL fails": sqrt(log(N0)) / 4 if N0 > 1 else None}
@@ -120,9 +116,7 @@ def signal_thresholds(
     return found
 
 
-def share_thresholds(
-    settings,  # `PlantedSettings`
-):  # {words: smallest p}
+def share_thresholds(settings):
     "From which p on Theorems 3 and 4 speak, with the small constants."
     found, about = {}, ""
     for h in hypotheses(settings):
@@ -132,9 +126,7 @@ def share_thresholds(
     return found
 
 
-def promise_words(
-    settings,  # `PlantedSettings`, N ≥ 3
-):  # HTML
+def promise_words(settings):
     "What a reader may take from the bounds here."
     found = hypotheses(settings)
     held = [f"{h.theorem} ({h.about or h.condition})" for h in found if h.holds]
@@ -163,9 +155,7 @@ COLUMNS = ("", "promises", "if", "here", "needed", "verdict", "needed with a sma
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def in_digits(
-    value,  # number or infinity
-):  # text
+def in_digits(value):
     "Three digits, or one and a power of ten where that would be long."
     if isinf(value):
         return "∞"
@@ -175,9 +165,7 @@ def in_digits(
     return f"{float(f'{value:.3g}'):,.12g}"
 
 
-def verdict(
-    hypothesis,  # `Hypothesis`
-):  # text
+def verdict(hypothesis):
     "Whether it holds, and by how much."
     h = hypothesis
     mark = "✓" if h.holds else "✗"
@@ -191,9 +179,7 @@ def verdict(
     return f"✓ holds: {share} times as much" if h.holds else f"✗ {share} of what is needed"
 
 
-def promise_rows(
-    found,  # list of `Hypothesis`
-):  # list of rows of texts, as `COLUMNS`
+def promise_rows(found):
     "The table of the page. A theorem's second condition does not repeat its name."
     rows = []
     for h in found:

@@ -11,9 +11,9 @@ from functools import partial
 
 from ..adaptive.noisy import bayesian_sibling
 from ..adaptive.trees import SHAPES
+from ..core.validation import check_integer, check_number
 from .costs import DELTA_VALUES, P_VALUES, SHAPE_NAMES
 from .shell import Settings, one_of, setting
-from ..core.validation import check_integer, check_number
 
 # %% ../../nbs/dashboards/63w_record.ipynb #da820154
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -90,21 +90,12 @@ class Insertion:
     sibling: int  # the vertex above which it was put
 
 
-def drawn(
-    tree,  # `GrowingTree`
-):  # tuple
+def drawn(tree):
     "The vertices for a record."
     return tuple((v, tree.left[v], tree.right[v]) for v in tree.below())
 
 # %% ../../nbs/dashboards/63w_record.ipynb #79e8c707
-def noisy_insertion(
-    order,  # `PreOrder` of the items so far; x is added
-    x,  # the new item
-    oracle,  # answers questions, rightly with probability p
-    truth,  # answers questions rightly
-    p,  # probability that an answer is right
-    share,  # of δ that this item may use
-):  # `Insertion`
+def noisy_insertion(order, x, oracle, truth, p, share):
     "One item through `bayesian_sibling`, as `bayesian_insertion_clustering` calls it."
     tree = order.tree
     vertices = drawn(tree)

@@ -17,9 +17,9 @@ from itertools import product
 from pathlib import Path
 from urllib.parse import urlencode
 
+from ..core.validation import InputError, check_integer, require
 from .desk import Desk, Job
 from .hands import live_page
-from ..core.validation import InputError, check_integer, require
 from ..elicitation.answers import default_journal, read_items
 
 # %% ../../nbs/dashboards/67dw_room.ipynb #2eed44b3
@@ -27,10 +27,7 @@ PORT = 8867  # where a class is, unless it is taken
 LOOPBACK = "127.0.0.1"
 
 
-def listening(
-    host=LOOPBACK,  # address or name of this machine; "0.0.0.0" for all of its addresses
-    port=None,  # None for `PORT`, or any if that is taken
-):  # list of sockets that are bound to one port
+def listening(host=LOOPBACK, port=None):
     "Where the server listens. Raises `InputError` if it cannot."
     from tornado.netutil import bind_sockets
 
@@ -46,7 +43,7 @@ def listening(
     raise InputError(f"--host must be an address of this machine, with a free port; got {host!r} ({said})")
 
 # %% ../../nbs/dashboards/67dw_room.ipynb #25b9eb4b
-def own_address():  # text
+def own_address():
     "An address of this machine as others on the network see it; no packet is sent to find it."
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
@@ -56,9 +53,7 @@ def own_address():  # text
             return socket.gethostname()
 
 
-def is_loopback(
-    host,  # name or IP address
-):
+def is_loopback(host):
     "Whether only this machine can reach a server that listens there."
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -66,10 +61,7 @@ def is_loopback(
         return host == "localhost"
 
 
-def is_our_name(
-    name,  # from the header `Host`, without the port
-    host,  # where the server listens
-):  # bool
+def is_our_name(name, host):
     "Whether a request was meant for this server: localhost, on a network also numbers and this machine's names."
     name = name.strip("[]").lower()
     try:
@@ -85,9 +77,7 @@ def is_our_name(
 MOST_NAME = 40  # characters of a person's name
 
 
-def check_token(
-    token,  # None for a new one
-):  # the token
+def check_token(token):
     "The word that opens the door. Raises `InputError` for one that is short, or that an address cannot have."
     if token is None:
         return secrets.token_urlsafe(12)
@@ -96,9 +86,7 @@ def check_token(
     return token
 
 
-def check_person(
-    name,  # as somebody typed it
-):  # the name
+def check_person(name):
     "Who answers. Raises `InputError`."
     name = " ".join(name.split()) if isinstance(name, str) else name
     fits = isinstance(name, str) and 0 < len(name) <= MOST_NAME and name.isprintable()
@@ -115,9 +103,7 @@ DRAWS = ("seed", "task")  # controls that draw everything anew
 FULL = f"There are {MOST_READERS} readers here already."
 
 
-def check_items(
-    items,  # as for `read_items`
-):  # the same, with a path made whole
+def check_items(items):
     "What the page `ask` asks about. Raises `InputError`, also for pictures too large to be sent to all."
     size = sum(len(item.picture) for item in read_items(items))
     rule = f"at most {MOST_PICTURES:,} bytes of pictures for a class, because every page shows all (make them smaller)"
@@ -148,11 +134,7 @@ class Room:
         self.readers = set()
         self.n_refused = 0
 
-    def where(
-        self,
-        page="",  # its name; empty for the home page
-        **more,  # further words of the address
-    ):
+    def where(self, page="", **more):
         "An address inside."
         return f"./{page}?{urlencode(dict(token=self.token, **more))}"
 
@@ -162,18 +144,11 @@ class Room:
         host = self.host if is_loopback(self.host) else own_address()
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/?token={self.token}"
 
-    def journal(
-        self,
-        person,  # the name
-    ):
+    def journal(self, person):
         "The file of a person's answers."
         return default_journal(self.items, person, self.folder)
 
-    def job(
-        self,
-        name,  # of a page
-        message,  # its settings as the page sends them
-    ):  # `Job`
+    def job(self, name, message):
         "A request that has passed the gate. Raises `InputError`."
         module = self.dashboards[name].module
         kind = live_page(module).settings
@@ -185,25 +160,17 @@ class Room:
             raise InputError(f"settings must be those of this page; got others ({type(error).__name__})") from None
         return Job(name, dict(page=module, settings=settings.message()))
 
-    def wish(
-        self,
-        person,  # name
-        request,  # dict, as the page `ask` sends it
-    ):  # `Job`
+    def wish(self, person, request):
         "What a person wishes, for `session_replies`."
         wish = {name: request.get(name) for name in ("do", "at", "answer", "form", "number")}
         path = str(self.journal(person).resolve())
         return Job("ask", dict(items=self.items, journal=path, person=person, wish=wish), shared=False)
 
-    def start(
-        self,
-        name,  # of a page
-        **settings,  # those that differ
-    ):  # dict
+    def start(self, name, **settings):
         "The settings with which a page begins, or others, as the page sends them."
         return live_page(self.dashboards[name].module).settings(**settings).message()
 
-    def usual(self):  # iterator of `Job`
+    def usual(self):
         "The starts of all pages, then every control moved alone, nearest first."
         found = []
         for name, settings in self._settings().items():
@@ -217,7 +184,7 @@ class Room:
                 seen.add(job.key)
                 yield job
 
-    def further(self):  # iterator of `Job`
+    def further(self):
         "After `usual`: every control together with another draw, the first control of all pages first."
         pages, pairs = self._settings(), []
         for name, settings in pages.items():

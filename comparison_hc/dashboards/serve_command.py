@@ -13,9 +13,7 @@ import threading
 from ..core.validation import require
 
 # %% ../../nbs/dashboards/67fw_command.ipynb #bc277500
-def add_serve(
-    commands,  # argparse's subparsers
-):
+def add_serve(commands):
     "The words of `serve`."
     serve = commands.add_parser(
         "serve",
@@ -37,9 +35,7 @@ def add_serve(
     serve.set_defaults(run=serve_command)
 
 
-def announcement(
-    room,  # from `serve_class`
-):  # lines
+def announcement(room):
     "What is printed when readers may come."
     from comparison_hc.dashboards.room import is_loopback
 
@@ -52,7 +48,7 @@ def announcement(
         yield f"Answers go to {room.folder}, a journal for every person."
 
 
-def lecture_settings():  # list of pairs (name of a dashboard, settings)
+def lecture_settings():
     "What the four lectures will show."
     from comparison_hc.classroom import lecture_a18, lecture_f19, lecture_l20, lecture_n20
 
@@ -60,11 +56,7 @@ def lecture_settings():  # list of pairs (name of a dashboard, settings)
     return [(lecture.dashboard, step.settings) for lecture in lectures for step in lecture.steps]
 
 
-def run_home(
-    port=None,  # as for `serve_class`
-    browser=True,  # whether to open it
-    stop=None,  # `threading.Event` that ends it; None for Ctrl-C only
-):
+def run_home(port=None, browser=True, stop=None):
     "Serve all live pages to this machine, behind one home page, until Ctrl-C."
     import webbrowser
 
@@ -79,10 +71,7 @@ def run_home(
         (stop or threading.Event()).wait()
 
 
-def serve_command(
-    args,
-    stop=None,  # `threading.Event`; None for Ctrl-C only
-):
+def serve_command(args, stop=None):
     "Serve until Ctrl-C, or until the event `stop`."
     from comparison_hc.dashboards.class_server import serve_class
 

@@ -15,22 +15,15 @@ import sys
 from html import escape
 from string import Template
 
+from ..core.validation import InputError
 from .desk import packed
 from .hands import live_page
 from .home import home_page
 from .page import bundle, modules_of, static_text, style_of, vega_library
 from .sources import pages_given
-from ..core.validation import InputError
 
 # %% ../../nbs/dashboards/67cw_pages.ipynb #e7903de6
-def served_page(
-    title,  # of the page
-    name,  # of the dashboard
-    spec,  # as for `static_page`
-    home,  # address of the list of pages
-    library,  # address of the library
-    kept="your settings are in the address of this page.",  # what is not lost, in words
-):  # HTML
+def served_page(title, name, spec, home, library, kept="your settings are in the address of this page."):
     "A page that asks its server."
     source = f'<script async id="library" src="{escape(library)}"></script>' if spec["charts"] else ""
     return Template(static_text("served.html")).substitute(
@@ -45,17 +38,12 @@ def served_page(
     )
 
 
-def plain_page(
-    title,  # of the page
-    body,  # HTML
-):  # HTML
+def plain_page(title, body):
     "A page with words only."
     return Template(static_text("class.html")).substitute(title=escape(title), body=body)
 
 
-def library_name(
-    library,  # JavaScript
-):  # text
+def library_name(library):
     "Where the library is: another library has another address, so that a browser may keep this one."
     return f"library-{hashlib.sha256(library.encode()).hexdigest()[:16]}.js"
 
@@ -64,11 +52,7 @@ HOME = ""  # the name of the home page, whose links are the names of the others
 KEPT_ANSWERS = "every answer that was shown here is in the journal."
 
 
-def make_pages(
-    dashboards,  # {name: (title, module)}
-    home,  # as for `served_page`
-    items="animals",  # what the page `ask` asks about
-):  # {name: HTML}, the home page and the library among them; the library by its address
+def make_pages(dashboards, home, items="animals"):
     "Every page."
     library = vega_library()
     pages = {
@@ -94,9 +78,7 @@ def pages_main():
     sys.stdout.buffer.write(json.dumps(pages).encode())
 
 
-def pages_made_elsewhere(
-    **arguments,  # of `make_pages`
-):  # the same
+def pages_made_elsewhere(**arguments):
     "The pages, made by a process that is gone when they are here. Raises `InputError` with its last word."
     command = "from comparison_hc.dashboards.served_pages import pages_main; pages_main()"
     words = [sys.executable, "-c", command]

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from .page import import_extra, static_text
 from ..core.validation import InputError, check_integer, check_number, require
 from ..core.workers import leave_with
+from .page import import_extra, static_text
 
 # %% ../../nbs/dashboards/60w_server.ipynb #server-files
 WORD_PATH = "voila/templates/comparison-hc/static/word"  # in the folder, and in the address
@@ -31,12 +31,7 @@ EXTENSIONS = ("@voila-dashboards/widgets-manager8", "@jupyter-widgets/jupyterlab
 VOILA = {"auto_token": True, "tornado_settings": {"allow_remote_access": False}}  # the token is in its environment
 
 
-def write_served(
-    folder,  # where to
-    dashboard,  # with `name`, `title`, `module` and `widget`, as in the shell
-    arguments,  # {name: value} for the widget
-    word,  # by which the server is known
-):
+def write_served(folder, dashboard, arguments, word):
     "The notebook, a kernel that is this interpreter, the template, and the word."
     source = f"from {dashboard.module} import {dashboard.widget}\n{dashboard.widget}(**{arguments!r})"
     cell = dict(cell_type="code", id="dashboard", execution_count=None, metadata={}, outputs=[], source=source)
@@ -58,12 +53,7 @@ def write_served(
         (folder / name).write_text(text, encoding="utf-8")
 
 
-def voila_command(
-    notebook,  # path
-    port,  # to listen on
-    idle=120,  # seconds after which a kernel without a page ends
-    interval=20,  # seconds between two looks at that
-):  # list of words
+def voila_command(notebook, port, idle=120, interval=20):
     "The words that start Voila."
     return [
         sys.executable,
@@ -84,9 +74,7 @@ def voila_command(
     ]
 
 
-def kept_until_given(
-    manager,  # class of kernel managers with `cull_kernel_if_idle`, which Voila will add its pools to
-):  # class
+def kept_until_given(manager):
     "The same, but kernels count as idle only from when a page has got them."
     from datetime import datetime, timezone
 
@@ -104,9 +92,7 @@ def kept_until_given(
     return Kernels
 
 
-def voila_main(
-    home=None,  # number of the process that it must not outlive; None for none
-):
+def voila_main(home=None):
     "What the command runs, with the words of the command."
     if home is not None:
         leave_with(home, kindly=True)
@@ -131,9 +117,7 @@ def _is_free(port):
     return True
 
 
-def free_port(
-    port=None,  # the wanted one; None for 8866, or any if that is taken
-):  # a port on which nobody listens
+def free_port(port=None):
     "A port for a server on this machine. Raises `InputError` if the wanted one is taken."
     if port is None:
         if _is_free(8866):
@@ -218,13 +202,25 @@ def _end(process):
 
 # %% ../../nbs/dashboards/60w_server.ipynb #server-serve
 @contextmanager
-def serve_dashboard(
-    dashboard,  # as for `write_served`
-    port=None,  # as for `free_port`
-    patience=120,  # seconds until the first page must be there
-    **arguments,  # of its widget: numbers, texts and None
-):  # yields the address, with the token that opens the page
-    "Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`."
+def serve_dashboard(dashboard, port=None, patience=120, **arguments):
+    """Serve a dashboard on this machine until the context ends. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    dashboard
+        As for `write_served`.
+    port
+        As for `free_port`.
+    patience
+        Seconds until the first page must be there.
+    **arguments
+        Of its widget: numbers, texts and None.
+
+    Returns
+    -------
+    result
+        Yields the address, with the token that opens the page.
+    """
     import secrets
     import tempfile
 
@@ -268,10 +264,19 @@ class Dashboard:
 _registry = {}
 
 
-def register_dashboard(
-    dashboard,  # `Dashboard`
-):  # the same
-    "Let the command find a dashboard."
+def register_dashboard(dashboard):
+    """Let the command find a dashboard.
+
+    Parameters
+    ----------
+    dashboard
+        `Dashboard`.
+
+    Returns
+    -------
+    result
+        The same.
+    """
     require(isinstance(dashboard, Dashboard), "dashboard", "made by Dashboard", dashboard)
     known = _registry.get(dashboard.name, dashboard)
     require(known.module == dashboard.module, "name", "that of one dashboard only", dashboard.name)
@@ -279,10 +284,19 @@ def register_dashboard(
     return dashboard
 
 
-def find_dashboard(
-    name=None,  # name of a dashboard, or None
-):  # `Dashboard`; for None, {name: `Dashboard`}
-    "The dashboard with this name, or all."
+def find_dashboard(name=None):
+    """The dashboard with this name, or all.
+
+    Parameters
+    ----------
+    name
+        Name of a dashboard, or None.
+
+    Returns
+    -------
+    result
+        `Dashboard`; for None, {name: `Dashboard`}.
+    """
     for module in DASHBOARD_MODULES:
         import_module(module)
     if name is None:
@@ -291,14 +305,22 @@ def find_dashboard(
     return _registry[name]
 
 # %% ../../nbs/dashboards/60w_server.ipynb #b88b3191
-def run_dashboard(
-    name,  # name of a dashboard
-    port=None,  # as for `free_port`
-    browser=True,  # whether to open it
-    stop=None,  # `threading.Event` that ends it; None for Ctrl-C only
-    **options,  # of this dashboard
-):
-    "Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind."
+def run_dashboard(name, port=None, browser=True, stop=None, **options):
+    """Serve a dashboard until Ctrl-C; a request to terminate is taken as one, so that no server is left behind.
+
+    Parameters
+    ----------
+    name
+        Name of a dashboard.
+    port
+        As for `free_port`.
+    browser
+        Whether to open it.
+    stop
+        `threading.Event` that ends it; None for Ctrl-C only.
+    **options
+        Of this dashboard.
+    """
     import signal
     import webbrowser
 
@@ -320,13 +342,20 @@ def _interrupt(*_):
     raise KeyboardInterrupt
 
 
-def write_static(
-    name,  # name of a dashboard
-    path,  # file to write, *.html
-    progress=None,  # called with (settings done, settings in all)
-    pages=None,  # as for `sources_html`
-):
-    "Write the static twin of a dashboard."
+def write_static(name, path, progress=None, pages=None):
+    """Write the static twin of a dashboard.
+
+    Parameters
+    ----------
+    name
+        Name of a dashboard.
+    path
+        File to write, *.html.
+    progress
+        Called with (settings done, settings in all).
+    pages
+        As for `sources_html`.
+    """
     from comparison_hc.evaluation.page import check_destination, write_whole
 
     require(name is not None, "NAME", "the name of a dashboard", name)

@@ -9,43 +9,28 @@ __all__ = ['shown_value', 'setting', 'one_of', 'Settings', 'as_settings', 'messa
 from dataclasses import field, fields
 from math import inf
 
+from ..core.validation import require
 from .server import Dashboard as Dashboard
 from .server import find_dashboard as find_dashboard
 from .server import register_dashboard as register_dashboard
 from .server import run_dashboard as run_dashboard
 from .server import serve_dashboard as serve_dashboard
 from .server import write_static as write_static
-from ..core.validation import require
 
 # %% ../../nbs/dashboards/60_shell.ipynb #shell-setting
-def shown_value(
-    value,  # of a setting
-):  # text
+def shown_value(value):
     "A value as the page writes it."
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def setting(
-    default,  # where it begins
-    check,  # function of (value, name) that returns the value or raises `InputError`
-    label="",  # at its control; "" for none
-    help="",  # what it is, in a sentence
-    live=(),  # values on the live page
-    stored=(),  # values in the static twin; none: the default
-    name=None,  # what messages call it; None for the label
-    as_list=False,  # whether its control is a list of names rather than a slider
-    text=shown_value,  # function of a value that gives its text
-    unit="",  # what a value counts, or the label in words, for readers
-):  # a dataclass field
+def setting(default, check, label="", help="", live=(), stored=(), name=None, as_list=False, text=shown_value, unit=""):
     "A setting, and its control."
     control = dict(label=label, help=help, live=list(live), stored=list(stored), as_list=as_list)
     control.update(text=text, unit=unit)
     return field(default=default, metadata=dict(check=check, called=name or label, **control))
 
 
-def one_of(
-    known,  # names
-):  # a check for `setting`
+def one_of(known):
     "The gate of a setting that is a name."
 
     def check(value, name):
@@ -68,59 +53,41 @@ class Settings:
         "What several settings must fulfil together; raises `InputError`."
 
     @classmethod
-    def from_message(
-        cls,
-        message,  # dict from the page; infinity is 'inf' there
-    ):  # the settings
+    def from_message(cls, message):
         "Settings as the page sends them."
         known = {each.name for each in fields(cls)}
         rule = f"a dict with some of {', '.join(sorted(known))}"
         require(isinstance(message, dict) and set(message) <= known, "settings", rule, message)
         return cls(**{name: inf if value == "inf" else value for name, value in message.items()})
 
-    def message(self):  # dict
+    def message(self):
         "The inverse of `from_message`."
         return {each.name: message_value(getattr(self, each.name)) for each in fields(self)}
 
-    def columns(
-        self,
-        *without,  # names of settings that change nothing in the row
-    ):  # dict
+    def columns(self, *without):
         "The settings in a row of a table: all but lists."
         found = self.message()
         return {name: found[name] for name in found if name not in without and not isinstance(found[name], list)}
 
     @classmethod
-    def values(
-        cls,
-        which,  # "live" or "stored"
-    ):  # {name: list of values}
+    def values(cls, which):
         "The values of all controls; where none are given, the one with which the page begins."
         controls = [each for each in fields(cls) if each.metadata["label"]]
         return {each.name: each.metadata[which] or [each.default] for each in controls}
 
 
-def as_settings(
-    settings,  # what was received
-    kind,  # class of `Settings` that it must be
-):  # the same
+def as_settings(settings, kind):
     "The gate of functions of settings. Raises `InputError`."
     require(isinstance(settings, kind), "settings", f"made by {kind.__name__}", settings)
     return settings
 
 
-def message_value(
-    value,  # of a setting
-):  # the same for JSON
+def message_value(value):
     "JSON has neither infinity nor tuples."
     if isinstance(value, tuple):
         return list(value)
     return "inf" if value == inf else value
 
 
-def no_step(
-    text,  # what is done
-    done=0,  # steps done
-    total=0,  # steps in all; 0: unknown
-):
+def no_step(text, done=0, total=0):
     "Nobody watches."

@@ -27,7 +27,7 @@ class Pages:
     is_book: bool = True  # whether there are pages rather than notebooks
 
 
-def pages_given():  # `Pages`, or None
+def pages_given():
     "Where `COMPARISON_HC_BOOK` says that the book is. Raises `InputError`."
     given = os.environ.get("COMPARISON_HC_BOOK", "")
     if given and not re.match("https?://", given):
@@ -38,10 +38,7 @@ def pages_given():  # `Pages`, or None
 CHECKOUT = Path(comparison_hc.__file__).resolve().parents[1]  # if the package stands in one
 
 
-def pages_beside(
-    folder=None,  # of a notebook; None for the one in which this kernel works
-    root=CHECKOUT,  # of a checkout
-):  # `Pages`, or None
+def pages_beside(folder=None, root=CHECKOUT):
     "Pages as a notebook sees them: the given book, the one that it runs in, or the checkout that it belongs to."
     if sys.platform == "emscripten":
         return Pages("../../")  # from lite/notebooks/
@@ -60,10 +57,7 @@ class Source:
     paper: str = ""  # "F19", "N20", "A18" or "L20"
     item: str = ""  # such as "Theorem 1", as the theory index has it
 
-    def html(
-        self,
-        pages,  # `Pages`, or None
-    ):
+    def html(self, pages):
         "A line of the list."
         number = self.page.rpartition("/")[2].partition("_")[0]
         notebook = linked(f"notebook {number}", f"{self.page}{'.html' if pages and pages.is_book else '.ipynb'}", pages)
@@ -77,18 +71,12 @@ class Source:
         return f"<li>{name}: {escape(NUMBERED[self.paper][self.item])}; {what}: {notebook}</li>"
 
 
-def anchor(
-    item,  # such as "Theorem 4.3"
-):  # text
+def anchor(item):
     "Where an item stands on its page of the theory index."
     return re.sub("[^a-z0-9]+", "-", item.lower())
 
 
-def linked(
-    words,  # to click on
-    path,  # from the top of the book
-    pages,  # `Pages`; None for no link
-):  # HTML
+def linked(words, path, pages):
     "A link into the book, in a tab of its own: the page keeps what it shows."
     if pages is None:
         return escape(words)
@@ -98,10 +86,7 @@ def linked(
 PREPRINTS = {"F19": "1811.00928", "N20": "2010.03918", "A18": "1708.00149", "L20": "1907.00533"}  # on arXiv
 
 
-def sources_html(
-    sources,  # of a live page, `Source` each
-    pages,  # `Pages`, or None
-):  # HTML
+def sources_html(sources, pages):
     "Papers, statements, proofs, checks and notebooks behind a page."
     papers = list(dict.fromkeys(each.paper for each in sources if each.paper))
     index = pages if pages and pages.is_book else None

@@ -12,17 +12,13 @@ from ..adaptive.insertion import DecisionTree
 from ..adaptive.noisy import PreOrder, check_noise
 from ..adaptive.queries import GrowingTree
 from ..adaptive.trees import random_hierarchy
+from ..core.validation import as_rng
 from .record import Insertion, Question, StepSettings, drawn, noisy_insertion
 from .shell import as_settings
-from ..core.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy
 
 # %% ../../nbs/dashboards/63_step.ipynb #523c5581
-def exact_insertion(
-    decisions,  # `DecisionTree` of the items so far; x is added
-    x,  # the new item
-    oracle,  # answers questions, always rightly
-):  # `Insertion`
+def exact_insertion(decisions, x, oracle):
     "One item through the remembered decisions of `insertion_clustering`."
     tree = decisions.tree
     place = decisions.start
@@ -46,9 +42,7 @@ def exact_insertion(
     return Insertion(x, vertices, tuple(asked), tuple(rows), ~place)
 
 # %% ../../nbs/dashboards/63_step.ipynb #d5b9a4cb
-def watch(
-    settings,  # `StepSettings`
-):  # (list of `Insertion` for the items 2, 3, …; the learned `Dendrogram`; the hidden one)
+def watch(settings):
     "A whole run, question by question."
     s = settings
     tree_stream, noise_stream, draw_stream = as_rng(s.seed).spawn(3)
@@ -68,10 +62,19 @@ def watch(
     return insertions, tree.dendrogram(), hidden
 
 
-def step_data(
-    settings,  # `StepSettings`
-):  # dict
-    "In numbers what the page shows."
+def step_data(settings):
+    """In numbers what the page shows.
+
+    Parameters
+    ----------
+    settings
+        `StepSettings`.
+
+    Returns
+    -------
+    result
+        Dict.
+    """
     as_settings(settings, StepSettings)
     insertions, learned, hidden = watch(settings)
     return dict(

@@ -11,6 +11,7 @@ __all__ = ['EDGES', 'LOOKS', 'EXACT_WORDS', 'NOISY_WORDS', 'TEXT', 'TRIES', 'WOR
 from html import escape
 from math import log2
 
+from ..core.tree_layout import tree_layout
 from .costs import chart_lines
 from .live import LivePage, Try
 from .page import pack
@@ -20,15 +21,12 @@ from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .step import watch
-from ..core.tree_layout import tree_layout
 
 # %% ../../nbs/dashboards/63w_page.ipynb #step-page-tree
 EDGES = [["#b4bac0", 1.3], ["#0072B2", 4]]  # of the tree, and of the part that an answer names
 
 
-def item_picture(
-    vertices,  # of an `Insertion`
-):  # dict: tree, overlay
+def item_picture(vertices):
     "The tree that an item met: lines, and HTML with vertices and names."
     leaves = [v for v, left, _ in vertices if left < 0]
     inner = [row for row in reversed(vertices) if row[1] >= 0]  # children before parents
@@ -53,20 +51,14 @@ def item_picture(
     return dict(tree=tree, overlay=dots + letters)
 
 
-def parts_of(
-    vertices,  # of an `Insertion`
-    pivot,  # vertex
-):  # (what answer 0 names, answer 1, answer 2), as sets of vertices
+def parts_of(vertices, pivot):
     "Right of the pivot, left of it, and elsewhere: the left-out item is not where x is."
     kids = {v: (left, right) for v, left, right in vertices}
     left, right = (below(vertices, side) for side in kids[pivot])
     return right, left, set(kids) - left - right
 
 
-def below(
-    vertices,  # of an `Insertion`
-    top,  # vertex
-):  # set of vertices
+def below(vertices, top):
     "A vertex and all below it."
     found = {top}
     for v, left, right in vertices:  # parents first
@@ -88,10 +80,7 @@ def _several(count, one, many):
 class Frames:
     "All frames of a run."
 
-    def __init__(
-        self,
-        settings,  # `StepSettings`
-    ):
+    def __init__(self, settings):
         self.settings = settings
         self.exact = settings.p == 1
         insertions, learned, hidden = watch(settings)
@@ -210,7 +199,7 @@ LOOKS = [
 ]  # in the order of `chart_lines`
 
 
-def cost_chart():  # dict: Vega
+def cost_chart():
     "Questions against n."
     import altair as alt
 
@@ -235,9 +224,7 @@ def cost_chart():  # dict: Vega
     return to_vega(layers.properties(width="container", height=215))
 
 
-def legend_html(
-    lines,  # from `chart_lines`
-):  # HTML
+def legend_html(lines):
     "A list of names with their lines."
     found = []
     for line, (colour, dash, shape) in zip(lines, LOOKS):
@@ -259,9 +246,7 @@ NOISY_WORDS = (
 )
 
 
-def chart_event(
-    settings,  # `StepSettings`
-):  # event
+def chart_event(settings):
     "Lines, legend and caption."
     lines = chart_lines(settings.shape, settings.p, settings.delta)
     rows = [
@@ -283,11 +268,7 @@ TEXT = (
 )
 
 
-def step_events(
-    settings,  # `StepSettings`
-    step=no_step,  # called once before the work; may raise
-    memory=None,  # nothing is kept
-):  # yields events
+def step_events(settings, step=no_step, memory=None):
     "The run and the chart for one setting."
     step("asking")
     run = Frames(settings)
@@ -296,7 +277,7 @@ def step_events(
     yield chart_event(settings)
 
 
-def step_charts():  # {place: Vega}
+def step_charts():
     "The chart of costs."
     return dict(costs=cost_chart())
 
@@ -339,18 +320,23 @@ PAGE = LivePage(
 )
 
 
-def step_dashboard(
-    **start,  # where it begins: fields of `StepSettings`
-):  # a widget
-    "The live page, for a notebook. Needs the extra `dashboard`."
+def step_dashboard(**start):
+    """The live page, for a notebook. Needs the extra `dashboard`.
+
+    Parameters
+    ----------
+    **start
+        Where it begins: fields of `StepSettings`.
+
+    Returns
+    -------
+    result
+        a widget.
+    """
     return PAGE.widget(**start)
 
 
-def step_static(
-    progress=None,  # called with (settings done, settings in all)
-    values=None,  # {name: list of values} of the controls; None for those of the settings
-    pages=None,  # `Pages` of the book, as seen from the file; None for the given ones
-):  # HTML
+def step_static(progress=None, values=None, pages=None):
     "The same page with stored runs."
     return PAGE.static(progress, values, pages)
 

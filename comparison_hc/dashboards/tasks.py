@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from .shell import Settings, one_of, setting
 from ..core.validation import as_rng, check_integer
+from .shell import Settings, one_of, setting
 from ..link.merge import rings_and_disks
 from ..reproduce.l20_tasks import cosine_distances, edge_histograms
 
@@ -46,10 +46,7 @@ def _principal(rows):
     return u[:, :2] * s[:2] * np.sign(vt[:2, np.abs(vt[:2]).argmax(axis=1)].diagonal())
 
 # %% ../../nbs/dashboards/65w_tasks.ipynb #786e1b85
-def rings_task(
-    per_class,  # points of each class
-    rng,  # `numpy.random.Generator`
-):  # `LinkTask`
+def rings_task(per_class, rng):
     "L20's synthetic distribution."
     from scipy.spatial.distance import cdist
 
@@ -60,10 +57,7 @@ def rings_task(
     return LinkTask(_scaled(flat, flat, cdist(radius, radius)), labels, names, points, "The plane itself.")
 
 
-def digits_task(
-    per_class,  # points of each class
-    rng,  # `numpy.random.Generator`
-):  # `LinkTask`
+def digits_task(per_class, rng):
     "Five of ten digits."
     from scipy.spatial.distance import cdist
     from sklearn.datasets import load_digits
@@ -79,10 +73,7 @@ def digits_task(
     return LinkTask(_scaled(flat, flat, cosine_distances(edges)), labels, names, _principal(pixels), axes)
 
 
-def iris_task(
-    per_class,  # points of each class
-    rng,  # `numpy.random.Generator`
-):  # `LinkTask`
+def iris_task(per_class, rng):
     "Flowers of three species."
     from scipy.spatial.distance import cdist
     from sklearn.datasets import load_iris
@@ -164,18 +155,12 @@ class LinkSettings(Settings):
         return "β" if self.family == "two metrics" else "α"
 
 # %% ../../nbs/dashboards/65w_tasks.ipynb #8a2a3145
-def draw_task(
-    settings,  # `LinkSettings`
-    number=None,  # of the task; None for the one that is shown
-):  # `LinkTask`
+def draw_task(settings, number=None):
     "The task with this number."
     return TASKS[settings.kind](settings.per_class, as_rng(settings.task if number is None else number))
 
 
-def family_of(
-    settings,  # `LinkSettings`
-    task,  # `LinkTask`
-):  # (distances, merges) as `execution_tree` takes them
+def family_of(settings, task):
     "What a family mixes on a task."
     distances = task.metrics[1:] if settings.family == "two metrics" else task.metrics[0]
     return distances, FAMILIES[settings.family]

@@ -25,13 +25,7 @@ OUR_MISTAKE = "This setting failed ({}: {}). That is a mistake of this page; the
 class LatestOnly:
     "A thread that answers the latest request only. `publish` is called in that thread, or in the caller's loop."
 
-    def __init__(
-        self,
-        work,  # function of (settings, step) that yields events; it calls step(text, done, total) between its steps
-        publish,  # function of one event
-        show_after=0.15,  # seconds of work before progress is published, and between two of its events
-        in_loop=IN_BROWSER,  # without a thread: in turns with the asyncio loop in which `submit` is called
-    ):
+    def __init__(self, work, publish, show_after=0.15, in_loop=IN_BROWSER):
         self.work = work
         self.publish = publish
         self.show_after = show_after
@@ -47,11 +41,7 @@ class LatestOnly:
             self._thread = threading.Thread(target=self._run, name="dashboard", daemon=True)
             self._thread.start()
 
-    def submit(
-        self,
-        number,  # whatever tells this request from others
-        settings,  # handed to `work`
-    ):
+    def submit(self, number, settings):
         "Answer this request next, and none that came before."
         with self._changed:
             self.n_dropped += self._waiting is not None
@@ -68,10 +58,7 @@ class LatestOnly:
             self._closed = True
             self._changed.notify_all()
 
-    def wait(
-        self,
-        timeout=60,  # seconds
-    ):  # bool
+    def wait(self, timeout=60):
         "Wait until nothing is left to do; whether that came in time."
         with self._changed:
             return self._changed.wait_for(lambda: not self._busy and self._waiting is None, timeout)

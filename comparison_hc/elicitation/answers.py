@@ -37,10 +37,10 @@ _PICTURES = "dog 🐶 wolf 🐺 cat 🐱 lion 🦁 horse 🐴 cow 🐮 hen 🐔 
 ANIMALS = tuple(Item(name, picture) for name, picture in zip(_PICTURES[::2], _PICTURES[1::2]))
 
 
-def digit_items():  # tuple of 20 `Item`
+def digit_items():
     "Two handwritten pictures of every digit."
-    from comparison_hc.datasets import load_dataset, png_bytes
     from comparison_hc.core.pictures import data_uri
+    from comparison_hc.datasets import load_dataset, png_bytes
 
     digits = load_dataset("digits")
     items = []
@@ -92,9 +92,7 @@ def _from_lines(path):
     return tuple(Item(line.strip()) for line in lines if line.strip())
 
 # %% ../../nbs/elicitation/80aw_answers.ipynb #ec3b2087
-def read_items(
-    source="animals",  # "animals", "digits", a folder of pictures, a text file, or a sequence of names or of `Item`
-):  # tuple of `Item`
+def read_items(source="animals"):
     "What will be asked about: at least two items of different names. Raises `InputError`."
     items = _named_items(source) if isinstance(source, (str, os.PathLike)) else _given_items(source)
     names = check_names([item.name for item in items], argument="items")
@@ -194,28 +192,18 @@ class Settings:
         return np.random.default_rng(self.seed).permutation(self.n).tolist()
 
 
-def default_journal(
-    source,  # as for `read_items`
-    person,  # a name
-    folder=".",  # where
-):  # the `Path`
+def default_journal(source, person, folder="."):
     "Where the answers go if nobody says otherwise: one file for every set and person."
     stem = Path(source).stem if isinstance(source, (str, os.PathLike)) else "items"
     return Path(folder) / (re.sub(r"[^\w-]+", "_", f"{stem}-{person}") + ".jsonl")
 
 
-def seed_of(
-    person,  # a name
-):  # int
+def seed_of(person):
     "By default people get different questions: together they then cover more."
     return zlib.crc32(person.encode(errors="replace"))
 
 # %% ../../nbs/elicitation/80aw_answers.ipynb #2aa5e923
-def triplets_of(
-    names,  # of the items
-    ballots,  # sequence of sequences of `Answer`, one a person
-    people,  # their names; None to leave them out
-):  # `Triplets`, two for every answer but "cannot say"; None if there is none
+def triplets_of(names, ballots, people):
     "Answers as comparisons that every method takes."
     rows = [(at, answer) for at, answers in enumerate(ballots) for answer in answers if answer.answer]
     if not rows:
@@ -225,9 +213,6 @@ def triplets_of(
     return Triplets.from_odd_one_out(odd, names=names, respondents=respondents)
 
 # %% ../../nbs/elicitation/80aw_answers.ipynb #d0b3b902
-def answer_from(
-    oracle,  # oracle for questions of three
-    question,  # `Question`
-):  # 1, 2 or 3, or 0 if the oracle says "none"
+def answer_from(oracle, question):
     "What somebody who thinks as this oracle would press."
     return int(oracle(np.array([question.shown])).item()) + 1

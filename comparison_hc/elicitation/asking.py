@@ -20,12 +20,7 @@ from ..comparisons import Triplets
 MOST_WAYS = 3
 
 
-def ways_to_ask(
-    tree,  # `GrowingTree`
-    l,  # an item, left of the pivot
-    r,  # an item, right of it
-    most=MOST_WAYS,  # at most so many
-):  # list of pairs of items, (l, r) first
+def ways_to_ask(tree, l, r, most=MOST_WAYS):
     "Pairs that ask for the same pivot (A18, Proposition 2.4)."
     above, v = {l}, l
     while tree.parent[v] >= 0:
@@ -42,9 +37,7 @@ def ways_to_ask(
     return [(left[min(t, len(left) - 1)], right[min(t, len(right) - 1)]) for t in range(n_ways)]
 
 # %% ../../nbs/elicitation/80_asking.ipynb #86c9a7dd
-def what_counts(
-    answers,  # the answers about three items, in order
-):  # the item left out, or None for "cannot say"
+def what_counts(answers):
     "The last word, or else the first one."
     final = [answer for answer in answers if answer.why == "settle"]
     return (final[-1] if final else answers[0]).left_out
@@ -61,10 +54,7 @@ class Insertion:
     n_open: int  # pivots about which nothing could be said
 
 # %% ../../nbs/elicitation/80_asking.ipynb #306c2397
-def follow_answers(
-    settings,  # `Settings`
-    answers,  # sequence of `Answer`
-):  # `Insertion`
+def follow_answers(settings, answers):
     "Run the insertion on what was said, until something has not been said."
     book, order, tree = {}, settings.order, GrowingTree(settings.n)
     for given in answers:
@@ -100,11 +90,7 @@ def _look_up(book, ways):
     return 2, None, None  # nothing said in any way: "neither", without a row
 
 # %% ../../nbs/elicitation/80_asking.ipynb #3e671d00
-def tree_of_rows(
-    rows,  # (i, j, k): i and j belong together, k is left out; they do not clash
-    items,  # items that the tree is about, at least one
-    names,  # names of all items
-):  # `Hierarchy` over `items`, in this order
+def tree_of_rows(rows, items, names):
     "BUILD's tree; rows about other items are left out."
     number = {item: at for at, item in enumerate(items)}
     inside = [[number[item] for item in row] for row in rows if all(item in number for item in row)]

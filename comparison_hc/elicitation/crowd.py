@@ -12,27 +12,39 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import Triplets, as_comparisons
-from ..dendrogram import Dendrogram
 from ..core.narrow import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..core.workers import check_workers, map_in_order
+from ..dendrogram import Dendrogram
+from ..evaluation.candidates import as_builder
+from ..evaluation.evidence import verdicts
+from ..evaluation.people_filter import without_people as without_people
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
 from ..hierarchical.weights import each_weight
 from ..oracles import sample_triplets
-from ..evaluation.candidates import as_builder
-from ..evaluation.evidence import verdicts
-from ..evaluation.people_filter import without_people as without_people
 
 # %% ../../nbs/elicitation/82_crowd.ipynb #crowd-plant
-def planted_crowd(
-    similarity,  # (N, N) symmetric: what everybody would see
-    n_answers,  # triplets of each person, or (P,) numbers
-    right,  # (P,) probability of each person to say what they see
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Triplets` with respondents "p00", "p01", …
-    "Answers of people of whom each is right with a probability of their own."
+def planted_crowd(similarity, n_answers, right, rng):
+    """Answers of people of whom each is right with a probability of their own.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric: what everybody would see.
+    n_answers
+        Triplets of each person, or (P,) numbers.
+    right
+        (P,) probability of each person to say what they see.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Triplets` with respondents "p00", "p01", ….
+    """
     rng, rows, who = as_rng(rng), [], []
     for person, (number, probability) in enumerate(zip(np.broadcast_to(n_answers, len(right)).tolist(), right)):
         said = sample_triplets(similarity, number, rng).flip(1 - probability, rng)
@@ -41,10 +53,19 @@ def planted_crowd(
     return Triplets(np.concatenate(rows), len(similarity), respondents=who)
 
 # %% ../../nbs/elicitation/82_crowd.ipynb #crowd-out
-def people_of(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (sorted names as text, (m,) number of the person who gave each answer)
-    "Who answered. Raises `InputError` where nobody knows."
+def people_of(answers):
+    """Who answered. Raises `InputError` where nobody knows.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+
+    Returns
+    -------
+    result
+        (sorted names as text, (m,) number of the person who gave each answer).
+    """
     known = answers.respondents is not None
     require(known, "answers", "with a column that says who answered (respondent=…, --respondent …)", answers)
     names, person = np.unique(np.asarray(answers.respondents).astype(str), return_inverse=True)
@@ -52,13 +73,25 @@ def people_of(
     return names.tolist(), person
 
 
-def against_the_others(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-    build="4-al",  # name of a passive method, or function from answers to a `Dendrogram`
-    n_jobs=1,  # workers; −1 for one a core
-    progress=None,  # called with (people done, people in all)
-):  # (m,) integers, an answer each: 1 as the tree of all others says, −1 not so, 0 where that tree is open
-    "Leave one person out."
+def against_the_others(answers, build="4-al", n_jobs=1, progress=None):
+    """Leave one person out.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets` with respondents.
+    build
+        Name of a passive method, or function from answers to a `Dendrogram`.
+    n_jobs
+        Workers; −1 for one a core.
+    progress
+        Called with (people done, people in all).
+
+    Returns
+    -------
+    result
+        (m,) integers, an answer each: 1 as the tree of all others says, −1 not so, 0 where that tree is open.
+    """
     (names, person), build = people_of(answers), as_builder(build)
 
     def one(who):
@@ -70,10 +103,19 @@ def against_the_others(
     return said
 
 # %% ../../nbs/elicitation/82_crowd.ipynb #crowd-repeats
-def own_consistency(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-):  # (P, 2) integers: equal pairs of answers to one question, all such pairs
-    "How often people said the same when they were asked the same."
+def own_consistency(answers):
+    """How often people said the same when they were asked the same.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets` with respondents.
+
+    Returns
+    -------
+    result
+        (P, 2) integers: equal pairs of answers to one question, all such pairs.
+    """
     names, person = people_of(answers)
     _, question, low_won = distinct_questions(*answers.winners_and_losers())
     asked, number = np.unique(np.stack([person, question]), axis=1, return_inverse=True)
@@ -84,12 +126,23 @@ def own_consistency(
     return np.stack([bincount(asked[0], w, len(names)) for w in (equal, pairs)], axis=1).astype(np.int64)
 
 # %% ../../nbs/elicitation/82_crowd.ipynb #crowd-table
-def to_look_at(
-    agreement,  # (P,) shares, NaN where nothing was decided
-    decided,  # (P,) answers that each share comes from
-    min_decided=20,  # people with fewer are not judged
-):  # (P,) bool
-    "Who is no better than a coin, or more than three scaled median absolute deviations below the median."
+def to_look_at(agreement, decided, min_decided=20):
+    """Who is no better than a coin, or more than three scaled median absolute deviations below the median.
+
+    Parameters
+    ----------
+    agreement
+        (P,) shares, NaN where nothing was decided.
+    decided
+        (P,) answers that each share comes from.
+    min_decided
+        People with fewer are not judged.
+
+    Returns
+    -------
+    result
+        (P,) bool.
+    """
     judged = decided >= min_decided
     if not judged.any():
         return np.zeros(len(judged), dtype=bool)
@@ -99,15 +152,29 @@ def to_look_at(
     return judged & ((share <= 0.5) | (share < median - 3 * spread))
 
 
-def crowd_table(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-    build="4-al",  # name of a passive method, or function from answers to a `Dendrogram`
-    places=None,  # (m,) place on the screen of what was chosen, 0 the first, −1 not known; None: all not known
-    min_decided=20,  # people with fewer decided answers are not recommended for a look
-    n_jobs=1,  # workers; −1 for one a core
-    progress=None,  # called with (people done, people in all)
-):  # DataFrame, a row a person, the lowest agreement first
-    "Agreement with the others' tree, consistency, place, share, and whom to look at. Raises `InputError`."
+def crowd_table(answers, build="4-al", places=None, min_decided=20, n_jobs=1, progress=None):
+    """Agreement with the others' tree, consistency, place, share, and whom to look at. Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets` with respondents.
+    build
+        Name of a passive method, or function from answers to a `Dendrogram`.
+    places
+        (m,) place on the screen of what was chosen, 0 the first, −1 not known; None: all not known.
+    min_decided
+        People with fewer decided answers are not recommended for a look.
+    n_jobs
+        Workers; −1 for one a core.
+    progress
+        Called with (people done, people in all).
+
+    Returns
+    -------
+    result
+        DataFrame, a row a person, the lowest agreement first.
+    """
     from pandas import DataFrame
 
     answers = as_comparisons(answers, weighted=True, argument="answers")
@@ -164,24 +231,48 @@ class CrowdWeights:
         )
 
 
-def log_odds(
-    reliability,  # (P,) in (0, 1)
-):  # (P,) at least 0; all 1 if nobody is better than a coin
-    "What an answer is worth in the one-coin model."
+def log_odds(reliability):
+    """What an answer is worth in the one-coin model.
+
+    Parameters
+    ----------
+    reliability
+        (P,) in (0, 1).
+
+    Returns
+    -------
+    result
+        (P,) at least 0; all 1 if nobody is better than a coin.
+    """
     worth = np.maximum(np.log(reliability / (1 - reliability)), 0)
     return worth if worth.any() else np.ones(len(worth))
 
 
-def crowd_weights(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-    method="4-al",  # or "3-al", for triplets
-    n_folds=5,  # people are dealt into so many groups, each judged by the tree of the others; at most P
-    max_rounds=10,  # of trees and reliabilities in turn
-    tol=0.02,  # done when no reliability moves by more
-    rng=0,  # int seed or `numpy.random.Generator` that deals the people
-    progress=None,  # called with (rounds done, rounds at most)
-):  # `CrowdWeights`
-    "Reliabilities of people by expectation and maximisation in turn (after Dawid and Skene 1979)."
+def crowd_weights(answers, method="4-al", n_folds=5, max_rounds=10, tol=0.02, rng=0, progress=None):
+    """Reliabilities of people by expectation and maximisation in turn (after Dawid and Skene 1979).
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets` with respondents.
+    method
+        Or "3-al", for triplets.
+    n_folds
+        People are dealt into so many groups, each judged by the tree of the others; at most P.
+    max_rounds
+        Of trees and reliabilities in turn.
+    tol
+        Done when no reliability moves by more.
+    rng
+        Int seed or `numpy.random.Generator` that deals the people.
+    progress
+        Called with (rounds done, rounds at most).
+
+    Returns
+    -------
+    result
+        `CrowdWeights`.
+    """
     answers = as_comparisons(answers, weighted=True, argument="answers")
     names, person = people_of(answers)
     known = isinstance(method, str) and method in WEIGHTED_METHODS

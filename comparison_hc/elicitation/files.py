@@ -29,9 +29,7 @@ class PictureResult(Result):
         return self.dendrogram.chart(names=self.names, images=self.images)
 
 
-def session_result(
-    session,  # `Session`
-):  # `PictureResult`
+def session_result(session):
     "The tree so far with its evidence."
     state = session.state
     items = state.items
@@ -71,18 +69,13 @@ def _about(triplets, items):
 EXPORTS = (*writers, "answers.csv")
 
 
-def answers_text(
-    triplets,  # `Triplets` or None
-):  # CSV
+def answers_text(triplets):
     "Answers as `comparison-hc cluster` and `read_comparisons` read them."
     require(triplets is not None, "answers", 'written after the first one that is not "cannot say"', "none")
     return triplets.to_frame().to_csv(index=False, lineterminator="\n")
 
 
-def export_session(
-    session,  # `Session`
-    form,  # one of `EXPORTS`
-):  # text, or bytes for ".png"
+def export_session(session, form):
     "A session in one of the forms. Raises `InputError` for another form, and for answers where there are none."
     require(form in EXPORTS, "form", f"one of {', '.join(EXPORTS)}", form)
     if form == "answers.csv":

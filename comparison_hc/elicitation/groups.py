@@ -11,19 +11,32 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.validation import as_rng, check_integer, check_progress, require
-from ..methods import build_hierarchy
 from .crowd import people_of
 from ..evaluation.evidence import verdicts
+from ..methods import build_hierarchy
 
 # %% ../../nbs/elicitation/82b_howto_two_groups.ipynb #2b417734
-def own_minus_other(
-    answers,  # `Triplets` or `Quadruplets`
-    person,  # (m,) number of who gave each answer, 0..P−1
-    second,  # (P,) bool: whether a person is in the second group
-    method,  # by which trees are built
-    rng,  # deals the halves: `numpy.random.Generator`
-):  # agreement of held-out people with their own group's tree minus that with the other's
-    "Each half of the people of each group judges the trees of the other halves. Open answers count as half."
+def own_minus_other(answers, person, second, method, rng):
+    """Each half of the people of each group judges the trees of the other halves. Open answers count as half.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+    person
+        (m,) number of who gave each answer, 0..P−1.
+    second
+        (P,) bool: whether a person is in the second group.
+    method
+        By which trees are built.
+    rng
+        Deals the halves: `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        Agreement of held-out people with their own group's tree minus that with the other's.
+    """
     half = np.empty(len(second), dtype=bool)
     for side in (False, True):
         members = rng.permutation(np.flatnonzero(second == side))
@@ -53,7 +66,7 @@ class GroupTest:
         "The rank of the real gain among all."
         return float((1 + np.sum(self.dealt >= self.gain)) / (1 + len(self.dealt)))
 
-    def sentences(self):  # list of texts
+    def sentences(self):
         "What a reader needs to know."
         (first, second), (a, b) = self.names, self.sizes
         n, p = len(self.dealt), self.p_value
@@ -66,15 +79,29 @@ class GroupTest:
         ]
 
 
-def compare_groups(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-    groups,  # {person: group}, or (m,) the group of who gave each answer
-    n_draws=99,  # how often labels are dealt anew
-    method="3k-al",  # a passive method, by which trees are built
-    rng=0,  # int seed or `numpy.random.Generator`
-    progress=None,  # called with (done, total)
-):  # `GroupTest`
-    "Does each group's tree predict its own people better than the other's? Raises `InputError`."
+def compare_groups(answers, groups, n_draws=99, method="3k-al", rng=0, progress=None):
+    """Does each group's tree predict its own people better than the other's? Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets` with respondents.
+    groups
+        {person: group}, or (m,) the group of who gave each answer.
+    n_draws
+        How often labels are dealt anew.
+    method
+        a passive method, by which trees are built.
+    rng
+        Int seed or `numpy.random.Generator`.
+    progress
+        Called with (done, total).
+
+    Returns
+    -------
+    result
+        `GroupTest`.
+    """
     names, person = people_of(answers)
     n_draws, rng, progress = check_integer(n_draws, "n_draws"), as_rng(rng), check_progress(progress)
     of_answer = [groups.get(names[who]) for who in person] if isinstance(groups, dict) else list(map(str, groups))

@@ -18,9 +18,7 @@ from ..evaluation.reading_command import add_reading, say, typed_places
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
 
 # %% ../../nbs/elicitation/82w_people_command.ipynb #people-words-code
-def add_people(
-    commands,  # argparse's subparsers
-):
+def add_people(commands):
     "The words of `people`."
     from comparison_hc.evaluation.method_table import passive_methods
 
@@ -42,11 +40,7 @@ def add_people(
     people.set_defaults(run=people_command)
 
 # %% ../../nbs/elicitation/82w_people_command.ipynb #people-words-lines
-def biased_people(
-    answers,  # `Triplets` or `Quadruplets` with respondents
-    places,  # (m,) place on the screen of what was chosen, 0 the first; −1: not known
-    n_places,  # how many alternatives a question showed
-):  # list of names
+def biased_people(answers, places, n_places):
     "Who prefers, or avoids, what stands first: binomial tests, at 5% for the whole crowd (Bonferroni)."
     from scipy.stats import binomtest
 
@@ -58,17 +52,12 @@ def biased_people(
     return [name for name, value in zip(names, p) if value <= 0.05 / len(names)]
 
 
-def percent(
-    share,  # number, perhaps NaN
-):  # text
+def percent(share):
     "A share, or a dash where there is none."
     return f"{share:.0%}" if share == share else "–"
 
 
-def people_lines(
-    table,  # DataFrame of `crowd_table`, with a column `biased` where places are known
-    n_places=2,  # how many alternatives a question showed
-):  # list of texts
+def people_lines(table, n_places=2):
     "The table and the sentence below it, as they are printed."
     shown = table[["person", "answers", "decided"]].astype(str)
     for name in ("share", "agreement", "consistency"):
@@ -91,10 +80,7 @@ def people_lines(
     ]
 
 
-def place_sentence(
-    table,  # DataFrame of `crowd_table`
-    n_places,  # how many alternatives a question showed
-):  # text
+def place_sentence(table, n_places):
     "Whether the crowd, or somebody in it, prefers a place on the screen."
     if "first place" not in table:
         return "first place: not known, as the file does not say what was shown where (--columns and --answer do)"
@@ -105,9 +91,7 @@ def place_sentence(
     return f"{text} (no preference: {1 / n_places:.0%}). {who}{', '.join(named)}."
 
 
-def people_command(
-    args,  # what was typed
-):
+def people_command(args):
     "Read the answers, print the table, write it if asked for."
     from comparison_hc.core.files import spreadsheet_cell, write_whole
     from comparison_hc.elicitation.crowd import crowd_table

@@ -18,12 +18,12 @@ from ..adaptive.consistency import consistent_hierarchy
 from ..adaptive.hierarchies import OrdinalOracle
 from ..comparisons import Triplets
 from ..core.validation import as_list, require
-from ..methods import build_hierarchy, methods
 from .answers import Answer, triplets_of
 from .asking import tree_of_rows
 from .session import read_journal
 from .state import State
 from ..evaluation.results import Result
+from ..methods import build_hierarchy, methods
 
 # %% ../../nbs/elicitation/81bw_pool.ipynb #4b50723e
 MOST_TRIPLES = 200_000  # on which the trees of two people are compared
@@ -77,7 +77,7 @@ class Pool:
             found.append({(*sorted(row[:2]), row[2]) for row in rows})
         return found
 
-    def clash(self):  # `Contradiction`, or None
+    def clash(self):
         "A few answers that no tree agrees with, none of which can be spared."
         rows = sorted(set().union(*self.rows))
         if not rows:
@@ -87,7 +87,7 @@ class Pool:
         except Contradiction as error:
             return error
 
-    def who_said(self):  # list of texts
+    def who_said(self):
         "The clashing answers, each with the people who gave it."
         clash, texts = self.clash(), []
         if clash is None:
@@ -99,7 +99,7 @@ class Pool:
             texts.append(f"{self.names[i]} and {self.names[j]}, without {self.names[row[2]]} ({who})")
         return texts
 
-    def hierarchy(self):  # (`Dendrogram`, what made it)
+    def hierarchy(self):
         "BUILD's tree if nobody contradicts another, else triplets-based average linkage. Raises `InputError`."
         rule = 'with at least one answer that is not "cannot say"'
         require(self.triplets is not None, "journals", rule, "none")
@@ -108,7 +108,7 @@ class Pool:
         tree = tree_of_rows(set().union(*self.rows), range(len(self.names)), self.names)
         return tree.to_dendrogram(), "BUILD: all answers agree"
 
-    def agreement(self):  # DataFrame, a row for every two people
+    def agreement(self):
         "How far people agree: on the questions that both answered, and where both trees answer about three items."
         from pandas import DataFrame
 
@@ -133,10 +133,19 @@ class Pool:
         return DataFrame(rows, columns=columns)
 
 # %% ../../nbs/elicitation/81bw_pool.ipynb #7b97372a
-def pool_journals(
-    paths,  # of journals
-):  # `Pool`
-    "Journals of different people about the same items. A damaged end is left out with a warning. Raises `InputError`."
+def pool_journals(paths):
+    """Journals of different people about the same items. A damaged end is left out with a warning. Raises `InputError`.
+
+    Parameters
+    ----------
+    paths
+        Of journals.
+
+    Returns
+    -------
+    result
+        `Pool`.
+    """
     rule = "a sequence of journals, at least one"
     listed = as_list(paths, "paths", rule)
     require(listed and not isinstance(paths, (str, bytes)), "paths", rule, paths)
@@ -150,10 +159,19 @@ def pool_journals(
     return Pool(read[0].settings.names, tuple(State(found.settings, found.answers) for found in read))
 
 
-def pool_result(
-    pool,  # `Pool`
-):  # `Result`
-    "The pooled hierarchy with its evidence."
+def pool_result(pool):
+    """The pooled hierarchy with its evidence.
+
+    Parameters
+    ----------
+    pool
+        `Pool`.
+
+    Returns
+    -------
+    result
+        `Result`.
+    """
     tree, how = pool.hierarchy()
     title = f"What {', '.join(pool.people)} think"
     return Result(tree, pool.triplets, title, how, notes={"people": str(len(pool.people))})

@@ -39,10 +39,7 @@ class ListedQuestion:
         "Legal answers, without 0 for cannot say."
         return (2, 3) if self.asks == "triplets" else (1, 2, 3)
 
-    def rows(
-        self,
-        place,  # the answer, 1 to 3
-    ):  # list of (i, j, k) by name: i is closer to j than to k
+    def rows(self, place):
         "What an answer means."
         a, b, c = self.shown
         if self.asks == "triplets":
@@ -54,9 +51,7 @@ class ListedQuestion:
         return [(one, chosen, two), (two, chosen, one)]
 
 
-def read_question_list(
-    path,  # CSV file
-):  # tuple of `ListedQuestion`
+def read_question_list(path):
     "The questions of a file. Raises `InputError` with the line."
     from comparison_hc.comparisons import read_cells
 
@@ -118,12 +113,7 @@ def _answers_of(records):
 class ListSession:
     "A person answers the questions of a list. Raises `InputError`, and `JournalError` for another list's journal."
 
-    def __init__(
-        self,
-        questions,  # from `read_question_list`
-        journal,  # file for the answers, continued if it is there
-        person,  # who answers
-    ):
+    def __init__(self, questions, journal, person):
         is_name = isinstance(person, str) and person.strip() and person.isprintable()
         require(is_name, "person", "a name of printable characters", person)
         self.questions, self.path, self.person = tuple(questions), journal_path(journal), person
@@ -150,14 +140,11 @@ class ListSession:
             self._end = file.size, file.seal
 
     @property
-    def question(self):  # `ListedQuestion`, or None at the end
+    def question(self):
         "What to ask next."
         return self.questions[len(self.answers)] if len(self.answers) < len(self.questions) else None
 
-    def answer(
-        self,
-        place,  # 1, 2 or 3; 0: cannot say
-    ):
+    def answer(self, place):
         "Answer the present question. It is on the disk when this returns. Raises `InputError`."
         require(self.question is not None, "answer", "left out at the end: every question is answered", place)
         legal = (0, *self.question.places)
@@ -172,11 +159,7 @@ class ListSession:
         self.answers.pop()
 
 # %% ../../nbs/elicitation/81cw_lists.ipynb #b7b2ce60
-def ask_list(
-    session,  # `ListSession`
-    lines,  # iterator of lines: a number, u or q
-    say,  # function of (text, end="\n")
-):  # whether every question is answered
+def ask_list(session, lines, say):
     "Ask until everything is answered, or there are no more lines."
     while session.question:
         question = session.question
@@ -198,19 +181,13 @@ def ask_list(
     return True
 
 # %% ../../nbs/elicitation/81cw_lists.ipynb #37cb3eb6
-def list_rows(
-    questions,  # of a list
-    answers,  # so far
-):  # list of (i, j, k) by name
+def list_rows(questions, answers):
     "Triplets of the answers that say something."
     pairs = zip(questions, answers)
     return [row for question, place in pairs if place and question.role != "catch" for row in question.rows(place)]
 
 
-def list_checks(
-    questions,  # of a list
-    answers,  # so far
-):  # dict: answered, cannot_say, catch, catch_right, repeated, repeated_same
+def list_checks(questions, answers):
     "How carefully somebody answered."
     found = dict(
         answered=len(answers), cannot_say=answers.count(0), catch=0, catch_right=0, repeated=0, repeated_same=0
@@ -230,20 +207,14 @@ def list_checks(
     return found
 
 
-def checks_text(
-    found,  # from `list_checks`
-    total,  # questions on the list
-):  # text
+def checks_text(found, total):
     "The same in a sentence."
     text = f"{found['answered']} of {total} questions answered, {found['cannot_say']} of them “cannot say”"
     text += f"; {found['catch_right']} of {found['catch']} catch trials right" if found["catch"] else ""
     return text + (f"; {found['repeated_same']} of {found['repeated']} repeats the same" if found["repeated"] else "")
 
 # %% ../../nbs/elicitation/81cw_lists.ipynb #ee141701
-def collect_answers(
-    journals,  # files that lists wrote
-    names=None,  # all objects, if some are in no answer
-):  # (`Triplets` with names and respondents, `pandas.DataFrame`: person and `list_checks`)
+def collect_answers(journals, names=None):
     "Several people's answers taken together. Raises `InputError`."
     import pandas as pd
 
@@ -278,9 +249,7 @@ def collect_answers(
     return Triplets(table, len(known), names=known, respondents=who), pd.DataFrame(checks)
 
 
-def checks_in_words(
-    checks,  # `pandas.DataFrame` from `collect_answers`
-):  # `pandas.DataFrame`
+def checks_in_words(checks):
     "The same, with heads that a reader knows."
     heads = dict(
         cannot_say="cannot say", catch="catch trials", catch_right="of these right", repeated_same="of these the same"

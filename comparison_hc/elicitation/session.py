@@ -52,11 +52,21 @@ def _is_event(record, about):
     return isinstance(items, list) and _event(record, len(items)) is not None
 
 # %% ../../nbs/elicitation/80dw_session.ipynb #session-state-of
-def state_of(
-    settings,  # `Settings`
-    events,  # sequence of `Answer` and, where the careful stage begins, its p
-):  # `State`
-    "The session after these events."
+def state_of(settings, events):
+    """The session after these events.
+
+    Parameters
+    ----------
+    settings
+        `Settings`.
+    events
+        Sequence of `Answer` and, where the careful stage begins, its p.
+
+    Returns
+    -------
+    result
+        `State`.
+    """
     answers = tuple(event for event in events if isinstance(event, Answer))
     careful = [event for event in events if isinstance(event, float)]
     return State(settings, answers, careful[-1] if careful else None)
@@ -86,11 +96,21 @@ class JournalText:
         return self.state.answers
 
 
-def parse_journal(
-    found,  # `Records` of a journal of this kind
-    path,  # its name, for messages
-):  # `JournalText`
-    "What the records say. Raises `JournalError` if the settings are wrong."
+def parse_journal(found, path):
+    """What the records say. Raises `JournalError` if the settings are wrong.
+
+    Parameters
+    ----------
+    found
+        `Records` of a journal of this kind.
+    path
+        Its name, for messages.
+
+    Returns
+    -------
+    result
+        `JournalText`.
+    """
     try:
         about = found.about
         settings = Settings(tuple(about["items"]), about["person"], about["seed"], about["repeat_every"])
@@ -109,10 +129,19 @@ def parse_journal(
     return JournalText(settings, tuple(events), found)
 
 
-def read_journal(
-    path,  # of a journal
-):  # `JournalText`
-    "Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`."
+def read_journal(path):
+    """Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`.
+
+    Parameters
+    ----------
+    path
+        Of a journal.
+
+    Returns
+    -------
+    result
+        `JournalText`.
+    """
     require(isinstance(path, (str, os.PathLike)), "journal", "the name of a file", path)
     path = Path(path)
     if not os.path.isfile(path):
@@ -129,14 +158,22 @@ _PATIENCE = 2.0  # seconds to wait for another page that writes
 class Session:
     "A person answers questions about a set of items. Raises `InputError`, and `JournalError` for another's journal."
 
-    def __init__(
-        self,
-        items="animals",  # as for `read_items`
-        journal=None,  # file for the answers, continued if it is there; None: nothing is kept
-        person=None,  # who answers; None: as the journal says, "somebody" in a new one
-        seed=None,  # 0..2³²−1; None: as the journal says, from the person's name in a new one
-        repeat_every=None,  # as in `Settings`; None: as the journal says, 6 in a new one
-    ):
+    def __init__(self, items="animals", journal=None, person=None, seed=None, repeat_every=None):
+        """…
+
+        Parameters
+        ----------
+        items
+            As for `read_items`.
+        journal
+            File for the answers, continued if it is there; None: nothing is kept.
+        person
+            Who answers; None: as the journal says, "somebody" in a new one.
+        seed
+            0..2³²−1; None: as the journal says, from the person's name in a new one.
+        repeat_every
+            As in `Settings`; None: as the journal says, 6 in a new one.
+        """
         self.items = read_items(items)
         self.path = None if journal is None else journal_path(journal)
         self.report = ""  # what was wrong with the journal
@@ -162,11 +199,19 @@ class Session:
         "What to ask next, or None at the end."
         return self.state.question
 
-    def picture(
-        self,
-        item,  # number of an item
-    ):  # `Item`
-        "The item with this number; numbers are the journal's."
+    def picture(self, item):
+        """The item with this number; numbers are the journal's.
+
+        Parameters
+        ----------
+        item
+            Number of an item.
+
+        Returns
+        -------
+        result
+            `Item`.
+        """
         return self._by_name[self.state.settings.names[item]]
 
     @cached_property
@@ -175,12 +220,21 @@ class Session:
 
     # what a person does
 
-    def answer(
-        self,
-        answer,  # 1, 2 or 3: the place of the one left out; 0: cannot say
-        at=None,  # `n_records` when the question was shown; None: now
-    ):  # whether it was recorded: not if the session went on elsewhere meanwhile
-        "Answer the present question. It is on the disk when this returns. Raises `InputError` at the end."
+    def answer(self, answer, at=None):
+        """Answer the present question. It is on the disk when this returns. Raises `InputError` at the end.
+
+        Parameters
+        ----------
+        answer
+            1, 2 or 3: the place of the one left out; 0: cannot say.
+        at
+            `n_records` when the question was shown; None: now.
+
+        Returns
+        -------
+        result
+            Whether it was recorded: not if the session went on elsewhere meanwhile.
+        """
         check_integer(answer, "answer", 0, 3)
         if not self._is_now(at):
             return False
@@ -190,23 +244,40 @@ class Session:
         self._write(dict(q=list(given.shown), a=given.answer, why=given.why), (*self.events, given))
         return True
 
-    def undo(
-        self,
-        at=None,  # as in `answer`
-    ):  # whether it was recorded
-        "Take back the last answer, or the beginning of the careful stage. Raises `InputError` where there is none."
+    def undo(self, at=None):
+        """Take back the last answer, or the beginning of the careful stage. Raises `InputError` where there is none.
+
+        Parameters
+        ----------
+        at
+            As in `answer`.
+
+        Returns
+        -------
+        result
+            Whether it was recorded.
+        """
         if not self._is_now(at):
             return False
         require(self.events, "undo", "called after an answer", "no answer")
         self._write({"undo": True}, self.events[:-1])
         return True
 
-    def be_careful(
-        self,
-        p=None,  # probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95]
-        at=None,  # as in `answer`
-    ):  # whether it was recorded
-        "Begin the careful stage, anew with another p. Raises `InputError` where p can be neither used nor estimated."
+    def be_careful(self, p=None, at=None):
+        """Begin the careful stage, anew with another p. Raises `InputError` where p can be neither used nor estimated.
+
+        Parameters
+        ----------
+        p
+            Probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95].
+        at
+            As in `answer`.
+
+        Returns
+        -------
+        result
+            Whether it was recorded.
+        """
         if p is None:
             found = self.state.consistency
             require(found.n_repeated, "p", "given, or some questions repeated before", "no repeated question")
@@ -217,7 +288,7 @@ class Session:
         self._write({"careful": p}, (*self.events, p))
         return True
 
-    def reload(self):  # whether there was anything new
+    def reload(self):
         "Read what others added to the journal. Raises `JournalError` if it got shorter."
         if self.path is None:
             return False

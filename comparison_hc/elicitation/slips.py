@@ -18,9 +18,7 @@ from ..adaptive.queries import GrowingTree
 from .asking import Insertion, ways_to_ask
 
 # %% ../../nbs/elicitation/80bw_slips.ipynb #52635532
-def right_answer_probability(
-    agreement,  # probability that two answers to one question are the same
-):  # p
+def right_answer_probability(agreement):
     "The p at which two answers agree so often, if wrong answers are random."
     return (1 + sqrt(max(6 * agreement - 2, 0))) / 3
 
@@ -57,9 +55,7 @@ class Consistency:
         return f"{self.n_same} of {self.n_repeated} repeated questions answered the same: {p}"
 
 
-def consistency(
-    answers,  # sequence of `Answer`
-):  # `Consistency`
+def consistency(answers):
     "First answers against repeated ones. The last word in a doubt, given with both in view, is not counted."
     first = {}
     for answer in answers:
@@ -72,21 +68,14 @@ CAREFUL_DELTA = 0.05  # probability that the tree is wrong
 LEAST_P, MOST_P = 0.6, 0.95  # between which an estimate is kept
 
 
-def careful_algorithm(
-    n,  # number of items
-    p,  # probability that an answer is right
-    seed,  # draws the items that stand for a side of a pivot
-    tree=None,  # `GrowingTree` to grow
-):  # query generator
+def careful_algorithm(n, p, seed, tree=None):
     "Bayesian insertion for random errors, right with probability at least 0.95."
     from comparison_hc.adaptive.posterior import bayesian_insertion_clustering
 
     return bayesian_insertion_clustering(n, p, CAREFUL_DELTA, seed, adversary=False, tree=tree)
 
 
-def rows_of_tree(
-    tree,  # `GrowingTree`
-):  # list of (i, j, k), from which BUILD makes the tree of item 0
+def rows_of_tree(tree):
     "One row for every inner vertex but the root."
     rows = []
     for v in tree.below():
@@ -96,11 +85,7 @@ def rows_of_tree(
     return rows
 
 # %% ../../nbs/elicitation/80bw_slips.ipynb #05dd9357
-def follow_carefully(
-    settings,  # `Settings`
-    answers,  # sequence of `Answer`
-    p,  # probability that an answer is right
-):  # `Insertion`
+def follow_carefully(settings, answers, p):
     "Run the careful algorithm on what was said, until an answer is missing."
     book = {}
     for given in answers:

@@ -20,24 +20,19 @@ from ..adaptive.hierarchies import OrdinalOracle
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import Triplets
-from ..oracles import HierarchyOracle, Noisy
 from .answers import Question, Settings, triplets_of
 from .asking import follow_answers, tree_of_rows
 from .slips import careful_algorithm, consistency, follow_carefully
+from ..oracles import HierarchyOracle, Noisy
 
 # %% ../../nbs/elicitation/80cw_state.ipynb #7a5affc6
-def most_questions(
-    m,  # items in the tree, at least 1
-):  # int
+def most_questions(m):
     "How many questions the next item needs at most."
     return min(allowance(m), m - 1)
 
 
 @lru_cache(maxsize=64)
-def expected_questions(
-    n,  # number of items, at least 2
-    p=None,  # of the careful stage and of the simulated answers; None: the plain session, no errors
-):  # tuple of n floats: place m has the average for the item that joins m others; place 0 has 0
+def expected_questions(n, p=None):
     "Averages over uniformly random binary trees, whose items come in order."
     runs = max(4, int((5_000 if p is None else 2_000) / (n * log2(n))))
     totals = np.zeros(n)
@@ -74,7 +69,7 @@ class State:
     careful: object = None  # p of the careful stage, or None
 
     @cached_property
-    def insertion(self):  # `Insertion`
+    def insertion(self):
         "How far the answers lead."
         if self.careful is None:
             return follow_answers(self.settings, self.answers)
@@ -83,7 +78,7 @@ class State:
     # what to ask
 
     @cached_property
-    def question(self):  # `Question`, or None at the end
+    def question(self):
         "What to ask next."
         repeated = self._repeated()
         if self.doubt:
@@ -96,7 +91,7 @@ class State:
         return Question(self._mixed(three), why)
 
     @property
-    def doubt(self):  # (first answer, last answer) about the same items, or None
+    def doubt(self):
         "The last answer, if it differs from an earlier one: settled at once, but for the careful stage."
         if self.careful or not self.answers:
             return None
@@ -137,7 +132,7 @@ class State:
         return max(1, per_item[done.n_placed] - done.n_asked) + sum(per_item[done.n_placed + 1 : self.settings.n])
 
     @property
-    def at_most(self):  # int, or None in the careful stage, which ends when it is sure
+    def at_most(self):
         'How many questions are left at most, if none of the answers is "cannot say" and none is taken back.'
         if self.careful:
             return None if self.question else 0
@@ -147,7 +142,7 @@ class State:
         return int(new + (self.doubt is not None) + 2 * n_repeated)
 
     @property
-    def expected(self):  # float, at most `at_most`
+    def expected(self):
         "How many questions are left on average over random trees."
         if self.question is None:
             return 0.0
@@ -159,7 +154,7 @@ class State:
         return min(self.at_most, new + (self.doubt is not None) + n_repeated)
 
     @property
-    def left_text(self):  # text
+    def left_text(self):
         "Both numbers in words."
         if self.question is None:
             return "nothing left"
@@ -169,28 +164,28 @@ class State:
     # what follows
 
     @property
-    def items(self):  # list of items, by number
+    def items(self):
         "Items that have come up so far."
         done = self.insertion
         return sorted(self.settings.order[: done.n_placed + (done.missing is not None)])
 
     @cached_property
-    def hierarchy(self):  # `Hierarchy` over `items`
+    def hierarchy(self):
         "The tree of what was said."
         return tree_of_rows(self.insertion.rows, self.items, self.settings.names)
 
     @property
-    def consistency(self):  # `Consistency`
+    def consistency(self):
         "What repeated questions say."
         return consistency(self.answers)
 
     @property
-    def triplets(self):  # `Triplets` about all items, two for every answer but "cannot say"; None before the first
+    def triplets(self):
         "Everything that was said, repeated answers included."
         return triplets_of(self.settings.names, [self.answers], None)
 
     @property
-    def clashes(self):  # list of `Contradiction`
+    def clashes(self):
         "For every answer that the tree contradicts: which answers clash with it. None in the careful stage."
         if self.careful or not self.insertion.rows:
             return []  # the careful stage expects slips and outvotes them
@@ -207,7 +202,7 @@ class State:
         return found
 
     @property
-    def clash_texts(self):  # list of texts
+    def clash_texts(self):
         "The same in words, the answer that does not fit first."
         used, texts = set(self.insertion.rows), []
         for clash in self.clashes:
@@ -218,7 +213,7 @@ class State:
         return texts
 
     @property
-    def n_against(self):  # int
+    def n_against(self):
         "How many answers the tree contradicts."
         said = [answer for answer in self.answers if answer.answer and answer.items <= set(self.items)]
         if not said:
@@ -228,10 +223,7 @@ class State:
         answers = np.array([answer.answer - 1 for answer in said])
         return int(((found >= 0) & (found != answers)).sum())
 
-    def in_words(
-        self,
-        row,  # (i, j, k)
-    ):  # text
+    def in_words(self, row):
         "An answer as it is said."
         i, j, k = (self.settings.names[item] for item in row)
         return f"{i} and {j} belong together, without {k}"

@@ -12,9 +12,7 @@ from ..core.validation import InputError
 _PROMPT = "Which two belong together? Type the number of the one left out (0 cannot say, u undo, t tree, q stop): "
 
 
-def question_text(
-    session,  # `Session` with a question
-):  # text of several lines
+def question_text(session):
     "What the terminal shows before it waits."
     state, question = session.state, session.question
     lines = [f"\n[{len(state.answers)} answered; {state.left_text}]"]
@@ -30,11 +28,7 @@ def question_text(
     return "\n".join(lines)
 
 # %% ../../nbs/elicitation/81_people.ipynb #94d92347
-def terminal_session(
-    session,  # `Session`
-    lines,  # iterator of lines: 0, 1, 2, 3, u, t or q
-    say,  # function of (text, end="\n")
-):  # whether every question is answered
+def terminal_session(session, lines, say):
     "Ask until everything is answered, or there are no more lines."
     while session.question:
         say(question_text(session))
@@ -65,9 +59,7 @@ def _obey(session, word, say):
         say("  This session went on elsewhere; here is where it stands.")
 
 # %% ../../nbs/elicitation/81_people.ipynb #people-closing-text
-def closing_text(
-    session,  # `Session`
-):  # text
+def closing_text(session):
     "What is said at the end of a sitting."
     state, lines = session.state, []
     if session.question is None:

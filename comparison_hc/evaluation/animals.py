@@ -33,9 +33,7 @@ ANIMALS = {
 }
 
 # %% ../../nbs/evaluation/50w_animals.ipynb #paths
-def leaves_and_paths(
-    taxonomy,  # nested lists of names
-):  # names of the leaves, and for each the branches taken from the root
+def leaves_and_paths(taxonomy):
     "The leaves of nested lists, from left to right."
     names, paths, stack = [], [], [((), taxonomy)]
     while stack:
@@ -48,21 +46,14 @@ def leaves_and_paths(
     return names, paths
 
 
-def shared_groups(
-    paths,  # N tuples of branches
-):  # (N, N) integers
+def shared_groups(paths):
     "How many steps from the root two leaves go together."
     n, depth = len(paths), max(map(len, paths))
     steps = np.array([path + (-1 - i,) * (depth - len(path)) for i, path in enumerate(paths)]).reshape(n, depth)
     return np.logical_and.accumulate(steps[:, None] == steps[None, :], axis=2).sum(axis=2)
 
 # %% ../../nbs/evaluation/50w_animals.ipynb #answers
-def odd_one_out_answers(
-    taxonomy,  # nested lists of names: a list is a group, a name is a leaf
-    n_answers,  # how many answers
-    wrong=0.05,  # share of wrong answers in [0, 1]; exactly round(wrong · n_answers) of them
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # (n_answers, 3) leaf numbers from left to right, the one called odd in the first column
+def odd_one_out_answers(taxonomy, n_answers, wrong=0.05, rng=0):
     """Answers to "which of these three is the odd one out?" by somebody who knows the taxonomy and sometimes errs.
 
     Only triples with an odd one are asked, none twice while there are others. All C(N, 3) triples are listed: for
@@ -87,7 +78,7 @@ def odd_one_out_answers(
 N_ANSWERS, WRONG, SEED = 600, 0.05, 24
 
 
-def read_animals():  # fields of `Dataset`
+def read_animals():
     "The taxonomy above, as nested lists, as labels at its three levels, and as answers."
     taxonomy = [
         [[list(family) for family in families.values()] for families in classes.values()]

@@ -15,10 +15,7 @@ from .certain_clusters import distance_ranks
 _SCALES = {"linear": lambda D: D, "root": np.sqrt, "ranks": distance_ranks}
 
 
-def as_distances(
-    similarity,  # (n, n) symmetric, n ≥ 2; the diagonal is not used
-    scale="linear",  # "linear": max S − S_ij; "root": its square root; "ranks": its order only
-):  # (n, n) distances ≥ 0 with a zero diagonal; 0 for the most similar pair, 1 with ranks
+def as_distances(similarity, scale="linear"):
     """Distances from similarities.
 
     Single and complete linkage do not depend on the scale, everything between does. Raises `InputError`.

@@ -34,9 +34,7 @@ CAR_COLLECTIONS = {
 }
 
 
-def convert_car(
-    archive,  # path of the original
-):  # pairs (file, bytes)
+def convert_car(archive):
     "60_cars_data.zip, by the names of its members, whatever folders they are in; the pictures first, the answers last."
     with ZipFile(archive) as members:
         plain = {Path(m).name: m for m in members.namelist() if not m.endswith("/") and "__MACOSX" not in m}
@@ -72,10 +70,7 @@ def _pictures_in(folder):
     return tuple(map(str, paths))
 
 
-def read_car(
-    answers,  # path
-    collection,  # key of `CAR_COLLECTIONS`
-):  # fields of `Dataset`
+def read_car(answers, collection):
     "One of the five files of answers about sixty cars."
     labels = np.full(60, -1)
     for code, cars in enumerate(CAR_CLASSES.values()):
@@ -111,9 +106,7 @@ def read_car(
 _TASTES = ("Salty", "Savory", "Sour", "Bitter", "Sweet", "Spicy")
 
 
-def convert_food(
-    archive,  # path of the original
-):  # pairs (file, bytes)
+def convert_food(archive):
     "food100-dataset.zip: file names become numbers in the order of the sorted file names."
     with ZipFile(archive) as members:
         plain = {Path(m).name: m for m in members.namelist() if "__MACOSX" not in m}
@@ -137,9 +130,7 @@ def convert_food(
     ]
 
 # %% ../../nbs/evaluation/50w_answers.ipynb #read-food
-def distinct(
-    names,  # some of them perhaps equal
-):  # tuple of different names
+def distinct(names):
     "The second owner of a name gets (2), and so on."
     seen, out = {}, []
     for name in names:
@@ -148,10 +139,7 @@ def distinct(
     return tuple(out)
 
 
-def read_food(
-    answers,  # path
-    dishes,  # path of the table of dishes
-):  # fields of `Dataset`
+def read_food(answers, dishes):
     "Triplets about a hundred dishes, their names, and what is known of their taste."
     with open(dishes, newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, restval=""))  # a line that is cut has empty cells; the digest tells

@@ -9,8 +9,8 @@ __all__ = ['FEWEST_ANSWERS', 'FEWEST_SETS', 'DEFAULT', 'Choice', 'choose_method'
 from dataclasses import dataclass
 
 from ..comparisons import as_comparisons
-from ..dendrogram import Dendrogram
 from ..core.validation import as_rng, check_progress
+from ..dendrogram import Dendrogram
 from .candidates import CHANCE, candidate, candidate_names, make
 from .evidence import measure
 from .splits import object_sets, plan_splits
@@ -31,13 +31,25 @@ class Choice:
     compared: object  # `MethodComparison` of one split; None where there were too few answers
 
 
-def choose_method(
-    answers,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-    people=None,  # as in `compare_methods`
-    rng=0,  # int seed or `numpy.random.Generator`
-    progress=None,  # called with (trees built, trees in all)
-):  # `Choice`
-    "The direct method whose tree from two thirds of the answers predicts the others best. Raises `InputError`."
+def choose_method(answers, people=None, rng=0, progress=None):
+    """The direct method whose tree from two thirds of the answers predicts the others best. Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers.
+    people
+        As in `compare_methods`.
+    rng
+        Int seed or `numpy.random.Generator`.
+    progress
+        Called with (trees built, trees in all).
+
+    Returns
+    -------
+    result
+        `Choice`.
+    """
     answers = as_comparisons(answers, weighted=True, argument="answers")
     check_progress(progress)
     chosen = [candidate(name) for name in candidate_names(answers.kind) if name != CHANCE]

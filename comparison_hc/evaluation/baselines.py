@@ -13,18 +13,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_triplets
-from ..dendrogram import Dendrogram
 from ..core.narrow import bincount
 from ..core.validation import NotConvergedWarning, as_array, as_rng, check_integer, check_number, require
+from ..dendrogram import Dendrogram
 from .embedding_losses import compared_pairs, forte_from, t_ste_loss
 
 # %% ../../nbs/evaluation/55_baselines.ipynb #ac279d84
-def t_ste_loss_by_definition(
-    points,  # (N, d)
-    triplets,  # rows (i, j, k)
-    alpha,  # degrees of freedom
-):  # float: the mean of −ln P
-    "t-STE's loss (van der Maaten and Weinberger 2012, eq. 4 with the kernel of section 3), straight from its formula."
+def t_ste_loss_by_definition(points, triplets, alpha):
+    """t-STE's loss (van der Maaten and Weinberger 2012, eq. 4 with the kernel of section 3), straight from its formula.
+
+    Parameters
+    ----------
+    points
+        (N, d).
+    triplets
+        Rows (i, j, k).
+    alpha
+        Degrees of freedom.
+
+    Returns
+    -------
+    result
+        Float: the mean of −ln P.
+    """
 
     def kernel(a, b):
         return (1 + sum((x - y) ** 2 for x, y in zip(points[a], points[b])) / alpha) ** (-(alpha + 1) / 2)
@@ -32,11 +43,21 @@ def t_ste_loss_by_definition(
     return float(np.mean([-np.log(kernel(i, j) / (kernel(i, j) + kernel(i, k))) for i, j, k in triplets]))
 
 
-def forte_loss_by_definition(
-    gram,  # (N, N) inner products of the points
-    triplets,  # rows (i, j, k)
-):  # float: the mean of ln(1 + e^−margin)
-    "FORTE's loss (Jain, Jamieson and Nowak 2016, the logistic loss of section 2), straight from its formula."
+def forte_loss_by_definition(gram, triplets):
+    """FORTE's loss (Jain, Jamieson and Nowak 2016, the logistic loss of section 2), straight from its formula.
+
+    Parameters
+    ----------
+    gram
+        (N, N) inner products of the points.
+    triplets
+        Rows (i, j, k).
+
+    Returns
+    -------
+    result
+        Float: the mean of ln(1 + e^−margin).
+    """
 
     def D(a, b):
         return gram[a][a] + gram[b][b] - gram[a][b] - gram[b][a]
@@ -90,18 +111,32 @@ def _best(starts, method, names):
     return Embedding(points - points.mean(axis=0), float(loss), *how, method, losses, names)
 
 # %% ../../nbs/evaluation/55_baselines.ipynb #b2dfc81f
-def t_ste(
-    triplets,  # `Triplets` or (m, 3) integers
-    n_components=2,  # d, 1 to N − 1
-    alpha=None,  # degrees of freedom, at least 10⁻⁹; None for max(d − 1, 1)
-    n_starts=3,  # random starts
-    max_iter=1000,  # iterations of L-BFGS a start
-    rng=0,  # int seed or `numpy.random.Generator`
-    n_objects=None,  # N; by default as the triplets say
-):  # `Embedding`
+def t_ste(triplets, n_components=2, alpha=None, n_starts=3, max_iter=1000, rng=0, n_objects=None):
     """t-STE (van der Maaten and Weinberger 2012). Time per iteration and memory O(m + N²).
 
     Raises `InputError`; warns with `NotConvergedWarning`.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets` or (m, 3) integers.
+    n_components
+        D, 1 to N − 1.
+    alpha
+        Degrees of freedom, at least 10⁻⁹; None for max(d − 1, 1).
+    n_starts
+        Random starts.
+    max_iter
+        Iterations of L-BFGS a start.
+    rng
+        Int seed or `numpy.random.Generator`.
+    n_objects
+        N; by default as the triplets say.
+
+    Returns
+    -------
+    result
+        `Embedding`.
     """
     from scipy.optimize import minimize
 
@@ -122,18 +157,32 @@ def t_ste(
     return _best(starts, "t-STE", triplets.names)
 
 # %% ../../nbs/evaluation/55_baselines.ipynb #53a7a4bc
-def forte(
-    triplets,  # `Triplets` or (m, 3) integers
-    n_components=2,  # d, 1 to N − 1
-    n_starts=1,  # random starts
-    max_iter=1000,  # projected gradient steps a start
-    tol=1e-3,  # ≥ 0; done when ten steps together lower the loss by no more than this
-    rng=0,  # int seed or `numpy.random.Generator`
-    n_objects=None,  # N; by default as the triplets say
-):  # `Embedding`
+def forte(triplets, n_components=2, n_starts=1, max_iter=1000, tol=1e-3, rng=0, n_objects=None):
     """FORTE (Jain, Jamieson and Nowak 2016), projected gradient at rank d.
 
     A step takes O(m + d N²) and an eigendecomposition. Raises `InputError`; warns with `NotConvergedWarning`.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets` or (m, 3) integers.
+    n_components
+        D, 1 to N − 1.
+    n_starts
+        Random starts.
+    max_iter
+        Projected gradient steps a start.
+    tol
+        ≥ 0; done when ten steps together lower the loss by no more than this.
+    rng
+        Int seed or `numpy.random.Generator`.
+    n_objects
+        N; by default as the triplets say.
+
+    Returns
+    -------
+    result
+        `Embedding`.
     """
     triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
     tol, pairs = check_number(tol, "tol", 0), compared_pairs(triplets)
@@ -144,11 +193,21 @@ def forte(
     return _best(starts, "FORTE", triplets.names)
 
 # %% ../../nbs/evaluation/55_baselines.ipynb #fdeb2b9e
-def triplet_error(
-    points,  # (N, d), or an `Embedding`
-    triplets,  # `Triplets` or (m, 3) integers
-):  # float in [0, 1]
-    "Share of the triplets (i, j, k) whose point i is no closer to j than to k."
+def triplet_error(points, triplets):
+    """Share of the triplets (i, j, k) whose point i is no closer to j than to k.
+
+    Parameters
+    ----------
+    points
+        (N, d), or an `Embedding`.
+    triplets
+        `Triplets` or (m, 3) integers.
+
+    Returns
+    -------
+    result
+        Float in [0, 1].
+    """
     X = _as_points(points)
     i, j, k = as_triplets(triplets, len(X)).array.T
 
@@ -167,12 +226,20 @@ def _as_points(points):
     return X.astype(float)
 
 # %% ../../nbs/evaluation/55_baselines.ipynb #b15d53c5
-def cosine_similarity(
-    points,  # (N, d) array, or an `Embedding`
-):  # (N, N) in [−1, 1], symmetric
+def cosine_similarity(points):
     """Cosines, as F19 (appendix B.2) writes them.
 
     Rounded to 12 digits, so that equal objects get equal similarities; rows of zeros have cosine 0 with all.
+
+    Parameters
+    ----------
+    points
+        (N, d) array, or an `Embedding`.
+
+    Returns
+    -------
+    result
+        (N, N) in [−1, 1], symmetric.
     """
     X = _as_points(points)
     X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow in the norm
@@ -182,12 +249,23 @@ def cosine_similarity(
     return np.minimum(w, w.T)
 
 
-def embedding_average_linkage(
-    points,  # (N, d) array, or an `Embedding`
-    metric="cosine",  # "cosine", as in F19, or "euclidean"
-    names=None,  # N names; by default those of the `Embedding`
-):  # `Dendrogram`; heights are 1 − mean cosine, or mean distance
-    "Average linkage on points (F19, section 4.2: t-STE–AL and FORTE–AL). The points are centred first."
+def embedding_average_linkage(points, metric="cosine", names=None):
+    """Average linkage on points (F19, section 4.2: t-STE–AL and FORTE–AL). The points are centred first.
+
+    Parameters
+    ----------
+    points
+        (N, d) array, or an `Embedding`.
+    metric
+        "cosine", as in F19, or "euclidean".
+    names
+        N names; by default those of the `Embedding`.
+
+    Returns
+    -------
+    result
+        `Dendrogram`; heights are 1 − mean cosine, or mean distance.
+    """
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import pdist
 

@@ -13,10 +13,10 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..comparisons import Triplets
-from ..dendrogram import Dendrogram, random_tree
 from ..core.validation import as_array, require
-from ..methods import build_hierarchy
+from ..dendrogram import Dendrogram, random_tree
 from .method_table import methods, passive_methods
+from ..methods import build_hierarchy
 
 # %% ../../nbs/evaluation/57w_candidates.ipynb #candidate
 @dataclass(frozen=True, eq=False)
@@ -33,11 +33,7 @@ class Candidate:
     papers: tuple = ()  # what a report about it has to cite, as in `Method`
 
 
-def checked_model(
-    model,  # what a user's function made
-    answers,  # of these
-    points=False,  # whether it may be points, too
-):  # the same
+def checked_model(model, answers, points=False):
     "A tree about the objects of the answers, or points. Raises `InputError`."
     N = answers.n_objects
     is_tree = isinstance(model, Dendrogram) and model.n_objects == N
@@ -51,9 +47,7 @@ def checked_model(
     return model
 
 
-def as_builder(
-    build,  # name of a passive method, or function of answers
-):  # function of answers that returns a `Dendrogram`
+def as_builder(build):
     "A way to build a tree from answers. Raises `InputError`, also for what the function gives."
     if isinstance(build, str):
         return lambda answers: build_hierarchy(build, answers)[0]
@@ -61,10 +55,7 @@ def as_builder(
     return lambda answers: checked_model(build(answers), answers)
 
 # %% ../../nbs/evaluation/57w_candidates.ipynb #refined
-def refined(
-    tree,  # `Dendrogram`
-    answers,  # `Triplets` or `Quadruplets`
-):  # `Dendrogram`
+def refined(tree, answers):
     "The tree after refinement; with weights where the answers have some. Ctrl-C stops the whole comparison."
     from comparison_hc.hierarchical.refinement import refine
 
@@ -77,9 +68,7 @@ def refined(
 N_STARTS = 3
 
 
-def points_of_all(
-    embed,  # function of (`Triplets` about each object at least once, rng) that returns (n, d) points
-):  # function of (answers, rng) that returns (N, d) points
+def points_of_all(embed):
     "The same for answers that leave objects out: those get the mean of the points."
 
     def build(answers, rng):
@@ -131,10 +120,7 @@ CHANCE = "random"
 SUFFIX = " refined"
 
 
-def candidate(
-    name,  # as `candidate_names` lists them, or a tree's name with " refined"
-    argument="methods",  # its name in a message
-):  # `Candidate`
+def candidate(name, argument="methods"):
     "The candidate with this name. Raises `InputError` that lists the names."
     known = [*passive_methods(), *(word for e in EMBEDDINGS for word in (e, f"{e}-al")), CHANCE]
     plain = name.removesuffix(SUFFIX) if isinstance(name, str) else None
@@ -163,7 +149,7 @@ def candidate(
     return Candidate(plain, title, _average_linkage, base, "triplets", **words)
 
 
-def has_soe():  # bool
+def has_soe():
     "Whether cblearn is installed, with all that it needs."
     if find_spec("cblearn") is None:
         return False
@@ -174,11 +160,7 @@ def has_soe():  # bool
     return True
 
 
-def candidate_names(
-    kind,  # "triplets" or "quadruplets": what the answers are
-    embeddings=False,  # whether points come in too
-    weighted=False,  # whether the answers have weights, which SOE cannot use
-):  # list of names, the quick ones first
+def candidate_names(kind, embeddings=False, weighted=False):
     "What is compared unless names are given: direct methods plain and refined, perhaps points, a random tree."
     names = [name for name in passive_methods() if kind == "triplets" or methods[name].takes == "quadruplets"]
     names += [name + SUFFIX for name in names]
@@ -188,12 +170,7 @@ def candidate_names(
     return [*names, CHANCE]
 
 # %% ../../nbs/evaluation/57w_candidates.ipynb #make
-def make(
-    chosen,  # `Candidate`
-    answers,  # what to build from
-    seed,  # int: each candidate gets a generator of its own from it, whoever else is compared
-    made,  # {name: (tree or points, seconds)}; what is missing is added
-):  # (`Dendrogram` or (N, d) points, seconds)
+def make(chosen, answers, seed, made):
     "Build a candidate, and its base if that is not there yet."
     from time import perf_counter
 

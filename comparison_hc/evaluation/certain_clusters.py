@@ -12,9 +12,7 @@ from ..dendrogram import Dendrogram
 from ..link.inputs import check_distances
 
 # %% ../../nbs/evaluation/56w_certain_clusters.ipynb #ranks
-def distance_ranks(
-    D,  # (n, n) distances, n ≥ 2
-):  # (n, n) integers: 1 for the closest pair, and one more for every larger value; zero on the diagonal
+def distance_ranks(D):
     "The order of the distances, as numbers. Raises `InputError`."
     above = np.triu_indices(len(check_distances(D)), 1)
     R = np.zeros(np.shape(D), dtype=np.int64)
@@ -22,9 +20,7 @@ def distance_ranks(
     return R + R.T
 
 # %% ../../nbs/evaluation/56w_certain_clusters.ipynb #deeead76
-def certain_clusters(
-    D,  # (n, n) distances, n ≥ 2; only their order matters
-):  # list of tuples of objects, at least two each, smallest first; the last one holds all
+def certain_clusters(D):
     """Clusters of every α-linkage tree, for every α in [0, 1] and every increasing transformation of the distances.
 
     By proposition 3: sound, not always all. Raises `InputError`.

@@ -62,9 +62,7 @@ HELP = {
 }
 
 
-def help_text(
-    topic,  # key of `HELP`
-):  # text on one line
+def help_text(topic):
     "A help text without the line breaks of the source; in braces, the methods that can use an option."
     able = {}
     for field in ("starts", "self_pairs", "budget"):
@@ -72,9 +70,7 @@ def help_text(
     return " ".join(HELP[topic].format(**able).split())
 
 # %% ../../nbs/evaluation/53w_cluster.ipynb #add-cluster
-def add_cluster(
-    commands,  # argparse's subparsers
-):
+def add_cluster(commands):
     "The words of `cluster`."
     known = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
     known = f"{AUTO_HELP}; {known} (those that ask need --kind similarity). Behind one that takes answers may stand "
@@ -109,9 +105,7 @@ def add_cluster(
     cluster.set_defaults(run=cluster_command)
 
 
-def typed_method(
-    text,  # what was typed
-):  # a name of a method
+def typed_method(text):
     """A name as it is, or as the table of `compare` prints it, with a hyphen in place of the blank or without.
 
     Raises `argparse.ArgumentTypeError`, which lists the names as they can be typed without quotes.
@@ -124,9 +118,7 @@ def typed_method(
     return name
 
 # %% ../../nbs/evaluation/53w_cluster.ipynb #cluster-command
-def cluster_command(
-    args,  # what was typed
-):
+def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.evaluation.learn_command import learned_result
     from comparison_hc.evaluation.page import flat_writers
@@ -155,9 +147,9 @@ def cluster_command(
 # %% ../../nbs/evaluation/53w_cluster.ipynb #from-answers
 def _from_answers(args):
     "The hierarchy of a file of answers."
+    from comparison_hc.evaluation.results import Result
     from comparison_hc.hierarchical.refinement import refine
     from comparison_hc.methods import build_hierarchy
-    from comparison_hc.evaluation.results import Result
 
     name, refined = args.method.removesuffix(SUFFIX), args.method.endswith(SUFFIX)
     method = methods[name]
@@ -230,9 +222,7 @@ def _from_evidence(args):
     return with_trust(result, args, lambda drawn: make(candidate(choice.name), drawn, args.seed, {})[0])
 
 
-def settled_method(
-    args,  # what was typed
-):  # name of a method, or "auto"
+def settled_method(args):
     "The method of a call: `auto` needs answers, and nothing that only some methods can use; else it is the default."
     from comparison_hc.evaluation.auto import DEFAULT
 
@@ -293,9 +283,9 @@ def _flat_clusters(args):
 # %% ../../nbs/evaluation/53w_cluster.ipynb #from-similarity
 def _from_similarity(args):
     "The hierarchy of a file with a similarity matrix; what only answers have is refused."
+    from comparison_hc.evaluation.results import Result
     from comparison_hc.methods import build_from_similarity
     from comparison_hc.metrics import dasgupta_cost
-    from comparison_hc.evaluation.results import Result
 
     rule = "left out, or without -refined, with --kind similarity"
     require(not args.method.endswith(SUFFIX), "--method", rule, args.method)
@@ -317,9 +307,7 @@ def _from_similarity(args):
     return Result(replace(tree, names=names), None, title, method, **shown)
 
 # %% ../../nbs/evaluation/53w_cluster.ipynb #report-code
-def print_lines(
-    result,  # `Result` or `FlatResult`
-):
+def print_lines(result):
     "What the answers are and how well the result fits them."
     from comparison_hc.evaluation.results import result_lines
 
@@ -329,10 +317,7 @@ def print_lines(
         say(f"{what:<{width}}  {visible_line(text)}")
 
 
-def write_results(
-    result,  # `Result` or `FlatResult`
-    paths,  # files to write
-):  # list of lines that say so
+def write_results(result, paths):
     "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
     from comparison_hc.evaluation.page import save_result
 
@@ -341,10 +326,7 @@ def write_results(
     return [f"wrote {path}" for path in paths]
 
 
-def report(
-    result,  # `Result` or `FlatResult`
-    args,  # what was typed: `out`, `tree`, and perhaps `labels_out`
-):
+def report(result, args):
     "Write a result's files and print it."
     from comparison_hc.core.files import write_whole
     from comparison_hc.evaluation.results import labels_text
@@ -362,9 +344,7 @@ def report(
         say(line)
 
 # %% ../../nbs/evaluation/53w_cluster.ipynb #demo-code
-def add_demo(
-    commands,  # argparse's subparsers
-):
+def add_demo(commands):
     "The words of `demo`."
     demo = commands.add_parser(
         "demo",
@@ -376,13 +356,11 @@ def add_demo(
     demo.set_defaults(run=demo_command, tree=True)
 
 
-def demo_command(
-    args,  # what was typed
-):
+def demo_command(args):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
-    from comparison_hc.methods import build_hierarchy
     from comparison_hc.evaluation.results import Result
+    from comparison_hc.methods import build_hierarchy
 
     args.out = args.out or ["animals.html"]
     check_files(args)

@@ -14,12 +14,7 @@ from ..core.reading import existing_file
 from ..core.validation import InputError, require
 
 # %% ../../nbs/evaluation/53w_command_files.ipynb #read-groups
-def read_groups(
-    # CSV or TSV file: object, group; a first line with no object's name, and no group of another line, is a header
-    path,
-    names,  # the objects' names
-    option,  # the option that named the file
-):  # {object: group} for the objects in the file
+def read_groups(path, names, option):
     "The groups of objects, from a file. Raises `InputError` (with the line) for unknown or repeated objects."
     from comparison_hc.comparisons import read_cells
 
@@ -27,7 +22,7 @@ def read_groups(
     table = read_cells(path)
     known, groups = set(names), {}
 
-    def named(cell):  # as `csv_text` writes it, or as it is
+    def named(cell):
         return next((name for name in (plain_cell(cell), cell) if name in known), None)
 
     wanted = f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells"
@@ -52,10 +47,7 @@ def _is_header(row, others, named):
     return named(row[0]) is None and row[1] not in {other[-1] for other in others}
 
 
-def read_truth(
-    path,  # as in `read_groups`
-    names,  # the objects' names, in order
-):  # list of classes, one an object
+def read_truth(path, names):
     "Every object's class, from a file. Raises `InputError` (with the line) for unknown, repeated or missing objects."
     classes = read_groups(path, names, "--truth")
     missing = [name for name in names if name not in classes]
@@ -64,9 +56,7 @@ def read_truth(
     return [classes[name] for name in names]
 
 
-def read_names(
-    path,  # text file, one name a line
-):  # list of names
+def read_names(path):
     "All objects' names, from a file; empty lines are skipped."
     path = existing_file(path, "--objects")
     try:
@@ -77,10 +67,7 @@ def read_names(
     return names
 
 # %% ../../nbs/evaluation/53w_command_files.ipynb #read-initial
-def read_initial(
-    path,  # as in `read_groups`
-    names,  # the objects' names, in order
-):  # (list of lists of object numbers, text for the summary)
+def read_initial(path, names):
     """Initial clusters, from a file; objects that are not in it start on their own.
 
     Raises `InputError` as `read_groups` does.
@@ -111,10 +98,7 @@ def _has_names_above(rows):
     return words or (square and as_number(rows[0][0]) is None) or len(rows) == len(rows[0]) + 1
 
 
-def read_similarity(
-    path,  # CSV or TSV file: N lines of N numbers, perhaps with names before and above them
-    encoding="utf-8-sig",  # of the file
-):  # ((N, N) similarity, N names)
+def read_similarity(path, encoding="utf-8-sig"):
     """A similarity matrix from a file.
 
     Raises `InputError` for a table that is not square or holds something else than numbers.
@@ -163,10 +147,7 @@ def _place(path):
         return path
 
 
-def check_overwriting(
-    read,  # list of (option, path or None)
-    written,  # list of (option, path or None)
-):
+def check_overwriting(read, written):
     "No result may take the place of what is read, or of another result. Raises `InputError`."
     taken = {_place(path): option for option, path in read if path is not None}
     for option, path in written:
@@ -177,11 +158,7 @@ def check_overwriting(
         taken[place] = option
 
 
-def check_files(
-    args,  # what was given; its `out` (a path, several, or None), `labels_out` and `answers_out` are written
-    read=(),  # (option, path or None) of every file that is read
-    endings=None,  # legal endings of `--out`; None for those of a hierarchy
-):
+def check_files(args, read=(), endings=None):
     """What is to be written can be, and takes the place of nothing. To be asked before long work, not after.
 
     Raises `InputError`.

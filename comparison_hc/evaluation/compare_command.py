@@ -27,9 +27,7 @@ COMPARE_HELP = {
 }
 
 
-def add_compare(
-    commands,  # argparse's subparsers
-):
+def add_compare(commands):
     "The words of `compare`."
     from comparison_hc.evaluation.method_table import passive_methods
 
@@ -54,9 +52,7 @@ def add_compare(
     compare.set_defaults(run=compare_command)
 
 # %% ../../nbs/evaluation/53w_compare.ipynb #compare-command
-def compare_command(
-    args,  # what was typed
-):
+def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.core.files import write_whole
     from comparison_hc.evaluation.candidates import candidate_names, has_soe

@@ -27,9 +27,7 @@ COLUMNS = {
 }
 
 # %% ../../nbs/evaluation/57w_comparison_table.ipynb #best
-def best_row(
-    table,  # DataFrame with columns `agreement` and `tree`, a row a method
-):  # name of a method
+def best_row(table):
     "The tree with the highest agreement; points or a random tree only where there is no other."
     rivals = table[table.tree & (table.index != CHANCE)]
     return (rivals if len(rivals) else table).agreement.idxmax()
@@ -56,11 +54,11 @@ class MethodComparison:
         "Name of the method with the highest agreement; of trees only, and never the random one."
         return best_row(self.table)
 
-    def sentences(self):  # list of texts
+    def sentences(self):
         "What the table says, in plain words."
         return [_how_measured(self), _best_in_words(self), *_others_in_words(self)]
 
-    def shown(self):  # DataFrame of texts
+    def shown(self):
         "The table in plain words, a row a method, for screens and pages."
         shown = self.table
         interval = [f"{low:.3f} to {high:.3f}" for low, high in zip(shown.low, shown.high)]

@@ -11,14 +11,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import as_list, check_number, require
+from ..dendrogram import Dendrogram
 
 # %% ../../nbs/evaluation/58w_consensus.ipynb #consensus-keys
-def cluster_keys(
-    dendrogram,  # `Dendrogram` with K leaves
-):  # list of K − 1 bytes, in the order of merges
-    "The objects of every merge as bits: two clusters of the same objects have equal keys."
+def cluster_keys(dendrogram):
+    """The objects of every merge as bits: two clusters of the same objects have equal keys.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` with K leaves.
+
+    Returns
+    -------
+    result
+        List of K − 1 bytes, in the order of merges.
+    """
     place = np.argsort(dendrogram.leaf_order())
     start = dendrogram.starts[dendrogram.n_leaves :, None]
     stop = start + dendrogram.sizes[dendrogram.n_leaves :, None]
@@ -33,11 +42,21 @@ class Consensus(NamedTuple):
     kept: np.ndarray  # (K − 1,) bool: above the threshold; the other merges only fill gaps
 
 
-def fits(
-    cluster,  # (N,) bool
-    taken,  # (c, N) bool
-):  # bool
-    "Whether a cluster contains, is in, or has nothing in common with each of the others."
+def fits(cluster, taken):
+    """Whether a cluster contains, is in, or has nothing in common with each of the others.
+
+    Parameters
+    ----------
+    cluster
+        (N,) bool.
+    taken
+        (c, N) bool.
+
+    Returns
+    -------
+    result
+        Bool.
+    """
     common = (taken & cluster).sum(axis=1)
     return bool(((common == 0) | (common == cluster.sum()) | (common == taken.sum(axis=1))).all())
 
@@ -69,11 +88,21 @@ def _filled(taken, leaves):
     return missing
 
 # %% ../../nbs/evaluation/58w_consensus.ipynb #consensus-build
-def majority_consensus(
-    trees,  # `Dendrogram`s with the same leaves, at least one
-    threshold=0.5,  # in [0.5, 1)
-):  # `Consensus`
-    "The majority-rule consensus, made binary by the next most frequent clusters that fit. Raises `InputError`."
+def majority_consensus(trees, threshold=0.5):
+    """The majority-rule consensus, made binary by the next most frequent clusters that fit. Raises `InputError`.
+
+    Parameters
+    ----------
+    trees
+        `Dendrogram`s with the same leaves, at least one.
+    threshold
+        In [0.5, 1).
+
+    Returns
+    -------
+    result
+        `Consensus`.
+    """
     rule = "at least one Dendrogram"
     trees = tuple(as_list(trees, "trees", rule))
     require(trees and all(isinstance(t, Dendrogram) for t in trees), "trees", rule, trees)

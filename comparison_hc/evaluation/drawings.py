@@ -18,11 +18,7 @@ from ..core.pictures import read_png
 class Drawings:
     "Pictures of one bit a pixel, unpacked when asked for: True is ink."
 
-    def __init__(
-        self,
-        bits,  # (n, bytes) uint8: the pixels of a picture, row by row, eight a byte
-        shape,  # (height, width) of every picture
-    ):
+    def __init__(self, bits, shape):
         self.bits, self.shape = bits, (len(bits), *map(int, shape))
 
     def __len__(self):
@@ -42,13 +38,7 @@ class Drawings:
 class Strokes:
     "The strokes of drawing i: a tuple of (points, 3) arrays with x, y (upwards) and milliseconds."
 
-    def __init__(
-        self,
-        points,  # (P, 3) x, y, milliseconds, of all drawings in order
-        drawing,  # (P,) number of each point's drawing, ascending
-        number,  # (P,) number of its stroke in that drawing
-        n_drawings,  # how many drawings
-    ):
+    def __init__(self, points, drawing, number, n_drawings):
         self.points, self.number, self.ends = points, number, np.searchsorted(drawing, np.arange(n_drawings + 1))
 
     def __len__(self):
@@ -63,9 +53,7 @@ class Strokes:
         return f"strokes of {len(self):,} drawing{'s' * (len(self) != 1)}, {len(self.points):,} points"
 
 # %% ../../nbs/evaluation/50w_drawings.ipynb #read
-def read_omniglot(
-    file,  # path
-):  # fields of `Dataset`
+def read_omniglot(file):
     "Drawings named alphabet/character/drawer; the labels are the characters."
     with np.load(file) as file:
         part = dict(file)
@@ -88,10 +76,7 @@ def read_omniglot(
     )
 
 # %% ../../nbs/evaluation/50w_drawings.ipynb #convert
-def convert_omniglot(
-    images,  # .zip file of the pictures
-    strokes,  # .zip file of the strokes
-):  # pairs (file, bytes)
+def convert_omniglot(images, strokes):
     "The two archives of Omniglot's first small set, sorted by alphabet, character and drawer."
     with ZipFile(images) as pictures, ZipFile(strokes) as texts:
         pictures_of, texts_of = _members(pictures, ".png"), _members(texts, ".txt")
@@ -116,7 +101,7 @@ def convert_omniglot(
     return [("omniglot/omniglot_small1.npz", out.getvalue())]
 
 
-def _numbered(lines):  # pairs (number of the stroke, line)
+def _numbered(lines):
     "The lines of a drawing that are points, with the number of the stroke: BREAK ends one."
     stroke = 0
     for line in lines:

@@ -26,9 +26,7 @@ class ComparedPairs:
     weights: np.ndarray | None = None  # (m,) what each triplet counts; None: all the same
 
 
-def compared_pairs(
-    triplets,  # `Triplets`
-):  # `ComparedPairs`
+def compared_pairs(triplets):
     "The pairs that triplets speak of, numbered 0..P−1."
     near, far = triplets.winners_and_losers()
     seen = np.zeros(triplets.n_objects * (triplets.n_objects - 1) // 2, dtype=bool)
@@ -40,12 +38,7 @@ def compared_pairs(
 SLICE = 1 << 18  # triplets at a time: what is computed about them fits into the cache
 
 
-def logistic_loss(
-    score,  # (P,) a score a pair
-    near,  # (m,) number of the pair that is closer
-    far,  # (m,) number of the other
-    weights=None,  # (m,) what each triplet counts; None: all the same
-):  # (mean of ln(1 + e^−margin), (P,) its derivative by each pair's score)
+def logistic_loss(score, near, far, weights=None):
     "The loss of both methods, in slices."
     loss, slope, size = 0.0, np.zeros(len(score)), max(SLICE, len(score))
     for start in range(0, len(near), size):
@@ -61,11 +54,7 @@ def logistic_loss(
     return loss / total, slope / total
 
 # %% ../../nbs/evaluation/55w_embedding_losses.ipynb #losses
-def t_ste_loss(
-    points,  # (N, d)
-    pairs,  # `ComparedPairs`
-    alpha,  # degrees of freedom
-):  # (loss, (N, d) gradient)
+def t_ste_loss(points, pairs, alpha):
     "t-STE's loss."
     apart = points[pairs.low] - points[pairs.high]
     D = np.einsum("pd,pd->p", apart, apart)
@@ -76,10 +65,7 @@ def t_ste_loss(
     return loss, np.stack(pushed, axis=1)
 
 
-def forte_loss(
-    gram,  # (N, N) inner products of the points
-    pairs,  # `ComparedPairs`
-):  # (loss, (N, N) symmetric gradient)
+def forte_loss(gram, pairs):
     "FORTE's loss."
     own = np.diag(gram)
     score = 2 * gram[pairs.low, pairs.high] - own[pairs.low] - own[pairs.high]
@@ -91,10 +77,7 @@ def forte_loss(
     return loss, G
 
 # %% ../../nbs/evaluation/55w_embedding_losses.ipynb #step
-def nearest_points(
-    gram,  # (N, N) symmetric
-    d,  # rank
-):  # (N, d) points
+def nearest_points(gram, d):
     "Points whose matrix of inner products is the nearest of rank d to the given one."
     from scipy.linalg import eigh
 
@@ -115,12 +98,7 @@ def _descend(gram, gradient, loss, step, pairs, d):
     return None
 
 # %% ../../nbs/evaluation/55w_embedding_losses.ipynb #descent
-def forte_from(
-    points,  # (N, d) start
-    pairs,  # `ComparedPairs`
-    max_iter,  # projected steps
-    tol,  # done when ten steps together lower the loss by no more than this
-):  # (points, loss, iterations, converged, reason)
+def forte_from(points, pairs, max_iter, tol):
     "FORTE from one start."
     gram, d = points @ points.T, points.shape[1]
     loss, gradient = forte_loss(gram, pairs)

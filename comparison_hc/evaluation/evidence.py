@@ -11,22 +11,32 @@ from functools import partial
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..dendrogram import Dendrogram
 from ..core.narrow import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_progress, require
 from ..core.workers import until_interrupted
-from ..hierarchical.weights import each_weight
+from ..dendrogram import Dendrogram
 from .candidates import Candidate, candidate, candidate_names, checked_model, make
 from .comparison_table import COLUMNS, MethodComparison, best_row
 from .splits import object_sets, plan_splits
+from ..hierarchical.weights import each_weight
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #verdicts
-def verdicts(
-    model,  # `Dendrogram` over N objects, or (N, d) points
-    answers,  # `Triplets` or `Quadruplets` about N objects
-):  # (m,) integers: 1 right, −1 wrong, 0 open
-    "What a tree, or points, say about every answer."
+def verdicts(model, answers):
+    """What a tree, or points, say about every answer.
+
+    Parameters
+    ----------
+    model
+        `Dendrogram` over N objects, or (N, d) points.
+    answers
+        `Triplets` or `Quadruplets` about N objects.
+
+    Returns
+    -------
+    result
+        (m,) integers: 1 right, −1 wrong, 0 open.
+    """
     rows = answers.array
     first, second = (rows[:, :2], rows[:, [0, 2]]) if answers.width == 3 else (rows[:, :2], rows[:, 2:])
 
@@ -39,11 +49,21 @@ def verdicts(
     return np.sign(apart(second) - apart(first)).astype(np.int8)
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #shares
-def shares(
-    said,  # (m,) as `verdicts` gives them
-    weights,  # (m,) positive: what each answer counts
-):  # {"agreement", "right", "open"}; "right" is NaN where the tree decides nothing
-    "The three shares."
+def shares(said, weights):
+    """The three shares.
+
+    Parameters
+    ----------
+    said
+        (m,) as `verdicts` gives them.
+    weights
+        (m,) positive: what each answer counts.
+
+    Returns
+    -------
+    result
+        {"agreement", "right", "open"}; "right" is NaN where the tree decides nothing.
+    """
     right, wrong, whole = weights[said > 0].sum(), weights[said < 0].sum(), weights.sum()
     return dict(
         agreement=(right + (whole - right - wrong) / 2) / whole,
@@ -52,11 +72,21 @@ def shares(
     )
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #most
-def most_reachable(
-    answers,  # `Triplets` or `Quadruplets`, at least one
-    weights=None,  # (m,) positive: what each answer counts; None: all the same
-):  # float: a limit for the agreement of every tree, open answers as half
-    "For any three objects the best that a tree can do about them; for quadruplets the majority of every question."
+def most_reachable(answers, weights=None):
+    """For any three objects the best that a tree can do about them; for quadruplets the majority of every question.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`, at least one.
+    weights
+        (m,) positive: what each answer counts; None: all the same.
+
+    Returns
+    -------
+    result
+        Float: a limit for the agreement of every tree, open answers as half.
+    """
     weights = np.ones(len(answers)) if weights is None else weights
     if answers.width == 4:
         _, question, low_won = distinct_questions(*answers.winners_and_losers())
@@ -71,12 +101,23 @@ def most_reachable(
     return float(score.max(axis=1).sum() / weights.sum())
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #interval
-def overlapping_interval(
-    values,  # (J, …) results of J splits
-    ratio,  # held out / built from
-    error=0.05,  # probability that the interval misses
-):  # (low, high); NaN for fewer than three splits
-    "Nadeau and Bengio's corrected resampled t interval (2003) for a mean over random splits of the same data."
+def overlapping_interval(values, ratio, error=0.05):
+    """Nadeau and Bengio's corrected resampled t interval (2003) for a mean over random splits of the same data.
+
+    Parameters
+    ----------
+    values
+        (J, …) results of J splits.
+    ratio
+        Held out / built from.
+    error
+        Probability that the interval misses.
+
+    Returns
+    -------
+    result
+        (low, high); NaN for fewer than three splits.
+    """
     from scipy.special import stdtrit
 
     values = np.asarray(values, dtype=float)
@@ -87,18 +128,32 @@ def overlapping_interval(
     return values.mean(axis=0) - half, values.mean(axis=0) + half
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #compare
-def compare_methods(
-    answers,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-    # names as in `candidate_names`, or {name: function of the answers that returns a `Dendrogram` or (N, d) points};
-    # None: all direct methods, plain and refined, and a random tree
-    methods=None,
-    n_splits=5,  # at least 1; intervals need 3
-    test_share=0.2,  # share of the answers that is held out, in (0, 1)
-    people=None,  # True: hold out people; False: answers; (m,): who answered; None: people where that is possible
-    rng=0,  # int seed or `numpy.random.Generator`; the same seed gives the same table, but for the seconds
-    progress=None,  # called with (trees built, trees in all)
-):  # `MethodComparison`
-    "Held-out agreement of several methods over repeated splits. Raises `InputError`."
+def compare_methods(answers, methods=None, n_splits=5, test_share=0.2, people=None, rng=0, progress=None):
+    """Held-out agreement of several methods over repeated splits. Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers.
+    methods
+        Names as in `candidate_names`, or {name: function of the answers that returns a `Dendrogram` or (N, d)
+        points}; None: all direct methods, plain and refined, and a random tree.
+    n_splits
+        At least 1; intervals need 3.
+    test_share
+        Share of the answers that is held out, in (0, 1).
+    people
+        True: hold out people; False: answers; (m,): who answered; None: people where that is possible.
+    rng
+        Int seed or `numpy.random.Generator`; the same seed gives the same table, but for the seconds.
+    progress
+        Called with (trees built, trees in all).
+
+    Returns
+    -------
+    result
+        `MethodComparison`.
+    """
     answers = as_comparisons(answers, weighted=True, argument="answers")
     chosen, check = _check_methods(methods, answers), check_progress(progress)
     plan_rng, seeds = as_rng(rng).spawn(2)
@@ -130,14 +185,27 @@ def _own(method, answers, rng):
     return checked_model(method(answers), answers, points=True)
 
 # %% ../../nbs/evaluation/57_evidence.ipynb #measure
-def measure(
-    answers,  # `Triplets` or `Quadruplets`
-    chosen,  # list of `Candidate`
-    plan,  # `Plan`
-    rng,  # `numpy.random.Generator`
-    progress=None,  # called with (trees built, trees in all)
-):  # `MethodComparison`
-    "The comparison on the splits of a plan; Ctrl-C ends it with the splits that are done, if any."
+def measure(answers, chosen, plan, rng, progress=None):
+    """The comparison on the splits of a plan; Ctrl-C ends it with the splits that are done, if any.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+    chosen
+        List of `Candidate`.
+    plan
+        `Plan`.
+    rng
+        `numpy.random.Generator`.
+    progress
+        Called with (trees built, trees in all).
+
+    Returns
+    -------
+    result
+        `MethodComparison`.
+    """
     weights = each_weight(answers).astype(float)
 
     def one_split(number, split):

@@ -12,7 +12,6 @@ from pathlib import Path
 from ..core.progress import command_bar
 from ..core.validation import InputError, check_integer, require
 from ..core.workers import check_workers
-from ..link.inputs import NAMED
 from .command_files import check_files, check_overwriting, read_truth
 from .reading_command import say
 from comparison_hc.evaluation.task_files import (
@@ -24,6 +23,7 @@ from comparison_hc.evaluation.task_files import (
     read_feature_table,
     read_feature_tasks,
 )
+from ..link.inputs import NAMED
 
 # %% ../../nbs/evaluation/53w_learn.ipynb #add-learn
 LEARN_HELP = {
@@ -50,9 +50,7 @@ LEARN_HELP = {
 }
 
 
-def add_learn(
-    commands,  # argparse's subparsers
-):
+def add_learn(commands):
     "The words of `learn`."
     texts = {name: " ".join(text.split()) for name, text in LEARN_HELP.items()}
     learn = commands.add_parser(
@@ -81,9 +79,7 @@ def add_learn(
     learn.set_defaults(run=learn_command)
 
 # %% ../../nbs/evaluation/53w_learn.ipynb #learn-command
-def learn_command(
-    args,  # what was typed
-):
+def learn_command(args):
     "Read the tasks, learn, say what it gains, write the model."
     from comparison_hc.evaluation.linkage_model import learn_model, save_model
     from comparison_hc.evaluation.page import check_destination
@@ -136,9 +132,7 @@ def _parts(text, option):
     return parts
 
 
-def read_tasks(
-    args,  # what was typed
-):  # `TaskSet`
+def read_tasks(args):
     "The tasks of the files. Raises `InputError` with file and line."
     if args.labels:
         return read_distance_tasks(args.tasks, args.labels, args.encoding)
@@ -178,12 +172,7 @@ def _how(args, read):
     return dict(version=__version__, command=shlex.join(map(str, words)), files=files)
 
 # %% ../../nbs/evaluation/53w_learn.ipynb #new-distances
-def new_distances(
-    model,  # `LinkageModel`
-    path,  # file: a table with the model's features, or of distances
-    header=None,  # as in `read_feature_table`
-    encoding="utf-8-sig",  # of the file
-):  # (distances as `LinkageModel.hierarchy` takes them, names)
+def new_distances(model, path, header=None, encoding="utf-8-sig"):
     "The objects of a new file, measured as the model was. Raises `InputError` with file and line."
     if model.measure is None:
         rule = "a model of one metric: a file of distances holds one"
@@ -204,9 +193,7 @@ ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other 
 ).split()
 
 
-def learned_result(
-    args,  # what was typed after `cluster`, with `--linkage`
-):  # `Result`
+def learned_result(args):
     "The hierarchy of a new file by a learned linkage. Raises `InputError`."
     from comparison_hc.evaluation.linkage_model import load_model
     from comparison_hc.evaluation.results import Result

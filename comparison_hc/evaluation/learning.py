@@ -17,9 +17,7 @@ from ..link.learning import average_loss
 from ..link.losses import widest_interval
 
 # %% ../../nbs/evaluation/59_learning.ipynb #best-of
-def best_parameter(
-    curves,  # list of lists of `PiecewiseLoss`: one list, a curve a task; several if a second parameter has steps
-):  # (number of the list, (low, high) in which the parameter is best)
+def best_parameter(curves):
     "The parameter with the least average loss: the widest interval of the first list that has it."
     averages = [average_loss(row) for row in curves]
     least = [average.best()[0] for average in averages]
@@ -27,9 +25,7 @@ def best_parameter(
     return step, widest_interval(averages[step].best()[1])
 
 
-def held_out_losses(
-    curves,  # as in `best_parameter`, at least two tasks
-):  # (T,) array
+def held_out_losses(curves):
     "The loss of every task with the parameter that the others teach."
     losses = []
     for t in range(len(curves[0])):
@@ -76,10 +72,7 @@ class HeldOut:
         "The mean of the gains."
         return float(self.gains.mean())
 
-    def interval(
-        self,
-        confidence=0.95,  # in (0, 1)
-    ):  # (low, high); NaN where fewer than `FEWEST_DIFFERENT` tasks differ, or all gains are equal
+    def interval(self, confidence=0.95):
         """Student's interval for the expected gain, approximate.
 
         It is wider than for independent gains, as Nadeau and Bengio (Machine Learning 52, 2003) do for sets that share
@@ -92,12 +85,12 @@ class HeldOut:
         half = stdtrit(T - 1, 1 - error / 2) * self.gains.std(ddof=1) * np.sqrt(1 / T + 1 / (T - 1))
         return float(max(-1.0, self.gain - half)), float(min(1.0, self.gain + half))
 
-    def interval_words(self):  # text
+    def interval_words(self):
         "The interval in per cent, or that there is none."
         low, high = self.interval()
         return NO_INTERVAL if np.isnan(low) else f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
 
-    def table(self):  # DataFrame
+    def table(self):
         "Average losses, of what was learned and of every fixed linkage, all on tasks not used for the choice."
         rows = {"learned from the other tasks": self.learned}
         rows["the fixed linkage that is best on the others"] = np.array(self.learned) + self.gains
@@ -110,7 +103,7 @@ class HeldOut:
         low, high = self.interval()
         return "better" if low > 0 else "worse" if high < 0 else "open"
 
-    def sentences(self):  # list of text
+    def sentences(self):
         "What was found, in words."
         T, gains, between = len(self.tasks), self.gains, self.interval_words()
         counts = [int(np.sum(np.sign(np.round(gains, 12)) == sign)) for sign in (1, -1, 0)]

@@ -9,21 +9,36 @@ __all__ = ['learning_curve', 'price_list', 'curve_lines']
 import numpy as np
 
 from ..core.validation import as_rng, check_integer, check_progress, require
-from ..methods import build_hierarchy
 from .evidence import verdicts
 from .splits import plan_splits
+from ..methods import build_hierarchy
 
 # %% ../../nbs/evaluation/57b_howto_how_many_answers.ipynb #curve
-def learning_curve(
-    answers,  # `Triplets` or `Quadruplets`
-    sizes=None,  # how many answers to build from; None: 1/8, 1/4, 1/2 and all of those that are not held out
-    method="3k-al",  # a passive method
-    n_splits=5,  # as in `plan_splits`
-    rng=0,  # int seed or `numpy.random.Generator`
-    people=None,  # as in `plan_splits`
-    progress=None,  # called with (trees built, trees in all)
-):  # DataFrame: split, answers, agreement (open answers as half), open
-    "Held-out agreement of trees from fewer answers than there are. Raises `InputError`."
+def learning_curve(answers, sizes=None, method="3k-al", n_splits=5, rng=0, people=None, progress=None):
+    """Held-out agreement of trees from fewer answers than there are. Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+    sizes
+        How many answers to build from; None: 1/8, 1/4, 1/2 and all of those that are not held out.
+    method
+        a passive method.
+    n_splits
+        As in `plan_splits`.
+    rng
+        Int seed or `numpy.random.Generator`.
+    people
+        As in `plan_splits`.
+    progress
+        Called with (trees built, trees in all).
+
+    Returns
+    -------
+    result
+        DataFrame: split, answers, agreement (open answers as half), open.
+    """
     import pandas as pd
 
     rng, rows = as_rng(rng), []
@@ -43,21 +58,40 @@ def learning_curve(
     return pd.DataFrame(rows, columns=["split", "answers", "agreement", "open"])
 
 # %% ../../nbs/evaluation/57b_howto_how_many_answers.ipynb #price-list
-def price_list(
-    curve,  # DataFrame of `learning_curve`
-):  # DataFrame, a row a size: answers, agreement, gain, a thousand buy
-    "Mean agreement at each size, the gain over the size before, and the gain a thousand answers."
+def price_list(curve):
+    """Mean agreement at each size, the gain over the size before, and the gain a thousand answers.
+
+    Parameters
+    ----------
+    curve
+        DataFrame of `learning_curve`.
+
+    Returns
+    -------
+    result
+        DataFrame, a row a size: answers, agreement, gain, a thousand buy.
+    """
     mean = curve.groupby("answers").agreement.mean().reset_index()
     mean["gain"] = mean.agreement.diff()
     mean["a thousand buy"] = 1000 * mean.gain / mean.answers.diff()
     return mean
 
 
-def curve_lines(
-    curve,  # DataFrame of `learning_curve`
-    most,  # the most that any tree could reach
-):  # list of texts
-    "The price list and what it says, as `comparison-hc compare --sizes` prints them."
+def curve_lines(curve, most):
+    """The price list and what it says, as `comparison-hc compare --sizes` prints them.
+
+    Parameters
+    ----------
+    curve
+        DataFrame of `learning_curve`.
+    most
+        The most that any tree could reach.
+
+    Returns
+    -------
+    result
+        List of texts.
+    """
     price = price_list(curve)
     table = price.assign(answers=price.answers.map("{:,}".format), agreement=price.agreement.map("{:.3f}".format))
     for name, form in (("gain", "{:+.3f}"), ("a thousand buy", "{:+.4f}")):

@@ -23,14 +23,14 @@ from comparison_hc.core.validation import (
     check_progress,
     require,
 )
+from .learning import HeldOut, best_parameter, held_out_losses
+from .page import check_destination
+from .task_files import Measure, Task
 from ..link.clusterer import MixedLinkage
 from ..link.execution import piecewise_loss
 from ..link.inputs import NAMED, check_distances
 from ..link.learning import learn_linkage
 from ..link.merge import alpha_linkage, beta_linkage
-from .learning import HeldOut, best_parameter, held_out_losses
-from .page import check_destination
-from .task_files import Measure, Task
 
 # %% ../../nbs/evaluation/59w_model.ipynb #model
 LOSSES = ("pruning", "majority")
@@ -94,12 +94,21 @@ class LinkageModel:
     def __str__(self):
         return f"{self.title}, learned from {self.n_tasks} task{'s' * (self.n_tasks > 1)}"
 
-    def hierarchy(
-        self,
-        distances,  # (n, n) distances; a pair of them where β was learned
-        names=None,  # n names, or None
-    ):  # `Dendrogram`; heights are distances of the merged clusters
-        "The tree of new objects, by what was learned. Raises `InputError`."
+    def hierarchy(self, distances, names=None):
+        """The tree of new objects, by what was learned. Raises `InputError`.
+
+        Parameters
+        ----------
+        distances
+            (n, n) distances; a pair of them where β was learned.
+        names
+            n names, or None.
+
+        Returns
+        -------
+        result
+            `Dendrogram`; heights are distances of the merged clusters.
+        """
         if self.beta is None:
             tree = alpha_linkage(distances, self.alpha, self.merges)
         else:
@@ -111,17 +120,25 @@ class LinkageModel:
                 tree = alpha_linkage(mixed_metric(*distances, self.beta), self.alpha, self.merges)
         return tree if names is None else replace(tree, names=check_names(names, tree.n_objects))
 
-    def clusterer(
-        self,
-        n_clusters=None,  # clusters in `labels_`; None for the hierarchy alone
-    ):  # `MixedLinkage`
-        "The same as a scikit-learn estimator, where one parameter was learned. Raises `InputError`."
+    def clusterer(self, n_clusters=None):
+        """The same as a scikit-learn estimator, where one parameter was learned. Raises `InputError`.
+
+        Parameters
+        ----------
+        n_clusters
+            Clusters in `labels_`; None for the hierarchy alone.
+
+        Returns
+        -------
+        result
+            `MixedLinkage`.
+        """
         alone = self.alpha is None or self.beta is None
         require(alone, "the model", "of one parameter to be a MixedLinkage (use hierarchy)", str(self))
         merges = self.merges[0] if self.alpha is None else self.merges
         return MixedLinkage(self.beta if self.alpha is None else self.alpha, merges, n_clusters)
 
-    def sentences(self):  # list of text
+    def sentences(self):
         "What was learned and what it is worth, in words."
         low, high = self.interval
         letter = "β" if self.alpha is None else "α"
@@ -137,31 +154,62 @@ class LinkageModel:
         return said + self.held_out.sentences()
 
 
-def mixed_metric(
-    D0,  # (n, n) distances
-    D1,  # (n, n) distances of the same points by another metric
-    beta,  # in [0, 1]; 0 is D0, 1 is D1
-):  # (n, n) distances
-    "The metric between two. Raises `InputError`."
+def mixed_metric(D0, D1, beta):
+    """The metric between two. Raises `InputError`.
+
+    Parameters
+    ----------
+    D0
+        (n, n) distances.
+    D1
+        (n, n) distances of the same points by another metric.
+    beta
+        In [0, 1]; 0 is D0, 1 is D1.
+
+    Returns
+    -------
+    result
+        (n, n) distances.
+    """
     D0 = check_distances(D0, "the first metric")
     return (1 - beta) * D0 + beta * check_distances(D1, "the second metric", len(D0))
 
 # %% ../../nbs/evaluation/59w_model.ipynb #fixed
-def has_two_metrics(
-    distances,  # of a task
-):  # bool
-    "Whether a task's distances are a pair of matrices."
+def has_two_metrics(distances):
+    """Whether a task's distances are a pair of matrices.
+
+    Parameters
+    ----------
+    distances
+        Of a task.
+
+    Returns
+    -------
+    result
+        Bool.
+    """
     is_pair = isinstance(distances, (tuple, list)) and len(distances) == 2
     rule = "a matrix of numbers, or a pair of them"
     return is_pair and all(as_array(one, "distances", rule).ndim == 2 for one in distances)
 
 
-def fixed_losses(
-    tasks,  # list of `Task`
-    loss,  # name of a loss
-    n_clusters,  # as in `piecewise_loss`
-):  # {name: list of losses, one a task}
-    "What every linkage costs that needs no learning."
+def fixed_losses(tasks, loss, n_clusters):
+    """What every linkage costs that needs no learning.
+
+    Parameters
+    ----------
+    tasks
+        List of `Task`.
+    loss
+        Name of a loss.
+    n_clusters
+        As in `piecewise_loss`.
+
+    Returns
+    -------
+    result
+        {name: list of losses, one a task}.
+    """
     metrics = {"": lambda D: D}
     if has_two_metrics(tasks[0].distances):
         metrics = {
@@ -178,10 +226,19 @@ def fixed_losses(
     return found
 
 # %% ../../nbs/evaluation/59w_model.ipynb #learn-model
-def as_tasks(
-    tasks,  # `Task`s or pairs (distances, labels)
-):  # list of `Task`
-    "Tasks with names. Raises `InputError`."
+def as_tasks(tasks):
+    """Tasks with names. Raises `InputError`.
+
+    Parameters
+    ----------
+    tasks
+        `Task`s or pairs (distances, labels).
+
+    Returns
+    -------
+    result
+        List of `Task`.
+    """
     rule = "a sequence of at least one Task or pair (distances, labels)"
     require(isinstance(tasks, (list, tuple)) and len(tasks), "tasks", rule, tasks)
     found = []
@@ -196,21 +253,52 @@ def as_tasks(
 
 
 def learn_model(
-    tasks,  # `Task`s or pairs (distances, labels); distances: (n, n), or a pair of them for two metrics
-    merges=None,  # two names, the ends of α (None: single, complete); one for β alone (None: complete)
-    both=False,  # with two metrics: whether to learn α, too
-    loss="pruning",  # or "majority"
-    n_clusters=None,  # clusters of the prunings; None: as many as a task has classes
-    n_steps=8,  # with `both`: β is 0, 1/n_steps, …, 1
-    measure=None,  # `Measure` that the distances come from, or None
-    how=None,  # dict to be kept with it
-    n_jobs=1,  # workers; -1 for one a core
-    journal=None,  # file that keeps the finished tasks' curves
-    progress=None,  # called with (done, total)
-):  # `LinkageModel`
+    tasks,
+    merges=None,
+    both=False,
+    loss="pruning",
+    n_clusters=None,
+    n_steps=8,
+    measure=None,
+    how=None,
+    n_jobs=1,
+    journal=None,
+    progress=None,
+):
     """The best linkage of a family on some tasks, and what it gains on a task held out (L20, section 3).
 
-    Raises `InputError`; Ctrl-C raises `KeyboardInterrupt`, and with a journal the same call continues."""
+    Raises `InputError`; Ctrl-C raises `KeyboardInterrupt`, and with a journal the same call continues.
+
+    Parameters
+    ----------
+    tasks
+        `Task`s or pairs (distances, labels); distances: (n, n), or a pair of them for two metrics.
+    merges
+        Two names, the ends of α (None: single, complete); one for β alone (None: complete).
+    both
+        With two metrics: whether to learn α, too.
+    loss
+        Or "majority".
+    n_clusters
+        Clusters of the prunings; None: as many as a task has classes.
+    n_steps
+        With `both`: β is 0, 1/n_steps, …, 1.
+    measure
+        `Measure` that the distances come from, or None.
+    how
+        Dict to be kept with it.
+    n_jobs
+        Workers; -1 for one a core.
+    journal
+        File that keeps the finished tasks' curves.
+    progress
+        Called with (done, total).
+
+    Returns
+    -------
+    result
+        `LinkageModel`.
+    """
     tasks = as_tasks(tasks)
     is_pair = has_two_metrics(tasks[0].distances)
     require(isinstance(loss, str) and loss in LOSSES, "loss", f"one of {', '.join(LOSSES)}", loss)
@@ -263,10 +351,19 @@ WHAT, SCHEMA = "comparison_hc linkage model", 1
 LARGEST_FILE = 50_000_000  # bytes
 
 
-def model_text(
-    model,  # `LinkageModel`
-):  # text of a JSON file
-    "The model as JSON. Raises `InputError`."
+def model_text(model):
+    """The model as JSON. Raises `InputError`.
+
+    Parameters
+    ----------
+    model
+        `LinkageModel`.
+
+    Returns
+    -------
+    result
+        Text of a JSON file.
+    """
     require(isinstance(model, LinkageModel), "model", "a LinkageModel", model)
     try:
         return json.dumps(dict(what=WHAT, schema=SCHEMA, **asdict(model)), indent=1, allow_nan=False) + "\n"
@@ -274,20 +371,35 @@ def model_text(
         raise InputError(f"how must be made of what JSON knows; {error}") from None
 
 
-def save_model(
-    model,  # `LinkageModel`
-    path,  # file to write, .json
-):
-    "Write a model; `load_model` reads it. Raises `InputError`."
+def save_model(model, path):
+    """Write a model; `load_model` reads it. Raises `InputError`.
+
+    Parameters
+    ----------
+    model
+        `LinkageModel`.
+    path
+        File to write, .json.
+    """
     text = model_text(model)
     write_whole(check_destination(path, endings=(".json",)), text)
 
 # %% ../../nbs/evaluation/59w_model.ipynb #load
-def load_model(
-    path,  # file that `save_model` wrote
-    option="path",  # what named the file, for a message
-):  # `LinkageModel`
-    "Read a model. Raises `InputError` that names the file, the key, the rule and the value."
+def load_model(path, option="path"):
+    """Read a model. Raises `InputError` that names the file, the key, the rule and the value.
+
+    Parameters
+    ----------
+    path
+        File that `save_model` wrote.
+    option
+        What named the file, for a message.
+
+    Returns
+    -------
+    result
+        `LinkageModel`.
+    """
     path = existing_file(path, option)
     size = path.stat().st_size
     require(size <= LARGEST_FILE, str(path), f"a file of at most {LARGEST_FILE:,} bytes", size)

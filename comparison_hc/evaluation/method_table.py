@@ -31,17 +31,12 @@ class Method:
     papers: tuple = ("F19",)  # what a report about it has to cite, as keys of `REFERENCES`
 
 # %% ../../nbs/evaluation/52w_method_table.ipynb #wrappers
-def from_start(
-    method,  # function of (answers, initial, progress) that returns a `Dendrogram`
-):  # as `passive` of `Method`
+def from_start(method):
     "A passive method that can start from clusters and has no self-pairs."
     return lambda answers, initial, self_pairs, progress: method(answers, initial, progress=progress)
 
 
-def kernel_tree(
-    kernel_of,  # function of (answers, self_pairs, …) that returns a kernel
-    **known,  # progress=True where it can report progress
-):  # as `passive` or `ranked` of `Method`
+def kernel_tree(kernel_of, **known):
     "Average linkage on a passive kernel; `known` says which of its options it has."
 
     def build(answers, initial, self_pairs, progress):
@@ -52,9 +47,7 @@ def kernel_tree(
     return build
 
 
-def asking_kernel_tree(
-    kernel_of,  # query generator function of (n_objects, n_comparisons, self_pairs, rng)
-):  # as `active` of `Method`
+def asking_kernel_tree(kernel_of):
     "Average linkage on a kernel that asks; N² questions (or all there are) unless told otherwise."
 
     def algorithm(n_objects, n_comparisons, self_pairs, rng):
@@ -137,6 +130,6 @@ methods = {
 }
 
 
-def passive_methods():  # list of names
+def passive_methods():
     "The methods that take answers."
     return [name for name, method in methods.items() if method.passive]

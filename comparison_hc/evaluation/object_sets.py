@@ -36,17 +36,13 @@ _GLASS = {
 }
 
 
-def convert_zoo(
-    table,  # `Path` of zoo.data
-):  # pairs (file, bytes)
+def convert_zoo(table):
     "zoo.data with a header and without the girl."
     rows = [row for row in table.read_text().split() if not row.startswith("girl,")]
     return [("zoo/zoo.csv", "\n".join([ZOO_HEADER, *rows, ""]).encode())]
 
 
-def read_zoo(
-    table,  # path of zoo.csv
-):  # fields of `Dataset`
+def read_zoo(table):
     "A hundred animals with sixteen features and seven classes."
     with open(table, newline="", encoding="utf-8") as file:
         header, *rows = csv.reader(file)
@@ -60,17 +56,13 @@ def read_zoo(
     )
 
 
-def convert_glass(
-    table,  # `Path` of glass.data
-):  # pairs (file, bytes)
+def convert_glass(table):
     "glass.data without its first column, the running number."
     rows = [row.split(",", 1)[1] + "\n" for row in table.read_text().split()]
     return [("glass/glass.csv", "".join(rows).encode())]
 
 
-def read_glass(
-    table,  # path of glass.csv
-):  # fields of `Dataset`
+def read_glass(table):
     "214 pieces of glass: refractive index, eight oxides, six kinds."
     values = read_numbers(table)
     return dict(
@@ -82,9 +74,7 @@ def read_glass(
     )
 
 # %% ../../nbs/evaluation/50w_tables.ipynb #newsgroups-code
-def convert_newsgroups(
-    archive,  # path of 20news-bydate.tar.gz
-):  # pairs (file, bytes)
+def convert_newsgroups(archive):
     "20news-bydate.tar.gz: the training messages, by group and then by file name, as counts."
     from sklearn.feature_extraction.text import CountVectorizer
 
@@ -114,9 +104,7 @@ def convert_newsgroups(
     return [("newsgroups/newsgroups_train_body.npz", out.getvalue())]
 
 
-def read_newsgroups(
-    counts,  # path of newsgroups_train_body.npz
-):  # fields of `Dataset`
+def read_newsgroups(counts):
     "Word counts of the training messages of 20 newsgroups."
     from scipy.sparse import csr_matrix
 
@@ -137,10 +125,7 @@ _DIGITS = tuple("0123456789")
 _MNIST_TEST_COUNTS = (980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009)
 
 
-def convert_mnist(
-    images,  # `Path` of the pictures, gzipped
-    labels,  # `Path` of the digits, gzipped
-):  # pairs (file, bytes)
+def convert_mnist(images, labels):
     "The two IDX files: a magic number, the sizes as big-endian integers, the bytes."
     arrays = []
     for path in (images, labels):
@@ -153,9 +138,7 @@ def convert_mnist(
     return [("mnist_raw/mnist_test.npz", out.getvalue())]
 
 
-def read_mnist(
-    file,  # path of an .npz file with images and labels
-):  # fields of `Dataset`
+def read_mnist(file):
     "The MNIST test set; the features are the pixels."
     with np.load(file) as part:
         images, labels = part["images"], part["labels"]
@@ -168,9 +151,7 @@ def read_mnist(
     )
 
 # %% ../../nbs/evaluation/50w_tables.ipynb #mnist-tsne
-def convert_mnist_tsne(
-    points,  # `Path` of the points
-):  # pairs (file, bytes)
+def convert_mnist_tsne(points):
     """The points stay as they are.
 
     They are sorted by digit, and how many there are of each in MNIST is known: that is the file of labels.
@@ -179,10 +160,7 @@ def convert_mnist_tsne(
     return [("mnist_tsne/test_labels.csv", labels.encode()), ("mnist_tsne/reduced_test_X.csv", points.read_bytes())]
 
 
-def read_mnist_tsne(
-    points,  # path of reduced_test_X.csv
-    labels,  # path of test_labels.csv
-):  # fields of `Dataset`
+def read_mnist_tsne(points, labels):
     "Two coordinates and a digit for every object."
     points = read_numbers(points)
     return dict(
@@ -197,9 +175,7 @@ def read_mnist_tsne(
 _CIFAR = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
 
 
-def convert_cifar10(
-    archive,  # path of cifar-10-binary.tar.gz
-):  # pairs (file, bytes)
+def convert_cifar10(archive):
     "cifar-10-binary.tar.gz: a record is a label and 3 · 32 · 32 bytes, one colour after the other."
     with tarfile.open(archive) as members:
         member = next(m for m in iter(members.next, None) if Path(m.name).name == "test_batch.bin")
@@ -210,9 +186,7 @@ def convert_cifar10(
     return [("cifar10/cifar10_test.npz", out.getvalue())]
 
 
-def read_cifar10(
-    file,  # path of an .npz file with images and labels
-):  # fields of `Dataset`
+def read_cifar10(file):
     "Photographs and their classes."
     with np.load(file) as part:
         images, labels = part["images"], part["labels"]
@@ -226,9 +200,7 @@ def read_cifar10(
     )
 
 # %% ../../nbs/evaluation/50w_tables.ipynb #sklearn-code
-def read_sklearn(
-    name,  # as in `sklearn.datasets.load_NAME`
-):  # function without arguments
+def read_sklearn(name):
     "A reader for one of scikit-learn's embedded sets."
 
     def read():

@@ -11,18 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import pair_from_index
-from ..dendrogram import Dendrogram
 from ..core.validation import as_rng, check_integer, check_number, require
+from ..dendrogram import Dendrogram
+from .certain_clusters import certain_clusters
 from ..hierarchical.questions import sort_pairs
 from ..link.inputs import check_distances
 from ..link.merge import alpha_linkage
-from .certain_clusters import certain_clusters
 
 # %% ../../nbs/evaluation/56_ordinal_linkage.ipynb #2d0973c7
-def _near_far(
-    D,  # (n, n)
-    clusters,  # m tuples of objects
-):  # two (m, m) matrices: smallest and largest distance between clusters; zero on the diagonal
+def _near_far(D, clusters):
     "The values that decide, of every link."
     values = np.zeros((2, len(clusters), len(clusters)))
     for a, b in zip(*np.triu_indices(len(clusters), 1)):
@@ -31,13 +28,22 @@ def _near_far(
     return values
 
 
-def possible_merges(
-    D,  # (n, n) distances, n ≥ 2; only their order matters
-    clusters=None,  # partition of the objects into at least 2 clusters; None for single objects
-):  # list of (cluster, cluster), tuples of objects
+def possible_merges(D, clusters=None):
     """The links that α-linkage merges next under some increasing transformation of the distances.
 
     They are the same for all 0 < α < 1. Raises `InputError`.
+
+    Parameters
+    ----------
+    D
+        (n, n) distances, n ≥ 2; only their order matters.
+    clusters
+        Partition of the objects into at least 2 clusters; None for single objects.
+
+    Returns
+    -------
+    result
+        List of (cluster, cluster), tuples of objects.
     """
     D = check_distances(D)
     clusters = [(i,) for i in range(len(D))] if clusters is None else _check_partition(clusters, len(D))
@@ -64,10 +70,19 @@ def _check_partition(clusters, n):
     return [tuple(sorted(int(i) for i in C)) for C in clusters]
 
 # %% ../../nbs/evaluation/56_ordinal_linkage.ipynb #611f67e4
-def possible_trees(
-    D,  # (n, n) distances, 2 ≤ n ≤ 7; only their order matters
-):  # set of trees, each a frozenset of its clusters of at least two objects (tuples)
-    "Every tree in which each merge is possible (`possible_merges`): the slow, certain way. Raises `InputError`."
+def possible_trees(D):
+    """Every tree in which each merge is possible (`possible_merges`): the slow, certain way. Raises `InputError`.
+
+    Parameters
+    ----------
+    D
+        (n, n) distances, 2 ≤ n ≤ 7; only their order matters.
+
+    Returns
+    -------
+    result
+        Set of trees, each a frozenset of its clusters of at least two objects (tuples).
+    """
     D = check_distances(D)
     require(len(D) <= 7, "D", "about at most 7 objects: the number of trees explodes", len(D))
     trees = {frozenset()}
@@ -77,11 +92,21 @@ def possible_trees(
     return trees
 
 
-def partition_of(
-    made,  # clusters (tuples of objects), any two disjoint or one inside the other
-    n,  # number of objects
-):  # list of tuples of objects
-    "The largest clusters made so far, and the objects in none."
+def partition_of(made, n):
+    """The largest clusters made so far, and the objects in none.
+
+    Parameters
+    ----------
+    made
+        Clusters (tuples of objects), any two disjoint or one inside the other.
+    n
+        Number of objects.
+
+    Returns
+    -------
+    result
+        List of tuples of objects.
+    """
     free, clusters = set(range(n)), []
     for C in sorted(made, key=len, reverse=True):
         if free >= set(C):
@@ -111,14 +136,24 @@ class OrdinalLinkage:
         return f"OrdinalLinkage(n = {n}, α = {self.alpha:g}: {certainty})"
 
 
-def ordinal_linkage(
-    n,  # number of objects, 2 to 2,000
-    alpha=0.5,  # in [0, 1]; 0 is single linkage, 1 complete
-    rng=0,  # int seed or `numpy.random.Generator`: the order of the questions
-):  # generator of batches (b, 4); returns an `OrdinalLinkage`
+def ordinal_linkage(n, alpha=0.5, rng=0):
     """α-linkage by comparisons alone, with ranks as distances: about 1.4 P log₂ P questions for P = n(n − 1)/2 pairs.
 
     Drive it with `run`. Raises `InputError` at once.
+
+    Parameters
+    ----------
+    n
+        Number of objects, 2 to 2,000.
+    alpha
+        In [0, 1]; 0 is single linkage, 1 complete.
+    rng
+        Int seed or `numpy.random.Generator`: the order of the questions.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 4); returns an `OrdinalLinkage`.
     """
     return _ordinal_linkage(check_integer(n, "n", 2, 2000), check_number(alpha, "alpha", 0, 1), as_rng(rng))
 

@@ -23,7 +23,7 @@ from ..core.narrow import IN_BROWSER, needed
 from ..core.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #places
-def cache_folder():  # `Path`
+def cache_folder():
     "The folder for what was downloaded and converted; in a browser one that is gone with its page."
     if place := os.environ.get("COMPARISON_HC_CACHE") or IN_BROWSER and "~/.cache/comparison_hc":
         return Path(place).expanduser()
@@ -32,7 +32,7 @@ def cache_folder():  # `Path`
     return Path(pooch.os_cache("comparison_hc")).expanduser()
 
 
-def places():  # list of (name, `Path`)
+def places():
     "Where files are looked for, in this order."
     data = os.environ.get("COMPARISON_HC_DATA")
     return ([("data folder", Path(data).expanduser())] if data else []) + [("cache", cache_folder())]
@@ -65,17 +65,10 @@ MOST_BYTES = 400_000_000  # of a file that is fetched: twice the largest origina
 class Bounded:
     "A file that refuses to grow beyond what any original has."
 
-    def __init__(
-        self,
-        file,  # open for writing bytes
-        most,  # bytes
-    ):
+    def __init__(self, file, most):
         self.file, self.left = file, most
 
-    def write(
-        self,
-        data,  # bytes
-    ):
+    def write(self, data):
         "Write, or raise `ValueError`."
         self.left -= len(data)
         if self.left < 0:
@@ -87,11 +80,7 @@ class Bounded:
         self.file.flush()
 
 
-def download_original(
-    original,  # `Original` with a SHA-256
-    cache,  # folder
-    progress=False,  # whether to show a progress bar
-):  # path of the file, checked and complete
+def download_original(original, cache, progress=False):
     """Fetch an original into the cache.
 
     Raises `OSError` without network or space, or after 30 seconds without a byte; `ValueError` if it is not the
@@ -114,10 +103,7 @@ def download_original(
         log.setLevel(level)
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #digest
-def check_digest(
-    path,  # the file
-    original,  # the `Original` that it should be
-):
+def check_digest(path, original):
     "Raise `InputError` unless a file that was put there by hand is the original, byte by byte."
     import pooch
 
@@ -127,10 +113,7 @@ def check_digest(
     require(found == digest, str(path), rule, found)
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #write
-def write_file(
-    path,  # where the file goes
-    data,  # its bytes
-):
+def write_file(path, data):
     "Write a file, and its folder, so that nobody ever sees half of it."
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, data)
@@ -151,16 +134,12 @@ class KnownSet:
     parts: tuple = ()  # pairs (file of a form, objects): forms that hold a part of the original only
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #text-digest
-def text_digest(
-    data,  # bytes of a text file
-):  # SHA-256 as hexadecimal digits
+def text_digest(data):
     "The digest of a text, however its lines end, and whether the last one does."
     return sha256(data.replace(b"\r\n", b"\n").strip()).hexdigest()
 
 
-def numbers_digest(
-    data,  # bytes of a packed file (`.npz`)
-):  # SHA-256 as hexadecimal digits
+def numbers_digest(data):
     "The digest of the arrays in a file, however they are packed."
     import numpy as np
 
@@ -172,10 +151,7 @@ def numbers_digest(
     return whole.hexdigest()
 
 
-def check_table(
-    path,  # of a converted file
-    spec,  # the `KnownSet` that it belongs to
-):
+def check_table(path, spec):
     "Raise `InputError` if the set knows a digest of this file, and the file has another."
     wanted = dict(spec.tables).get("/".join(path.parts[-2:]))
     if wanted is not None:
@@ -185,10 +161,7 @@ def check_table(
         require(found == wanted, str(path), rule, found)
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #find
-def find_files(
-    files,  # paths below a folder
-    folders,  # list of (name, path)
-):  # (name of the place, paths), or None
+def find_files(files, folders):
     "The first place that has all of these files."
     for where, folder in folders:
         paths = [folder / file for file in files]
@@ -196,23 +169,14 @@ def find_files(
             return where, paths
 
 
-def find_form(
-    spec,  # `KnownSet`
-    options,  # what fills the names of the files
-):  # (name of the place, paths), or None
+def find_form(spec, options):
     "The files that the reader needs, in any of their forms."
     forms = [[file.format(**options) for file in form] for form in spec.forms]
     found = (find_files(form, [place]) for place in places() for form in forms)
     return next(filter(None, found), None)
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #obtain
-def obtain(
-    name,  # of the set
-    spec,  # its `KnownSet`
-    options,  # what fills the names of the files
-    download,  # whether to try the network
-    progress,  # whether to show it
-):  # paths of the files that the reader needs
+def obtain(name, spec, options, download, progress):
     "Look for a set, get its originals where that is possible, convert them. Raises `DatasetNotFoundError`."
     if found := find_form(spec, options):
         return found[1]
@@ -249,12 +213,7 @@ def _originals_at_hand(name, spec, options, download, progress):
     return [at_hand[o][1][0] for o in spec.originals]
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #refuse
-def not_found(
-    name,  # of the set
-    spec,  # its `KnownSet`
-    options,  # what fills the names of the files
-    why,  # why it was not fetched: a sentence without its full stop
-):  # `DatasetNotFoundError`
+def not_found(name, spec, options, why):
     "The one error: the files, where to put them, where they come from, and why they were not fetched."
     files = " or ".join(" and ".join(file.format(**options) for file in form) for form in spec.forms)
     folders = " and ".join(f"{folder} (the {where})" for where, folder in places())
@@ -280,11 +239,7 @@ UNREADABLE = (
 )
 
 
-def read_numbers(
-    path,  # CSV file of numbers
-    n_head=0,  # lines above them
-    dtype=float,  # of the numbers
-):  # (m, width) array
+def read_numbers(path, n_head=0, dtype=float):
     "A table of numbers. Raises `ValueError` if it has no row."
     import numpy as np
 
@@ -294,12 +249,7 @@ def read_numbers(
     return np.loadtxt(lines, delimiter=",", dtype=dtype, ndmin=2, comments=None)
 
 
-def read_or_refuse(
-    name,  # of the set
-    read,  # a reader or a converter
-    *paths,  # of its files
-    **options,  # of the reader
-):  # what it returns
+def read_or_refuse(name, read, *paths, **options):
     "A file that cannot be read is a bad input, not a puzzle. Raises `InputError`."
     try:
         return read(*paths, **options)

@@ -22,20 +22,29 @@ from .results import FlatResult as FlatResult
 from .results import Result, json_text, labels_text, linkage_text
 
 # %% ../../nbs/evaluation/54_page.ipynb #7ba2beb4
-def page_style():  # text
+def page_style():
     "The style sheet of a page."
-    return (files("comparison_hc") / "practice/static/page.css").read_text(encoding="utf-8")
+    return (files("comparison_hc") / "evaluation/static/page.css").read_text(encoding="utf-8")
 
 
-def page_script():  # text
+def page_script():
     "The script of a page: what folds, searches and cuts the tree. Everything else is there without it."
-    return (files("comparison_hc") / "practice/static/page.mjs").read_text(encoding="utf-8")
+    return (files("comparison_hc") / "evaluation/static/page.mjs").read_text(encoding="utf-8")
 
 
-def html_page(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML file
-    "One self-contained page."
+def html_page(result):
+    """One self-contained page.
+
+    Parameters
+    ----------
+    result
+        `Result` or `FlatResult`.
+
+    Returns
+    -------
+    result
+        Text of an HTML file.
+    """
     tree = isinstance(result, Result)
     title, viewport = escape(result.title), '<meta name="viewport" content="width=device-width,initial-scale=1">'
     head = f'<meta charset="utf-8">{viewport}<title>{title}</title>\n<style>\n{page_style()}</style>'
@@ -67,35 +76,71 @@ def _lead(result):
     return said + "."
 
 # %% ../../nbs/evaluation/54_page.ipynb #page-files
-def svg_text(
-    result,  # `Result`
-):  # text
-    "The tree as SVG."
+def svg_text(result):
+    """The tree as SVG.
+
+    Parameters
+    ----------
+    result
+        `Result`.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     return picture_of(result).svg()
 
 
-def png_picture(
-    result,  # `Result`
-):  # bytes
-    "The tree as PNG, two pixels a point."
+def png_picture(result):
+    """The tree as PNG, two pixels a point.
+
+    Parameters
+    ----------
+    result
+        `Result`.
+
+    Returns
+    -------
+    result
+        Bytes.
+    """
     vl_convert = needed("vl_convert", "a tree as PNG")
 
     return vl_convert.svg_to_png(svg_text(result), scale=2)
 
 
-def pdf_picture(
-    result,  # `Result`
-):  # bytes
-    "The tree as PDF: lines and letters, not pixels; in columns on a sheet of A4 where it would be longer."
+def pdf_picture(result):
+    """The tree as PDF: lines and letters, not pixels; in columns on a sheet of A4 where it would be longer.
+
+    Parameters
+    ----------
+    result
+        `Result`.
+
+    Returns
+    -------
+    result
+        Bytes.
+    """
     vl_convert = needed("vl_convert", "a tree as PDF")
 
     return vl_convert.svg_to_pdf(paper_picture(result).svg(scale=0.75))  # it takes a pixel for a point, 1/72 inch
 
 
-def newick_text(
-    result,  # `Result`
-):  # text
-    "The tree as Newick, with support and the numbers of clusters where they are known."
+def newick_text(result):
+    """The tree as Newick, with support and the numbers of clusters where they are known.
+
+    Parameters
+    ----------
+    result
+        `Result`.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     return result.dendrogram.to_newick(result.support, result.labels) + "\n"
 
 # %% ../../nbs/evaluation/54_page.ipynb #bfd6e652
@@ -111,12 +156,23 @@ writers = {
 flat_writers = {".html": html_page, ".csv": lambda result: labels_text(result.names, result.labels), ".json": json_text}
 
 # %% ../../nbs/evaluation/54_page.ipynb #dbce31f5
-def check_destination(
-    path,  # file to write
-    argument="path",  # its name in a message
-    endings=tuple(writers),  # legal endings
-):  # the `Path`
-    "A place that can be written: a known ending, an existing folder. To be asked before long work, not after."
+def check_destination(path, argument="path", endings=tuple(writers)):
+    """A place that can be written: a known ending, an existing folder. To be asked before long work, not after.
+
+    Parameters
+    ----------
+    path
+        File to write.
+    argument
+        Its name in a message.
+    endings
+        Legal endings.
+
+    Returns
+    -------
+    result
+        The `Path`.
+    """
     require(is_file_name(path), argument, "the name of a file", path)
     path = Path(path)
     require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
@@ -128,13 +184,17 @@ def check_destination(
     return path
 
 # %% ../../nbs/evaluation/54_page.ipynb #9b43fda1
-def save_result(
-    result,  # `Result` or `FlatResult`
-    # file to write; its ending chooses the form: .html, .svg, .png, .pdf, .nwk (Newick), .csv (linkage matrix), .json;
-    # of a partition .html, .csv (labels), .json
-    path,
-):
-    "Write a result in the form that the file's ending names."
+def save_result(result, path):
+    """Write a result in the form that the file's ending names.
+
+    Parameters
+    ----------
+    result
+        `Result` or `FlatResult`.
+    path
+        File to write; its ending chooses the form: .html, .svg, .png, .pdf, .nwk (Newick), .csv (linkage matrix),
+        .json; of a partition .html, .csv (labels), .json.
+    """
     require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
     forms = writers if isinstance(result, Result) else flat_writers
     path = check_destination(path, endings=tuple(forms))

@@ -16,9 +16,7 @@ from ..core.validation import InputError, require
 from .tree_places import SIDES, TreeLook
 
 # %% ../../nbs/evaluation/53w_page_options.ipynb #words
-def add_page_options(
-    parser,  # argparse's parser of a command
-):
+def add_page_options(parser):
     "The words that say how a page or picture looks."
     images = "folder with a picture of each object, named as the object is (cat.jpg); they stand at the leaves"
     parser.add_argument("--images", metavar="FOLDER", help=images)
@@ -33,9 +31,7 @@ def add_page_options(
     parser.add_argument("--orientation", choices=SIDES, default="left", help=said)
 
 
-def check_page_options(
-    args,  # what was typed
-):  # `TreeLook`
+def check_page_options(args):
     "The look that was asked for. To be asked before long work, not after. Raises `InputError`."
     if args.images is not None:
         from comparison_hc.evaluation.page_parts import check_images
@@ -46,9 +42,7 @@ def check_page_options(
     return TreeLook(args.width, args.height, args.orientation)
 
 
-def people_table(
-    path,  # file that the command `people` wrote
-):  # DataFrame, a row a person
+def people_table(path):
     "The table for a page. Raises `InputError`."
     import pandas as pd
 
@@ -61,10 +55,7 @@ def people_table(
     return table
 
 # %% ../../nbs/evaluation/53w_page_options.ipynb #how
-def record_of(
-    path,  # data file
-    words=None,  # what was typed after the program's name; None: what this process was started with
-):  # {"command": …, "version": …, "sha256": …}
+def record_of(path, words=None):
     "How a result was made, for whoever wants to make it again."
     from hashlib import sha256
 
@@ -75,10 +66,7 @@ def record_of(
     return {"command": command, "version": __version__, "sha256": digest}
 
 
-def dressed(
-    result,  # `Result` or `FlatResult`
-    args,  # what was typed: `file`, `images`, `people`, `width`, `height`, `orientation`; perhaps `words`
-):  # the same with pictures, look and record, and a line about the pictures
+def dressed(result, args):
     "A result with everything that the command line says about its page. Raises `InputError`."
     known = {"how": {**(result.how or {}), **record_of(args.file, getattr(args, "words", None))}}
     if hasattr(result, "look"):

@@ -17,16 +17,14 @@ from ..core.narrow import bincount
 from ..core.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..core.rows import four_columns
 from ..core.validation import InputError, MissingFileError, require
-from ..metrics import agreement
 from .candidates import SUFFIX
 from .method_table import methods
 from .tree_picture import cluster_colour
 from .tree_places import cut_text, text_width
+from ..metrics import agreement
 
 # %% ../../nbs/evaluation/54w_page_parts.ipynb #votes
-def pair_votes(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (won, asked), each (N, N), symmetric, zero on the diagonal; weights count where the answers have them
+def pair_votes(answers):
     "How many answers every pair won, and how many were about it."
     i, j, k, l = (column.astype(np.int64) for column in four_columns(answers.array))
     N, weights = answers.n_objects, answers.weights
@@ -39,9 +37,7 @@ def pair_votes(
     return won, won + count(k, l)
 
 
-def win_share(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (N, N), 0 to 1; NaN on the diagonal and for pairs that no answer is about
+def win_share(answers):
     "The share of its answers that every pair won."
     won, asked = pair_votes(answers)
     with np.errstate(invalid="ignore"):
@@ -60,15 +56,15 @@ def _runs(labels, order):
 
 
 def matrix_svg(
-    matrix,  # (N, N) numbers or NaN, which is left white
-    order,  # (N,) objects from top to bottom
-    names,  # N names
-    labels=None,  # (N,) cluster of every object; a colour beside each name
-    side=560,  # pixels of the square at least; it grows with the names up to `MOST_SIDE`
-    ends=(0, 1),  # numbers with the first and the last colour
-    said=("0%", "100% of its answers won"),  # what stands beside the two ends of the colours
-    title="How often each pair of objects won",  # for who cannot see it
-):  # (text of an SVG element, whether there was room for names)
+    matrix,
+    order,
+    names,
+    labels=None,
+    side=560,
+    ends=(0, 1),
+    said=("0%", "100% of its answers won"),
+    title="How often each pair of objects won",
+):
     "A matrix with names at the left, or numbers of clusters where names have no room, and its colours below."
     N = len(order)
     shown = shades(np.asarray(matrix)[np.ix_(order, order)], *map(float, ends))
@@ -103,9 +99,7 @@ def matrix_svg(
     return f'<svg {_FONT} {box} font-size="{size:.1f}" {said}>{"".join(parts)}</svg>', named
 
 # %% ../../nbs/evaluation/54w_page_parts.ipynb #map
-def distances_of_answers(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (N, N), 0 on the diagonal
+def distances_of_answers(answers):
     "The share of its answers that every pair lost, half where nothing is known."
     won, asked = pair_votes(answers)
     D = (asked - won + 1) / (asked + 2)
@@ -113,9 +107,7 @@ def distances_of_answers(
     return D
 
 
-def distances_of_similarity(
-    similarity,  # (N, N) any finite numbers, symmetric; the diagonal does not matter
-):  # (N, N) 0 for the most alike pair and on the diagonal
+def distances_of_similarity(similarity):
     "How far the similarity of each pair is from the largest one."
     W = np.array(similarity, dtype=float)
     W /= max(np.abs(W).max(initial=0), np.finfo(float).tiny)  # no overflow; a map has no scale
@@ -124,9 +116,7 @@ def distances_of_similarity(
     return D
 
 
-def two_dimensions(
-    D,  # (N, N) distances
-):  # ((N, 2) places, share of the squared distances that they show)
+def two_dimensions(D):
     "Classical multidimensional scaling."
     N = len(D)
     centre = np.eye(N) - 1 / N
@@ -145,14 +135,7 @@ def _free(box, taken):
     return not any(left < r and l < right and top < b and t < bottom for l, t, r, b in taken)
 
 
-def map_svg(
-    places,  # (N, 2)
-    names,  # N names
-    labels=None,  # (N,) cluster of every object
-    images=None,  # {name: data URI}, drawn in place of points
-    width=640,  # pixels
-    height=460,  # pixels
-):  # (text of an SVG element, number of names that found room)
+def map_svg(places, names, labels=None, images=None, width=640, height=460):
     "Points with names, as many as do not cover each other; every point says its name when pointed at."
     low, high = places.min(axis=0), places.max(axis=0)
     scale = min((width - 150) / max(high[0] - low[0], 1e-9), (height - 60) / max(high[1] - low[1], 1e-9))
@@ -187,12 +170,7 @@ def map_svg(
     return f"<svg {_FONT} {box} {said}>{''.join(parts)}</svg>", written
 
 # %% ../../nbs/evaluation/54w_page_parts.ipynb #curve
-def curve_svg(
-    steps,  # `SpurStep`s
-    chosen,  # number of clusters that was taken
-    width=520,  # pixels
-    height=220,  # pixels
-):  # text of an SVG element
+def curve_svg(steps, chosen, width=520, height=220):
     "SPUR's objective against the number of clusters, where it was computed; '' where it was nowhere."
     points = sorted((step.k, float(step.objective)) for step in steps if np.isfinite(step.objective))
     if not points:
@@ -223,9 +201,7 @@ def curve_svg(
     return f'<svg {_FONT} {box} role="img" aria-label="Objective of SPUR">{"".join(parts)}</svg>'
 
 # %% ../../nbs/evaluation/54w_page_parts.ipynb #images
-def check_images(
-    folder,  # with pictures that Pillow can read
-):
+def check_images(folder):
     "That the folder exists and its pictures begin as pictures do. To be asked before long work. Raises `InputError`."
     from PIL import Image
 
@@ -256,11 +232,7 @@ def _no_picture(path, error):
     return InputError(f"--images must hold pictures; {path.name} cannot be read ({error})")
 
 
-def images_from_folder(
-    folder,  # with pictures that Pillow can read
-    names,  # names of the objects
-    side=160,  # pixels of the longer side of the copies
-):  # ({name: data URI}, names without a picture, files that belong to no object)
+def images_from_folder(folder, names, side=160):
     "Small copies of the pictures of objects. Raises `InputError` for a file that is no picture, or two of one object."
     from io import BytesIO
 
@@ -317,9 +289,7 @@ _CITED = {
 }
 
 
-def cited_papers(
-    result,  # `Result` or `FlatResult`
-):  # keys of `REFERENCES`; what `result.how["references"]` names, else what the method's title tells
+def cited_papers(result):
     "The papers whose method a result was computed with."
     if result.how and result.how.get("references"):
         return [key for key in result.how["references"] if key in REFERENCES]
@@ -346,9 +316,7 @@ def _counted(n):
     return f"{n:,} object{'s' * (n != 1)}"
 
 
-def methods_section(
-    result,  # `Result` or `FlatResult`
-):  # list of sentences
+def methods_section(result):
     "What was done, in sentences for a methods section."
     answers, papers = result.comparisons, cited_papers(result)
     inside = result.method.replace(" (", "; ").replace(")", "")  # no brackets in brackets
@@ -412,9 +380,7 @@ def _cell(value):
     return str(value)
 
 
-def frame_html(
-    frame,  # DataFrame
-):  # text of an HTML element
+def frame_html(frame):
     "A table with a head; the index is its first column, unless it is 0, 1, 2, …"
     if list(frame.index) != list(range(len(frame))):
         frame = frame.reset_index()
@@ -425,9 +391,7 @@ def frame_html(
     return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
 
 
-def lines_html(
-    lines,  # pairs (what, text)
-):  # text of an HTML element
+def lines_html(lines):
     "A table of two columns."
     rows = [f"<tr><th scope='row'>{escape(what)}</th><td>{escape(text)}</td></tr>" for what, text in lines]
     return "<table>\n" + "\n".join(rows) + "\n</table>"

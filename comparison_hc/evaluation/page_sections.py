@@ -23,9 +23,7 @@ from .tree_picture import ABOVE, cluster_colour, ink_on, tree_picture
 from .tree_places import TreeLook
 
 # %% ../../nbs/evaluation/54w_page_sections.ipynb #json
-def safe_json(
-    value,  # what JSON knows
-):  # text that can stand between <script> and </script>
+def safe_json(value):
     "JSON in which nothing can end the element that it stands in."
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -34,9 +32,7 @@ def safe_json(
 MOST_CUTS = 60  # numbers of clusters that a page offers, unless more were asked for
 
 
-def moves(
-    result,  # `Result`
-):  # bool
+def moves(result):
     "Whether there is anything to fold or cut."
     return result.dendrogram.n_leaves > 1
 
@@ -51,18 +47,12 @@ def _leaf_images(result):
     return found
 
 
-def most_cuts(
-    result,  # `Result`
-):  # the largest number of clusters that its page offers
+def most_cuts(result):
     "As many as were asked for and at least `MOST_CUTS`, if there are so many leaves."
     return min(max(MOST_CUTS, result.n_clusters or 1), result.dendrogram.n_leaves)
 
 
-def picture_of(
-    result,  # `Result`
-    handles=0,  # numbers of clusters that a script can choose; 0: a picture for a file
-    look=None,  # `TreeLook`; None: the result's
-):  # `TreePicture`
+def picture_of(result, handles=0, look=None):
     "The picture of a result's tree."
     shown = dict(labels=result.labels, classes=result.classes, support=result.support, look=look or result.look)
     images = _leaf_images(result)
@@ -72,9 +62,7 @@ def picture_of(
 A4 = 794, 1123  # pixels of a sheet, a pixel being 3/4 of a point
 
 
-def paper_picture(
-    result,  # `Result`
-):  # `TreePicture`
+def paper_picture(result):
     "The picture for a PDF: one whose size nobody chose, and that is longer than a sheet of A4, is laid out on that."
     picture = picture_of(result)
     look, (short, long) = picture.places.look, A4
@@ -84,12 +72,7 @@ def paper_picture(
     return picture_of(result, look=TreeLook(*size, look.orientation))
 
 
-def sheet_section(
-    result,  # `Result`
-    places,  # `TreePlaces` of the picture that is seen on a screen
-    width=688,  # pixels of the paper inside its margins
-    height=775,  # the same, less a title and a caption
-):  # (text of an HTML element, sentence about it); '' where the picture that is seen can be printed
+def sheet_section(result, places, width=688, height=775):
     "The tree in columns, for print, where letters would be smaller than in columns and under five points."
     size = places.size * min(1, width / places.width, height / places.height)
     sheet = picture_of(result, look=TreeLook(width, height, places.look.orientation)) if size < 7 else None
@@ -102,9 +85,7 @@ def sheet_section(
     return f'<div class="sheet">{sheet.svg()}</div>', said
 
 
-def steps_section(
-    result,  # `Result`
-):  # text of an HTML element
+def steps_section(result):
     "Every merge in words, for whoever cannot see the picture."
     tree, labels, K = result.dendrogram, result.labels, result.dendrogram.n_leaves
     texts, sizes = leaf_texts(tree, result.names), tree.sizes.tolist()
@@ -125,10 +106,7 @@ def steps_section(
     return f'<details class="steps">{head}<ol>{"".join(items)}</ol></details>' if items else ""
 
 
-def cut_stops(
-    result,  # `Result`
-    places,  # `TreePlaces`
-):  # x, or y where the root is on top or at the bottom, of the line that cuts into 1, 2, … clusters
+def cut_stops(result, places):
     "Half-way between the last merge that is kept and the first that is undone."
     heights, K, stops = result.dendrogram.heights.tolist(), result.dendrogram.n_leaves, []
     span = (places.highest - places.lowest) or 1.0
@@ -150,10 +128,7 @@ def _cutter(places, at):
     return f'<g class="cutter" style="cursor:{"ew" if sideways else "ns"}-resize">{wide}{dashes}{handle}</g>'
 
 
-def tree_data(
-    result,  # `Result`
-    picture,  # its `TreePicture`
-):  # dict of what JSON knows
+def tree_data(result, picture):
     "What the script needs: the tree, its numbered clusters for every cut, and the sizes that the picture has."
     tree, places = result.dendrogram, picture.places
     cuts, order = [], tree.leaf_order()
@@ -180,9 +155,7 @@ _CONTROLS = """<div class="controls" id="controls" hidden>
 </div>"""
 
 
-def tree_section(
-    result,  # `Result`
-):  # text of HTML elements
+def tree_section(result):
     "The tree with its controls and its caption."
     picture, controls, on_top = picture_of(result, most_cuts(result) if moves(result) else 0), "", []
     if moves(result):
@@ -243,9 +216,7 @@ def _caption(result, picture):
     return " ".join(said), " ".join(moving)
 
 # %% ../../nbs/evaluation/54w_page_sections.ipynb #rest
-def cluster_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def cluster_section(result):
     "Every cluster with its number, colour and all its names."
     items = []
     for number, names in enumerate(result.clusters()):
@@ -276,9 +247,7 @@ def _order(result):
     return np.argsort(result.labels, kind="stable")
 
 
-def curve_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def curve_section(result):
     "SPUR's curve and what is proved."
     if isinstance(result, Result):
         return ""
@@ -296,9 +265,7 @@ def curve_section(
     return f"<h2>How many clusters, and how sure</h2>{drawn}<p>{proof}</p>"
 
 
-def matrix_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def matrix_section(result):
     "How often each pair won, or how similar it is, in the order of the tree."
     similarity = getattr(result, "similarity", None)
     if len(result.names) < 2 or (result.comparisons is None and similarity is None):
@@ -323,9 +290,7 @@ def matrix_section(
     return f"<h2>How alike each pair is</h2>{_figure(drawn, caption, 'matrix')}"
 
 
-def map_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def map_section(result):
     "The objects in two dimensions."
     similarity = getattr(result, "similarity", None)
     if len(result.names) < 3 or (result.comparisons is None and similarity is None):
@@ -347,9 +312,7 @@ def map_section(
     return f"<h2>A map</h2>{_figure(drawn, caption, 'map', point)}"
 
 
-def table_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def table_section(result):
     "The answers, and how well the result fits them."
     head = "The similarities" if result.comparisons is None else "The answers"
     return f"<h2>{head}</h2>\n{parts.lines_html(result_lines(result))}{_first_rows(result.comparisons)}"
@@ -367,9 +330,7 @@ def _first_rows(answers, most=8):
     return f"<p class='said'>The first {len(rows)} of {len(answers):,} answers:</p><ul>{items}</ul>"
 
 
-def compared_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def compared_section(result):
     "What other methods reach on answers that were held out."
     compared = getattr(result, "compared", None)
     if compared is None:
@@ -381,9 +342,7 @@ def compared_section(
     return f"<h2>Methods compared</h2>{parts.frame_html(table)}{text}"
 
 
-def people_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def people_section(result):
     "One row a person."
     if result.people is None:
         return ""
@@ -396,9 +355,7 @@ def people_section(
     return f"<h2>The people</h2>{parts.frame_html(table)}"
 
 
-def how_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def how_section(result):
     "Command, version, file."
     words = {"command": "command", "version": "version of comparison_hc", "sha256": "SHA-256 of the data file"}
     lines = [(words.get(key, key), str(value)) for key, value in (result.how or {}).items() if key != "references"]
@@ -406,9 +363,7 @@ def how_section(
     return f"<h2>How this was made</h2>{table}" if lines else ""
 
 
-def words_section(
-    result,  # `Result` or `FlatResult`
-):  # text of an HTML element, '' where there is nothing to show
+def words_section(result):
     "Sentences for a methods section, and the papers."
     text = " ".join(parts.methods_section(result))
     papers = "".join(f"<li>{escape(parts.REFERENCES[key])}</li>" for key in parts.cited_papers(result))

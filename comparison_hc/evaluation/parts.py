@@ -19,9 +19,7 @@ from ..core.validation import check_pairwise, check_progress, require
 from ..core.workers import CLUSTER
 
 # %% ../../nbs/evaluation/59aw_parts.ipynb #59aw-parts-5
-def part_files(
-    parts,  # folder with Parquet files, or a list of files of any kind that `AnswerFile` reads
-):  # list of texts
+def part_files(parts):
     "The files of a study, in the order of their names if a folder is given. Raises `InputError`."
     if isinstance(parts, (str, Path)):
         rule = "a folder with Parquet files, or a list of files"
@@ -32,12 +30,7 @@ def part_files(
     return [str(part) for part in parts]
 
 
-def sum_of_parts(
-    work,  # function of a file's name
-    parts,  # as in `part_files`
-    merge,  # function of two results that gives their sum
-    progress=None,  # called with (files done, files in all)
-):  # the sum
+def sum_of_parts(work, parts, merge, progress=None):
     "Every file's part, added: here, or on the cluster around (`on_cluster`)."
     files, report = part_files(parts), check_progress(progress)
     if CLUSTER.get() is not None:
@@ -51,13 +44,7 @@ def sum_of_parts(
     return total
 
 # %% ../../nbs/evaluation/59aw_parts.ipynb #59aw-parts-7
-def adds_of_file(
-    path,  # one file of answers
-    kind,  # as in `AnswerFile`
-    n_objects,  # N
-    objects,  # names, or None
-    **reading,  # other options of `AnswerFile`
-):  # `AddS`
+def adds_of_file(path, kind, n_objects, objects, **reading):
     "The sums of one file."
     from comparison_hc.flat.streams import AddS
 
@@ -68,22 +55,12 @@ def adds_of_file(
     return stream
 
 
-def added(
-    one,  # `AddS`
-    other,  # `AddS` of as many objects
-):  # `AddS`
+def added(one, other):
     "Two streams of AddS as one."
     return one + other
 
 
-def adds_from_parts(
-    parts,  # folder with Parquet files, or a list of files
-    kind="triplets",  # as in `read_comparisons`
-    n_objects=None,  # N, if objects are the whole numbers 0..N−1
-    objects=None,  # names of all objects; exactly one of the two
-    progress=None,  # called with (files done, files in all)
-    **reading,  # header, columns, respondent, encoding and batch of `AnswerFile`
-):  # `AddS`; its `.similarity()` is AddS-3 or AddS-4
+def adds_from_parts(parts, kind="triplets", n_objects=None, objects=None, progress=None, **reading):
     "AddS of a study in many files, as `adds_from_file` of one. Raises `InputError`, with file and line."
     work = partial(adds_of_file, kind=kind, n_objects=n_objects, objects=objects, **reading)
     return sum_of_parts(work, parts, added, progress)
@@ -99,7 +76,7 @@ class VoteCounts:
     balance: np.ndarray  # (q,) int64: answers for the later pair less those for the earlier one
     n_answers: int  # answers that were counted
 
-    def quadruplets(self):  # `Quadruplets` with weights
+    def quadruplets(self):
         "Each question that is not even, as its majority answered it. Raises `InputError` if there is none."
         later, earlier = np.divmod(self.question[self.balance != 0], self.n_objects * (self.n_objects - 1) // 2)
         balance = self.balance[self.balance != 0]
@@ -109,10 +86,7 @@ class VoteCounts:
         return Quadruplets(rows, self.n_objects, self.names, weights=np.abs(balance))
 
 
-def added_counts(
-    one,  # `VoteCounts`
-    other,  # `VoteCounts` about the same objects
-):  # `VoteCounts` of both
+def added_counts(one, other):
     "Two lists of questions as one."
     question = np.concatenate([one.question, other.question])
     order = np.argsort(question, kind="stable")
@@ -122,9 +96,7 @@ def added_counts(
     return VoteCounts(one.n_objects, one.names, question[first], summed, one.n_answers + other.n_answers)
 
 
-def counts_of(
-    answers,  # `Triplets` or `Quadruplets` without weights
-):  # `VoteCounts`
+def counts_of(answers):
     "Questions and balances of some answers."
     rule = "without weights, where they come in parts"
     require(answers.weights is None, "answers", rule, "weights")
@@ -135,13 +107,7 @@ def counts_of(
     return added_counts(part, VoteCounts(n, answers.names, question[:0], part.balance[:0], 0))
 
 
-def counts_of_file(
-    path,  # one file of answers
-    kind,  # as in `AnswerFile`
-    n_objects,  # N
-    objects,  # names, or None
-    **reading,  # other options of `AnswerFile`
-):  # `VoteCounts`
+def counts_of_file(path, kind, n_objects, objects, **reading):
     "Questions and balances of one file, a batch at a time."
     file = AnswerFile(path, kind, n_objects, objects, **reading)
     check_pairwise(file.n_objects)
@@ -152,14 +118,7 @@ def counts_of_file(
     return total
 
 
-def votes_from_parts(
-    parts,  # folder with Parquet files, or a list of files
-    kind="triplets",  # as in `read_comparisons`
-    n_objects=None,  # N, if objects are the whole numbers 0..N−1
-    objects=None,  # names of all objects; exactly one of the two
-    progress=None,  # called with (files done, files in all)
-    **reading,  # header, columns, respondent, encoding and batch of `AnswerFile`
-):  # `VoteCounts`; its `.quadruplets()` are for 4–AL and 4K–AL
+def votes_from_parts(parts, kind="triplets", n_objects=None, objects=None, progress=None, **reading):
     "Votes of a study in many files, 16 bytes a distinct question. Raises `InputError`, with file and line."
     work = partial(counts_of_file, kind=kind, n_objects=n_objects, objects=objects, **reading)
     return sum_of_parts(work, parts, added_counts, progress)

@@ -12,11 +12,7 @@ from ..comparisons import as_comparisons
 from ..core.validation import require
 
 # %% ../../nbs/evaluation/53w_people_filter.ipynb #filter-code
-def without_people(
-    answers,  # `Triplets` or `Quadruplets` with respondents, or an array of either
-    names,  # sequence of names, compared as text; or one name
-    argument="names",  # its name in the message
-):  # comparisons of the same kind
+def without_people(answers, names, argument="names"):
     "The answers of everybody else. Raises `InputError` for a name that nobody has, and if nobody is left."
     answers = as_comparisons(answers, weighted=True, argument="answers")
     names = [names] if isinstance(names, str) else [str(name) for name in names]

@@ -38,10 +38,7 @@ READING_HELP = {
 ANSWER_WORDS = tuple(name.replace("-", "_") for name in READING_HELP if name not in ("kind", "header", "encoding"))
 
 
-def add_reading(
-    command,  # argparse's parser of one command
-    matrix=False,  # whether FILE may also hold a matrix of similarities
-):
+def add_reading(command, matrix=False):
     "The words that say how a file of answers is read; `typed_answers` understands them."
 
     def option(name, **settings):
@@ -83,24 +80,17 @@ class said_as_lines(warnings.catch_warnings):
                 say(f"comparison-hc: warning: {warning.message}", sys.stderr)
 
 
-def say(
-    text,  # one line or several
-    file=None,  # where to; None: the output
-):
+def say(text, file=None):
     "Print for a screen, which obeys control characters: a name may hold some."
     print(visible_text(text), file=file)
 
 
-def typed_answers(
-    args,  # what was typed: `file`, `kind`, and the words of `add_reading`
-):  # `Triplets` or `Quadruplets`
+def typed_answers(args):
     "The answers of a file, read as the words say. Warnings become lines of the error stream."
     return typed_places(args)[0]
 
 
-def typed_places(
-    args,  # as in `typed_answers`
-):  # (`Triplets` or `Quadruplets`, (m,) place on the screen of what was chosen, or None)
+def typed_places(args):
     "The answers, and where the chosen stood, if the file says what was shown."
     from comparison_hc.comparisons import answers_and_places
     from comparison_hc.core.reading import existing_file
@@ -135,9 +125,7 @@ def _columns(text):
     return None if text is None else [_column(part.strip()) for part in text.split(",")]
 
 # %% ../../nbs/evaluation/53w_reading.ipynb #groups
-def say_if_disconnected(
-    answers,  # `Triplets` or `Quadruplets`
-):
+def say_if_disconnected(answers):
     "A line of the error stream if the answers fall apart into groups of objects."
     from comparison_hc.comparisons import comparison_components
     from comparison_hc.core.counting import warn_if_disconnected

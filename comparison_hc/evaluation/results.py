@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.files import csv_text
 from ..core.rows import number_by_size
+from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, most_agreement
 
 # %% ../../nbs/evaluation/54w_results.ipynb #1513b420
@@ -101,10 +101,19 @@ class FlatResult:
         return _named_members(self.names, self.labels)
 
 # %% ../../nbs/evaluation/54w_results.ipynb #e653b22b
-def result_lines(
-    result,  # `Result` or `FlatResult`
-):  # list of (what, text)
-    "What the answers are and how well a hierarchy fits them, a line each."
+def result_lines(result):
+    """What the answers are and how well a hierarchy fits them, a line each.
+
+    Parameters
+    ----------
+    result
+        `Result` or `FlatResult`.
+
+    Returns
+    -------
+    result
+        List of (what, text).
+    """
     lines = [("method", result.method)] if result.method else []
     lines += [(what, str(text)) for what, text in result.notes.items()]
     if result.comparisons is not None:
@@ -134,10 +143,19 @@ def _fit_lines(result):
     return lines
 
 # %% ../../nbs/evaluation/54w_results.ipynb #csv-json
-def linkage_text(
-    result,  # `Result`
-):  # text of a CSV file
-    "SciPy's linkage matrix, one merge a row."
+def linkage_text(result):
+    """SciPy's linkage matrix, one merge a row.
+
+    Parameters
+    ----------
+    result
+        `Result`.
+
+    Returns
+    -------
+    result
+        Text of a CSV file.
+    """
     Z = result.dendrogram.linkage_matrix
     rows = [f"{int(a)},{int(b)},{height:g},{int(size)}\n" for a, b, height, size in Z]
     return "left,right,height,n_leaves\n" + "".join(rows)
@@ -146,18 +164,37 @@ def linkage_text(
 LABELS_HEADER = ("object", "cluster")
 
 
-def labels_text(
-    names,  # N names
-    labels,  # (N,) cluster of every object
-):  # text of a CSV file
-    "The cluster of every object, one a line, as `csv_text` writes for people."
+def labels_text(names, labels):
+    """The cluster of every object, one a line, as `csv_text` writes for people.
+
+    Parameters
+    ----------
+    names
+        N names.
+    labels
+        (N,) cluster of every object.
+
+    Returns
+    -------
+    result
+        Text of a CSV file.
+    """
     return csv_text([LABELS_HEADER, *zip(names, np.asarray(labels).tolist())])
 
 
-def json_text(
-    result,  # `Result` or `FlatResult`
-):  # text of a JSON file
-    "Everything about a result."
+def json_text(result):
+    """Everything about a result.
+
+    Parameters
+    ----------
+    result
+        `Result` or `FlatResult`.
+
+    Returns
+    -------
+    result
+        Text of a JSON file.
+    """
     fields = _tree_fields(result) if isinstance(result, Result) else _flat_fields(result)
     text = json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
     return text.encode(errors="replace").decode()  # the name of the data file may be no UTF-8

@@ -10,12 +10,23 @@ from ..core.agreement import count_agreement
 from ..core.validation import require
 
 
-def held_out_agreement(
-    estimator,  # fitted, with a `dendrogram_`
-    X,  # answers that it has not seen: (m, 3) or (m, 4) integers, `Triplets` or `Quadruplets`, m ≥ 1
-    y=None,  # ignored, as in scikit-learn
-):  # float in [0, 1]
-    "Share of answers that the tree repeats, undecided ones as half. A scorer for scikit-learn. Raises `InputError`."
+def held_out_agreement(estimator, X, y=None):
+    """Share of answers that the tree repeats, undecided ones as half. A scorer for scikit-learn. Raises `InputError`.
+
+    Parameters
+    ----------
+    estimator
+        Fitted, with a `dendrogram_`.
+    X
+        Answers that it has not seen: (m, 3) or (m, 4) integers, `Triplets` or `Quadruplets`, m ≥ 1.
+    y
+        Ignored, as in scikit-learn.
+
+    Returns
+    -------
+    result
+        Float in [0, 1].
+    """
     from comparison_hc.comparisons import as_comparisons
 
     require(hasattr(estimator, "dendrogram_"), "estimator", "one that is fitted and has a tree", estimator)

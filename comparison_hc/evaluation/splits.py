@@ -15,9 +15,7 @@ from ..core.narrow import bincount
 from ..core.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/evaluation/57w_splits.ipynb #object-sets
-def object_sets(
-    answers,  # `Triplets` or `Quadruplets`
-):  # (m,) integers from 0: equal where two answers are about the same objects
+def object_sets(answers):
     "Which answers are about the same objects, whatever is asked about them and in whatever order."
     n = answers.n_objects
     objects = np.sort(answers.array.astype(np.int64), axis=1)
@@ -42,11 +40,7 @@ class Split:
     n_left_out: int = 0  # rows in neither
 
 
-def held_out_units(
-    units,  # (m,) integers from 0: which answers change sides together; at least two different ones
-    test_share,  # in (0, 1)
-    rng,  # `numpy.random.Generator`
-):  # (m,) bool
+def held_out_units(units, test_share, rng):
     "Answers of randomly chosen units, about `test_share` of all; at least one unit on each side."
     sizes = bincount(units)
     order = rng.permutation(len(sizes))
@@ -57,10 +51,7 @@ def held_out_units(
     return chosen[units]
 
 
-def split_of(
-    held_out,  # (m,) bool
-    sets,  # (m,) as `object_sets` gives them
-):  # `Split`
+def split_of(held_out, sets):
     "A split without answers about the same objects on both sides: those that would stay are left out."
     known = np.zeros(sets.max() + 1, dtype=bool)
     known[sets[held_out]] = True
@@ -82,13 +73,7 @@ class Plan:
     n_units: int  # how many sets of objects, or people, change sides
 
 
-def plan_splits(
-    answers,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-    n_splits=5,  # how many, 1 to 10,000
-    test_share=0.2,  # of the answers, in (0, 1)
-    people=None,  # True: hold out people; False: answers; (m,): who answered; None: people where that is possible
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # `Plan`
+def plan_splits(answers, n_splits=5, test_share=0.2, people=None, rng=0):
     "Random splits without a leak. Raises `InputError`, also where there is nothing to hold out."
     answers, rng = as_comparisons(answers, weighted=True, argument="answers"), as_rng(rng)
     n_splits = check_integer(n_splits, "n_splits", 1, MOST_SPLITS)

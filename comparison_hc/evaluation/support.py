@@ -17,20 +17,30 @@ from ..core.linkage_tree import frozen
 from ..core.narrow import bincount, repeat
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
 from ..core.workers import check_workers, map_in_order, until_interrupted
-from ..hierarchical.weights import each_weight
 from .candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .evidence import shares, verdicts
+from ..hierarchical.weights import each_weight
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-draw
 MOST_DRAWS = 1_000_000
 
 
-def units_of(
-    answers,  # `Triplets` or `Quadruplets`, m answers
-    by=None,  # "answers", "people", (m,) labels of what belongs together; None: people where they are known
-):  # (m,) integers from 0: the unit of every answer, numbered in the order of the sorted labels
-    "What is drawn: single answers, or groups of answers that stay together. Raises `InputError`."
+def units_of(answers, by=None):
+    """What is drawn: single answers, or groups of answers that stay together. Raises `InputError`.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`, m answers.
+    by
+        "answers", "people", (m,) labels of what belongs together; None: people where they are known.
+
+    Returns
+    -------
+    result
+        (m,) integers from 0: the unit of every answer, numbered in the order of the sorted labels.
+    """
     m, who = len(answers), answers.respondents
     if isinstance(by, str) or by is None:
         require(by in (None, "people", "answers"), "by", '"people", "answers", labels or None', by)
@@ -44,12 +54,23 @@ def units_of(
     return np.unique(labels.astype(str), return_inverse=True)[1].reshape(-1)
 
 
-def resampled(
-    answers,  # `Triplets` or `Quadruplets`
-    units,  # as `units_of` gives them
-    rng,  # `numpy.random.Generator`
-):  # answers of the same kind
-    "As many units as there are, drawn with replacement."
+def resampled(answers, units, rng):
+    """As many units as there are, drawn with replacement.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+    units
+        As `units_of` gives them.
+    rng
+        `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        Answers of the same kind.
+    """
     rows, size = np.argsort(units, kind="stable"), bincount(units)
     drawn = rng.integers(len(size), size=len(size))
     begin = (np.cumsum(size) - size)[drawn]  # where the rows of each drawn unit begin, in the sorted rows …
@@ -73,14 +94,22 @@ class Support:
         ended = " (interrupted)" if self.interrupted else ""
         return f"Support({len(self.trees)} trees{ended} of resampled {self.by}, {len(inner)} inner clusters{middle})"
 
-    def consensus(
-        self,
-        threshold=0.5,  # in [0.5, 1)
-    ):  # `Consensus`: dendrogram, values, kept
-        "The tree of all clusters that more than `threshold` of the resampled trees share."
+    def consensus(self, threshold=0.5):
+        """The tree of all clusters that more than `threshold` of the resampled trees share.
+
+        Parameters
+        ----------
+        threshold
+            In [0.5, 1).
+
+        Returns
+        -------
+        result
+            `Consensus`: dendrogram, values, kept.
+        """
         return majority_consensus(self.trees, threshold)
 
-    def to_frame(self):  # DataFrame, a row a merge
+    def to_frame(self):
         "Node, objects and support of every cluster, in merge order."
         from pandas import DataFrame
 
@@ -97,17 +126,33 @@ class Support:
         )
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-bootstrap
-def bootstrap_support(
-    dendrogram,  # `Dendrogram` with K leaves, as `build(answers)` gives it
-    answers,  # `Triplets` or `Quadruplets` it was built from, or an array of either
-    build,  # name of a passive method, or function from answers to a `Dendrogram` with the same leaves
-    n_resamples=200,  # how many trees, 1 to a million
-    by=None,  # what is drawn: "people", "answers", or (m,) labels; None: people where they are known
-    rng=0,  # int seed or `numpy.random.Generator`
-    n_jobs=1,  # workers; −1 for one a core. The result does not depend on it
-    progress=None,  # called with (trees done, trees in all)
-):  # `Support`
-    "Bootstrap support of every cluster (Felsenstein 1985); Ctrl-C keeps the trees so far. Raises `InputError`."
+def bootstrap_support(dendrogram, answers, build, n_resamples=200, by=None, rng=0, n_jobs=1, progress=None):
+    """Bootstrap support of every cluster (Felsenstein 1985); Ctrl-C keeps the trees so far. Raises `InputError`.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` with K leaves, as `build(answers)` gives it.
+    answers
+        `Triplets` or `Quadruplets` it was built from, or an array of either.
+    build
+        Name of a passive method, or function from answers to a `Dendrogram` with the same leaves.
+    n_resamples
+        How many trees, 1 to a million.
+    by
+        What is drawn: "people", "answers", or (m,) labels; None: people where they are known.
+    rng
+        Int seed or `numpy.random.Generator`.
+    n_jobs
+        Workers; −1 for one a core. The result does not depend on it.
+    progress
+        Called with (trees done, trees in all).
+
+    Returns
+    -------
+    result
+        `Support`.
+    """
     check_dendrogram(dendrogram)
     answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
@@ -130,19 +175,39 @@ def bootstrap_support(
     return Support(dendrogram, frozen(counts / len(trees)), tuple(trees), drawn, stopped)
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-chance
-def flip_fair(
-    answers,  # `Triplets` or `Quadruplets`
-    rng,  # `numpy.random.Generator`
-):  # answers of the same kind
-    "The same questions, answered by tossing a fair coin."
+def flip_fair(answers, rng):
+    """The same questions, answered by tossing a fair coin.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`.
+    rng
+        `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        Answers of the same kind.
+    """
     return answers.flip(0.5, rng)
 
 
-def redraw_statements(
-    answers,  # `Triplets` made by `from_central` or `from_odd_one_out`: two rows a statement
-    rng,  # `numpy.random.Generator`
-):  # `Triplets`
-    "The same statements about three objects, with the named one drawn anew."
+def redraw_statements(answers, rng):
+    """The same statements about three objects, with the named one drawn anew.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` made by `from_central` or `from_odd_one_out`: two rows a statement.
+    rng
+        `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Triplets`.
+    """
     rows = answers.array
     pairs = rows.reshape(-1, 2, 3) if len(rows) % 2 == 0 else np.empty((0, 2, 3), dtype=rows.dtype)
     threes = np.sort(pairs, axis=2)
@@ -167,16 +232,31 @@ class StructureTest:
     interrupted: bool  # whether Ctrl-C ended it before all draws were made
 
 
-def structure_test(
-    answers,  # `Triplets` or `Quadruplets`, or an array of either
-    build,  # name of a passive method, or function from answers to a `Dendrogram`
-    n_draws=99,  # how often people judge at random; no p-value is below 1 / (1 + n_draws)
-    chance=flip_fair,  # function of (answers, generator) that judges at random; `redraw_statements` for statements
-    rng=0,  # int seed or `numpy.random.Generator`
-    n_jobs=1,  # workers; −1 for one a core. The result does not depend on it
-    progress=None,  # called with (trees done, trees in all)
-):  # `StructureTest`
-    'A test of "people judge at random", of exact level whatever the method; Ctrl-C keeps the draws so far.'
+def structure_test(answers, build, n_draws=99, chance=flip_fair, rng=0, n_jobs=1, progress=None):
+    """A test of "people judge at random", of exact level whatever the method; Ctrl-C keeps the draws so far.
+
+    Parameters
+    ----------
+    answers
+        `Triplets` or `Quadruplets`, or an array of either.
+    build
+        Name of a passive method, or function from answers to a `Dendrogram`.
+    n_draws
+        How often people judge at random; no p-value is below 1 / (1 + n_draws).
+    chance
+        Function of (answers, generator) that judges at random; `redraw_statements` for statements.
+    rng
+        Int seed or `numpy.random.Generator`.
+    n_jobs
+        Workers; −1 for one a core. The result does not depend on it.
+    progress
+        Called with (trees done, trees in all).
+
+    Returns
+    -------
+    result
+        `StructureTest`.
+    """
     answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(callable(chance), "chance", "a function of answers and a generator", chance)
     rngs = [None, *as_rng(rng).spawn(check_integer(n_draws, "n_draws", 1, MOST_DRAWS))]

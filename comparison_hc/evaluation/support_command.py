@@ -23,9 +23,7 @@ WORDS = {
 MUCH_WORK = 5_000_000  # answers in all trees together: with fewer, one process is done before others have started
 
 # %% ../../nbs/evaluation/53w_support.ipynb #support-words-check
-def add_support(
-    parser,  # argparse's parser of `cluster`
-):
+def add_support(parser):
     "The words."
     for name, usual in (("support", 200), ("structure", 99)):
         said = " ".join(WORDS[name].split())
@@ -33,10 +31,7 @@ def add_support(
     parser.add_argument("--without", action="append", default=[], metavar="PERSON", help=WORDS["without"])
 
 
-def check_support(
-    args,  # what was typed
-    flat,  # whether the method finds clusters without a hierarchy
-):
+def check_support(args, flat):
     "Raises `InputError` where the words make no sense."
     for option, number in (("--support", args.support), ("--structure", args.structure)):
         if number is not None:
@@ -46,10 +41,7 @@ def check_support(
     require(not args.without or args.kind != "similarity", "--without", "left out with --kind similarity", args.without)
 
 # %% ../../nbs/evaluation/53w_support.ipynb #support-words-groups
-def drawn_together(
-    args,  # what was typed
-    answers,  # as read, after --majority
-):  # `by` of `bootstrap_support`
+def drawn_together(args, answers):
     "What the bootstrap draws."
     return np.arange(len(answers)) // 2 if answers.respondents is None and _has_statements(args) else None
 
@@ -59,11 +51,7 @@ def _has_statements(args):
     return args.kind in ("central", "odd-one-out") and not args.majority
 
 
-def with_trust(
-    result,  # `Result` with answers
-    args,  # what was typed
-    build,  # function from answers to the tree, as the command built it
-):  # the same `Result`; after --support with the shares and a line for the summary, after --structure with its line
+def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
     from comparison_hc.evaluation.auto import DEFAULT
     from comparison_hc.evaluation.candidates import candidate
@@ -96,10 +84,7 @@ def with_trust(
     return replace(result, notes=result.notes | notes, support=support)
 
 
-def structure_sentence(
-    test,  # `StructureTest`
-    n_draws,  # how many were asked for
-):  # text
+def structure_sentence(test, n_draws):
     "What the test found, in words."
     n, most = len(test.null), test.null.max()
     verdict = "may hold no structure" if test.p_value > 0.05 else "hold more structure than chance explains"

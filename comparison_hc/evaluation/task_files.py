@@ -17,8 +17,8 @@ import numpy as np
 from ..core.headers import as_number
 from ..core.reading import check_row_lengths, existing_file, read_cells
 from ..core.validation import InputError, check_integer, check_names, require, shown
-from ..link.inputs import check_distances
 from .command_files import read_similarity, read_truth
+from ..link.inputs import check_distances
 
 # %% ../../nbs/evaluation/59w_task_files.ipynb #measure
 DISTANCES = ("euclidean", "cityblock", "chebyshev", "cosine")
@@ -54,10 +54,7 @@ class Measure:
         "Whether there are two metrics."
         return len(self.groups) == 2
 
-    def distances(
-        self,
-        features,  # {column: (n,) numbers}, such as a DataFrame; other columns are not looked at
-    ):  # (n, n) distances, or a pair of them
+    def distances(self, features):
         "The distances of the objects of a table. Raises `InputError`."
         missing = [name for name in self.columns if name not in features]
         require(not missing, "features", f"a table with the columns {list(self.columns)}", missing)
@@ -109,11 +106,7 @@ class FeatureTable:
     rows: list  # tuples of text
     lines: list  # the line of each
 
-    def where(
-        self,
-        r,  # number of the row, from 0
-        column=None,  # name of a column; None: the whole row
-    ):
+    def where(self, r, column=None):
         "Where a row stands, in words."
         beside = "" if column is None else f", column {column!r}"
         return f"{self.path}, line {self.lines[r]}{beside},"
@@ -123,22 +116,14 @@ class FeatureTable:
         "The column that holds the objects' names, or None."
         return next((name for name in self.columns if name.lower() in NAME_WORDS), None)
 
-    def cells(
-        self,
-        column,  # its name
-        argument,  # what asked for it, for a message
-    ):  # list of text
+    def cells(self, column, argument):
         "One column. Raises `InputError`."
         rule = f"one of the columns {list(self.columns)} of {self.path}"
         require(column in self.columns, argument, rule, column)
         place = self.columns.index(column)
         return [row[place] for row in self.rows]
 
-    def numbers(
-        self,
-        columns,  # names
-        argument="--features",  # what asked for them, for a message
-    ):  # {name: (n,) floats}
+    def numbers(self, columns, argument="--features"):
         "Columns of finite numbers. Raises `InputError` with the line."
         found = {}
         for column in columns:
@@ -151,7 +136,7 @@ class FeatureTable:
             found[column] = values
         return found
 
-    def object_names(self):  # tuple of names; numbers from 0 where there are none
+    def object_names(self):
         "What the objects are called. Raises `InputError`."
         if self.name_column is None:
             return tuple(map(str, range(len(self.rows))))
@@ -162,10 +147,7 @@ class FeatureTable:
             seen[name] = r
         return tuple(names)
 
-    def labels(
-        self,
-        column,  # its name
-    ):  # tuple of text
+    def labels(self, column):
         "The class of every object, of which there are at least two. Raises `InputError` with the line."
         labels = self.cells(column, "--label")
         for r, label in enumerate(labels):
@@ -180,12 +162,7 @@ def _several_classes(labels, where):
     return tuple(labels)
 
 
-def read_feature_table(
-    path,  # CSV or TSV file, an object a line
-    header=None,  # whether the first line names the columns; None: it does if no cell of it is a number
-    encoding="utf-8-sig",  # of the file
-    option="TASK",  # what named the file, for a message
-):  # `FeatureTable`
+def read_feature_table(path, header=None, encoding="utf-8-sig", option="TASK"):
     "The cells of a file. Raises `InputError` with the line."
     table = read_cells(existing_file(path, option), encoding)
     rows, lines = table.rows, list(table.lines)
@@ -203,10 +180,7 @@ def read_feature_table(
     return FeatureTable(str(path), columns, rows, lines)
 
 # %% ../../nbs/evaluation/59w_task_files.ipynb #roles
-def label_column(
-    table,  # `FeatureTable`
-    label=None,  # the column that the user named, or None
-):  # (its name, how it was found, in words)
+def label_column(table, label=None):
     "The column of classes. Raises `InputError`."
     if label is not None:
         table.cells(label, "--label")
@@ -221,10 +195,7 @@ def label_column(
     return last[0], "the last column"
 
 
-def feature_columns(
-    table,  # `FeatureTable`
-    label,  # the column of classes, or None
-):  # tuple of names
+def feature_columns(table, label):
     "All columns but the classes and the names. Raises `InputError`."
     features = tuple(name for name in table.columns if name not in (label, table.name_column))
     require(features, table.path, "a table with at least one column of features", list(table.columns))
@@ -260,14 +231,8 @@ class TaskSet:
 
 # %% ../../nbs/evaluation/59w_task_files.ipynb #read-tables
 def read_feature_tasks(
-    paths,  # CSV or TSV files, one a task
-    groups=None,  # one or two lists of column names; None: all columns but the classes and the names
-    label=None,  # column of the classes; None: "label" or "class", or the last one
-    distance="euclidean",  # as in `Measure`
-    scale="none",  # as in `Measure`
-    header=None,  # as in `read_feature_table`
-    encoding="utf-8-sig",  # of the files
-):  # `TaskSet`
+    paths, groups=None, label=None, distance="euclidean", scale="none", header=None, encoding="utf-8-sig"
+):
     "Tasks from tables of features. Raises `InputError` with file and line."
     tables = [read_feature_table(path, header, encoding) for path in paths]
     require(tables, "TASKS", "at least one file", paths)
@@ -303,21 +268,13 @@ def _same_columns(table, first, needed, is_free):
     require(not (spare and is_free), where, rule, spare)
 
 # %% ../../nbs/evaluation/59w_task_files.ipynb #read-matrices
-def read_distances(
-    path,  # CSV or TSV file: N lines of N numbers, perhaps with names before and above them
-    encoding="utf-8-sig",  # of the file
-    option="TASK",  # what named the file, for a message
-):  # ((n, n) distances, n names)
+def read_distances(path, encoding="utf-8-sig", option="TASK"):
     "Distances from a file. Raises `InputError`."
     D, names = read_similarity(existing_file(path, option), encoding)
     return check_distances(D, str(path)), check_names(names, argument=f"the names in {path}")
 
 
-def read_distance_tasks(
-    paths,  # files of distances, one a task
-    label_paths,  # files of classes, one a task, in the same order
-    encoding="utf-8-sig",  # of the distances
-):  # `TaskSet`
+def read_distance_tasks(paths, label_paths, encoding="utf-8-sig"):
     "Tasks from distances. Raises `InputError` with file and line."
     check_integer(len(label_paths), "the number of files given by --labels", len(paths), len(paths))
     tasks = []
@@ -328,8 +285,6 @@ def read_distance_tasks(
     return TaskSet(tasks, None, {"distances": "from files", "classes": "from files of their own"})
 
 
-def file_digest(
-    path,  # file
-):  # 64 letters
+def file_digest(path):
     "The SHA-256 of what a file holds."
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()

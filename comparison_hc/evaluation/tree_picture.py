@@ -17,32 +17,23 @@ from .tree_places import TreeLook, TreePlaces, overview, text_width
 ABOVE = "#6b6b6b"  # of branches above all clusters
 
 
-def cluster_colour(
-    number,  # of a cluster
-):  # "#rrggbb"
+def cluster_colour(number):
     "The colour of a cluster wherever it is shown."
     return COLOURS[number % len(COLOURS)]
 
 
-def branch_colour(
-    number,  # of a cluster, or None
-):  # "#rrggbb"
+def branch_colour(number):
     "The colour of lines: those above all clusters are grey."
     return ABOVE if number is None else cluster_colour(number)
 
 
-def ink_on(
-    colour,  # "#rrggbb"
-):  # "#fff" or "#111", whichever can be read on it
+def ink_on(colour):
     "The colour of a text on a colour."
     red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#fff" if 0.299 * red + 0.587 * green + 0.114 * blue < 140 else "#111"
 
 
-def cluster_of_nodes(
-    tree,  # `Dendrogram`
-    labels,  # (N,) cluster of every object, or None
-):  # 2K−1 numbers: the cluster that holds the whole node, or None
+def cluster_of_nodes(tree, labels):
     "Which nodes lie inside one cluster."
     import numpy as np
 
@@ -241,11 +232,7 @@ class TreePicture:
     images: list | None = None  # K data URIs or None each, or None
     handles: int = 0  # numbers of clusters that a script can choose; 0: nothing can be folded or cut
 
-    def svg(
-        self,
-        over_branches=(),  # further SVG elements
-        scale=1,  # by which the whole is larger
-    ):  # text
+    def svg(self, over_branches=(), scale=1):
         "The text of an SVG file."
         places, tree = self.places, self.tree
         parts = [*self.legend, *_branches(places, self.colours), *over_branches]
@@ -263,16 +250,8 @@ class TreePicture:
 
 
 def tree_picture(
-    tree,  # `Dendrogram`
-    names=None,  # N names; None: the tree's own, else numbers
-    labels=None,  # (N,) cluster of every object, numbered as `Dendrogram.cut` does; colours the branches
-    classes=None,  # (N,) true classes; written after the names, and without `labels` they colour the branches
-    support=None,  # (K−1,) share of resampled trees that have the cluster of each merge, 0 to 1
-    images=None,  # K data URIs or None each, one a leaf
-    look=None,  # `TreeLook`
-    folded=None,  # nodes drawn as one triangle; None: see `overview`
-    handles=0,  # numbers of clusters that a script can choose, for which everything is drawn too, hidden
-):  # `TreePicture`
+    tree, names=None, labels=None, classes=None, support=None, images=None, look=None, folded=None, handles=0
+):
     "Everything a picture needs, computed. Raises `InputError`."
     import numpy as np
 
@@ -293,9 +272,6 @@ def tree_picture(
     return TreePicture(tree, places, colours, legend[0], labels is not None, support, images, handles)
 
 
-def tree_svg(
-    tree,  # `Dendrogram`
-    **shown,  # as in `tree_picture`
-):  # text of an SVG file
+def tree_svg(tree, **shown):
     "A tree as a still picture. Raises `InputError`."
     return tree_picture(tree, **shown).svg()

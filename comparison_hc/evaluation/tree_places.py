@@ -52,19 +52,12 @@ def _letter_width(letter):
     return _WIDTHS.get(letter, 0.72 if letter.isupper() else 0.56)
 
 
-def text_width(
-    text,  # what is written
-    size,  # pixels of a letter's height
-):  # pixels
+def text_width(text, size):
     "How much room a text needs, roughly."
     return size * sum(map(_letter_width, text))
 
 
-def cut_text(
-    text,  # what is written
-    size,  # pixels of a letter's height
-    room,  # pixels
-):  # text, with … in place of an end that has no room
+def cut_text(text, size, room):
     "A text that fits."
     left = room - text_width("…", size)
     if text_width(text, size) <= room + 1e-6:
@@ -76,10 +69,7 @@ def cut_text(
     return text
 
 # %% ../../nbs/evaluation/54w_tree_places.ipynb #visible
-def visible_nodes(
-    tree,  # `Dendrogram`
-    folded=(),  # nodes that are drawn as one triangle; what lies inside them is not seen
-):  # (ends in drawing order, merges that are seen, every one before those above it)
+def visible_nodes(tree, folded=()):
     "What is seen of a tree whose branches are partly folded."
     folded, K = set(folded), tree.n_leaves
     children = tree.children.tolist()
@@ -94,10 +84,7 @@ def visible_nodes(
     return ends, sorted(merges)
 
 
-def overview(
-    tree,  # `Dendrogram`
-    n_ends=FOLDED_TO,  # branches that are left
-):  # nodes to fold; none where there are fewer leaves than `MOST_LEAVES`
+def overview(tree, n_ends=FOLDED_TO):
     "The branches to fold so that a large tree can be looked at: those below its last merges."
     if tree.n_leaves < MOST_LEAVES:
         return []
@@ -109,11 +96,7 @@ READABLE = 8.0  # pixels of a letter: 6 points, since a pixel is 3/4 of one
 GAP, MOST_BANDS = 18, 8  # pixels between columns; columns
 
 
-def band_starts(
-    bars,  # pairs (first, last): from where to where every merge reaches, in rows
-    n_rows,  # rows in all
-    n_bands,  # pieces
-):  # the first row of every piece
+def band_starts(bars, n_rows, n_bands):
     "Where to cut a picture into pieces that are about equally long, so that few bars are cut."
     reach, starts = n_rows // (12 * n_bands), [0]
     for band in range(1, n_bands):
@@ -127,18 +110,7 @@ def band_starts(
 class TreePlaces:
     "Places of what is seen of a tree, as if the root were at the left: `along` from there, `across` from the top."
 
-    def __init__(
-        self,
-        tree,  # `Dendrogram`
-        texts,  # K texts of the leaves
-        look,  # `TreeLook`
-        folded=(),  # nodes that are drawn as triangles
-        images=False,  # whether leaves have pictures
-        legend=0,  # pixels over the tree
-        numbered=False,  # whether there is a column for the numbers of clusters
-        extra=None,  # K texts that follow those of the leaves
-        handles=0,  # numbers of clusters that a script can choose; 0: nothing can be folded or cut
-    ):
+    def __init__(self, tree, texts, look, folded=(), images=False, legend=0, numbered=False, extra=None, handles=0):
         self.tree, self.look, self.images, self.edge, self.legend = tree, look, images, 14, legend
         self.ends, self.merges = visible_nodes(tree, folded)
         self.order = tree.leaf_order()
@@ -263,37 +235,23 @@ class TreePlaces:
         )
         return f"{first[:longest].rstrip(', ')}… ({size:,} objects)"
 
-    def stem(
-        self,
-        node,  # number of a node
-    ):
+    def stem(self, node):
         "How far a node is from the merge above it."
         root = 2 * self.tree.n_leaves - 2
         return 12 if node == root else self.along[node] - self.along[int(self.tree.parents[node])]
 
-    def band(
-        self,
-        across,  # pixels, as if there were one column
-    ):
+    def band(self, across):
         "The column of a place."
         return bisect_right(self.bands, across / self.pitch + 1e-9) - 1
 
-    def pieces(
-        self,
-        node,  # number of the merge
-    ):
+    def pieces(self, node):
         "The pieces (column, from, to) of the bar of a merge: two places across."
         low, high = sorted(self.bars[node])
         bands = enumerate(zip(self.bands, self.ends_of_bands))
         found = [(band, max(low, start), min(high, end)) for band, (start, end) in bands if start <= high and low < end]
         return [(band, self.pitch * start, self.pitch * end) for band, start, end in found]
 
-    def point(
-        self,
-        along,  # pixels from the root's side of its column
-        across,  # pixels, as if there were one column
-        band=None,  # number of the column; None: where `across` is
-    ):
+    def point(self, along, across, band=None):
         "A place as (x, y) of the picture, with the root where the look wants it; in the column where it is, or in one."
         band = self.band(across) if band is None else band
         near, far = self.edge + band * self.step + 16 + along, self.start + across - self.pitch * self.bands[band]
@@ -301,11 +259,7 @@ class TreePlaces:
             near = self.edge + band * self.step + self.step - GAP - 16 - along
         return (near, far) if self.look.sideways else (far, self.legend + near)
 
-    def turn(
-        self,
-        along,  # as for `point`
-        across,  # as for `point`
-    ):
+    def turn(self, along, across):
         "Attributes of a text that starts there and runs away from the root."
         x, y = self.point(along, across)
         place = f'x="{x:.1f}" y="{y:.1f}"'
@@ -313,10 +267,7 @@ class TreePlaces:
             return place + (' text-anchor="end"' if self.look.orientation == "right" else "")
         return place + f' transform="rotate({90 if self.look.orientation == "top" else -90} {x:.1f} {y:.1f})"'
 
-    def line(
-        self,
-        *points,  # (along, across) each, as for `point`
-    ):
+    def line(self, *points):
         "A line through places, as SVG's path."
         corners = [self.point(*place) for place in points]
         return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)

@@ -10,17 +10,13 @@ import warnings
 
 import numpy as np
 
-from .certificate import check_symmetric, lanczos
 from ..core.narrow import bincount
 from ..core.validation import check_labels
 from ..core.workers import limited_threads
+from .certificate import check_symmetric, lanczos
 
 # %% ../../nbs/flat/22w_candidates.ipynb #candidates-leading-eigenvectors
-def leading_eigenvectors(
-    S,  # (n, n) float, symmetric
-    m,  # how many
-    dense=400,  # largest n for which a complete decomposition is used
-):  # ((m,) eigenvalues in falling order, (n, m) their eigenvectors)
+def leading_eigenvectors(S, m, dense=400):
     "The m largest eigenvalues of S without its constant part, (I−J/n)S(I−J/n) with J = 11ᵀ."
     from scipy.linalg import eigh
     from scipy.sparse.linalg import LinearOperator
@@ -42,13 +38,22 @@ def leading_eigenvectors(
     return values[order], vectors[:, order]
 
 # %% ../../nbs/flat/22w_candidates.ipynb #53693f54
-def improve_partition(
-    S,  # (n, n) symmetric similarity
-    labels,  # (n,) a partition, 0..k−1
-):  # (n,) labels of a partition with as many clusters and at least the objective
+def improve_partition(S, labels):
     """Move one object at a time to where ⟨S, X⟩ grows most, until no move helps (or 2n moves were made).
 
     Raises `InputError` for bad input.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity.
+    labels
+        (n,) a partition, 0..k−1.
+
+    Returns
+    -------
+    result
+        (n,) labels of a partition with as many clusters and at least the objective.
     """
     S = check_symmetric(S)
     return _improved(S, check_labels(labels, len(S)))
@@ -78,10 +83,7 @@ def _improved(S, labels):
     return labels
 
 # %% ../../nbs/flat/22w_candidates.ipynb #candidates-with-k-clusters
-def with_k_clusters(
-    labels,  # (n,) integers
-    k,  # number of clusters, 1..n
-):  # (n,) labels 0..k−1, each of which occurs
+def with_k_clusters(labels, k):
     "Labels with exactly k clusters: members of the largest cluster fill the empty ones."
     labels = np.unique(labels, return_inverse=True)[1].ravel()
     for empty in range(labels.max() + 1, k):
@@ -89,12 +91,7 @@ def with_k_clusters(
     return labels
 
 
-def guess_labels(
-    S,  # (n, n) float, symmetric
-    k,  # number of clusters, 1..n
-    vectors,  # (n, k − 1 or more) from `leading_eigenvectors`; not needed for k = 1 and k = n
-    rng,  # `numpy.random.Generator`
-):  # (n,) labels 0..k−1
+def guess_labels(S, k, vectors, rng):
     "A partition into k clusters: k-means on the rows of the k − 1 leading eigenvectors, then better by single moves."
     from sklearn.cluster import KMeans
 
@@ -111,12 +108,7 @@ def guess_labels(
     return _improved(S, with_k_clusters(labels, k))
 
 
-def guesses_at_price(
-    S,  # (n, n) float, symmetric
-    lam,  # λ > 0
-    rng,  # `numpy.random.Generator`
-    most=24,  # eigenvalues to look at
-):  # yields (n,) labels
+def guesses_at_price(S, lam, rng, most=24):
     """Candidate partitions for SDP-λ.
 
     Without X ≥ 0, the optimum has one cluster more than the centred S has eigenvalues above λ; so that many, and a few

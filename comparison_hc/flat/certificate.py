@@ -16,12 +16,7 @@ from ..core.validation import check_labels, check_number, check_similarity, requ
 from ..core.workers import one_thread
 
 # %% ../../nbs/flat/22w_floating_point.ipynb #3cdbda02
-def check_symmetric(
-    S,  # (n, n) symmetric; here the diagonal counts, so it must be finite too
-    argument="S",  # its name in a message
-    n_objects=None,  # required n, where something else fixes it
-    most=1e100,  # largest absolute value; squares have to be numbers too
-):  # (n, n) float64 array; the caller's own where it already was one
+def check_symmetric(S, argument="S", n_objects=None, most=1e100):
     """A similarity matrix for the SDPs.
 
     Raises `InputError` for what is not square, not symmetric or not finite, or too large.
@@ -35,10 +30,19 @@ def check_symmetric(
     return S
 
 
-def cluster_matrix(
-    labels,  # (n,) one label an object
-):  # (n, n) float: 1/|C| inside a cluster C, 0 elsewhere
-    "The normalised clustering matrix X of a partition (N20, section 3)."
+def cluster_matrix(labels):
+    """The normalised clustering matrix X of a partition (N20, section 3).
+
+    Parameters
+    ----------
+    labels
+        (n,) one label an object.
+
+    Returns
+    -------
+    result
+        (n, n) float: 1/|C| inside a cluster C, 0 elsewhere.
+    """
     labels = check_labels(labels)
     return np.where(labels[:, None] == labels, 1 / bincount(labels)[labels], 0.0)
 
@@ -46,11 +50,7 @@ def cluster_matrix(
 class Blocks:
     "A partition of S: sums over blocks, the row sums that every dual must have, and duals that have them."
 
-    def __init__(
-        self,
-        S,  # (n, n) float, symmetric
-        labels,  # (n,) integers 0..k−1
-    ):
+    def __init__(self, S, labels):
         self.S = S
         self.labels = labels
         self.n = len(S)
@@ -67,38 +67,25 @@ class Blocks:
         self.slope = (self.sizes / self.sizes[labels][:, None] + 1) / 2
         self.rounding = 8 * (self.n + 8) * np.finfo(float).eps * max(np.abs(S).max(), np.finfo(float).tiny)
 
-    def row_sums(
-        self,
-        lam,  # λ, any real number
-    ):  # (n, k), 0 inside the blocks
+    def row_sums(self, lam):
         "Step 4."
         return np.where(self.other, self.at_zero - lam * self.slope, 0)
 
-    def highest(self):  # float
+    def highest(self):
         "The largest λ at which no row sum is negative, less what rounding can hide; ∞ for one cluster."
         return np.min((self.at_zero - self.sizes * self.rounding) / self.slope, where=self.other, initial=np.inf)
 
-    def additive(
-        self,
-        r,  # (n, k) sums of row i over block m, 0 inside the blocks
-    ):  # (n, k) u with Γ_ij = u_i,m + u_j,l for i in block l and j in block m
+    def additive(self, r):
         "Block row sums r, perhaps with negative entries; linear in r."
         shared = (self.Z.T @ r) / np.outer(self.sizes, self.sizes) / 2
         return np.where(self.other, r / self.sizes - shared[self.labels], 0)
 
-    def rank_one(
-        self,
-        r,  # (n, k) row sums ≥ 0, 0 inside the blocks
-    ):  # (n, k) v with Γ_ij = v_i,m v_j,l for i in block l and j in block m
+    def rank_one(self, r):
         "Block row sums r; non-negative."
         totals = self.Z.T @ r
         return r / np.sqrt(np.where(totals > 0, totals, np.inf))[self.labels]
 
-    def with_row_sums(
-        self,
-        G,  # (n, n) symmetric, ≥ 0; overwritten
-        r,  # (n, k) row sums ≥ 0, 0 inside the blocks
-    ):  # (n, n) G
+    def with_row_sums(self, G, r):
         "The non-negative guess G made exact, in place: what is too much is scaled down, what is missing added."
         G *= self.other[:, self.labels]
         sums = G @ self.Z
@@ -109,12 +96,7 @@ class Blocks:
         return G
 
 # %% ../../nbs/flat/22w_floating_point.ipynb #floating-point-lanczos
-def lanczos(
-    A,  # symmetric matrix or SciPy `LinearOperator`
-    m,  # how many eigenvalues
-    otherwise,  # called without arguments where Lanczos's method fails
-    **options,  # of SciPy's `eigsh`
-):  # what `eigsh` returns, or what `otherwise()` does
+def lanczos(A, m, otherwise, **options):
     "SciPy's `eigsh`; something else where there is nothing to build on, as with zeros or a very low rank."
     from scipy.sparse.linalg import ArpackError, eigsh
 
@@ -124,10 +106,7 @@ def lanczos(
         return otherwise()
 
 
-def top_eigenvalue(
-    A,  # (n, n) symmetric
-    dense=400,  # largest n for which all eigenvalues are computed
-):  # (largest eigenvalue of A, how far below the truth it may be)
+def top_eigenvalue(A, dense=400):
     "Where to look for a proof; proves nothing itself."
     exactly = lambda: np.linalg.eigvalsh(A)[-1:]
     if len(A) <= dense:
@@ -136,10 +115,7 @@ def top_eigenvalue(
     return value, 1e-3 * abs(value)
 
 
-def positive_definite(
-    A,  # (n, n) symmetric; overwritten
-    rounding,  # how wrong its entries may be
-):  # bool
+def positive_definite(A, rounding):
     "Whether Cholesky's algorithm proves A ≻ 0."
     from scipy.linalg.lapack import dpotrf
 
@@ -150,11 +126,7 @@ def positive_definite(
     return failed == 0 and bool(np.isfinite(np.diag(factor)).all())  # NaN does not stop every implementation
 
 # %% ../../nbs/flat/22w_floating_point.ipynb #floating-point-complement
-def complement(
-    blocks,  # `Blocks`
-    M,  # (n, n) symmetric; overwritten by (I−P)M(I−P) − cP
-    rows=512,  # rows at a time, so that what is between is in the cache
-):  # c, which makes P's part the lowest
+def complement(blocks, M, rows=512):
     "Take away from M what P sees, P averaging over blocks."
     Z, labels = blocks.Z, blocks.labels
     mean = (M @ Z) / blocks.sizes
@@ -173,12 +145,7 @@ def complement(
 class Dual:
     "One way to choose Γ for a partition: what it proves, and where."
 
-    def __init__(
-        self,
-        blocks,  # `Blocks`
-        form,  # "additive", "rank-one" or "guess"
-        guess=None,  # (n, n) non-negative, for the last
-    ):
+    def __init__(self, blocks, form, guess=None):
         self.blocks = blocks
         self.form = form
         self.guess = guess
@@ -195,10 +162,7 @@ class Dual:
         lowest_entry = (least + least.T)[pairs] - 2 * b.rounding
         return min(np.min(lowest_entry / (slope + slope.T)[pairs]), b.highest())
 
-    def raised(
-        self,
-        lam,  # λ
-    ):  # (n, n), a new array
+    def raised(self, lam):
         "S + Γ for λ, up to what (I−P) takes away."
         b = self.blocks
         if b.k == 1 or self.form == "additive":
@@ -212,20 +176,14 @@ class Dual:
         M += b.S
         return M
 
-    def needs(
-        self,
-        lam,  # λ
-    ):  # (eigenvalue, its uncertainty)
+    def needs(self, lam):
         "The largest eigenvalue of (I−P)(S+Γ)(I−P) outside P's range, for the Γ of λ."
         M = self.raised(lam)
         complement(self.blocks, M)
         value, unsure = top_eigenvalue(M)
         return value, unsure + 4 * self.blocks.n * self.blocks.rounding
 
-    def proves(
-        self,
-        lam,  # λ, any number
-    ):  # bool
+    def proves(self, lam):
         "Whether λ, with its Γ, is proved to satisfy the KKT system strictly."
         if not (np.isfinite(lam) and lam <= self.limit):
             return False
@@ -239,12 +197,7 @@ class Dual:
         M.flat[:: self.blocks.n + 1] += lam
         return positive_definite(M, rounding)
 
-    def lowest(
-        self,
-        lam,  # a λ whose Γ is looked at first, or None; the additive form does without
-        base,  # (eigenvalue, its uncertainty) that the additive Γ needs
-        attempts=8,  # how many λ are tried at most
-    ):  # float, or None if nothing is proved
+    def lowest(self, lam, base, attempts=8):
         "The smallest λ found that is proved, from λ or, where that is None, from what the additive Γ needs."
         widen = 1
         if self.form == "additive":
@@ -264,13 +217,7 @@ class Dual:
                 value = found
         return None
 
-    def widened(
-        self,
-        low,  # lower end of what is proved so far; ∞ for nothing
-        high,  # upper end; −∞ for nothing
-        lam,  # a λ that the interval should contain, or None
-        base,  # as in `lowest`; None for k = n
-    ):  # (low, high)
+    def widened(self, low, high, lam, base):
         "The proved interval (empty where low > high), made wider by what this form proves."
         if self.blocks.k == self.blocks.n:
             return -np.inf, self.limit
@@ -319,11 +266,19 @@ class Certificate:
         "The matrix of its partition."
         return cluster_matrix(self.labels)
 
-    def proves(
-        self,
-        lam,  # λ
-    ):  # bool
-        "Whether this λ is in the proved interval."
+    def proves(self, lam):
+        """Whether this λ is in the proved interval.
+
+        Parameters
+        ----------
+        lam
+            λ.
+
+        Returns
+        -------
+        result
+            Bool.
+        """
         return self.holds and self.lam_low <= lam <= self.lam_high
 
     def __repr__(self):
@@ -331,16 +286,28 @@ class Certificate:
         return f"Certificate(k={self.n_clusters}, n={len(self.labels)}, {what})"
 
 
-def certify(
-    S,  # (n, n) symmetric similarity
-    labels,  # (n,) candidate partition, any hashable values
-    form=None,  # how to make the dual: "additive", "rank-one", or None for both
-    dual=None,  # (n, n) a guess of Γ, for example from an iteration; tried last
-    lam=None,  # a λ that the interval should contain, where something suggests one
-):  # `Certificate`
+def certify(S, labels, form=None, dual=None, lam=None):
     """The interval of λ in which a partition is proved to be the unique optimum of SDP-λ.
 
     Not proved is not the same as not optimal. Raises `InputError` for bad input.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity.
+    labels
+        (n,) candidate partition, any hashable values.
+    form
+        How to make the dual: "additive", "rank-one", or None for both.
+    dual
+        (n, n) a guess of Γ, for example from an iteration; tried last.
+    lam
+        a λ that the interval should contain, where something suggests one.
+
+    Returns
+    -------
+    result
+        `Certificate`.
     """
     S = check_symmetric(S)
     labels = check_labels(labels, len(S))

@@ -14,10 +14,7 @@ import numpy as np
 from ..core.validation import as_list, check_integer, check_number, require
 
 # %% ../../nbs/flat/20w_closed_forms.ipynb #closed-forms-check-distribution
-def check_distribution(
-    f,  # what was received
-    argument,  # its name in the message
-):  # the same
+def check_distribution(f, argument):
     "A frozen continuous distribution on the line, or an `InputError`."
     from scipy.stats import rv_continuous
 
@@ -28,10 +25,7 @@ def check_distribution(
     return f
 
 # %% ../../nbs/flat/20w_closed_forms.ipynb #closed-forms-delta-by-quadrature
-def delta_by_quadrature(
-    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
-    f_out,  # the same between clusters
-):  # δ in [−1, 1]
+def delta_by_quadrature(f_in, f_out):
     """δ of N20, eq. 3, for any two continuous distributions: 2 ∫ F_out(F_in⁻¹(u)) du − 1.
 
     Raises `InputError` if its error may exceed 1e-6.
@@ -52,17 +46,13 @@ def delta_by_quadrature(
     return 2 * float(area) - 1
 
 # %% ../../nbs/flat/20w_closed_forms.ipynb #closed-forms-standard-form
-def standard_form(
-    f,  # frozen SciPy distribution
-):  # (name, shape parameters, location, scale)
+def standard_form(f):
     "What SciPy knows a frozen distribution by."
     shapes, loc, scale = f.dist._parse_args(*f.args, **f.kwds)
     return f.dist.name, tuple(map(float, shapes)), float(loc), float(scale)
 
 
-def cdf_integral(
-    f,  # frozen SciPy distribution
-):  # a function G with G′ = the distribution function of `f`, for the families of the table; else None
+def cdf_integral(f):
     "An antiderivative of the distribution function."
     from scipy.stats import beta, norm
 
@@ -75,10 +65,7 @@ def cdf_integral(
     return standard and (lambda x: scale * standard((x - loc) / scale))
 
 # %% ../../nbs/flat/20w_closed_forms.ipynb #closed-forms-closed-delta
-def closed_delta(
-    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
-    f_out,  # the same between clusters
-):  # δ in [−1, 1], or None where there is no formula
+def closed_delta(f_in, f_out):
     "δ of N20, eq. 3, for two normals, or a uniform with a normal, uniform or beta."
     name_in, _, m_in, s_in = standard_form(f_in)
     name_out, _, m_out, s_out = standard_form(f_out)
@@ -94,13 +81,22 @@ def closed_delta(
     return None
 
 
-def planted_delta(
-    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
-    f_out,  # the same between clusters
-):  # δ in [−1, 1]; 0 if F_in is not above F_out and not below
+def planted_delta(f_in, f_out):
     """δ of N20, eq. 3: P(w > w′) = (1 + δ)/2 for w from F_in and w′ from F_out.
 
     In closed form for two normals, or a uniform with a normal, uniform or beta; else by quadrature.
+
+    Parameters
+    ----------
+    f_in
+        Frozen continuous SciPy distribution of similarities inside a cluster.
+    f_out
+        The same between clusters.
+
+    Returns
+    -------
+    result
+        δ in [−1, 1]; 0 if F_in is not above F_out and not below.
     """
     f_in, f_out = check_distribution(f_in, "f_in"), check_distribution(f_out, "f_out")
     closed = closed_delta(f_in, f_out)
@@ -111,13 +107,25 @@ def _check_delta(delta):
     return check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
 
 
-def gaussians(
-    delta,  # δ in (0, 1) of N20, eq. 3
-    sigma=0.1,  # σ > 0, standard deviation inside a cluster
-    sigma_out=None,  # σ > 0 between clusters; None for the same
-    mu_out=0.0,  # mean between clusters
-):  # (f_in, f_out)
-    "Two normal distributions with this δ (N20's default family, section 5)."
+def gaussians(delta, sigma=0.1, sigma_out=None, mu_out=0.0):
+    """Two normal distributions with this δ (N20's default family, section 5).
+
+    Parameters
+    ----------
+    delta
+        δ in (0, 1) of N20, eq. 3.
+    sigma
+        σ > 0, standard deviation inside a cluster.
+    sigma_out
+        σ > 0 between clusters; None for the same.
+    mu_out
+        Mean between clusters.
+
+    Returns
+    -------
+    result
+        (f_in, f_out).
+    """
     from scipy.stats import norm
 
     delta = _check_delta(delta)
@@ -130,21 +138,40 @@ def gaussians(
     return norm(mu_in, sigma), norm(mu_out, sigma_out)
 
 
-def uniform_beta(
-    delta,  # δ in (0, 1) of N20, eq. 3
-):  # (f_in, f_out)
-    "Beta(2(1+δ)/(1−δ), 2) over uniform on [0, 1] (N20, figure 1c)."
+def uniform_beta(delta):
+    """Beta(2(1+δ)/(1−δ), 2) over uniform on [0, 1] (N20, figure 1c).
+
+    Parameters
+    ----------
+    delta
+        δ in (0, 1) of N20, eq. 3.
+
+    Returns
+    -------
+    result
+        (f_in, f_out).
+    """
     from scipy.stats import beta, uniform
 
     delta = _check_delta(delta)
     return beta(2 * (1 + delta) / (1 - delta), 2), uniform(0, 1)
 
 
-def uniform_normal(
-    delta,  # δ in (0, 1) of N20, eq. 3
-    sigma=1.0,  # σ in [1e-6, 1e6] of the normal distribution; N20's published code has 1
-):  # (f_in, f_out)
-    "Normal over uniform on [0, 1] (N20, figure 1c), with the mean that gives this δ."
+def uniform_normal(delta, sigma=1.0):
+    """Normal over uniform on [0, 1] (N20, figure 1c), with the mean that gives this δ.
+
+    Parameters
+    ----------
+    delta
+        δ in (0, 1) of N20, eq. 3.
+    sigma
+        σ in [1e-6, 1e6] of the normal distribution; N20's published code has 1.
+
+    Returns
+    -------
+    result
+        (f_in, f_out).
+    """
     from scipy.optimize import brentq
     from scipy.stats import norm, uniform
 
@@ -155,9 +182,7 @@ def uniform_normal(
     return norm(mean, sigma), uniform(0, 1)
 
 # %% ../../nbs/flat/20w_closed_forms.ipynb #ch3ck-s1z3s-20x
-def check_sizes(
-    sizes,  # what was received
-):  # tuple of int
+def check_sizes(sizes):
     "Sizes of clusters, at least one, each an integer of at least 1."
     rule = "a sequence of cluster sizes"
     require(not isinstance(sizes, (str, bytes, dict, set)), "sizes", rule, sizes)
@@ -166,9 +191,7 @@ def check_sizes(
     return tuple(check_integer(size, "every size", 1) for size in values)
 
 
-def empty_similarity(
-    sizes,  # checked sizes
-):  # (n, n) zeros
+def empty_similarity(sizes):
     "Room for the similarities of all pairs. Raises `InputError` where memory does not suffice."
     n = sum(sizes)
     try:

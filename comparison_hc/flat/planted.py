@@ -12,6 +12,8 @@ from math import log
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
+from ..core.narrow import repeat
+from ..core.validation import as_array, as_rng, check_integer, check_number, require
 from .closed_forms import check_sizes as check_sizes
 from .closed_forms import delta_by_quadrature as delta_by_quadrature
 from .closed_forms import empty_similarity
@@ -19,8 +21,6 @@ from .closed_forms import gaussians as gaussians
 from .closed_forms import planted_delta as planted_delta
 from .closed_forms import uniform_beta as uniform_beta
 from .closed_forms import uniform_normal as uniform_normal
-from ..core.narrow import repeat
-from ..core.validation import as_array, as_rng, check_integer, check_number, require
 from ..oracles import sample_quadruplets, sample_triplets
 
 # %% ../../nbs/flat/20_planted.ipynb #4146c710
@@ -41,13 +41,25 @@ class PlantedPartition:
         return f"PlantedPartition({about})"
 
 # %% ../../nbs/flat/20_planted.ipynb #8bbdee6b
-def planted_partition(
-    sizes,  # k cluster sizes, integers of at least 1
-    f_in,  # frozen continuous SciPy distribution of similarities inside a cluster
-    f_out,  # the same between clusters
-    rng,  # int seed or `numpy.random.Generator`
-):  # `PlantedPartition`
-    "Draw from the planted partition model (N20, section 2). Raises `InputError` unless F_in is above F_out, δ > 0."
+def planted_partition(sizes, f_in, f_out, rng):
+    """Draw from the planted partition model (N20, section 2). Raises `InputError` unless F_in is above F_out, δ > 0.
+
+    Parameters
+    ----------
+    sizes
+        k cluster sizes, integers of at least 1.
+    f_in
+        Frozen continuous SciPy distribution of similarities inside a cluster.
+    f_out
+        The same between clusters.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `PlantedPartition`.
+    """
     sizes = check_sizes(sizes)
     delta, rng = planted_delta(f_in, f_out), as_rng(rng)
     rule = "above f_out: a pair inside a cluster has to be the more similar with probability above 1/2, delta > 0"
@@ -74,25 +86,47 @@ def _symmetric(f, n, rng):
     return w + w.T
 
 # %% ../../nbs/flat/20_planted.ipynb #63dc52c4
-def n_comparisons(
-    n,  # number of objects, 2 to 10¹²
-    a,  # exponent of the logarithm, in [0, 100]
-):  # int, at least 1
-    "n(ln n)^a, rounded: the unit in which N20 counts triplets and quadruplets."
+def n_comparisons(n, a):
+    """n(ln n)^a, rounded: the unit in which N20 counts triplets and quadruplets.
+
+    Parameters
+    ----------
+    n
+        Number of objects, 2 to 10¹².
+    a
+        Exponent of the logarithm, in [0, 100].
+
+    Returns
+    -------
+    result
+        Int, at least 1.
+    """
     n, a = check_integer(n, "n", 2, 10**12), check_number(a, "a", 0, 100)
     return max(1, round(n * log(n) ** a))
 
 
-def sample_comparisons(
-    similarity,  # (n, n) symmetric similarities, or a `PlantedPartition`
-    kind,  # "triplets" or "quadruplets"
-    size_or_p,  # int: how many comparisons, at least 1; float in (0, 1]: the probability of each
-    epsilon,  # ε in (0, 1]: an answer is right with probability (1 + ε)/2
-    rng,  # int seed or `numpy.random.Generator`
-):  # `Triplets` or `Quadruplets`; tied pairs carry no answer and are left out
+def sample_comparisons(similarity, kind, size_or_p, epsilon, rng):
     """Passive comparisons with external noise (N20, section 2): drawn without replacement, some turned round.
 
     Raises `InputError` for more comparisons than there are.
+
+    Parameters
+    ----------
+    similarity
+        (n, n) symmetric similarities, or a `PlantedPartition`.
+    kind
+        "triplets" or "quadruplets".
+    size_or_p
+        Int: how many comparisons, at least 1; float in (0, 1]: the probability of each.
+    epsilon
+        ε in (0, 1]: an answer is right with probability (1 + ε)/2.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `Triplets` or `Quadruplets`; tied pairs carry no answer and are left out.
     """
     require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
     epsilon, rng = check_number(epsilon, "epsilon", 0, 1, open_low=True), as_rng(rng)

@@ -11,10 +11,7 @@ import numpy as np
 from .certificate import positive_definite
 
 # %% ../../nbs/flat/22w_projection.ipynb #projection-threshold
-def threshold(
-    values,  # (n,) eigenvalues
-    total,  # what the clipped ones add up to
-):  # τ
+def threshold(values, total):
     "τ with Σ clip(values − τ, 0, 1) = total, exactly: the sum is piecewise linear in τ."
     knots = np.sort(np.concatenate([values, values - 1]))
     mass = lambda t: np.clip(values - t, 0, 1).sum()
@@ -29,18 +26,12 @@ def threshold(
     return knots[low] + (knots[high] - knots[low]) * ((top - total) / (top - bottom) if top > bottom else 0)
 
 # %% ../../nbs/flat/22w_projection.ipynb #projection-centred-columns
-def centred_columns(
-    V,  # (n,) or (n, m)
-):  # of the same shape
+def centred_columns(V):
     "(I − J/n)V."
     return V - V.mean(axis=0)
 
 
-def low_end(
-    W,  # (n, n) symmetric
-    v,  # (n,) where to start
-    steps=6,  # of Lanczos's algorithm
-):  # float
+def low_end(W, v, steps=6):
     "About the smallest eigenvalue of the centred W, rather too low than too high: less the last residual."
     from scipy.linalg import eigvalsh_tridiagonal
 
@@ -60,13 +51,7 @@ def low_end(
     return float(eigvalsh_tridiagonal(np.array(diagonal), np.array(beside[: len(diagonal) - 1]))[0] - beside[-1])
 
 
-def filtered(
-    W,  # (n, n) symmetric
-    V,  # (n, m) vectors
-    low,  # lower end of what is not wanted
-    high,  # its upper end
-    degree=3,  # of Chebyshev's polynomial
-):  # (n, m)
+def filtered(W, V, low, high, degree=3):
     "T_degree(W) V for the centred W, stretched over [low, high]: what W has above `high` grows, the rest does not."
     middle, half = (low + high) / 2, max((high - low) / 2, 1e-4)
     before = centred_columns(V)
@@ -76,13 +61,7 @@ def filtered(
     return V
 
 
-def leading_pairs(
-    W,  # (n, n) symmetric, of which only the centred part counts
-    m,  # how many
-    old,  # (n, m or fewer) vectors to start from
-    high,  # upper end of what is not wanted
-    rng,  # `numpy.random.Generator` of the vectors that are missing
-):  # ((m,) eigenvalues, ascending, (n, m) orthonormal vectors)
+def leading_pairs(W, m, old, high, rng):
     "The m largest eigenvalues of the centred W, nearly: old vectors and a few random ones, filtered, and their best."
     from scipy.linalg import eigh
 
@@ -103,12 +82,7 @@ class Spectrahedron:
     X = J/n + Y, and Y's eigenvalues lie in [0, 1]: X ≥ 0 and X1 = 1 make it doubly stochastic.
     """
 
-    def __init__(
-        self,
-        n,  # number of objects
-        k=None,  # trace of X, where it is given
-        price=None,  # λ, where it is
-    ):
+    def __init__(self, n, k=None, price=None):
         self.n = n
         self.k = k
         self.price = price
@@ -119,21 +93,13 @@ class Spectrahedron:
         self.clipped = np.zeros(0)  # eigenvalues of the last Y that are not 0, ascending
         self.rng = np.random.default_rng(0)
 
-    def follow(
-        self,
-        other,  # `Spectrahedron` for as many objects
-    ):
+    def follow(self, other):
         "Search where another projection ended."
         self.rank = other.rank
         self.values = other.values
         self.vectors = other.vectors
 
-    def project(
-        self,
-        W,  # (n, n) symmetric, of which only the centred part counts
-        rho,  # penalty, by which λ is divided
-        out=None,  # where to put Y
-    ):  # (Y, τ)
+    def project(self, W, rho, out=None):
         "J/n + Y is the nearest X: eigenvalues of W less a threshold τ, clipped to [0, 1]. In the precision of W."
         m = self.rank + self.rank // 8 + 8  # as many leading eigenvectors as the last time, and a few
         few = m < self.n // 3
@@ -154,7 +120,7 @@ class Spectrahedron:
         # a matrix times its own transpose is symmetric to the bit
         return np.matmul(self.root, self.root.T, out=out), tau
 
-    def point(self):  # (n, n) X
+    def point(self):
         "The last X again, in double precision: rounding may not cost it its row sums or its trace."
         root = centred_columns(self.root.astype(float))
         if self.k is not None:
@@ -170,13 +136,7 @@ class Spectrahedron:
         return eigh(W, driver="evd", overwrite_a=True, check_finite=False)
 
 # %% ../../nbs/flat/22w_projection.ipynb #projection-sum-above
-def sum_above(
-    M,  # (n, n) symmetric, its constant direction last
-    m,  # how many eigenvalues
-    values,  # (m or more) nearly the largest eigenvalues, ascending
-    V,  # their vectors, nearly
-    slack,  # mε: how much may be added
-):  # float, or None if the proof fails
+def sum_above(M, m, values, V, slack):
     "A proved upper bound of the sum of the m largest eigenvalues."
     t = float(values[-m])
     above = values > t
@@ -187,13 +147,7 @@ def sum_above(
     return m * t + slack + float((root**2).sum()) if positive_definite(rest, rounding) else None
 
 # %% ../../nbs/flat/22w_projection.ipynb #projection-top-sum
-def top_sum(
-    M,  # (n, n) symmetric, its constant direction last
-    m,  # how many eigenvalues
-    V,  # (n, …) nearly leading vectors, in the precision to search in
-    enough,  # where the sum s is above this, a proof is not worth it
-    slack,  # how much a proved sum may be too large; at last a quarter of `enough` − s
-):  # (about s, s′): s ≤ s′ ≤ s + slack is proved, or s′ = inf where s > enough; None if no proof succeeds
+def top_sum(M, m, V, enough, slack):
     "The sum s of the m largest eigenvalues of M, proved or not worth a proof."
     W, V, rng = M.astype(V.dtype), V[:, -(5 * m + 12) :], np.random.default_rng(0)
     columns = max(V.shape[1] + 4, m + 12)

@@ -10,6 +10,9 @@ import warnings
 
 import numpy as np
 
+from ..core.narrow import needed
+from ..core.validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_number, require
+from ..core.workers import one_thread
 from .candidates import guess_labels, guesses_at_price, leading_eigenvectors
 from .candidates import improve_partition as improve_partition
 from .certificate import Certificate as Certificate
@@ -18,27 +21,28 @@ from .certificate import check_symmetric as check_symmetric
 from .certificate import cluster_matrix as cluster_matrix
 from .solver import Problem, Settings, proved_solution, solve
 from .solver import SDPSolution as SDPSolution
-from ..core.narrow import needed
-from comparison_hc.core.validation import (
-    NotConvergedWarning,
-    as_rng,
-    check_flag,
-    check_integer,
-    check_number,
-    require,
-)
-from ..core.workers import one_thread
 
 # %% ../../nbs/flat/22_sdp.ipynb #cd5b5e94
-def sdp_reference(
-    S,  # (n, n) symmetric similarity
-    k=None,  # number of clusters, for SDP-k
-    lam=None,  # λ > 0, for SDP-λ
-    first_order=False,  # False: an interior-point solver, n ≤ 80 or so; True: for some hundreds, error about 1e-5
-):  # ((n, n) X, value)
+def sdp_reference(S, k=None, lam=None, first_order=False):
     """SDP-k or SDP-λ, word for word, by a general solver (cvxpy): slow and obviously right.
 
     Raises `InputError` for bad input; where the solver gives up, a `NotConvergedWarning`.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity.
+    k
+        Number of clusters, for SDP-k.
+    lam
+        λ > 0, for SDP-λ.
+    first_order
+        False: an interior-point solver, n ≤ 80 or so; True: for some hundreds, error about 1e-5.
+
+    Returns
+    -------
+    result
+        ((n, n) X, value).
     """
     cp = needed("cvxpy", "the general solver")
     S = check_symmetric(S)
@@ -63,19 +67,34 @@ def sdp_reference(
     return X.value, scale * float(value)
 
 # %% ../../nbs/flat/22_sdp.ipynb #88211435
-def sdp_k(
-    S,  # (n, n) symmetric similarity
-    k,  # number of clusters, 1..n: the trace of X
-    tol=1e-4,  # relative duality gap at which an iteration stops
-    max_iter=5000,  # iterations before it gives up, with a `NotConvergedWarning`
-    rng=0,  # int seed or `numpy.random.Generator` of the k-means behind the candidate
-    start=None,  # `SDPSolution` of the same S that was iterated, for another k: the iteration starts there
-    certificate=True,  # whether to try a candidate partition and its certificate first
-    progress=None,  # called after every iteration with (which problem, iterations done, `max_iter`); may raise
-):  # `SDPSolution`
+def sdp_k(S, k, tol=1e-4, max_iter=5000, rng=0, start=None, certificate=True, progress=None):
     """max ⟨S, X⟩ over X ⪰ 0, X ≥ 0, X1 = 1, tr X = k (N20, SDP-k).
 
     A candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity.
+    k
+        Number of clusters, 1..n: the trace of X.
+    tol
+        Relative duality gap at which an iteration stops.
+    max_iter
+        Iterations before it gives up, with a `NotConvergedWarning`.
+    rng
+        Int seed or `numpy.random.Generator` of the k-means behind the candidate.
+    start
+        `SDPSolution` of the same S that was iterated, for another k: the iteration starts there.
+    certificate
+        Whether to try a candidate partition and its certificate first.
+    progress
+        Called after every iteration with (which problem, iterations done, `max_iter`); may raise.
+
+    Returns
+    -------
+    result
+        `SDPSolution`.
     """
     S, rng = check_symmetric(S), as_rng(rng)
     check_flag(certificate, "certificate")
@@ -91,19 +110,34 @@ def sdp_k(
         return solve(Problem(S, k=k), tried, settings)
 
 # %% ../../nbs/flat/22_sdp.ipynb #16428db7
-def sdp_lambda(
-    S,  # (n, n) symmetric similarity
-    lam,  # λ > 0, the price of the trace
-    tol=1e-4,  # relative duality gap at which an iteration stops
-    max_iter=5000,  # iterations before it gives up, with a `NotConvergedWarning`
-    rng=0,  # int seed or `numpy.random.Generator` of the k-means behind the candidates
-    start=None,  # `SDPSolution` of the same S that was iterated: the iteration starts there
-    certificate=True,  # whether to try candidate partitions and their certificates first
-    progress=None,  # called after every iteration with (which problem, iterations done, `max_iter`); may raise
-):  # `SDPSolution`
+def sdp_lambda(S, lam, tol=1e-4, max_iter=5000, rng=0, start=None, certificate=True, progress=None):
     """max ⟨S, X⟩ − λ tr X over X ⪰ 0, X ≥ 0, X1 = 1 (N20, SDP-λ).
 
     A candidate with a proof if there is one, else ADMM. Raises `InputError` for bad input.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity.
+    lam
+        λ > 0, the price of the trace.
+    tol
+        Relative duality gap at which an iteration stops.
+    max_iter
+        Iterations before it gives up, with a `NotConvergedWarning`.
+    rng
+        Int seed or `numpy.random.Generator` of the k-means behind the candidates.
+    start
+        `SDPSolution` of the same S that was iterated: the iteration starts there.
+    certificate
+        Whether to try candidate partitions and their certificates first.
+    progress
+        Called after every iteration with (which problem, iterations done, `max_iter`); may raise.
+
+    Returns
+    -------
+    result
+        `SDPSolution`.
     """
     S, rng = check_symmetric(S), as_rng(rng)
     check_flag(certificate, "certificate")

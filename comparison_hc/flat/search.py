@@ -13,18 +13,28 @@ from math import log
 
 import numpy as np
 
+from ..core.validation import as_rng, check_integer, check_labels, require
 from .candidates import guess_labels, leading_eigenvectors, with_k_clusters
 from .certificate import certify, check_symmetric
 from .sdp import sdp_k, sdp_lambda
 from .solver import SDPSolution, proved_solution
-from ..core.validation import as_rng, check_integer, check_labels, require
 
 # %% ../../nbs/flat/23w_search.ipynb #9ce6d6aa
-def spur_objective(
-    X,  # (n, n) solution of SDP-k or SDP-λ
-    k,  # number of clusters, 1..n
-):  # in (0, 1]
-    "Share of X's trace in its k largest eigenvalues (N20, section 5): 1 if and only if the rank is at most k."
+def spur_objective(X, k):
+    """Share of X's trace in its k largest eigenvalues (N20, section 5): 1 if and only if the rank is at most k.
+
+    Parameters
+    ----------
+    X
+        (n, n) solution of SDP-k or SDP-λ.
+    k
+        Number of clusters, 1..n.
+
+    Returns
+    -------
+    result
+        In (0, 1].
+    """
     from scipy.linalg import eigvalsh
 
     X = check_symmetric(X, "X")
@@ -36,13 +46,25 @@ def spur_objective(
     return min(leading / trace, 1.0)
 
 # %% ../../nbs/flat/23w_search.ipynb #553ce6c4
-def round_solution(
-    X,  # (n, n) solution of SDP-k or SDP-λ
-    k,  # number of clusters, 1..n
-    method="k-means",  # "k-means" on the rows of X, or "spectral" clustering with X as affinity
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # (n,) labels, 0..k−1 in order of first appearance
-    "A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input."
+def round_solution(X, k, method="k-means", rng=0):
+    """A partition into exactly k clusters from X (N20, section 5). Raises `InputError` for bad input.
+
+    Parameters
+    ----------
+    X
+        (n, n) solution of SDP-k or SDP-λ.
+    k
+        Number of clusters, 1..n.
+    method
+        "k-means" on the rows of X, or "spectral" clustering with X as affinity.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        (n,) labels, 0..k−1 in order of first appearance.
+    """
     from sklearn.cluster import KMeans, SpectralClustering
 
     X, rng = check_symmetric(X, "X"), as_rng(rng)
@@ -62,19 +84,14 @@ def round_solution(
     return check_labels(with_k_clusters(labels, k))
 
 # %% ../../nbs/flat/23w_search.ipynb #search-solution-objective
-def solution_objective(
-    solution,  # `SDPSolution`
-    k,  # number of clusters
-):  # in (0, 1]
+def solution_objective(solution, k):
     "SPUR objective: after iterations that of the last X ⪰ 0, which is nearer to the optimum's."
     if solution.eigenvalues is None:
         return spur_objective(solution.X, k)
     return float((1 + solution.eigenvalues[::-1][: k - 1].sum()) / (1 + solution.eigenvalues.sum()))
 
 
-def solution_trace(
-    solution,  # `SDPSolution`
-):  # float
+def solution_trace(solution):
     "Trace of the same X."
     return solution.trace if solution.eigenvalues is None else float(1 + solution.eigenvalues.sum())
 
@@ -128,19 +145,13 @@ class SpurResult:
 class WorkShare:
     "Makes what the SDPs tell of their iterations into (hundredths done, 100) of the whole work; they never fall."
 
-    def __init__(
-        self,
-        progress,  # called with (hundredths done, 100), an estimate; may raise
-    ):
+    def __init__(self, progress):
         self.progress = progress
         self.iterations = 0  # done
         self.share = 0.0
         self.expect(300)
 
-    def expect(
-        self,
-        iterations,  # how many are to come, nearly
-    ):
+    def expect(self, iterations):
         "What is still ahead."
         self.ahead = float(iterations)
 
@@ -168,19 +179,12 @@ class Search:
     rng: np.random.Generator
     progress: object = None  # told of every iteration; a `WorkShare` also of how many are to come
 
-    def expect(
-        self,
-        iterations,  # how many
-    ):
+    def expect(self, iterations):
         "Say how many iterations are to come, nearly, to whoever wants to know."
         if isinstance(self.progress, WorkShare):
             self.progress.expect(iterations)
 
-    def promising(
-        self,
-        most=24,  # how many eigenvalues at most
-        tries=5,  # how many k at most
-    ):  # ([k, …], eigenvectors)
+    def promising(self, most=24, tries=5):
         "Numbers of clusters at the largest relative steps of the centred S's spectrum, in falling order."
         values, vectors = leading_eigenvectors(self.S, min(most, len(self.S) - 1))
         if len(values) < 2:
@@ -189,10 +193,7 @@ class Search:
         order = [int(g) + 2 for g in np.argsort(-gaps, kind="stable") if gaps[g] > 0.02][:tries]
         return order or [2], vectors
 
-    def width(
-        self,
-        certificate,  # `Certificate`
-    ):  # float
+    def width(self, certificate):
         "How wide the proved prices are inside [λ_min, λ_max], as ln(upper/lower); −1 where they do not meet."
         lower, upper = sorted((self.lam_min, self.lam_max))
         low, high = max(certificate.lam_low, lower), min(certificate.lam_high, upper)
@@ -213,20 +214,11 @@ class Search:
         good = solution.how == "certificate" and self.width(solution.certificate) >= 0
         return {k: solution.certificate} if good else {}, {k: solution}
 
-    def solved(
-        self,
-        k,  # number of clusters
-        tol,  # relative duality gap to reach
-        start=None,  # `SDPSolution` that was iterated: the iteration starts there
-        certificate=True,  # whether to try a candidate partition first
-    ):  # `SDPSolution`
+    def solved(self, k, tol, start=None, certificate=True):
         "SDP-k to a relative gap."
         return sdp_k(self.S, k, tol, self.max_iter, self.rng, start, certificate, self.progress)
 
-    def traces(
-        self,
-        known,  # {k: `SDPSolution` of SDP-k}, perhaps empty
-    ):  # (trace at λ_min, trace at λ_max)
+    def traces(self, known):
         "Traces of SDP-λ at both prices, from a solution of SDP-k if there is one."
         start, tol = next(iter(known.values()), None), max(self.tol, 5e-2)
         traces = []
@@ -236,11 +228,7 @@ class Search:
             traces.append(solution_trace(solution))
         return tuple(traces)
 
-    def solve_all(
-        self,
-        ks,  # numbers of clusters
-        known,  # {k: `SDPSolution` of SDP-k}, perhaps empty
-    ):
+    def solve_all(self, ks, known):
         "{k: (SDP-k's solution, objective)}: all roughly (or as `known`), then in rounds those that can still win."
         found, start = {}, next(iter(known.values()), None)
         for rough, near in ROUNDS:
@@ -263,10 +251,7 @@ class Search:
                 break
         return found
 
-    def by_proof(
-        self,
-        proofs,  # {k: `Certificate`}, at least one
-    ):  # `SpurResult`
+    def by_proof(self, proofs):
         "The result where certificates hold inside the printed range of prices."
         k = max(sorted(proofs), key=lambda k: self.width(proofs[k]))
         steps = [SpurStep(j, 1.0, "certificate", 0.0) for j in proofs]
@@ -277,12 +262,7 @@ class Search:
         solution = proved_solution("SDP-k", k, proofs[k])
         return SpurResult(k, proofs[k].labels, 1.0, solution, steps, self.lam_min, self.lam_max, None, None)
 
-    def by_objective(
-        self,
-        found,  # as `solve_all` returns it
-        trace_min,  # trace of SDP-λ's solution at λ_min
-        trace_max,  # the same at λ_max
-    ):  # `SpurResult`
+    def by_objective(self, found, trace_min, trace_max):
         "The result where the SDPs were solved: largest objective, then widest proved interval, then smallest k."
 
         def rank(k):

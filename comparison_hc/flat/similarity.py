@@ -7,48 +7,88 @@ __all__ = ['adds3', 'adds4', 'mulk3', 'mulk4']
 
 # %% ../../nbs/flat/21_similarity.ipynb #similarity-from-comparison-hc-comparisons-i
 from ..comparisons import as_quadruplets, as_triplets
+from ..core.grams import judge_kernel, landmark_kernel
+from ..core.validation import check_flag, check_progress
 from .streams import AddS as AddS
 from .streams import adds_from_file as adds_from_file
 from .streams import adds_in_memory
-from ..core.grams import judge_kernel, landmark_kernel
-from ..core.validation import check_flag, check_progress
 
 # %% ../../nbs/flat/21_similarity.ipynb #similarity-adds3
-def adds3(
-    triplets,  # `Triplets`, or (m, 3) integers of any type in an array or DataFrame, m ≥ 1
-    n_objects=None,  # n; by default as the answers say
-):  # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
-    "AddS-3 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers."
+def adds3(triplets, n_objects=None):
+    """AddS-3 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets`, or (m, 3) integers of any type in an array or DataFrame, m ≥ 1.
+    n_objects
+        N; by default as the answers say.
+
+    Returns
+    -------
+    result
+        (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal.
+    """
     return adds_in_memory(triplets, "triplets", n_objects)
 
 
-def adds4(
-    quadruplets,  # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers of any type in an array, m ≥ 1
-    n_objects=None,  # n; by default as the answers say
-):  # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
-    "AddS-4 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers."
+def adds4(quadruplets, n_objects=None):
+    """AddS-4 (N20, section 4). Every answer counts. One pass, O(m + n²) time; memory 4 n² bytes beside the answers.
+
+    Parameters
+    ----------
+    quadruplets
+        `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers of any type in an array, m ≥ 1.
+    n_objects
+        N; by default as the answers say.
+
+    Returns
+    -------
+    result
+        (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal.
+    """
     return adds_in_memory(quadruplets, "quadruplets", n_objects)
 
 # %% ../../nbs/flat/21_similarity.ipynb #b464bcad
-def mulk3(
-    triplets,  # `Triplets`, or (m, 3) integers in an array or DataFrame, m ≥ 1
-    n_objects=None,  # n; by default as the answers say
-    normalise=True,  # whether to divide by √(votes of i · votes of j), as N20 does
-):  # (n, n) symmetric, zero diagonal: floats in [−1, 1], or int64 counts if not normalised
+def mulk3(triplets, n_objects=None, normalise=True):
     """MulK-3 (Kleindessner and von Luxburg, 2017; N20's baseline): agreements less disagreements of i and j as judges.
 
     The majority counts. All answers are needed at once.
+
+    Parameters
+    ----------
+    triplets
+        `Triplets`, or (m, 3) integers in an array or DataFrame, m ≥ 1.
+    n_objects
+        N; by default as the answers say.
+    normalise
+        Whether to divide by √(votes of i · votes of j), as N20 does.
+
+    Returns
+    -------
+    result
+        (n, n) symmetric, zero diagonal: floats in [−1, 1], or int64 counts if not normalised.
     """
     return judge_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"))
 
 
-def mulk4(
-    quadruplets,  # `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame, m ≥ 1
-    n_objects=None,  # n; by default as the answers say
-    progress=None,  # called with (objects done, n)
-):  # (n, n) symmetric int64, zero diagonal
+def mulk4(quadruplets, n_objects=None, progress=None):
     """MulK-4 (F19, eq. 3; N20's baseline): agreements less disagreements of i and j seen from third objects.
 
     The majority counts. All answers are needed at once.
+
+    Parameters
+    ----------
+    quadruplets
+        `Quadruplets` or `Triplets`, or (m, 4) or (m, 3) integers in an array or DataFrame, m ≥ 1.
+    n_objects
+        N; by default as the answers say.
+    progress
+        Called with (objects done, n).
+
+    Returns
+    -------
+    result
+        (n, n) symmetric int64, zero diagonal.
     """
     return landmark_kernel(as_quadruplets(quadruplets, n_objects), progress=check_progress(progress))

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..core.validation import NotConvergedWarning, check_integer, check_number, check_progress, require
 from .certificate import certify, cluster_matrix, lanczos
 from .projection import Spectrahedron, top_sum
-from ..core.validation import NotConvergedWarning, check_integer, check_number, check_progress, require
 
 # %% ../../nbs/flat/22w_solver.ipynb #solver-problem
 class Problem:
@@ -22,12 +22,7 @@ class Problem:
     ⟨S, X⟩ = constant + scale ⟨C, X⟩ for every feasible X.
     """
 
-    def __init__(
-        self,
-        S,  # (n, n) float, symmetric
-        k=None,  # number of clusters, for SDP-k
-        lam=None,  # λ > 0, for SDP-λ
-    ):
+    def __init__(self, S, k=None, lam=None):
         n = len(S)
         self.S = S
         self.n = n
@@ -63,26 +58,15 @@ class Problem:
             return certificate.n_clusters == self.k and certificate.holds
         return certificate.proves(self.lam)
 
-    def value(
-        self,
-        X,  # (n, n) feasible
-    ):  # float
+    def value(self, X):
         "The scaled objective."
         return float(np.vdot(self.C, X) - self.price * np.trace(X))
 
-    def original(
-        self,
-        value,  # of the scaled objective, of SDP-k or SDP-λ
-    ):  # float
+    def original(self, value):
         "The same on the scale of S."
         return self.constant + self.scale * value
 
-    def bound(
-        self,
-        gamma,  # (n, n) Γ ≥ 0
-        enough=None,  # where the bound would be above this, inf will do for it
-        slack=0.0,  # how much more than the least bound from Γ may come out, where it is proved
-    ):  # (about b, b): no feasible X has a value above b
+    def bound(self, gamma, enough=None, slack=0.0):
         "Eigenvalues maximise ⟨C + Γ, X⟩ − price tr X over 0 ⪯ Y ⪯ I."
         from scipy.linalg import eigh
 
@@ -101,10 +85,7 @@ class Problem:
         b = rest + float((values - self.price).sum())
         return b, b
 
-    def filled(
-        self,
-        X,  # (n, n) X ⪰ 0 whose rows and trace are feasible
-    ):  # (n, n)
+    def filled(self, X):
         "X ⪰ 0 with rows and trace as they must be, its n(k − 1) most negative entries mended; new ones are small."
         many = min(int(self.n * max(np.trace(X) - 1, 1)), self.n**2 - 1)
         level = max(-np.partition(X, many, axis=None)[many], 0.0)
@@ -126,10 +107,7 @@ class Problem:
         X.flat[:: self.n + 1] += t * self.diagonal
         return np.maximum(X, 0, out=X)
 
-    def feasible(
-        self,
-        X,  # (n, n) X ⪰ 0 whose rows and trace are feasible
-    ):  # (n, n)
+    def feasible(self, X):
         "A feasible point near X, which may have negative entries."
         return self.stepped(self.filled(X))
 
@@ -160,15 +138,7 @@ class Iteration:
         "Relative gap between what is proved from above and from below."
         return max(self.bound - self.value, 0.0) / self.unit
 
-    def run(
-        self,
-        tol,  # relative gap to reach
-        max_iter,  # iterations at most, with those that were done before
-        progress=None,  # called after every iteration with (iterations done, `max_iter`)
-        every=20,  # iterations from one check to the next
-        relax=1.8,  # length of a step
-        single=1e-3,  # smallest `tol` for single precision, bounds apart
-    ):  # the iteration itself
+    def run(self, tol, max_iter, progress=None, every=20, relax=1.8, single=1e-3):
         "Until the proved gap is at most `tol`."
         n = self.problem.n
         C = self.problem.C.astype(np.float32 if tol >= single else float)
@@ -197,11 +167,7 @@ class Iteration:
                     break
         return self
 
-    def check(
-        self,
-        Z_before,  # (n, n) Z of the iteration before
-        tol=None,  # the upper bound only if it brings the gap below this; None: anyway
-    ):
+    def check(self, Z_before, tol=None):
         "Bring the bounds up to date, and balance the two parts of the gap by the penalty."
         problem = self.problem
         X, V = problem.body.point(), self.V.astype(float)
@@ -271,13 +237,7 @@ class SDPSolution:
         return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
 
 
-def proved_solution(
-    name,  # "SDP-k" or "SDP-λ"
-    parameter,  # k or λ
-    certificate,  # `Certificate` that proves it
-    lam=0.0,  # price of the trace in the objective
-    **more,  # other fields of the solution
-):  # `SDPSolution`
+def proved_solution(name, parameter, certificate, lam=0.0, **more):
     "The solution that a certificate proves."
     value = certificate.objective - lam * certificate.n_clusters
     return SDPSolution(name, parameter, value, value, 0.0, "certificate", certificate.labels, certificate, **more)
@@ -292,7 +252,7 @@ class Settings:
     start: object = None  # `SDPSolution` of the same S that was iterated: the iteration starts there
     progress: object = None  # called after every iteration with (which problem, iterations done, `max_iter`)
 
-    def checked(self, n):  # `Settings`
+    def checked(self, n):
         "The same for n objects, or an `InputError`."
         check_progress(self.progress, "(which problem, iterations done, max_iter)")
         fits = self.start is None or isinstance(self.start, SDPSolution) and len(self.start.X) == n
@@ -301,11 +261,7 @@ class Settings:
         return Settings(tol, check_integer(self.max_iter, "max_iter"), self.start, self.progress)
 
 
-def starting_point(
-    problem,  # `Problem`
-    certificate=None,  # `Certificate` of a candidate: its value is known from the start
-    start=None,  # `SDPSolution` that was iterated
-):  # `Iteration`
+def starting_point(problem, certificate=None, start=None):
     "Where a former solution ended, or the inside of the feasible set."
     n = problem.n
     if start is not None and start._end is not None:
@@ -322,9 +278,7 @@ def starting_point(
     return at
 
 
-def read_off(
-    X,  # (n, n) feasible
-):  # (n,) labels, or None
+def read_off(X):
     "The partition that X nearly is: objects are together where X_ij is more than half of X_ii."
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -333,11 +287,7 @@ def read_off(
     return labels if np.linalg.norm(X - cluster_matrix(labels)) <= 0.1 * np.linalg.norm(X) else None
 
 # %% ../../nbs/flat/22w_solver.ipynb #solver-solve
-def solve(
-    problem,  # `Problem`
-    tried,  # `Certificate` of the best candidate so far, or None
-    settings,  # `Settings`
-):  # `SDPSolution`
+def solve(problem, tried, settings):
     "Iterate, and try to prove the partition that comes out, if one does."
     name, parameter, tol = problem.name, problem.parameter, settings.tol
     watch = None

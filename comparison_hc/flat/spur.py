@@ -13,6 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
+from ..core.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
+from ..core.workers import one_thread
 from .certificate import check_symmetric
 from .search import Search
 from .search import SpurResult as SpurResult
@@ -20,16 +22,25 @@ from .search import SpurStep as SpurStep
 from .search import WorkShare as WorkShare
 from .search import round_solution as round_solution
 from .search import spur_objective as spur_objective
-from ..core.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
-from ..core.workers import one_thread
 
 # %% ../../nbs/flat/23_spur.ipynb #54f8858d
-def spur_prices(
-    S,  # (n, n) symmetric similarity, n ≥ 2
-    n_comparisons,  # c ≥ 1, comparisons behind S
-    normalised=False,  # whether S is not on the scale of counts (MulK): prices then follow the spread of its entries
-):  # (λ_min, λ_max)
-    "The two prices of N20's algorithm 1."
+def spur_prices(S, n_comparisons, normalised=False):
+    """The two prices of N20's algorithm 1.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity, n ≥ 2.
+    n_comparisons
+        c ≥ 1, comparisons behind S.
+    normalised
+        Whether S is not on the scale of counts (MulK): prices then follow the spread of its entries.
+
+    Returns
+    -------
+    result
+        (λ_min, λ_max).
+    """
     S, c = check_symmetric(S), check_integer(n_comparisons, "n_comparisons", 1, 10**30)
     check_flag(normalised, "normalised")
     n = len(S)
@@ -40,22 +51,39 @@ def spur_prices(
 
 # %% ../../nbs/flat/23_spur.ipynb #8adc0ba6
 def spur(
-    S,  # (n, n) symmetric similarity: AddS-3, AddS-4, or another with `normalised=True`
-    n_comparisons,  # c ≥ 1, comparisons behind S
-    all_k=False,  # whether to compute every k of the printed range even where a proof makes that unnecessary
-    rounding="k-means",  # how to round an X that is no partition: "k-means" or "spectral"
-    normalised=False,  # whether S is on another scale than counts (MulK)
-    tol=1e-3,  # relative duality gap of the X_k that are compared
-    max_iter=2000,  # iterations of each SDP before a `NotConvergedWarning`
-    rng=0,  # int seed or `numpy.random.Generator`
-    # called after every iteration with (which SDP, iterations done, `max_iter`); may raise; a `WorkShare` makes
-    # (hundredths done, 100) of it
-    progress=None,
-):  # `SpurResult`
+    S, n_comparisons, all_k=False, rounding="k-means", normalised=False, tol=1e-3, max_iter=2000, rng=0, progress=None
+):
     """Clusters and their number (N20, algorithm 1).
 
     By proof where one is found, and by solving the SDPs of the printed range where not. Raises `InputError` for bad
     input.
+
+    Parameters
+    ----------
+    S
+        (n, n) symmetric similarity: AddS-3, AddS-4, or another with `normalised=True`.
+    n_comparisons
+        c ≥ 1, comparisons behind S.
+    all_k
+        Whether to compute every k of the printed range even where a proof makes that unnecessary.
+    rounding
+        How to round an X that is no partition: "k-means" or "spectral".
+    normalised
+        Whether S is on another scale than counts (MulK).
+    tol
+        Relative duality gap of the X_k that are compared.
+    max_iter
+        Iterations of each SDP before a `NotConvergedWarning`.
+    rng
+        Int seed or `numpy.random.Generator`.
+    progress
+        Called after every iteration with (which SDP, iterations done, `max_iter`); may raise; a `WorkShare` makes
+        (hundredths done, 100) of it.
+
+    Returns
+    -------
+    result
+        `SpurResult`.
     """
     S, rng = check_symmetric(S), as_rng(rng)
     known = isinstance(rounding, str) and rounding in ("k-means", "spectral")

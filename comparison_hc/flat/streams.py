@@ -23,10 +23,7 @@ from ..core.validation import InputError, as_array, check_integer, check_progres
 ROWS_AT_A_TIME = 1 << 14  # measured below: larger chunks leave the cache, smaller ones pay for NumPy's calls
 
 
-def pair_places(
-    rows,  # (m, 3) or (m, 4) integers, checked
-    n_objects,  # n
-):  # two (m,) integer arrays: the places that grow and those that shrink
+def pair_places(rows, n_objects):
     "Where a chunk of answers adds and subtracts, in the flat table of sums."
     if rows.shape[1] == 3:
         i, j, k = rows.T.astype(np.intp)
@@ -36,12 +33,7 @@ def pair_places(
     return i * n_objects + j, k * n_objects + l
 
 
-def add_rows(
-    sums,  # (n²,) integers, changed in place
-    rows,  # (m, 3) or (m, 4) integers, checked
-    n_objects,  # n
-    sign=1,  # −1 takes the answers back
-):
+def add_rows(sums, rows, n_objects, sign=1):
     "Every answer's point for its first pair and against its second."
     one = sums.dtype.type(sign)
     for start in range(0, len(rows), ROWS_AT_A_TIME):
@@ -50,11 +42,7 @@ def add_rows(
         np.subtract.at(sums, shrinks, one)
 
 
-def plus_transpose(
-    C,  # (n, n) sums
-    out=None,  # where to put the result; C itself is allowed
-    tile=512,  # C and its transpose are both read along the cache in tiles
-):  # (n, n) C + Cᵀ
+def plus_transpose(C, out=None, tile=512):
     "A table and its transpose in one."
     out = np.empty_like(C) if out is None else out
     cuts = [slice(start, min(start + tile, len(C))) for start in range(0, len(C), tile)]
@@ -66,11 +54,7 @@ def plus_transpose(
     return out
 
 # %% ../../nbs/flat/21w_files.ipynb #files-check-chunk
-def check_chunk(
-    rows,  # (m, 3) or (m, 4) integers
-    n_objects,  # n
-    first,  # number of the chunk's first row, for the message
-):
+def check_chunk(rows, n_objects, first):
     "Raise the gate's `InputError` if a chunk of rows holds something that is no comparison."
     unsigned = rows.view(rows.dtype.str.replace("i", "u"))  # a negative number becomes a huge one
     if unsigned.max() < n_objects:
@@ -93,11 +77,16 @@ class AddS:
     send to a worker.
     """
 
-    def __init__(
-        self,
-        n_objects,  # n ≥ 1, fixed from the start
-        kind="triplets",  # "triplets" or "quadruplets"; the latter takes both
-    ):
+    def __init__(self, n_objects, kind="triplets"):
+        """…
+
+        Parameters
+        ----------
+        n_objects
+            n ≥ 1, fixed from the start.
+        kind
+            "triplets" or "quadruplets"; the latter takes both.
+        """
         self.n_objects = check_integer(n_objects, "n_objects", 1, 2**31)
         kinds = ("triplets", "quadruplets")
         require(isinstance(kind, str) and kind in kinds, "kind", '"triplets" or "quadruplets"', kind)
@@ -109,11 +98,20 @@ class AddS:
     def __repr__(self):
         return f"{type(self).__name__}({self.n_comparisons:,} {self.kind} about {self.n_objects:,} objects)"
 
-    def partial_fit(
-        self,
-        comparisons,  # `Triplets` or `Quadruplets`, or (m, 3) or (m, 4) integers of any type in an array; m may be 0
-    ):  # the stream itself
-        "Add a batch. If a row is no comparison, raises `InputError` and leaves the sums as they were before the batch."
+    def partial_fit(self, comparisons):
+        """Add a batch. If a row is no comparison, raises `InputError` and leaves the sums as they were before the
+        batch.
+
+        Parameters
+        ----------
+        comparisons
+            `Triplets` or `Quadruplets`, or (m, 3) or (m, 4) integers of any type in an array; m may be 0.
+
+        Returns
+        -------
+        result
+            The stream itself.
+        """
         rows, checked = self._rows_of(comparisons)
         self._make_room(len(rows))
         groups = self._groups
@@ -131,11 +129,19 @@ class AddS:
         self.n_comparisons += len(rows)
         return self
 
-    def merge(
-        self,
-        other,  # another `AddS` of the same kind about as many objects; not changed
-    ):  # the stream itself
-        "Add what another stream has seen."
+    def merge(self, other):
+        """Add what another stream has seen.
+
+        Parameters
+        ----------
+        other
+            Another `AddS` of the same kind about as many objects; not changed.
+
+        Returns
+        -------
+        result
+            The stream itself.
+        """
         alike = isinstance(other, AddS) and (other.kind, other.n_objects) == (self.kind, self.n_objects)
         require(alike, "other", f"an AddS of {self.kind} about {self.n_objects} objects", other)
         if other._sums is None:
@@ -152,18 +158,18 @@ class AddS:
     def __add__(self, other):
         return AddS(self.n_objects, self.kind).merge(self).merge(other)
 
-    def similarity(self):  # (n, n) symmetric int32 (int64 from 2³¹ comparisons on), zero diagonal; a new array
+    def similarity(self):
         "AddS-3 or AddS-4 of all comparisons so far. Raises `InputError` if there are none."
         require(self.n_comparisons, "the stream", "given at least one comparison", self)
         return plus_transpose(self._sums.reshape(self.n_objects, -1))
 
-    def into_similarity(self):  # (n, n) as `similarity`, in the memory of the sums
+    def into_similarity(self):
         "The same at the end of a stream that gets no more: its table becomes the result."
         C = self._sums.reshape(self.n_objects, -1)
         self._sums = None
         return plus_transpose(C, out=C)
 
-    def components(self):  # (n,) integers
+    def components(self):
         "Groups of objects that chains of compared pairs hold together, as `comparison_components` of all so far."
         return np.arange(self.n_objects) if self._groups is None else self._groups.copy()
 
@@ -208,11 +214,7 @@ class AddS:
             self._groups = linked_groups(int(g.max()) + 1, across)[g]
 
 # %% ../../nbs/flat/21w_files.ipynb #files-adds-in-memory
-def adds_in_memory(
-    comparisons,  # `Triplets` or `Quadruplets`, or integer rows in an array or DataFrame, at least one
-    kind,  # "triplets" or "quadruplets"
-    n_objects=None,  # n; by default as the answers say
-):  # (n, n) symmetric int32 (int64 from 2³¹ answers on), zero diagonal
+def adds_in_memory(comparisons, kind, n_objects=None):
     "AddS of answers in memory."
     if isinstance(comparisons, Comparisons):
         require(len(comparisons), kind, "at least one answer", comparisons)
@@ -256,19 +258,36 @@ def _load_checkpoint(path, stream, about):
 
 
 def adds_from_file(
-    path,  # .csv, .tsv, .txt or .parquet file, one answer a row
-    kind="triplets",  # as in `read_comparisons`: "triplets", "quadruplets", "central" or "odd-one-out"
-    n_objects=None,  # n, if objects are the whole numbers 0..n−1
-    objects=None,  # names of all objects, if they have names; exactly one of the two
-    checkpoint=None,  # file to write the state of the run to, and to continue from if it exists; it stays afterwards
-    every=16,  # batches from one checkpoint to the next
-    progress=None,  # called after every batch with (bytes of text or rows of Parquet read, of how many)
-    **reading,  # header, columns, respondent, encoding and batch of `AnswerFile`
-):  # `AddS`; its `.similarity()` is AddS-3 or AddS-4
+    path, kind="triplets", n_objects=None, objects=None, checkpoint=None, every=16, progress=None, **reading
+):
     """AddS of a file larger than memory, one batch at a time.
 
     A run that was killed continues from its checkpoint with the same result to the bit; two at once on one checkpoint
     are refused. Raises `InputError`, with the line, for what is not an answer.
+
+    Parameters
+    ----------
+    path
+        .csv, .tsv, .txt or .parquet file, one answer a row.
+    kind
+        As in `read_comparisons`: "triplets", "quadruplets", "central" or "odd-one-out".
+    n_objects
+        N, if objects are the whole numbers 0..n−1.
+    objects
+        Names of all objects, if they have names; exactly one of the two.
+    checkpoint
+        File to write the state of the run to, and to continue from if it exists; it stays afterwards.
+    every
+        Batches from one checkpoint to the next.
+    progress
+        Called after every batch with (bytes of text or rows of Parquet read, of how many).
+    **reading
+        Header, columns, respondent, encoding and batch of `AnswerFile`.
+
+    Returns
+    -------
+    result
+        `AddS`; its `.similarity()` is AddS-3 or AddS-4.
     """
     file, every = AnswerFile(path, kind, n_objects, objects, **reading), check_integer(every, "every", 1)
     check_progress(progress)

@@ -15,26 +15,18 @@ from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import require
 
 # %% ../../nbs/flat/24_theory.ipynb #theory-asks-triplets
-def asks_triplets(
-    kind,  # "triplets" or "quadruplets"
-):  # bool
+def asks_triplets(kind):
     "Whether `kind` says triplets. Raises `InputError` for what is neither."
     require(isinstance(kind, str) and kind in ("triplets", "quadruplets"), "kind", '"triplets" or "quadruplets"', kind)
     return kind == "triplets"
 
 
-def n_questions(
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # int
+def n_questions(n_objects, kind):
     "How many questions there are: n·C(n−1, 2) triplets, C(C(n, 2), 2) quadruplets."
     return n_triplet_questions(n_objects) if asks_triplets(kind) else n_quadruplet_questions(n_objects)
 
 
-def all_questions(
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # list of (pair, pair)
+def all_questions(n_objects, kind):
     "Every question, as the two pairs that it compares."
     pairs = list(combinations(range(n_objects), 2))
     if not asks_triplets(kind):
@@ -43,13 +35,7 @@ def all_questions(
     return [((i, j), (i, r)) for i in range(n_objects) for j, r in combinations(others[i], 2)]
 
 # %% ../../nbs/flat/24_theory.ipynb #theory-expected-blocks
-def expected_blocks(
-    sizes,  # (k,) cluster sizes
-    p,  # probability that a question is observed
-    epsilon,  # ε: an observed answer is right with probability (1 + ε)/2
-    delta,  # δ of eq. 3
-    kind,  # "triplets" (AddS-3) or "quadruplets" (AddS-4)
-):  # (k, k) Σ
+def expected_blocks(sizes, p, epsilon, delta, kind):
     "Mean AddS similarity of two items, by their clusters; exact for any sizes (N20, section 4)."
     sizes = np.asarray(sizes)
     n = sizes.sum()
@@ -63,21 +49,13 @@ def expected_blocks(
     return p * epsilon * delta * np.where(np.eye(len(sizes), dtype=bool), within, across)
 
 # %% ../../nbs/flat/24_theory.ipynb #fb72866c
-def block_gap(
-    blocks,  # (k, k) Σ, k ≥ 2
-):  # float
+def block_gap(blocks):
     "Δ1 = min over ℓ ≠ m of (Σ_ℓℓ + Σ_mm)/2 − Σ_ℓm (N20, proposition 1)."
     own = np.diag(blocks)
     return float(((own[:, None] + own) / 2 - blocks)[~np.eye(len(blocks), dtype=bool)].min())
 
 
-def expected_gap(
-    n_objects,  # n
-    n_comparisons,  # mean of |T| or |Q|
-    epsilon,  # ε
-    delta,  # δ
-    kind,  # "triplets" or "quadruplets"
-):  # float
+def expected_gap(n_objects, n_comparisons, epsilon, delta, kind):
     "Δ1 of the mean similarity: 4|T|εδ/(n(n−2)) for AddS-3, 4|Q|εδ/((n−2)(n+1)) for AddS-4, whatever the sizes."
     n = n_objects
     scale = n * (n - 2) if asks_triplets(kind) else (n - 2) * (n + 1)

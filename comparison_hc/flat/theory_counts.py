@@ -14,6 +14,7 @@ from math import log, log2, sqrt
 import numpy as np
 
 from ..checks import check, compare, compare_rows, proportion_bounds
+from ..core.validation import as_rng
 from .closed_forms import gaussians
 from .planted import planted_partition, sample_comparisons
 from .similarity import adds3, adds4
@@ -27,18 +28,9 @@ from comparison_hc.flat.theory_remarks import (
     questions_with_an_item,
     recovered_on_interval,
 )
-from ..core.validation import as_rng
 
 # %% ../../nbs/flat/24cw_counts.ipynb #counts-theorem-successes
-def theorem_successes(
-    sizes,  # cluster sizes
-    kind,  # "triplets" or "quadruplets"
-    epsilon,  # ε
-    delta,  # δ, normal distributions
-    constants,  # c₁, …, c₄; c₁ is not used
-    runs,  # independent instances
-    rng,  # int seed or `numpy.random.Generator`
-):  # count
+def theorem_successes(sizes, kind, epsilon, delta, constants, runs, rng):
     "How often X* is proved on the whole interval at the smallest number of comparisons that Theorem 1 allows."
     rng = as_rng(rng)
     adds = adds3 if kind == "triplets" else adds4
@@ -60,12 +52,7 @@ def theorem_successes(
     false_passes=0.001,
     power="a case passes with probability above 0.8 where one instance of 40n fails (quick run, n = 40)",
 )
-def theorem_holds_with_numbers(
-    quick=True,
-    false_passes=0.001,
-    constants=CONSTANTS,  # c₁, …, c₄; c₁ is not used
-    rng=0,
-):
+def theorem_holds_with_numbers(quick=True, false_passes=0.001, constants=CONSTANTS, rng=0):
     "Lower bound of the success rate against 1 − 1/n, AddS-3 and AddS-4, δ above its threshold."
     seed, rng = rng, as_rng(rng)
     settings = [(40, 1.0, 0.95)] if quick else [(40, 1.0, 0.95), (60, 0.5, 0.95), (100, 1.0, 0.7)]
@@ -110,11 +97,7 @@ def threshold_for_equal_clusters(quick=True):
     return compare(left, relation, right, tol=[1e-12 * (how == "=") for how in relation], n=n, k=k, what=what)
 
 
-def smallest_useful(
-    k,  # equal clusters
-    delta=0.5,  # δ
-    epsilon=0.75,  # ε
-):  # int
+def smallest_useful(k, delta=0.5, epsilon=0.75):
     "The smallest n (within 1%) at which c₂ times the threshold is less than all triplets."
     n = 10
     while CONSTANTS[1] * theorem_conditions(n, epsilon, delta, n / k)[1] > n_questions(n, "triplets"):
@@ -165,11 +148,7 @@ def answers_carry_few_bits(quick=True):
     r"for equal clusters and $\delta=1$ they are equivalent",
     "deterministic",
 )
-def few_clusters(
-    quick=True,
-    exponent=0.5,  # of n/ln n; ½ in the remark
-    rng=0,
-):
+def few_clusters(quick=True, exponent=0.5, rng=0):
     "k against (n/ln n)^exponent per c₁: random sizes, then equal ones with δ = 1."
     seed, rng = rng, as_rng(rng)
     rows = []
@@ -230,12 +209,7 @@ def items_in_questions(quick=True):
     false_passes=0.001,
     power="true rates of 0.97 and 0.03 pass with probability above 0.97 each (quick run)",
 )
-def some_item_is_missed(
-    quick=True,
-    false_passes=0.001,
-    n_objects=200,  # n
-    rng=0,
-):
+def some_item_is_missed(quick=True, false_passes=0.001, n_objects=200, rng=0):
     "Bounds of the rate at which an item is missed; the numbers from the share of questions with an item."
     seed, n = rng, n_objects
     rng = as_rng(rng)

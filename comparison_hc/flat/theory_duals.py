@@ -15,6 +15,9 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from ..checks import check, compare, compare_rows
+from ..core.narrow import bincount, needed, repeat
+from ..core.validation import as_rng
+from ..core.workers import one_thread
 from .certificate import certify, cluster_matrix
 from .search import spur_objective
 from comparison_hc.flat.theory_sdp import (
@@ -25,9 +28,6 @@ from comparison_hc.flat.theory_sdp import (
     printed_interval,
     rank_one_slack,
 )
-from ..core.narrow import bincount, needed, repeat
-from ..core.validation import as_rng
-from ..core.workers import one_thread
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-dual-is-stationary
 @check(
@@ -57,10 +57,7 @@ def dual_is_stationary(quick=True, rng=0):
     return compare_rows(rows, "sizes lam what left", relation="<=", right=1e-10, random=random)
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-first-form-interval
-def first_form_interval(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-):  # (low, high)
+def first_form_interval(S, labels):
     "All λ for which the dual solution of N20's proof is one: Λ ⪰ 0 and Γ ≥ 0."
     B, means, own = block_means(S, labels)
     sizes = bincount(labels)
@@ -72,11 +69,7 @@ def first_form_interval(
     return low, float((gamma * ends)[labels[:, None] != labels].min())
 
 
-def optimality_intervals(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1
-    blocks,  # (k, k) Σ, for the printed interval
-):  # {name: (low, high)}: printed ⊂ "without Δ1/2" ⊂ "first form" ⊂ all λ for which X* is optimal ⊂ "necessary"
+def optimality_intervals(S, labels, blocks):
     "Intervals of λ from N20's proposition 1 and its proof, each inside the next."
     with one_thread(len(S)):
         printed = printed_interval(S, labels, blocks)
@@ -88,10 +81,7 @@ def optimality_intervals(
         }
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-noisy-instances
-def worst_rows(
-    size,  # of each of two blocks
-    deviation,  # Δ2
-):  # (S, labels, Σ)
+def worst_rows(size, deviation):
     "One row of either block is less like its own and more like the other block than all other rows: Δ2 at its worst."
     _, labels, blocks = noisy_blocks([size, size], 0.0, 0)
     sign = np.ones(2 * size)
@@ -102,10 +92,7 @@ def worst_rows(
     return blocks[labels][:, labels] + noise, labels, blocks
 
 
-def noisy_instances(
-    quick,  # few or many
-    rng,  # `numpy.random.Generator`
-):  # yields (sizes, noise, S, labels, Σ)
+def noisy_instances(quick, rng):
     "Block matrices with normal noise, with noise that is constant on rows and columns, and with the worst rows."
     for size, deviation in product((6, 20), (0.02, 0.1)):
         yield f"worst rows of {[size, size]}", deviation, *worst_rows(size, deviation)
@@ -141,11 +128,7 @@ def intervals_are_nested(quick=True, rng=0):
     return compare_rows(rows, "sizes noise what left relation right", tol=1e-10, random=random)
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-rank-one-interval
-def rank_one_interval(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-    steps=12,  # bisections for the lower end
-):  # (low, high); (∞, −∞) if the form proves nothing at the upper end
+def rank_one_interval(S, labels, steps=12):
     "All λ for which the rank-one form proves X* optimal, the lower end up to a bisection."
     low, high = necessary_interval(S, labels)
     if not rank_one_slack(S, labels, high) >= 0:
@@ -160,12 +143,7 @@ def rank_one_interval(
     return top, high
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-solve-by-definition
-def solve_by_definition(
-    S,  # (n, n) symmetric, n ≤ 20 or so
-    lam,  # λ
-    objective=None,  # (n, n) to be minimised among nearly optimal X instead, or None
-    slack=1e-6,  # … within this of the optimal value
-):  # (n, n) X
+def solve_by_definition(S, lam, objective=None, slack=1e-6):
     "SDP-λ by an interior-point method, exactly as it is written (N20, section 3)."
     cp = needed("cvxpy", "a check by a general solver")
 
@@ -183,11 +161,7 @@ def solve_by_definition(
     return X.value
 
 
-def sdp_objective(
-    S,  # (n, n) symmetric
-    lam,  # λ
-    X,  # (n, n)
-):  # float
+def sdp_objective(S, lam, X):
     "tr(SX) − λ tr(X)."
     return float(np.sum(S * X) - lam * np.trace(X))
 
@@ -283,10 +257,7 @@ def outside_it_fails(quick=True, rng=1):
     return compare_rows(rows, "sizes noise end trace left", relation=">", right=1e-4, random=random)
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-ideal-upper-end
-def ideal_upper_end(
-    blocks,  # (k, k) Σ
-    sizes,  # (k,) block sizes
-):  # float
+def ideal_upper_end(blocks, sizes):
     "The largest λ for which X* is optimal when S = S̃."
     own, sizes = np.diag(blocks), np.asarray(sizes)
     ends = 2 / (1 / sizes[:, None] + 1 / sizes) * ((own[:, None] + own) / 2 - blocks)
@@ -331,9 +302,7 @@ def ideal_interval_is_exact(quick=True, rng=2):
     return compare(left, relation, right, tol=tol, sizes=sizes, what=what, random=random)
 
 # %% ../../nbs/flat/24aw_duals.ipynb #duals-trace-share
-def trace_share(
-    X,  # (n, n) symmetric, positive semidefinite
-):  # float in (0, 1]
+def trace_share(X):
     "SPUR's objective: the share of the trace in the k largest eigenvalues, k the rounded trace."
     k = max(1, round(np.trace(X)))
     return float(np.linalg.eigvalsh(X)[::-1][:k].sum() / np.trace(X))

@@ -16,26 +16,20 @@ from math import comb
 import numpy as np
 
 from ..checks import check, compare, compare_rows, mean_interval, proportion_interval
+from ..core.narrow import bincount, repeat
+from ..core.validation import as_rng
 from .closed_forms import delta_by_quadrature, gaussians, planted_delta, uniform_beta, uniform_normal
 from .planted import planted_partition, sample_comparisons
 from .similarity import adds3, adds4
 from .theory import block_gap, expected_blocks, expected_gap, n_questions
-from ..core.narrow import bincount, repeat
-from ..core.validation import as_rng
 
 # %% ../../nbs/flat/24w_means.ipynb #means-clipped-uniform-mean
-def clipped_uniform_mean(
-    a,  # 0 ≤ a < 1
-    b,  # b > 1
-):  # float
+def clipped_uniform_mean(a, b):
     "Mean of U(a, b) cut to [0, 1]."
     return ((1 - a**2) / 2 + b - 1) / (b - a)
 
 
-def clipped_normal_mean(
-    m,  # mean
-    s,  # standard deviation
-):  # float
+def clipped_normal_mean(m, s):
     "Mean of N(m, s²) cut to [0, 1]."
     from scipy.stats import norm
 
@@ -43,7 +37,7 @@ def clipped_normal_mean(
     return m * (high - low) + s * (norm.pdf(m / s) - norm.pdf((1 - m) / s)) + 1 - high
 
 
-def distribution_pairs():  # list of (name, F_in, F_out, δ)
+def distribution_pairs():
     "Distributions with δ by the formulas of the page."
     from scipy.special import ndtr
     from scipy.stats import beta, norm, uniform
@@ -149,18 +143,14 @@ def point_masses_break_the_half(quick=True):
     return compare([float(x) for x in left], relation, [float(x) for x in right], distributions=about, what=what)
 
 
-def answers_to_all(
-    values,  # (15,) similarities of the pairs of six objects
-):  # list of (i, j, r, s): pair ij is the more similar
+def answers_to_all(values):
     "What the library answers when every question is asked and nobody errs."
     w = np.zeros((6, 6))
     w[np.triu_indices(6, 1)] = values
     return sample_comparisons(w + w.T, "quadruplets", 1.0, 1.0, 0).array.tolist()
 
 # %% ../../nbs/flat/24w_means.ipynb #means-orders-of-clocks
-def orders_of_clocks(
-    rates,  # integer rates
-):  # yields (order, probability)
+def orders_of_clocks(rates):
     "All orders of independent exponential times, the first to ring first."
     for order in permutations(range(len(rates))):
         chance, left = Fraction(1), sum(rates)
@@ -170,10 +160,7 @@ def orders_of_clocks(
         yield order, chance
 
 
-def sign_of_pairs(
-    order,  # the pairs' numbers, the most similar first
-    n_objects,  # n
-):  # function of two pairs: sign(w_ij − w_rs)
+def sign_of_pairs(order, n_objects):
     "How two pairs compare in an order."
     place = {}
     for a, (i, j) in enumerate(combinations(range(n_objects), 2)):
@@ -181,11 +168,7 @@ def sign_of_pairs(
     return lambda one, two: (place[one] < place[two]) - (place[one] > place[two])
 
 
-def adds_by_definition(
-    sign,  # from `sign_of_pairs`
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # {(i, j): S_ij}
+def adds_by_definition(sign, n_objects, kind):
     "AddS when every question is observed and answered rightly."
     pairs = list(combinations(range(n_objects), 2))
     S = dict.fromkeys(pairs, 0)
@@ -256,10 +239,7 @@ def mean_similarity_by_answers(quick=True):
     return compare_rows(rows, "kind p epsilon pair left right", relation="=")
 
 # %% ../../nbs/flat/24w_means.ipynb #means-partitions-of-number
-def partitions_of_number(
-    n,  # non-negative integer
-    largest=None,  # largest part; None: n
-):  # yields lists of sizes
+def partitions_of_number(n, largest=None):
     "All ways to write n as a sum, parts falling."
     if n == 0:
         yield []
@@ -302,10 +282,7 @@ def mean_gap(quick=True):
     return compare(left, relation, right, tol=tol, n=n, sizes=sizes, what=what)
 
 # %% ../../nbs/flat/24w_means.ipynb #means-block-averages
-def block_averages(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer clusters 0..k−1
-):  # (k(k+1)/2,)
+def block_averages(S, labels):
     "Average of S over the pairs of every two clusters, in the order of triu_indices."
     rows, columns = np.triu_indices(len(S), 1)
     k = labels.max() + 1
@@ -323,15 +300,7 @@ def block_averages(
     "Monte Carlo",
     confidence=0.999,
 )
-def drawn_mean_similarity(
-    quick=True,
-    confidence=0.999,
-    sizes=(12, 8, 5),  # (k,) cluster sizes
-    p=0.2,  # probability that a question is observed
-    epsilon=0.6,  # ε
-    delta=0.5,  # δ in (0, 1)
-    rng=0,
-):
+def drawn_mean_similarity(quick=True, confidence=0.999, sizes=(12, 8, 5), p=0.2, epsilon=0.6, delta=0.5, rng=0):
     "Student's interval for the average of every block against the table."
     from scipy.stats import expon, uniform
 

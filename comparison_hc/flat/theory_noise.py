@@ -15,6 +15,8 @@ from math import log, sqrt
 import numpy as np
 
 from ..checks import check, compare, compare_rows, proportion_bounds
+from ..core.narrow import bincount, repeat
+from ..core.validation import as_rng
 from .closed_forms import gaussians, uniform_beta, uniform_normal
 from .planted import sample_comparisons
 from .similarity import adds3, adds4
@@ -27,8 +29,6 @@ from comparison_hc.flat.theory_recovery import (
     theorem_interval,
 )
 from .theory_sdp import printed_interval
-from ..core.narrow import bincount, repeat
-from ..core.validation import as_rng
 
 # %% ../../nbs/flat/24bw_noise.ipynb #noise-squares-of-questions
 @check(
@@ -81,12 +81,7 @@ def sample_noise_rate(quick=True):
     return compare_rows(rows, "n p epsilon kind what left relation right")
 
 # %% ../../nbs/flat/24bw_noise.ipynb #noise-draw-similarities
-def draw_similarities(
-    sizes,  # (k,) cluster sizes
-    families,  # (F_in, F_out), frozen SciPy distributions
-    runs,  # how many matrices
-    rng,  # `numpy.random.Generator`
-):  # ((n,) labels, (runs, n, n) symmetric similarities)
+def draw_similarities(sizes, families, runs, rng):
     "Similarities of the planted model, many at once."
     labels = repeat(np.arange(len(sizes)), sizes)
     inside, outside = (np.triu(f.rvs((runs, len(labels), len(labels)), random_state=rng), 1) for f in families)
@@ -94,17 +89,13 @@ def draw_similarities(
     return labels, w + w.transpose(0, 2, 1)
 
 
-def spectral_norm(
-    A,  # (n, n) symmetric
-):  # float
+def spectral_norm(A):
     "The largest absolute eigenvalue."
     ends = np.linalg.eigvalsh(A)
     return max(-ends[0], ends[-1])
 
 
-def adds_of(
-    answers,  # `Comparisons`, triplets or quadruplets
-):  # (n, n) float
+def adds_of(answers):
     "AddS-3 or AddS-4."
     return np.asarray(adds3(answers) if answers.array.shape[1] == 3 else adds4(answers), dtype=float)
 
@@ -115,14 +106,7 @@ POWER = (
 )
 
 
-def bound_sides(
-    ratios,  # list of (m,) arrays, one a case: noise per bound, in independent models
-    n_objects,  # n of every case
-    share,  # of the bound, that is to be exceeded often
-    false_passes,  # α of each row
-    random,  # what was drawn
-    **columns,  # what each case is
-):  # `Sides`: at most a share 1/n of the models exceed the bound, at least 0.9 of them exceed `share` of it
+def bound_sides(ratios, n_objects, share, false_passes, random, **columns):
     "Whether a bound with probability 1 − 1/n holds, and whether it says anything."
     columns = {name: [*values] * 2 for name, values in columns.items()}
     trials = [len(x) for x in ratios]
@@ -149,12 +133,7 @@ def bound_sides(
     false_passes=0.001,
     power=POWER,
 )
-def sample_noise_is_bounded(
-    quick=True,
-    false_passes=0.001,
-    share=1.0,  # of Bernstein's t: the bound that is checked
-    rng=0,
-):
+def sample_noise_is_bounded(quick=True, false_passes=0.001, share=1.0, rng=0):
     "Rates at which `share`·t and 0.3 of it are exceeded, against 1/n and 0.9."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -175,22 +154,14 @@ def sample_noise_is_bounded(
 SIMILARITY_CONSTANT = 8 / sqrt(3)  # of the noise in the similarities, in units of m ε √(ln n / n³)
 
 
-def similarity_noise(
-    similarity,  # (n, n) symmetric, without ties
-    labels,  # (n,) clusters 0..k−1
-    delta,  # δ of eq. 3
-    kind,  # "triplets" or "quadruplets"
-):  # (n, n) (E[S|w] − E[S])/(pε), zero diagonal
+def similarity_noise(similarity, labels, delta, kind):
     "The part of S − S̃ that comes from the similarities."
     mean = expected_blocks(bincount(labels), 1, 1, delta, kind)[labels][:, labels]
     np.fill_diagonal(mean, 0)
     return mean_given_similarities(similarity, kind) - mean
 
 
-def similarity_noise_unit(
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # float: m n^(−3/2) at p = 1
+def similarity_noise_unit(n_objects, kind):
     "The scale of the noise in the similarities per pε."
     return n_questions(n_objects, kind) / n_objects**1.5
 
@@ -204,12 +175,7 @@ def similarity_noise_unit(
     false_passes=0.001,
     power=POWER,
 )
-def similarity_noise_is_bounded(
-    quick=True,
-    false_passes=0.001,
-    constant=SIMILARITY_CONSTANT,  # of the bound, in units of m ε √(ln n / n³)
-    rng=0,
-):
+def similarity_noise_is_bounded(quick=True, false_passes=0.001, constant=SIMILARITY_CONSTANT, rng=0):
     "Rates at which the bound and 0.35 of it are exceeded, against 1/n and 0.9; n small, where it is hardest."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -231,13 +197,7 @@ def similarity_noise_is_bounded(
     return bound_sides(ratios, n, 0.35, false_passes, random, family=family, kind=kind)
 
 # %% ../../nbs/flat/24bw_noise.ipynb #noise-noise-units
-def noise_units(
-    n_objects,  # n, a multiple of k
-    k,  # equal clusters
-    p,  # probability that a question is observed
-    epsilon=0.5,  # ε
-    rng=3,  # int seed
-):  # (norm of the noise in the similarities, of that of the sample), each in its unit
+def noise_units(n_objects, k, p, epsilon=0.5, rng=3):
     "The two noises of AddS-3 on one planted model with normal distributions, δ = 0.5."
     n = n_objects
     labels, (w,) = draw_similarities([n // k] * k, gaussians(0.5), 1, np.random.default_rng(rng))
@@ -248,7 +208,7 @@ def noise_units(
     return similarities / similarity_noise_unit(n, "triplets"), sample / sqrt(m / n)
 
 
-def noise_units_table():  # `pandas.DataFrame`: n, k, p, similarities, sample
+def noise_units_table():
     "`noise_units` for three n, two k and two p."
     from pandas import DataFrame
 
@@ -259,10 +219,7 @@ def noise_units_table():  # `pandas.DataFrame`: n, k, p, similarities, sample
     return DataFrame(rows)
 
 # %% ../../nbs/flat/24bw_noise.ipynb #noise-theorem-settings
-def theorem_settings(
-    quick,  # few or many
-    rng,  # `numpy.random.Generator`
-):  # yields (n, ε, δ, n_min, c₃/c₄)
+def theorem_settings(quick, rng):
     "Settings that meet the theorem's condition on δ with c₁ = c₃/c₄."
     for n, epsilon, ratio, _ in product(
         (3, 20, 400, 10**5, 10**9), (1.0, 0.3, 1e-3), (0.2, 1.0, 5.0), range(4 if quick else 100)
@@ -282,11 +239,7 @@ def theorem_settings(
     r"$m>c_2\max\{n^3\ln n/(\epsilon\delta n_{\min})^2,n^2(\ln n)^2/(\epsilon\delta n_{\min})\}$ is enough",
     "deterministic",
 )
-def conditions_open_the_interval(
-    quick=True,
-    with_epsilon=True,  # whether ε stands in the second term of the lower end
-    rng=0,
-):
+def conditions_open_the_interval(quick=True, with_epsilon=True, rng=0):
     "Upper end per lower end over c₃/c₄, m at its printed and at its sharp threshold, δ above its own."
     seed, rows = rng, []
     for (n, epsilon, delta, n_min, ratio), sharp in product(theorem_settings(quick, as_rng(rng)), (False, True)):
@@ -297,13 +250,7 @@ def conditions_open_the_interval(
     return compare_rows(rows, "n epsilon delta n_min ratio m left", relation=">", right=1, random=random)
 
 # %% ../../nbs/flat/24bw_noise.ipynb #noise-deviation-bound
-def deviation_bound(
-    sizes,  # (k,) cluster sizes
-    p,  # probability that a question is observed
-    epsilon,  # ε
-    delta,  # δ
-    kind,  # "triplets" or "quadruplets"
-):  # float
+def deviation_bound(sizes, p, epsilon, delta, kind):
     "The estimate of Δ2: diagonal, similarities, sample."
     n, n_min = sum(sizes), min(sizes)
     m = p * n_questions(n, kind)
@@ -322,12 +269,7 @@ def deviation_bound(
     false_passes=0.001,
     power=POWER,
 )
-def row_means_are_close(
-    quick=True,
-    false_passes=0.001,
-    constant=1.0,  # of the estimate: the bound that is checked
-    rng=0,
-):
+def row_means_are_close(quick=True, false_passes=0.001, constant=1.0, rng=0):
     "Rates at which `constant` times the estimate and 0.25 of it are exceeded, against 1/n and 0.9."
     seed, rng = rng, as_rng(rng)
     scale = 10 if quick else 120
@@ -348,10 +290,7 @@ def row_means_are_close(
     )
 
 
-def smallest_open(
-    delta,  # δ
-    k=2,  # equal clusters
-):  # int: a multiple of k
+def smallest_open(delta, k=2):
     "The smallest n (within 1%) at which Δ1 − 6·Δ2 > 0 for AddS-3, Δ2 by the estimate, p = ε = 1."
     n = k
     while 2 * delta * (n - 1) <= 6 * deviation_bound([n // k] * k, 1, 1, delta, "triplets"):

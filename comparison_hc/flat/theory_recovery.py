@@ -13,21 +13,13 @@ import numpy as np
 from .theory import asks_triplets
 
 # %% ../../nbs/flat/24b_theory_recovery.ipynb #5ef5faec
-def squares_norm(
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # int
+def squares_norm(n_objects, kind):
     "‖Σ_q M_q²‖ over all questions q."
     n = n_objects
     return (n - 2) * (2 * n - 1) if asks_triplets(kind) else comb(n, 2) * (n - 1) - 1
 
 # %% ../../nbs/flat/24b_theory_recovery.ipynb #d780b23f
-def sample_noise_bound(
-    n_objects,  # n
-    p,  # probability that a question is observed
-    epsilon,  # ε
-    kind,  # "triplets" or "quadruplets"
-):  # t
+def sample_noise_bound(n_objects, p, epsilon, kind):
     "‖S − E[S|w]‖ exceeds this with probability at most 1/n (matrix Bernstein)."
     v = p * squares_norm(n_objects, kind)
     L = sqrt(2) * (1 + p * epsilon)
@@ -35,10 +27,7 @@ def sample_noise_bound(
     return L * A / 3 + sqrt((L * A / 3) ** 2 + 2 * v * A)
 
 # %% ../../nbs/flat/24b_theory_recovery.ipynb #5d321de6
-def mean_given_similarities(
-    similarity,  # (n, n) symmetric, without ties
-    kind,  # "triplets" (AddS-3) or "quadruplets" (AddS-4)
-):  # (n, n) E[S|w] / (pε), zero diagonal
+def mean_given_similarities(similarity, kind):
     "AddS when every question is answered rightly, from ranks: O(n² log n)."
     n = len(similarity)
     if asks_triplets(kind):
@@ -52,14 +41,7 @@ def mean_given_similarities(
     return S + S.T
 
 # %% ../../nbs/flat/24b_theory_recovery.ipynb #e82d5244
-def theorem_interval(
-    n_objects,  # n
-    n_comparisons,  # m = |T| or |Q|
-    epsilon,  # ε
-    delta,  # δ
-    n_min,  # smallest cluster
-    with_epsilon=True,  # whether ε stands in the second term of the lower end
-):  # (low, high) for c₃ = c₄ = 1
+def theorem_interval(n_objects, n_comparisons, epsilon, delta, n_min, with_epsilon=True):
     "The interval for λ of N20's theorem 1."
     n, m = n_objects, n_comparisons
     similarities = m * (epsilon if with_epsilon else 1) * sqrt(log(n) / n**3)
@@ -67,13 +49,7 @@ def theorem_interval(
     return low, m * epsilon * delta * n_min / n**2
 
 
-def theorem_conditions(
-    n_objects,  # n
-    epsilon,  # ε
-    delta,  # δ
-    n_min,  # smallest cluster
-    sharp=False,  # True: the smaller number of comparisons of the text above
-):  # (threshold of δ, threshold of m) for c₁ = c₂ = 1
+def theorem_conditions(n_objects, epsilon, delta, n_min, sharp=False):
     "The two conditions of N20's theorem 1."
     n, signal = n_objects, epsilon * delta * n_min
     if sharp:

@@ -10,51 +10,36 @@ from math import comb, log
 
 import numpy as np
 
+from ..core.narrow import bincount
 from .theory import asks_triplets, n_questions
 from .theory_recovery import theorem_interval
 from .theory_sdp import rank_one_slack
-from ..core.narrow import bincount
 
 # %% ../../nbs/flat/24c_theory_remarks.ipynb #e8b53519
 CONSTANTS = (1.5, 2.0, 2.2, 1.5)  # c₁, …, c₄ of N20's theorem 1, with which it is checked
 
 
-def recovered_on_interval(
-    S,  # (n, n) AddS similarity
-    labels,  # (n,) planted clusters 0..k−1
-    n_comparisons,  # m
-    epsilon,  # ε
-    delta,  # δ
-    constants=CONSTANTS,  # c₁, …, c₄; c₁ and c₂ are not used
-):  # bool
+def recovered_on_interval(S, labels, n_comparisons, epsilon, delta, constants=CONSTANTS):
     "Whether X* is proved to be the unique optimum at both ends of the interval of Theorem 1."
     low, high = theorem_interval(len(S), n_comparisons, epsilon, delta, int(bincount(labels).min()))
     low, high = constants[2] * low, constants[3] * high
     return bool(low < high and all(rank_one_slack(S, labels, lam) > 0 for lam in (low, high)))
 
 # %% ../../nbs/flat/24c_theory_remarks.ipynb #67ed3f74
-def capacity(
-    epsilon,  # ε in (0, 1]
-):  # bits
+def capacity(epsilon):
     "Bits that one answer can carry when it is right with probability (1 + ε)/2."
     x = np.array([(1 + epsilon) / 2, (1 - epsilon) / 2])
     return float(1 + (x * np.log2(np.where(x > 0, x, 1))).sum())
 
 
-def partition_bits(
-    n_objects,  # n, a multiple of k
-    k,  # equal clusters
-):  # bits
+def partition_bits(n_objects, k):
     "log₂ of the number of partitions of n objects into k clusters of equal size."
     from scipy.special import gammaln
 
     return float((gammaln(n_objects + 1) - k * gammaln(n_objects // k + 1) - gammaln(k + 1)) / log(2))
 
 # %% ../../nbs/flat/24c_theory_remarks.ipynb #6b6ae8d9
-def questions_with_an_item(
-    n_objects,  # n
-    kind,  # "triplets" or "quadruplets"
-):  # int
+def questions_with_an_item(n_objects, kind):
     "How many questions contain a given item."
     pairs = comb(n_objects - 1, 2)
     return 3 * pairs if asks_triplets(kind) else n_questions(n_objects, kind) - comb(pairs, 2)

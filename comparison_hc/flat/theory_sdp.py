@@ -8,18 +8,14 @@ __all__ = ['printed_interval', 'noisy_blocks', 'block_means', 'dual_solution', '
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #sdp-from-comparison-hc-ground-valida
 import numpy as np
 
-from .certificate import Blocks, cluster_matrix
-from .theory import block_gap, expected_blocks
 from ..core.narrow import bincount, repeat
 from ..core.validation import as_rng
 from ..core.workers import one_thread
+from .certificate import Blocks, cluster_matrix
+from .theory import block_gap, expected_blocks
 
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #791daebe
-def printed_interval(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-    blocks,  # (k, k) Σ
-):  # dict: norm ‖S − S̃‖₂, gap Δ1, deviation Δ2, n_min, and the ends low and high (empty unless low < high)
+def printed_interval(S, labels, blocks):
     "The quantities of N20's proposition 1, with S̃ = ZΣZᵀ on the diagonal too."
     Z = Blocks(S, labels).Z
     noise = S - Z @ blocks @ Z.T
@@ -31,11 +27,7 @@ def printed_interval(
     return dict(norm=norm, gap=gap, deviation=deviation, n_min=n_min, low=norm, high=high)
 
 
-def noisy_blocks(
-    sizes,  # (k,) block sizes
-    noise,  # standard deviation of an entry
-    rng,  # int seed or `numpy.random.Generator`
-):  # (S, labels, Σ)
+def noisy_blocks(sizes, noise, rng):
     "A block matrix of the shape of AddS-3's mean, Δ1 = 1, with symmetric normal noise."
     rng = as_rng(rng)
     labels = repeat(np.arange(len(sizes)), sizes)
@@ -44,10 +36,7 @@ def noisy_blocks(
     return blocks[labels][:, labels] + E + np.triu(E, 1).T, labels, blocks
 
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #sdp-block-means
-def block_means(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1
-):  # ((n, k) row means over blocks B_im, (k, k) block means, (n,) row mean over the own block)
+def block_means(S, labels):
     "The means that the dual solution is made of."
     Z = Blocks(S, labels).Z
     sizes = Z.sum(0)
@@ -55,11 +44,7 @@ def block_means(
     return B, Z.T @ B / sizes[:, None], B[np.arange(len(S)), labels]
 
 
-def dual_solution(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1
-    lam,  # λ
-):  # (Λ, Γ, α)
+def dual_solution(S, labels, lam):
     "The multipliers of steps 2 and 3. They prove X* optimal if Λ ⪰ 0 and Γ ≥ 0."
     B, means, own = block_means(S, labels)
     P = cluster_matrix(labels)
@@ -69,10 +54,7 @@ def dual_solution(
     return rest @ (lam * np.eye(len(S)) - S) @ rest, Gamma * (P == 0), alpha
 
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #051898e0
-def necessary_interval(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-):  # (low, high)
+def necessary_interval(S, labels):
     "At a λ > 0 outside, X* is not optimal: the two ends displayed above."
     B, means, own = block_means(S, labels)
     sizes = bincount(labels)
@@ -85,11 +67,7 @@ def necessary_interval(
     return low, float((rows * ends)[labels[:, None] != np.arange(len(sizes))].min())
 
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #fdd64b73
-def rank_one_slack(
-    S,  # (n, n) symmetric
-    labels,  # (n,) integer blocks 0..k−1, k ≥ 2
-    lam,  # λ ≤ the necessary upper end
-):  # float: ≥ 0 proves X* optimal at λ
+def rank_one_slack(S, labels, lam):
     "λ − λ_max((I−P)(S+Γ)(I−P)) with Γ of rank one in every block; −∞ if a row sum of Γ is negative."
     from scipy.linalg import eigh
 

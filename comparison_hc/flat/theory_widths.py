@@ -8,6 +8,7 @@ __all__ = ['adds3_instances', 'interval_shares', 'interval_ends']
 # %% ../../nbs/flat/24aw_widths.ipynb #widths-from-comparison-hc-ground-valida
 import numpy as np
 
+from ..core.validation import as_rng
 from .certificate import certify
 from .closed_forms import gaussians
 from .planted import planted_partition, sample_comparisons
@@ -15,17 +16,9 @@ from .similarity import adds3
 from .theory import expected_blocks, n_questions
 from .theory_duals import optimality_intervals
 from .theory_sdp import rank_one_slack
-from ..core.validation import as_rng
 
 # %% ../../nbs/flat/24aw_widths.ipynb #widths-adds3-instances
-def adds3_instances(
-    sizes,  # (k,) cluster sizes
-    delta,  # δ, normal distributions
-    epsilon,  # ε
-    n_triplets,  # |T|
-    runs,  # independent instances
-    rng,  # int seed or `numpy.random.Generator`
-):  # yields (S, labels, {form: (low, high)})
+def adds3_instances(sizes, delta, epsilon, n_triplets, runs, rng):
     "AddS-3 similarities of planted models with their intervals of λ."
     rng = as_rng(rng)
     p = n_triplets / n_questions(sum(sizes), "triplets")
@@ -36,9 +29,7 @@ def adds3_instances(
         yield S, model.labels, optimality_intervals(S, model.labels, blocks)
 
 
-def interval_shares(
-    instances,  # from `adds3_instances`
-):  # dict: form -> share of instances with an interval that is not empty
+def interval_shares(instances):
     "How often each form of N20's proposition 1 says something about AddS-3."
     counts = dict.fromkeys(("printed", "without Δ1/2", "first form", "rank one", "necessary"), 0)
     runs = 0
@@ -50,9 +41,7 @@ def interval_shares(
     return {form: count / runs for form, count in counts.items()}
 
 # %% ../../nbs/flat/24aw_widths.ipynb #widths-interval-ends
-def interval_ends(
-    instances,  # from `adds3_instances`
-):  # `pandas.DataFrame`: run, form, low, high; NaN where the interval is empty
+def interval_ends(instances):
     "The printed, the first form's and the certified interval of every instance."
     from pandas import DataFrame
 

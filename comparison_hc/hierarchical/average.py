@@ -9,8 +9,8 @@ __all__ = ['merge_links_of_votes', 'average_linkage_of_votes', 'quadruplet_avera
 import numpy as np
 
 from ..comparisons import as_quadruplets, pair_from_index
-from ..dendrogram import Dendrogram
 from ..core.validation import check_pairwise, check_progress, check_similarity
+from ..dendrogram import Dendrogram
 from .many_votes import votes_of
 from .votes import LinkScores, RankedVotes, places_of
 from .votes import ListedVotes as ListedVotes
@@ -18,12 +18,7 @@ from .votes import check_partition as check_partition
 from .weights import weights_of
 
 # %% ../../nbs/hierarchical/13_quadruplet_average.ipynb #merge-links-of-votes
-def merge_links_of_votes(
-    votes,  # `ListedVotes`, `TabledVotes` or `RankedVotes`
-    place,  # (U,) initial cluster of every unit that the votes know, 0..K−1
-    progress=None,  # called with (merges done, merges in all)
-    sizes=None,  # (K,) objects in every initial cluster; None where the units are the objects
-):  # (K − 1, 2) nodes merged, in SciPy's numbering
+def merge_links_of_votes(votes, place, progress=None, sizes=None):
     "Algorithm 1 of F19 with the score of eq. 5, updated and never recomputed."
     scores, merges = LinkScores(votes, place, sizes), []
     n_initial = len(scores.size)
@@ -37,25 +32,33 @@ def merge_links_of_votes(
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
 
 # %% ../../nbs/hierarchical/13_quadruplet_average.ipynb #average-linkage-of-votes
-def average_linkage_of_votes(
-    votes,  # `ListedVotes`, `TabledVotes` or `RankedVotes` on pairs of objects; not changed, so that they can be reused
-    clusters,  # initial clusters, as `check_partition` gives them
-    names=None,  # N names
-    progress=None,  # called with (merges done, merges in all)
-):  # `Dendrogram` over the initial clusters, heights are the merge order
+def average_linkage_of_votes(votes, clusters, names=None, progress=None):
     "4–AL on votes in any form."
     place = places_of(clusters, sum(map(len, clusters)))
     return Dendrogram.from_merges(merge_links_of_votes(votes, place, check_progress(progress)), clusters, names)
 
 
-def quadruplet_average_linkage(
-    quadruplets,  # `Quadruplets`, `Triplets` or an array of either, m answers
-    initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
-    n_objects=None,  # N; by default as the answers say
-    progress=None,  # called with (merges done, merges in all)
-    weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
-):  # `Dendrogram` over the initial clusters, heights are the merge order
-    "4–AL (F19, eqs. 4–5, algorithm 1). All answers vote. Time about O(m · depth of the tree), memory O(m)."
+def quadruplet_average_linkage(quadruplets, initial=None, n_objects=None, progress=None, weights=None):
+    """4–AL (F19, eqs. 4–5, algorithm 1). All answers vote. Time about O(m · depth of the tree), memory O(m).
+
+    Parameters
+    ----------
+    quadruplets
+        `Quadruplets`, `Triplets` or an array of either, m answers.
+    initial
+        Initial clusters: lists of objects, or (N,) labels; by default every object on its own.
+    n_objects
+        N; by default as the answers say.
+    progress
+        Called with (merges done, merges in all).
+    weights
+        (m,) what every answer counts, at least 0; None: as the answers say, or all the same.
+
+    Returns
+    -------
+    result
+        `Dendrogram` over the initial clusters, heights are the merge order.
+    """
     quadruplets = as_quadruplets(quadruplets, n_objects, weighted=True)
     check_pairwise(quadruplets.n_objects)
     clusters = check_partition(initial, quadruplets.n_objects)
@@ -64,13 +67,25 @@ def quadruplet_average_linkage(
     return average_linkage_of_votes(votes, clusters, quadruplets.names, progress)
 
 
-def quadruplet_average_linkage_ranked(
-    similarity,  # (N, N) symmetric; only the order of its entries is used
-    initial=None,  # as in `quadruplet_average_linkage`
-    names=None,  # N names
-    progress=None,  # called with (merges done, merges in all)
-):  # `Dendrogram` over the initial clusters, heights are the merge order
-    "`quadruplet_average_linkage` of all C(C(N, 2), 2) answers (p = 1), in O(N³) time and O(N²) memory."
+def quadruplet_average_linkage_ranked(similarity, initial=None, names=None, progress=None):
+    """`quadruplet_average_linkage` of all C(C(N, 2), 2) answers (p = 1), in O(N³) time and O(N²) memory.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric; only the order of its entries is used.
+    initial
+        As in `quadruplet_average_linkage`.
+    names
+        N names.
+    progress
+        Called with (merges done, merges in all).
+
+    Returns
+    -------
+    result
+        `Dendrogram` over the initial clusters, heights are the merge order.
+    """
     w = check_similarity(similarity)
     check_pairwise(len(w), "the number of objects in similarity")
     clusters = check_partition(initial, len(w))

@@ -9,30 +9,52 @@ __all__ = ['kernel_passive', 'kernel_passive_ranked', 'kernel_active', 'kernel_a
 import numpy as np
 
 from ..comparisons import as_quadruplets
-from ..dendrogram import Dendrogram
 from ..core.grams import landmark_kernel
 from ..core.validation import as_rng, check_flag, check_progress, check_similarity, require
+from ..dendrogram import Dendrogram
 from .kernel_asking import active_budget as active_budget
 from .kernel_asking import ask_looks, draw_looks
 from .questions import check_objects
 
 # %% ../../nbs/hierarchical/12_quadruplet_kernel.ipynb #kernel-passive
-def kernel_passive(
-    quadruplets,  # `Quadruplets`, `Triplets` or an array of either, m answers
-    self_pairs=False,  # whether every {i, i} is a pair that beats every reference: adds 2·AddS-4
-    n_objects=None,  # N; by default as the answers say
-    progress=None,  # called with (landmarks done, N)
-):  # (N, N) int64 kernel with zero diagonal
-    "4K–AL's passive kernel (F19, eq. 3, appendix eq. 9); the majority (by weight) counts. About 20 bytes an answer."
+def kernel_passive(quadruplets, self_pairs=False, n_objects=None, progress=None):
+    """4K–AL's passive kernel (F19, eq. 3, appendix eq. 9); the majority (by weight) counts. About 20 bytes an answer.
+
+    Parameters
+    ----------
+    quadruplets
+        `Quadruplets`, `Triplets` or an array of either, m answers.
+    self_pairs
+        Whether every {i, i} is a pair that beats every reference: adds 2·AddS-4.
+    n_objects
+        N; by default as the answers say.
+    progress
+        Called with (landmarks done, N).
+
+    Returns
+    -------
+    result
+        (N, N) int64 kernel with zero diagonal.
+    """
     self_pairs, progress = check_flag(self_pairs, "self_pairs"), check_progress(progress)
     return landmark_kernel(as_quadruplets(quadruplets, n_objects, weighted=True), self_pairs, progress)
 
 # %% ../../nbs/hierarchical/12_quadruplet_kernel.ipynb #kernel-passive-ranked
-def kernel_passive_ranked(
-    similarity,  # (N, N) symmetric; only the order of its entries is used, ties included
-    self_pairs=False,  # as in `kernel_passive`
-):  # (N, N) int64 kernel with zero diagonal
-    "`kernel_passive` of all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory. Tied pairs have no mutual vote."
+def kernel_passive_ranked(similarity, self_pairs=False):
+    """`kernel_passive` of all C(C(N, 2), 2) answers, in O(N³) time and O(N²) memory. Tied pairs have no mutual vote.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric; only the order of its entries is used, ties included.
+    self_pairs
+        As in `kernel_passive`.
+
+    Returns
+    -------
+    result
+        (N, N) int64 kernel with zero diagonal.
+    """
     from scipy.spatial.distance import cdist, squareform
 
     w = check_similarity(similarity)
@@ -54,27 +76,55 @@ def kernel_passive_ranked(
 
 # %% ../../nbs/hierarchical/12_quadruplet_kernel.ipynb #kernel-active
 def kernel_active(
-    n,  # N, or a sequence of the N objects' names
-    q=None,  # probability of each object to be a landmark; None for ln N / N
-    n_references=1,  # how many references, drawn uniformly without replacement; all pairs if there are fewer
-    rng=None,  # int seed or `numpy.random.Generator` that draws references and landmarks
-    references=None,  # (R, 2) the references themselves
-    landmarks=None,  # the landmarks themselves, for all references
-    n_comparisons=None,  # spend exactly so many questions, if the draw allows; sets q and the number of references
-    shared_landmarks=False,  # whether references share landmarks, as F19's eq. 2 is printed, or each draws its own
-):  # generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal
-    "4K–AL's active kernel (F19, eqs. 1 and 2). No question is asked twice. Raises `InputError` at once."
+    n, q=None, n_references=1, rng=None, references=None, landmarks=None, n_comparisons=None, shared_landmarks=False
+):
+    """4K–AL's active kernel (F19, eqs. 1 and 2). No question is asked twice. Raises `InputError` at once.
+
+    Parameters
+    ----------
+    n
+        N, or a sequence of the N objects' names.
+    q
+        Probability of each object to be a landmark; None for ln N / N.
+    n_references
+        How many references, drawn uniformly without replacement; all pairs if there are fewer.
+    rng
+        Int seed or `numpy.random.Generator` that draws references and landmarks.
+    references
+        (R, 2) the references themselves.
+    landmarks
+        The landmarks themselves, for all references.
+    n_comparisons
+        Spend exactly so many questions, if the draw allows; sets q and the number of references.
+    shared_landmarks
+        Whether references share landmarks, as F19's eq. 2 is printed, or each draws its own.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 4); returns (N, N) int64 kernel with zero diagonal.
+    """
     n, _ = check_objects(n)
     rng = as_rng(rng)
     y, landmark, limit = draw_looks(n, q, n_references, rng, references, landmarks, n_comparisons, shared_landmarks)
     return ask_looks(y, landmark, limit, rng)
 
 # %% ../../nbs/hierarchical/12_quadruplet_kernel.ipynb #kernel-average-linkage
-def kernel_average_linkage(
-    kernel,  # (N, N) symmetric, N ≥ 1; larger is more alike, the diagonal is not used
-    names=None,  # N names
-):  # `Dendrogram`; heights are the largest entry of K − average K between the merged clusters
-    "Average linkage on a kernel (F19, section 3.2), by SciPy, whose order of ties depends on the numbering."
+def kernel_average_linkage(kernel, names=None):
+    """Average linkage on a kernel (F19, section 3.2), by SciPy, whose order of ties depends on the numbering.
+
+    Parameters
+    ----------
+    kernel
+        (N, N) symmetric, N ≥ 1; larger is more alike, the diagonal is not used.
+    names
+        N names.
+
+    Returns
+    -------
+    result
+        `Dendrogram`; heights are the largest entry of K − average K between the merged clusters.
+    """
     from scipy.cluster.hierarchy import linkage
 
     K = check_similarity(kernel, "kernel")

@@ -20,20 +20,12 @@ from .questions import check_references, questions_from_columns
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #true-cells
-def true_cells(
-    chosen,  # (rows, columns) bool
-):  # (rows, columns) of the cells that are True
+def true_cells(chosen):
     "As `np.nonzero` of a table, in a fraction of its time."
     return np.divmod(np.flatnonzero(chosen), chosen.shape[1])
 
 
-def open_votes(
-    t,  # (b,) looks: number of the reference
-    k,  # (b,) and the landmark
-    y,  # (2, R) objects of the references
-    number,  # (N, N) number of the reference that is the pair {i, k}; −1 for none
-    landmark,  # (R, N) bool: which objects are landmarks for which reference
-):  # (open, mirrored): (b, N) bool; rows, columns and earlier references of votes answered the other way round
+def open_votes(t, k, y, number, landmark):
     "Which votes have to be asked for."
     i = np.arange(landmark.shape[1], dtype=np.int32)
     u = number[k]
@@ -46,13 +38,7 @@ def open_votes(
     return is_open, (rows[met], columns[met], u[met])
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #leave-open
-def leave_open(
-    is_open,  # (b, N) bool, changed in place
-    reference,  # (b,) reference of every row, 0..n_references − 1
-    n_references,  # how many there are
-    left,  # how many questions may be asked
-    rng,  # chooses
-):  # how many references are left; those that need no question count
+def leave_open(is_open, reference, n_references, left, rng):
     "Leave so many open questions: all of the first references, then a random part of one."
     counts = bincount(reference, is_open.sum(axis=1), n_references)
     upto = np.cumsum(counts).astype(np.int64)
@@ -66,14 +52,7 @@ def leave_open(
     return full + (len(out) < len(rows))
 
 
-def fill_in(
-    V,  # (looks, N) votes, changed in place
-    t,  # (looks,) number of the reference
-    k,  # (looks,) landmark
-    y,  # (2, R) objects of the references
-    landmark,  # (R, N) bool
-    mirrored,  # rows, columns and earlier references, as `open_votes` gives them, one triple a batch
-):
+def fill_in(V, t, k, y, landmark, mirrored):
     "Copy the votes that need no question."
     if not len(V):
         return
@@ -91,13 +70,7 @@ def fill_in(
         V[rows + start, columns] = V[look[ts[rows], columns], ks[rows]]
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #ask-looks
-def ask_looks(
-    y,  # (2, R) objects of the references
-    landmark,  # (R, N) bool: which objects are landmarks for which reference
-    limit=None,  # ask no more than this
-    rng=None,  # chooses the questions of the last reference where not all of them may be asked
-    batch=1 << 17,  # about how many votes a batch looks at
-):  # generator of batches (b, 4); returns (N, N) int64
+def ask_looks(y, landmark, limit=None, rng=None, batch=1 << 17):
     "Ask what is open, and return the kernel; if a budget ends between two batches, that of the references done so far."
     n_references, n = landmark.shape
     t, k = np.nonzero(landmark)
@@ -134,12 +107,7 @@ def ask_looks(
     return gram_of_votes(V[done])
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #expected-questions
-def expected_questions(
-    n_objects,  # N
-    q,  # probability of a landmark
-    n_references,  # how many references
-    shared,  # whether they share one set of landmarks
-):  # a mean
+def expected_questions(n_objects, q, n_references, shared):
     "E[number of questions] of the active kernel."
     pairs = n_objects * (n_objects - 1) // 2
     a = 1 - (1 - q) ** 2
@@ -150,22 +118,13 @@ def expected_questions(
     return n_references * a * (pairs - 1) - n_references * (n_references - 1) / 2 * both
 
 
-def enough_references(
-    n_objects,  # N
-    q,  # probability of a landmark
-    n_comparisons,  # questions to spend
-    shared,  # whether references share landmarks
-):  # number of references; C(N, 2) + 1 if all do not spend as much
+def enough_references(n_objects, q, n_comparisons, shared):
     "The smallest number of references that spend as much on average."
     counts = range(1, n_objects * (n_objects - 1) // 2 + 1)
     return 1 + bisect_left(counts, n_comparisons, key=lambda r: expected_questions(n_objects, q, r, shared))
 
 
-def active_budget(
-    n_objects,  # N ≥ 3
-    n_comparisons,  # questions to spend, 1..C(C(N, 2), 2)
-    shared_landmarks=False,  # as in `kernel_active`
-):  # (q, number of references)
+def active_budget(n_objects, n_comparisons, shared_landmarks=False):
     """Probability of a landmark and number of references that spend `n_comparisons` questions on average.
 
     q = ln N / N (F19, section 4), or larger where all references would not be enough."""
@@ -189,10 +148,7 @@ def active_budget(
     return high, pairs
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #check-landmarks
-def check_landmarks(
-    landmarks,  # a sequence of different object numbers
-    n_objects,  # N
-):  # (N,) bool; raises `InputError` about `landmarks`
+def check_landmarks(landmarks, n_objects):
     "Which objects are landmarks."
     array = as_array(landmarks, "landmarks", "a sequence of object numbers")
     numbers = array.ndim == 1 and (array.size == 0 or array.dtype.kind in "iu")
@@ -203,11 +159,7 @@ def check_landmarks(
     return np.isin(np.arange(n_objects), array)
 
 
-def affordable_references(
-    y,  # (2, R) objects of the references
-    landmark,  # (N,) bool, the same for all
-    limit,  # questions
-):  # number of references
+def affordable_references(y, landmark, limit):
     "How many references with these landmarks it takes to ask `limit` questions; the last one perhaps in part."
     n, s = len(landmark), int(landmark.sum())
     touched = landmark[y[0]] | landmark[y[1]]
@@ -216,16 +168,7 @@ def affordable_references(
     return int(np.searchsorted(np.cumsum(new), limit, "right")) + 1
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #draw-looks
-def draw_looks(
-    n,  # number of objects, checked
-    q,  # probability of each object to be a landmark; None for ln N / N
-    n_references,  # how many references; all pairs if there are fewer
-    rng,  # `numpy.random.Generator`
-    references,  # (R, 2) the references themselves, or None
-    landmarks,  # the landmarks themselves, for all references, or None
-    n_comparisons,  # spend exactly this many questions, or None; sets q and the number of references
-    shared_landmarks,  # whether all references share one set of landmarks
-):  # (references (2, R), which objects are landmarks for which (R, N) bool, limit of questions or None)
+def draw_looks(n, q, n_references, rng, references, landmarks, n_comparisons, shared_landmarks):
     "Check what `kernel_active` was given, and draw what it was not."
     n_pairs = n * (n - 1) // 2
     shared = check_flag(shared_landmarks, "shared_landmarks") or landmarks is not None

@@ -8,18 +8,28 @@ __all__ = ['single_linkage', 'complete_linkage', 'complete_linkage_within']
 # %% ../../nbs/hierarchical/11_single_complete.ipynb #11-exports
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import as_rng
+from ..dendrogram import Dendrogram
 from .questions import all_pairs, ask_pairs, check_objects, insert_sorted, spanning_forest
 from .questions import sort_pairs as sort_pairs
 from .tournaments import Tournaments, merges_in_order
 
 # %% ../../nbs/hierarchical/11_single_complete.ipynb #single-linkage
-def single_linkage(
-    n,  # number of objects N, 1..20,000, or a sequence of N distinct names
-    rng=0,  # int seed or `numpy.random.Generator`: order of pairs and questions; the same seed resumes a run
-):  # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
-    "Single linkage by `run` (F19, section 3.1): N²/2 + O(N log² N) questions on average, for any similarities."
+def single_linkage(n, rng=0):
+    """Single linkage by `run` (F19, section 3.1): N²/2 + O(N log² N) questions on average, for any similarities.
+
+    Parameters
+    ----------
+    n
+        Number of objects N, 1..20,000, or a sequence of N distinct names.
+    rng
+        Int seed or `numpy.random.Generator`: order of pairs and questions; the same seed resumes a run.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order.
+    """
     n, names = check_objects(n)
     return _single_linkage(n, names, as_rng(rng))
 
@@ -43,21 +53,26 @@ def _single_linkage(n, names, rng):
     return Dendrogram.from_merges(spanning_forest(forest[order], n)[1], names=names)
 
 # %% ../../nbs/hierarchical/11_single_complete.ipynb #complete-linkage
-def complete_linkage(
-    n,  # number of objects N, 1..20,000, or a sequence of N distinct names
-    rng=0,  # int seed or `numpy.random.Generator`: order of merges and questions; the same seed resumes a run
-):  # generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order
-    "Complete linkage by `run` (F19, section 3.1), with mutual nearest neighbours: at most 3N² questions."
+def complete_linkage(n, rng=0):
+    """Complete linkage by `run` (F19, section 3.1), with mutual nearest neighbours: at most 3N² questions.
+
+    Parameters
+    ----------
+    n
+        Number of objects N, 1..20,000, or a sequence of N distinct names.
+    rng
+        Int seed or `numpy.random.Generator`: order of merges and questions; the same seed resumes a run.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 4); returns a `Dendrogram`, heights are the merge order.
+    """
     n, names = check_objects(n)
     return complete_linkage_within(n, as_rng(rng), 3, names)
 
 
-def complete_linkage_within(
-    n,  # number of objects, checked
-    rng,  # `numpy.random.Generator`
-    bound,  # as wide as bound · N² questions allow, but never more than the chain needs if that is above
-    names=None,  # (n,) names, checked
-):  # generator of batches (b, 4); returns a `Dendrogram`
+def complete_linkage_within(n, rng, bound, names=None):
     "Complete linkage with another bound than 3N²."
     links, total = Tournaments(n, rng), bound * n**2 - int(4 * n * np.log(n))
     while (m := links.n_left) > 1:

@@ -18,10 +18,7 @@ class ManyVotes:
 
     cheap_to_sum = False
 
-    def __init__(
-        self,
-        quadruplets,  # `Quadruplets` of at least two objects
-    ):
+    def __init__(self, quadruplets):
         from comparison_hc.core.machine_votes import OpponentLists
 
         self.lists = OpponentLists(quadruplets.array, quadruplets.n_objects)
@@ -31,11 +28,7 @@ class ManyVotes:
         "How many answers there are."
         return self.lists.n_answers
 
-    def response(
-        self,
-        change,  # (P,) weights, or (c,) changes of the weights of `pairs`
-        pairs=None,  # (c,) pair numbers; None for all
-    ):  # (pairs, values): what to add to T; pairs may repeat, and be a slice for all
+    def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every pair x."
         from comparison_hc.core.machine_votes import tell
 
@@ -52,10 +45,7 @@ class ManyVotes:
         heard += [beaten[starts[0, x] : starts[0, x + 1]] for x in pairs.tolist()]
         return np.concatenate(heard), np.concatenate([repeat(change, met[1]), repeat(-change, met[0])])
 
-    def response_to_all(
-        self,
-        weight,  # (P,) weights of all pairs
-    ):  # (P,) values
+    def response_to_all(self, weight):
         "Σ_y c_xy u_y for every pair x: T from scratch."
         from comparison_hc.core.machine_votes import sum_rows
 
@@ -68,11 +58,7 @@ class ManyVotes:
         sum_rows(starts[1], opponents[1], weight, lost)
         return won - lost
 
-    def contracted(
-        self,
-        link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
-        n_links,  # how many links there are
-    ):  # `TabledVotes`
+    def contracted(self, link, n_links):
         "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
         from comparison_hc.core.machine_votes import count_between
 
@@ -84,10 +70,7 @@ class ManyVotes:
     worth_contracting = ListedVotes.worth_contracting
 
 
-def votes_of(
-    quadruplets,  # `Quadruplets`, m answers
-    weights=None,  # (m,) what every answer counts; None: all the same
-):  # `ListedVotes` or `ManyVotes`
+def votes_of(quadruplets, weights=None):
     "The votes of answers, in the lists that serve them best."
     if len(quadruplets) >= MANY_ANSWERS and weights is None:
         from comparison_hc.core.machine_votes import works

@@ -19,10 +19,7 @@ class MovableTree:
     interval in drawing order), `side` and `lca`, both (K, K) and without meaning on the diagonal.
     """
 
-    def __init__(
-        self,
-        children,  # (K-1, 2) merges in their order, K ≥ 2
-    ):
+    def __init__(self, children):
         K = len(children) + 1
         self.n_leaves, self.n_nodes, self.root = K, 2 * K - 1, 2 * K - 2
         self.kids = [None] * K + np.asarray(children).tolist()
@@ -33,10 +30,7 @@ class MovableTree:
         self.when = [0] * K + list(range(1, K))  # the merge's place in the order of merges; 0 for leaves
         self.read()
 
-    def sibling(
-        self,
-        node,  # not the root
-    ):  # node
+    def sibling(self, node):
         "The other child of the parent."
         one, two = self.kids[self.parent[node]]
         return two if one == node else one
@@ -66,22 +60,18 @@ class MovableTree:
         self.side = side[place[:, None], place]
         self.lca = np.array(self.parent, dtype=np.int32)[self.side]
 
-    def is_below(self):  # (nodes, nodes) bool: whether the second is in the subtree of the first
+    def is_below(self):
         "Which node is in which subtree; every node is in its own."
         end = self.start + self.size
         return (self.start[:, None] <= self.start) & (end <= end[:, None])
 
-    def siblings(self):  # (nodes,) integers; the root is its own
+    def siblings(self):
         "The sibling of every node."
         kids, siblings = np.array(self.kids[self.n_leaves :]), np.full(self.n_nodes, self.root)
         siblings[kids] = kids[:, ::-1]
         return siblings
 
-    def regraft(
-        self,
-        s,  # the node that is taken off with the merge above it; not the root
-        v,  # the node above which it is put on; not below s, and not s's parent
-    ):
+    def regraft(self, s, v):
         "Move a subtree. Its merge happens as early as it can; a merge above it that came earlier waits."
         p, q = self.parent[s], self.sibling(s)
         self._replace(p, q)
@@ -99,7 +89,7 @@ class MovableTree:
         else:
             self.kids[above][self.kids[above].index(old)] = new
 
-    def merges(self):  # list of K − 1 pairs of nodes, in an order that a `Dendrogram` can take
+    def merges(self):
         "The merges by `when`, as far as children come before parents."
         upwards = [node for node in reversed(self.order) if node >= self.n_leaves]
         number = {node: node for node in range(self.n_leaves)}
@@ -108,11 +98,7 @@ class MovableTree:
         return merges_in_order(couples, [self.when[node] for node in upwards], self.n_leaves)
 
 # %% ../../nbs/hierarchical/16w_moves.ipynb #moves-triple-scores
-def triple_scores(
-    rows,  # (m, 3) integers (i, j, k), three different leaves each
-    weights,  # (m,) numbers
-    n_leaves,  # K
-):  # ((t, 3) leaves in increasing order, (t, 3) floats: the gain if this one is the odd one out)
+def triple_scores(rows, weights, n_leaves):
     "What the answers say about every three leaves that they name together. Time and memory O(m log m)."
     rows = rows.astype(np.int64)
     three = np.sort(rows, axis=1)
@@ -129,12 +115,7 @@ def triple_scores(
 class TripletMoves:
     "The gain of every move of a tree, from the scores of triples; kept up to date from move to move."
 
-    def __init__(
-        self,
-        tree,  # `MovableTree`
-        rows,  # (m, 3) integers (i, j, k), three different leaves each
-        weights,  # (m,) numbers
-    ):
+    def __init__(self, tree, rows, weights):
         self.tree, K = tree, tree.n_leaves
         self.triples, self.scores = triple_scores(rows, weights, K)
         self.pairs = [self.triples[:, a] * K + self.triples[:, b] for a, b in ((0, 1), (0, 2), (1, 2))]
@@ -147,11 +128,7 @@ class TripletMoves:
         self.table = self.part(slice(None), 1)
         self.is_fresh = True
 
-    def part(
-        self,
-        which,  # which triples
-        sign,  # 1 or -1
-    ):  # (nodes², ) floats
+    def part(self, which, sign):
         "What some triples add to R."
         tree, K, M = self.tree, self.tree.n_leaves, self.tree.n_nodes
         side, lca = tree.side.ravel(), tree.lca.ravel()
@@ -167,7 +144,7 @@ class TripletMoves:
                 values += [more, -more]
         return bincount(np.concatenate(cells), np.concatenate(values), M * M).astype(float)
 
-    def gains(self):  # (nodes, nodes): what is gained if the row's subtree is put on above the column; -inf: no move
+    def gains(self):
         "Rows from the leaves up, columns from the root down; then the present place is taken off. O(K²)."
         tree, M = self.tree, self.tree.n_nodes
         upwards = self.table.reshape(M, M).copy()
@@ -186,11 +163,7 @@ class TripletMoves:
         gains[tree.root] = -np.inf
         return gains
 
-    def regraft(
-        self,
-        s,  # as in `MovableTree`
-        v,  # as in `MovableTree`
-    ):
+    def regraft(self, s, v):
         "Move, and renew the part of the table that the touched triples make."
         tree = self.tree
         old = side, lca, size = tree.side, tree.lca, tree.size
@@ -205,7 +178,7 @@ class TripletMoves:
         self.table += self.part(rows, 1)
         self.is_fresh = False
 
-    def improve(self):  # what was gained; 0.0 if no move gains anything
+    def improve(self):
         "Make the best of all moves."
         gains = self.gains()
         s, v = divmod(int(gains.argmax()), len(gains))

@@ -21,10 +21,7 @@ class OrderedTree(MovableTree):
     (column; column 0 has no meaning).
     """
 
-    def __init__(
-        self,
-        children,  # (K-1, 2) merges in their order, K ≥ 2
-    ):
+    def __init__(self, children):
         K = len(children) + 1
         self.rank = np.append(np.zeros(K, dtype=np.int64), np.arange(1, K))
         super().__init__(children)
@@ -41,12 +38,7 @@ class OrderedTree(MovableTree):
         self.cluster = table[place]
         self.when = self.rank.tolist()
 
-    def regraft(
-        self,
-        s,  # the node that is taken off with the merge above it
-        v,  # the node above which it is put on
-        t,  # the rank right after which the merge happens
-    ):
+    def regraft(self, s, v, t):
         "Move a subtree to a place and a moment."
         K, p = self.n_leaves, self.parent[s]
         moment = self.rank.astype(float)
@@ -55,11 +47,7 @@ class OrderedTree(MovableTree):
         super().regraft(s, v)
 
 # %% ../../nbs/hierarchical/16aw_ordered_moves.ipynb #ordered-moves-question-balances
-def question_balances(
-    rows,  # (m, 4) integers (i, j, k, l), two pairs of different leaves each
-    weights,  # (m,) numbers
-    n_leaves,  # K
-):  # ((u, 4) integers, (u,) floats, none of them 0)
+def question_balances(rows, weights, n_leaves):
     "Every question once, with the weight of the answers that its first pair is nearer less that of the others."
     i, j, k, l = rows.astype(np.int64).T
     one, two = pair_numbers(i, j, n_leaves).astype(np.int64), pair_numbers(k, l, n_leaves).astype(np.int64)
@@ -74,22 +62,14 @@ def question_balances(
 class OrderedMoves:
     "The gains of all places and moments of a subtree, and the search through all subtrees in turn."
 
-    def __init__(
-        self,
-        tree,  # `OrderedTree`
-        rows,  # (m, 4) integers (i, j, k, l), two pairs of different leaves each
-        weights,  # (m,) numbers
-    ):
+    def __init__(self, tree, rows, weights):
         self.tree = tree
         self.questions, self.balance = question_balances(rows, weights, tree.n_leaves)
         self.most = float(np.abs(self.balance).sum())  # no tree gains more
         self.least = 1e-11 * self.most  # what is less than this may be rounding
         self.turn = 0  # the subtree that is looked at next
 
-    def gains(
-        self,
-        s,  # node, not the root
-    ):  # (nodes, K): what is gained if s is put on above the row's node after the column's rank; -inf: no move
+    def gains(self, s):
         "All places and moments of one subtree. O(m + K²)."
         tree, K, M = self.tree, self.tree.n_leaves, self.tree.n_nodes
         p, q = tree.parent[s], tree.sibling(s)
@@ -141,7 +121,7 @@ class OrderedMoves:
         possible[p] = False
         return possible
 
-    def improve(self):  # what was gained; 0.0 if no move gains anything
+    def improve(self):
         "Look at one subtree after the other, and make the best move of the first that has one."
         M = self.tree.n_nodes
         for s in (node % M for node in range(self.turn, self.turn + M)):
@@ -156,11 +136,7 @@ class OrderedMoves:
         return 0.0
 
 # %% ../../nbs/hierarchical/16aw_ordered_moves.ipynb #ordered-moves-moves-of
-def moves_of(
-    dendrogram,  # `Dendrogram` with 2 leaves or more
-    answers,  # `Triplets` or `Quadruplets` about its objects
-    weights,  # (m,) numbers
-):  # (`TripletMoves` or `OrderedMoves`, (m,) bool: which answers count)
+def moves_of(dendrogram, answers, weights):
     "What a search for better trees needs: `improve()`, `tree.merges()` and `most`."
     leaf = np.zeros(dendrogram.n_objects, dtype=np.int64)
     for number, members in enumerate(dendrogram.initial_clusters):

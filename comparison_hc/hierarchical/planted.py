@@ -10,24 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import as_rng, check_integer, check_number, check_pairwise, require
+from ..dendrogram import Dendrogram
 
 # %% ../../nbs/hierarchical/10_planted.ipynb #12ff388c
-def level_labels(
-    labels,  # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
-    n_levels,  # L
-):  # (L, N): row ℓ − 1 is the partition into 2^ℓ clusters
+def level_labels(labels, n_levels):
     "The partitions that a balanced planted hierarchy cuts into, from two clusters down to the pure ones."
     return np.asarray(labels) >> np.arange(n_levels - 1, -1, -1)[:, None]
 
 # %% ../../nbs/hierarchical/10_planted.ipynb #6e7f2eca
-def ideal_similarity(
-    labels,  # (N,) numbers of the pure clusters, 0..2^L − 1 from left to right
-    n_levels,  # L
-    mu,  # similarity inside a pure cluster
-    delta,  # how much is lost at every level between two objects
-):  # (N, N) matrix M of F19, section 2.2
+def ideal_similarity(labels, n_levels, mu, delta):
     "μ_ij = μ − δ · (number of levels whose partition separates i and j)."
     apart = level_labels(labels, n_levels)
     return mu - delta * (apart[:, :, None] != apart[:, None, :]).sum(axis=0)
@@ -53,15 +45,29 @@ class PlantedHierarchy:
         return f"PlantedHierarchy(N={len(self.labels)}, n_pure={self.n_pure}, n_levels={self.n_levels}, {numbers})"
 
 # %% ../../nbs/hierarchical/10_planted.ipynb #planted-hierarchy
-def planted_hierarchy(
-    n_pure,  # N0 ≥ 1, objects in each pure cluster
-    n_levels,  # L ≥ 1, levels of splits; there are 2^L pure clusters
-    mu,  # mean similarity inside a pure cluster
-    delta,  # δ ≥ 0, loss of mean similarity per level
-    sigma,  # σ ≥ 0, standard deviation of the noise
-    rng,  # int seed or `numpy.random.Generator`
-):  # `PlantedHierarchy` with N = N0 · 2^L objects, those of a pure cluster next to each other
-    "Draw from the planted hierarchical model (F19, section 2.2)."
+def planted_hierarchy(n_pure, n_levels, mu, delta, sigma, rng):
+    """Draw from the planted hierarchical model (F19, section 2.2).
+
+    Parameters
+    ----------
+    n_pure
+        N0 ≥ 1, objects in each pure cluster.
+    n_levels
+        L ≥ 1, levels of splits; there are 2^L pure clusters.
+    mu
+        Mean similarity inside a pure cluster.
+    delta
+        δ ≥ 0, loss of mean similarity per level.
+    sigma
+        σ ≥ 0, standard deviation of the noise.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        `PlantedHierarchy` with N = N0 · 2^L objects, those of a pure cluster next to each other.
+    """
     n_pure = check_integer(n_pure, "n_pure")
     n_levels = check_integer(n_levels, "n_levels", 1, 20)
     mu = check_number(mu, "mu")

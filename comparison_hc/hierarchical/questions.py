@@ -15,9 +15,7 @@ from ..core.rows import index_type
 from ..core.validation import MOST_OBJECTS, as_array, as_list, check_integer, check_names, require
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #check-objects
-def check_objects(
-    n,  # a number, 1..20,000, or a sequence of distinct names
-):  # (number of objects, names or None); raises `InputError` about `n`
+def check_objects(n):
     "The objects of a method that asks: a number, or their names."
     if not np.iterable(n) or isinstance(n, (str, bytes)):
         return check_integer(n, "n", 1, MOST_OBJECTS), None  # a number for every two objects is kept
@@ -31,10 +29,7 @@ def check_objects(
     return n_objects, names
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #check-references
-def check_references(
-    references,  # (R, 2) integers, one pair of objects a row
-    n_objects,  # N
-):  # (2, R) objects of different pairs, in the given order; raises `InputError` about `references`
+def check_references(references, n_objects):
     "The reference pairs that others are compared with."
     array = as_array(references, "references", "of shape (R, 2), one pair of objects a row")
     fits = array.ndim == 2 and array.shape[1] == 2 and len(array) and array.dtype.kind in "iu"
@@ -46,17 +41,12 @@ def check_references(
     return array.T
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #all-pairs
-def all_pairs(
-    n,  # number of objects
-):  # (n(n − 1)/2, 2) pairs of objects, in the order of `pair_index`
+def all_pairs(n):
     "Every pair of objects once."
     return np.stack(pair_from_index(np.arange(n * (n - 1) // 2)), axis=-1)
 
 
-def questions_from_columns(
-    n_objects,  # N
-    *columns,  # four sequences of objects, of the same length m
-):  # (m, 4) integers
+def questions_from_columns(n_objects, *columns):
     "A batch of questions."
     questions = np.empty((4, len(columns[0])), dtype=index_type(n_objects))
     for row, column in zip(questions, columns):
@@ -64,11 +54,7 @@ def questions_from_columns(
     return questions.T
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #ask-pairs
-def ask_pairs(
-    first,  # (m, 2) pairs of objects
-    second,  # (m, 2) pairs, row by row different from `first`
-    rng,  # decides which of the two is named first
-):  # generator of at most one batch; returns (m,) bool
+def ask_pairs(first, second, rng):
     "Is the first pair the more alike? A tie goes to whichever the oracle gives it to."
     if len(first) == 0:
         return np.zeros(0, dtype=bool)
@@ -81,11 +67,7 @@ def ask_pairs(
     return np.asarray(answers, dtype=bool) ^ swap
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #sort-pairs
-def sort_pairs(
-    pairs,  # (m, 2) pairs, in random order
-    rng,  # see `ask_pairs`
-    start=None,  # (m,) how many are known to stand before one's group; by default all are one group
-):  # generator; returns (m,) positions in `pairs`, the most alike pair first
+def sort_pairs(pairs, rng, start=None):
     "Sort pairs, the most alike first, by a quicksort with one batch a level."
     start = np.zeros(len(pairs), dtype=np.int64) if start is None else start.copy()
     while True:
@@ -100,10 +82,7 @@ def sort_pairs(
         start[pivot] += before
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #spanning-forest
-def spanning_forest(
-    order,  # (m, 2) pairs, the most alike first
-    n,  # number of objects
-):  # (edges (e, 2) in order, merges (e, 2) as node numbers, (n, n) number of the edge that joins i and j, or -1)
+def spanning_forest(order, n):
     "The maximum spanning forest of sorted pairs, which is their single-linkage tree."
     cluster = list(range(n))
     members = [np.array([i]) for i in range(n)]
@@ -129,12 +108,7 @@ def spanning_forest(
     return order[kept], merges, meeting
 
 # %% ../../nbs/hierarchical/11w_questions.ipynb #insert-sorted
-def insert_sorted(
-    order,  # (e, 2) pairs, the most alike first
-    pairs,  # (m, 2) new ones, in random order
-    below,  # (m,) each is known to stand before this position, ≤ e
-    rng,  # see `ask_pairs`
-):  # generator; returns (e + m, 2) pairs, the most alike first
+def insert_sorted(order, pairs, below, rng):
     "Sort new pairs into a sorted list."
     low, high = np.zeros(len(pairs), dtype=np.int64), below.copy()
     step, climbs = 1, np.ones(len(pairs), dtype=bool)

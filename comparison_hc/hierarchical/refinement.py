@@ -11,18 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import Comparisons, as_comparisons
-from ..dendrogram import Dendrogram
 from ..core.agreement import check_dendrogram
 from ..core.validation import check_integer, check_pairwise, check_progress, require
+from ..dendrogram import Dendrogram
 from .ordered_moves import moves_of
 from .weights import each_weight
 
 # %% ../../nbs/hierarchical/16_refinement.ipynb #refinement-gain
-def gain(
-    dendrogram,  # `Dendrogram` over N objects
-    answers,  # `Triplets` or `Quadruplets` about the same objects
-    weights=None,  # as in `refine`
-):  # int, or float where weights are floats
+def gain(dendrogram, answers, weights=None):
     "The weight of the answers that a tree keeps, less the weight of those it contradicts. O(N² + m)."
     weights, step = each_weight(answers, weights), dendrogram.lca_step()
     i, j, *other = answers.array.T
@@ -46,18 +42,30 @@ class Refinement:
         return f"{self.gain_before:,} → {self.gain_after:,} in {self.moves} moves; {end}"
 
 
-def refine(
-    dendrogram,  # `Dendrogram` over N objects; its leaves stay whole
-    answers,  # `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers
-    weights=None,  # (m,) finite numbers of at least 0; None: what the answers know, or 1 each
-    max_moves=None,  # stop after so many; None: when no move gains anything
-    progress=None,  # called with (gain, the most that any tree could gain), at the start and after every move
-):  # `Refinement`
+def refine(dendrogram, answers, weights=None, max_moves=None, progress=None):
     """Move subtrees until no move gains anything (ours, not in F19). Never worse than the start.
 
     Ctrl-C ends the search and the best tree so far is returned, with `interrupted`: who refines in a loop should look
     at it. A move costs O(N² + answers touched) from triplets, up to O(N m + N³) from quadruplets; memory O(N² + m).
     Raises `InputError`.
+
+    Parameters
+    ----------
+    dendrogram
+        `Dendrogram` over N objects; its leaves stay whole.
+    answers
+        `Triplets`, `Quadruplets`, or (m, 3) or (m, 4) integers.
+    weights
+        (m,) finite numbers of at least 0; None: what the answers know, or 1 each.
+    max_moves
+        Stop after so many; None: when no move gains anything.
+    progress
+        Called with (gain, the most that any tree could gain), at the start and after every move.
+
+    Returns
+    -------
+    result
+        `Refinement`.
     """
     n, K = check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
     answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, True, "answers")

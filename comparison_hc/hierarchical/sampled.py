@@ -9,18 +9,14 @@ __all__ = ['wins_between_links', 'quadruplet_average_linkage_sampled']
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
-from ..dendrogram import Dendrogram
 from ..core.narrow import bincount
 from ..core.validation import as_rng, check_number, check_progress, check_similarity, require
+from ..dendrogram import Dendrogram
 from .average import merge_links_of_votes
 from .votes import TabledVotes, check_partition, places_of
 
 # %% ../../nbs/hierarchical/13w_sampled.ipynb #wins-between-links
-def wins_between_links(
-    value,  # (m,) similarities of the pairs that lie across links
-    link,  # (m,) the link of each
-    n_links,  # L
-):  # (L, L) integers: how many comparisons of a pair of link x with a pair of link y are won by x
+def wins_between_links(value, link, n_links):
     "n₊ for every two links, in O(m · L). Tied pairs win nothing."
     wins = np.zeros((n_links, n_links), dtype=np.int64)
     met, waiting = np.zeros(n_links, dtype=np.int64), []
@@ -36,16 +32,29 @@ def wins_between_links(
     return wins
 
 # %% ../../nbs/hierarchical/13w_sampled.ipynb #quadruplet-average-linkage-sampled
-def quadruplet_average_linkage_sampled(
-    similarity,  # (N, N) symmetric; only the order of its entries is used
-    p,  # in (0, 1]: probability of every comparison to be seen
-    rng,  # int seed or `numpy.random.Generator`
-    initial,  # initial clusters, at most 160: lists of objects, or (N,) labels
-    progress=None,  # called with (merges done, merges in all)
-):  # `Dendrogram` over the initial clusters, heights are the merge order
+def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=None):
     """4–AL on a random sample of all comparisons at rate p, drawn as balances of links and never listed.
 
-    The law of `quadruplet_average_linkage` on `sample_quadruplets`. Memory O(K⁴) for K clusters."""
+    The law of `quadruplet_average_linkage` on `sample_quadruplets`. Memory O(K⁴) for K clusters.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric; only the order of its entries is used.
+    p
+        In (0, 1]: probability of every comparison to be seen.
+    rng
+        Int seed or `numpy.random.Generator`.
+    initial
+        Initial clusters, at most 160: lists of objects, or (N,) labels.
+    progress
+        Called with (merges done, merges in all).
+
+    Returns
+    -------
+    result
+        `Dendrogram` over the initial clusters, heights are the merge order.
+    """
     w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
     clusters = check_partition(initial, len(w))
     K, place = len(clusters), places_of(clusters, len(w))

@@ -15,22 +15,14 @@ from ..core.validation import as_rng
 from .theory_levels import planted_distances
 
 # %% ../../nbs/hierarchical/14_theory.ipynb #868a1fe9
-def beta(
-    level,  # ℓ = level of the first pair − level of the second, any real number or array
-    snr,  # s = δ/σ ≥ 0
-):  # float(s) in [−1, 1]
+def beta(level, snr):
     "Mean vote β_ℓ of an answer about two pairs whose levels differ by ℓ (F19, eq. 5)."
     from scipy.special import erf
 
     return erf(np.asarray(level) * snr / 2)  # 2Φ(x/√2) − 1 = erf(x/2)
 
 # %% ../../nbs/hierarchical/14_theory.ipynb #9619e912
-def recovers(
-    merges,  # (K − 1, 2) nodes merged, in SciPy's numbering (or Z itself)
-    n_pure,  # N0; objects stand in planted order
-    n_levels,  # L
-    initial=None,  # K lists of objects, if the leaves are not single objects
-):  # bool
+def recovers(merges, n_pure, n_levels, initial=None):
     "Exact recovery: is every cluster of the planted hierarchy, pure clusters included, a cluster of the tree?"
     merges = np.asarray(merges)[:, :2].astype(np.int64).tolist()
     initial = [[i] for i in range(len(merges) + 1)] if initial is None else initial
@@ -45,14 +37,7 @@ def recovers(
     return planted <= set(nodes)
 
 # %% ../../nbs/hierarchical/14_theory.ipynb #24ac0cb0
-def linkage_successes(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # δ/σ
-    runs,  # independent planted models
-    rng,  # int seed or `numpy.random.Generator`
-    methods=("single", "complete"),  # of SciPy's `linkage`
-):  # list of counts, one a method
+def linkage_successes(n_pure, n_levels, snr, runs, rng, methods=("single", "complete")):
     "How often linkage on the similarities recovers the planted hierarchy exactly."
     from scipy.cluster.hierarchy import linkage
 
@@ -69,13 +54,7 @@ def linkage_successes(
     false_passes=0.001,
     power="rates of 0.99, which the proof gives, pass in 99 of 100 runs",
 )
-def linkage_recovers(
-    quick=True,
-    false_passes=0.001,
-    eta=0.1,  # η in (0, 1)
-    constant=4,  # δ/σ per √ln(N/η)
-    rng=0,
-):
+def linkage_recovers(quick=True, false_passes=0.001, eta=0.1, constant=4, rng=0):
     "Lower bounds for the success rates against 1 − η, at δ/σ = `constant`·√ln(N/η)."
     seed, rng, runs = rng, as_rng(rng), 200 if quick else 2000
     cases = [(1, 2), (4, 1), (4, 3)] if quick else [(1, 2), (1, 4), (4, 1), (4, 3), (16, 3)]
@@ -96,12 +75,7 @@ def linkage_recovers(
     false_passes=0.001,
     power="failure rates of 0.8 pass in 999 of 1,000 runs",
 )
-def single_linkage_fails(
-    quick=True,
-    false_passes=0.001,
-    constant=0.25,  # δ/σ per √ln N₀
-    rng=0,
-):
+def single_linkage_fails(quick=True, false_passes=0.001, constant=0.25, rng=0):
     "Lower bounds for the failure rates against ½, at δ/σ = `constant`·√ln N₀."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 1500
     cases = [(n0, L) for L in (1, 2) for n0 in ((2, 3, 8, 32) if quick else (2, 3, 4, 8, 16, 32, 64))]

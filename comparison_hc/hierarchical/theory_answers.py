@@ -52,18 +52,12 @@ def mean_answer(quick=True, confidence=0.999, rng=0):
     return compare(left, "<=", right, about=about * 2, snr=snr * 2, level=l * 2, random=drawn)
 
 # %% ../../nbs/hierarchical/14w_answers.ipynb #c4e853a7
-def passive_gap(
-    snr,  # s = δ/σ > 0
-    n_levels,  # L ≥ 1
-):  # float(s)
+def passive_gap(snr, n_levels):
     "Δ of F19's theorems 3 and 4: (s/2)·exp(−L²s²/4)."
     return snr / 2 * np.exp(-((n_levels * np.asarray(snr)) ** 2) / 4)
 
 
-def smallest_gap(
-    snr,  # s = δ/σ > 0
-    n_levels,  # L ≥ 1
-):  # float(s)
+def smallest_gap(snr, n_levels):
     "min β_{r+1} − β_r over r = −L..L−1, exact; it is the last one, at the flat end of the curve."
     from scipy.special import erfc
 
@@ -91,40 +85,24 @@ def gaps_exceed_delta(quick=True):
     return compare(left, relation, right, snr=np.tile(snr, 3), L=np.tile(L, 3), what=what)
 
 # %% ../../nbs/hierarchical/14w_answers.ipynb #fed81c10
-def reference_beta(
-    reference,  # x = (w* − μ)/σ
-    snr,  # s = δ/σ
-    n_levels,  # L
-):  # (L + 1,) β_{ℓ,w*} for ℓ = 0..L
+def reference_beta(reference, snr, n_levels):
     "Mean vote of an answer about a pair of level ℓ against a reference of known value (F19, eq. 5)."
     from scipy.special import erf
 
     return erf((-(n_levels - np.arange(n_levels + 1)) * snr - reference) / sqrt(2))
 
 # %% ../../nbs/hierarchical/14w_answers.ipynb #answers-active-gap
-def reference_range(
-    snr,  # s = δ/σ
-    n_levels,  # L
-    eta,  # η in (0, 1)
-):  # (low, high) in units of σ from μ
+def reference_range(snr, n_levels, eta):
     "Where the reference lies with probability 1 − η/4 (F19, eq. 4)."
     return -n_levels * snr - sqrt(2 * log(8 / eta)), sqrt(2 * log(8 / eta))
 
 
-def active_gap(
-    snr,  # s = δ/σ
-    n_levels,  # L
-    eta,  # η in (0, 1)
-):  # float
+def active_gap(snr, n_levels, eta):
     "Δ of F19's theorem 2: (η²/100)·s·exp(−2L²s²)."
     return eta**2 / 100 * snr * exp(-2 * (n_levels * snr) ** 2)
 
 
-def reference_gaps(
-    reference,  # x = (w* − μ)/σ
-    snr,  # s = δ/σ
-    n_levels,  # L
-):  # (L,)
+def reference_gaps(reference, snr, n_levels):
     "Differences β_{t+1,w*} − β_{t,w*}, computed in the nearer tail so that nothing cancels."
     from scipy.special import ndtr
 

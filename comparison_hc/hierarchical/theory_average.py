@@ -21,13 +21,7 @@ from .theory_answers import passive_gap
 from ..oracles import sample_quadruplets
 
 # %% ../../nbs/hierarchical/14c_theory_average.ipynb #6abe3751
-def preference(
-    quadruplets,  # `Quadruplets` or an array
-    G1,  # list of objects
-    G2,  # list of objects, none of them in G1
-    G3,  # list of objects
-    G4,  # list of objects, none of them in G3
-):  # float in [−1, 1] if nothing was answered twice
+def preference(quadruplets, G1, G2, G3, G4):
     "𝕎_Q(G1, G2 ‖ G3, G4), F19 eq. 4: votes for the link G1–G2 against the link G3–G4, per possible vote."
     quadruplets = as_quadruplets(quadruplets)
     i, j, k, l = quadruplets.array.T
@@ -35,7 +29,7 @@ def preference(
     for row, G in zip(member, (G1, G2, G3, G4)):
         row[list(G)] = True
 
-    def across(a, b, A, B):  # which end of a pair comes first says nothing
+    def across(a, b, A, B):
         return (member[A][a] & member[B][b]).astype(np.int64) + (member[A][b] & member[B][a])
 
     balance = (across(i, j, 0, 1) * across(k, l, 2, 3) - across(k, l, 0, 1) * across(i, j, 2, 3)).sum()
@@ -49,14 +43,7 @@ def preference(
     "Monte Carlo",
     confidence=0.999,
 )
-def mean_preference_follows_the_tree(
-    quick=True,
-    confidence=0.999,
-    delta=0.1,  # δ, from level to level
-    sigma=0.1,  # σ, of the noise
-    p=0.3,  # probability that a comparison is observed
-    rng=0,
-):
+def mean_preference_follows_the_tree(quick=True, confidence=0.999, delta=0.1, sigma=0.1, p=0.3, rng=0):
     "Simulated mean preference of links at every pair of levels, against the formula."
     runs, rng, seed = 200 if quick else 2000, as_rng(rng), rng
     links = {2: ([0, 1], [2, 3]), 1: ([0, 1], [4, 5]), 0: ([0, 1], [8, 9])}  # L = 3, pure clusters of two objects
@@ -72,11 +59,7 @@ def mean_preference_follows_the_tree(
     return within(expected, low, high, drawn, level=level, other_level=other)
 
 # %% ../../nbs/hierarchical/14c_theory_average.ipynb #c2f33bdd
-def random_answers_and_clusters(
-    rng,  # `numpy.random.Generator`
-    n_objects=14,  # N
-    n_clusters=5,  # clusters of nearly equal size
-):  # (`Quadruplets`, list of lists of objects)
+def random_answers_and_clusters(rng, n_objects=14, n_clusters=5):
     "Answers that nobody would give, with repetitions, and a partition into clusters."
     w = rng.normal(size=(n_objects, n_objects))
     answers = sample_quadruplets(w + w.T, 600, rng).flip(0.3, rng)
@@ -105,15 +88,7 @@ def merging_averages_preferences(quick=True, rng=0):
     return compare(left, "=", right, tol=1e-12, random=drawn)
 
 # %% ../../nbs/hierarchical/14c_theory_average.ipynb #705d9c77
-def average_successes(
-    n_pure,  # N0
-    n_levels,  # L
-    m,  # size of the initial clusters, divides N0
-    snr,  # δ/σ
-    p,  # probability that a comparison is observed
-    runs,  # independent planted models
-    rng,  # int seed or `numpy.random.Generator`
-):  # count
+def average_successes(n_pure, n_levels, m, snr, p, runs, rng):
     "How often 4–AL, started from pure clusters of m objects, recovers the planted hierarchy exactly."
     rng, N, count = as_rng(rng), n_pure << n_levels, 0
     initial = [list(range(start, start + m)) for start in range(0, N, m)]
@@ -124,13 +99,7 @@ def average_successes(
     return count
 
 
-def average_probability(
-    m,  # smallest size of an initial cluster
-    n_objects,  # N
-    gap,  # Δ
-    eta,  # η in (0, 1]
-    constant,  # C
-):  # float, also above 1
+def average_probability(m, n_objects, gap, eta, constant):
     "Theorem 4's threshold on p."
     return constant / (m * gap**2) * max(log(n_objects), log(1 / eta) / m)
 
@@ -144,12 +113,7 @@ def average_probability(
     false_passes=0.001,
     power="rates of 0.98 pass in 98 of 100 runs",
 )
-def small_constant_suffices(
-    quick=True,
-    false_passes=0.001,
-    constant=0.05,  # C for L = 1; a 10th of it for L = 2, a 25th for L = 3
-    rng=0,
-):
+def small_constant_suffices(quick=True, false_passes=0.001, constant=0.05, rng=0):
     "Lower bounds for the success rates of 4–AL against 0.8; less than `constant` for L = 2 and 3."
     seed, rng, runs = rng, as_rng(rng), 80 if quick else 1000
     cases = [(8, 1, 4, 1.0), (16, 1, 8, 0.5), (8, 2, 4, 1.0)]

@@ -27,33 +27,17 @@ from .theory_levels import planted_levels
 from ..oracles import sample_quadruplets
 
 # %% ../../nbs/hierarchical/14cw_chance.ipynb #64cdf2e7
-def deviation_term(
-    seen,  # ξ, 0 or 1
-    won,  # whether w_ij > w_kl
-    p,  # probability that a comparison is observed
-    level,  # level of the first pair − level of the second
-    snr,  # δ/σ
-):  # float
+def deviation_term(seen, won, p, level, snr):
     "One term of 𝕎_Q − E 𝕎_Q: ξ(2·1 − 1) − pβ."
     return seen * (2 * won - 1) - p * beta(level, snr)
 
 
-def printed_term(
-    seen,  # ξ, 0 or 1
-    won,  # whether w_ij > w_kl
-    p,  # probability that a comparison is observed
-    level,  # level of the first pair − level of the second
-    snr,  # δ/σ
-):  # float
+def printed_term(seen, won, p, level, snr):
     "The same in the printed identity: 2(ξ·1 − pP)."
     return 2 * seen * won - p * (1 + beta(level, snr))
 
 
-def terms_of_a_sample(
-    links,  # four lists of objects: G1, G2, G3, G4
-    similarity,  # (N, N)
-    answers,  # `Quadruplets`
-):  # ((terms,) ξ, (terms,) whether w_ij > w_kl)
+def terms_of_a_sample(links, similarity, answers):
     "What was observed between two links, object by object."
     asked = {frozenset((frozenset((i, j)), frozenset((k, l)))) for i, j, k, l in answers.array.tolist()}
     quadruples = list(product(*links))
@@ -62,12 +46,7 @@ def terms_of_a_sample(
     return np.array(seen, np.int64), np.array(won, np.int64)
 
 
-def moments_of_terms(
-    term,  # `deviation_term` or `printed_term`
-    p,  # probability that a comparison is observed
-    level,  # level of the first pair − level of the second
-    snr,  # δ/σ
-):  # (mean, variance, largest absolute value), exact
+def moments_of_terms(term, p, level, snr):
     "Over the three outcomes: not observed, won, lost."
     from scipy.special import ndtr
 
@@ -112,18 +91,12 @@ def deviation_terms(quick=True, rng=0):
     return compare_rows(rows, "p level_difference what left relation right", tol=1e-12, random=drawn)
 
 # %% ../../nbs/hierarchical/14cw_chance.ipynb #8c3910ca
-def shifted_colours(
-    a,  # rows
-    b,  # columns
-):  # (a, b) numbers of colours
+def shifted_colours(a, b):
     "A Latin rectangle: the colours of a row are those of the row above, shifted by one."
     return np.add.outer(np.arange(a), np.arange(b)) % max(a, b)
 
 # %% ../../nbs/hierarchical/14cw_chance.ipynb #cbde80c0
-def terms_that_depend(
-    a,  # |G1||G2|, pairs of the first link
-    b,  # |G3||G4|, pairs of the second
-):  # (a·b, a·b) bool
+def terms_that_depend(a, b):
     "The dependency graph: which terms use a similarity in common, from the similarities that each uses."
     used = [{("first", row), ("second", column)} for row in range(a) for column in range(b)]
     return np.array([[one is not two and bool(one & two) for two in used] for one in used])
@@ -156,24 +129,12 @@ C_PRIME = 8 * (1 + LARGEST_GAP / 3)  # in eq. 14, from the corrected terms
 C_PRIME_PRINTED = 16 * (4 + LARGEST_GAP / 6)  # in eq. 14, along the printed route
 
 
-def log_eq14(
-    n_objects,  # N
-    m,  # smallest size of a cluster
-    p,  # probability that a comparison is observed
-    gap,  # Δ
-    constant=C_PRIME,  # C′
-):  # float
+def log_eq14(n_objects, m, p, gap, constant=C_PRIME):
     "Logarithm of the right side of eq. 14."
     return log(2) + 2 * log(n_objects) - p * gap**2 * m * m / constant
 
 
-def log_union_over_colours(
-    a,  # |G1||G2|
-    b,  # |G3||G4|
-    p,  # probability that a comparison is observed
-    gap,  # Δ
-    printed=False,  # terms in [−1, 1], half the threshold, classes twice as large
-):  # float
+def log_union_over_colours(a, b, p, gap, printed=False):
     "Logarithm of the number of colours times Bernstein's bound for the min(a, b) terms of one."
     n, colours = min(a, b), max(a, b)
     if printed:
@@ -212,10 +173,7 @@ def bernstein_gives_eq14(quick=True):
     return compare_rows(rows, "route what m N L snr p left right", relation="<=", tol=1e-9)
 
 # %% ../../nbs/hierarchical/14cw_chance.ipynb #chance-draws
-def equal_level_tail(
-    n,  # pairs in either link, |G1||G2| = |G3||G4|
-    threshold,  # in (0, 1)
-):  # P(|𝕎_Q| > threshold) for p = 1 and two links of one level
+def equal_level_tail(n, threshold):
     "Exact: the tail of Mann and Whitney's statistic, from the coefficients of a Gaussian binomial."
     below = ceil(n * n * (1 - threshold) / 2)  # U < n²(1 − threshold)/2
     chance = np.zeros(below)
@@ -228,14 +186,7 @@ def equal_level_tail(
     return 2 * float(chance.sum())
 
 
-def preference_deviations(
-    m,  # all four clusters have m objects
-    p,  # probability that a comparison is observed
-    snr,  # δ/σ
-    level,  # level of the first link − level of the second
-    runs,  # number of independent draws
-    rng,  # int seed or `numpy.random.Generator`
-):  # (runs,) draws of 𝕎_Q − E 𝕎_Q
+def preference_deviations(m, p, snr, level, runs, rng):
     "Exact draws: similarities of the two links, then the observed votes for and against as binomial numbers."
     rng, n = as_rng(rng), m * m
     out = np.empty(runs)
@@ -270,26 +221,17 @@ C_DOUBLE_PRIME = 2 * e**8
 LOG_C_DOUBLE_PRIME_PRINTED = max(log(2) + 4 * log(m) + 2 * m * (1 - log(m)) for m in range(1, 20))
 
 
-def log_number_of_clusters(
-    m,  # smallest size
-    n_objects,  # N ≥ 2m
-):  # float
+def log_number_of_clusters(m, n_objects):
     "Logarithm of the number of sets of m to 2m objects."
     return log(sum(comb(n_objects, i) for i in range(m, 2 * m + 1)))
 
 
-def log_number_bound(
-    m,  # smallest size
-    n_objects,  # N
-):  # float
+def log_number_bound(m, n_objects):
     "Logarithm of the bound m(eN/m)^(2m) on it."
     return log(m) + 2 * m * (1 + log(n_objects / m))
 
 
-def log_union_over_clusters(
-    m,  # smallest size
-    n_objects,  # N
-):  # float
+def log_union_over_clusters(m, n_objects):
     "Logarithm of the corrected factor in front of exp(−pΔ²m²/C′): 2e⁸ N^(10m)."
     return log(C_DOUBLE_PRIME) + 10 * m * log(n_objects)
 

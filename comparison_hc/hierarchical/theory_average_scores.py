@@ -24,13 +24,7 @@ from .theory_levels import levels_between
 from .votes import TabledVotes
 
 # %% ../../nbs/hierarchical/14cw_scores.ipynb #bb56b223
-def preference_from_table(
-    answers,  # `Quadruplets`
-    G1,  # list of objects
-    G2,  # list of objects, none of them in G1
-    G3,  # list of objects
-    G4,  # list of objects, none of them in G3
-):  # float
+def preference_from_table(answers, G1, G2, G3, G4):
     "𝕎_Q from wins of pairs over pairs: one block of the table less the opposite one."
     n = answers.n_objects
     wins = np.zeros((n * (n - 1) // 2,) * 2, dtype=np.int64)
@@ -62,10 +56,7 @@ def preference_is_antisymmetric(quick=True, rng=0):
     return compare(left, "=", right, tol=1e-12, random=drawn)
 
 # %% ../../nbs/hierarchical/14cw_scores.ipynb #1a05bab3
-def planned_stages(
-    n_levels,  # L
-    n_parts,  # most parts of a pure cluster in the beginning
-):  # generator of (K,) first pure clusters
+def planned_stages(n_levels, n_parts):
     "Every stage on the planned way from parts of pure clusters to the root."
     for counts in product(range(1, n_parts + 1), repeat=2**n_levels):
         yield repeat(np.arange(2**n_levels), counts)
@@ -76,23 +67,14 @@ def planned_stages(
                 yield np.sort(np.r_[nodes, nodes[~np.array(done)] + (1 << height)])
 
 
-def expected_scores(
-    stage,  # (K,) first pure cluster of every cluster
-    n_levels,  # L
-    snr,  # δ/σ
-):  # {level: E W / p of a link of that level}
+def expected_scores(stage, n_levels, snr):
     "Means of F19's eq. 5 at a stage of the planted tree, for p = 1."
     links = levels_between(stage, n_levels)[~np.eye(len(stage), dtype=bool)]
     levels, counts = np.unique(links, return_counts=True)
     return {int(a): float((counts * beta(a - levels, snr)).sum() / counts.sum()) for a in levels}
 
 # %% ../../nbs/hierarchical/14cw_scores.ipynb #7ef14e79
-def scores_from_definition(
-    stage,  # (K,) first pure cluster of every cluster
-    n_levels,  # L
-    snr,  # δ/σ
-    sizes,  # (K,) objects in every cluster
-):  # (K, K) E W / p of every link
+def scores_from_definition(stage, n_levels, snr, sizes):
     "Means of the scores, summing β over all objects i, j, k, l as eqs. 4 and 5 say."
     pure, cluster, K = repeat(stage, sizes), repeat(np.arange(len(stage)), sizes), len(stage)
     level = levels_between(pure, n_levels)
@@ -126,10 +108,7 @@ def scores_are_separated(quick=True):
     return compare_rows(rows, "L snr what left relation right")
 
 # %% ../../nbs/hierarchical/14cw_scores.ipynb #26695f9b
-def merges_from_preferences(
-    W,  # (K, K, K, K) preferences of the links between initial clusters
-    sizes,  # (K,) objects in every initial cluster
-):  # (K − 1) tuples of two nodes merged
+def merges_from_preferences(W, sizes):
     "4–AL on the preferences of initial clusters, every stage computed from the initial clusters."
     K = len(sizes)
     parts, merges = {a: [a] for a in range(K)}, []
@@ -147,10 +126,7 @@ def merges_from_preferences(
     return merges
 
 
-def package_merges(
-    W,  # (K, K, K, K) preferences of the links between initial clusters
-    sizes,  # (K,) objects in every initial cluster
-):  # (K − 1, 2) nodes merged
+def package_merges(W, sizes):
     "4–AL as the package runs it, on a table of balances that have these preferences."
     i, j = pair_from_index(np.arange(len(sizes) * (len(sizes) - 1) // 2))
     votes = np.array(sizes)[i] * np.array(sizes)[j]  # what a link has
@@ -158,10 +134,7 @@ def package_merges(
     return merge_links_of_votes(TabledVotes(balance), np.arange(len(sizes)), sizes=np.array(sizes))
 
 
-def link_deviations(
-    n_links,  # number of links between initial clusters
-    rng,  # `numpy.random.Generator`
-):  # (links, links) antisymmetric, between −1 and 1
+def link_deviations(n_links, rng):
     "Deviations near ±1 with signs at random, or with some links favoured against all others."
     upper = np.triu(np.sign(rng.normal(size=(n_links, n_links))) * rng.random((n_links, n_links)) ** 0.1, 1)
     if rng.random() < 0.5:
@@ -177,11 +150,7 @@ def link_deviations(
     r"the planted hierarchy",
     "deterministic",
 )
-def close_preferences_suffice(
-    quick=True,
-    reach=0.5,  # largest deviation of a preference, in units of Δ, at p = 1
-    rng=0,
-):
+def close_preferences_suffice(quick=True, reach=0.5, rng=0):
     "Failures of 4–AL, as defined and as the package runs it, under antisymmetric deviations of at most `reach`·Δ."
     seed, rng, rows = rng, as_rng(rng), []
     cases = (

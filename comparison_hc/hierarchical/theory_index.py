@@ -9,24 +9,19 @@ __all__ = ['together', 'rand_indices', 'all_partitions', 'all_averaged_indices',
 import numpy as np
 
 from ..checks import check, compare_rows
-from ..dendrogram import random_tree
 from ..core.narrow import bincount
+from ..dendrogram import random_tree
 from .planted import level_labels
 from ..metrics import average_ari
 
 # %% ../../nbs/hierarchical/14w_index.ipynb #51d288a9
-def together(
-    partitions,  # (m, N) rows of labels
-):  # (m, P) 0 or 1
+def together(partitions):
     "Whether a partition puts each of the P pairs together."
     rows, columns = np.triu_indices(partitions.shape[1], 1)
     return (partitions[:, rows] == partitions[:, columns]).astype(np.int64)
 
 
-def rand_indices(
-    A,  # (m, N) rows of labels
-    B,  # (m', N)
-):  # (m, m')
+def rand_indices(A, B):
     "ARI of every row of A with every row of B: (n − rc/P) / ((r + c)/2 − rc/P), and 1 if both are trivial alike."
     a, b = together(A), together(B)
     both, r, c, P = a @ b.T, a.sum(1)[:, None], b.sum(1), a.shape[1]
@@ -34,9 +29,7 @@ def rand_indices(
     return np.where(below == 0, 1.0, 2 * (P * both - r * c) / np.where(below == 0, 1, below))
 
 
-def all_partitions(
-    n_objects,  # N
-):  # (number of partitions, N)
+def all_partitions(n_objects):
     "All partitions of the objects, as labels numbered by first appearance."
     rows = [[0]]
     for _ in range(n_objects - 1):
@@ -44,9 +37,7 @@ def all_partitions(
     return np.array(rows)
 
 # %% ../../nbs/hierarchical/14w_index.ipynb #index-all
-def all_averaged_indices(
-    n_pure,  # N0; the truth is planted with L = 2, four pure clusters
-):  # (AARI, is it the truth?), each (number of pairs of cuts,)
+def all_averaged_indices(n_pure):
     "AARI of every pair of cuts into 2 and 4 clusters that a tree over 4·N0 objects can have."
     truth = level_labels(np.repeat(range(4), n_pure), 2)
     every = all_partitions(4 * n_pure)

@@ -16,13 +16,7 @@ from .theory_answers import active_gap, reference_beta
 from .theory_levels import clusters_at_level, planted_levels
 
 # %% ../../nbs/hierarchical/14a_theory_active.ipynb #theorem-2-expected
-def expected_active(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # s = δ/σ
-    reference,  # x = (w* − μ)/σ
-    pair=None,  # the two objects of the reference, if it is one of the N objects' pairs
-):  # (N, N) mean kernel for q = 1; the diagonal means nothing
+def expected_active(n_pure, n_levels, snr, reference, pair=None):
     "Sum over k ∉ {i, j} of β β, straight from the definition (F19, eq. 6)."
     B = reference_beta(reference, snr, n_levels)[planted_levels(n_pure, n_levels)]
     np.fill_diagonal(B, 0)
@@ -31,11 +25,7 @@ def expected_active(
     return B @ B.T
 
 # %% ../../nbs/hierarchical/14a_theory_active.ipynb #3205d641
-def kernel_levels(
-    M,  # (L + 1, L + 1) symmetric: mean product of the votes of {i, k} and {j, k}, k at levels t and t'
-    n_pure,  # N0
-    whole=False,  # count clusters whole, that is without taking out k = i and k = j (the "group level")
-):  # (L + 1,) κ_0, …, κ_L for landmarks chosen with q = 1
+def kernel_levels(M, n_pure, whole=False):
     "Mean kernel of two objects by level, with the exact counts (F19, eq. 6)."
     L = len(M) - 1
     n, own = clusters_at_level(L), np.diag(M)
@@ -52,15 +42,7 @@ def kernel_levels(
     "Monte Carlo",
     confidence=0.999,
 )
-def active_kernel_mean(
-    quick=True,
-    confidence=0.999,
-    n_pure=3,  # N0
-    n_levels=2,  # L
-    snr=1.0,  # s = δ/σ
-    q=0.6,  # probability of a landmark
-    rng=0,
-):
+def active_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, q=0.6, rng=0):
     "Drawn kernels given w*, all entries, against the formula."
     seed, rng, runs, N = rng, as_rng(rng), 2000 if quick else 20_000, n_pure << n_levels
     level, (i, j), rows = planted_levels(n_pure, n_levels), np.triu_indices(N, 1), []
@@ -78,9 +60,7 @@ def active_kernel_mean(
     return compare(np.r_[low, value], "<=", np.r_[value, high], **about, random=drawn)
 
 # %% ../../nbs/hierarchical/14a_theory_active.ipynb #0c40ba1d
-def kernel_linkage(
-    K,  # (N, N) symmetric; the diagonal means nothing
-):  # SciPy's Z
+def kernel_linkage(K):
     "Average linkage on a kernel."
     from scipy.cluster.hierarchy import linkage
 
@@ -88,14 +68,7 @@ def kernel_linkage(
     return linkage(k.max() - k, "average")
 
 
-def active_successes(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # δ/σ
-    q,  # probability of a landmark, capped at 1
-    runs,  # independent planted models
-    rng,  # int seed or `numpy.random.Generator`
-):  # count
+def active_successes(n_pure, n_levels, snr, q, runs, rng):
     "How often active 4K–AL with one reference recovers the planted hierarchy exactly."
     rng, mean, count = as_rng(rng), (planted_levels(n_pure, n_levels) - n_levels) * snr, 0
     pairs = np.triu_indices(len(mean), 1)
@@ -120,12 +93,7 @@ def active_successes(
     false_passes=0.001,
     power="rates of 1 − η + 0.25 for L = 1 and of 1 − η + 0.2 for L = 2 pass in 99 of 100 runs",
 )
-def active_constant(
-    quick=True,
-    false_passes=0.001,
-    constant=20,  # q per ln(N/η)/N, up to q = 1
-    rng=0,
-):
+def active_constant(quick=True, false_passes=0.001, constant=20, rng=0):
     "Lower bounds for the success rates against 1 − η."
     seed, rng, runs = rng, as_rng(rng), 150 if quick else 400
     cases = [(64, 1, 0.5), (32, 2, 0.9)] + ([] if quick else [(128, 1, 0.5), (256, 1, 0.5), (64, 2, 0.9)])

@@ -25,18 +25,12 @@ from .theory_levels import binomial_tail, clusters_at_level, level_shares, plant
 from ..oracles import Counting, SimilarityOracle, run
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #27af17db
-def landmark_tail_bound(
-    n_objects,  # N
-    q,  # probability of a landmark
-):  # float
+def landmark_tail_bound(n_objects, q):
     "Bernstein's bound on the probability of more than 2qN landmarks."
     return exp(-q * n_objects / 3)
 
 
-def questions_asked(
-    n_objects,  # N
-    n_landmarks,  # |S| ≥ 1
-):  # count
+def questions_asked(n_objects, n_landmarks):
     "What `kernel_active` asks about one reference, a pair with a landmark in it: counted, not computed."
     w = np.cos(np.add.outer(np.arange(n_objects), np.arange(n_objects)))
     oracle = Counting(SimilarityOracle(w))
@@ -68,13 +62,7 @@ def few_landmarks(quick=True):
     return compare_rows(rows, "N q what left relation right")
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #f43d3e8e
-def probability_outside(
-    low,  # in units of σ from μ
-    high,  # in units of σ from μ
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # s = δ/σ
-):  # float
+def probability_outside(low, high, n_pure, n_levels, snr):
     "Probability that the reference w* lies outside [low, high]: exact."
     from scipy.special import ndtr
 
@@ -101,11 +89,7 @@ def reference_is_in_range(quick=True):
     return compare_rows(rows, "L up eta what left relation right", tol=1e-15)
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #13049210
-def products_of_votes(
-    reference,  # x = (w* − μ)/σ
-    snr,  # s = δ/σ
-    n_levels,  # L
-):  # (L + 1, L + 1) β_t β_t'
+def products_of_votes(reference, snr, n_levels):
     "The table M of `kernel_levels` for a reference of known value."
     b = reference_beta(reference, snr, n_levels)
     return np.multiply.outer(b, b)
@@ -141,9 +125,7 @@ def kernel_levels_are_exact(quick=True, rng=0):
     return compare_rows(rows, "N0 L snr reference what left relation right", random=drawn)
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #0f10d82c
-def level_gaps(
-    b,  # (L + 1,) β_{ℓ,w*}
-):  # (L,) κ_{ℓ+1} − κ_ℓ for q N0 = 1
+def level_gaps(b):
     "Differences of neighbouring levels at the group level, by the formulas above."
     L = len(b) - 1
     n = clusters_at_level(L)
@@ -179,12 +161,7 @@ def kernel_levels_are_separated(quick=True):
     return compare_rows(rows, "L snr reference what left relation right")
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #b7a5e61b
-def smallest_exact_gap(
-    reference,  # x = (w* − μ)/σ
-    snr,  # s = δ/σ
-    n_levels,  # L
-    n_pure,  # N0, also as large as 10²⁰
-):  # float
+def smallest_exact_gap(reference, snr, n_levels, n_pure):
     "Smallest difference of neighbouring levels for q = 1, less what the exact counts and the reference pair can cost."
     n, L = clusters_at_level(n_levels), n_levels
     d, top = reference_gaps(reference, snr, L), reference_beta(reference, snr, L)[L]
@@ -193,13 +170,7 @@ def smallest_exact_gap(
     return min(group - 2 * top * d - 2)
 
 
-def smallest_entry_gap(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # s = δ/σ
-    reference,  # x = (w* − μ)/σ
-    pair,  # the two objects of the reference
-):  # float
+def smallest_entry_gap(n_pure, n_levels, snr, reference, pair):
     "Smallest entry of a level less largest entry of the level below it, in the mean kernel for q = 1."
     level = planted_levels(n_pure, n_levels)
     np.fill_diagonal(level, -1)
@@ -239,10 +210,7 @@ def active_levels_are_separated(quick=True):
     return compare_rows(rows, "L snr eta what N0 left relation right")
 
 # %% ../../nbs/hierarchical/14aw_active.ipynb #fd2713bc
-def entry_distribution(
-    products,  # (N − 2,) mean products β β' of the votes of {i, k} and {j, k}
-    q,  # probability of a landmark
-):  # (2(N − 2) + 1,) probabilities of K_ij = −(N − 2), …, N − 2
+def entry_distribution(products, q):
     "Exact distribution of an entry of the active kernel, given the reference."
     pmf = np.ones(1)
     for c in products:
@@ -250,11 +218,7 @@ def entry_distribution(
     return pmf
 
 
-def eq8_deviation(
-    n_objects,  # N
-    q,  # probability of a landmark
-    eta,  # η in (0, 1)
-):  # float
+def eq8_deviation(n_objects, q, eta):
     "How far an entry of the active kernel may be from its mean (F19, eq. 8)."
     A = log(4 * n_objects**2 / eta)
     return max(sqrt(3 * q * n_objects * A), 3 * A)
@@ -292,11 +256,7 @@ def active_entries_concentrate(quick=True):
     r"and complete linkage on $K$ recover the planted hierarchy",
     "deterministic",
 )
-def close_entries_suffice(
-    quick=True,
-    reach=0.499,  # largest deviation per smallest difference of levels
-    rng=0,
-):
+def close_entries_suffice(quick=True, reach=0.499, rng=0):
     "Failures under deviations of any sign and at most `reach` of the smallest difference of levels."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
@@ -320,12 +280,7 @@ def close_entries_suffice(
 C_THEOREM_2 = 192
 
 
-def landmark_probability(
-    n_objects,  # N
-    n_levels,  # L
-    gap,  # Δ
-    eta,  # η in (0, 1)
-):  # float, also above 1
+def landmark_probability(n_objects, n_levels, gap, eta):
     "Theorem 2's threshold on q, with the constant of the proof."
     return C_THEOREM_2 * 4**n_levels / (n_objects * gap**4) * log(n_objects / eta)
 

@@ -27,10 +27,7 @@ def _normal_nodes():
     return z, weight / weight.sum()
 
 
-def shared_products(
-    snr,  # δ/σ
-    n_levels,  # L
-):  # (L + 1, L + 1, L + 1): entry (t, t', s)
+def shared_products(snr, n_levels):
     "Mean product of the votes of pairs of levels t and t' against the same pair of level s."
     from scipy.special import erf
 
@@ -40,12 +37,7 @@ def shared_products(
     return np.einsum("tsz,usz->tus", b * weight, b)
 
 # %% ../../nbs/hierarchical/14b_theory_passive.ipynb #passive-products
-def passive_products(
-    n_pure,  # N0
-    snr,  # δ/σ
-    n_levels,  # L
-    printed=False,  # products of means, as the paper has it, instead of mean products
-):  # (L + 1, L + 1) to be handed to `kernel_levels`; p = 1
+def passive_products(n_pure, snr, n_levels, printed=False):
     "Mean product of the votes of two pairs, summed over all references but the two themselves."
     level = np.arange(n_levels + 1)
     pairs = np.rint(level_shares(n_pure, n_levels)[::-1] * comb(n_pure << n_levels, 2))  # by level of the reference
@@ -69,15 +61,7 @@ def passive_products(
     "are positively correlated; the printed value is far outside the interval (at N = 12 and "
     "δ = σ it is about half of it or less). The levels stay separated: see the next check.",
 )
-def passive_kernel_mean(
-    quick=True,
-    confidence=0.999,
-    n_pure=3,  # N0
-    n_levels=2,  # L
-    snr=1.0,  # s = δ/σ
-    p=0.6,  # probability that a comparison is observed
-    rng=0,
-):
+def passive_kernel_mean(quick=True, confidence=0.999, n_pure=3, n_levels=2, snr=1.0, p=0.6, rng=0):
     "Means of drawn kernels by level against the closed form; and the printed form outside the interval."
     seed, rng, runs = rng, as_rng(rng), 1000 if quick else 20_000
     level = planted_levels(n_pure, n_levels)
@@ -99,14 +83,7 @@ def passive_kernel_mean(
     return compare(left, relation, right, level=np.tile(l, 3), what=what, random=drawn)
 
 # %% ../../nbs/hierarchical/14b_theory_passive.ipynb #ce67d962
-def passive_successes(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # δ/σ
-    p,  # probability that a comparison is observed
-    runs,  # independent planted models
-    rng,  # int seed or `numpy.random.Generator`
-):  # count
+def passive_successes(n_pure, n_levels, snr, p, runs, rng):
     "How often passive 4K–AL recovers the planted hierarchy exactly."
     rng, mean, count = as_rng(rng), (planted_levels(n_pure, n_levels) - n_levels) * snr, 0
     with one_thread():
@@ -125,12 +102,7 @@ def passive_successes(
     false_passes=0.001,
     power="rates of 0.9 pass in 98 of 100 runs",
 )
-def passive_constant(
-    quick=True,
-    false_passes=0.001,
-    constant=0.06,  # C for L = 1; a 600th of it for L = 2
-    rng=0,
-):
+def passive_constant(quick=True, false_passes=0.001, constant=0.06, rng=0):
     "Lower bounds for the success rates against ½; a 600th of the constant for L = 2."
     seed, rng = rng, as_rng(rng)
     if quick:

@@ -31,10 +31,7 @@ from .theory_levels import binomial_tail, clusters_at_level, passive_kernel, pla
 C_COUNT = 1 / 460  # the C of theorem 4 from which on its bound on the number of comparisons follows
 
 
-def fewest_probability(
-    n_objects,  # N
-    eta,  # η in (0, 1)
-):  # float, also above 1
+def fewest_probability(n_objects, eta):
     "Theorem 3's smallest p for the number of comparisons."
     return 2 / n_objects**4 * log(2 / eta)
 
@@ -61,11 +58,7 @@ def few_answers(quick=True):
     return compare_rows(rows, "what m N eta p left relation right")
 
 # %% ../../nbs/hierarchical/14bw_passive.ipynb #1421aa07
-def products_per_square(
-    snr,  # δ/σ
-    n_levels,  # L
-    l,  # ℓ < L
-):  # float; at least 1
+def products_per_square(snr, n_levels, l):
     "Smallest mean of (b_t − b_ℓ)(b_{ℓ+1} − b_ℓ), over t > ℓ and s, per squared difference of the β's."
     m, level = shared_products(snr, n_levels), np.arange(n_levels + 1)
     mixed = m[:, l + 1] - m[:, [l]][:, 0] - m[[l], l + 1] + m[[l], l]  # (t, s)
@@ -73,10 +66,7 @@ def products_per_square(
     return (mixed[l + 1 :] / square).min()
 
 
-def passive_level_gaps(
-    snr,  # δ/σ
-    n_levels,  # L
-):  # (L,) κ_{ℓ+1} − κ_ℓ for p = 1, per N0³ 2^(L−1)
+def passive_level_gaps(snr, n_levels):
     "Differences at the group level, by the two formulas above."
     L, n, m = n_levels, clusters_at_level(n_levels), shared_products(snr, n_levels)
     m = m @ n  # over the levels of the references
@@ -117,11 +107,7 @@ def passive_levels_are_separated(quick=True):
     return compare_rows(rows, "L snr what left relation right")
 
 # %% ../../nbs/hierarchical/14bw_passive.ipynb #ef4eddb5
-def passive_sums(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # δ/σ
-):  # (L + 1,) mean kernel of two objects by level, NaN where there are none; p = 1
+def passive_sums(n_pure, n_levels, snr):
     "All landmarks r, all references {k, l} but the two pairs themselves, one after the other."
     level, m = planted_levels(n_pure, n_levels), shared_products(snr, n_levels)
     sums = np.full(n_levels + 1, np.nan)
@@ -144,10 +130,7 @@ def passive_sums(
     r"$2p^2N^2\le\epsilon\cdot\frac12p^2N^3$, and by at most $\epsilon|a|$, $\epsilon=8/N_0$",
     "deterministic",
 )
-def passive_group_error(
-    quick=True,
-    factor=8,  # εN₀, where ε is the relative error that is allowed
-):
+def passive_group_error(quick=True, factor=8):
     "Largest error over levels, per N² and relative per `factor`/N₀; and the exact means by adding up all terms."
     rows, ratios = [], (0.2, 1.0, 3.0) if quick else (0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0)
     for n_pure, L, snr in product((1, 2, 8, 100), (1, 2, 4), ratios):
@@ -164,9 +147,7 @@ def passive_group_error(
     return compare_rows(rows, "N0 L snr what left right", relation="<=")
 
 # %% ../../nbs/hierarchical/14bw_passive.ipynb #dc34ef08
-def dependency_degrees(
-    n_objects,  # N ≥ 4
-):  # (terms,) number of other terms that share a similarity
+def dependency_degrees(n_objects):
     "Degrees in the dependency graph of the terms of K_ij (those that are 0 by definition left out)."
     number = {frozenset(pair): c for c, pair in enumerate(combinations(range(n_objects), 2))}
     used = []
@@ -204,24 +185,13 @@ def colours_for_the_kernel(quick=True):
     return compare_rows(rows, "N what left relation right")
 
 # %% ../../nbs/hierarchical/14bw_passive.ipynb #passivew-exponent
-def eq10_deviation(
-    n_objects,  # N
-    p,  # probability that a comparison is observed, also above 1
-    eta,  # η in (0, 1)
-    factor=2,  # in both parts; 2 as printed, 4 for the corrected colours
-):  # float
+def eq10_deviation(n_objects, p, eta, factor=2):
     "τ of eq. 10."
     A = log(2 * n_objects**4 / eta)
     return max(sqrt(factor * p * p * n_objects**5 * A), factor * n_objects * n_objects * A)
 
 
-def bernstein_exponent(
-    tau,  # deviation of the sum of all terms
-    n_objects,  # N
-    p,  # probability that a comparison is observed
-    colours,  # number of colours
-    bound,  # a term is between −bound and bound
-):  # float; a colour's share of the deviation has probability at most 2 exp(−exponent)
+def bernstein_exponent(tau, n_objects, p, colours, bound):
     "Bernstein's inequality for the terms of one colour."
     share = tau / colours
     return share**2 / (p * p * n_objects + 2 / 3 * bound * tau / colours)
@@ -255,14 +225,7 @@ def bernstein_gives_eq10(quick=True):
     return compare_rows(rows, "N p eta what left relation right", tol=1e-9)
 
 # %% ../../nbs/hierarchical/14bw_passive.ipynb #55599cec
-def kernel_deviations(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # δ/σ
-    p,  # probability that a comparison is observed; 1 by ranks, below 1 for N up to about 50
-    runs,  # independent planted models
-    rng,  # `numpy.random.Generator`
-):  # (runs,) largest |K_ij − E K_ij| over all entries
+def kernel_deviations(n_pure, n_levels, snr, p, runs, rng):
     "Drawn kernels against the closed form of their means."
     level, (i, j) = planted_levels(n_pure, n_levels), np.triu_indices(n_pure << n_levels, 1)
     expected = p**2 * kernel_levels(passive_products(n_pure, snr, n_levels), n_pure)[level[i, j]]
@@ -284,12 +247,7 @@ def kernel_deviations(
     "Monte Carlo",
     confidence=0.999,
 )
-def passive_entries_concentrate(
-    quick=True,
-    confidence=0.999,
-    factor=1.0,  # deviations above this are counted, in units of τ
-    rng=0,
-):
+def passive_entries_concentrate(quick=True, confidence=0.999, factor=1.0, rng=0):
     "Lower end of the interval for the probability that some entry is off by more than `factor`·τ, for L = 1 and 3."
     seed, rng, runs, rows = rng, as_rng(rng), 12 if quick else 500, []
     cases = [(120, 1), (30, 3)] + ([] if quick else [(60, 2), (240, 1)])
@@ -311,13 +269,7 @@ def passive_entries_concentrate(
 C_THEOREM_3 = 8 * sqrt(20)  # corrected colours; 8√10 along the printed route
 
 
-def comparison_probability(
-    n_objects,  # N
-    n_levels,  # L
-    gap,  # Δ
-    eta,  # η in (0, 1)
-    constant,  # C
-):  # float, also above 1
+def comparison_probability(n_objects, n_levels, gap, eta, constant):
     "Theorem 3's threshold on p for the recovery."
     return constant * 2**n_levels / gap**2 * sqrt(log(n_objects / eta) / n_objects)
 

@@ -12,53 +12,34 @@ from math import comb
 import numpy as np
 
 # %% ../../nbs/hierarchical/14w_levels.ipynb #theory-levels
-def levels_between(
-    first,  # (K,) number of the (first) pure cluster of every object or cluster
-    n_levels,  # L
-):  # (K, K) integers from 0 to L; L where the two numbers are equal
+def levels_between(first, n_levels):
     "The depth at which the planted tree parts two: L less the number of binary digits from the first that differs."
     return n_levels - np.frexp(first[:, None] ^ first)[1]
 
 
-def planted_levels(
-    n_pure,  # N0
-    n_levels,  # L
-):  # (N, N) level of every two objects, in planted order; the diagonal holds L
+def planted_levels(n_pure, n_levels):
     "The depth at which the planted tree parts two objects."
     return levels_between(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
 
 
-def planted_distances(
-    n_pure,  # N0
-    n_levels,  # L
-    snr,  # s = δ/σ
-):  # (P,) means of −w for every pair, in units of σ
+def planted_distances(n_pure, n_levels, snr):
     "What the dissimilarities would be without noise, in SciPy's condensed order."
     return snr * (n_levels - planted_levels(n_pure, n_levels)[np.triu_indices(n_pure << n_levels, 1)])
 
 # %% ../../nbs/hierarchical/14w_levels.ipynb #levels-clusters
-def clusters_at_level(
-    n_levels,  # L
-):  # (L + 1,) n_0, …, n_L; their sum is 2^L
+def clusters_at_level(n_levels):
     "Number of pure clusters at every level, seen from one of them."
     return np.r_[2 ** np.arange(n_levels, dtype=np.int64)[::-1], 1]
 
 
-def level_shares(
-    n_pure,  # N0
-    n_levels,  # L
-):  # (L + 1,) share of pairs u levels up: a_0, …, a_L
+def level_shares(n_pure, n_levels):
     "How the pairs of objects are spread over the levels (F19, appendix A.3)."
     up = np.arange(1, n_levels + 1)
     counts = np.r_[2**n_levels * comb(n_pure, 2), 2.0 ** (n_levels + up - 2) * n_pure**2]
     return counts / comb(n_pure << n_levels, 2)
 
 # %% ../../nbs/hierarchical/14w_levels.ipynb #levels-tail-code
-def binomial_tail(
-    k,  # count, k ≥ 0
-    n,  # trials
-    p,  # probability of each
-):  # P(Bin(n, p) > k)
+def binomial_tail(k, n, p):
     "Probability of more than k successes, exact."
     from scipy.special import betainc
 
@@ -66,11 +47,7 @@ def binomial_tail(
     return float(betainc(k + 1, n - k, p)) if k < n else 0.0
 
 # %% ../../nbs/hierarchical/14w_levels.ipynb #ac5f7bd6
-def passive_kernel(
-    w,  # (N, N) symmetric
-    p,  # probability that a comparison is observed
-    rng,  # `numpy.random.Generator`
-):  # (N, N) kernel; the diagonal means nothing
+def passive_kernel(w, p, rng):
     "F19's eq. 9, dense and direct: O(N⁴) memory, for N up to about 50."
     N, pairs = len(w), np.triu_indices(len(w), 1)
     P = len(pairs[0])

@@ -21,17 +21,13 @@ from .theory_levels import planted_distances
 from ..oracles import SimilarityOracle, run
 
 # %% ../../nbs/hierarchical/14w_linkage.ipynb #b40dd7b7
-def log_tail_bounds(
-    x,  # (m,) numbers > 0
-):  # (lower, upper), each (m,)
+def log_tail_bounds(x):
     "Logarithms of the two bounds on 1 − Φ(x) in F19's eq. 2."
     density = -(x**2) / 2 - log(2 * pi) / 2
     return density - np.log(2 * x), density - np.log(x)
 
 
-def log_two_sided_bound(
-    t,  # (m,) numbers ≥ 0
-):  # (m,)
+def log_two_sided_bound(t):
     "Logarithm of the bound on P(|Z| ≥ t) that the union bound uses."
     return -(t**2) / 2
 
@@ -59,20 +55,14 @@ def gaussian_tails(quick=True):
     return compare(left, relation, right, tol, x=np.r_[x, x, t], what=what)
 
 # %% ../../nbs/hierarchical/14w_linkage.ipynb #7591b1e9
-def probability_far_off(
-    n_objects,  # N
-    snr,  # δ/σ
-):  # float
+def probability_far_off(n_objects, snr):
     "Probability that some similarity is off by δ/2 or more: exact, pairs are independent."
     from scipy.special import ndtr
 
     return -np.expm1(comb(n_objects, 2) * np.log1p(-2 * ndtr(-snr / 2)))
 
 
-def far_off_bound(
-    n_objects,  # (m,) N
-    snr,  # (m,) δ/σ
-):  # (m,)
+def far_off_bound(n_objects, snr):
     "The union bound of the proof, for the same probability."
     return n_objects**2 * np.exp(-(snr**2) / 8)
 
@@ -97,11 +87,7 @@ def all_similarities_close(quick=True):
     return compare(left, relation, right, 1e-12, N=np.tile(n, 3), eta=np.tile(eta, 3), what=what)
 
 # %% ../../nbs/hierarchical/14w_linkage.ipynb #fbbb06d2
-def linkage_by_questions(
-    distance,  # (P,) condensed
-    method,  # "single" or "complete"
-    rng,  # `numpy.random.Generator`
-):  # (N − 1, 2) nodes merged
+def linkage_by_questions(distance, method, rng):
     "SL or CL of the package, which sees comparisons only."
     from scipy.spatial.distance import squareform
 
@@ -116,11 +102,7 @@ def linkage_by_questions(
     r"If all $|w_{ij}-\mu_{ij}|<\delta/2$, SL and CL recover the planted hierarchy",
     "deterministic",
 )
-def close_similarities_suffice(
-    quick=True,
-    reach=0.499,  # largest deviation, in units of δ
-    rng=0,
-):
+def close_similarities_suffice(quick=True, reach=0.499, rng=0):
     "Failures of SL and CL, from numbers and by questions, under noise of any sign and at most `reach`·δ."
     from scipy.cluster.hierarchy import linkage
 
@@ -140,10 +122,7 @@ def close_similarities_suffice(
     return compare_rows(rows, "N0 L linkage by left", relation="=", right=0, random=drawn)
 
 # %% ../../nbs/hierarchical/14w_linkage.ipynb #4793e89f
-def converse_bound(
-    n_pure,  # N0 ≥ 2
-    n_levels=1,  # L
-):  # (p, q, lower bound on the probability that SL fails), at δ/σ = ¼√ln N0
+def converse_bound(n_pure, n_levels=1):
     "The quantities in the converse of F19's theorem 1, exact."
     from scipy.special import betainc, ndtr
 

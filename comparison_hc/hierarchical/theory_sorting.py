@@ -18,20 +18,13 @@ from .linkage import complete_linkage, single_linkage
 from ..oracles import Counting, SimilarityOracle, run
 
 
-def random_similarities(
-    n_objects,  # N
-    rng,  # `numpy.random.Generator`
-):  # (N, N) symmetric
+def random_similarities(n_objects, rng):
     "Similarities without a tree behind them."
     w = np.triu(rng.normal(size=(n_objects, n_objects)), 1)
     return w + w.T
 
 # %% ../../nbs/hierarchical/14w_sorting.ipynb #600adfdf
-def tree_of_order(
-    order,  # all pairs as columns of `triu_indices`, the most similar first
-    n_objects,  # N
-    method,  # "single" or "complete"
-):  # frozenset of clusters, each a frozenset of objects
+def tree_of_order(order, n_objects, method):
     "The linkage tree when pairs come in this order."
     from scipy.cluster.hierarchy import linkage
 
@@ -43,9 +36,7 @@ def tree_of_order(
     return frozenset(nodes)
 
 
-def orders_of_the_others(
-    n_objects,  # N ≥ 3
-):  # generator of tuples
+def orders_of_the_others(n_objects):
     "Orders of all pairs but {0, 1}, number 0: one of those that are the same when objects are renamed, at least."
     pairs = list(combinations(range(n_objects), 2))
     for order in permutations(range(1, len(pairs))):
@@ -53,11 +44,7 @@ def orders_of_the_others(
             yield order
 
 
-def never_asked(
-    algorithm,  # function of (N, seed) that returns a generator of questions, such as `single_linkage`
-    similarity,  # (N, N)
-    rng,  # seed of the algorithm
-):  # (pairs that take part in no question, number of questions)
+def never_asked(algorithm, similarity, rng):
     "What an algorithm does not want to know."
     oracle, rows = SimilarityOracle(similarity), []
 
@@ -70,9 +57,7 @@ def never_asked(
     return comb(len(similarity), 2) - len(met), len(rows)
 
 
-def best_pair(
-    n_objects,  # N ≥ 2
-):  # yields questions (1, 4); returns the most similar pair
+def best_pair(n_objects):
     "The best so far meets every other pair once."
     best, *others = combinations(range(n_objects), 2)
     for pair in others:
@@ -112,9 +97,7 @@ def every_pair_is_needed(quick=True, rng=0):
     return compare_rows(rows, "N what cases left relation right", random=drawn)
 
 # %% ../../nbs/hierarchical/14w_sorting.ipynb #b7d56ab1
-def merge_sort_pairs(
-    n_objects,  # N ≥ 2
-):  # yields questions (m, 4); returns (P, 2) pairs, the least similar first
+def merge_sort_pairs(n_objects):
     "Merge sort of all pairs by quadruplet questions: at most P⌈log₂P⌉ of them, P = C(N, 2) (F19, proposition 1)."
     lists = [[pair] for pair in combinations(range(n_objects), 2)]
     while len(lists) > 1:
@@ -127,10 +110,7 @@ def merge_sort_pairs(
     return np.array(lists[0])
 
 
-def linkage_from_order(
-    order,  # (P, 2) all pairs, the least similar first
-    method,  # "single" or "complete"
-):  # SciPy's Z
+def linkage_from_order(order, method):
     "The linkage tree of any similarities in this order."
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
@@ -141,10 +121,7 @@ def linkage_from_order(
     return linkage(squareform(distance + distance.T), method)
 
 # %% ../../nbs/hierarchical/14w_sorting.ipynb #bc23a2b6
-def differing_merges(
-    order,  # (P, 2) pairs, the least similar first
-    w,  # (N, N) the similarities behind it
-):  # count
+def differing_merges(order, w):
     "Where the trees of the order differ from SciPy's trees of the similarities."
     from scipy.cluster.hierarchy import linkage
 

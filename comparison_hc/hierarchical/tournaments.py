@@ -16,11 +16,7 @@ from .questions import all_pairs, ask_pairs
 class Tournaments:
     "The state of complete linkage: slots hold clusters, pairs stand for links, and every slot has a tournament."
 
-    def __init__(
-        self,
-        n,  # number of objects, each in a slot of its own
-        rng,  # see `ask_pairs`
-    ):
+    def __init__(self, n, rng):
         self.n = n
         self.rng = rng
         self.n_left = n
@@ -38,12 +34,7 @@ class Tournaments:
         self.merges = []
         self.merged_by = []  # the pair that stood for each merge
 
-    def ask(
-        self,
-        k,  # (m,) slots
-        a,  # (m,) others
-        b,  # (m,) others
-    ):  # generator of at most one batch; returns (m,) bool
+    def ask(self, k, a, b):
         "Is k more like a than like b? Vectors of slots."
         self.n_asked += len(k)
         return ask_pairs(self.pairs[self.stands[k, a]], self.pairs[self.stands[k, b]], self.rng)
@@ -62,10 +53,7 @@ class Tournaments:
         k = k[(self.nearest[self.nearest[k]] == k) & (k < self.nearest[k])]
         return np.column_stack([k, self.nearest[k]])
 
-    def find_nearest(
-        self,
-        rows,  # slots whose nearest is wanted
-    ):  # generator; fills in `nearest[rows]`
+    def find_nearest(self, rows):
         "Play what is undecided: at most n_left − 2 questions a slot, at most ⌈log₂ N⌉ batches."
         at = slice(rows[0], rows[0] + 1) if len(rows) == 1 else rows  # a view: there may be thousands of small batches
         for h in range(1, len(self.winner)):
@@ -86,22 +74,14 @@ class Tournaments:
             self.weaker[h - 1][at] = False
         self.nearest[rows] = self.winner[-1][rows, 0]
 
-    def keep_weaker(
-        self,
-        a,  # (m,) slots that are to hold a ∪ b
-        b,  # (m,) slots that are to be closed
-        k,  # (m,) third slots
-    ):  # generator
+    def keep_weaker(self, a, b, k):
         "Links of a with k are from now on those of a ∪ b with k; vectors of slots. One question each."
         wins = yield from self.ask(k, a, b)
         a, b, k = a[wins], b[wins], k[wins]
         self.stands[a, k] = self.stands[k, a] = self.stands[k, b]
         self.weaker[0][a, k] = self.weaker[0][k, a] = True
 
-    def merge(
-        self,
-        couples,  # (r, 2) different slots
-    ):  # generator
+    def merge(self, couples):
         "Merge couples of slots in at most two batches: for each merge one question a cluster that is left."
         a, b = couples.T
         turn = np.where(self.alive, len(a), -1)
@@ -122,11 +102,7 @@ class Tournaments:
         self.n_left -= len(a)
 
 # %% ../../nbs/hierarchical/11w_tournaments.ipynb #merges-in-order
-def merges_in_order(
-    merges,  # n − 1 couples of nodes: merge t makes node n + t
-    rank,  # (n − 1,) place that every merge should have
-    n,  # number of objects, or of initial clusters
-):  # the same merges, by rank as far as children come before parents, with nodes numbered anew
+def merges_in_order(merges, rank, n):
     "Sort merges. Where ranks contradict the tree, by ties or wrong answers, a merge waits for its parts."
     parent = {child: t for t, couple in enumerate(merges) for child in couple}
     waits = [sum(child >= n for child in couple) for couple in merges]

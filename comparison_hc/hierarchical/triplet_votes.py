@@ -11,20 +11,17 @@ __all__ = ['kernel_of_all_triplets', 'triplet_kernel_ranked', 'ask_everybody', '
 import numpy as np
 
 from ..comparisons import pair_from_index
-from ..dendrogram import Dendrogram
 from ..core.grams import gram_of_votes
 from ..core.narrow import bincount, repeat
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
+from ..dendrogram import Dendrogram
 from .questions import questions_from_columns
 from .tournaments import merges_in_order
 from .votes import best_link, check_partition, link_barrier, places_of
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #kernel-of-all-triplets
-def kernel_of_all_triplets(
-    similarity,  # (N, N) symmetric floats; only the order inside each row is used
-    self_pairs,  # whether every i says that it is closer to itself than to any other object
-):  # ((N, N) int64 counts, (N,) how many answers every judge gave)
+def kernel_of_all_triplets(similarity, self_pairs):
     "The triplet kernel of all N · C(N−1, 2) triplets but the tied ones, not normalised."
     w = similarity.copy()
     np.fill_diagonal(w, np.inf)
@@ -41,25 +38,29 @@ def kernel_of_all_triplets(
     return K, known
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #triplet-kernel-ranked
-def triplet_kernel_ranked(
-    similarity,  # (N, N) symmetric; only the order inside each row is used
-    normalise=True,  # as in `triplet_kernel`
-    self_pairs=False,  # as in `triplet_kernel`
-):  # (N, N) kernel with zero diagonal, as `triplet_kernel` gives it
-    "`triplet_kernel` of all N · C(N−1, 2) triplets but the tied ones, in O(N⁴) time and O(N²) memory."
+def triplet_kernel_ranked(similarity, normalise=True, self_pairs=False):
+    """`triplet_kernel` of all N · C(N−1, 2) triplets but the tied ones, in O(N⁴) time and O(N²) memory.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric; only the order inside each row is used.
+    normalise
+        As in `triplet_kernel`.
+    self_pairs
+        As in `triplet_kernel`.
+
+    Returns
+    -------
+    result
+        (N, N) kernel with zero diagonal, as `triplet_kernel` gives it.
+    """
     w, normalise = check_similarity(similarity), check_flag(normalise, "normalise")
     K, known = kernel_of_all_triplets(w, check_flag(self_pairs, "self_pairs"))
     return K / np.sqrt(np.outer(np.maximum(known, 1), np.maximum(known, 1))) if normalise else K
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #ask-everybody
-def ask_everybody(
-    n,  # N
-    y,  # (2, R) objects of the reference pairs
-    limit=None,  # ask no more than this; falls into the last reference pair
-    rng=None,  # chooses who is not asked about the last one
-    self_pairs=False,  # as in `triplet_kernel`
-    batch=1 << 16,  # about how many questions a batch holds
-):  # generator of batches (b, 4); returns (N, N) int64
+def ask_everybody(n, y, limit=None, rng=None, self_pairs=False, batch=1 << 16):
     "Every object judges every reference pair that it is not in."
     R, step = y.shape[1], max(1, batch // n)
     V = np.zeros((R, n), dtype=np.int8)
@@ -82,10 +83,7 @@ def ask_everybody(
     return kernel_with_self_pairs(V, y) if self_pairs else gram_of_votes(V)
 
 
-def kernel_with_self_pairs(
-    V,  # (R, N) answers, changed in place
-    y,  # (2, R) objects of the reference pairs, perhaps fewer than rows that have answers
-):  # (N, N) int64 with zero diagonal
+def kernel_with_self_pairs(V, y):
     "The kernel when j and k have said what is free about {j, k}, for all pairs."
     t = np.arange(y.shape[1])
     V[t, y[0]] = 1
@@ -100,11 +98,7 @@ def kernel_with_self_pairs(
 class TripletVotes:
     "Every answer twice, sorted by its third object: for j against k, and against k's rival. Memory 18 bytes an answer."
 
-    def __init__(
-        self,
-        triplets,  # `Triplets`, m answers
-        weights=None,  # (m,) what every answer counts; None: as much as any other
-    ):
+    def __init__(self, triplets, weights=None):
         i, j, k = triplets.array.T
         third = np.concatenate([k, j])
         order = np.argsort(third, kind="stable")
@@ -115,32 +109,17 @@ class TripletVotes:
             self.sign = self.sign * np.concatenate([weights, weights])[order]
         self.start = np.searchsorted(third[order], np.arange(triplets.n_objects + 1))
 
-    def balance(
-        self,
-        place,  # (N,) place of every object's cluster
-        K,  # number of places
-    ):  # (K, K) floats, whole numbers
+    def balance(self, place, K):
         "Votes of the judges in p for the objects in q."
         return bincount(place[self.i] * K + place[self.j], self.sign, K * K).reshape(K, K)
 
-    def sums(
-        self,
-        place,  # (N,) place of every object's cluster
-        size,  # (K,) objects at every place
-    ):  # (K, K) array E
+    def sums(self, place, size):
         "E from scratch."
         K, p, third = len(size), place[self.i], repeat(place, np.diff(self.start))
         weight = self.sign * (p != third) / size[third]
         return bincount(p * K + place[self.j], weight, K**2).reshape(K, -1)
 
-    def take_over(
-        self,
-        E,  # (K, K) sums, rows and columns of a and b added already; changed in place
-        place,  # (N,) places before the merge
-        size,  # sizes before the merge
-        a,  # place that keeps the merged cluster
-        b,  # place that becomes empty
-    ):
+    def take_over(self, E, place, size, a, b):
         "What the merge of b into a does to the weights of third objects in a or b."
         for own, other in ((a, b), (b, a)):
             third = np.flatnonzero(place == own)
@@ -156,10 +135,7 @@ class TripletVotes:
 class RankedTripletVotes:
     "All votes, given by every judge's order of the others: of two the more similar one is voted for. Memory O(N²)."
 
-    def __init__(
-        self,
-        similarity,  # (N, N) symmetric; only the order inside each row matters
-    ):
+    def __init__(self, similarity):
         own = similarity.copy()
         np.fill_diagonal(own, -np.inf)  # first in its row, with no weight
         self.order = np.argsort(own, axis=1, kind="stable")
@@ -167,12 +143,7 @@ class RankedTripletVotes:
         self.left = np.array([np.searchsorted(row, row, "left") for row in line]).reshape(line.shape)
         self.right = np.array([np.searchsorted(row, row, "right") for row in line]).reshape(line.shape)
 
-    def by_link(
-        self,
-        weight,  # (N, N), row i as seen by i
-        place,  # (N,) place of every object's cluster
-        K,  # number of places
-    ):  # (K, K)
+    def by_link(self, weight, place, K):
         "Over judges i in p and objects j in q, the weights before j less those behind it."
         weight = weight * ~np.eye(len(place), dtype=bool)
         total = np.cumsum(np.pad(np.take_along_axis(weight, self.order, axis=1), ((0, 0), (1, 0))), axis=1)
@@ -181,41 +152,22 @@ class RankedTripletVotes:
         value[:, 0] = 0  # the judge itself
         return bincount((place[:, None] * K + place[self.order]).ravel(), value.ravel(), K * K).reshape(K, K)
 
-    def balance(
-        self,
-        place,  # as in `TripletVotes`
-        K,  # as in `TripletVotes`
-    ):  # (K, K) floats, whole numbers
+    def balance(self, place, K):
         "As in `TripletVotes`."
         return self.by_link(np.ones((len(place), len(place))), place, K)
 
-    def sums(
-        self,
-        place,  # as in `TripletVotes`
-        size,  # as in `TripletVotes`
-    ):  # (K, K) array E
+    def sums(self, place, size):
         "As in `TripletVotes`."
         return self.by_link((place[:, None] != place) / size[place], place, len(size))
 
-    def take_over(
-        self,
-        E,  # as in `TripletVotes`
-        place,  # as in `TripletVotes`
-        size,  # as in `TripletVotes`
-        a,  # as in `TripletVotes`
-        b,  # as in `TripletVotes`
-    ):
+    def take_over(self, E, place, size, a, b):
         "As in `TripletVotes`: here from scratch."
         after = size.copy()
         after[a] += size[b]
         E[:] = self.sums(np.where(place == b, a, place), after)
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #merge-links-of-triplets
-def merge_links_of_triplets(
-    votes,  # `TripletVotes` or `RankedTripletVotes`
-    place,  # (N,) initial cluster of every object, 0..K−1
-    progress=None,  # called with (merges done, merges in all)
-):  # (K − 1, 2) nodes merged, in SciPy's numbering
+def merge_links_of_triplets(votes, place, progress=None):
     "Merge the link of highest score until one cluster is left."
     place, size = place.copy(), bincount(place).astype(float)
     n_initial, node = len(size), np.arange(len(size))
@@ -240,11 +192,7 @@ def merge_links_of_triplets(
     return np.array(merges, dtype=np.int64).reshape(-1, 2)
 
 
-def merges_by_nearness(
-    votes,  # `TripletVotes` or `RankedTripletVotes`
-    merges,  # (K − 1, 2) nodes
-    place,  # (N,) initial cluster of every object
-):  # list of K − 1 pairs of nodes, numbered anew
+def merges_by_nearness(votes, merges, place):
     "The same merges, the nearest sides first as far as children come before parents; quotients of integers."
     size, row, near = bincount(place), list(range(place.max() + 1)), []
     S = votes.balance(place, len(size))
@@ -260,13 +208,7 @@ def merges_by_nearness(
     return merges_in_order(merges.tolist(), rank.tolist(), len(size))
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #tree-of-triplets
-def tree_of_triplets(
-    votes,  # `TripletVotes` or `RankedTripletVotes`
-    clusters,  # initial clusters, as `check_partition` gives them
-    sort=True,  # whether to sort the merges by nearness afterwards
-    names=None,  # N names
-    progress=None,  # called with (merges done, merges in all)
-):  # `Dendrogram` over the initial clusters, heights are the merge order
+def tree_of_triplets(votes, clusters, sort=True, names=None, progress=None):
     "3–AL on votes in any form."
     place = places_of(clusters, sum(map(len, clusters)))
     merges = merge_links_of_triplets(votes, place, check_progress(progress))
@@ -275,14 +217,27 @@ def tree_of_triplets(
     return Dendrogram.from_merges(merges, clusters, names)
 
 
-def triplet_average_linkage_ranked(
-    similarity,  # (N, N) symmetric; only the order inside each row is used
-    initial=None,  # lists of objects, or (N,) labels; by default every object on its own
-    sort=True,  # whether to sort the merges by nearness afterwards
-    names=None,  # N names
-    progress=None,  # called with (merges done, merges in all)
-):  # `Dendrogram` over the initial clusters, heights are the merge order
-    "`triplet_average_linkage` of all N · C(N−1, 2) triplets but the tied ones, in O(N³) time and O(N²) memory."
+def triplet_average_linkage_ranked(similarity, initial=None, sort=True, names=None, progress=None):
+    """`triplet_average_linkage` of all N · C(N−1, 2) triplets but the tied ones, in O(N³) time and O(N²) memory.
+
+    Parameters
+    ----------
+    similarity
+        (N, N) symmetric; only the order inside each row is used.
+    initial
+        Lists of objects, or (N,) labels; by default every object on its own.
+    sort
+        Whether to sort the merges by nearness afterwards.
+    names
+        N names.
+    progress
+        Called with (merges done, merges in all).
+
+    Returns
+    -------
+    result
+        `Dendrogram` over the initial clusters, heights are the merge order.
+    """
     w, sort = check_similarity(similarity), check_flag(sort, "sort")
     check_pairwise(len(w), "the number of objects in similarity")
     return tree_of_triplets(RankedTripletVotes(w), check_partition(initial, len(w)), sort, names, progress)

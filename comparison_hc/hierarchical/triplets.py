@@ -19,25 +19,50 @@ from .votes import check_partition
 from .weights import weights_of
 
 # %% ../../nbs/hierarchical/15_beyond.ipynb #triplet-kernel
-def triplet_kernel(
-    triplets,  # `Triplets` or (m, 3) integers, m answers
-    normalise=True,  # whether to divide by √(answers of i · answers of j); without answers the kernel is 0
-    self_pairs=False,  # whether every i says that it is closer to itself than to any other object
-    n_objects=None,  # N; by default as the answers say
-):  # (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised
-    "The triplet kernel (Kleindessner and von Luxburg, 2017); the majority (by weight) counts. Memory O(m + N²)."
+def triplet_kernel(triplets, normalise=True, self_pairs=False, n_objects=None):
+    """The triplet kernel (Kleindessner and von Luxburg, 2017); the majority (by weight) counts. Memory O(m + N²).
+
+    Parameters
+    ----------
+    triplets
+        `Triplets` or (m, 3) integers, m answers.
+    normalise
+        Whether to divide by √(answers of i · answers of j); without answers the kernel is 0.
+    self_pairs
+        Whether every i says that it is closer to itself than to any other object.
+    n_objects
+        N; by default as the answers say.
+
+    Returns
+    -------
+    result
+        (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised.
+    """
     normalise, self_pairs = check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs")
     return judge_kernel(as_triplets(triplets, n_objects, weighted=True), normalise, self_pairs)
 
 # %% ../../nbs/hierarchical/15_beyond.ipynb #triplet-kernel-active
-def triplet_kernel_active(
-    n,  # N, or a sequence of the N objects' names
-    n_comparisons=None,  # questions, 1..C(N, 2)·(N − 2); None for N², or as many as `references` need
-    rng=None,  # int seed or `numpy.random.Generator` that draws the reference pairs
-    references=None,  # (R, 2) the reference pairs themselves
-    self_pairs=False,  # as in `triplet_kernel`; costs no question
-):  # generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal
-    "A triplet kernel that asks (ours, not in F19). If a budget ends, the kernel of the batches answered so far."
+def triplet_kernel_active(n, n_comparisons=None, rng=None, references=None, self_pairs=False):
+    """A triplet kernel that asks (ours, not in F19). If a budget ends, the kernel of the batches answered so far.
+
+    Parameters
+    ----------
+    n
+        N, or a sequence of the N objects' names.
+    n_comparisons
+        Questions, 1..C(N, 2)·(N − 2); None for N², or as many as `references` need.
+    rng
+        Int seed or `numpy.random.Generator` that draws the reference pairs.
+    references
+        (R, 2) the reference pairs themselves.
+    self_pairs
+        As in `triplet_kernel`; costs no question.
+
+    Returns
+    -------
+    result
+        Generator of batches (b, 4), each question (i, j, i, k); returns (N, N) int64 kernel with zero diagonal.
+    """
     n, _ = check_objects(n)
     rng, self_pairs, pairs = as_rng(rng), check_flag(self_pairs, "self_pairs"), n * (n - 1) // 2
     y = None if references is None else check_references(references, n)
@@ -52,15 +77,29 @@ def triplet_kernel_active(
     return ask_everybody(n, y[:, :n_references], limit, rng, self_pairs)
 
 # %% ../../nbs/hierarchical/15_beyond.ipynb #triplet-average-linkage
-def triplet_average_linkage(
-    triplets,  # `Triplets` or (m, 3) integers, m answers
-    initial=None,  # initial clusters: lists of objects, or (N,) labels; by default every object on its own
-    sort=True,  # whether to sort the merges by nearness afterwards; the tree's clusters stay, its cuts improve
-    n_objects=None,  # N; by default as the answers say
-    progress=None,  # called with (merges done, merges in all)
-    weights=None,  # (m,) what every answer counts, at least 0; None: as the answers say, or all the same
-):  # `Dendrogram` over the initial clusters, heights are the merge order
-    "3–AL, average linkage from triplets (ours, not in F19). All answers vote. Time O(m · depth of the tree + N³)."
+def triplet_average_linkage(triplets, initial=None, sort=True, n_objects=None, progress=None, weights=None):
+    """3–AL, average linkage from triplets (ours, not in F19). All answers vote. Time O(m · depth of the tree + N³).
+
+    Parameters
+    ----------
+    triplets
+        `Triplets` or (m, 3) integers, m answers.
+    initial
+        Initial clusters: lists of objects, or (N,) labels; by default every object on its own.
+    sort
+        Whether to sort the merges by nearness afterwards; the tree's clusters stay, its cuts improve.
+    n_objects
+        N; by default as the answers say.
+    progress
+        Called with (merges done, merges in all).
+    weights
+        (m,) what every answer counts, at least 0; None: as the answers say, or all the same.
+
+    Returns
+    -------
+    result
+        `Dendrogram` over the initial clusters, heights are the merge order.
+    """
     triplets, sort = as_triplets(triplets, n_objects, weighted=True), check_flag(sort, "sort")
     n = triplets.n_objects
     check_pairwise(n)

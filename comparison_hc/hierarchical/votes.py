@@ -21,17 +21,10 @@ class TabledVotes:
 
     cheap_to_sum = True  # all link sums from scratch cost little beside a merge
 
-    def __init__(
-        self,
-        balance,  # (P, P) antisymmetric numbers
-    ):
+    def __init__(self, balance):
         self.balance = balance
 
-    def response(
-        self,
-        change,  # (P,) weights, or (c,) changes of the weights of `pairs`
-        pairs=None,  # (c,) pair numbers; None for all
-    ):  # (pairs, values): what to add to T; pairs may repeat, and be a slice for all
+    def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every link x."
         rows = np.arange(len(self.balance)) if pairs is None else pairs
         total = np.zeros(len(self.balance))
@@ -39,11 +32,7 @@ class TabledVotes:
             total -= change[s : s + 64] @ self.balance[rows[s : s + 64]].astype(float)
         return slice(None), total
 
-    def contracted(
-        self,
-        link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
-        n_links,  # how many links there are
-    ):  # `TabledVotes`
+    def contracted(self, link, n_links):
         "The table with rows and columns summed by link."
         kept = np.flatnonzero(link >= 0)
         kept = kept[np.argsort(link[kept], kind="stable")]
@@ -55,11 +44,7 @@ class TabledVotes:
             parts.append(np.add.reduceat(rows[:, kept], starts, axis=1))
         return TabledVotes(np.concatenate(parts))
 
-    def worth_contracting(
-        self,
-        n_clusters,  # K
-        n_units,  # clusters when the table was made
-    ):  # bool
+    def worth_contracting(self, n_clusters, n_units):
         "When half of the clusters are gone."
         return 2 * n_clusters <= n_units
 
@@ -69,11 +54,7 @@ class ListedVotes:
 
     cheap_to_sum = False
 
-    def __init__(
-        self,
-        quadruplets,  # `Quadruplets`, m answers
-        weights=None,  # (m,) what every answer counts; None: all the same
-    ):
+    def __init__(self, quadruplets, weights=None):
         self.beat, self.lost = vote_lists(quadruplets, weights)
         self.weighted = weights is not None
 
@@ -82,11 +63,7 @@ class ListedVotes:
         "How many different answers there are."
         return self.beat.nnz
 
-    def response(
-        self,
-        change,  # (P,) weights, or (c,) changes of the weights of `pairs`
-        pairs=None,  # (c,) pair numbers; None for all
-    ):  # (pairs, values): what to add to T; pairs may repeat, and be a slice for all
+    def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every pair x, as in `TabledVotes`."
         if pairs is None:
             return slice(None), self.response_to_all(change)
@@ -100,10 +77,7 @@ class ListedVotes:
             gains, losses = gains * lost.data, losses * beat.data
         return heard, np.concatenate([gains, losses])
 
-    def response_to_all(
-        self,
-        weight,  # (P,) weights of all pairs
-    ):  # (P,) values
+    def response_to_all(self, weight):
         "Σ_y c_xy u_y for every pair x: T from scratch."
         if np.ptp(weight) == 0 and not self.weighted:
             return weight[0] * (np.diff(self.beat.indptr) - np.diff(self.lost.indptr))
@@ -112,11 +86,7 @@ class ListedVotes:
             parts.append(self.beat[s : s + 2048] @ weight - self.lost[s : s + 2048] @ weight)
         return np.concatenate(parts)
 
-    def contracted(
-        self,
-        link,  # (P,) number of the link that each pair belongs to, −1 inside a cluster
-        n_links,  # how many links there are
-    ):  # `TabledVotes`
+    def contracted(self, link, n_links):
         "The votes between links: answers about pairs inside a cluster are dropped, all others summed."
         balance = np.zeros((n_links, n_links), dtype=float if self.weighted else np.int64)
         step, ends = 1 << 22, self.beat.indptr  # blocks of rows with about so many answers
@@ -130,11 +100,7 @@ class ListedVotes:
             balance += bincount(cells, counts, n_links**2).reshape(n_links, n_links)
         return TabledVotes(balance - balance.T)
 
-    def worth_contracting(
-        self,
-        n_clusters,  # K
-        n_units,  # N
-    ):  # bool
+    def worth_contracting(self, n_clusters, n_units):
         "When the table is much smaller than the lists."
         return 16 * (n_clusters * (n_clusters - 1) // 2) ** 2 <= self.n_answers
 
@@ -144,20 +110,13 @@ class RankedVotes:
 
     cheap_to_sum = True
 
-    def __init__(
-        self,
-        value,  # (P,) similarity of every pair; only the order matters
-    ):
+    def __init__(self, value):
         self.order = np.argsort(value, kind="stable")
         line = value[self.order]
         self.left = np.searchsorted(line, line, "left")
         self.right = np.searchsorted(line, line, "right")
 
-    def response(
-        self,
-        change,  # (P,) weights, or (c,) changes of the weights of `pairs`
-        pairs=None,  # (c,) pair numbers; None for all
-    ):  # (pairs, values): what to add to T
+    def response(self, change, pairs=None):
         "Σ_y c_xy Δu_y for every pair x, as in `TabledVotes`."
         weight = change
         if pairs is not None:
@@ -166,28 +125,17 @@ class RankedVotes:
         total = np.append(0, np.cumsum(weight[self.order]))
         return self.order, total[self.left] + total[self.right] - total[-1]
 
-    def worth_contracting(
-        self,
-        n_clusters,  # K
-        n_units,  # N
-    ):  # False
+    def worth_contracting(self, n_clusters, n_units):
         "Never: an order of pairs is as small as it gets."
         return False
 
 # %% ../../nbs/hierarchical/13w_votes.ipynb #link-barrier
-def link_barrier(
-    n_places,  # K
-):  # (K, K): 0 where a < b, −∞ elsewhere
+def link_barrier(n_places):
     "Added to the scores, it leaves every link once."
     return np.where(np.triu(np.ones((n_places, n_places), bool), 1), 0, -np.inf)
 
 
-def best_link(
-    B,  # (K, K) sums over links
-    size,  # (K,) objects at every place
-    barrier,  # as `link_barrier` gives it, −∞ also where clusters are gone
-    scale,  # the largest score so far
-):  # ((a, b), scale): first link of highest score as two places a < b; the largest score so far
+def best_link(B, size, barrier, scale):
     "Scores within rounding of the highest are tied with it."
     score = B / np.outer(size, size) + barrier
     best = score.max()
@@ -198,22 +146,14 @@ def best_link(
 class LinkScores:
     "Who stands where, and the sums of T over all links, kept up to date through merges."
 
-    def __init__(
-        self,
-        votes,  # object with `response`, `worth_contracting`, `cheap_to_sum` and, if ever worth it, `contracted`
-        place,  # (U,) initial cluster of every unit that the votes know, 0..K−1
-        sizes=None,  # (K,) objects in every initial cluster; None where the units are the objects
-    ):
+    def __init__(self, votes, place, sizes=None):
         self.votes = votes
         self.place = place.copy()
         self.size = (bincount(place) if sizes is None else sizes).astype(float)
         self.node = np.arange(len(self.size))
         self.B = None
 
-    def close_up(
-        self,
-        n_clusters,  # K, clusters that are left
-    ):
+    def close_up(self, n_clusters):
         "Leave out places that are empty, at the start and whenever half of them are; contract votes where that pays."
         contract = self.votes.worth_contracting(n_clusters, len(self.place))
         first = self.B is None
@@ -250,10 +190,7 @@ class LinkScores:
         self.votes = self.votes.contracted(link, n_places * (n_places - 1) // 2)
         self.place = np.arange(n_places)
 
-    def add(
-        self,
-        response,  # (pairs, values) as votes give it
-    ):
+    def add(self, response):
         "Add a response to the symmetric matrix B, each pair at its link."
         pairs, values = response
         flat, K = self.link[pairs], len(self.B)
@@ -270,12 +207,7 @@ class LinkScores:
         link, self.scale = best_link(self.B, self.size, self.barrier, self.scale)
         return link
 
-    def weight_changes(
-        self,
-        one,  # units at place a
-        two,  # units at place b
-        rest,  # all other units
-    ):  # (pairs, change)
+    def weight_changes(self, one, two, rest):
         "What the merge of a and b does to the weights of reference pairs."
         a, b = self.size[self.place[one[0]]], self.size[self.place[two[0]]]
         r = self.size[self.place[rest]]
@@ -287,12 +219,7 @@ class LinkScores:
         ]
         return np.concatenate([p.ravel() for p in pairs]), np.concatenate(change)
 
-    def merge(
-        self,
-        a,  # place, which keeps the merged cluster
-        b,  # place, which becomes empty
-        node,  # number of the merged cluster
-    ):
+    def merge(self, a, b, node):
         "Merge the clusters at two places."
         one, two = np.flatnonzero(self.place == a), np.flatnonzero(self.place == b)
         rest = np.flatnonzero((self.place != a) & (self.place != b))
@@ -309,10 +236,7 @@ class LinkScores:
         self.add(self.votes.response(change, pairs))
 
 # %% ../../nbs/hierarchical/13w_votes.ipynb #check-partition
-def check_partition(
-    initial,  # None, K lists of objects, or (N,) labels
-    n_objects,  # N
-):  # tuple of K tuples of objects: single objects for None
+def check_partition(initial, n_objects):
     "A partition of the objects; as labels, clusters come in the order of their first objects."
     if initial is None:
         return tuple((i,) for i in range(n_objects))
@@ -338,10 +262,7 @@ def _is_group(cluster):
     return np.iterable(cluster) and not isinstance(cluster, (str, bytes))
 
 
-def places_of(
-    clusters,  # K sequences of objects
-    n_objects,  # N
-):  # (N,) integers
+def places_of(clusters, n_objects):
     "Number of the cluster that every object is in."
     place = np.empty(n_objects, dtype=np.int64)
     for number, cluster in enumerate(clusters):

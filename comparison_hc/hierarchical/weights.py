@@ -11,19 +11,12 @@ import numpy as np
 from ..core.rows import check_weights
 
 # %% ../../nbs/hierarchical/13w_weights.ipynb #weights-check
-def weights_of(
-    answers,  # `Triplets` or `Quadruplets`, m answers, perhaps with weights of their own
-    weights=None,  # what was received; None: the answers' own
-    rule="of at least 0, not all of them 0",  # what given ones must be, as for `check_weights`
-):  # (m,) numbers, whole where whole numbers were given; None where all count the same
+def weights_of(answers, weights=None, rule="of at least 0, not all of them 0"):
     "What every answer counts. Raises `InputError`."
     return answers.weights if weights is None else check_weights(weights, len(answers), rule)
 
 
-def each_weight(
-    answers,  # `Triplets` or `Quadruplets`, m answers
-    weights=None,  # (m,) finite numbers of at least 0; None: the answers' own
-):  # (m,) array: 1 each where all count the same
+def each_weight(answers, weights=None):
     "The weight of every answer. Raises `InputError`."
     found = weights_of(answers, weights, "of at least 0")
     return np.ones(len(answers), dtype=np.int64) if found is None else found

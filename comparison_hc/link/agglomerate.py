@@ -11,20 +11,16 @@ from functools import cmp_to_key
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.rows import check_weights
 from ..core.validation import require
+from ..dendrogram import Dendrogram
 from .inputs import AVERAGE, COMPLETE, SINGLE, MergeFunction, as_merge, check_distances, distance_of
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #first-of
 _LAST = np.nextafter(1.0, 0.0)  # "just left of 1" in floating point
 
 
-def first_of(
-    f,  # (f0, f1) a line by its values at 0 and 1
-    g,  # (g0, g1) another
-    x,  # in [0, 1]
-):  # 1 if f is lower just right of x (at 1: just left), -1 if g is, 0 if they are one line
+def first_of(f, g, x):
     "Which of two lines is lower."
     d0 = g[0] - f[0]
     d1 = g[1] - f[1]
@@ -37,11 +33,7 @@ def first_of(
     return 1 if (min(x, _LAST) < d0 / (d0 - d1)) == (d0 > 0) else -1
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #crossings
-def crossings(
-    f,  # (f0, f1) ends of a line, or arrays of ends
-    g,  # (g0, g1) arrays of ends of others
-    x,  # in [0, 1]
-):  # array: values above x, infinite for never
+def crossings(f, g, x):
     "Where lines g, now above f, fall below it."
     d0 = g[0] - f[0]
     d1 = g[1] - f[1]
@@ -50,10 +42,7 @@ def crossings(
     return np.where(c > x, c, np.inf)
 
 
-def line_ranks(
-    lines,  # (m, 2) lines by their values at 0 and 1
-    x,  # in [0, 1]
-):  # (m,) rank of each just right of x, 0 for the lowest; equal lines have equal ranks
+def line_ranks(lines, x):
     "Lines in the order in which they lie, lowest first."
     order = sorted(range(len(lines)), key=cmp_to_key(lambda i, j: -first_of(lines[i], lines[j], x)))
     ranks = np.zeros(len(lines), dtype=np.int64)
@@ -62,11 +51,7 @@ def line_ranks(
     return ranks
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #closest-pair
-def closest_pair(
-    ends,  # two (m, m) matrices: the lines of all pairs of clusters at 0 and at 1; infinite where there is none
-    high,  # (m,) highest object number of every cluster
-    x,  # in [0, 1]
-):  # (i, j), i < j
+def closest_pair(ends, high, x):
     "The pair that is merged at x."
     value = (1 - x) * ends[0] + x * ends[1] if 0 < x < 1 else ends[int(x)].copy()
     largest = max(float(end.max(where=np.isfinite(end), initial=0)) for end in ends)
@@ -84,11 +69,7 @@ def closest_pair(
 class PairLines:
     "The lines of all pairs of clusters. Slot j of a merge {i, j} holds the new cluster, slot i is closed."
 
-    def __init__(
-        self,
-        ends,  # two (n, n) matrices: the lines of all pairs of objects at 0 and at 1
-        new_row,  # (`PairLines`, i, j, other slots, x) -> two rows: the ends of the lines of i ∪ j and the others
-    ):
+    def __init__(self, ends, new_row):
         n = len(ends[0])
         self.new_row = new_row
         self.ends = [np.array(end, dtype=float) for end in ends]
@@ -98,12 +79,7 @@ class PairLines:
         self.high = np.arange(n)  # highest object number of every cluster
         self.node = list(range(n))
 
-    def merge(
-        self,
-        i,  # slot that is closed
-        j,  # slot of the new cluster
-        x,  # in [0, 1]
-    ):
+    def merge(self, i, j, x):
         "Merge slots i and j into j."
         is_open = np.isfinite(self.ends[0][j]) & (np.arange(len(self.high)) != i)
         rows = self.new_row(self, i, j, np.flatnonzero(is_open), x)
@@ -114,10 +90,7 @@ class PairLines:
         self.members[j] = self.members[i] + self.members[j]
         self.high[j] = max(self.high[i], self.high[j])
 
-    def run(
-        self,
-        x,  # in [0, 1]
-    ):  # `Dendrogram`; heights are the distances at which clusters were merged
+    def run(self, x):
         "All merges at one value of the parameter."
         n, Z = len(self.high), []
         for step in range(n - 1):
@@ -137,10 +110,7 @@ def _value(f0, f1, x):
     return f1 if x == 1 else (1 - x) * f0 + x * f1
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #alpha-rows
-def alpha_rows(
-    D,  # (n, n) distances; on a grid, for average linkage
-    merges,  # two `MergeFunction`s
-):  # `new_row` for `PairLines`
+def alpha_rows(D, merges):
     "New rows for a mix of two merge functions."
     sums = D.copy()
 
@@ -164,12 +134,7 @@ def alpha_rows(
     return new_row
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #beta-rows
-def beta_rows(
-    D0,  # (n, n) distances; on a grid, for average linkage
-    D1,  # (n, n) distances of the same points by another metric
-    merge,  # 2-point-based `MergeFunction`, or AVERAGE
-    line,  # (A, B, x) -> (f0, f1): what any other function says, from the definition
-):  # `new_row` for `PairLines`
+def beta_rows(D0, D1, merge, line):
     "New rows for a mix of two metrics."
     sums = D0.copy(), D1.copy()
 
@@ -198,22 +163,31 @@ def beta_rows(
     return new_row
 
 # %% ../../nbs/link/40w_agglomerate.ipynb #distances-of-singletons
-def distances_of_singletons(
-    D,  # (n, n) distances
-    merge,  # `MergeFunction`
-):  # (n, n) float array
+def distances_of_singletons(D, merge):
     "What a user's function says about clusters of one point each."
     n = len(D)
     return np.array([[0.0 if i == j else distance_of(merge, D[np.ix_([i], [j])]) for j in range(n)] for i in range(n)])
 
 
-def mixed_linkage(
-    metrics,  # sequence of L (n, n) distance matrices
-    beta,  # (L,) weights of the metrics, of sum 1
-    merges,  # sequence of L′ merge functions
-    alpha,  # (L′,) weights of the merge functions, of sum 1
-):  # `Dendrogram`; heights are D_α(·, ·; d_β)
-    "Linkage with any mix of metrics and merge functions (L20, algorithm 1). Raises `InputError`."
+def mixed_linkage(metrics, beta, merges, alpha):
+    """Linkage with any mix of metrics and merge functions (L20, algorithm 1). Raises `InputError`.
+
+    Parameters
+    ----------
+    metrics
+        Sequence of L (n, n) distance matrices.
+    beta
+        (L,) weights of the metrics, of sum 1.
+    merges
+        Sequence of L′ merge functions.
+    alpha
+        (L′,) weights of the merge functions, of sum 1.
+
+    Returns
+    -------
+    result
+        `Dendrogram`; heights are D_α(·, ·; d_β).
+    """
     require(isinstance(metrics, (tuple, list)) and len(metrics), "metrics", "a sequence of distance matrices", metrics)
     require(isinstance(merges, (tuple, list)) and len(merges), "merges", "a sequence of merge functions", merges)
     first = check_distances(metrics[0], "metrics, entry 0,")

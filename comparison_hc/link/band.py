@@ -12,11 +12,21 @@ from ..core.validation import check_integer, check_number, require
 from .curves import LearnedLinkage
 
 
-def confidence_band(
-    learned,  # `LearnedLinkage` from independent instances, with losses in [0, 1]
-    delta=0.05,  # the probability that the band is too narrow, in (0, 1)
-):  # float: with probability 1 − δ the expected loss is this close to the average, for all parameters at once
-    "A uniform bound from the number of pieces on the sample (the proof of L20's theorem 1). Raises `InputError`."
+def confidence_band(learned, delta=0.05):
+    """A uniform bound from the number of pieces on the sample (the proof of L20's theorem 1). Raises `InputError`.
+
+    Parameters
+    ----------
+    learned
+        `LearnedLinkage` from independent instances, with losses in [0, 1].
+    delta
+        The probability that the band is too narrow, in (0, 1).
+
+    Returns
+    -------
+    result
+        Float: with probability 1 − δ the expected loss is this close to the average, for all parameters at once.
+    """
     is_whole = isinstance(learned, LearnedLinkage) and learned.is_complete
     require(is_whole, "learned", "a complete LearnedLinkage", learned)
     delta = check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
@@ -26,16 +36,29 @@ def confidence_band(
     return 2 * np.sqrt(np.log(T) / (2 * N)) + 3 * np.sqrt(np.log(4 / delta) / (2 * N))
 
 
-def theorem_1_rate(
-    n_instances,  # N
-    n_points,  # n, most points in an instance
-    delta=0.05,  # in (0, 1)
-    n_metrics=1,  # L
-    n_merges=2,  # L′
-):  # float
+def theorem_1_rate(n_instances, n_points, delta=0.05, n_metrics=1, n_merges=2):
     """How L20's theorem 1 shrinks: √((L + L′)³ ln(n/δ) / N).
 
-    A rate: its constant is not known, so it is no bound by itself. Raises `InputError`."""
+    A rate: its constant is not known, so it is no bound by itself. Raises `InputError`.
+
+    Parameters
+    ----------
+    n_instances
+        N.
+    n_points
+        N, most points in an instance.
+    delta
+        In (0, 1).
+    n_metrics
+        L.
+    n_merges
+        L′.
+
+    Returns
+    -------
+    result
+        Float.
+    """
     delta = check_number(delta, "delta", 0, 1, open_low=True, open_high=True)
     most = 10**15  # all of them are floats that are exact
     size = check_integer(n_metrics, "n_metrics", 1, most) + check_integer(n_merges, "n_merges", 1, most)

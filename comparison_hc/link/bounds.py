@@ -14,12 +14,7 @@ from .inputs import AVERAGE, COMPLETE, SINGLE
 class Bounds:
     "Distances of clusters over a rectangle: in its middle, and bounds at β0 and β1."
 
-    def __init__(
-        self,
-        problem,  # `Square`
-        low,  # β0
-        high,  # β1
-    ):
+    def __init__(self, problem, low, high):
         middle = (low + high) / 2
         at = [(1 - beta) * problem.D0 + beta * problem.D1 for beta in (low, high)]
         self.merges, self.size = problem.merges, np.ones(len(problem.D0))
@@ -29,26 +24,15 @@ class Bounds:
         for matrix in self.middle:
             np.fill_diagonal(matrix, np.inf)
 
-    def upper(
-        self,
-        k,  # 0 or 1
-    ):
+    def upper(self, k):
         "(2, n, n) upper bounds of merge function k at β0 and β1."
         return self.true[k] if self.merges[k] is COMPLETE else self.seen[k]
 
-    def lower(
-        self,
-        k,  # 0 or 1
-    ):
+    def lower(self, k):
         "(2, n, n) lower bounds of merge function k at β0 and β1."
         return self.true[k] if self.merges[k] is SINGLE else self.seen[k]
 
-    def join(
-        self,
-        i,  # slot that is closed
-        j,  # slot of the new cluster
-        others,  # (m,) slots of all other clusters
-    ):
+    def join(self, i, j, others):
         "Merge i into j: `true` by minima or maxima, `seen` by the points that count in the middle."
         for k, merge in enumerate(self.merges):
             M, T, S = self.middle[k], self.true[k], self.seen[k]
@@ -69,15 +53,7 @@ class Bounds:
         self.size[j] += self.size[i]
 
 # %% ../../nbs/link/43w_bounds.ipynb #is-nearest
-def is_nearest(
-    bounds,  # `Bounds`
-    i,  # slot of one cluster …
-    j,  # … and of the other; the pair is compared with others:
-    rows,  # (m,) their first slots …
-    columns,  # (m,) … and their second ones
-    alphas,  # (α0, α1)
-    slack,  # how much below zero is below zero
-):  # bool
+def is_nearest(bounds, i, j, rows, columns, alphas, slack):
     "Whether {i, j} is certainly nearer than others at all four corners, or identical to them."
     gaps, same = [], np.ones(len(rows), dtype=bool)
     for k in range(2):
@@ -90,11 +66,7 @@ def is_nearest(
     return bool(((worst < -slack) | same).all())
 
 
-def all_pairs(
-    others,  # (m,) slots
-    i,  # another slot …
-    j,  # … and one more
-):  # (rows, columns)
+def all_pairs(others, i, j):
     "All pairs of others, i and j, but {i, j} itself."
     every = np.array([*others, i, j])
     a, b = np.triu_indices(len(every), 1)

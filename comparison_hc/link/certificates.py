@@ -18,9 +18,7 @@ except ImportError:
     njit = None
 
 
-def compiled(
-    function,  # one that numba understands
-):  # the same, in machine code
+def compiled(function):
     "The function in machine code, kept on disk where that is possible; the function itself without numba."
     if njit is None:
         return function
@@ -82,12 +80,7 @@ class SweepState(NamedTuple):
     is_metric: bool  # two metrics and SINGLE or COMPLETE: the line of two clusters is that of two points
 
 # %% ../../nbs/link/41w_certificates.ipynb #new-state
-def new_state(
-    D0,  # (n, n) distances, or lines by their values at 0 …
-    D1,  # … and at 1
-    kinds,  # (kind, kind): SINGLE, COMPLETE or AVERAGE at 0 and at 1
-    is_metric,  # True: the lines of clusters are those of their farthest (nearest) points
-):  # `SweepState`
+def new_state(D0, D1, kinds, is_metric):
     "A state of objects only, no step made yet."
     n = len(D0)
     lines = np.zeros((2, 3 * n, 3 * n))
@@ -108,13 +101,7 @@ def new_state(
 
 # %% ../../nbs/link/41w_certificates.ipynb #is-before
 @compiled
-def is_before(
-    f0,  # line f at 0 …
-    f1,  # … and at 1
-    g0,  # line g at 0 …
-    g1,  # … and at 1
-    x,  # in [0, 1)
-):
+def is_before(f0, f1, g0, g1, x):
     "1 if line f is lower than line g just right of x, -1 if g is, 0 if they are one line."
     d0, d1 = g0 - f0, g1 - f1
     if d0 >= 0 and d1 >= 0:
@@ -129,12 +116,7 @@ def is_before(
 
 
 @compiled
-def crossing(
-    f0,  # line f at 0 …
-    f1,  # … and at 1
-    g0,  # line g at 0 …
-    g1,  # … and at 1
-):
+def crossing(f0, f1, g0, g1):
     "Where line g, above f at 0, falls below it; infinite for never."
     d0, d1 = g0 - f0, g1 - f1
     if d0 > 0 and d1 < 0:
@@ -143,14 +125,7 @@ def crossing(
 
 # %% ../../nbs/link/41w_certificates.ipynb #pair-before
 @compiled
-def pair_before(
-    S,  # `SweepState`
-    a,  # a node …
-    b,  # … and another: one pair
-    u,  # a node …
-    v,  # … and another: the other pair
-    x,  # in [0, 1)
-):  # bool
+def pair_before(S, a, b, u, v, x):
     "Whether the pair {a, b} comes before {u, v} just right of x."
     sign = is_before(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v], x)
     if sign != 0:
@@ -161,25 +136,13 @@ def pair_before(
 
 
 @compiled
-def pair_crossing(
-    S,  # `SweepState`
-    a,  # a node …
-    b,  # … and another: one pair
-    u,  # a node …
-    v,  # … and another: the other pair
-):  # in (0, 1), or infinite for never
+def pair_crossing(S, a, b, u, v):
     "Where the line of {u, v}, above that of {a, b}, falls below it."
     return crossing(S.lines[0, a, b], S.lines[1, a, b], S.lines[0, u, v], S.lines[1, u, v])
 
 
 @compiled
-def set_line(
-    S,  # `SweepState`; `lines` is changed
-    u,  # a node …
-    v,  # … and another
-    f0,  # the line at 0 …
-    f1,  # … and at 1
-):
+def set_line(S, u, v, f0, f1):
     "Write down the line of {u, v}."
     S.lines[0, u, v] = f0
     S.lines[0, v, u] = f0
@@ -188,14 +151,7 @@ def set_line(
 
 # %% ../../nbs/link/41w_certificates.ipynb #join
 @compiled
-def join(
-    S,  # `SweepState`; `lines` and `sums` are changed
-    u,  # a node …
-    v,  # … and another
-    w,  # the node into which they are merged
-    y,  # a third node
-    x,  # in [0, 1); matters for two metrics only
-):
+def join(S, u, v, w, y, x):
     "The line of w = u + v and y, from those of its parts."
     if S.is_metric:
         first = is_before(S.lines[0, u, y], S.lines[1, u, y], S.lines[0, v, y], S.lines[1, v, y], x) >= 0
@@ -218,10 +174,7 @@ def join(
 
 
 @compiled
-def active(
-    S,  # `SweepState`; `lists.cluster` is changed
-    s,  # number of a step
-):
+def active(S, s):
     "Write the clusters that are there at step s into the slots; their number."
     m = 0
     birth, death, cluster = S.nodes.birth, S.nodes.death, S.lists.cluster
@@ -233,13 +186,7 @@ def active(
 
 # %% ../../nbs/link/41w_certificates.ipynb #step-crossing
 @compiled
-def step_crossing(
-    S,  # `SweepState`
-    a,  # a node …
-    b,  # … and another
-    m,  # how many slots are looked at
-    x,  # in [0, 1)
-):
+def step_crossing(S, a, b, m, x):
     "When {a, b} stops being nearest for a or b among the first m slots; -1 if it is not now."
     c = np.inf
     f0, f1 = S.lines[0, a, b], S.lines[1, a, b]
@@ -258,11 +205,7 @@ def step_crossing(
 
 
 @compiled
-def set_order(
-    S,  # `SweepState`; `until` is changed
-    first,  # first step; below 0 is 0
-    stop,  # behind the last step
-):
+def set_order(S, first, stop):
     "Write down until when steps first to stop - 1 each come before the next step."
     n_steps = len(S.steps)
     for s in range(max(first, 0), stop):

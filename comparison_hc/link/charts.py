@@ -16,10 +16,7 @@ from ..core.validation import require
 UNIT_INTERVAL = alt.Scale(domain=[0, 1])
 
 # %% ../../nbs/link/43w_charts.ipynb #node-boxes
-def node_boxes(
-    leaves,  # iterable of `Leaf`
-    names,  # n names
-):  # list of rows [step, low, high, text], one for every node of the execution tree
+def node_boxes(leaves, names):
     "What every row of the execution tree looks like."
     rows, current = [], []  # current: the last row of every step
     for leaf in leaves:
@@ -35,9 +32,7 @@ def node_boxes(
     return rows
 
 
-def execution_tree_chart(
-    tree,  # `ExecutionTree`
-):  # Altair chart
+def execution_tree_chart(tree):
     "The execution tree as rows of intervals (L20, figure 1). For at most 40 leaves; raises `InputError`."
     leaves = tree.leaves(41)
     require(len(leaves) <= 40, "the execution tree", "one of at most 40 leaves for a picture", "more than 40")
@@ -58,9 +53,7 @@ def execution_tree_chart(
     return (boxes + text).properties(width=560, height=alt.Step(34))
 
 # %% ../../nbs/link/43w_charts.ipynb #loss-chart
-def loss_chart(
-    loss,  # `PiecewiseLoss`
-):  # Altair chart
+def loss_chart(loss):
     "The loss over the parameter. Raises `InputError`."
     loss.check_pieces()
     simple = loss.simplified()
@@ -76,9 +69,7 @@ def loss_chart(
 COLOURS = ("#0072B2", "#56B4E9", "#009E73", "#E69F00", "#D55E00")  # low loss to high; white lines show on all
 
 
-def loss_colour(
-    values,  # the losses that occur
-):  # dict of arguments for `alt.Color` and `alt.Stroke`
+def loss_colour(values):
     "One colour for every loss that occurs, from the least to the largest; a gradient for more than twelve."
     occurring = sorted({round(float(value), 5) for value in values})
     low, high = occurring[0], occurring[-1]
@@ -87,11 +78,7 @@ def loss_colour(
     return dict(title="loss", scale=gradient, legend=legend)
 
 # %% ../../nbs/link/43w_charts.ipynb #outlines
-def outlines(
-    slabs,  # list of `Slab`
-    trees,  # number of the tree of every run
-    values,  # loss of every run
-):  # (areas of one loss, curves between two trees along α, straight borders between two slabs): lists of rows
+def outlines(slabs, trees, values):
     "What is drawn of a partition."
     trees, areas, curves, flat, number, before = np.array(trees), [], [], [], 0, None
     for s, slab in enumerate(slabs):
@@ -112,11 +99,7 @@ def outlines(
     return areas, curves, flat
 
 
-def flat_borders(
-    one,  # `Slab`
-    two,  # the `Slab` above it
-    trees,  # array: number of the tree of every run
-):  # list of rows
+def flat_borders(one, two, trees):
     "Where the tree changes from one slab to the next."
     a, b = one.ends(one.high), two.ends(two.low)
     at = np.unique(np.clip(np.r_[a, b], 0, 1))
@@ -129,10 +112,7 @@ def flat_borders(
     return [dict(beta=two.low, low=low, high=high) for low, high in borders if high - low > 1e-6]
 
 
-def partition_chart(
-    partition,  # `TwoParameterPartition`
-    values,  # loss of every run
-):  # Altair chart
+def partition_chart(partition, values):
     "The square, coloured by the loss of the run, with white lines where the tree changes."
     areas, curves, flat = (
         [{k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()} for row in rows]
@@ -168,10 +148,7 @@ def partition_chart(
     return chart.properties(width=320, height=320)
 
 # %% ../../nbs/link/43w_charts.ipynb #grid-chart
-def grid_chart(
-    grid,  # `TwoParameterGrid`
-    values,  # loss of every tree
-):  # Altair chart
+def grid_chart(grid, values):
     "The square, coloured by loss; paler where the tree is not certain."
     table = DataFrame(grid.cells, columns=["from", "to", "low", "high"])
     table["loss"] = values[grid.tree_of]

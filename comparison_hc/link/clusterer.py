@@ -20,12 +20,18 @@ class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
     After `fit`: `dendrogram_` (a `Dendrogram`), `linkage_matrix_` ((n−1, 4), SciPy's Z), `children_` ((n−1, 2)) and,
     with `n_clusters`, `labels_` ((n,), exactly that many clusters)."""
 
-    def __init__(
-        self,
-        parameter=0.5,  # α or β, in [0, 1]
-        merges=None,  # two merge functions for one matrix (None: single, complete), one for two (None: complete)
-        n_clusters=None,  # clusters in `labels_`; None for the hierarchy alone
-    ):
+    def __init__(self, parameter=0.5, merges=None, n_clusters=None):
+        """…
+
+        Parameters
+        ----------
+        parameter
+            α or β, in [0, 1].
+        merges
+            Two merge functions for one matrix (None: single, complete), one for two (None: complete).
+        n_clusters
+            Clusters in `labels_`; None for the hierarchy alone.
+        """
         self.parameter = parameter
         self.merges = merges
         self.n_clusters = n_clusters
@@ -35,15 +41,24 @@ class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
         tags.input_tags.pairwise = True  # cross-validation takes rows and columns of a matrix of distances
         return tags
 
-    def _more_tags(self):  # the same for scikit-learn before 1.6
+    def _more_tags(self):
         return {"pairwise": True}
 
-    def fit(
-        self,
-        X,  # (n, n) distances, or a pair of them for two metrics
-        y=None,  # ignored, as in scikit-learn
-    ):  # the estimator
-        "Build the hierarchy. Raises `InputError`."
+    def fit(self, X, y=None):
+        """Build the hierarchy. Raises `InputError`.
+
+        Parameters
+        ----------
+        X
+            (n, n) distances, or a pair of them for two metrics.
+        y
+            Ignored, as in scikit-learn.
+
+        Returns
+        -------
+        result
+            The estimator.
+        """
         x = check_number(self.parameter, "parameter", 0, 1)
         problem = as_problem(X, self.merges)
         if self.n_clusters is not None:

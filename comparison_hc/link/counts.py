@@ -12,11 +12,7 @@ from .certificates import compiled
 
 
 @compiled
-def class_counts(
-    S,  # `SweepState`
-    codes,  # (n,) class numbers of the objects, from 0
-    before,  # (n + 1, k) for k classes, row 0 of zeros; the rest is overwritten
-):
+def class_counts(S, codes, before):
     "Objects of each class before every place of the row, into before (n + 1, k)."
     leaf = S.lists.leaf
     for p in range(len(codes)):
@@ -26,13 +22,7 @@ def class_counts(
 
 
 @compiled
-def top_nodes(
-    S,  # `SweepState`
-    k,  # clusters in a pruning
-    top,  # (2n,) overwritten
-    depth,  # (2n,) overwritten
-    waiting,  # (2n,) overwritten
-):
+def top_nodes(S, k, top, depth, waiting):
     """Nodes fewer than k steps below the root, by the place where they begin, into top; their number.
 
     depth and waiting are room to work in."""
@@ -57,12 +47,7 @@ def top_nodes(
 
 # %% ../../nbs/link/41w_counts.ipynb #matched-objects
 @compiled
-def empty_room(
-    S,  # `SweepState`
-    top,  # nodes, from `top_nodes`
-    m,  # how many
-    right,  # (n + 1, …) overwritten in these rows
-):
+def empty_room(S, top, m, right):
     "Rows of `right` where a cluster may end: nothing is reached (−1) but the empty beginning, with no object right."
     for i in range(m):
         right[S.nodes[top[i]].last + 1] = -1
@@ -71,14 +56,7 @@ def empty_room(
 
 
 @compiled
-def matched_objects(
-    S,  # `SweepState`
-    k,  # clusters, and classes
-    before,  # from `class_counts`
-    top,  # nodes, from `top_nodes`
-    m,  # how many
-    right,  # (n + 1, 2^k) overwritten
-):  # int
+def matched_objects(S, k, before, top, m, right):
     """Most objects that a pruning into k clusters, each standing for one class, gets right.
 
     before and top (its first m entries) are as filled above; right is (n + 1, 2^k) room to work in."""
@@ -98,14 +76,7 @@ def matched_objects(
 
 
 @compiled
-def majority_objects(
-    S,  # `SweepState`
-    k,  # clusters
-    before,  # from `class_counts`
-    top,  # nodes, from `top_nodes`
-    m,  # how many
-    right,  # (n + 1, k + 1) overwritten
-):  # int
+def majority_objects(S, k, before, top, m, right):
     """Most objects that are in the commonest class of their cluster, in a pruning into k clusters.
 
     Arguments as in `matched_objects`; right is (n + 1, k + 1) room to work in."""
@@ -124,22 +95,14 @@ def majority_objects(
 class SweptLoss:
     "`pruning_loss` or `majority_loss` on the state of a sweep."
 
-    def __init__(
-        self,
-        name,  # "pruning" (then there are k classes) or "majority"
-        codes,  # (n,) class numbers of the objects, from 0
-        k,  # clusters in the pruning
-    ):
+    def __init__(self, name, codes, k):
         n, n_classes = len(codes), int(codes.max()) + 1
         self.codes, self.k, self.is_majority = codes, k, name == "majority"
         self.before = np.zeros((n + 1, n_classes), dtype=np.int32)
         self.top, self.depth, self.waiting = np.zeros((3, 2 * n), dtype=np.int64)
         self.right = np.zeros((n + 1, k + 1 if self.is_majority else 2**n_classes), dtype=np.int32)
 
-    def __call__(
-        self,
-        S,  # `SweepState`
-    ):  # float in [0, 1]
+    def __call__(self, S):
         "The loss of the present tree."
         class_counts(S, self.codes, self.before)
         m = top_nodes(S, self.k, self.top, self.depth, self.waiting)

@@ -16,18 +16,12 @@ _WROTE = "one that learn_linkage wrote"
 class CurveJournal(KeptRecords):
     "Curves by digest, kept in a `JournalFile` unless its path is None; a context."
 
-    def __init__(
-        self,
-        path,  # file, made if it is not there; None to keep nothing
-    ):
+    def __init__(self, path):
         "Opens and locks the file, and reads it. Raises `InputError`; `JournalError` if it is not ours or damaged."
         self.curves = {}
         super().__init__(path, "curves", {}, _WROTE, lambda record, _: record.keys() == _FIELDS)
 
-    def take(
-        self,
-        found,  # `Records`
-    ):
+    def take(self, found):
         "Take in the curves, and drop a torn last line."
         if found.damaged:
             got = f"got {self.file.path}, whose line {found.damaged[0]} is not"
@@ -36,11 +30,7 @@ class CurveJournal(KeptRecords):
         for record in found.records:
             self.curves[record["digest"]] = {name: value for name, value in record.items() if name != "digest"}
 
-    def add(
-        self,
-        digest,  # the name of an instance
-        record,  # its curve, as a dict
-    ):
+    def add(self, digest, record):
         "Write a curve down, then count it."
         self.keep({"digest": digest, **record})
         self.curves[digest] = record

@@ -18,13 +18,7 @@ from .losses import PiecewiseLoss, widest_interval
 from .runs import as_problem
 
 # %% ../../nbs/link/42w_curves.ipynb #instance-digest
-def instance_digest(
-    instance,  # (D, labels)
-    merges,  # as in `execution_tree`
-    loss,  # as in `piecewise_loss`
-    n_clusters,  # as in `piecewise_loss`
-    number,  # its place in the list, for a message
-):  # (a name: the same for the same numbers; whether it has two metrics)
+def instance_digest(instance, merges, loss, n_clusters, number):
     "Check one instance, and name it. Raises `InputError` that says which instance it is."
     is_pair = isinstance(instance, (tuple, list)) and len(instance) == 2
     require(is_pair, f"instances, entry {number},", "a pair (distances, labels)", instance)
@@ -51,13 +45,7 @@ def _digest(problem, codes, loss, n_clusters):
     return what.hexdigest()[:32]
 
 # %% ../../nbs/link/42w_curves.ipynb #one-curve
-def one_curve(
-    D,  # as in `piecewise_loss`
-    labels,  # (n,) the class of every object
-    merges,  # as in `execution_tree`
-    loss,  # as in `piecewise_loss`
-    n_clusters,  # as in `piecewise_loss`
-):  # dict that JSON can hold
+def one_curve(D, labels, merges, loss, n_clusters):
     "The simplified loss of one instance. Happens in a worker."
     curve = piecewise_loss(D, labels, merges, loss, n_clusters)
     simple = curve.simplified()
@@ -70,13 +58,7 @@ def one_curve(
     )
 
 
-def compute_curves(
-    todo,  # {digest: (D, labels)}
-    merges,  # as in `execution_tree`
-    loss,  # as in `piecewise_loss`
-    n_clusters,  # as in `piecewise_loss`
-    n_jobs,  # workers; -1 for one a core
-):  # yields (digest, curve as in `one_curve`) as they are done
+def compute_curves(todo, merges, loss, n_clusters, n_jobs):
     "The curves of some instances."
     from joblib import Parallel, delayed
 
@@ -131,12 +113,23 @@ class LearnedLinkage:
         return f"LearnedLinkage({best}, average loss {self.loss:.4g} on {on}{part})"
 
 # %% ../../nbs/link/42w_curves.ipynb #split-instances
-def split_instances(
-    instances,  # sequence
-    test_share,  # share of the second part, in (0, 1)
-    rng,  # int seed or `numpy.random.Generator`
-):  # (training, test), both with at least one instance
-    "Two random parts, each in the old order. Raises `InputError`."
+def split_instances(instances, test_share, rng):
+    """Two random parts, each in the old order. Raises `InputError`.
+
+    Parameters
+    ----------
+    instances
+        Sequence.
+    test_share
+        Share of the second part, in (0, 1).
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        (training, test), both with at least one instance.
+    """
     n = len(instances) if isinstance(instances, (list, tuple)) else 0
     require(n >= 2, "instances", "a sequence of at least two", instances)
     n_test = round(n * check_number(test_share, "test_share", 0, 1, open_low=True, open_high=True))

@@ -20,15 +20,24 @@ class LinkageLearner(BaseEstimator):
     on which the average loss is least; `loss_` there; `loss_curve_` (a `PiecewiseLoss`, the average over the tasks);
     `learned_` (a `LearnedLinkage`, with the curve of every task)."""
 
-    def __init__(
-        self,
-        merges=None,  # the family, as in `learn_linkage`
-        loss="pruning",  # as in `learn_linkage`
-        n_clusters=None,  # clusters of the prunings; None: as many as a task has classes
-        n_jobs=1,  # workers; -1 for one a core
-        journal=None,  # file that keeps finished tasks
-        progress=None,  # called with (done, total)
-    ):
+    def __init__(self, merges=None, loss="pruning", n_clusters=None, n_jobs=1, journal=None, progress=None):
+        """…
+
+        Parameters
+        ----------
+        merges
+            The family, as in `learn_linkage`.
+        loss
+            As in `learn_linkage`.
+        n_clusters
+            Clusters of the prunings; None: as many as a task has classes.
+        n_jobs
+            Workers; -1 for one a core.
+        journal
+            File that keeps finished tasks.
+        progress
+            Called with (done, total).
+        """
         self.merges = merges
         self.loss = loss
         self.n_clusters = n_clusters
@@ -36,12 +45,21 @@ class LinkageLearner(BaseEstimator):
         self.journal = journal
         self.progress = progress
 
-    def fit(
-        self,
-        X,  # sequence of tasks: pairs (distances, labels), or distances alone if y has the labels
-        y=None,  # sequence of the tasks' labels, or None
-    ):  # the estimator
-        "Learn the parameter. Raises `InputError`; Ctrl-C after the first task leaves `learned_.is_complete` False."
+    def fit(self, X, y=None):
+        """Learn the parameter. Raises `InputError`; Ctrl-C after the first task leaves `learned_.is_complete` False.
+
+        Parameters
+        ----------
+        X
+            Sequence of tasks: pairs (distances, labels), or distances alone if y has the labels.
+        y
+            Sequence of the tasks' labels, or None.
+
+        Returns
+        -------
+        result
+            The estimator.
+        """
         require(isinstance(X, (list, tuple)), "X", "a sequence of tasks", X)
         if y is not None:
             fits = isinstance(y, (list, tuple)) and len(y) == len(X)
@@ -58,10 +76,18 @@ class LinkageLearner(BaseEstimator):
         self.loss_curve_ = self.learned_.curve
         return self
 
-    def clusterer(
-        self,
-        n_clusters=None,  # clusters in `labels_`; None for the hierarchy alone
-    ):  # `MixedLinkage`
-        "A clusterer with the learned parameter. Raises `InputError`."
+    def clusterer(self, n_clusters=None):
+        """A clusterer with the learned parameter. Raises `InputError`.
+
+        Parameters
+        ----------
+        n_clusters
+            Clusters in `labels_`; None for the hierarchy alone.
+
+        Returns
+        -------
+        result
+            `MixedLinkage`.
+        """
         require(hasattr(self, "learned_"), "the LinkageLearner", "fitted before it can give a clusterer", self)
         return MixedLinkage(self.learned_.parameter, self.merges, n_clusters)

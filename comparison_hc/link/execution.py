@@ -17,14 +17,7 @@ from .runs import Leaf as Leaf
 from .runs import Leaves as Leaves
 
 # %% ../../nbs/link/41_execution_tree.ipynb #next-change
-def next_change(
-    problem,  # `Problem`
-    clusters,  # list of m tuples of objects
-    ends,  # (2, m, m) their lines at 0 and at 1
-    i,  # the pair i, j …
-    j,  # … is merged at …
-    x,  # … this parameter
-):  # a number above x
+def next_change(problem, clusters, ends, i, j, x):
     "Up to where this pair is certainly the one that is merged."
     if not problem.is_metric or problem.merges[0] is AVERAGE:
         return float(crossings(ends[:, i, j], ends, x).min())
@@ -37,12 +30,7 @@ def next_change(
     return float(crossings(lines[:, :-1], lines[:, 1:], x).min(initial=np.inf))
 
 
-def children(
-    problem,  # `Problem`
-    clusters,  # list of tuples of objects
-    low,  # the node's interval begins here …
-    high,  # … and ends here
-):  # list of (i, j, low, high)
+def children(problem, clusters, low, high):
     "All merges that are made next within an interval, each with its own (L20, algorithms 2 and 3)."
     found, x, ends = [], low, None
     while x < high:
@@ -58,9 +46,7 @@ def children(
     return found
 
 # %% ../../nbs/link/41_execution_tree.ipynb #traversed-runs
-def traversed_runs(
-    problem,  # `Problem`
-):  # yields (low, (n-1, 2) merges, (n-1,) heights, whether only the order of merges changed)
+def traversed_runs(problem):
     "All runs from left to right, by the definition (L20, algorithms 4 and 5). Works for every family."
     n, last = len(problem.D0), None
     stack = [([(i,) for i in range(n)], list(range(n)), [], [], 0.0, 1.0)]
@@ -80,13 +66,25 @@ def traversed_runs(
             stack.append((next_clusters, next_nodes, next_merges, pairs + [(clusters[i], clusters[j])], a, b))
 
 # %% ../../nbs/link/41_execution_tree.ipynb #execution-tree
-def execution_tree(
-    D,  # (n, n) distances, or a pair (D0, D1) of them: two metrics for the same points
-    merges=None,  # two merge functions for one matrix (None: single, complete); one for two metrics (None: complete)
-    names=None,  # n names for the picture; None: numbers
-    method=None,  # "sweep", "traversal" (the paper's, for any merge function), or None: the sweep if possible
-):  # `ExecutionTree`: leaves as a stream; `leaves()` collects them, up to a limit or until Ctrl-C
-    "Every run of a family between two merge functions or two metrics (L20, algorithms 2 to 5). Raises `InputError`."
+def execution_tree(D, merges=None, names=None, method=None):
+    """Every run of a family between two merge functions or two metrics (L20, algorithms 2 to 5). Raises `InputError`.
+
+    Parameters
+    ----------
+    D
+        (n, n) distances, or a pair (D0, D1) of them: two metrics for the same points.
+    merges
+        Two merge functions for one matrix (None: single, complete); one for two metrics (None: complete).
+    names
+        n names for the picture; None: numbers.
+    method
+        "sweep", "traversal" (the paper's, for any merge function), or None: the sweep if possible.
+
+    Returns
+    -------
+    result
+        `ExecutionTree`: leaves as a stream; `leaves()` collects them, up to a limit or until Ctrl-C.
+    """
     problem = as_problem(D, merges)
     known = method is None or isinstance(method, str) and method in ("sweep", "traversal")
     require(known, "method", "None, 'sweep' or 'traversal'", method)
@@ -97,16 +95,31 @@ def execution_tree(
     return ExecutionTree(problem, runs, method, check_names(names, len(problem.D0)))
 
 # %% ../../nbs/link/41_execution_tree.ipynb #piecewise-loss
-def piecewise_loss(
-    D,  # (n, n) distances, or a pair of them: two metrics
-    labels,  # (n,) the class of every object
-    merges=None,  # as in `execution_tree`
-    loss="pruning",  # "pruning", "majority", or a function, with tree_only=True if it ignores the order of merges
-    n_clusters=None,  # clusters in the pruning, for the named losses; None: the number of classes
-    limit=None,  # stop after so many pieces
-    progress=None,  # called with where the search is, from 0 to 1
-):  # `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search
-    "The exact loss of every algorithm of a family on one instance (L20, section 3). Raises `InputError`."
+def piecewise_loss(D, labels, merges=None, loss="pruning", n_clusters=None, limit=None, progress=None):
+    """The exact loss of every algorithm of a family on one instance (L20, section 3). Raises `InputError`.
+
+    Parameters
+    ----------
+    D
+        (n, n) distances, or a pair of them: two metrics.
+    labels
+        (n,) the class of every object.
+    merges
+        As in `execution_tree`.
+    loss
+        "pruning", "majority", or a function, with tree_only=True if it ignores the order of merges.
+    n_clusters
+        Clusters in the pruning, for the named losses; None: the number of classes.
+    limit
+        Stop after so many pieces.
+    progress
+        Called with where the search is, from 0 to 1.
+
+    Returns
+    -------
+    result
+        `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search.
+    """
     problem = as_problem(D, merges)
     runs = traversed_runs if problem.kinds is None else swept_runs
     pieces = loss_pieces(problem, runs, labels, loss, n_clusters)

@@ -8,19 +8,15 @@ __all__ = ['certified_tree', 'two_parameter_grid']
 # %% ../../nbs/link/43w_grid.ipynb #import-numpy-as
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import check_integer, check_progress
+from ..dendrogram import Dendrogram
 from .agglomerate import closest_pair
 from .bounds import Bounds, all_pairs, is_nearest
 from .runs import tree_clusters
 from .square import TwoParameterGrid, as_square
 
 # %% ../../nbs/link/43w_grid.ipynb #certified-tree
-def certified_tree(
-    problem,  # `Square`
-    rectangle,  # (α from, α to, β from, β to)
-    to_the_end,  # False: the first doubt ends it
-):  # (merges by node numbers in the middle of the rectangle, None if ended; whether the tree is certified there)
+def certified_tree(problem, rectangle, to_the_end):
     "The tree of a rectangle."
     (a0, a1, b0, b1), n = rectangle, len(problem.D0)
     bounds, node, high, is_open = Bounds(problem, b0, b1), list(range(n)), list(range(n)), np.ones(n, dtype=bool)
@@ -43,14 +39,27 @@ def certified_tree(
     return merges, is_sure
 
 
-def two_parameter_grid(
-    D0,  # (n, n) distances, n ≥ 2
-    D1,  # (n, n) distances of the same points by another metric
-    merges=("single", "complete"),  # two of "single", "complete", "average"
-    depth=5,  # a cell that is not certain is cut in four, at most so many times
-    progress=None,  # called with the share of the square that is done
-):  # `TwoParameterGrid`
-    "Trees of linkage with D_α(·, ·; d_β) on a grid that refines itself. Ours. O(n³) a cell. Raises `InputError`."
+def two_parameter_grid(D0, D1, merges=("single", "complete"), depth=5, progress=None):
+    """Trees of linkage with D_α(·, ·; d_β) on a grid that refines itself. Ours. O(n³) a cell. Raises `InputError`.
+
+    Parameters
+    ----------
+    D0
+        (n, n) distances, n ≥ 2.
+    D1
+        (n, n) distances of the same points by another metric.
+    merges
+        Two of "single", "complete", "average".
+    depth
+        a cell that is not certain is cut in four, at most so many times.
+    progress
+        Called with the share of the square that is done.
+
+    Returns
+    -------
+    result
+        `TwoParameterGrid`.
+    """
     problem, depth = as_square(D0, D1, merges), check_integer(depth, "depth", 0, 12)
     check_progress(progress, "a share from 0 to 1")
     stack, done = [(0.0, 1.0, 0.0, 1.0, 0)], 0.0

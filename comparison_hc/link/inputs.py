@@ -15,11 +15,21 @@ import numpy as np
 from ..core.validation import as_rng, check_integer, check_number, check_similarity, require
 
 # %% ../../nbs/link/40w_inputs.ipynb #rings-and-disks
-def rings_and_disks(
-    n,  # number of points, a multiple of 4
-    rng,  # int seed or `numpy.random.Generator`
-):  # ((n, 2) points, (n,) labels: 0 and 1 the rings, 2 and 3 the disks)
-    "One clustering task of L20's synthetic distribution. Raises `InputError`."
+def rings_and_disks(n, rng):
+    """One clustering task of L20's synthetic distribution. Raises `InputError`.
+
+    Parameters
+    ----------
+    n
+        Number of points, a multiple of 4.
+    rng
+        Int seed or `numpy.random.Generator`.
+
+    Returns
+    -------
+    result
+        ((n, 2) points, (n,) labels: 0 and 1 the rings, 2 and 3 the disks).
+    """
     n, rng = check_integer(n, "n", 4, 2**31), as_rng(rng)
     require(n % 4 == 0, "n", "a multiple of 4", n)
     labels = np.repeat(np.arange(4), n // 4)
@@ -54,10 +64,7 @@ AVERAGE = MergeFunction("average", lambda block: block.sum() / block.size)
 NAMED = {merge.name: merge for merge in (SINGLE, COMPLETE, AVERAGE)}
 
 # %% ../../nbs/link/40w_inputs.ipynb #as-merge
-def as_merge(
-    merge,  # "single", "complete", "average", a `MergeFunction`, or a function of the block of distances
-    argument="merge",  # its name in a message
-):  # `MergeFunction`
+def as_merge(merge, argument="merge"):
     "The merge function that is meant. Raises `InputError`."
     names = ", ".join(NAMED)
     if isinstance(merge, str):
@@ -69,18 +76,13 @@ def as_merge(
     return MergeFunction(getattr(merge, "__name__", "user"), merge)
 
 
-def as_merges(
-    merges,  # anything that `as_merge` takes, twice
-):  # tuple of two `MergeFunction`s
+def as_merges(merges):
     "Two merge functions, to be mixed. Raises `InputError`."
     require(isinstance(merges, (tuple, list)) and len(merges) == 2, "merges", "a tuple of two merge functions", merges)
     return tuple(as_merge(merge, "merges") for merge in merges)
 
 
-def as_metric_merge(
-    merge,  # as in `as_merge`
-    argument="merge",  # its name in a message
-):  # `MergeFunction`
+def as_metric_merge(merge, argument="merge"):
     "A merge function that a mix of metrics can use: 2-point-based, or average. Raises `InputError`."
     merge = as_merge(merge, argument)
     fits = merge is AVERAGE or merge.pick is not None
@@ -88,10 +90,7 @@ def as_metric_merge(
     return merge
 
 # %% ../../nbs/link/40w_inputs.ipynb #distance-of
-def distance_of(
-    merge,  # `MergeFunction`
-    block,  # (|A|, |B|) distances
-):  # float
+def distance_of(merge, block):
     "What a merge function says, if it is a distance. Raises `InputError`."
     value = merge(block)
     if isinstance(value, np.ndarray) and value.ndim == 0:
@@ -99,10 +98,7 @@ def distance_of(
     return check_number(value, f"the value of the merge function {merge.name}", 0)
 
 
-def picked_place(
-    merge,  # `MergeFunction` with `pick`
-    ranks,  # (|A|, |B|) ranks of the distances
-):  # int, a flat place in `ranks`
+def picked_place(merge, ranks):
     "Which distance a 2-point-based merge function picks. Raises `InputError`."
     place = f"the place that pick of the merge function {merge.name} returns"
     return check_integer(merge.pick(ranks), place, 0, ranks.size - 1)
@@ -111,11 +107,7 @@ def picked_place(
 LARGEST_DISTANCE = 1e300
 
 
-def check_distances(
-    distances,  # (n, n) matrix
-    argument="D",  # its name in a message
-    n_objects=None,  # required n, where something else fixes it
-):  # (n, n) float array; the caller's own where it already was one
+def check_distances(distances, argument="D", n_objects=None):
     "Symmetric distances ≥ 0 with a zero diagonal, of at least two points. Raises `InputError`."
     D = check_similarity(distances, argument, n_objects)
     diagonal = D.diagonal()
@@ -127,9 +119,7 @@ def check_distances(
     return D
 
 # %% ../../nbs/link/40w_inputs.ipynb #on-grid
-def on_grid(
-    *matrices,  # (n, n) distances
-):  # list of the same, rounded to one grid
+def on_grid(*matrices):
     """Distances rounded so that every sum over pairs of two clusters is exact.
 
     They become multiples of 2^(e − 53 + b), with 2^e above the largest of them and 2^b above n²/4."""

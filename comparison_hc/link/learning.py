@@ -18,10 +18,19 @@ from .curves import split_instances as split_instances
 from .losses import PiecewiseLoss, as_loss
 
 # %% ../../nbs/link/42_learning.ipynb #average-loss
-def average_loss(
-    curves,  # sequence of `PiecewiseLoss`, all complete
-):  # `PiecewiseLoss`
-    "The average of step functions, by one sweep over all breakpoints (L20, section 3). Raises `InputError`."
+def average_loss(curves):
+    """The average of step functions, by one sweep over all breakpoints (L20, section 3). Raises `InputError`.
+
+    Parameters
+    ----------
+    curves
+        Sequence of `PiecewiseLoss`, all complete.
+
+    Returns
+    -------
+    result
+        `PiecewiseLoss`.
+    """
     rule = "a sequence of at least one PiecewiseLoss"
     curves = as_list(curves, "curves", rule)
     require(curves and all(isinstance(curve, PiecewiseLoss) for curve in curves), "curves", rule, curves)
@@ -40,16 +49,31 @@ def average_loss(
     return PiecewiseLoss(np.append(points, 1.0), average, n_trees, True, curves[0].parameter)
 
 # %% ../../nbs/link/42_learning.ipynb #learn-linkage
-def learn_linkage(
-    instances,  # sequence of (D, labels); D: (n, n) distances, or a pair (D0, D1) for two metrics; n may differ
-    merges=None,  # the family: two merge functions (None: single, complete), or one for two metrics (None: complete)
-    loss="pruning",  # as in `piecewise_loss`
-    n_clusters=None,  # as in `piecewise_loss`
-    n_jobs=1,  # workers; -1 for one a core
-    journal=None,  # file that keeps finished instances; None to keep nothing
-    progress=None,  # called with (done, total)
-):  # `LearnedLinkage`; partial if Ctrl-C ended it after at least one instance
-    "The parameter with the least average loss, and the whole curve. Raises `InputError` before anything is computed."
+def learn_linkage(instances, merges=None, loss="pruning", n_clusters=None, n_jobs=1, journal=None, progress=None):
+    """The parameter with the least average loss, and the whole curve. Raises `InputError` before anything is computed.
+
+    Parameters
+    ----------
+    instances
+        Sequence of (D, labels); D: (n, n) distances, or a pair (D0, D1) for two metrics; n may differ.
+    merges
+        The family: two merge functions (None: single, complete), or one for two metrics (None: complete).
+    loss
+        As in `piecewise_loss`.
+    n_clusters
+        As in `piecewise_loss`.
+    n_jobs
+        Workers; -1 for one a core.
+    journal
+        File that keeps finished instances; None to keep nothing.
+    progress
+        Called with (done, total).
+
+    Returns
+    -------
+    result
+        `LearnedLinkage`; partial if Ctrl-C ended it after at least one instance.
+    """
     is_sequence = isinstance(instances, (list, tuple)) and len(instances)
     require(is_sequence, "instances", "a sequence of at least one pair (distances, labels)", instances)
     check_progress(progress)

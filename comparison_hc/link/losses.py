@@ -25,14 +25,26 @@ class PiecewiseLoss:
     parameter: str = "α"  # α between merge functions, β between metrics
 
     @classmethod
-    def collect(
-        cls,
-        pieces,  # yields (where a piece begins, its value, whether the tree changed)
-        parameter,  # "α" or "β"
-        limit=None,  # stop after so many pieces
-        progress=None,  # called with where the search is, from 0 to 1
-    ):  # `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search
-        "The function with these pieces. Where the last one of an interrupted search ends is not known: it is left out."
+    def collect(cls, pieces, parameter, limit=None, progress=None):
+        """The function with these pieces. Where the last one of an interrupted search ends is not known: it is left
+        out.
+
+        Parameters
+        ----------
+        pieces
+            Yields (where a piece begins, its value, whether the tree changed).
+        parameter
+            "α" or "β".
+        limit
+            Stop after so many pieces.
+        progress
+            Called with where the search is, from 0 to 1.
+
+        Returns
+        -------
+        result
+            `PiecewiseLoss`; partial if `limit` or Ctrl-C ended the search.
+        """
         limit = np.inf if limit is None else check_integer(limit, "limit")
         check_progress(progress, "a share from 0 to 1")
         begins, values, n_trees, end = [], [], 0, None
@@ -61,11 +73,19 @@ class PiecewiseLoss:
         stretches = f"{len(self.simplified().values):,} stretches of one loss"
         return f"PiecewiseLoss({pieces}, {stretches}, least {self.values.min(initial=np.inf):.4g}{part})"
 
-    def __call__(
-        self,
-        x,  # a number, or an array of them, in the part that was searched
-    ):  # the loss there
-        "The loss at x. Raises `InputError`."
+    def __call__(self, x):
+        """The loss at x. Raises `InputError`.
+
+        Parameters
+        ----------
+        x
+            a number, or an array of them, in the part that was searched.
+
+        Returns
+        -------
+        result
+            The loss there.
+        """
         x = as_array(x, "x", "a number or an array of them")
         require(x.dtype.kind in "biuf", "x", "a number or an array of them", x.tolist())
         is_inside = (x >= 0).all() and (x <= self.breakpoints[-1]).all() and len(self.values)
@@ -97,16 +117,23 @@ class PiecewiseLoss:
         return loss_chart(self)
 
 
-def widest_interval(
-    intervals,  # pairs (low, high), at least one
-):  # the pair (low, high)
-    "The widest of some intervals; the leftmost of several."
+def widest_interval(intervals):
+    """The widest of some intervals; the leftmost of several.
+
+    Parameters
+    ----------
+    intervals
+        Pairs (low, high), at least one.
+
+    Returns
+    -------
+    result
+        The pair (low, high).
+    """
     return max(intervals, key=lambda interval: (interval[1] - interval[0], -interval[0]))
 
 # %% ../../nbs/link/41w_losses.ipynb #as-loss
-def as_loss(
-    loss,  # "pruning" (L20, equation 1), "majority", or a function of a `Dendrogram` and labels
-):  # (function of a `Dendrogram`, labels and n_clusters; whether it depends on the tree alone)
+def as_loss(loss):
     "The loss that is meant. Raises `InputError`."
     from comparison_hc.metrics import majority_loss, pruning_loss
 
@@ -119,9 +146,7 @@ def as_loss(
     return (lambda dendrogram, labels, n_clusters: loss(dendrogram, labels)), bool(getattr(loss, "tree_only", False))
 
 
-def check_loss(
-    value,  # anything
-):  # float
+def check_loss(value):
     "A loss that a user's function returned. Raises `InputError`."
     if isinstance(value, np.generic) or isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
@@ -131,13 +156,7 @@ def check_loss(
 _MOST_SETS = 4096  # the compiled loss keeps a number for every set of classes
 
 
-def loss_pieces(
-    problem,  # `Problem`
-    runs,  # `Problem` -> its runs from left to right
-    labels,  # (n,) the class of every object
-    loss,  # as in `as_loss`
-    n_clusters,  # clusters in the pruning; None: the number of classes
-):  # yields (where a piece begins, its loss, whether the tree changed)
+def loss_pieces(problem, runs, labels, loss, n_clusters):
     "The losses of all runs, from left to right. Raises `InputError`."
     function, is_of_tree = as_loss(loss)
     codes = check_labels(labels, len(problem.D0))

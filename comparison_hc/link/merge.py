@@ -36,11 +36,7 @@ from .inputs import as_merge as as_merge
 from .inputs import rings_and_disks as rings_and_disks
 
 # %% ../../nbs/link/40_merge_functions.ipynb #merges-by-definition
-def merges_by_definition(
-    line,  # (A, B, x) -> (f0, f1), for tuples of objects
-    n,  # number of objects
-    x,  # the parameter, in [0, 1]
-):  # list of n − 1 merges (A, B, (f0, f1))
+def merges_by_definition(line, n, x):
     "Merge the closest two clusters until one is left (L20, algorithm 1), looking at every pair at every step."
     clusters, merges = [(i,) for i in range(n)], []
     while len(clusters) > 1:
@@ -58,20 +54,28 @@ def merges_by_definition(
     return merges
 
 
-def alpha_line(
-    D,  # (n, n) distances
-    merges,  # two `MergeFunction`s
-):  # (A, B, x) -> (f0, f1)
+def alpha_line(D, merges):
     "The lines of a mix of two merge functions."
     return lambda A, B, x: tuple(distance_of(merge, D[np.ix_(A, B)]) for merge in merges)
 
 # %% ../../nbs/link/40_merge_functions.ipynb #alpha-linkage
-def alpha_linkage(
-    D,  # (n, n) distances, n ≥ 2
-    alpha,  # in [0, 1]; 0 is the first merge function, 1 the second
-    merges=("single", "complete"),  # two merge functions: names, `MergeFunction`s or functions of a block of distances
-):  # `Dendrogram`; heights are D_α of the merged clusters, which may decrease where the mix is not reducible
-    "Agglomerative clustering with a mix of two merge functions (L20: A_merge). O(n²) a merge. Raises `InputError`."
+def alpha_linkage(D, alpha, merges=("single", "complete")):
+    """Agglomerative clustering with a mix of two merge functions (L20: A_merge). O(n²) a merge. Raises `InputError`.
+
+    Parameters
+    ----------
+    D
+        (n, n) distances, n ≥ 2.
+    alpha
+        In [0, 1]; 0 is the first merge function, 1 the second.
+    merges
+        Two merge functions: names, `MergeFunction`s or functions of a block of distances.
+
+    Returns
+    -------
+    result
+        `Dendrogram`; heights are D_α of the merged clusters, which may decrease where the mix is not reducible.
+    """
     D, merges, alpha = check_distances(D), as_merges(merges), check_number(alpha, "alpha", 0, 1)
     if AVERAGE in merges:
         (D,) = on_grid(D)
@@ -79,11 +83,7 @@ def alpha_linkage(
     return PairLines(ends, alpha_rows(D, merges)).run(alpha)
 
 # %% ../../nbs/link/40_merge_functions.ipynb #beta-line
-def beta_line(
-    D0,  # (n, n) distances
-    D1,  # (n, n) distances of the same points by another metric
-    merge,  # 2-point-based `MergeFunction`, or AVERAGE
-):  # (A, B, x) -> (f0, f1)
+def beta_line(D0, D1, merge):
     "The lines of a mix of two metrics."
 
     def line(A, B, x):
@@ -97,13 +97,25 @@ def beta_line(
     return line
 
 
-def beta_linkage(
-    D0,  # (n, n) distances, n ≥ 2
-    D1,  # (n, n) distances of the same points by another metric
-    beta,  # in [0, 1]; 0 is D0, 1 is D1
-    merge="complete",  # a 2-point-based merge function, or average
-):  # `Dendrogram`; heights are distances by d_β
-    "Agglomerative clustering with a mix of two metrics (L20: A_metric). O(n²) a merge. Raises `InputError`."
+def beta_linkage(D0, D1, beta, merge="complete"):
+    """Agglomerative clustering with a mix of two metrics (L20: A_metric). O(n²) a merge. Raises `InputError`.
+
+    Parameters
+    ----------
+    D0
+        (n, n) distances, n ≥ 2.
+    D1
+        (n, n) distances of the same points by another metric.
+    beta
+        In [0, 1]; 0 is D0, 1 is D1.
+    merge
+        a 2-point-based merge function, or average.
+
+    Returns
+    -------
+    result
+        `Dendrogram`; heights are distances by d_β.
+    """
     D0, merge, beta = check_distances(D0, "D0"), as_metric_merge(merge), check_number(beta, "beta", 0, 1)
     D1 = check_distances(D1, "D1", len(D0))
     if merge is AVERAGE:

@@ -28,12 +28,7 @@ from comparison_hc.link.certificates import (
 
 # %% ../../nbs/link/41w_repair.ipynb #find-nearest
 @compiled
-def find_nearest(
-    S,  # `SweepState`; `lists.nearest` is changed
-    i,  # slot
-    m,  # how many slots there are
-    x,  # in [0, 1)
-):
+def find_nearest(S, i, m, x):
     "Look for the nearest of slot i among slots i + 1 to m - 1."
     cluster, is_open = S.lists.cluster, S.lists.is_open
     u, best, f0, f1 = cluster[i], -1, np.inf, np.inf
@@ -49,11 +44,7 @@ def find_nearest(
 
 
 @compiled
-def closest(
-    S,  # `SweepState`
-    m,  # how many slots there are
-    x,  # in [0, 1)
-):  # int
+def closest(S, m, x):
     "The slot that is merged with its nearest."
     cluster, is_open, nearest = S.lists.cluster, S.lists.is_open, S.lists.nearest
     b, f0, f1 = -1, np.inf, np.inf
@@ -70,13 +61,7 @@ def closest(
 
 
 @compiled
-def update_nearest(
-    S,  # `SweepState`; `lists.nearest` is changed
-    pu,  # slot that was closed
-    pv,  # slot of the new cluster
-    m,  # how many slots there are
-    x,  # in [0, 1)
-):
+def update_nearest(S, pu, pv, m, x):
     "After a merge: who was nearest to one of the two looks again, the others look at the new cluster only."
     cluster, is_open, nearest = S.lists.cluster, S.lists.is_open, S.lists.nearest
     find_nearest(S, pv, m, x)
@@ -91,12 +76,7 @@ def update_nearest(
 
 # %% ../../nbs/link/41w_repair.ipynb #make-node
 @compiled
-def make_node(
-    S,  # `SweepState`; it is changed
-    u,  # a node …
-    v,  # … and another
-    t,  # step from which the run is mended
-):  # number of the node
+def make_node(S, u, v, t):
     "A room for u + v: the old run's, if it had this cluster at or after step t."
     one, two = S.nodes[u], S.nodes[v]
     low, high, size = min(one.start, two.start), max(one.last, two.last), one.n_objects + two.n_objects
@@ -125,11 +105,7 @@ def make_node(
 
 
 @compiled
-def rejoined(
-    S,  # `SweepState`
-    q,  # number of a step
-    m,  # how many slots there are
-):  # bool
+def rejoined(S, q, m):
     "Whether the clusters in the slots are those that the old run had at step q."
     for i in range(m):
         u = S.lists[i].cluster
@@ -139,9 +115,7 @@ def rejoined(
 
 
 @compiled
-def order_leaves(
-    S,  # `SweepState`; `start`, `last` and `leaf` are changed
-):
+def order_leaves(S):
     "Places of every node's objects in one order of the objects."
     n_steps = len(S.steps)
     S.nodes[S.steps[n_steps - 1].node].start = 0
@@ -157,17 +131,7 @@ def order_leaves(
 
 # %% ../../nbs/link/41w_repair.ipynb #refresh
 @compiled
-def extreme_line(
-    at_0,  # (3n, 3n) values of lines at 0 …
-    at_1,  # (3n, 3n) … and at 1
-    leaf,  # the objects in an order
-    start_u,  # place in it of the first object of one cluster …
-    last_u,  # … and of its last
-    start_v,  # place of the first object of the other …
-    last_v,  # … and of its last
-    kind,  # COMPLETE: the farthest; SINGLE: the nearest
-    x,  # in [0, 1)
-):
+def extreme_line(at_0, at_1, leaf, start_u, last_u, start_v, last_v, kind, x):
     "The line of the farthest (nearest) two points of two clusters just right of x, by its values at 0 and 1."
     f0 = f1 = -1.0
     for i in range(start_u, last_u + 1):
@@ -183,12 +147,7 @@ def extreme_line(
 
 
 @compiled
-def refresh(
-    S,  # `SweepState`; `lines` is changed
-    u,  # a node …
-    v,  # … and another
-    x,  # in [0, 1)
-):
+def refresh(S, u, v, x):
     "Set the line of u and v to that of their farthest (nearest) two points just right of x."
     start, last = S.nodes.start, S.nodes.last
     farthest = extreme_line(S.lines[0], S.lines[1], S.lists.leaf, start[u], last[u], start[v], last[v], S.kinds[0], x)
@@ -196,11 +155,7 @@ def refresh(
 
 
 @compiled
-def refresh_all(
-    S,  # `SweepState`; `lines` is changed
-    m,  # how many slots there are
-    x,  # in [0, 1)
-):
+def refresh_all(S, m, x):
     "`refresh` for every pair of the first m slots. To hand the whole state over takes longer than most pairs."
     cluster, leaf, start, last = S.lists.cluster, S.lists.leaf, S.nodes.start, S.nodes.last
     at_0, at_1, kind = S.lines[0], S.lines[1], S.kinds[0]
@@ -216,11 +171,7 @@ def refresh_all(
 
 
 @compiled
-def expiry(
-    S,  # `SweepState`
-    u,  # a node …
-    v,  # … and another
-):  # float, infinite for always
+def expiry(S, u, v):
     "Until when the line of u and v is that of the same two points; members by linked list."
     following = S.lists.following
     head_v, tail_u, tail_v = S.nodes[v].head, S.nodes[u].tail, S.nodes[v].tail
@@ -242,10 +193,7 @@ def expiry(
 
 
 @compiled
-def lists_from_order(
-    S,  # `SweepState`; `head`, `tail` and `following` are changed
-    m,  # how many slots there are
-):
+def lists_from_order(S, m):
     "Linked lists of the members of the clusters in the first m slots, from the order of the objects."
     leaf, following = S.lists.leaf, S.lists.following
     for i in range(m):
@@ -258,12 +206,7 @@ def lists_from_order(
 
 # %% ../../nbs/link/41w_repair.ipynb #renew
 @compiled
-def renew(
-    S,  # `SweepState`; it is changed
-    row,  # LOCAL or EXPIRY: what failed
-    s,  # number of the step
-    x,  # in [0, 1)
-):
+def renew(S, row, s, x):
     "Look up the line of step s at x, between two metrics, and all that hangs on it. False if the run must be mended."
     a, b = S.steps[s].left, S.steps[s].right
     m = active(S, s)
@@ -285,15 +228,7 @@ def renew(
 
 # %% ../../nbs/link/41w_repair.ipynb #merge-slots
 @compiled
-def merge_slots(
-    S,  # `SweepState`; it is changed
-    q,  # number of the step
-    pu,  # slot that is closed
-    pv,  # slot of the new cluster
-    m,  # how many slots there are
-    t,  # step from which the run is mended
-    x,  # in [0, 1)
-):
+def merge_slots(S, q, pu, pv, m, t, x):
     "Step q of a repair from step t: merge slots pu < pv of m; the new cluster takes pv."
     u, v = S.lists[pu].cluster, S.lists[pv].cluster
     if S.is_metric:
@@ -321,11 +256,7 @@ def merge_slots(
 
 # %% ../../nbs/link/41w_repair.ipynb #start-repair
 @compiled
-def start_repair(
-    S,  # `SweepState`; it is changed
-    t,  # first step of which a certificate fails
-    x,  # in [0, 1)
-):
+def start_repair(S, t, x):
     "(the first step that changes, at or before t; number of slots there; the slot that is merged with its nearest)"
     while True:
         m = active(S, t)
@@ -347,11 +278,7 @@ def start_repair(
 
 
 @compiled
-def give_back(
-    S,  # `SweepState`; it is changed
-    first,  # first step that was mended
-    stop,  # behind the last of them
-):
+def give_back(S, first, stop):
     "Free the rooms of the old run's clusters that steps first to stop - 1 no longer make; how many there are."
     n_gone = 0
     for s in range(first, stop):
@@ -366,11 +293,7 @@ def give_back(
 
 # %% ../../nbs/link/41w_repair.ipynb #repair
 @compiled
-def repair(
-    S,  # `SweepState`; it is changed
-    t,  # first step of which a certificate fails
-    x,  # in [0, 1)
-):
+def repair(S, t, x):
     "Run the definition from step t until the clusters are the old run's again; how many clusters of that are gone."
     n_steps = len(S.steps)
     t, m, b = start_repair(S, t, x)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import as_array, check_integer, check_number, check_progress, require
+from ..dendrogram import Dendrogram
 from comparison_hc.link.inputs import (
     AVERAGE,
     COMPLETE,
@@ -51,11 +51,7 @@ class Problem(NamedTuple):
         "(A, B, x) -> (f0, f1): the lines of the family, from the definition."
         return beta_line(self.D0, self.D1, self.merges[0]) if self.is_metric else alpha_line(self.D0, self.merges)
 
-    def ends(
-        self,
-        clusters,  # list of m tuples of objects
-        x,  # the parameter
-    ):  # (2, m, m) values at 0 and at 1; infinite on the diagonal
+    def ends(self, clusters, x):
         "The lines of all pairs of clusters, from the definition."
         ends = np.full((2, len(clusters), len(clusters)), np.inf)
         for i, A in enumerate(clusters):
@@ -67,10 +63,7 @@ class Problem(NamedTuple):
 _KINDS = {SINGLE.name: 0, COMPLETE.name: 1, AVERAGE.name: 2}  # as in `certificates`, which would import numba
 
 
-def as_problem(
-    D,  # (n, n) distances, or a pair of them: two metrics for the same points
-    merges,  # two merge functions for one matrix (None: single, complete); one for two metrics (None: complete)
-):  # `Problem`
+def as_problem(D, merges):
     "The family and the distances that are meant. Raises `InputError`."
     is_pair = isinstance(D, (tuple, list)) and len(D) == 2
     if is_pair and all(as_array(one, "D", "a matrix of numbers, or a pair of them").ndim == 2 for one in D):
@@ -140,10 +133,7 @@ class Leaves:
         "Edges of the execution tree, E in L20's theorems 2 and 3."
         return sum(len(leaf.merges) - leaf.first_changed for leaf in self.leaves)
 
-    def at(
-        self,
-        x,  # in [0, 1]
-    ):  # `Leaf`
+    def at(self, x):
         "The leaf whose interval holds x. Raises `InputError`."
         x = check_number(x, "x", 0, 1)
         was_searched = self.leaves and (x < self.leaves[-1].high or self.is_complete)
@@ -151,9 +141,7 @@ class Leaves:
         return self.leaves[min(int(np.searchsorted(self.breakpoints, x, side="right")) - 1, len(self) - 1)]
 
 # %% ../../nbs/link/41w_runs.ipynb #stream-leaves
-def stream_leaves(
-    runs,  # yields (low, (n-1, 2) merges, (n-1,) heights, whether only the order of merges changed)
-):  # yields `Leaf`s
+def stream_leaves(runs):
     "Runs from left to right as leaves."
     waiting = None
     for low, merges, heights, only_order in runs:
@@ -165,9 +153,7 @@ def stream_leaves(
     yield Leaf(waiting[0], 1.0, *waiting[1:])
 
 
-def tree_clusters(
-    merges,  # n - 1 pairs of node numbers
-):  # set of frozensets of objects
+def tree_clusters(merges):
     "The tree as a set of clusters: runs that differ in the order of merges only have the same."
     members = {i: frozenset([i]) for i in range(len(merges) + 1)}
     for a, b in merges:
@@ -175,18 +161,14 @@ def tree_clusters(
     return set(members.values())
 
 # %% ../../nbs/link/41w_runs.ipynb #begin-sweep
-def begin_sweep(
-    problem,  # `Problem` with `kinds`
-):  # `SweepState` at 0
+def begin_sweep(problem):
     "The state of a sweep over a problem. Imports numba."
     from comparison_hc.link.sweep import begin
 
     return begin(problem.D0, problem.D1, problem.kinds, problem.is_metric and problem.merges[0] is COMPLETE)
 
 
-def swept_runs(
-    problem,  # `Problem` with `kinds`
-):  # yields (low, merges, heights, whether only the order of merges changed)
+def swept_runs(problem):
     "All runs by the sweep, from left to right. Imports numba."
     from comparison_hc.link.sweep import sweep
 
@@ -202,13 +184,20 @@ def swept_runs(
 class ExecutionTree:
     "All runs of a family on one instance, as a stream: iterate over it for leaves from left to right."
 
-    def __init__(
-        self,
-        problem,  # `Problem`
-        runs,  # `Problem` -> its runs from left to right, as `stream_leaves` takes them
-        method,  # what `runs` is called
-        names=None,  # n names for the picture; None: numbers
-    ):
+    def __init__(self, problem, runs, method, names=None):
+        """…
+
+        Parameters
+        ----------
+        problem
+            `Problem`.
+        runs
+            `Problem` -> its runs from left to right, as `stream_leaves` takes them.
+        method
+            What `runs` is called.
+        names
+            n names for the picture; None: numbers.
+        """
         self.problem = problem
         self.runs = runs
         self.method = method
@@ -221,12 +210,21 @@ class ExecutionTree:
         merges = "–".join(merge.name for merge in self.problem.merges)
         return f"ExecutionTree({len(self.problem.D0)} objects, {merges}, by {self.method})"
 
-    def leaves(
-        self,
-        limit=None,  # stop after so many
-        progress=None,  # called with where the search is, from 0 to 1
-    ):  # `Leaves`
-        "Collect leaves: all, the first `limit`, or those until Ctrl-C."
+    def leaves(self, limit=None, progress=None):
+        """Collect leaves: all, the first `limit`, or those until Ctrl-C.
+
+        Parameters
+        ----------
+        limit
+            Stop after so many.
+        progress
+            Called with where the search is, from 0 to 1.
+
+        Returns
+        -------
+        result
+            `Leaves`.
+        """
         limit, found = np.inf if limit is None else check_integer(limit, "limit"), []
         check_progress(progress, "a share from 0 to 1")
         try:

@@ -17,10 +17,7 @@ from .inputs import AVERAGE, SINGLE
 from .square import knot_at
 
 # %% ../../nbs/link/43w_slabs.ipynb #envelope
-def envelope(
-    lines,  # (k, 2) lines by their values at 0 and 1
-    merge,  # SINGLE, COMPLETE or AVERAGE
-):  # (list of m + 1 numbers: where pieces begin and the last one ends; (m, 2) their lines)
+def envelope(lines, merge):
     "What a merge function says about a block of lines, on [0, 1]."
     if merge is AVERAGE:
         return [0.0, 1.0], lines.sum(axis=0, keepdims=True) / len(lines)
@@ -40,29 +37,17 @@ def envelope(
 class Distances:
     "Envelopes of pairs of clusters, made when asked for."
 
-    def __init__(
-        self,
-        problem,  # `Square`
-    ):
+    def __init__(self, problem):
         self.problem, self.known = problem, {}
 
-    def envelopes(
-        self,
-        A,  # tuple of objects
-        B,  # tuple of objects
-    ):  # list of two, as from `envelope`
+    def envelopes(self, A, B):
         "Two envelopes for clusters A and B, one a merge function."
         if (A, B) not in self.known:
             block = np.column_stack([D[np.ix_(A, B)].ravel() for D in (self.problem.D0, self.problem.D1)])
             self.known[A, B] = self.known[B, A] = [envelope(block, merge) for merge in self.problem.merges]
         return self.known[A, B]
 
-    def at(
-        self,
-        A,  # tuple of objects
-        B,  # tuple of objects
-        beta,  # in [0, 1]
-    ):  # (line, rows, low, high)
+    def at(self, A, B, beta):
         """The distance as (2, 2) polynomials in β; holds from low to high.
 
         rows, (r, 2, 2), are lines of which for every β one is at most the distance: all of single linkage's lines, the
@@ -83,33 +68,20 @@ class Distances:
 LEFT_END, RIGHT_END = np.array([0.0, 0.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0, 0.0])  # α = 0 and α = 1 as knots
 
 
-def meeting_knot(
-    e,  # (2, 2) a line
-    g,  # (2, 2) another
-    beta,  # in [0, 1]
-):  # (4,) knot
+def meeting_knot(e, g, beta):
     "Where lines e and g meet, Q made positive at β."
     P, D = e[0] - g[0], e[1] - g[1]
     knot = np.concatenate([P, P - D])
     return knot if knot[2] + knot[3] * beta > 0 else -knot
 
 
-def products(
-    a,  # (…, 2) linear polynomials
-    b,  # (…, 2) others
-):  # (…, 3)
+def products(a, b):
     "Products of linear polynomials."
     middle = a[..., 0] * b[..., 1] + a[..., 1] * b[..., 0]
     return np.stack([a[..., 0] * b[..., 0], middle, a[..., 1] * b[..., 1]], axis=-1)
 
 
-def conditions(
-    rows,  # (r, 2, 2) lines that must stay above
-    e,  # (2, 2) the line that is lowest at the knot
-    knot,  # (4,)
-    side,  # -1: e is lowest to the left of the knot, 1: to the right
-    scale,  # of distances: below 1e-13 of it a coefficient is rounding
-):  # (s, 3) polynomials that must stay positive
+def conditions(rows, e, knot, side, scale):
     "Line above line, at a knot; where they touch there for every β, by their slopes."
     gap, tilt = rows[:, 0] - e[0], rows[:, 1] - rows[:, 0] - (e[1] - e[0])
     found = products(gap, knot[2:]) + products(tilt, knot[:2])
@@ -120,10 +92,7 @@ def conditions(
     return np.concatenate([found[~touching], slopes[(np.abs(slopes) > 1e-13 * scale).any(axis=1)]])
 
 
-def nearest_roots(
-    polynomials,  # (s, 3) constant, β, β²; positive at beta
-    beta,  # a number
-):  # (low, high): the nearest roots on either side; infinite for none
+def nearest_roots(polynomials, beta):
     "How far β may move."
     c, b, a = polynomials.T
     with np.errstate(all="ignore"):
@@ -137,12 +106,7 @@ class DegenerateError(Exception):
     "At this β a condition is as good as zero."
 
 
-def stretches(
-    lines,  # (2, m, m) lines in α of pairs of clusters
-    high,  # (m,) highest object of every cluster
-    x,  # from here …
-    end,  # … to here
-):  # list of pairs (i, j)
+def stretches(lines, high, x, end):
     """The lowest lines from x to end.
 
     Three lines that meet in one point, for every β, leave a stretch of the width of rounding: it is none."""
@@ -155,13 +119,7 @@ def stretches(
     return found
 
 
-def one_node(
-    known,  # `Distances`
-    clusters,  # list of m tuples of objects
-    left,  # knot: the node's interval begins here …
-    right,  # … and ends here
-    beta,  # a generic value
-):  # (stretches, the knots at their ends, low, high: how far β may move)
+def one_node(known, clusters, left, right, beta):
     "One node of the execution tree at β. Raises `DegenerateError`."
     m, scale = len(clusters), known.problem.scale
     ends, here, above, reach = np.full((2, m, m), np.inf), {}, [], [0.0, 1.0]
@@ -191,10 +149,7 @@ def one_node(
     return found, knots, max(reach[0], first), min(reach[1], last)
 
 # %% ../../nbs/link/43w_slabs.ipynb #one-slab-2
-def one_slab(
-    known,  # `Distances`
-    beta,  # a generic value
-):  # (low, high, cells (merges, left knot, right knot) from α = 0 to α = 1)
+def one_slab(known, beta):
     "All runs along α at β, and how far β may move. Raises `DegenerateError`."
     n = len(known.problem.D0)
     stack, cells, low, high = [([(i,) for i in range(n)], list(range(n)), (), LEFT_END, RIGHT_END)], [], 0.0, 1.0

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import check_integer, check_labels, check_number, require
+from ..dendrogram import Dendrogram
 from .inputs import AVERAGE, NAMED, SINGLE, as_merges, check_distances, on_grid
 from .losses import as_loss, check_loss
 from .runs import tree_clusters
@@ -38,11 +38,7 @@ class Square(NamedTuple):
         return max(float(self.D0.max()), float(self.D1.max()))
 
 
-def as_square(
-    D0,  # (n, n) distances
-    D1,  # (n, n) distances of the same points by another metric
-    merges,  # two of "single", "complete", "average"
-):  # `Square`
+def as_square(D0, D1, merges):
     """Two metrics and two merge functions. Raises `InputError`.
 
     Distances are divided by a power of two: nothing but the scale changes, and products of distances stay finite."""
@@ -57,14 +53,7 @@ def as_square(
     return Square(D0, D1, merges)
 
 # %% ../../nbs/link/43w_square.ipynb #tree-losses
-def tree_losses(
-    trees,  # `Dendrogram`s
-    numbers,  # one a tree; the same for the same clusters
-    labels,  # (n,) the class of every object
-    loss,  # as in `piecewise_loss`
-    n_clusters,  # as in `piecewise_loss`
-    n,  # number of objects
-):  # (number of trees,) array
+def tree_losses(trees, numbers, labels, loss, n_clusters, n):
     "The loss of every tree. Raises `InputError`."
     function, is_of_tree = as_loss(loss)
     codes, known = check_labels(labels, n), {}
@@ -82,22 +71,12 @@ def tree_losses(
 class LossMap:
     "What both maps of the square do with a loss; each has trees with numbers, and a way to be coloured."
 
-    def losses(
-        self,
-        labels,  # (n,) the class of every object
-        loss="pruning",  # as in `piecewise_loss`
-        n_clusters=None,  # as in `piecewise_loss`
-    ):  # array: a number for every run of a partition, for every tree of a grid
+    def losses(self, labels, loss="pruning", n_clusters=None):
         "The loss of each run or tree. Raises `InputError`."
         trees, numbers = self.numbered_trees()
         return tree_losses(trees, numbers, labels, loss, n_clusters, self.n_objects)
 
-    def chart(
-        self,
-        labels,  # (n,) the class of every object
-        loss="pruning",  # as in `piecewise_loss`
-        n_clusters=None,  # as in `piecewise_loss`
-    ):  # Altair chart
+    def chart(self, labels, loss="pruning", n_clusters=None):
         "The square, coloured by loss. Raises `InputError`."
         return self.coloured(self.losses(labels, loss, n_clusters))
 
@@ -105,10 +84,7 @@ class LossMap:
 SLIVER = 1e-12  # ranges of β narrower than this are not looked into
 
 
-def knot_at(
-    knot,  # (…, 4) knots: P0, P1, Q0, Q1
-    beta,  # in [0, 1]
-):  # (…,) values of α
+def knot_at(knot, beta):
     "Where knots are at β."
     return (knot[..., 0] + knot[..., 1] * beta) / (knot[..., 2] + knot[..., 3] * beta)
 
@@ -122,17 +98,12 @@ class Slab:
     runs: tuple  # numbers of runs, from α = 0 to α = 1
     knots: np.ndarray  # (len(runs) + 1, 4) ends of the runs
 
-    def ends(
-        self,
-        beta,  # from `low` to `high`
-    ):
+    def ends(self, beta):
         "(len(runs) + 1,) values of α between which the runs are made at β."
         return knot_at(self.knots, beta)
 
 
-def count_regions(
-    slabs,  # list of `Slab`, by β
-):  # int
+def count_regions(slabs):
     "Cells of one run that touch across the border of two slabs are one region; how many there are."
     parent = {(s, c): (s, c) for s, slab in enumerate(slabs) for c in range(len(slab.runs))}
 
@@ -171,12 +142,21 @@ class TwoParameterPartition(LossMap):
         size = f"{self.n_objects} objects, {len(self.runs)} runs, {len(set(self.tree_numbers))} trees"
         return f"TwoParameterPartition({size}, {self.n_regions} regions in {len(self.slabs)} slabs{part})"
 
-    def at(
-        self,
-        alpha,  # in [0, 1]
-        beta,  # in [0, 1]
-    ):  # number of a run
-        "The run at (α, β); on a border, the one to the right and above. Raises `InputError`."
+    def at(self, alpha, beta):
+        """The run at (α, β); on a border, the one to the right and above. Raises `InputError`.
+
+        Parameters
+        ----------
+        alpha
+            In [0, 1].
+        beta
+            In [0, 1].
+
+        Returns
+        -------
+        result
+            Number of a run.
+        """
         alpha, beta = check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
         i = int(np.searchsorted([slab.low for slab in self.slabs], beta, side="right")) - 1
         is_known = i >= 0 and beta <= self.slabs[i].high + SLIVER
@@ -210,11 +190,19 @@ class TwoParameterPartition(LossMap):
         "(the tree of each run, its number)."
         return [Dendrogram.from_merges(run) for run in self.runs], self.tree_numbers
 
-    def coloured(
-        self,
-        losses,  # from `losses`
-    ):  # Altair chart
-        "The square, coloured by the loss of the run, with white lines where the tree changes."
+    def coloured(self, losses):
+        """The square, coloured by the loss of the run, with white lines where the tree changes.
+
+        Parameters
+        ----------
+        losses
+            From `losses`.
+
+        Returns
+        -------
+        result
+            Altair chart.
+        """
         from comparison_hc.link.charts import partition_chart
 
         return partition_chart(self, losses)
@@ -244,12 +232,21 @@ class TwoParameterGrid(LossMap):
         size = f"{self.n_objects} objects, {len(self.cells)} cells, {len(self.trees)} trees seen"
         return f"TwoParameterGrid({size}; certified on {self.certified_area:.1%} of the square)"
 
-    def at(
-        self,
-        alpha,  # in [0, 1]
-        beta,  # in [0, 1]
-    ):  # (number of the tree, whether it is certain)
-        "The tree at (α, β). Raises `InputError`."
+    def at(self, alpha, beta):
+        """The tree at (α, β). Raises `InputError`.
+
+        Parameters
+        ----------
+        alpha
+            In [0, 1].
+        beta
+            In [0, 1].
+
+        Returns
+        -------
+        result
+            (number of the tree, whether it is certain).
+        """
         alpha, beta = check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
         a0, a1, b0, b1 = self.cells.T
         i = int(np.flatnonzero((a0 <= alpha) & (alpha <= a1) & (b0 <= beta) & (beta <= b1))[0])
@@ -259,11 +256,19 @@ class TwoParameterGrid(LossMap):
         "(each tree, its number)."
         return self.trees, range(len(self.trees))
 
-    def coloured(
-        self,
-        losses,  # from `losses`
-    ):  # Altair chart
-        "The square, coloured by loss; paler where the tree is not certain."
+    def coloured(self, losses):
+        """The square, coloured by loss; paler where the tree is not certain.
+
+        Parameters
+        ----------
+        losses
+            From `losses`.
+
+        Returns
+        -------
+        result
+            Altair chart.
+        """
         from comparison_hc.link.charts import grid_chart
 
         return grid_chart(self, losses)

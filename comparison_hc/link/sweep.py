@@ -24,11 +24,7 @@ from .repair import renew, repair
 
 # %% ../../nbs/link/41w_sweep.ipynb #swap
 @compiled
-def swap(
-    S,  # `SweepState`; it is changed
-    t,  # number of the first of two steps
-    x,  # in [0, 1)
-):  # bool
+def swap(S, t, x):
     "Exchange steps t and t + 1, if that is all that happens at x; whether it is done."
     one, two = S.steps[t], S.steps[t + 1]
     a, b, v = one.left, one.right, one.node
@@ -61,12 +57,7 @@ def swap(
 
 
 @compiled
-def exchange(
-    S,  # `SweepState`; it is changed
-    t,  # number of the first of two steps
-    first,  # until when the new step t is locally right …
-    second,  # … and the new step t + 1
-):
+def exchange(S, t, first, second):
     "Write the exchange of steps t and t + 1 down; their local certificates hold until first and second."
     one, two = S.steps[t], S.steps[t + 1]
     a, b, v = one.left, one.right, one.node
@@ -83,23 +74,14 @@ def exchange(
     set_order(S, t - 1, t + 2)
 
 # %% ../../nbs/link/41w_sweep.ipynb #begin
-def begin(
-    D0,  # (n, n) distances, or lines by their values at 0 …
-    D1,  # … and at 1
-    kinds,  # (kind, kind): SINGLE, COMPLETE or AVERAGE at 0 and at 1
-    is_metric=False,  # True: the lines of clusters are those of their farthest points (kinds are COMPLETE)
-    x=0.0,  # where the sweep begins, in [0, 1)
-):  # `SweepState`
+def begin(D0, D1, kinds, is_metric=False, x=0.0):
     "Run the definition once, with all certificates."
     S = new_state(D0, D1, kinds, is_metric)
     repair(S, 0, x)
     return S
 
 
-def advance(
-    S,  # `SweepState` that holds at x
-    c,  # where the next certificate fails, in [0, 1)
-):  # what came of it: "order" (of merges), "tree", or "renew" if the run is the same
+def advance(S, c):
     "Mend what fails next."
     until = S.until.ravel()
     at = int(until.argmin())
@@ -113,10 +95,7 @@ def advance(
     return "tree" if repair(S, first, c) else "order"
 
 
-def sweep(
-    S,  # `SweepState` from `begin`; it is changed
-    x=0.0,  # where it began
-):  # yields (x, what may have changed: "start", "order" (of merges only) or "tree")
+def sweep(S, x=0.0):
     """Walk through all runs of the family from left to right.
 
     The state holds from x to the next value, and must be read before that is asked for."""

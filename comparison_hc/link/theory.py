@@ -29,29 +29,18 @@ from comparison_hc.link.theory_samples import (
 )
 
 # %% ../../nbs/link/44_theory.ipynb #sup-deviations
-def sup_deviations(
-    losses,  # (M, T) loss of every task of the pool on every piece
-    N,  # tasks in a sample
-    runs,  # how many samples
-    rng,  # int seed or `numpy.random.Generator`
-):  # (runs,) largest distance over all parameters between the average on a sample and on the pool
+def sup_deviations(losses, N, runs, rng):
     "How far samples of N tasks stray from the pool they are drawn from."
     counts = as_rng(rng).multinomial(N, np.full(len(losses), 1 / len(losses)), runs)
     return np.abs(counts @ losses / N - losses.mean(axis=0)).max(axis=1)
 
 
-def likely_deviation(
-    T,  # different stretches of the pool
-    N,  # tasks in a sample
-    delta,  # in (0, 1)
-):  # float
+def likely_deviation(T, N, delta):
     "What the deviation exceeds with probability at most δ: Hoeffding's inequality for each stretch, and their union."
     return sqrt(log(2 * T / delta) / (2 * N))
 
 
-def mean_square_bound(
-    T,  # different stretches of the pool
-):  # float
+def mean_square_bound(T):
     "What N times the mean squared deviation is at most: the same, integrated."
     return (1 + log(2 * T)) / 2
 
@@ -65,12 +54,7 @@ def mean_square_bound(
     "Monte Carlo",
     confidence=0.999,
 )
-def samples_speak_for_all(
-    quick=True,
-    confidence=0.999,
-    delta=0.2,  # δ in (0, 1)
-    rng=0,
-):
+def samples_speak_for_all(quick=True, confidence=0.999, delta=0.2, rng=0):
     "Coins: the exact law against both bounds, and samples against the law. Rings and disks: intervals against bounds."
     seed, rng = rng, as_rng(rng)
     runs, n_tasks = (400, 60) if quick else (20_000, 400)
@@ -110,10 +94,7 @@ def samples_speak_for_all(
     return compare_rows(rows, "pool T N what left relation right", random=drawn)
 
 # %% ../../nbs/link/44_theory.ipynb #bands-hold
-def deviations_and_noise(
-    losses,  # (M, T) loss of every task of a pool on every piece
-    N,  # tasks in a sample
-):  # rows (probability, largest average − expected loss, largest expected − average loss, R̂), one a sample
+def deviations_and_noise(losses, N):
     "All samples of a pool, but for their order."
     rows = []
     for counts, chance in samples_with_counts(len(losses), N):
@@ -122,10 +103,7 @@ def deviations_and_noise(
     return np.array(rows)
 
 
-def band_of(
-    losses,  # (N, T) losses of a sample, T different columns
-    delta,  # in (0, 1)
-):  # float
+def band_of(losses, delta):
     "`confidence_band` of curves with these losses on T stretches of equal length."
     ends = np.linspace(0, 1, losses.shape[1] + 1)
     curves = [PiecewiseLoss(ends, row, 1) for row in losses.astype(float)]

@@ -33,10 +33,7 @@ class Node(NamedTuple):
     children: list  # the same, equal neighbours joined
 
 
-def walk(
-    n,  # objects
-    step,  # (clusters, low, high) -> list of (pair of clusters, low, high)
-):  # list of `Node`s
+def walk(n, step):
     "L20's algorithms 4 and 5: depth first over the execution tree; rounds that repeat the merge before are one child."
     stack = [(tuple((i,) for i in range(n)), Fraction(0), Fraction(1))]
     nodes = []
@@ -57,26 +54,17 @@ def walk(
     return nodes
 
 
-def ordered_pairs(
-    clusters,  # tuple of tuples of objects
-):  # list of pairs
+def ordered_pairs(clusters):
     "Pairs of clusters in the order of the rule for equal lines."
     return sorted(combinations(clusters, 2), key=lambda pair: sorted(map(max, pair))[::-1])
 
 
-def pair_line(
-    D,  # a matrix of whole numbers
-    merges,  # two merge functions
-):  # function of a pair of clusters -> its line
+def pair_line(D, merges):
     "What Algorithm 2 asks: two merge functions, once each."
     return lambda pair: exact_line(*pair, [D], merges, Fraction(0))
 
 # %% ../../nbs/link/44aw_costs.ipynb #n-lowest-lines
-def n_lowest_lines(
-    lines,  # {pair: (f0, f1)}
-    low,  # the interval begins here …
-    high,  # … and ends here
-):  # int
+def n_lowest_lines(lines, low, high):
     "How many different pairs are lowest somewhere in the interval, by asking between all crossings."
     ends = {low, high}
     for (f0, f1), (g0, g1) in combinations(lines.values(), 2):
@@ -91,9 +79,7 @@ def n_lowest_lines(
     return len(lowest)
 
 # %% ../../nbs/link/44aw_costs.ipynb #merging-costs-edges
-def counted_merges(
-    tally,  # `Tally` whose `evaluations` go up
-):  # two `MergeFunction`s
+def counted_merges(tally):
     "Single and complete linkage as a user's functions, which the package knows nothing about."
 
     def counting(function):
@@ -152,10 +138,7 @@ def merging_costs_edges(quick=True, rng=0):
     return compare_rows(rows, "family n E what left relation right", random=random)
 
 # %% ../../nbs/link/44aw_costs.ipynb #costs-handed-down-code
-def walk_with_lines(
-    n,  # objects
-    tally,  # `Tally` that knows the lines of pairs of clusters
-):  # list of `Node`s
+def walk_with_lines(n, tally):
     "L20's algorithm 4, but a child asks only for the lines of its new cluster."
     known = []  # lines of the nodes on the stack, the last on top
 
@@ -206,12 +189,7 @@ def lines_are_handed_down(quick=True, rng=0):
     return compare_rows(rows, "distances n what left relation right", random=dict(seed=rng, what="distances"))
 
 # %% ../../nbs/link/44aw_costs.ipynb #algorithm-3
-def algorithm_3(
-    clusters,  # tuple of tuples of objects
-    tally,  # `Tally` that knows the lines of two points
-    low,  # the interval begins here …
-    high,  # … and ends here
-):  # list of (pair, low, high), one a round
+def algorithm_3(clusters, tally, low, high):
     "L20's algorithm 3 (complete linkage between two metrics), step by step."
     pairs = ordered_pairs(clusters)
     found = []
@@ -233,9 +211,7 @@ def algorithm_3(
     return found
 
 # %% ../../nbs/link/44aw_costs.ipynb #metric-rounds
-def metric_rounds(
-    Ds,  # two (n, n) arrays of whole numbers
-):  # (edges of the tree, list of `Node`s, `Tally`)
+def metric_rounds(Ds):
     "Algorithm 5, with complete linkage between two metrics, beside the package's sweep."
     D0, D1 = (D.tolist() for D in Ds)
     tally = Tally(lambda a, b: (D0[a][b], D1[a][b]))
@@ -243,9 +219,7 @@ def metric_rounds(
     return leaves_found(Ds, ("complete",)).n_edges, nodes, tally
 
 
-def pairs_across(
-    clusters,  # tuple of tuples of objects
-):  # int
+def pairs_across(clusters):
     "How many pairs of points are in different clusters."
     sizes = np.array([len(A) for A in clusters])
     return int(sizes.sum() ** 2 - (sizes**2).sum()) // 2

@@ -19,10 +19,7 @@ from .execution import execution_tree
 from .theory_tasks import FAMILIES, whole_distances
 
 
-def place_of_line(
-    f,  # (f0, f1): its values at 0 and 1
-    x,  # the parameter
-):  # (height, slope; its negative at 1)
+def place_of_line(f, x):
     "Sorts lines by their height just right of x; just left at 1."
     slope = f[1] - f[0]
     return (1 - x) * f[0] + x * f[1], slope if x < 1 else -slope
@@ -35,13 +32,7 @@ OF_POINTS = {  # what a merge function makes of the distances of all points of o
 }
 
 
-def exact_line(
-    A,  # tuple of objects
-    B,  # tuple of objects
-    Ds,  # one matrix of whole numbers, or two
-    merges,  # two merge functions for one matrix, one for two: "single", "complete" or "average"
-    x,  # the parameter, a fraction: where it matters which points are farthest
-):  # (f0, f1): values at 0 and at 1 of the line that the distance follows right of x (left of it at 1)
+def exact_line(A, B, Ds, merges, x):
     "The distance of two clusters as a line, from the definition, in fractions."
     pairs = [(a, b) for a in A for b in B]
     if len(Ds) == 1:
@@ -53,12 +44,7 @@ def exact_line(
     return OF_POINTS[merges[0]](lines, key=lambda f: place_of_line(f, x))
 
 
-def exact_run(
-    n,  # objects
-    Ds,  # as in `exact_line`
-    merges,  # as in `exact_line`
-    x,  # in [0, 1], a fraction
-):  # list of n − 1 frozensets {A, B}
+def exact_run(n, Ds, merges, x):
     "Algorithm 1 at one parameter, without rounding."
 
     def place(pair):
@@ -73,11 +59,7 @@ def exact_run(
     return made
 
 # %% ../../nbs/link/44aw_exact.ipynb #leaves-found
-def leaves_found(
-    Ds,  # one matrix of whole numbers, or two
-    merges,  # as in `exact_line`
-    method=None,  # as in `execution_tree`
-):  # the leaves of `execution_tree`
+def leaves_found(Ds, merges, method=None):
     "What the package finds."
     given = [D.astype(float) for D in Ds]
     of_one = len(Ds) == 1

@@ -19,39 +19,23 @@ from .theory_tasks import DISTRIBUTIONS as DISTRIBUTIONS
 class Tally:
     "Counts what is executed: a merge function or a metric asked for a number, an equation solved."
 
-    def __init__(
-        self,
-        line=None,  # function of what is asked about -> (f0, f1), the values at 0 and at 1
-    ):
+    def __init__(self, line=None):
         self.line = line
         self.evaluations = self.equations = 0
 
-    def ask(
-        self,
-        *about,  # what `line` takes
-    ):  # (f0, f1)
+    def ask(self, *about):
         "A line: two evaluations."
         self.evaluations += 2
         return self.line(*about)
 
-    def meet(
-        self,
-        f,  # (f0, f1) a line
-        g,  # (g0, g1) another
-    ):  # where they meet, a fraction; None for never or everywhere
+    def meet(self, f, g):
         "Solve one equation."
         self.equations += 1
         d0, d1 = f[0] - g[0], f[1] - g[1]
         return Fraction(d0) / (d0 - d1) if d0 != d1 else None
 
 
-def algorithm_2(
-    pairs,  # of clusters, the first of equal ones first
-    tally,  # `Tally` that knows their lines
-    low,  # the interval begins here …
-    high,  # … and ends here
-    by_slope=True,  # of equal pairs, the one with the smaller slope; False: the first, as one may read the printed step
-):  # list of (pair, low, high), one a round
+def algorithm_2(pairs, tally, low, high, by_slope=True):
     "L20's algorithm 2, step by step."
     found = []
     x = low
@@ -69,10 +53,7 @@ def algorithm_2(
     return found
 
 # %% ../../nbs/link/44a_theory_execution.ipynb #wrong-stretches
-def wrong_stretches(
-    lines,  # {pair: (f0, f1)}
-    found,  # its intervals
-):  # int
+def wrong_stretches(lines, found):
     "How many of the found intervals have, in their middle, a lower line than their own."
     n_wrong = 0
     for pair, low, high in found:

@@ -24,20 +24,13 @@ from .inputs import MergeFunction, as_merge, distance_of, picked_place
 from .theory_regions import points_of_regions, signs_at
 
 
-def small_metrics(
-    n,  # points
-    L,  # how many metrics
-    rng,  # `numpy.random.Generator`
-    low=10,  # distances are low, …, 2·low: any such numbers are a metric
-):  # L metrics, as lists of rows
+def small_metrics(n, L, rng, low=10):
     "Random metrics, with ties unless `low` is large."
     made = [np.triu(rng.integers(low, 2 * low + 1, (n, n)), 1) for _ in range(L)]
     return [(D + D.T).tolist() for D in made]
 
 
-def distance_functions(
-    metrics,  # L matrices of whole numbers
-):  # list of M (w_1, …, w_(L−1), r): the functions of H in the free parameters, without doubles
+def distance_functions(metrics):
     "H of lemma 2: a function for every two pairs of points."
     pairs = list(combinations(range(len(metrics[0])), 2))
     found = set()
@@ -47,26 +40,19 @@ def distance_functions(
     return sorted(found)
 
 
-def mixed_metric(
-    metrics,  # L matrices
-    point,  # the L − 1 free parameters β_2, …, β_L
-):  # d_β as a list of rows
+def mixed_metric(metrics, point):
     "The mixture of metrics with weights that sum to one."
     beta = (1 - sum(point), *point)
     return [[sum(w * x for w, x in zip(beta, xs)) for xs in zip(*rows)] for rows in zip(*metrics)]
 
 
-def ranks_of(
-    values,  # sequence of numbers
-):  # tuple
+def ranks_of(values):
     "Places of values in their order; equal values share one."
     place = {value: i for i, value in enumerate(sorted(set(values)))}
     return tuple(place[value] for value in values)
 
 # %% ../../nbs/link/44w_orders.ipynb #two-points-by-order
-def median_place(
-    ranks,  # (|A|, |B|) ranks of the distances
-):  # int, a flat place
+def median_place(ranks):
     "The place of the upper median; the first of equal ones."
     return int(np.argmax(ranks.ravel() == np.sort(ranks, axis=None)[ranks.size // 2]))
 
@@ -74,10 +60,7 @@ def median_place(
 MEDIAN = MergeFunction("median", lambda block: np.sort(block, axis=None)[block.size // 2], median_place)
 
 
-def same_order(
-    block,  # (|A|, |B|) whole numbers
-    rng,  # `numpy.random.Generator`
-):  # a block of other numbers, in the same order, ties included
+def same_order(block, rng):
     "Distances under another metric."
     values, places = np.unique(block, return_inverse=True)
     return np.cumsum(rng.integers(1, 9, len(values)))[places.reshape(block.shape)] + 20
@@ -111,11 +94,7 @@ def two_points_by_order(quick=True, rng=0):
     return compare_rows(rows, "merge what blocks left relation right", random=random)
 
 # %% ../../nbs/link/44w_orders.ipynb #points-in-simplex
-def points_in_simplex(
-    functions,  # as in `points_of_regions`
-    rng,  # `numpy.random.Generator`
-    extra,  # how many random points
-):  # list of points
+def points_in_simplex(functions, rng, extra):
     "Points of all regions that have weights ≥ 0, and random ones."
     p = len(functions[0]) - 1
     sides = [(*(int(i == j) for j in range(p)), 0) for i in range(p)]
@@ -135,19 +114,12 @@ PICKS = {  # which of the pairs (distance, number, a, b) a 2-point-based merge f
 }
 
 
-def looked_at(
-    D,  # distances
-    A,  # tuple of points
-    B,  # tuple of points
-    pick,  # a value of `PICKS`
-):  # (a, b)
+def looked_at(D, A, B, pick):
     "The two points that a 2-point-based merge function looks at; the first of equal ones."
     return pick([(D[a][b], i, a, b) for i, (a, b) in enumerate(product(A, B))])[2:]
 
 
-def cluster_pairs(
-    n,  # points
-):  # list of (A, B), tuples of points
+def cluster_pairs(n):
     "All pairs of clusters that share no point."
     clusters = [c for size in range(1, n) for c in combinations(range(n), size)]
     return [(A, B) for A, B in combinations(clusters, 2) if not set(A) & set(B)]
@@ -200,13 +172,7 @@ def one_region_one_order(quick=True, rng=0):
     return compare_rows(rows, "L n weights_tried what left relation right", random=random)
 
 # %% ../../nbs/link/44w_orders.ipynb #merge-distance
-def merge_distance(
-    D,  # distances
-    A,  # tuple of points
-    B,  # tuple of points
-    picks,  # L′ values of `PICKS`
-    alpha,  # (L′,) their shares, of sum 1
-):  # number
+def merge_distance(D, A, B, picks, alpha):
     "D_α(A, B; d), straight from the definition."
     total = 0
     for share, pick in zip(alpha, picks):
@@ -215,10 +181,7 @@ def merge_distance(
     return total
 
 
-def merges_of(
-    n,  # points
-    distance,  # of two clusters
-):  # tuple of n − 1 (A, B)
+def merges_of(n, distance):
     "Merges of L20's algorithm 1; of equal pairs the first in a fixed order of all pairs."
     clusters = [(i,) for i in range(n)]
     merges = []
@@ -229,13 +192,7 @@ def merges_of(
     return tuple(merges)
 
 
-def cluster_function(
-    metrics,  # L matrices
-    D,  # their mixture at one β
-    A,  # tuple of points
-    B,  # tuple of points
-    picks,  # L′ values of `PICKS`
-):  # tuple of L′·L whole numbers
+def cluster_function(metrics, D, A, B, picks):
     "Coefficients of α_i β_j in D_α(A, B; d_β), where the points looked at are those of D."
     found = []
     for pick in picks:
@@ -244,38 +201,24 @@ def cluster_function(
     return tuple(found)
 
 
-def value_of(
-    f,  # a `cluster_function`
-    alpha,  # (L′,)
-    beta,  # (L,)
-):  # number
+def value_of(f, alpha, beta):
     "A function of α and β at one place."
     return sum(c * a * b for c, (a, b) in zip(f, product(alpha, beta)))
 
 
-def sign_classes(
-    functions,  # all `cluster_function`s of a region
-):  # set of tuples
+def sign_classes(functions):
     "The different q of a region, f − g for every two; q and −q are one, as they have the same zeros."
     different = {tuple(x - y for x, y in zip(f, g)) for f, g in combinations(set(functions), 2)}
     return {max(q, tuple(-x for x in q)) for q in different}
 
 
-def random_weights(
-    length,  # how many
-    rng,  # `numpy.random.Generator`
-):  # tuple of fractions of sum 1
+def random_weights(length, rng):
     "Weights, uniform on the simplex but for rounding."
     cuts = [0, *sorted(rng.integers(0, 98, length - 1).tolist()), 97]
     return tuple(Fraction(high - low, 97) for low, high in zip(cuts, cuts[1:]))
 
 
-def within_region(
-    H,  # functions of lemma 2
-    point,  # the free parameters of one β
-    rng,  # `numpy.random.Generator`
-    tries,  # how many others to look for
-):  # list of points of the same region, this one included
+def within_region(H, point, rng, tries):
     "Steps towards random weights, halved until no sign changes. A region without width has this one point."
     found, own = [point], signs_at(H, point)
     for _ in range(tries):
@@ -345,18 +288,12 @@ def one_region_one_run(quick=True, rng=0):
     return compare_rows(rows, "L merges n regions what left relation right", random=random)
 
 # %% ../../nbs/link/44w_orders.ipynb #average
-def average_distance(
-    D,  # distances
-    A,  # tuple of points
-    B,  # tuple of points
-):  # number
+def average_distance(D, A, B):
     "The mean distance of a point of A from one of B."
     return Fraction(sum(D[a][b] for a in A for b in B), len(A) * len(B))
 
 
-def ends_of_regions(
-    H,  # functions of one parameter
-):  # list of fractions
+def ends_of_regions(H):
     "0, 1, and where functions are zero between them, in order."
     zeros = {beta for (beta,) in points_of_regions(H) if 0 < beta < 1 and 0 in signs_at(H, (beta,))}
     return sorted({Fraction(0), Fraction(1)} | zeros)

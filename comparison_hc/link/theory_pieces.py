@@ -16,19 +16,14 @@ from .theory_tasks import BROUGHT, DISTRIBUTIONS, FAMILIES, whole_distances
 SMALL = 12, 7  # points of tasks on which the paper's way is quick: one metric, two
 
 
-def families_of(
-    D,  # (n, n) distances, or a pair of them
-):  # list of (name, distances, merge functions)
+def families_of(D):
     "The families whose pieces are counted: two of merge functions; between two metrics complete linkage too."
     one = D[1] if isinstance(D, tuple) else D
     found = [(name, one, FAMILIES[name]) for name in ("single–complete", "average–complete")]
     return found + ([("two metrics, complete", D, None)] if isinstance(D, tuple) else [])
 
 
-def small_task(
-    distribution,  # a name in `DISTRIBUTIONS`
-    rng,  # `numpy.random.Generator`
-):  # yields (n, family, pieces, leaves of the tree that the paper's algorithms walk through)
+def small_task(distribution, rng):
     "One task of `SMALL` points."
     draw = DISTRIBUTIONS[distribution][0]
     D, labels = draw(SMALL[0], rng)
@@ -38,21 +33,14 @@ def small_task(
     yield from both_ways(D, labels)
 
 
-def both_ways(
-    D,  # as for `families_of`
-    labels,  # (n,) classes
-):  # yields (n, family, pieces, leaves of the tree that the paper's algorithms walk through)
+def both_ways(D, labels):
     "Pieces as they are found here, and by the paper's way."
     for name, own, merges in families_of(D):
         walked = execution_tree(own, merges, method="traversal").leaves()
         yield len(labels), name, len(piecewise_loss(own, labels, merges).values), len(walked)
 
 
-def count_pieces(
-    distribution,  # a name in `DISTRIBUTIONS`
-    n,  # points
-    rng,  # int seed or `numpy.random.Generator`
-):  # {family: pieces}
+def count_pieces(distribution, n, rng):
     """Pieces of one task: single–complete and average–complete; for two metrics complete linkage too.
 
     Raises `InputError`, and `MissingFileError` where the data are not here."""
@@ -63,10 +51,7 @@ def count_pieces(
     return {name: len(piecewise_loss(own, labels, merges).values) for name, own, merges in families_of(D)}
 
 # %% ../../nbs/link/44aw_pieces.ipynb #pieces-table
-def pieces_table(
-    quick=True,  # small sizes
-    rng=0,  # int seed
-):  # (rows (distribution, n, family, pieces), names of distributions whose data are not here)
+def pieces_table(quick=True, rng=0):
     "Pieces of one task of every distribution and size."
     rows = []
     missing = [name for name in BROUGHT if name not in DISTRIBUTIONS]

@@ -18,9 +18,7 @@ from ..checks import check, compare_rows
 from ..core.validation import as_rng
 
 
-def points_along(
-    roots,  # fractions; doubles are allowed
-):  # list of fractions
+def points_along(roots):
     "The roots, a point between every two, and one on either side."
     roots = sorted(set(roots))
     if not roots:
@@ -31,9 +29,7 @@ def points_along(
     return [*points, roots[-1], roots[-1] + 1]
 
 
-def points_of_regions(
-    functions,  # sequence of M (w_1, …, w_p, r), whole numbers or fractions: w·ζ + r
-):  # list of points (p fractions): at least one from every region, those with zeros included
+def points_of_regions(functions):
     "A point from every region of linear functions, by eliminating the last variable."
     functions = [tuple(map(Fraction, f)) for f in functions]
     last = len(functions[0]) - 2
@@ -51,19 +47,13 @@ def points_of_regions(
     return found
 
 
-def signs_at(
-    functions,  # as in `points_of_regions`
-    point,  # p numbers
-):  # tuple of M signs −1, 0, 1
+def signs_at(functions, point):
     "The sign pattern of linear functions at a point."
     values = (f[-1] + sum(w * x for w, x in zip(f, point)) for f in functions)
     return tuple((v > 0) - (v < 0) for v in values)
 
 # %% ../../nbs/link/44w_regions.ipynb #region-counts
-def region_counts(
-    functions,  # as in `points_of_regions`
-    of_pattern=lambda pattern: pattern,  # what to count instead of the patterns themselves
-):  # (open regions, regions with zeros as they are, regions with zeros taken as +)
+def region_counts(functions, of_pattern=lambda pattern: pattern):
     "How many regions linear functions have."
     patterns = {of_pattern(signs_at(functions, point)) for point in points_of_regions(functions)}
     n_open = sum(0 not in pattern for pattern in patterns)
@@ -108,10 +98,7 @@ def linear_regions(quick=True, rng=0):
     return compare_rows(rows, "p M hyperplanes counted left relation right", random=random)
 
 # %% ../../nbs/link/44w_regions.ipynb #random-parabolas
-def random_parabolas(
-    M,  # how many
-    rng,  # `numpy.random.Generator`
-):  # (list of M (coefficient of x², of x, constant), list of all their zeros)
+def random_parabolas(M, rng):
     "Quadratics on a line with whole-number zeros or, one in five, none."
     first = rng.integers(-50, 51, M).tolist()
     second = rng.integers(-50, 51, M).tolist()
@@ -127,29 +114,21 @@ def random_parabolas(
     return quadratics, zeros
 
 
-def patterns_by_halves(
-    quadratics,  # as `random_parabolas` makes them: all zeros are whole numbers from −50 to 50
-):  # int
+def patterns_by_halves(quadratics):
     "How many sign patterns there are, by looking at every half: at each whole number, and between every two."
     halves = np.arange(-102, 103)  # twice the points, so that all stay whole
     a, b, c = np.array(quadratics).T[:, :, None]
     return len(np.unique(np.sign(a * halves**2 + 2 * b * halves + 4 * c), axis=1).T)
 
 
-def lifted_product(
-    f,  # (w_1, w_2, r), a linear function on the plane
-    g,  # another
-):  # (7,) numbers
+def lifted_product(f, g):
     "The product of two linear functions on the plane as a linear function of (x x, x y, y x, y y, x, y)."
     a, b, c = f
     d, e, h = g
     return a * d, a * e, b * d, b * e, a * h + c * d, b * h + c * e, c * h
 
 
-def lifted_point(
-    x,  # first coordinate of a point of the plane
-    y,  # its second one
-):  # (6,) numbers
+def lifted_point(x, y):
     "Where the point stands on the surface on which `lifted_product` is linear."
     return x * x, x * y, y * x, y * y, x, y
 
@@ -198,9 +177,7 @@ def quadratic_regions(quick=True, rng=0):
     return compare_rows(rows, "p M what left relation right", random=random)
 
 # %% ../../nbs/link/44w_regions.ipynb #waves-have-many-regions
-def wave_signs(
-    M,  # how many waves
-):  # (M, 2^M) truth values
+def wave_signs(M):
     "Whether sin(2^i x) > 0, for all i < M, at the middles of 2^M equal arcs."
     x = (np.arange(2**M) + 0.5) * 2 * np.pi / 2**M
     return np.sin(2.0 ** np.arange(M)[:, None] * x) > 0

@@ -29,12 +29,7 @@ def _side_by_side(points):
     return [np.abs(x[:, None] - x) for x in points.T]
 
 
-def pool_of_losses(
-    n_tasks,  # how many tasks of rings and disks
-    n,  # points in each
-    rng,  # int seed or `numpy.random.Generator`
-    family="α",  # or "β"
-):  # ((m,) where pieces begin, (n_tasks, m) loss of every task on every piece, list of `PiecewiseLoss`)
+def pool_of_losses(n_tasks, n, rng, family="α"):
     "Exact losses of a family of one parameter on many tasks, on all their pieces together."
     rng = as_rng(rng)
     curves = []
@@ -45,12 +40,7 @@ def pool_of_losses(
     return *_on_common_pieces(curves), curves
 
 
-def pool_on_lines(
-    n_tasks,  # how many tasks of rings and disks
-    n,  # points in each
-    rng,  # int seed or `numpy.random.Generator`
-    n_betas=5,  # how many β, from 0 to 1
-):  # (n_tasks, m) losses: all α for each of the β
+def pool_on_lines(n_tasks, n, rng, n_betas=5):
     "Exact losses of single–complete linkage by mixed metrics, on lines through the square of α and β."
     rng = as_rng(rng)
     tasks = [rings_and_disks(n, rng) for _ in range(n_tasks)]
@@ -61,47 +51,33 @@ def pool_on_lines(
     return np.hstack(columns)
 
 # %% ../../nbs/link/44w_samples.ipynb #sign-bits
-def sign_bits(
-    N,  # how many bits
-):  # (2^N, N) zeros and ones
+def sign_bits(N):
     "All rows of N bits."
     return np.arange(2**N)[:, None] >> np.arange(N) & 1
 
 
-def rademacher(
-    losses,  # (N, T), N small
-):  # float
+def rademacher(losses):
     "The empirical Rademacher complexity of T vectors, over all 2^N choices of signs."
     N = len(losses)
     signs = 1 - 2.0 * sign_bits(N)
     return float((signs @ losses).max(axis=1).mean() / N)
 
 
-def sup_of_coins(
-    T,  # coins
-    N,  # throws of each
-):  # ((N + 1,) values, (N + 1,) their probabilities)
+def sup_of_coins(T, N):
     "The exact law of how far the worst of T independent fair coins strays from ½."
     within = np.cumsum([comb(N, k) * (1 if 2 * k == N else 2) / 2**N for k in range(N // 2, -1, -1)])
     values = [(N - 2 * k) / (2 * N) for k in range(N // 2, -1, -1)]
     return np.array(values), np.diff(within**T, prepend=0)
 
 
-def samples_with_counts(
-    M,  # tasks in the pool
-    N,  # tasks in a sample, drawn with replacement
-):  # yields ((M,) how often each was drawn, the probability)
+def samples_with_counts(M, N):
     "All samples, but for their order."
     for bars in combinations(range(N + M - 1), M - 1):
         counts = np.diff((-1, *bars, N + M - 1)) - 1
         yield counts, factorial(N) / prod(map(factorial, counts.tolist())) / M**N
 
 # %% ../../nbs/link/44w_samples.ipynb #noise-is-hard-to
-def printed_rate(
-    N,  # tasks
-    n,  # points
-    p=3,  # L + L′
-):  # float
+def printed_rate(N, n, p=3):
     "What the last display of theorem 1's proof has under the root, without constants: p² ln N + p³ ln n."
     return p**2 * log(N) + p**3 * log(n)
 
@@ -142,12 +118,7 @@ def noise_is_hard_to_follow(quick=True, rng=0):
     return compare_rows(rows, "N T losses left relation right", tol=1e-12, random=random)
 
 # %% ../../nbs/link/44w_samples.ipynb #log-regions
-def log_regions(
-    N,  # tasks, > 0
-    n,  # points
-    L,  # metrics
-    L_prime,  # merge functions
-):  # float
+def log_regions(N, n, L, L_prime):
     "ln T of theorem 1's proof: ((L+L′)² + L+L′) · ln(3 · N · 3^L · n^(4(L+L′)))."
     return _log_regions(log(N), n, L, L_prime)
 
@@ -158,11 +129,7 @@ def _log_regions(log_N, n, L, L_prime):
     return (p * p + p) * (log(3) + log_N + L * log(3) + 4 * p * log(n))
 
 
-def pseudo_dimension_bound(
-    n,  # points
-    L,  # metrics
-    L_prime,  # merge functions
-):  # int
+def pseudo_dimension_bound(n, L, L_prime):
     "The largest d with 2^d ≤ T(d)."
 
     def fits(d):

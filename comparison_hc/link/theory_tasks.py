@@ -21,21 +21,14 @@ FAMILIES = {
 }
 
 
-def whole_distances(
-    n,  # objects
-    n_times,  # how many matrices
-    rng,  # int seed or `numpy.random.Generator`
-    top=10**4,  # distances are top, …, 2·top: any such numbers are a metric
-):  # list of (n, n) arrays of whole numbers
+def whole_distances(n, n_times, rng, top=10**4):
     "Random metrics without rounding. A small `top` makes ties."
     rng = as_rng(rng)
     made = [np.triu(rng.integers(top, 2 * top + 1, (n, n)), 1) for _ in range(n_times)]
     return [D + D.T for D in made]
 
 # %% ../../nbs/link/44aw_tasks.ipynb #tangent-metrics
-def tangent_metrics(
-    s,  # points in each of two groups
-):  # two matrices of whole numbers: metrics
+def tangent_metrics(s):
     "s² distances across two groups that are tangents of one parabola, seen as lines in β; the same small ones inside."
     q, n = s * s, 2 * s
     D0 = np.zeros((n, n), dtype=np.int64)
@@ -51,9 +44,7 @@ def tangent_metrics(
     return [(D + D.T).tolist() for D in (D0, D1)]
 
 # %% ../../nbs/link/44aw_tasks.ipynb #euclidean
-def euclidean(
-    X,  # (n, d)
-):  # (n, n)
+def euclidean(X):
     "Distances of rows, rounding and all."
     from scipy.spatial.distance import pdist, squareform
 

@@ -14,13 +14,7 @@ from .slabs import DegenerateError, Distances, one_slab
 from .square import SLIVER, Slab, TwoParameterPartition, as_square
 
 # %% ../../nbs/link/43_two_parameters.ipynb #run-at
-def run_at(
-    D0,  # (n, n) distances
-    D1,  # (n, n) distances of the same points by another metric
-    alpha,  # in [0, 1]; 0 is the first merge function
-    beta,  # in [0, 1]; 0 is D0
-    merges=("single", "complete"),  # two of "single", "complete", "average"
-):  # list of n − 1 merges (A, B): tuples of objects
+def run_at(D0, D1, alpha, beta, merges=("single", "complete")):
     "The run at one pair of parameters, by the definition. Raises `InputError`."
     problem = as_square(D0, D1, merges)
     alpha, beta = check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
@@ -31,9 +25,7 @@ def run_at(
 _FRACTIONS = (0.6180339887498949, 0.4142135623730951, 0.7320508075688772, 0.2360679774997898)  # generic places
 
 
-def all_slabs(
-    problem,  # `Square`
-):  # yields (low, high, cells as in `one_slab`); cells is None where β was not looked into
+def all_slabs(problem):
     "The slabs of the square, in no order."
     known, stack = Distances(problem), [(0.0, 1.0)]
     while stack:
@@ -54,13 +46,25 @@ def all_slabs(
         stack += [(c, d) for c, d in ((low, a), (b, high)) if d > c]
 
 # %% ../../nbs/link/43_two_parameters.ipynb #two-parameter-partition
-def two_parameter_partition(
-    D0,  # (n, n) distances, n ≥ 2
-    D1,  # (n, n) distances of the same points by another metric
-    merges=("single", "complete"),  # two of "single", "complete", "average": α = 0 and α = 1
-    progress=None,  # called with the share of [0, 1] that is done
-):  # `TwoParameterPartition`; partial if Ctrl-C ended it
-    "Every run of linkage with D_α(·, ·; d_β), and where it is made. Ours. For a dozen points. Raises `InputError`."
+def two_parameter_partition(D0, D1, merges=("single", "complete"), progress=None):
+    """Every run of linkage with D_α(·, ·; d_β), and where it is made. Ours. For a dozen points. Raises `InputError`.
+
+    Parameters
+    ----------
+    D0
+        (n, n) distances, n ≥ 2.
+    D1
+        (n, n) distances of the same points by another metric.
+    merges
+        Two of "single", "complete", "average": α = 0 and α = 1.
+    progress
+        Called with the share of [0, 1] that is done.
+
+    Returns
+    -------
+    result
+        `TwoParameterPartition`; partial if Ctrl-C ended it.
+    """
     problem, found, done = as_square(D0, D1, merges), [], 0.0
     check_progress(progress, "a share from 0 to 1")
     try:

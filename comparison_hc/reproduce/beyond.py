@@ -23,18 +23,14 @@ from ..oracles import Counting, Noisy, SimilarityOracle, run, sample_quadruplets
 OWN = ", self-pairs"  # behind the name of a kernel method that counts them
 
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #8cd0e0e0
-def adds_average_linkage(
-    triplets,  # `Triplets`
-):  # `Dendrogram`
+def adds_average_linkage(triplets):
     "Average linkage on AddS-3 (N20): answers that say i and j are near, less those that say they are far."
     n, (i, j, k) = triplets.n_objects, triplets.array.T
     S = (bincount(i * n + j, minlength=n * n) - bincount(i * n + k, minlength=n * n)).reshape(n, n)
     return kernel_average_linkage(S + S.T)
 
 
-def given_methods(
-    kind,  # "triplets" or "quadruplets"
-):  # {name: function of the answers that returns a `Dendrogram`}
+def given_methods(kind):
     "The passive methods for answers of this kind."
 
     def by_kernel(kernel, own):
@@ -68,12 +64,7 @@ asking_methods = {  # name → function of (N, number of questions, rng) that re
 }
 
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #13147681
-def equal_budget_run(
-    factor,  # budget in units of N²
-    n_pure,  # N0, objects in each of the eight pure clusters
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method: known, method, aari, lowest
+def equal_budget_run(factor, n_pure, repetition, rng):
     "All methods on one planted hierarchy (μ = 0.8, δ = σ = 0.1, L = 3) with as many comparisons for each."
     for_model, for_triplets, for_quadruplets, *for_asking = as_rng(rng).spawn(6)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
@@ -98,10 +89,7 @@ def equal_budget_run(
     ]
 
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #dbbf90a6
-def excess_cost(
-    planted,  # `PlantedHierarchy`
-    tree,  # `Dendrogram` of its objects
-):  # float
+def excess_cost(planted, tree):
     "Dasgupta's cost: 0 for the planted tree, 1 for the planted tree over shuffled objects (the mean of all shuffles)."
     upper = np.triu_indices(len(planted.labels), 1)
     best = dasgupta_cost(planted.dendrogram, planted.similarity)
@@ -109,12 +97,7 @@ def excess_cost(
     return (dasgupta_cost(tree, planted.similarity) - best) / (shuffled - best)
 
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #2faea7bf
-def wrong_answers_run(
-    epsilon,  # probability that an answer is turned round
-    n_pure,  # N0, objects in each of the eight pure clusters
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method: method, aari, excess, comparisons (in N²)
+def wrong_answers_run(epsilon, n_pure, repetition, rng):
     "All methods on one planted hierarchy (μ = 0.8, δ = σ = 0.1, L = 3), 8 N² comparisons, some of them wrong."
     for_model, *rngs = as_rng(rng).spawn(15)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
@@ -148,10 +131,7 @@ def wrong_answers_run(
     ]
 
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #4a3287f1
-def one_row_a_run(
-    table,  # `pandas.DataFrame` of all runs, one row a run and method
-    measures,  # names of what was measured
-):  # `pandas.DataFrame`: a row a run and measure, a column a method
+def one_row_a_run(table, measures):
     "Runs side by side."
     if "known" in table:
         table = table.assign(method=table["method"] + " (" + table["known"] + ")")
@@ -161,21 +141,13 @@ def one_row_a_run(
     return wide.reset_index().rename_axis(columns=None)
 
 
-def measured(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-    measure,  # which measure
-):  # `pandas.DataFrame`: rows (budget or ε, repetition), a column a method
+def measured(kept, measure):
     "One measure of all runs."
     x = "factor" if "factor" in kept else "epsilon"
     return kept[kept["measure"] == measure].drop(columns=["measure", "n_pure"]).set_index([x, "repetition"])
 
 
-def differences(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-    one,  # method
-    other,  # method
-    measure="aari",  # which measure
-):  # `pandas.DataFrame` by budget or ε: mean, and standard error of the mean
+def differences(kept, one, other, measure="aari"):
     "The difference of two methods, run by run."
     table = measured(kept, measure)
     by = (table[one] - table[other]).groupby(level=0)

@@ -51,9 +51,7 @@ def _best(kept, where):
 _AHEAD = "mean difference > 2 standard errors"
 
 
-def equal_budget_claims(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-):  # list of `Claim`
+def equal_budget_claims(kept):
     "What we say about the first experiment."
     T, Q, A = " (triplets)", " (quadruplets)", " (asked)"
     few, most = sorted(set(kept["factor"]) & {1, 2}), int(kept["factor"].max())
@@ -121,9 +119,7 @@ def _cost_claim(kept):
     )
 
 
-def wrong_answers_claims(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-):  # list of `Claim`
+def wrong_answers_claims(kept):
     "What we say about the second experiment."
     mean = _means_by_method(kept)
     best = [_best(kept, x) for x in (0.1, 0.2)]
@@ -198,9 +194,7 @@ def _means(kept, measure):
     return means.to_frame("value").assign(low=means - error, high=means + error).reset_index()
 
 # %% ../../nbs/reproduce/93bw_beyond_figures.ipynb #df3fc4c1
-def equal_budget_chart(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-):  # Altair chart
+def equal_budget_chart(kept):
     "Mean AARI against the budget: panels for triplets, by kernels and by votes, for quadruplets and for questions."
     import altair as alt
 
@@ -224,9 +218,7 @@ def equal_budget_chart(
     return alt.concat(*panels, columns=2)
 
 
-def wrong_answers_chart(
-    kept,  # `pandas.DataFrame` from `one_row_a_run`
-):  # Altair chart
+def wrong_answers_chart(kept):
     "Mean AARI (above) and mean excess of Dasgupta's cost against ε: panels for kernels, votes and questions."
     import altair as alt
 

@@ -79,11 +79,16 @@ class Claim:
 class ClaimsTable:
     "Claims that show themselves as a table; `frame` is the same as a DataFrame, `counts` how many have which verdict."
 
-    def __init__(
-        self,
-        claims,  # tuple of `Claim`
-        heading,  # of the column of sentences
-    ):
+    def __init__(self, claims, heading):
+        """…
+
+        Parameters
+        ----------
+        claims
+            Tuple of `Claim`.
+        heading
+            Of the column of sentences.
+        """
         self.claims = claims
         self.heading = heading
         self.counts = {word: sum(claim.word == word for claim in claims) for word in VERDICTS}
@@ -136,11 +141,21 @@ class ClaimsTable:
         return markdown_table(table.drop(columns=empty)) + f"\n\n**{said}.**"
 
 
-def claims_table(
-    claims,  # sequence of `Claim`
-    heading="the paper says",  # of the column of sentences
-):  # `ClaimsTable`
-    "Sentences, measurements and verdicts, one claim a row."
+def claims_table(claims, heading="the paper says"):
+    """Sentences, measurements and verdicts, one claim a row.
+
+    Parameters
+    ----------
+    claims
+        Sequence of `Claim`.
+    heading
+        Of the column of sentences.
+
+    Returns
+    -------
+    result
+        `ClaimsTable`.
+    """
     claims = tuple(claims)
     for claim in claims:
         require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
@@ -181,11 +196,19 @@ class Reproduction:
         runs = f"{len(self.quick_grid):,} runs quick, {len(self.full_grid):,} full"
         return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {runs})"
 
-    def grid(
-        self,
-        quick,  # the small one, or the paper's
-    ):  # list of dicts of parameters
-        "The parameters of all runs."
+    def grid(self, quick):
+        """The parameters of all runs.
+
+        Parameters
+        ----------
+        quick
+            The small one, or the paper's.
+
+        Returns
+        -------
+        result
+            List of dicts of parameters.
+        """
         return self.quick_grid if quick else self.full_grid
 
 
@@ -202,10 +225,19 @@ _TIMES = "times"  # the file beside the results that says what they took; no fig
 _reproductions = {}  # name -> Reproduction
 
 
-def register_reproduction(
-    reproduction,  # `Reproduction`
-):  # the same
-    "Make a reproduction known by its name. A second one of the same name, from another module, is refused."
+def register_reproduction(reproduction):
+    """Make a reproduction known by its name. A second one of the same name, from another module, is refused.
+
+    Parameters
+    ----------
+    reproduction
+        `Reproduction`.
+
+    Returns
+    -------
+    result
+        The same.
+    """
     require(isinstance(reproduction, Reproduction), "reproduction", "a Reproduction", reproduction)
     known = _reproductions.get(reproduction.name, reproduction)
     homes = {known.function.__module__, reproduction.function.__module__} - {"__main__"}
@@ -214,7 +246,7 @@ def register_reproduction(
     return reproduction
 
 
-def find_reproductions():  # {name: `Reproduction`}, by name
+def find_reproductions():
     "All reproductions, those of the modules beside this one included."
     from pkgutil import iter_modules
 
@@ -245,24 +277,38 @@ class Reproduced:
         own = {"run_seed", *(name for run in self.reproduction.grid(self.quick) for name in run)}
         return float(self.table.drop_duplicates([name for name in self.table if name in own])["seconds"].sum() / 3600)
 
-    def chart(self):  # Altair chart, or None if the reproduction has none
+    def chart(self):
         "The figure."
         return None if self.reproduction.chart is None else self.reproduction.chart(self.summary)
 
-    def claims(self):  # `ClaimsTable`
+    def claims(self):
         "The claims with their verdicts."
         return claims_table([] if self.reproduction.claims is None else self.reproduction.claims(self.summary))
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #830e1b8d
-def reproduce(
-    name,  # of a registered reproduction
-    quick=True,  # the small grid; False: the paper's
-    journal_folder=None,  # folder, made if it is not there, for the journal NAME.jsonl; None to keep nothing
-    n_jobs=1,  # workers; -1 for one a core
-    progress=None,  # as in `run_experiment`
-    backend=None,  # as in `run_experiment`
-):  # `Reproduced`
-    "Redo a figure. Raises `InputError` for an unknown name, and what `run_experiment` raises."
+def reproduce(name, quick=True, journal_folder=None, n_jobs=1, progress=None, backend=None):
+    """Redo a figure. Raises `InputError` for an unknown name, and what `run_experiment` raises.
+
+    Parameters
+    ----------
+    name
+        Of a registered reproduction.
+    quick
+        The small grid; False: the paper's.
+    journal_folder
+        Folder, made if it is not there, for the journal NAME.jsonl; None to keep nothing.
+    n_jobs
+        Workers; -1 for one a core.
+    progress
+        As in `run_experiment`.
+    backend
+        As in `run_experiment`.
+
+    Returns
+    -------
+    result
+        `Reproduced`.
+    """
     known = find_reproductions()
     rule = f"a known reproduction: {', '.join(known) or 'there is none yet'}"
     require(isinstance(name, str) and name in known, "name", rule, name)
@@ -276,21 +322,41 @@ def reproduce(
     return Reproduced(r, quick, table, summary)
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #6251137d
-def results_folder(
-    room="reproduce",  # folder of notebooks
-):  # path
-    "Where a checkout, and the package in a browser, keeps the results that the pages of a room read."
+def results_folder(room="reproduce"):
+    """Where a checkout, and the package in a browser, keeps the results that the pages of a room read.
+
+    Parameters
+    ----------
+    room
+        Folder of notebooks.
+
+    Returns
+    -------
+    result
+        Path.
+    """
     import comparison_hc
 
     return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / room / "results"
 
 
-def save_results(
-    name,  # of the reproduction
-    table,  # `pandas.DataFrame`, such as `Reproduced.summary`; a column seconds is left out
-    folder=None,  # where; None: nbs/reproduce/results of the checkout that this package runs from
-):  # path of the file
-    "Write results as NAME.csv: floats with six digits, whole numbers whole."
+def save_results(name, table, folder=None):
+    """Write results as NAME.csv: floats with six digits, whole numbers whole.
+
+    Parameters
+    ----------
+    name
+        Of the reproduction.
+    table
+        `pandas.DataFrame`, such as `Reproduced.summary`; a column seconds is left out.
+    folder
+        Where; None: nbs/reproduce/results of the checkout that this package runs from.
+
+    Returns
+    -------
+    result
+        Path of the file.
+    """
     folder = results_folder() if folder is None else Path(folder)
     require(folder.parent.is_dir(), "folder", "given where the package does not run from a checkout", str(folder))
     folder.mkdir(exist_ok=True)
@@ -304,11 +370,21 @@ class ResultsNotFoundError(FileNotFoundError):
     "There is no file of results; the message says what to run."
 
 
-def load_results(
-    name,  # of the reproduction
-    folder=None,  # where; None: nbs/reproduce/results of the checkout that this package runs from
-):  # `pandas.DataFrame`
-    "The kept results of a full run. Raises `ResultsNotFoundError`."
+def load_results(name, folder=None):
+    """The kept results of a full run. Raises `ResultsNotFoundError`.
+
+    Parameters
+    ----------
+    name
+        Of the reproduction.
+    folder
+        Where; None: nbs/reproduce/results of the checkout that this package runs from.
+
+    Returns
+    -------
+    result
+        `pandas.DataFrame`.
+    """
     from pandas import DataFrame, read_csv
 
     path = (results_folder() if folder is None else Path(folder)) / f"{_check_name(name)}.csv"
@@ -336,11 +412,21 @@ def _typed(texts):
     return [text or None for text in texts]
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #a5408e02
-def save_time(
-    done,  # `Reproduced`, of the full grid
-    folder=None,  # as in `save_results`
-):  # path of the file
-    "Write the number of runs and the hours they took into times.csv, in place of the row of that name."
+def save_time(done, folder=None):
+    """Write the number of runs and the hours they took into times.csv, in place of the row of that name.
+
+    Parameters
+    ----------
+    done
+        `Reproduced`, of the full grid.
+    folder
+        As in `save_results`.
+
+    Returns
+    -------
+    result
+        Path of the file.
+    """
     from pandas import DataFrame, concat
 
     require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)

@@ -24,10 +24,7 @@ from ..core.validation import MOST_SEED, InputError, check_integer, require, sho
 from ..core.workers import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-plain-scalar
-def plain_scalar(
-    value,  # what was received
-    argument,  # its name in messages
-):  # None, bool, int, float or str
+def plain_scalar(value, argument):
     "A single value; NumPy's numbers become Python's. Raises `InputError`."
     if isinstance(value, np.generic):
         value = value.item()
@@ -36,19 +33,14 @@ def plain_scalar(
     return value
 
 
-def plain_value(
-    value,  # what was received
-    argument,  # its name in messages
-):  # a plain scalar or a tuple of them
+def plain_value(value, argument):
     "A value that JSON can hold and give back. Raises `InputError`."
     if isinstance(value, (list, tuple)):
         return tuple(plain_scalar(part, argument) for part in value)
     return plain_scalar(value, argument)
 
 
-def canonical(
-    parameters,  # dict of plain values
-):  # text
+def canonical(parameters):
     "Parameters as JSON in exactly one way. The key of a run in its journal."
     return json.dumps(parameters, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
@@ -56,10 +48,7 @@ def canonical(
 RESERVED = ("rng", "run_seed", "seconds")  # names that no parameter and no measurement may have
 
 
-def check_grid(
-    function,  # as in `run_experiment`
-    grid,  # what was received as a list of dicts of parameters
-):  # {key: parameters} in the order of the grid
+def check_grid(function, grid):
     "The runs of a grid. Raises `InputError`."
     has_name = callable(function) and isinstance(getattr(function, "__qualname__", None), str)
     require(has_name, "function", "a function with a name (what a partial binds belongs into the grid)", function)
@@ -108,12 +97,7 @@ def _rows(measured, taken):
     return [{name: plain_value(value, f"the measured value {name}") for name, value in row.items()} for row in rows]
 
 
-def one_run(
-    function,  # as in `run_experiment`
-    run,  # dict of its parameters
-    seed,  # of the run
-    taken,  # names that no measured value may have
-):  # {run, rows, seconds}, or {run, error, trace}
+def one_run(function, run, seed, taken):
     "What came of one run. Happens in a worker."
     import traceback
 
@@ -162,13 +146,7 @@ def for_workers():
                 os.environ[name] = value
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-about-experiment
-def about_experiment(
-    function,  # as in `run_experiment`
-    names,  # set of the names of all parameters
-    seed,  # as in `run_experiment`
-    paired,  # as in `run_experiment`
-    version,  # as in `run_experiment`
-):  # dict for the header of a journal
+def about_experiment(function, names, seed, paired, version):
     "What a journal of this experiment belongs to. Raises `InputError`."
     is_known = isinstance(paired, (list, tuple)) and all(isinstance(name, str) and name in names for name in paired)
     require(is_known, "paired", f"a tuple of names of parameters: {', '.join(sorted(names))}", paired)
@@ -202,20 +180,13 @@ def _where_it_is_now(name):
 class RunJournal(KeptRecords):
     "What came of the runs so far: `records` by key, in a file unless `path` is None. A context."
 
-    def __init__(
-        self,
-        path,  # file, made if it is not there; None to keep nothing
-        about,  # dict for JSON: function, version, seed, paired
-    ):
+    def __init__(self, path, about):
         "Opens and locks the file, reads it, and puts its end in order. Raises `InputError`, `JournalError`."
         self.records = {}
         wrote = "one that run_experiment wrote"
         super().__init__(path, "experiment", about, wrote, lambda record, _: isinstance(record.get("run"), dict))
 
-    def take(
-        self,
-        found,  # `Records`
-    ):
+    def take(self, found):
         "Count the runs of a file of this experiment, and put its end in order."
         self._check(found.about, self.file.about)
         for record in found.records:
@@ -237,28 +208,18 @@ class RunJournal(KeptRecords):
                 f"written for {', '.join(wrong) or 'another format'}; nothing was changed"
             )
 
-    def is_done(
-        self,
-        key,  # of a run
-    ):  # bool
+    def is_done(self, key):
         "Whether a run is there, and did not fail."
         return "rows" in self.records.get(key, {})
 
-    def add(
-        self,
-        record,  # dict: what came of a run
-    ):
+    def add(self, record):
         "Write a record down, then count it. What is counted is what the line says, as a resumed run sees it."
         self.keep(record)
         record, _ = unsealed_line(sealed_line(record, 0)[0][:-1], 0)
         self.records[canonical(record["run"])] = record
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-workers-for
-def workers_for(
-    function,  # as in `run_experiment`
-    n_jobs,  # as in `run_experiment`
-    backend,  # as in `run_experiment`
-):  # `joblib.Parallel`
+def workers_for(function, n_jobs, backend):
     "The joblib object that spreads the runs. Raises `InputError`."
     from joblib import Parallel
 
@@ -279,13 +240,7 @@ def workers_for(
         raise InputError(f"{rule}; got {shown(backend)}: {str(error)[-200:]}") from None
 
 
-def finished_runs(
-    workers,  # from `workers_for`
-    function,  # as in `run_experiment`
-    todo,  # {key: parameters} of the runs to do
-    seeds,  # {key: seed}
-    taken,  # names that no measured value may have
-):  # generator of what `one_run` gives
+def finished_runs(workers, function, todo, seeds, taken):
     "What came of the runs, in the order in which they finish. Closing this generator stops the workers."
     from joblib import delayed
 
@@ -310,12 +265,7 @@ def finished_runs(
 class ExperimentError(RuntimeError):
     "Some runs failed; all others are done. `failures`: list of {run, error, trace}; `table`: the runs that did not."
 
-    def __init__(
-        self,
-        failures,  # list of dicts
-        table,  # `pandas.DataFrame`
-        total,  # number of runs
-    ):
+    def __init__(self, failures, table, total):
         lines = [
             f"{len(failures)} of {total} runs failed; the others are done, "
             "and with a journal the next start tries only these again:"
@@ -332,11 +282,7 @@ class ExperimentError(RuntimeError):
         return ExperimentError, (self.failures, self.table, self.total)
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-table-of-runs
-def table_of_runs(
-    runs,  # {key: parameters}, in the order of the grid
-    records,  # {key: what came of it}
-    seeds,  # {key: seed}
-):  # `pandas.DataFrame`
+def table_of_runs(runs, records, seeds):
     "The rows of all finished runs, in the order of the grid: parameters, run_seed, what was measured, seconds."
     from pandas import DataFrame
 

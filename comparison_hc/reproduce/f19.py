@@ -25,11 +25,7 @@ from .experiments import parameter_grid
 planted_methods = ("SL", "CL", "4K–AL", "4K–AL, self-pairs", "4K–AL–act", "4–AL", "4–AL–I3", "4–AL–I5")
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #4758cc8d
-def pure_groups(
-    labels,  # (N,) pure cluster of every object
-    size,  # objects a group, ≥ 1
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of lists of objects
+def pure_groups(labels, size, rng):
     """Every pure cluster split uniformly at random into groups of `size` objects; what is left over makes one smaller
     group (F19, section 4.1).
     """
@@ -42,10 +38,7 @@ def pure_groups(
     return groups
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #ee16880f
-def both_kernels(
-    answers,  # `Quadruplets`, no question twice
-    lists=None,  # their `vote_lists`, if at hand
-):  # {name: (N, N) kernel}
+def both_kernels(answers, lists=None):
     "`kernel_passive` without and with self-pairs, for the price of one."
     lists = vote_lists(answers) if lists is None else lists
     K = landmark_kernel(answers, lists=lists)
@@ -55,23 +48,14 @@ def both_kernels(
     return {"4K–AL": K, "4K–AL, self-pairs": K + 2 * (adds + adds.T)}
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #9f398476
-def _average_trees(
-    votes,  # `ListedVotes`
-    n_objects,  # N
-    starts,  # {name: initial clusters, or None}
-):  # {name: `Dendrogram`}
+def _average_trees(votes, n_objects, starts):
     "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
     return {
         name: average_linkage_of_votes(votes, check_partition(initial, n_objects)) for name, initial in starts.items()
     }
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #e4803742
-def _passive_trees(
-    similarity,  # (N, N)
-    p,  # probability of each answer
-    groups,  # {3: groups, 5: groups}
-    rng,  # `numpy.random.Generator`
-):  # ({method: `Dendrogram`}, number of answers)
+def _passive_trees(similarity, p, groups, rng):
     "What the passive methods make of one sample."
     starts = {"4–AL": None, **{f"4–AL–I{size}": initial for size, initial in groups.items()}}
     if p == 1:
@@ -90,11 +74,7 @@ def _passive_trees(
     return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #6bdb7a74
-def _active_trees(
-    similarity,  # (N, N)
-    budget,  # questions for the active kernel
-    rngs,  # three `numpy.random.Generator`
-):  # {method: (`Dendrogram`, number of questions)}
+def _active_trees(similarity, budget, rngs):
     "What the methods that ask make of it."
     trees, n = {}, len(similarity)
     for name, algorithm, rng in (("SL", single_linkage, rngs[0]), ("CL", complete_linkage, rngs[1])):
@@ -110,13 +90,7 @@ def _active_trees(
     return trees
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #37cba28f
-def planted_run(
-    delta,  # δ, loss of mean similarity per level
-    p,  # probability of each answer, in (0, 1]
-    n_pure,  # N0, objects in each of the eight pure clusters
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method: method, number of answers or questions, AARI
+def planted_run(delta, p, n_pure, repetition, rng):
     "All methods on one instance of the planted model with μ = 0.8, σ = 0.1, L = 3 (F19, figures 2 and S.1)."
     p = check_number(p, "p", 0, 1)
     for_model, for_sample, for_threes, for_fives, *for_active = as_rng(rng).spawn(7)
@@ -136,10 +110,7 @@ DELTAS = [round(0.02 * step, 2) for step in range(1, 11)]
 PROPORTIONS = [round(0.01 * step, 2) for step in range(1, 11)] + [1.0]
 
 
-def planted_grid(
-    proportions,  # values of p
-    quick=True,  # small; False: the paper's
-):  # list of dicts of parameters
+def planted_grid(proportions, quick=True):
     "The runs of figures 2 and S.1."
     return parameter_grid(
         p=proportions,
@@ -149,9 +120,7 @@ def planted_grid(
     )
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #adbfeb07
-def planted_summary(
-    table,  # `pandas.DataFrame` of all runs, a row a run and method
-):  # `pandas.DataFrame`: one row a point and method
+def planted_summary(table):
     "Mean and standard deviation (division by the number of runs) of AARI over the repetitions."
     from pandas import Categorical
 
@@ -166,11 +135,7 @@ def planted_summary(
     return summary.assign(method=summary["method"].astype(object), snr=(summary["delta"] / 0.1).round(6))
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #246297fd
-def rerun_point(
-    summary,  # `pandas.DataFrame` of kept results, with the columns of `planted_summary`
-    p,  # which panel
-    delta,  # which δ
-):  # `pandas.DataFrame`: the same rows, computed now
+def rerun_point(summary, p, delta):
     "Run one point of kept results again."
     from comparison_hc.reproduce.experiments import run_experiment
 

@@ -12,8 +12,6 @@ from functools import cache
 
 import numpy as np
 
-from ..datasets import load_dataset
-from ..dendrogram import random_tree
 from comparison_hc.core.validation import (
     NotConvergedWarning,
     as_rng,
@@ -22,11 +20,13 @@ from comparison_hc.core.validation import (
     check_number,
     require,
 )
+from ..datasets import load_dataset
+from ..dendrogram import random_tree
+from ..evaluation.baselines import cosine_similarity, embedding_average_linkage, forte, t_ste
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_average_linkage
 from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement
 from ..oracles import sample_quadruplets, sample_triplets
-from ..evaluation.baselines import cosine_similarity, embedding_average_linkage, forte, t_ste
 from .experiments import parameter_grid
 from .f19 import both_kernels
 
@@ -39,9 +39,7 @@ REFERENCES = ("AL, similarities known", "random tree")
 
 # %% ../../nbs/reproduce/92aw_f19_data_runs.ipynb #6222cefb
 @cache
-def dataset_similarity(
-    name,  # "zoo", "glass" or "newsgroups"
-):  # (N, N) cosines, read-only
+def dataset_similarity(name):
     "The similarities of F19, appendix B.2. Raises `DatasetNotFoundError` where the data is not at hand."
     is_known = isinstance(name, str) and name in ("zoo", "glass", "newsgroups")
     require(is_known, "dataset", "'zoo', 'glass' or 'newsgroups'", name)
@@ -65,12 +63,7 @@ def _direct_trees(answers):
     return trees | {"4–AL": quadruplet_average_linkage(answers)}
 
 
-def both_embeddings(
-    triplets,  # `Triplets`
-    dimension,  # of the embeddings
-    for_t_ste,  # int seed or `numpy.random.Generator`
-    for_forte,  # another
-):  # {method: `Embedding`}
+def both_embeddings(triplets, dimension, for_t_ste, for_forte):
     "Both ways to embed. What did not converge says so in its field, and does not warn."
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConvergedWarning)
@@ -87,13 +80,7 @@ def _embedded_trees(triplets, dimension, for_t_ste, for_forte):
     return trees, {name: embedding.converged for name, embedding in embeddings.items()}
 
 
-def dataset_run(
-    dataset,  # "zoo", "glass" or "newsgroups"
-    p,  # share of all questions whose answers are known, in (0, 1]
-    repetition,  # which repetition this is
-    dimension,  # of the embeddings; 0 for the methods without one, and for the ruler
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method: method, number of comparisons, Dasgupta's cost, whether an embedding converged
+def dataset_run(dataset, p, repetition, dimension, rng):
     "One point of F19's figures 3 and S.2 to S.4, once."
     w = dataset_similarity(dataset)
     p = check_number(p, "p", 0, 1)
@@ -117,11 +104,7 @@ def dataset_run(
     ]
 
 # %% ../../nbs/reproduce/92aw_f19_data_runs.ipynb #5d9d754c
-def data_grid(
-    datasets,  # names
-    dimensions,  # of the embeddings; the methods without one are added
-    quick=True,  # small; False: the paper's
-):  # list of dicts of parameters
+def data_grid(datasets, dimensions, quick=True):
     "The runs of figures 3 and S.2 to S.4."
     return parameter_grid(
         dataset=list(datasets),
@@ -131,9 +114,7 @@ def data_grid(
     )
 
 
-def data_summary(
-    table,  # `pandas.DataFrame` of all runs, a row a run and method
-):  # `pandas.DataFrame`: one row a point and method
+def data_summary(table):
     """Mean and standard deviation (division by the number of runs) of the cost, and its place between the two rulers:
     0 is average linkage on the similarities, 1 a random tree.
     """
@@ -149,10 +130,7 @@ def data_summary(
     return summary.assign(excess=excess)
 
 # %% ../../nbs/reproduce/92aw_f19_data_runs.ipynb #5f7bfdd2
-def purity(
-    labels,  # (N,) classes
-    clusters,  # (N,) clusters
-):  # float in (0, 1]
+def purity(labels, clusters):
     "Share of the objects that belong to the most frequent class of their cluster."
     classes = check_labels(labels)
     clusters = check_labels(clusters, len(classes), "clusters")
@@ -161,10 +139,7 @@ def purity(
     return float(counts.max(axis=1).sum() / len(classes))
 
 
-def car_trees(
-    dimension,  # of the embeddings; 0 for the methods without one
-    rng,  # int seed or `numpy.random.Generator`
-):  # ({method: `Dendrogram`}, {method: whether an embedding converged})
+def car_trees(dimension, rng):
     "The trees of F19's Car experiment (appendix B.3). Raises `DatasetNotFoundError`."
     triplets = load_dataset("car").triplets
     dimension = check_integer(dimension, "dimension", 0)
@@ -174,11 +149,7 @@ def car_trees(
     return trees, dict.fromkeys(trees, True)
 
 # %% ../../nbs/reproduce/92aw_f19_data_runs.ipynb #7376674d
-def car_run(
-    dimension,  # as in `car_trees`
-    repetition,  # which repetition this is: another random start
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method
+def car_run(dimension, repetition, rng):
     "The trees of one dimension, measured against the collectors' classes and against the answers."
     car, (trees, converged) = load_dataset("car"), car_trees(dimension, rng)
     cuts = {name: [tree.cut(k) for k in range(2, 13)] for name, tree in trees.items()}
@@ -195,9 +166,7 @@ def car_run(
     ]
 
 
-def car_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a method and dimension
+def car_summary(table):
     "Means over the random starts, and the standard deviation of the ARI."
     return table.groupby(["method", "dimension"], sort=False, as_index=False).agg(
         comparisons=("comparisons", "max"),
@@ -210,12 +179,7 @@ def car_summary(
     )
 
 # %% ../../nbs/reproduce/92aw_f19_data_runs.ipynb #9947f359
-def rerun_data_point(
-    summary,  # `pandas.DataFrame` of kept results, with the columns of `data_summary`
-    dataset,  # which panel
-    p,  # which p
-    dimension,  # which dimension; 0 for the methods without an embedding
-):  # `pandas.DataFrame`: the runs of that point, computed now, a row a run and method
+def rerun_data_point(summary, dataset, p, dimension):
     "Run one point of kept results again."
     from comparison_hc.reproduce.experiments import run_experiment
 

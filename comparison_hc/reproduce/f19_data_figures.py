@@ -9,8 +9,8 @@ __all__ = ['data_chart', 'describe_data_setting', 'figure_3_claims', 'dimension_
 # %% ../../nbs/reproduce/92bw_f19_data_figures.ipynb #f19d-figures-imports
 import numpy as np
 
-from ..datasets import load_dataset
 from ..core.validation import require
+from ..datasets import load_dataset
 from .claims import Claim, Reproduction, register_reproduction
 from .experiments import parameter_grid
 from comparison_hc.reproduce.f19_data import (
@@ -53,9 +53,7 @@ def _panels(summary):
     return data[data["method"] != "random tree"].assign(low=data["cost"] - data["sd"], high=data["cost"] + data["sd"])
 
 
-def data_chart(
-    summary,  # `pandas.DataFrame` from `data_summary`
-):  # Altair chart
+def data_chart(summary):
     "F19, figures 3 and S.2 to S.4: mean cost against p with a band of one standard deviation."
     import altair as alt
 
@@ -91,10 +89,7 @@ def data_chart(
     )
 
 # %% ../../nbs/reproduce/92bw_f19_data_figures.ipynb #254aeea5
-def describe_data_setting(
-    summary,  # `pandas.DataFrame` from `f19_data.data_summary`
-    kind,  # "full" or "quick"
-):  # text
+def describe_data_setting(summary, kind):
     "Which setting results come from, in one sentence."
     datasets = ", ".join(summary["dataset"].unique())
     dimensions = ", ".join(map(str, sorted(set(summary["dimension"].tolist()) - {0})))
@@ -189,16 +184,12 @@ def _steps(means, errors):
     return steps, (means[-1] - means[0]) / np.hypot(errors[0], errors[-1])
 
 
-def figure_3_claims(
-    summary,  # `pandas.DataFrame` from `f19_data.data_summary`
-):
+def figure_3_claims(summary):
     "The sentences of section 4.2 about figure 3, with verdicts."
     return _claims_for_all(summary, "section 4.2")
 
 
-def dimension_claims(
-    summary,  # `pandas.DataFrame` from `f19_data.data_summary`
-):
+def dimension_claims(summary):
     "The sentences of appendix B.2 about figures S.2, S.3 and S.4, with verdicts; `summary` is about one data set."
     dataset, source = summary["dataset"].iloc[0], "appendix B.2"
     claims, dimensions = _claims_for_all(summary, source), sorted(set(summary["dimension"]) - {0})
@@ -242,9 +233,7 @@ def dimension_claims(
     return claims
 
 # %% ../../nbs/reproduce/92bw_f19_data_figures.ipynb #f19d-figures-car-claims
-def car_claims(
-    summary,  # `pandas.DataFrame` from `car_summary`
-):
+def car_claims(summary):
     "The one sentence of appendix B.3 that can be checked."
     found = sorted(set(summary["comparisons"]))
     return [
@@ -259,9 +248,7 @@ def car_claims(
     ]
 
 # %% ../../nbs/reproduce/92bw_f19_data_figures.ipynb #de59bba1
-def car_chart(
-    summary,  # `pandas.DataFrame` from `car_summary`
-):  # Altair chart
+def car_chart(summary):
     "The three measures, one dot a method and dimension."
     import altair as alt
 
@@ -299,11 +286,7 @@ def _bare(chart):
     return chart
 
 
-def car_picture(
-    trees,  # {title: `Dendrogram` of the sixty cars}
-    pictures=True,  # whether the cars are at the leaves, and not only their numbers
-    height=1200,  # pixels
-):  # Altair chart
+def car_picture(trees, pictures=True, height=1200):
     "Trees of the cars side by side, coloured by the collectors' classes. The pictures travel inside the chart."
     import altair as alt
 
@@ -326,9 +309,7 @@ def car_picture(
     return trees.resolve_scale(color="independent", shape="independent")
 
 
-def car_figure(
-    summary,  # `pandas.DataFrame` from `car_summary`
-):  # Altair chart
+def car_figure(summary):
     """The measures, and below them the four trees of appendix B.3 with the cars, embeddings in 2 dimensions. Raises
     `DatasetNotFoundError`.
     """

@@ -25,9 +25,7 @@ _SHAPES = ("cross", "square", "circle", "triangle-left", "diamond", "triangle-up
 _DASHED = ("CL", "4K–AL, self-pairs", "4–AL–I3")
 
 
-def method_scales(
-    data,  # `pandas.DataFrame` with a column "method"
-):  # list of three Altair scales
+def method_scales(data):
     "Colour, shape and dash of the methods that are there: the same in every picture of these methods."
     import altair as alt
 
@@ -42,10 +40,7 @@ def method_scales(
 BENEATH = "4K–AL"  # at p = 1 the curve of 4K–AL–act too, and nearly that at p = 0.1
 
 
-def planted_chart(
-    summary,  # `pandas.DataFrame` from `planted_summary`
-    columns=3,  # panels a row
-):  # Altair chart
+def planted_chart(summary, columns=3):
     "F19, figures 2 and S.1: mean AARI against δ/σ with a band of one standard deviation, a panel a value of p."
     import altair as alt
 
@@ -81,9 +76,7 @@ def planted_chart(
     return chart if len(panels) % columns == 0 else chart.resolve_axis(x="independent")  # no axis under no panel
 
 # %% ../../nbs/reproduce/91bw_f19_figures.ipynb #f19-figures-means
-def means_chart(
-    summary,  # `pandas.DataFrame` from `planted_summary`
-):  # Altair chart
+def means_chart(summary):
     "AARI averaged over all δ/σ against p, one line a method, with two standard errors of that average."
     import altair as alt
 
@@ -109,10 +102,7 @@ def means_chart(
     return (line + spread + point).properties(width=340, height=260)
 
 # %% ../../nbs/reproduce/91bw_f19_figures.ipynb #7f3cb21e
-def describe_setting(
-    summary,  # `pandas.DataFrame` from `f19.planted_summary`
-    kind,  # "full" or "quick"
-):  # text
+def describe_setting(summary, kind):
     "Which setting results come from, in one sentence."
     n = int(summary["n_pure"].iloc[0])
     points = f"{summary['snr'].nunique()} values of δ/σ, {summary['p'].nunique()} of p"
@@ -125,12 +115,7 @@ def _curve(summary, method, p):
     return summary[(summary["method"] == method) & (summary["p"] == p)].sort_values("snr").set_index("snr")
 
 
-def recovers_from(
-    summary,  # `pandas.DataFrame` from `f19.planted_summary`
-    method,  # one of `planted_methods`
-    p,  # which panel
-    enough=0.99,  # mean AARI that counts as recovered
-):  # δ/σ; infinity for never
+def recovers_from(summary, method, p, enough=0.99):
     "The smallest δ/σ of the figure from which on the mean AARI is high enough."
     return first_from(_curve(summary, method, p)["aari"], enough)
 
@@ -268,16 +253,12 @@ def _all_claims(summary, source, best):
     ]
 
 
-def figure_2_claims(
-    summary,  # `pandas.DataFrame` from `f19.planted_summary`
-):
+def figure_2_claims(summary):
     "The sentences of section 4.1 about figure 2, with verdicts."
     return _all_claims(summary, "section 4.1", ("4–AL–I5",))
 
 
-def figure_s1_claims(
-    summary,  # `pandas.DataFrame` from `f19.planted_summary`
-):
+def figure_s1_claims(summary):
     "The sentences of appendix B.1 about figure S.1, with verdicts."
     return _all_claims(summary, "appendix B.1", ("4–AL–I3", "4–AL–I5"))
 
@@ -285,17 +266,12 @@ def figure_s1_claims(
 ON_PLATEAU = 0.01  # an AARI so near to the plateau's is on it
 
 
-def plateau_height(
-    n_pure,  # N0
-):  # AARI
+def plateau_height(n_pure):
     "Of a tree with both upper levels right, whose cut into eight leaves four couples of pure clusters whole."
     return (2 + adjusted_rand_index(np.repeat(range(4), 2 * n_pure), np.repeat(range(8), n_pure))) / 3
 
 
-def spread_and_strays(
-    K,  # (N, N) kernel with zero diagonal
-    pure,  # (N,) pure clusters of equal size; 2c and 2c + 1 are neighbours
-):  # (standard deviation of the objects' mean K with their own cluster, number of strays)
+def spread_and_strays(K, pure):
     "How far objects are apart, and how many of them are nearer to the mean of the neighbouring cluster."
     size = len(K) // (pure.max() + 1)
     to = np.stack([K[:, pure == c].sum(axis=1) for c in range(pure.max() + 1)], axis=1)  # of an object with a cluster
@@ -304,12 +280,7 @@ def spread_and_strays(
     return float(own.std()), int((own < couple[pure]).sum())
 
 
-def stray_runs(
-    ratios,  # values of δ/σ
-    seeds,  # one planted hierarchy for each
-    weights=(0, 1, 10),  # of direct votes: what self-pairs add at p = 1, times this
-    n_pure=30,  # N0
-):  # `pandas.DataFrame`, one row a tree
+def stray_runs(ratios, seeds, weights=(0, 1, 10), n_pure=30):
     "4K–AL where all answers are known, with direct votes as heavy as at p = 1 / weight; strays and AARI of each tree."
     from pandas import DataFrame
 
@@ -340,10 +311,7 @@ def _gain_on_plateau(plain, other, height):
     )
 
 
-def plateau_claims(
-    summary,  # `pandas.DataFrame` from `planted_summary`, with p = 0.1 and p = 1
-    runs,  # `pandas.DataFrame` from `stray_runs`, with weights 0 and 10
-):  # list of `Claim`
+def plateau_claims(summary, runs):
     "Our sentences about where 4K–AL's plateau comes from."
     claims = []
     height = plateau_height(int(summary["n_pure"].iloc[0]))
@@ -377,9 +345,7 @@ def plateau_claims(
     return claims
 
 # %% ../../nbs/reproduce/91bw_f19_figures.ipynb #f19-figures-plateau-chart
-def plateau_chart(
-    runs,  # `pandas.DataFrame` from `stray_runs`
-):  # Altair chart
+def plateau_chart(runs):
     "AARI against δ/σ and against the number of strays, one colour a weight of direct votes; the plateau as a line."
     import altair as alt
     from pandas import DataFrame

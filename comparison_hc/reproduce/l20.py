@@ -10,8 +10,8 @@ __all__ = ['N_VALUES', 'FAMILIES', 'MOST_EXACT', 'chain_linkage', 'sampled_loss'
 # %% ../../nbs/reproduce/96bw_l20_runs.ipynb #f0d82025
 import numpy as np
 
-from ..dendrogram import Dendrogram
 from ..core.validation import check_labels, require
+from ..dendrogram import Dendrogram
 from ..link.certificates import compiled
 from ..link.execution import piecewise_loss
 from ..link.learning import average_loss
@@ -59,11 +59,7 @@ def _merge_by_chain(near, far, x, is_average, merges, heights):
         sizes[j] += sizes[i]
 
 
-def chain_linkage(
-    D,  # (n, n) distances
-    alpha,  # in [0, 1]; 0 is the first merge function, 1 is complete linkage
-    first="single",  # or "average"
-):  # `Dendrogram`
+def chain_linkage(D, alpha, first="single"):
     "The tree of `alpha_linkage`, where no two distances are alike, by a chain of nearest neighbours. O(n²)."
     D = np.asarray(D, dtype=float)
     merges, heights = np.empty((len(D) - 1, 2), dtype=np.int64), np.empty(len(D) - 1)
@@ -78,11 +74,7 @@ def chain_linkage(
 N_VALUES = 51  # of α at which the loss of a large task is taken
 
 
-def sampled_loss(
-    D,  # (n, n) distances
-    labels,  # (n,) the class of every object
-    first="single",  # or "average"
-):  # `PiecewiseLoss`: at each of 51 values the loss there, from halfway to the value before to halfway to the next
+def sampled_loss(D, labels, first="single"):
     "The loss between this and complete linkage at 0, 0.02, …, 1."
     values = np.arange(N_VALUES) / (N_VALUES - 1)
     losses = [pruning_loss(chain_linkage(D, x, first), labels) for x in values.tolist()]
@@ -108,12 +100,7 @@ def _row(curve, n, k):
 MOST_EXACT = 500  # points; of larger tasks the loss is sampled
 
 
-def merge_family_run(
-    dataset,  # one of `TASKS`
-    per_class,  # points a class
-    instance,  # which task this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a metric and family
+def merge_family_run(dataset, per_class, instance, rng):
     "One task of L20's figure 2: the loss of every mix, or of 51 mixes of a task of more than 500 points."
     distances, labels = linkage_task(dataset, per_class, rng)
     size = len(labels), len(np.unique(labels))
@@ -129,21 +116,14 @@ def merge_family_run(
     ]
 
 
-def metric_family_run(
-    per_class,  # drawings a letter, at most 20
-    instance,  # which task this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict
+def metric_family_run(per_class, instance, rng):
     "One task of L20's figure 3: complete linkage between strokes (β = 0) and the network's features (β = 1)."
     distances, labels = linkage_task("Omniglot", per_class, rng)
     curve = piecewise_loss((distances["strokes"], distances["network"]), labels)
     return dict(family="strokes–network", **_row(curve, len(labels), len(np.unique(labels))))
 
 
-def flat_cut_loss(
-    dendrogram,  # `Dendrogram`
-    labels,  # (n,) the class of every object
-):  # float in [0, 1]
+def flat_cut_loss(dendrogram, labels):
     "What `pruning_loss` is for the flat cut into as many clusters as classes: the share of objects in a wrong cluster."
     from scipy.optimize import linear_sum_assignment
 
@@ -154,11 +134,7 @@ def flat_cut_loss(
     return 1 - together[linear_sum_assignment(-together)].sum() / len(codes)
 
 
-def flat_cut_run(
-    per_class,  # drawings a letter, at most 20
-    instance,  # which task this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of two dicts
+def flat_cut_run(per_class, instance, rng):
     "A task of figure 3, judged by the best pruning (as in the paper) and by the flat cut."
     distances, labels = linkage_task("Omniglot", per_class, rng)
     both, size = (distances["strokes"], distances["network"]), (len(labels), len(np.unique(labels)))
@@ -174,9 +150,7 @@ def flat_cut_run(
     ]
 
 # %% ../../nbs/reproduce/96bw_l20_runs.ipynb #330583f0
-def held_out(
-    curves,  # sequence of at least two `PiecewiseLoss`
-):  # ((low, high) the two learned parameters, (N,) loss of every task at the parameter learned without it)
+def held_out(curves):
     "Learn on every other task, judge on the rest, and the other way round."
     losses, learned = np.empty(len(curves)), []
     for part in (0, 1):
@@ -227,9 +201,7 @@ def _summary_rows(curves, base):
     ]
 
 
-def loss_summary(
-    table,  # `pandas.DataFrame` of all runs, at least two tasks of each kind
-):  # `pandas.DataFrame`: rows as described above, for every kind of task and family
+def loss_summary(table):
     "The average loss curve, its best interval, and what was learned on held-out tasks."
     from pandas import DataFrame
 
@@ -247,9 +219,7 @@ def loss_summary(
     return DataFrame(rows)
 
 # %% ../../nbs/reproduce/96bw_l20_runs.ipynb #aee3c7f4
-def figure_2_grid(
-    quick=True,  # small; False: the paper's sizes of tasks
-):  # list of dicts of parameters
+def figure_2_grid(quick=True):
     "The tasks of figure 2."
     quick_sizes = [("rings and disks", 100, 20), ("MNIST", 20, 60), ("CIFAR-10", 20, 60), ("Omniglot", 10, 30)]
     full_sizes = [("rings and disks", 100, 1000), ("MNIST", 200, 1000), ("CIFAR-10", 50, 1000), ("Omniglot", 20, 1000)]
@@ -259,17 +229,13 @@ def figure_2_grid(
     return runs
 
 
-def figure_3_grid(
-    quick=True,  # small; False: the paper's sizes of tasks
-):  # list of dicts of parameters
+def figure_3_grid(quick=True):
     "The tasks of figure 3."
     per_class, instances = (10, 40) if quick else (20, 4000)
     return parameter_grid(per_class=per_class, instance=range(instances))
 
 
-def flat_cut_grid(
-    quick=True,  # small
-):  # list of dicts of parameters
+def flat_cut_grid(quick=True):
     "The tasks that are judged in two ways."
     per_class, instances = (5, 12) if quick else (10, 200)
     return parameter_grid(per_class=per_class, instance=range(instances))

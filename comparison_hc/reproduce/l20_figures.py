@@ -41,9 +41,7 @@ def _tasks_of(summary):
     return [f"{tasks:,} tasks{at}" for tasks, at in zip(summary["instances"], where)]
 
 
-def describe_losses(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):  # list of lines
+def describe_losses(summary):
     "The header of a figure: how many tasks there were, and how large."
     each = _with_panel(summary).drop_duplicates("panel")
     rows = zip(each["panel"], _tasks_of(each), each["n"])
@@ -53,18 +51,13 @@ def describe_losses(
 _FULL = "FULL SETTING: the paper's sizes of tasks; how many tasks were drawn is said for each"
 
 
-def setting_2020_link(
-    summary,  # `pandas.DataFrame` of kept results
-    kind,  # "full" or "quick"
-):  # text
+def setting_2020_link(summary, kind):
     "Which setting results come from, in front of the header of the figure."
     first = _FULL if kind == "full" else "QUICK SETTING: smaller and fewer tasks than the paper's"
     return "\n".join([first, *describe_losses(summary)])
 
 
-def loss_chart(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):  # Altair chart
+def loss_chart(summary):
     """L20, figures 2 and 3: average loss with a band of two standard errors; a dot where it is least, a ring for what
     was learned on other tasks; in figure 2 a dashed line at the paper's best mix of single and complete linkage.
     """
@@ -149,9 +142,7 @@ def _middle(frame):
     return float((_part(frame, "best")[["low", "high"]].sum(axis=1) / 2).iloc[0])
 
 
-def optimum_claims(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):
+def optimum_claims(summary):
     "Where figure 2's single–complete curves are lowest."
     claims = []
     for panel, both in _panels(summary).items():
@@ -179,9 +170,7 @@ _WORSE = (
 )
 
 
-def transfer_claims(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):
+def transfer_claims(summary):
     "Whether one parameter does for all distributions; none for fewer than two."
     frames = {name: both[both["family"] == "single–complete"] for name, both in _one_each(_panels(summary)).items()}
     if len(frames) < 2:
@@ -246,9 +235,7 @@ def _rings_claim(both):
     )
 
 
-def figure_2_claims(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):
+def figure_2_claims(summary):
     "The sentences of section 4 about figure 2, with verdicts."
     panels = _panels(summary)
     claims = optimum_claims(summary) + transfer_claims(summary)
@@ -257,9 +244,7 @@ def figure_2_claims(
     return claims + [_rings_claim(both) for both in rings if _is_size_of_paper(both)]
 
 # %% ../../nbs/reproduce/96cw_l20_figures.ipynb #72eb9ad5
-def figure_3_claims(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):
+def figure_3_claims(summary):
     "The sentences of section 4 about figure 3, with verdicts."
     source, beta = "section 4, figure 3", _middle(summary)
     best, held = (_part(summary, point).iloc[0] for point in ("best", "held out"))
@@ -317,9 +302,7 @@ def figure_3_claims(
     ]
 
 # %% ../../nbs/reproduce/96cw_l20_figures.ipynb #l20-figures-flat-claims
-def flat_cut_claims(
-    summary,  # `pandas.DataFrame` from `l20.loss_summary`
-):
+def flat_cut_claims(summary):
     "What is left of the gain when the tree is cut flat."
     held = _part(summary, "held out").set_index("metric")
     pruned, flat = held.loc["best pruning"], held.loc["flat cut"]

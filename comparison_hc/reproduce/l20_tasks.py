@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..datasets import load_dataset
 from ..core.validation import as_array, as_rng, check_integer, check_labels, require
+from ..datasets import load_dataset
 from ..link.inputs import rings_and_disks
 
 # %% ../../nbs/reproduce/96aw_l20_tasks.ipynb #52220849
@@ -26,10 +26,7 @@ class DigitNetwork(NamedTuple):
     biases: tuple  # of arrays, one a layer
     digits: np.ndarray  # (10,) what the numbers of the last layer are about
 
-    def layers(
-        self,
-        images,  # (m, 28, 28) grey values from 0 to 255
-    ):  # list of arrays: what every layer says; the last one of digits
+    def layers(self, images):
         "All layers; what is negative is zero, but for the last."
         values, found = images.reshape(len(images), -1) / 255, []
         for W, b in zip(self.weights, self.biases):
@@ -39,29 +36,18 @@ class DigitNetwork(NamedTuple):
             found.append(values)
         return found
 
-    def features(
-        self,
-        images,  # (m, 28, 28) grey values from 0 to 255
-    ):  # (m, units) rows of length 1, or 0
+    def features(self, images):
         "The last hidden layer."
         hidden = self.layers(images)[-2]
         length = np.linalg.norm(hidden, axis=1, keepdims=True)
         return hidden / np.where(length > 0, length, 1)
 
-    def named(
-        self,
-        images,  # (m, 28, 28) grey values from 0 to 255
-    ):  # (m,) digits
+    def named(self, images):
         "Which digit each picture is said to be."
         return self.digits[self.layers(images)[-1].argmax(axis=1)]
 
 
-def train_network(
-    images,  # (m, 28, 28) grey values from 0 to 255
-    labels,  # (m,) digits, all from 0 to 9
-    units=(256, 128),  # of the hidden layers
-    epochs=20,  # times that every picture is seen
-):  # `DigitNetwork`
+def train_network(images, labels, units=(256, 128), epochs=20):
     "Train on digits (scikit-learn's `MLPClassifier`, Adam, seed 0, one thread). Raises `InputError`."
     import warnings
 
@@ -79,12 +65,7 @@ def train_network(
     return DigitNetwork(tuple(learner.coefs_), tuple(learner.intercepts_), digits)
 
 
-def share_named(
-    images,  # (m, 28, 28) digits
-    labels,  # (m,)
-    units,  # of the hidden layers
-    epochs,  # times that every picture is seen
-):  # float
+def share_named(images, labels, units, epochs):
     "The share of digits named correctly, of one in five that training did not see."
     order = np.random.default_rng(0).permutation(len(images))
     held, seen = np.split(order, [len(order) // 5])
@@ -92,9 +73,7 @@ def share_named(
     return float((network.named(images[held]) == labels[held]).mean())
 
 # %% ../../nbs/reproduce/96aw_l20_tasks.ipynb #l20-drawn-code
-def stroke_widths(
-    images,  # (m, H, W) grey values
-):  # (m,) pixels
+def stroke_widths(images):
     "Twice the ink over the length of the outline: the width of a long stroke."
     grey = np.pad(np.asarray(images, dtype=float), ((0, 0), (1, 1), (1, 1)))
     down, right = np.diff(grey, axis=1)[:, :, :-1], np.diff(grey, axis=2)[:, :-1]
@@ -104,10 +83,7 @@ def stroke_widths(
 _SIDE, _SIZE, _FINE = 20, 28, 4  # a digit's longer side and its picture's, in pixels; parts of a pixel
 
 
-def drawn_like_digit(
-    mask,  # (H, W) truth values, true where there is ink; some
-    radius,  # of the pen, in quarters of a pixel
-):  # (28, 28) grey values from 0 to 255
+def drawn_like_digit(mask, radius):
     "Scale a drawing to 20 pixels, thicken its lines, and centre it by mass, as MNIST's digits are."
     from PIL import Image
     from scipy.ndimage import binary_dilation, center_of_mass
@@ -133,10 +109,7 @@ def drawn_like_digit(
 PEN = 2  # quarters of a pixel
 
 
-def pen_table(
-    masks,  # sequence of (H, W) truth values: drawings
-    radii=range(6),  # of pens to try
-):  # {radius: mean width of a stroke, in pixels}
+def pen_table(masks, radii=range(6)):
     "How wide strokes become."
     return {r: float(stroke_widths([drawn_like_digit(mask, r) for mask in masks]).mean()) for r in radii}
 
@@ -148,10 +121,7 @@ class Patches(NamedTuple):
     whitening: np.ndarray  # makes their coordinates uncorrelated
     typical: np.ndarray  # (k, w · w · 3) typical whitened patches
 
-    def white(
-        self,
-        patches,  # (m, w · w · 3)
-    ):  # the same, whitened
+    def white(self, patches):
         "Equally bright, contrasty and uncorrelated."
         return (_even(patches) - self.mean) @ self.whitening
 
@@ -168,12 +138,7 @@ def _windows(image, width):
     return views.reshape(views.shape[0] * views.shape[1], -1)
 
 
-def learn_patches(
-    images,  # (m, H, W, 3) colours
-    n_typical=36,  # k
-    per_image=20,  # patches of each picture to learn from
-    width=6,  # of a patch, in pixels
-):  # `Patches`
+def learn_patches(images, n_typical=36, per_image=20, width=6):
     "K-means of whitened patches (Coates and Ng 2012; seed 0, one thread)."
     from sklearn.cluster import MiniBatchKMeans
     from threadpoolctl import threadpool_limits
@@ -190,10 +155,7 @@ def learn_patches(
     return Patches(mean, whitening, typical)
 
 
-def patch_features(
-    images,  # (m, H, W, 3) colours
-    patches,  # `Patches`
-):  # (m, 4 k) of mean 0 and deviation 1
+def patch_features(images, patches):
     "In each quarter of a picture: how much nearer than the mean each typical patch is, added up."
     from scipy.spatial.distance import cdist
 
@@ -208,11 +170,7 @@ def patch_features(
     return (rows - rows.mean(axis=0)) / rows.std(axis=0)
 
 # %% ../../nbs/reproduce/96aw_l20_tasks.ipynb #l20-edges
-def edge_histograms(
-    images,  # (m, H, W) grey values
-    cells,  # cells along each side; divides H and W
-    directions=9,  # bins of the direction, over a half turn
-):  # (m, cells · cells · directions) rows of length 1, or 0 for an image without edges
+def edge_histograms(images, cells, directions=9):
     "How strong the edges of every direction are in every cell of an image. Raises `InputError`."
     images = as_array(images, "images", "numbers")
     require(images.ndim == 3 and images.dtype.kind in "biuf", "images", "an (m, H, W) array of numbers", images)
@@ -234,10 +192,7 @@ def edge_histograms(
     return sums / np.where(length > 0, length, 1)
 
 
-def share_of_neighbours(
-    rows,  # (m, d) features
-    labels,  # (m,)
-):  # float
+def share_of_neighbours(rows, labels):
     "The share of objects whose nearest neighbour is of their class."
     from scipy.spatial.distance import cdist
 
@@ -258,9 +213,7 @@ def _check_paths(paths):
     return paths
 
 
-def stroke_distances(
-    paths,  # sequence of n ≥ 2 (T, 2) arrays: where the pen was
-):  # (n, n) symmetric, zero diagonal, in the unit of the points
+def stroke_distances(paths):
     "Average distance from a point of either path to the nearest of the other (L20, section 4). Raises `InputError`."
     from scipy.spatial.distance import cdist
 
@@ -278,9 +231,7 @@ def stroke_distances(
     return upper + upper.T
 
 # %% ../../nbs/reproduce/96aw_l20_tasks.ipynb #l20-cosine-distances
-def cosine_distances(
-    rows,  # (n, d) of length 1, or 0
-):  # (n, n) symmetric, in [0, 2], exactly zero on the diagonal
+def cosine_distances(rows):
     "1 − cosine of the angle between rows. Raises `InputError`."
     rows = as_array(rows, "rows", "an (n, d) array of numbers")
     require(rows.ndim == 2 and rows.dtype.kind in "biuf", "rows", "an (n, d) array of numbers", rows)
@@ -391,11 +342,7 @@ TASKS = {
 }  # and how many points a class has
 
 
-def linkage_task(
-    dataset,  # one of `TASKS`
-    per_class,  # points a class, ≥ 2; at most 892 of MNIST, 200 of CIFAR-10, 20 of Omniglot
-    rng,  # int seed or `numpy.random.Generator`
-):  # ({metric: (n, n) distances}, (n,) labels)
+def linkage_task(dataset, per_class, rng):
     "One random task of L20's experiments. Raises `InputError`, and `DatasetNotFoundError` without the data."
     require(isinstance(dataset, str) and dataset in TASKS, "dataset", f"one of {', '.join(TASKS)}", dataset)
     draw, most = TASKS[dataset]

@@ -15,16 +15,16 @@ from functools import cache
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
+from ..core.validation import NotConvergedWarning, as_rng, check_integer, require
 from ..datasets import load_dataset
+from ..evaluation import baselines
 from ..flat import sdp
 from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import spur
-from ..core.validation import NotConvergedWarning, as_rng, check_integer, require
 from ..metrics import adjusted_rand_index
-from ..evaluation import baselines
 from .experiments import parameter_grid
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #n20-runs-tolerance
@@ -54,9 +54,7 @@ def _sdp_labels(S, k, rng):
     return (round_solution(solution.X, k, rng=rng) if solution.labels is None else solution.labels), converged
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #84a431c6
-def published_uniform_normal(
-    delta,  # the δ that is meant, in (0, 1)
-):  # (f_in, f_out)
+def published_uniform_normal(delta):
     "N((1+δ)/2, 1) over uniform on [0, 1], as N20's published code has it. Its true δ is much smaller."
     from scipy.stats import norm, uniform
 
@@ -79,27 +77,13 @@ def _one_of(value, name, known):
     require(isinstance(value, str) and value in known, name, f"one of {', '.join(map(repr, known))}", value)
 
 
-def how_many(
-    n,  # objects
-    a,  # exponent of ln n
-    exist,  # comparisons that exist
-):  # (int, bool)
+def how_many(n, a, exist):
     "n(ln n)^a but not more than exist, and whether that was a cut."
     wanted = n_comparisons(n, a)
     return min(wanted, exist), wanted > exist
 
 
-def planted_partition_run(
-    kind,  # "triplets" or "quadruplets"
-    family,  # one of `FAMILIES`
-    delta,  # δ in (0, 1)
-    epsilon,  # ε in (0, 1]: an answer is right with probability (1 + ε)/2
-    a,  # n(ln n)^a comparisons, or all, if that is more than there are
-    n,  # objects
-    k,  # clusters, sizes equal up to one
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of two dicts, AddS with SPUR and MulK with SDP-k for SPUR's k
+def planted_partition_run(kind, family, delta, epsilon, a, n, k, repetition, rng):
     "One point of N20's figure 1, once. Raises `InputError`."
     require(isinstance(kind, str) and kind in _KINDS, "kind", "'triplets' or 'quadruplets'", kind)
     _one_of(family, "family", FAMILIES)
@@ -110,23 +94,12 @@ def planted_partition_run(
     return planted_methods(planted, kind, epsilon, a, *others)
 
 
-def equal_sizes(
-    n,  # objects
-    k,  # clusters, at most n
-):  # list of k sizes
+def equal_sizes(n, k):
     "Sizes that are equal up to one."
     return [n // k + (cluster < n % k) for cluster in range(k)]
 
 
-def planted_methods(
-    planted,  # `PlantedPartition`
-    kind,  # "triplets" or "quadruplets"
-    epsilon,  # ε in (0, 1]
-    a,  # n(ln n)^a comparisons, or all, if that is more than there are
-    for_sample,  # `numpy.random.Generator`, as the next two
-    for_spur,  # of SPUR
-    for_mulk,  # of SDP-k
-):  # list of two dicts, as of `planted_partition_run`
+def planted_methods(planted, kind, epsilon, a, for_sample, for_spur, for_mulk):
     "What AddS with SPUR, and MulK with SDP-k for SPUR's k, make of a sample of answers."
     exist, add, mul, order = _KINDS[kind]
     n = len(planted.labels)
@@ -151,9 +124,7 @@ MNIST_METHODS = ("k-means", "t-STE", "MulK-3", "AddS-3, k known", "AddS-3, SPUR"
 
 
 @cache
-def mnist_plane(
-    dataset,  # "1 vs. 7" or "10 digits"
-):  # ((N, 2) points in [−1, 1]², (N,) digits), read-only
+def mnist_plane(dataset):
     "The t-SNE embedding of N20's figures 2a and 2b. Raises `DatasetNotFoundError` where the data is not at hand."
     _one_of(dataset, "dataset", _DIGITS)
     mnist = load_dataset("mnist-tsne")
@@ -166,9 +137,7 @@ def mnist_plane(
     return points, digits
 
 
-def gaussian_similarity(
-    points,  # (N, d)
-):  # (N, N) in (0, 1]
+def gaussian_similarity(points):
     "exp(−‖x − y‖²); any other width gives the same comparisons."
     from scipy.spatial.distance import cdist
 
@@ -182,13 +151,7 @@ def _k_means(points, k, rng):
     return KMeans(k, n_init=10, random_state=int(rng.integers(2**31))).fit_predict(points)
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #fbf0edc6
-def mnist_run(
-    dataset,  # "1 vs. 7" or "10 digits"
-    n,  # images, drawn without replacement
-    a,  # n(ln n)^a triplets, or all, if that is more than there are
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a method
+def mnist_run(dataset, n, a, repetition, rng):
     "One point of N20's figure 2a or 2b, once."
     points, digits = mnist_plane(dataset)
     k = len(_DIGITS[dataset])
@@ -226,12 +189,7 @@ def mnist_run(
 OUTLIERS = ("in", "not judged", "left out")
 
 
-def answer_partitions(
-    triplets,  # (m, 3) integers
-    n_objects,  # n
-    numbers=None,  # numbers of clusters; None for the one that SPUR finds
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # {method: ((n,) labels, whether it converged)}
+def answer_partitions(triplets, n_objects, numbers=None, rng=0):
     "What N20's methods and t-STE with k-means make of people's answers."
     for_spur, for_t_ste, *others = as_rng(rng).spawn(5)
     S, M = adds3(triplets, n_objects), mulk3(triplets, n_objects)
@@ -263,11 +221,7 @@ def _agreements(results, judged, comparisons):
     ]
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #ba67fcfe
-def car_partitions_run(
-    outliers,  # "in", "not judged" or "left out"
-    repetition,  # which repetition this is: other random starts
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one an ordered pair of partitions
+def car_partitions_run(outliers, repetition, rng):
     "N20's figure 2c, once: the methods against each other and the classes. Raises `DatasetNotFoundError`."
     _one_of(outliers, "outliers", OUTLIERS)
     car = load_dataset("car")
@@ -281,28 +235,20 @@ def car_partitions_run(
     return _agreements(partitions, judged, len(rows))
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #0e5ccd6a
-def food_answers(
-    answers="unique",  # "unique", or "all" with repeated ones
-):  # (m, 3) integers
+def food_answers(answers="unique"):
     "The triplets about a hundred dishes. Raises `DatasetNotFoundError`."
     require(isinstance(answers, str) and answers in ("unique", "all"), "answers", "'unique' or 'all'", answers)
     rows = load_dataset("food").triplets.array
     return np.unique(rows, axis=0) if answers == "unique" else rows
 
 
-def food_run(
-    answers,  # "unique" or "all"
-    repetition,  # which repetition this is: other random starts
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one an ordered pair of partitions
+def food_run(answers, repetition, rng):
     "N20's Food experiment, once: agreement of the methods with each other."
     rows = food_answers(answers)
     return _agreements(answer_partitions(rows, 100, None, rng), np.ones(100, dtype=bool), len(rows))
 
 
-def food_partition(
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # `pandas.DataFrame`: dish, cluster
+def food_partition(rng=0):
     "The dishes by the cluster that AddS-3 with SPUR puts them in, from the unique answers."
     from pandas import DataFrame
 
@@ -312,19 +258,13 @@ def food_partition(
     return dishes.sort_values(["cluster", "dish"], ignore_index=True)
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #e72bc353
-def figure_1_grid(
-    quick=True,  # small; False: the paper's
-    **vary,  # parameters of `planted_partition_run` that are not the default
-):  # list of dicts of parameters
+def figure_1_grid(quick=True, **vary):
     "The runs of one part of figure 1."
     default = dict(kind="triplets", family="normal", delta=0.5, epsilon=0.75, a=4, n=100 if quick else 1000, k=4)
     return parameter_grid(**{**default, **vary}, repetition=range(2 if quick else 10))
 
 
-def figure_2_grid(
-    dataset,  # "1 vs. 7" or "10 digits"
-    quick=True,  # small; False: the paper's
-):  # list of dicts of parameters
+def figure_2_grid(dataset, quick=True):
     "The runs of figure 2a or 2b."
     sizes = {"1 vs. 7": (120, 2163), "10 digits": (200, 2000)}
     return parameter_grid(
@@ -335,9 +275,7 @@ def figure_2_grid(
     )
 
 # %% ../../nbs/reproduce/94aw_n20_runs.ipynb #f8416e67
-def ari_summary(
-    table,  # `pandas.DataFrame` of all runs, a row a run and method
-):  # `pandas.DataFrame`: one row a point and method
+def ari_summary(table):
     """Mean and standard deviation (division by the number of runs) of the ARI, mean k̂, shares of exact and of
     converged runs.
     """
@@ -362,9 +300,7 @@ def ari_summary(
     )
 
 
-def agreement_summary(
-    table,  # `pandas.DataFrame` of all runs, a row a run and pair
-):  # `pandas.DataFrame`: one row a pair
+def agreement_summary(table):
     """Mean and standard deviation of the ARI of every pair; mean number of clusters and share of converged runs of
     the first.
     """

@@ -23,12 +23,7 @@ NEAR = 0.05  # mean ARIs not farther apart are similar
 BETTER = "mean ARI higher on average, and nowhere lower by more than 2 standard errors or 0.02"
 
 
-def recovers_from(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`, one setting a value of `over`
-    method,  # which method
-    over="a",  # column to the right
-    enough=ENOUGH,  # mean ARI that counts as recovered
-):  # value of that column; infinity for never
+def recovers_from(summary, method, over="a", enough=ENOUGH):
     "The smallest value from which on the mean ARI is high enough."
     return first_from(_curve(summary, method, over)["ari"], enough)
 
@@ -64,9 +59,7 @@ def _apart(one, two):
     return (one["ari"] - two["ari"]).abs()
 
 # %% ../../nbs/reproduce/94cw_n20_sentences.ipynb #d9aef11c
-def figure_1a_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-):
+def figure_1a_claims(summary):
     "The sentences of section 5 about figure 1a, with verdicts."
     source, n = "section 5, figure 1a", int(summary["n"].iloc[0])
     starts = {name: recovers_from(summary, name) for name in ("AddS-3", "AddS-4", "MulK-3", "MulK-4")}
@@ -100,9 +93,7 @@ def figure_1a_claims(
     ]
 
 
-def figure_1b_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-):
+def figure_1b_claims(summary):
     "The sentences about figure 1b, with verdicts; each with what is measured at the ε that it names."
     source, enough = "section 5, figure 1b", f"mean ARI ≥ {ENOUGH}"
     ours, theirs = (recovers_from(summary, name, "epsilon") for name in ("AddS-3", "MulK-3"))
@@ -130,9 +121,7 @@ def figure_1b_claims(
 _NAMED = {"AddS-3": (0.25,), "MulK-3": (0.9, 1.0)}  # the ε that the sentences name; 1 is the end of "ε > 0.9"
 
 
-def figure_1c_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-):
+def figure_1c_claims(summary):
     "The sentences about figure 1c, with verdicts."
     source = "section 5, figure 1c"
     families = list(dict.fromkeys(summary["family"]))
@@ -166,9 +155,7 @@ def _clusters_found(curve):
     return "mean k̂: " + ", ".join(f"{k:.1f} (a = {a:g})" for a, k in curve["n_clusters"].items())
 
 
-def figure_2a_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-):
+def figure_2a_claims(summary):
     "The sentences about figure 2a, with verdicts."
     source = "section 5, figure 2a"
     known, found = _curve(summary, "AddS-3, k known"), _curve(summary, "AddS-3, SPUR")
@@ -209,9 +196,7 @@ def figure_2a_claims(
     ]
 
 
-def figure_2b_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-):
+def figure_2b_claims(summary):
     "The sentences about figure 2b, with verdicts."
     source = "section 5, figure 2b"
     known, found = _curve(summary, "AddS-3, k known"), _curve(summary, "AddS-3, SPUR")
@@ -275,9 +260,7 @@ def _car_words(own):
     return k, to_classes, pairs
 
 
-def figure_2c_claims(
-    summary,  # `pandas.DataFrame` from `n20.agreement_summary`
-):
+def figure_2c_claims(summary):
     "The sentences about figure 2c, with verdicts; each must hold for every treatment of the outliers."
     source, m = "section 5, figure 2c", summary["comparisons"].max()
     treatments = {
@@ -329,9 +312,7 @@ def figure_2c_claims(
     ]
 
 
-def food_claims(
-    summary,  # `pandas.DataFrame` from `n20.agreement_summary`
-):
+def food_claims(summary):
     "What section 5 says of Food; the comparison of the methods is in an appendix that shows pictures only."
     m = int(summary.loc[summary["answers"] == "unique", "comparisons"].iloc[0])
     sentence = "contains 100 examples and 190376 triplet comparisons"

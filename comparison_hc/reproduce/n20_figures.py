@@ -35,9 +35,7 @@ from comparison_hc.reproduce.n20_claims import (
 from .readings import which_setting
 
 # %% ../../nbs/reproduce/94bw_n20_figures.ipynb #6d8d0a96
-def describe_ari(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary` or `n20.agreement_summary`
-):  # list of lines
+def describe_ari(summary):
     "The header of a figure: setting, cuts, and what did not converge."
     pairs = "one" in summary
     points = summary.drop_duplicates(["one", summary.columns[0]]) if pairs else summary
@@ -58,10 +56,7 @@ def describe_ari(
     return lines
 
 
-def setting_2020(
-    summary,  # `pandas.DataFrame` of kept results
-    kind,  # "full" or "quick"
-):  # text
+def setting_2020(summary, kind):
     "Which setting results come from, in a line before the header of the figure."
     return "; ".join([which_setting(kind), *describe_ari(summary)])
 
@@ -95,11 +90,7 @@ def _method_scale(methods, part):
     return alt.Scale(domain=methods, range=[_LOOKS[name][part] for name in methods])
 
 
-def ari_chart(
-    summary,  # `pandas.DataFrame` from `ari_summary`
-    over="a",  # column to the right
-    title="a, where the number of comparisons is n(ln n)ᵃ",  # of that axis
-):  # Altair chart
+def ari_chart(summary, over="a", title="a, where the number of comparisons is n(ln n)ᵃ"):
     "Mean ARI with a band of one standard deviation, one line a method."
     import altair as alt
 
@@ -127,9 +118,7 @@ def ari_chart(
     )
 
 
-def noise_chart(
-    summary,  # `pandas.DataFrame` from `ari_summary`
-):  # Altair chart
+def noise_chart(summary):
     "N20, figure 1b: mean ARI against ε."
     return ari_chart(summary, "epsilon", "ε: an answer is right with probability (1 + ε)/2")
 
@@ -137,9 +126,7 @@ def noise_chart(
 _RAISED = str.maketrans("0123456789.", "⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
-def family_chart(
-    summary,  # `pandas.DataFrame` from `ari_summary`
-):  # Altair chart
+def family_chart(summary):
     "N20, figure 1c: mean ARI and one standard deviation for each pair of distributions, a panel a number of triplets."
     import altair as alt
 
@@ -174,9 +161,7 @@ def family_chart(
     )
 
 
-def agreement_chart(
-    summary,  # `pandas.DataFrame` from `agreement_summary`
-):  # Altair chart
+def agreement_chart(summary):
     "N20, figure 2c: mean ARI of every pair of partitions, darker for more."
     import altair as alt
 
@@ -203,9 +188,7 @@ def agreement_chart(
     )
 
 # %% ../../nbs/reproduce/94bw_n20_figures.ipynb #680d35e4
-def food_figure(
-    summary,  # `pandas.DataFrame` from `agreement_summary`
-):  # Altair chart
+def food_figure(summary):
     "The agreement of the methods, and under it the dishes in their clusters. Raises `DatasetNotFoundError`."
     import altair as alt
 

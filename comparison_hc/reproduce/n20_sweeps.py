@@ -10,12 +10,12 @@ __all__ = ['SWEEPS', 'sweep_run', 'rounding_run', 'sweep_grid', 'rounding_grid',
 from functools import partial
 
 from ..comparisons import n_triplet_questions
+from ..core.validation import as_rng, check_integer
 from ..flat import sdp
 from ..flat.closed_forms import gaussians
 from ..flat.planted import planted_partition, sample_comparisons
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, mulk3
-from ..core.validation import as_rng, check_integer
 from ..metrics import adjusted_rand_index
 from .claims import BY_CONSTRUCTION, Claim, Reproduction, register_reproduction
 from .experiments import parameter_grid
@@ -25,16 +25,7 @@ from .n20_figures import ari_chart
 from .readings import gap_and_error
 
 # %% ../../nbs/reproduce/94dw_n20_sweeps.ipynb #n20-sweeps-run
-def sweep_run(
-    n,  # objects
-    k,  # clusters, sizes equal up to one
-    delta,  # δ in (0, 1)
-    sigma,  # σ > 0 of both normal distributions
-    epsilon,  # ε in (0, 1]
-    a,  # n(ln n)^a triplets, or all, if that is more than there are
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of two dicts, AddS-3 with SPUR and MulK-3 with SDP-k for SPUR's k
+def sweep_run(n, k, delta, sigma, epsilon, a, repetition, rng):
     "One planted partition with normal similarities, as in N20's figure 1."
     k = check_integer(k, "k", 2)
     for_model, *others = as_rng(rng).spawn(4)
@@ -42,15 +33,7 @@ def sweep_run(
     return planted_methods(planted, "triplets", epsilon, a, *others)
 
 
-def rounding_run(
-    n,  # objects
-    k,  # clusters, sizes equal up to one
-    delta,  # δ in (0, 1)
-    epsilon,  # ε in (0, 1]
-    a,  # n(ln n)^a triplets, or all, if that is more than there are
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of four dicts: AddS-3 and MulK-3, rounded by k-means and by spectral clustering
+def rounding_run(n, k, delta, epsilon, a, repetition, rng):
     "One solution of SDP-k for each similarity, k known, made a partition in two ways."
     from warnings import catch_warnings, simplefilter
 
@@ -80,28 +63,21 @@ SWEEPS = {  # parameter: (title of its axis, quick values, full values)
 }
 
 
-def sweep_grid(
-    name,  # one of `SWEEPS`
-    quick=True,  # small; False: the paper's size
-):  # list of dicts of parameters
+def sweep_grid(name, quick=True):
     "The runs of one sweep: all parameters but one at the paper's defaults."
     default = dict(n=60 if quick else 1000, k=3 if quick else 4, delta=0.5, sigma=0.1, epsilon=0.75, a=4)
     values = SWEEPS[name][1 if quick else 2]
     return parameter_grid(**{**default, name: values}, repetition=range(2 if quick else 10))
 
 
-def rounding_grid(
-    quick=True,  # small; False: the paper's size
-):  # list of dicts of parameters
+def rounding_grid(quick=True):
     "The runs for the two roundings."
     a = [2, 3, 4, 5] if quick else [2, 2.5, 3, 4]
     common = dict(n=60 if quick else 1000, k=3 if quick else 4, delta=0.5, epsilon=0.75, a=a)
     return parameter_grid(**common, repetition=range(2 if quick else 10))
 
 
-def rounding_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a point and method
+def rounding_summary(table):
     "What is kept of every figure, and the share of runs that had to be rounded."
     rounded = table.groupby(["a", "method"], sort=False)["rounded"].mean().rename("rounded")
     return ari_summary(table).join(rounded, on=["a", "method"])
@@ -113,10 +89,7 @@ def _curves(summary, over):
     return rows["AddS-3"], rows["MulK-3"]
 
 
-def sweep_claims(
-    summary,  # `pandas.DataFrame` from `n20.ari_summary`
-    over,  # which parameter was varied
-):  # list of `Claim`, ours
+def sweep_claims(summary, over):
     "What one would expect of a sweep after figures 1a to 1c, with verdicts."
     ours, theirs = _curves(summary, over)
     gap, error = gap_and_error(ours, theirs, "ari")
@@ -139,9 +112,7 @@ def sweep_claims(
     return claims + [Claim(sentence, words, bool(reach[0] > reach[1]), "", rule=rule)]
 
 
-def rounding_claims(
-    summary,  # `pandas.DataFrame` from `rounding_summary`
-):  # list of `Claim`
+def rounding_claims(summary):
     "The sentence of section 5 about spectral clustering, with its verdict."
     means = summary.pivot(index="a", columns="method", values="ari")
     rounded = summary["rounded"].mean()

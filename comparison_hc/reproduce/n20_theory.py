@@ -12,22 +12,18 @@ from math import log, pi, sqrt, tan
 
 import numpy as np
 
+from ..core.validation import as_rng, check_integer, check_number, require
 from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
 from ..flat.planted import planted_partition, sample_comparisons
 from ..flat.similarity import adds3
 from ..flat.theory import expected_blocks, n_questions
 from ..flat.theory_recovery import mean_given_similarities, theorem_conditions, theorem_interval
 from ..flat.theory_sdp import necessary_interval, printed_interval, rank_one_slack
-from ..core.validation import as_rng, check_integer, check_number, require
 from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #8e8b5c61
-def spectral_guess(
-    S,  # (n, n) symmetric
-    k,  # number of clusters, ≥ 2
-    rng,  # `numpy.random.Generator`
-):  # (n,) labels
+def spectral_guess(S, k, rng):
     "k-means on the k leading eigenvectors: the candidate that a program would certify."
     from scipy.linalg import eigh
     from sklearn.cluster import KMeans
@@ -36,10 +32,7 @@ def spectral_guess(
     return KMeans(k, n_init=4, random_state=int(rng.integers(2**31))).fit_predict(vectors)
 
 
-def proof_of_recovery(
-    S,  # (n, n) symmetric
-    labels,  # (n,) planted clusters 0..k−1
-):  # dict: recovered (X* proved optimal at some λ), possible (X* not proved impossible)
+def proof_of_recovery(S, labels):
     "Whether X* is the unique optimum of SDP-λ for some λ: proved, or at least not excluded (N20, proposition 1)."
     S = np.asarray(S, dtype=float)
     low, high = necessary_interval(S, labels)
@@ -47,15 +40,7 @@ def proof_of_recovery(
     return dict(recovered=bool(possible and rank_one_slack(S, labels, 0.99 * high) > 0), possible=possible)
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #3271b616
-def theorem_run(
-    n,  # items
-    k,  # equal clusters
-    epsilon,  # ε
-    delta,  # δ, normal distributions
-    multiple,  # |T| in units of n³(ln n)²/(ε δ n_min)²
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: triplets, recovered, possible, ari of the spectral guess, norm and top in the units of the theorem
+def theorem_run(n, k, epsilon, delta, multiple, repetition, rng):
     "One instance for Theorem 1 of N20, by AddS-3."
     rng, k = as_rng(rng), check_integer(k, "k", 2)
     multiple = check_number(multiple, "multiple", 0, open_low=True)
@@ -79,11 +64,7 @@ SETTINGS = ((2, 1.0, 0.9), (2, 0.5, 0.9), (2, 1.0, 0.6), (4, 1.0, 0.9))  # k, ε
 MULTIPLES = (0.05, 0.1, 0.16, 0.25, 0.4, 0.63, 1.0)
 
 
-def theorem_grid(
-    sizes,  # values of n
-    repetitions,  # instances a point
-    settings=SETTINGS,  # triples (k, ε, δ)
-):  # list of dicts of parameters, points with more triplets than there are left out
+def theorem_grid(sizes, repetitions, settings=SETTINGS):
     "The runs for Theorem 1."
     grid = []
     for k, epsilon, delta in settings:
@@ -103,9 +84,7 @@ def _shares(table, keys, **others):
     return table.astype({"recovered": float, "possible": float}).groupby(keys, as_index=False, sort=False).agg(**named)
 
 
-def theorem_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a point
+def theorem_summary(table):
     "Shares and means of every point of `theorem_run`."
     return _shares(
         table,
@@ -117,23 +96,14 @@ def theorem_summary(
     )
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #8e609162
-def clusters_run(
-    n,  # items
-    k,  # equal clusters
-    delta,  # δ, normal distributions
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: recovered, possible
+def clusters_run(n, k, delta, repetition, rng):
     "One instance for Remark 3 of N20: AddS-3 of all triplets, from ranks."
     require(n % k == 0, "n", f"a multiple of k = {k}", n)
     model = planted_partition([n // k] * k, *gaussians(delta), rng)
     return proof_of_recovery(mean_given_similarities(model.similarity, "triplets"), model.labels)
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #fa5a9427
-def clusters_grid(
-    sizes,  # values of n, multiples of 60
-    repetitions,  # instances a point
-):  # list of dicts of parameters
+def clusters_grid(sizes, repetitions):
     "The runs for Remark 3: values of k that divide n, up to 3.5 √(n/ln n)."
     return [
         run
@@ -144,22 +114,13 @@ def clusters_grid(
     ]
 
 
-def clusters_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a point
+def clusters_summary(table):
     "Shares of every point of `clusters_run`, with k in units of √(n/ln n)."
     summary = _shares(table, ["n", "k", "delta"])
     return summary.assign(scaled=(summary["k"] / np.sqrt(summary["n"] / np.log(summary["n"]))).round(6))
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #495c6cd1
-def saturation_run(
-    n,  # items, even
-    epsilon,  # ε
-    delta,  # δ, normal distributions
-    load,  # |T| in units of n²/ε²; what is more than all triplets is all triplets
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: triplets, recovered, possible, noise (‖S − S̃‖ per n_min Δ1/2)
+def saturation_run(n, epsilon, delta, load, repetition, rng):
     "One instance for Remark 5 of N20: two clusters, AddS-3."
     rng, total = as_rng(rng), n_questions(n, "triplets")
     m = min(total, round(check_number(load, "load", 0, open_low=True) * n**2 / epsilon**2))
@@ -169,10 +130,7 @@ def saturation_run(
     return {"triplets": m, **proof_of_recovery(S, model.labels), "noise": p["norm"] / (p["n_min"] * p["gap"] / 2)}
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #191ffa21
-def saturation_grid(
-    n,  # items
-    repetitions,  # instances a point
-):  # list of dicts of parameters; for every ε the last load is all triplets
+def saturation_grid(n, repetitions):
     "The runs for Remark 5: δ below, at and above what is recovered from every triplet at n = 160."
     grid = []
     for epsilon in (0.25, 0.5, 1.0):
@@ -182,17 +140,12 @@ def saturation_grid(
     return grid
 
 
-def saturation_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a point
+def saturation_summary(table):
     "Shares and mean noise of every point of `saturation_run`."
     return _shares(table, ["n", "epsilon", "delta", "load"], triplets=("triplets", "mean"), noise=("noise", "mean"))
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #35108074
-def distribution_pair(
-    family,  # one of `FAMILIES`
-    delta,  # δ in (0, 1)
-):  # (F_in, F_out)
+def distribution_pair(family, delta):
     "Two distributions with this δ."
     from scipy.stats import cauchy, expon, pareto
 
@@ -210,9 +163,7 @@ def distribution_pair(
     return pairs[family]()
 
 
-def ratio_of_pareto(
-    delta,  # δ in (0, 1)
-):  # scale s ≥ 1
+def ratio_of_pareto(delta):
     "s with P(sX > Y) = 1 − 1/(2s) for two Pareto variables of index 1: s = 1/(1 − δ)."
     return 1 / (1 - delta)
 
@@ -228,16 +179,7 @@ FAMILIES = (
 )
 
 # %% ../../nbs/reproduce/95aw_n20_theory_runs.ipynb #3b25a628
-def family_run(
-    family,  # one of `FAMILIES`
-    n,  # items
-    k,  # equal clusters
-    delta,  # δ
-    epsilon,  # ε
-    exponent,  # a: |T| = n(ln n)^a
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, for AddS-3 and for the similarities themselves: method, recovered, possible
+def family_run(family, n, k, delta, epsilon, exponent, repetition, rng):
     "One instance for Remark 6 of N20."
     rng = as_rng(rng)
     model = planted_partition([n // k] * k, *distribution_pair(family, delta), rng)
@@ -249,19 +191,13 @@ def family_run(
     ]
 
 
-def family_grid(
-    n,  # items
-    exponents,  # values of a
-    repetitions,  # instances a point
-):  # list of dicts of parameters
+def family_grid(n, exponents, repetitions):
     "The runs for Remark 6."
     return parameter_grid(
         family=FAMILIES, n=n, k=2, delta=0.5, epsilon=0.75, exponent=exponents, repetition=range(repetitions)
     )
 
 
-def family_summary(
-    table,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`: one row a point and method
+def family_summary(table):
     "Shares of every point of `family_run`."
     return _shares(table, ["family", "n", "k", "delta", "epsilon", "exponent", "method"])

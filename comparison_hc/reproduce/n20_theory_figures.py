@@ -83,9 +83,7 @@ def _rises(curve, column):
     return {"begins": max(x.min(), begins), "half": _half(curve, column), "ends": min(x.max(), ends)}
 
 
-def theorem_chart(
-    summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
-):  # Altair chart
+def theorem_chart(summary):
     "Where the share recovered rises from 0 to 1, a row a setting and n, in |T|/(n(ln n)²) and in the theorem's unit."
     import altair as alt
     from pandas import DataFrame
@@ -114,9 +112,7 @@ def theorem_chart(
     return alt.hconcat(*panels, title=alt.TitleParams(title, fontSize=11, fontWeight="normal", anchor="middle"))
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #098efa95
-def clusters_chart(
-    summary,  # `pandas.DataFrame` from `n20_theory.clusters_summary`
-):  # Altair chart
+def clusters_chart(summary):
     "Remark 3: share recovered against k and against k/√(n/ln n)."
     import altair as alt
 
@@ -128,9 +124,7 @@ def clusters_chart(
     return _in_two_units(data, {"k": "k", "scaled": "k / √(n/ln n)"}, y, color, dash, 210)
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #5bdb76c8
-def saturation_chart(
-    summary,  # `pandas.DataFrame` from `n20_theory.saturation_summary`
-):  # Altair chart
+def saturation_chart(summary):
     "Remark 5: share recovered, and noise per signal, against |T|ε²/n²."
     import altair as alt
 
@@ -154,9 +148,7 @@ def saturation_chart(
     )
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #70188600
-def family_chart(
-    summary,  # `pandas.DataFrame` from `n20_theory.family_summary`
-):  # Altair chart
+def family_chart(summary):
     "Remark 6: share recovered from triplets against a; from the similarities themselves as bars."
     import altair as alt
 
@@ -189,10 +181,7 @@ def _spread(values):
     return float(np.nanmax(values) / np.nanmin(values))
 
 
-def theorem_constants(
-    summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
-    enough=0.95,  # share that counts as always
-):  # dict: c2, c3, c4 and the spread of the half points in both units
+def theorem_constants(summary, enough=0.95):
     "c₂, c₃ and c₄ with which Theorem 1 holds on all points measured; c₁ is in `clusters_limits`."
     summary = summary.assign(plain=summary["triplets"] / (summary["n"] * np.log(summary["n"]) ** 2))
     curves = [curve.sort_values("multiple") for _, curve in summary.groupby(["n", "k", "epsilon", "delta"])]
@@ -207,9 +196,7 @@ def theorem_constants(
     )
 
 
-def theorem_exponents(
-    summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
-):  # `pandas.DataFrame`: a row a setting; exponents of n from the smallest n to the largest
+def theorem_exponents(summary):
     "How the |T| of half points grows with n, and how the theorem's threshold does."
     from pandas import DataFrame
 
@@ -230,9 +217,7 @@ _SUFFICIENT = (
 )
 
 
-def theorem_claims(
-    summary,  # `pandas.DataFrame` from `n20_theory.theorem_summary`
-):
+def theorem_claims(summary):
     "The sentences about Theorem 1, with verdicts."
     c, exponents = theorem_constants(summary), theorem_exponents(summary)
     last = summary.groupby(["n", "k", "epsilon", "delta"])["recovered"].last().min()
@@ -259,9 +244,7 @@ def theorem_claims(
     ]
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #2a14b5c6
-def clusters_limits(
-    summary,  # `pandas.DataFrame` from `n20_theory.clusters_summary`
-):  # `pandas.DataFrame`: a row for every n and δ; NaN where the curve does not cross
+def clusters_limits(summary):
     "The k at which half of the instances are proved, plain and per √(n/ln n), and the c₁ of Theorem 1 there."
     from pandas import DataFrame
 
@@ -273,9 +256,7 @@ def clusters_limits(
     return DataFrame(rows)
 
 
-def clusters_claims(
-    summary,  # `pandas.DataFrame` from `n20_theory.clusters_summary`
-):
+def clusters_claims(summary):
     "The sentence of Remark 3, with its verdict."
     limits = clusters_limits(summary)
     limits = limits[limits["delta"] == limits["delta"].max()]
@@ -294,9 +275,7 @@ def clusters_claims(
     ]
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #d167a2ab
-def saturation_claims(
-    summary,  # `pandas.DataFrame` from `n20_theory.saturation_summary`
-):
+def saturation_claims(summary):
     "The sentence of Remark 5, with its verdict."
     both = saturation_pairs(summary)
     change, quieter = both["rise"], both["quieter"].max()
@@ -317,10 +296,7 @@ def saturation_claims(
     ]
 
 
-def saturation_pairs(
-    summary,  # `pandas.DataFrame` from `n20_theory.saturation_summary`
-    load=4,  # |T| in units of n²/ε²
-):  # `pandas.DataFrame` by ε and δ: load and load_last, rise of the share recovered, quieter (factor of the noise)
+def saturation_pairs(summary, load=4):
     "From this load to all triplets, where all are at least twice as many: no point is compared with itself."
     points = summary.sort_values("load").groupby(["epsilon", "delta"])
     both = summary[summary["load"] >= load].sort_values("load").groupby(["epsilon", "delta"]).first()
@@ -331,9 +307,7 @@ def saturation_pairs(
     return both[["load", "load_last", "rise", "quieter"]]
 
 # %% ../../nbs/reproduce/95bw_n20_theory_figures.ipynb #6207850e
-def family_claims(
-    summary,  # `pandas.DataFrame` from `n20_theory.family_summary`
-):
+def family_claims(summary):
     "The sentences of Remark 6 and of section 5, with verdicts."
     adds = summary[summary["method"] == "AddS-3"]
     largest = adds["exponent"].max()

@@ -9,10 +9,7 @@ __all__ = ['kept_results', 'verdict_counts', 'which_setting', 'first_from', 'gap
 import numpy as np
 
 # %% ../../nbs/reproduce/90cw_readings.ipynb #readings-kept
-def kept_results(
-    name,  # of the reproduction
-    folder=None,  # as in `claims.load_results`
-):  # (`pandas.DataFrame`, "full" or "quick")
+def kept_results(name, folder=None):
     "The kept results of the full run, or, if there are none, of the quick one. Raises `ResultsNotFoundError`."
     from comparison_hc.reproduce.claims import ResultsNotFoundError, load_results
 
@@ -25,7 +22,7 @@ def kept_results(
             raise error from None
 
 
-def verdict_counts():  # `pandas.DataFrame`: a row a reproduction: how many claims have which verdict
+def verdict_counts():
     "The claims of all reproductions, judged from the kept results, by the four words."
     from pandas import DataFrame
 
@@ -41,17 +38,12 @@ def verdict_counts():  # `pandas.DataFrame`: a row a reproduction: how many clai
     return DataFrame(rows)
 
 
-def which_setting(
-    kind,  # "full" or "quick"
-):  # text
+def which_setting(kind):
     "Whose setting results of this kind come from."
     return "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
 
 # %% ../../nbs/reproduce/90cw_readings.ipynb #readings-curves
-def first_from(
-    values,  # `pandas.Series` of means, its index rises
-    enough=0.99,  # mean that counts as recovered
-):  # value of the index; infinity for never
+def first_from(values, enough=0.99):
     "The smallest value of the index from which on all means are high enough."
     found = float("inf")
     for x, mean in values[::-1].items():
@@ -61,11 +53,7 @@ def first_from(
     return found
 
 
-def gap_and_error(
-    one,  # `pandas.DataFrame` with columns `measure`, sd and repetitions
-    other,  # another, with the same index
-    measure,  # name of the column of means
-):  # (`pandas.Series` of differences, the same of their standard errors)
+def gap_and_error(one, other, measure):
     "How far two curves are apart at each point, and how sure that is."
     variance = one["sd"] ** 2 / one["repetitions"] + other["sd"] ** 2 / other["repetitions"]
     return one[measure] - other[measure], np.sqrt(variance)

@@ -12,8 +12,8 @@ from copy import deepcopy
 import numpy as np
 
 from ..comparisons import n_triplet_questions
-from ..dendrogram import Dendrogram
 from ..core.validation import as_rng, check_number
+from ..dendrogram import Dendrogram
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.moves import MovableTree, TripletMoves
 from ..hierarchical.planted import planted_hierarchy
@@ -25,13 +25,7 @@ from .claims import Claim, Reproduction, register_reproduction
 from .experiments import parameter_grid
 
 # %% ../../nbs/reproduce/97w_refinement.ipynb #refinement-refinement-run
-def refinement_run(
-    ratio,  # δ/σ
-    p,  # share of all triplets, in (0, 1]
-    n_pure,  # N0, objects in each of the eight pure clusters
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # list of dicts, one a start: start, before, after (AARI), moves
+def refinement_run(ratio, p, n_pure, repetition, rng):
     "Refinement of both starts on one planted hierarchy (μ = 0.8, σ = 0.1, L = 3)."
     for_model, for_triplets, for_quadruplets = as_rng(rng).spawn(3)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1 * check_number(ratio, "ratio", 0), 0.1, for_model)
@@ -61,9 +55,7 @@ def _words(row):
     return f"{row['start']} at δ/σ = {row['ratio']:g}, p = {row['p']:g}: {row['mean']:+.2f} ({row['error']:.2f})"
 
 
-def refinement_claims(
-    kept,  # `pandas.DataFrame`: all runs, a row a run and start
-):  # list of `Claim`
+def refinement_claims(kept):
     "What we say about refinement."
     cells = _differences(kept)
     units = cells["mean"] / cells["error"].clip(lower=1e-3)
@@ -122,9 +114,7 @@ def refinement_claims(
     ]
 
 # %% ../../nbs/reproduce/97w_refinement.ipynb #refinement-refinement-chart
-def refinement_chart(
-    kept,  # `pandas.DataFrame`: all runs, a row a run and start
-):  # Altair chart
+def refinement_chart(kept):
     "AARI before and after against p, a panel for every δ/σ."
     import altair as alt
 
@@ -151,9 +141,7 @@ def refinement_chart(
     return (line + point + spread).properties(width=150, height=200).facet(alt.Column("panel:N", title=None))
 
 # %% ../../nbs/reproduce/97w_refinement.ipynb #refinement-climbed
-def climbed(
-    moves,  # `TripletMoves`; its tree is changed
-):  # what was gained
+def climbed(moves):
     "Make the best move until none helps."
     total = 0.0
     while gained := moves.improve():
@@ -161,13 +149,7 @@ def climbed(
     return total
 
 
-def longer_run(
-    answers,  # how many are given, one in five wrong
-    n_pure,  # N0, objects in each of the eight pure clusters
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-    rounds=(0, 3, 10, 30, 100),  # when to look
-):  # list of dicts, one a look: rounds, known, new (shares of answers that the tree agrees with)
+def longer_run(answers, n_pure, repetition, rng, rounds=(0, 3, 10, 30, 100)):
     "Search on after the first local optimum (μ = 0.8, δ = σ = 0.1, L = 3), from 3–AL."
     for_model, draw, flip, shake = as_rng(rng).spawn(4)
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
@@ -194,9 +176,7 @@ def longer_run(
     return rows
 
 # %% ../../nbs/reproduce/97w_refinement.ipynb #refinement-longer-changes
-def longer_changes(
-    kept,  # `pandas.DataFrame`: all runs, a row a run and look
-):  # `pandas.DataFrame`: answers, repetition, rounds, what, change (percentage points)
+def longer_changes(kept):
     "What became of the agreement since the first local optimum."
     tall = kept.melt(["answers", "repetition", "rounds"], ["known", "new"], "what", "share")
     first = tall[tall["rounds"] == 0].set_index(["answers", "repetition", "what"])["share"]
@@ -204,9 +184,7 @@ def longer_changes(
     return tall.assign(change=100 * (tall["share"] - since)).drop(columns="share")
 
 
-def longer_claims(
-    kept,  # `pandas.DataFrame`: all runs, a row a run and look
-):  # list of `Claim`
+def longer_claims(kept):
     "What we say about going on."
     changes = longer_changes(kept)
     last = changes[changes["rounds"] == changes["rounds"].max()]
@@ -242,9 +220,7 @@ def longer_claims(
     ]
 
 
-def longer_chart(
-    kept,  # `pandas.DataFrame`: all runs, a row a run and look
-):  # Altair chart
+def longer_chart(kept):
     "Change of agreement against rounds, a panel for every number of answers."
     import altair as alt
 

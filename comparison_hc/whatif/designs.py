@@ -13,20 +13,15 @@ from ..adaptive.insertion import insertion_clustering
 from ..comparisons import Triplets
 from ..core.validation import as_rng
 from ..core.wrappers import Wrapper
+from ..evaluation.evidence import verdicts
 from ..hierarchical.planted import planted_hierarchy
 from ..methods import build_hierarchy
 from ..metrics import average_ari
 from ..oracles import Budget, BudgetExhausted, Noisy, SimilarityOracle, run
-from ..evaluation.evidence import verdicts
 from .runs import MU, SIGMA
 
 # %% ../../nbs/whatif/99aw_designs.ipynb #68e3dd2a
-def hidden_groups(
-    n_objects,  # N
-    n_levels,  # L: 2^L groups, at most N / 2
-    delta_over_sigma,  # δ/σ: how clear the groups are
-    rng,  # int seed or `numpy.random.Generator`
-):  # ((N, N) similarity, (L, N) groups at every level)
+def hidden_groups(n_objects, n_levels, delta_over_sigma, rng):
     "Similarities in a planted hierarchy of any number of objects."
     planted = planted_hierarchy(
         -(-n_objects // 2**n_levels), n_levels, MU, delta_over_sigma * SIGMA, SIGMA, as_rng(rng)
@@ -47,22 +42,12 @@ WORDS = {
 }
 
 
-def random_questions(
-    n_objects,  # N ≥ 3
-    n_questions,  # m
-    rng,  # `numpy.random.Generator`
-):  # (m, 3) different objects in each row
+def random_questions(n_objects, n_questions, rng):
     "Three objects at random, in random order."
     return np.argsort(rng.random((n_questions, n_objects)), axis=1)[:, :3]
 
 
-def chosen_places(
-    design,  # one of `QUESTIONS`
-    similarity,  # (N, N)
-    questions,  # (m, 3)
-    noise,  # probability of a slip
-    rng,  # `numpy.random.Generator`
-):  # (m,) place of the chosen one: for triplets 1 or 2, else 0, 1 or 2
+def chosen_places(design, similarity, questions, noise, rng):
     "What people say."
     i, j, k = questions.T
     beside = np.stack([similarity[j, k], similarity[i, k], similarity[i, j]], axis=1)  # how alike the other two are
@@ -74,11 +59,7 @@ def chosen_places(
     return np.where(slip, (right + shift) % 3, right)
 
 
-def rows_said(
-    design,  # one of `QUESTIONS`
-    questions,  # (m, 3)
-    chosen,  # (m,) places, as `chosen_places` gives them
-):  # (m or 2m, 3) triplets; the two of a question are m rows apart
+def rows_said(design, questions, chosen):
     "What answers mean, as rows (i, j, k): i is closer to j than to k."
     row = np.arange(len(questions))
     if design == "triplets":
@@ -102,13 +83,7 @@ class _Kept(Wrapper):
         return answers
 
 
-def adaptive_rows(
-    similarity,  # (N, N)
-    n_questions,  # of all people
-    per_person,  # of one
-    noise,  # probability of a slip
-    rng,  # `numpy.random.Generator`
-):  # (at most 2m, 3) triplets
+def adaptive_rows(similarity, n_questions, per_person, noise, rng):
     "What people say whose questions follow from their answers."
     rows, left = [], n_questions
     while left > 0:
@@ -127,12 +102,7 @@ def adaptive_rows(
 NEAR, SHOWN = 4, 12  # of a grid, at most
 
 
-def grid_rows(
-    similarity,  # (N, N)
-    n_rows,  # m
-    noise,  # probability that a comparison is turned round
-    rng,  # `numpy.random.Generator`
-):  # (m, 3) triplets
+def grid_rows(similarity, n_rows, noise, rng):
     "Comparisons of grids in which the nearest third is picked, drawn at random from many of them."
     n = len(similarity)
     shown = min(SHOWN, n - 1)
@@ -148,14 +118,7 @@ def grid_rows(
 TEST_QUESTIONS = 1500
 
 
-def study_rows(
-    design,  # one of `DESIGNS`, or "grid"
-    similarity,  # (N, N)
-    n_questions,  # m
-    per_person,  # of them; adaptive only
-    noise,  # probability of a slip
-    rng,  # `numpy.random.Generator`
-):  # (…, 3) triplets
+def study_rows(design, similarity, n_questions, per_person, noise, rng):
     "The answers of one study."
     if design == "adaptive":
         return adaptive_rows(similarity, n_questions, per_person, noise, rng)
@@ -165,18 +128,7 @@ def study_rows(
     return rows_said(design, questions, chosen_places(design, similarity, questions, noise, rng))
 
 
-def study_run(
-    n_objects,  # N
-    n_levels,  # L
-    delta_over_sigma,  # δ/σ
-    noise,  # probability of a slip
-    design,  # one of `DESIGNS`, or "grid"
-    questions,  # asked in all
-    per_person,  # asked of one person
-    method,  # a passive method
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: AARI, agreement with new answers
+def study_run(n_objects, n_levels, delta_over_sigma, noise, design, questions, per_person, method, repetition, rng):
     "One simulated study."
     for_truth, for_answers, for_test = as_rng(rng).spawn(3)
     similarity, levels = hidden_groups(n_objects, n_levels, delta_over_sigma, for_truth)

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..comparisons import Triplets
-from ..datasets import load_dataset
 from ..core.validation import as_rng
-from ..methods import build_hierarchy
+from ..datasets import load_dataset
 from ..evaluation.evidence import verdicts
 from ..evaluation.splits import object_sets
+from ..methods import build_hierarchy
 from ..reproduce.claims import Claim
 from ..reproduce.experiments import parameter_grid
 from .designs import study_rows
@@ -29,10 +29,7 @@ CASES = {"car": "central", "food": "grid", "zoo": "odd-one-out", "food as triple
 MADE_UP, SLIPS = 4000, 0.15  # questions about the animals of the zoo, and how often an answer is a slip
 
 
-def feature_similarity(
-    features,  # (N, d) numbers
-    rng,  # `numpy.random.Generator`; breaks ties, the same for everybody
-):  # (N, N)
+def feature_similarity(features, rng):
     "How much objects have in common: the negative city-block distance of standardised features."
     features = np.asarray(features, dtype=float)
     features = (features - features.mean(axis=0)) / features.std(axis=0)
@@ -40,10 +37,7 @@ def feature_similarity(
     return ties + ties.T - np.abs(features[:, None] - features[None]).sum(axis=2)
 
 
-def case_answers(
-    case,  # one of `CASES`
-    rng,  # `numpy.random.Generator`; for the made-up people
-):  # `Triplets`
+def case_answers(case, rng):
     "All answers of a case."
     if case == "zoo":
         w = feature_similarity(load_dataset("zoo").features, rng)
@@ -55,48 +49,28 @@ def case_answers(
 MOST_ROWS = 30_000  # of the larger study, and of those that judge
 
 
-def halves(
-    answers,  # `Triplets`
-    rng,  # `numpy.random.Generator`
-):  # (`Triplets`, `Triplets`)
+def halves(answers, rng):
     "Answers about one half of all threes, and about the other."
     sets = object_sets(answers)
     side = rng.random(sets.max() + 1) < 0.5
     return answers.take(np.flatnonzero(side[sets])), answers.take(np.flatnonzero(~side[sets]))
 
 
-def some_of(
-    answers,  # `Triplets`
-    size,  # how many
-    rng,  # `numpy.random.Generator`
-):  # `Triplets`
+def some_of(answers, size, rng):
     "So many answers; those about the same three objects stay together as far as the number allows."
     sets = object_sets(answers)
     order = rng.permutation(sets.max() + 1)[sets].argsort(kind="stable")
     return answers.take(np.sort(order[:size]))
 
 
-def reached_agreement(
-    study,  # `Triplets` to build from
-    judges,  # `Triplets` to judge by
-    size,  # how many to build from
-    method,  # a passive method
-    rng,  # `numpy.random.Generator`
-    draws=4,  # different samples of that size, where there are
-):  # float: mean share of answers that the trees agree with; an open one counts half
+def reached_agreement(study, judges, size, method, rng, draws=4):
     "What a study of this size reaches."
     draws = draws if size < len(study) else 1
     trees = [build_hierarchy(method, some_of(study, size, rng))[0] for _ in range(draws)]
     return float(np.mean([(1 + verdicts(tree, judges).mean()) / 2 for tree in trees]))
 
 # %% ../../nbs/whatif/99fw_held_back.ipynb #db086ce9
-def held_back_run(
-    case,  # one of `CASES`
-    pilot,  # rows of the pilot
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-    repeat=4,  # simulated studies of each world and size
-):  # list of dicts, one a method and size
+def held_back_run(case, pilot, repetition, rng, repeat=4):
     "Foretold and reached, once."
     for_answers, for_halves, for_fit, for_draws = as_rng(rng).spawn(4)
     study, judges = halves(case_answers(case, for_answers), for_halves)
@@ -117,16 +91,12 @@ def held_back_run(
     return rows
 
 
-def held_back_grid(
-    repetitions=3,  # of every case and pilot
-):  # list of dicts
+def held_back_grid(repetitions=3):
     "All runs."
     return parameter_grid(case=list(CASES), pilot=[500, 2000], repetition=range(repetitions))
 
 # %% ../../nbs/whatif/99fw_held_back.ipynb #9e58c868
-def honest(
-    kept,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`
+def honest(kept):
     "Runs that were told how people were asked; with the gap, and whether the range holds what was reached."
     kept = kept[kept["case"] != "food as triplets"]
     inside = (kept["low"] <= kept["reached"]) & (kept["reached"] <= kept["high"])
@@ -134,9 +104,7 @@ def honest(
     return kept.assign(gap=gap, inside=inside, naive=(kept["unchanged"] - kept["reached"]).abs())
 
 
-def held_back_claims(
-    kept,  # `pandas.DataFrame` of all runs
-):  # list of `Claim`
+def held_back_claims(kept):
     "What we say about the planner, and whether it holds."
     told = honest(kept)
     first = told[told["method"] == METHODS[0]]  # that of the fit
@@ -193,9 +161,7 @@ def held_back_claims(
     ]
 
 
-def held_back_table(
-    kept,  # `pandas.DataFrame` of all runs
-):  # `pandas.DataFrame`
+def held_back_table(kept):
     "Means over the repetitions, of the method by which the pilot was fitted."
     told = honest(kept)
     by = told[told["method"] == METHODS[0]].groupby(["case", "pilot", "step"], sort=False)
@@ -204,9 +170,7 @@ def held_back_table(
     return table.assign(size=table["size"].round().astype(np.int64)).rename(columns=dict(naive="gap if unchanged"))
 
 # %% ../../nbs/whatif/99fw_held_back.ipynb #72427693
-def held_back_chart(
-    kept,  # `pandas.DataFrame` of all runs
-):  # Altair chart
+def held_back_chart(kept):
     "Foretold over reached; on the diagonal they are the same."
     import altair as alt
 

@@ -17,21 +17,14 @@ from .designs import QUESTIONS
 REPEATS, CATCHES = 0.1, 0.05  # shares of a person's questions
 
 
-def question_counts(
-    per_person,  # questions that a person has time for, at least 4
-):  # (new, repeats, catch trials)
+def question_counts(per_person):
     "What a person's time is spent on."
     check_integer(per_person, "questions a person", 4)
     repeats, catches = max(1, round(REPEATS * per_person)), max(1, round(CATCHES * per_person))
     return per_person - repeats - catches, repeats, catches
 
 # %% ../../nbs/whatif/99cw_lists.ipynb #08283f9f
-def dealt_threes(
-    n_objects,  # N ≥ 3
-    n_questions,  # m
-    rng,  # `numpy.random.Generator`
-    seen=None,  # set of sorted threes that were dealt before; grows
-):  # (m, 3) different objects in each row; each object in about 3m/N of them
+def dealt_threes(n_objects, n_questions, rng, seen=None):
     "Threes in which every object comes equally often, up to two or three."
     seen = set() if seen is None else seen
     total = n_objects * (n_objects - 1) * (n_objects - 2) // 6
@@ -51,11 +44,7 @@ def dealt_threes(
     return np.array(found)
 
 # %% ../../nbs/whatif/99cw_lists.ipynb #7457f5d4
-def balanced_places(
-    threes,  # (m, 3)
-    n_objects,  # N
-    rng,  # `numpy.random.Generator`
-):  # (m, 3) the same threes in other orders
+def balanced_places(threes, n_objects, rng):
     "Every object in every place about equally often."
     from itertools import permutations
 
@@ -70,13 +59,7 @@ def balanced_places(
     return found
 
 # %% ../../nbs/whatif/99cw_lists.ipynb #e72a34d8
-def person_list(
-    asks,  # one of `QUESTIONS`
-    names,  # of all objects
-    per_person,  # questions
-    rng,  # `numpy.random.Generator`
-    seen=None,  # as for `dealt_threes`
-):  # list of dicts, a row of the CSV each
+def person_list(asks, names, per_person, rng, seen=None):
     "One person's questions."
     n_new, n_repeats, n_catches = question_counts(per_person)
     threes = balanced_places(dealt_threes(len(names), n_new, rng, seen), len(names), rng)
@@ -119,21 +102,13 @@ def _row(number, asks, shown, role, expected, names):
     return dict(zip(COLUMNS, (number, asks, *(names[at] for at in shown), role, said)))
 
 # %% ../../nbs/whatif/99cw_lists.ipynb #21bb1770
-def people_names(
-    people,  # how many
-):  # list of texts
+def people_names(people):
     "What the people are called as long as nobody knows who they are."
     digits = len(str(people))
     return [f"p{person:0{digits}d}" for person in range(1, people + 1)]
 
 
-def study_lists(
-    asks,  # one of `QUESTIONS`
-    names,  # of all objects, at least 3
-    people,  # how many, at least 1
-    per_person,  # questions of each, at least 4
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # {person: `pandas.DataFrame` with the columns of a question list}
+def study_lists(asks, names, people, per_person, rng=0):
     "A list for every person; no new question is asked of two people while others are left. Raises `InputError`."
     import pandas as pd
 

@@ -16,9 +16,7 @@ from ..evaluation.method_table import methods
 from .parameters import Model, Parameter
 
 # %% ../../nbs/whatif/98cw_models.ipynb #89999ece
-def named(
-    *known,  # the names
-):  # function of (value, name)
+def named(*known):
     "The gate of a parameter that is a name."
 
     def check(value, name):
@@ -28,20 +26,12 @@ def named(
     return check
 
 
-def number(
-    low,  # lower end of the range
-    high=float("inf"),  # upper end of the range
-    open_low=False,  # whether `low` itself is excluded
-    open_high=False,  # whether `high` itself is excluded
-):  # function of (value, name)
+def number(low, high=float("inf"), open_low=False, open_high=False):
     "The gate of a parameter that is a number."
     return partial(check_number, low=low, high=high, open_low=open_low, open_high=open_high)
 
 
-def whole(
-    low=1,  # smallest legal value
-    high=None,  # largest legal value; None for no bound
-):  # function of (value, name)
+def whole(low=1, high=None):
     "The gate of a parameter that is a whole number."
     return partial(check_integer, low=low, high=high)
 
@@ -61,9 +51,7 @@ def _questions(method, n):
     return (n_triplet_questions if methods[method].takes == "triplets" else n_quadruplet_questions)(n)
 
 
-def check_planted(
-    run,  # {name: value} of all parameters
-):
+def check_planted(run):
     "What the values of one setting must fulfil together. Raises `InputError`."
     method, n = run["method"], run["n_pure"] << run["n_levels"]
     require(3 <= n <= 1024, "n_pure · 2^n_levels", "from 3 to 1,024 objects", n)
@@ -134,10 +122,7 @@ PLANTED = Model(
 )
 
 # %% ../../nbs/whatif/98cw_models.ipynb #6a224dfe
-def spur_or_number(
-    value,  # what was received
-    name,  # its name in the message
-):
+def spur_or_number(value, name):
     "The gate of the number of clusters that is looked for."
     if value == "spur":
         return value
@@ -146,9 +131,7 @@ def spur_or_number(
     return value
 
 
-def check_flat(
-    run,  # {name: value} of all parameters
-):
+def check_flat(run):
     "What the values of one setting must fulfil together. Raises `InputError`."
     n, kind = run["n"], run["method"][-1]
     check_integer(run["k"], "k", 1, n)
@@ -222,9 +205,7 @@ FLAT = Model(
 )
 
 # %% ../../nbs/whatif/98cw_models.ipynb #384ce7b4
-def check_adaptive(
-    run,  # {name: value} of all parameters
-):
+def check_adaptive(run):
     "What the values of one setting must fulfil together. Raises `InputError`."
     method, accuracy = run["method"], run["accuracy"]
     rule = "1 for quick: it stops at the first answers that clash"
@@ -279,9 +260,7 @@ ADAPTIVE = Model(
 )
 
 # %% ../../nbs/whatif/98cw_models.ipynb #d90b4729
-def check_link(
-    run,  # {name: value} of all parameters
-):
+def check_link(run):
     "What the values of one setting must fulfil together. Raises `InputError`, also where the data is not at hand."
     most = {"MNIST": 892, "CIFAR-10": 200, "Omniglot": 20}.get(run["dataset"], 500)
     check_integer(run["per_class"], f"per_class of {run['dataset']}", 2, most)
@@ -330,10 +309,7 @@ LINK = Model(
 MODELS = {model.name: model for model in (PLANTED, FLAT, ADAPTIVE, LINK)}
 
 
-def check_model(
-    name,  # what the caller asked for
-    called="model",  # its name in the message
-):  # `Model`
+def check_model(name, called="model"):
     "The model with this name. Raises `InputError` that lists the names."
     require(isinstance(name, str) and name in MODELS, called, f"one of {', '.join(MODELS)}", name)
     return MODELS[name]

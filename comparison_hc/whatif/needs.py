@@ -16,9 +16,7 @@ import numpy as np
 from ..core.validation import as_rng
 
 # %% ../../nbs/whatif/98dw_needs.ipynb #f1371c33
-def monotone(
-    y,  # (…, n) values along the last axis
-):  # (…, n) the nearest sequence that does not fall, in squares
+def monotone(y):
     "Isotonic regression with equal weights, by its min-max formula."
     n = y.shape[-1]
     sums = np.concatenate([np.zeros((*y.shape[:-1], 1)), np.cumsum(y, axis=-1)], axis=-1)
@@ -30,12 +28,7 @@ def monotone(
     return best
 
 # %% ../../nbs/whatif/98dw_needs.ipynb #6bf14bea
-def crossing(
-    x,  # (n,) increasing
-    y,  # (…, n) not falling
-    target,  # the height that is wanted
-    log=False,  # whether to interpolate in the logarithm of x
-):  # (…,) where the height is reached first; −∞ if before the first x, ∞ if after the last
+def crossing(x, y, target, log=False):
     "Inverse interpolation of a curve that does not fall."
     place = np.log(x) if log else np.asarray(x, dtype=float)
     reached = y >= target
@@ -52,12 +45,7 @@ def crossing(
 LEVEL = 0.95  # of every interval
 
 
-def resampled_means(
-    values,  # (n, R): R repetitions at n places
-    n_resamples,  # B
-    rng,  # int seed or `numpy.random.Generator`
-    joint=False,  # whether a repetition is the same study at every place, and is drawn for all of them at once
-):  # (B, n)
+def resampled_means(values, n_resamples, rng, joint=False):
     "Means of repetitions that are drawn with replacement."
     from scipy.special import ndtri, stdtrit
 
@@ -85,16 +73,7 @@ class Needed:
         return (self.high - self.low) / 2 if isfinite(self.low) and isfinite(self.high) else inf
 
 
-def needed(
-    x,  # (n,) increasing
-    values,  # (n, R) of R repetitions at every x
-    target,  # the mean that is wanted
-    log=False,  # as for `crossing`
-    falls=False,  # whether the curve falls in x, and the target is the last place that is high enough
-    n_resamples=1000,  # B
-    rng=0,  # int seed or `numpy.random.Generator`
-    joint=False,  # as for `resampled_means`
-):  # `Needed`
+def needed(x, values, target, log=False, falls=False, n_resamples=1000, rng=0, joint=False):
     "How much is enough, with an interval by the bootstrap."
     x, values = np.asarray(x, dtype=float), np.asarray(values, dtype=float)
     means, again = values.mean(axis=1), resampled_means(values, n_resamples, rng, joint)
@@ -108,10 +87,7 @@ def needed(
     return Needed(float(value), float(low), float(high), found)
 
 # %% ../../nbs/whatif/98dw_needs.ipynb #52647ed9
-def rounded(
-    value,  # a finite number
-    half,  # half the width of its interval, or ∞ or 0
-):  # text
+def rounded(value, half):
     "A number with ±, both rounded to the first digit of the second, or to two where that begins with 1."
     if not isfinite(half) or half <= 0:
         return f"{float(f'{value:.3g}'):,g}" if abs(value) < 1e6 else f"{value:,.0f}"
@@ -128,16 +104,7 @@ def _first_digits(half):
     return at + (round(half, at) < 2 * 10.0**-at)
 
 
-def need_words(
-    found,  # `Needed`
-    x,  # (n,) that were tried
-    last,  # text: the mean at the end of the curve that is nearest to the target, with ±
-    first,  # the same at the other end
-    unit="",  # what x counts, such as "answers"
-    goal="",  # such as "AARI 0.9"
-    letter="",  # of x, where it is no count
-    falls=False,  # as for `needed`
-):  # half a sentence, after the name of a method
+def need_words(found, x, last, first, unit="", goal="", letter="", falls=False):
     "What is needed, in words."
 
     def place(value):
@@ -161,9 +128,7 @@ def need_words(
     return verb.format(f"about {number}") + (side or "; how exactly, these runs leave open")
 
 # %% ../../nbs/whatif/98dw_needs.ipynb #needs-means
-def mean_and_half(
-    values,  # (…, R)
-):  # (mean, half the width of its 95% interval; NaN for one repetition)
+def mean_and_half(values):
     "Student's interval along the last axis."
     from scipy.special import stdtrit
 
@@ -177,38 +142,24 @@ def mean_and_half(
 ENDS = dict(aari=(-1.0, 1.0), ari=(-1.0, 1.0), loss=(0.0, 1.0))  # of the measures that have any
 
 
-def mean_and_ends(
-    values,  # (…, R)
-    measure="aari",  # what they are values of
-):  # (mean, low, high)
+def mean_and_ends(values, measure="aari"):
     "The mean and its interval, cut off where the measure ends."
     mean, half = mean_and_half(values)
     return mean, *cut_off(mean, half, measure)
 
 
-def cut_off(
-    mean,  # number or array
-    half,  # half the width of its interval
-    measure="aari",  # what they are of
-):  # (low, high)
+def cut_off(mean, half, measure="aari"):
     "The ends of an interval, where the measure ends at the latest."
     least, most = ENDS.get(measure, (-np.inf, np.inf))
     return np.clip(mean - half, least, most), np.clip(mean + half, least, most)
 
 
-def mean_in_words(
-    values,  # (R,)
-    measure="aari",  # what they are values of
-):  # text
+def mean_in_words(values, measure="aari"):
     "The mean with ±; with both ends of its interval where one is cut off."
     return with_interval(*mean_and_half(values), measure)
 
 
-def with_interval(
-    mean,  # number
-    half,  # half the width of its interval; NaN for none
-    measure="aari",  # what they are of
-):  # text
+def with_interval(mean, half, measure="aari"):
     "A mean with ±; with both ends of its interval where one is cut off."
     low, high = cut_off(mean, half, measure)
     if np.isnan(half) or (low == mean - half and high == mean + half):
@@ -216,19 +167,13 @@ def with_interval(
     return f"{mean:.2f} (from {low:.2f} to {high:.2f})".replace("-", "−")
 
 
-def cut_off_words(
-    measure="aari",  # in the table
-    label="AARI",  # how a reader knows it
-):  # text, to follow "interval"; empty for a measure that has no ends
+def cut_off_words(measure="aari", label="AARI"):
     "Where intervals are cut off."
     if measure not in ENDS:
         return ""
     return f", cut off at {ENDS[measure][1]:g}, the most that {label} can be"
 
 
-def interval_words(
-    measure="aari",  # in the table
-    label="AARI",  # how a reader knows it
-):  # text, to stand below a table of means
+def interval_words(measure="aari", label="AARI"):
     "What the columns from and to are."
     return f"from, to: the {LEVEL:.0%} interval of the mean{cut_off_words(measure, label)}"

@@ -17,9 +17,7 @@ from ..core.validation import require
 MOST_VALUES = 1000  # of one parameter
 
 
-def one_value(
-    text,  # "8", "0.5" or a name
-):  # int, float or text
+def one_value(text):
     "A number where it is one, else the word."
     text = text.strip()
     for kind in (int, float):
@@ -30,10 +28,7 @@ def one_value(
     return text
 
 
-def range_values(
-    text,  # "0.5:2:0.25", or "100:1600:x2" to multiply
-    called,  # name of the parameter in messages
-):  # list of numbers
+def range_values(text, called):
     "A range with both ends, as far as the step meets the second. Raises `InputError`."
     rule = f"a range from:to:step, or from:to:xfactor, of at most {MOST_VALUES:,} values"
     parts = text.split(":")
@@ -66,11 +61,7 @@ class Parameter:
     budget: bool = False  # whether it says how much is asked
 
 
-def values_of(
-    parameter,  # `Parameter`
-    given,  # what was received: a value, several, or words
-    called=None,  # its name in messages; None: its own
-):  # tuple of different values
+def values_of(parameter, given, called=None):
     "All values that a parameter shall have. Raises `InputError`."
     called = called or parameter.name
     if isinstance(given, str):
@@ -107,16 +98,13 @@ class Model:
     repeat: int = 20  # repetitions that are wanted
     exact_repeat: int = 10  # the paper's
 
-    def run(self):  # function
+    def run(self):
         "What makes one run."
         from importlib import import_module
 
         return getattr(import_module(self.home), self.function)
 
-    def parameter(
-        self,
-        name,  # of the parameter
-    ):
+    def parameter(self, name):
         "The `Parameter` of this name. Raises `InputError` that lists them."
         known = {each.name: each for each in self.parameters}
         require(name in known, f"a parameter of {self.name}", f"one of {', '.join(known)}", name)
@@ -126,19 +114,12 @@ class Model:
 MOST_SETTINGS = 20_000
 
 
-def plain_name(
-    name,  # of the parameter
-):
+def plain_name(name):
     "A parameter's name in messages to Python."
     return name
 
 
-def chosen_values(
-    model,  # `Model`
-    given,  # {name: value, several, or words}
-    exact=False,  # whether the rest is as in the paper
-    called=plain_name,  # function of a name that gives the name in messages
-):  # ({name: values} of all parameters, names of those that were given)
+def chosen_values(model, given, exact=False, called=plain_name):
     "Values of every parameter, in the model's order. Raises `InputError`."
     for name in given:
         model.parameter(name)
@@ -157,10 +138,7 @@ def chosen_values(
     return named, [name for name in given if given[name] is not None]
 
 
-def sweep_settings(
-    model,  # `Model`
-    values,  # {name: values} of all parameters
-):  # list of dicts, one a setting; the last parameter moves fastest
+def sweep_settings(model, values):
     "Every combination. Raises `InputError` for the first that makes no sense, and for too many."
     from comparison_hc.reproduce.experiments import parameter_grid
 

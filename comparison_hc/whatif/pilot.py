@@ -17,10 +17,10 @@ from ..comparisons import as_triplets
 from ..core.narrow import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
-from ..methods import build_hierarchy
 from ..elicitation.slips import right_answer_probability
 from ..evaluation.evidence import verdicts
 from ..evaluation.splits import plan_splits
+from ..methods import build_hierarchy
 from .designs import study_run
 
 # %% ../../nbs/whatif/99bw_pilot.ipynb #88df0469
@@ -43,21 +43,14 @@ class Slips:
         return f"noise {self.noise:.2f} ({self.low:.2f} to {self.high:.2f}) from {self.n_repeated:,} repeated questions"
 
 
-def slip_of(
-    same,  # share of equal answers to the same question
-    design,  # as in `study_run`
-):  # probability of a slip
+def slip_of(same, design):
     "What an agreement of two answers means."
     if ROWS_A_QUESTION[design] == 1:
         return (1 - sqrt(max(2 * same - 1, 0))) / 2
     return 1 - right_answer_probability(same)
 
 
-def slips_from_repeats(
-    pilot,  # `Triplets`
-    design,  # what was asked
-    assumed=0.15,  # noise where too few questions were repeated
-):  # `Slips`
+def slips_from_repeats(pilot, design, assumed=0.15):
     "The estimate of noise, with Clopper and Pearson's interval."
     from scipy.special import betaincinv
 
@@ -86,13 +79,7 @@ class PilotCurve:
     method: str  # by which the trees were built
 
 
-def pilot_curve(
-    pilot,  # `Triplets`
-    sizes=None,  # rows to build from; None: 1/4, 1/2 and all of what is not held out
-    method="3k-al",  # a passive method
-    n_splits=6,  # ways to hold answers out
-    rng=0,  # int seed or `numpy.random.Generator`
-):  # `PilotCurve`
+def pilot_curve(pilot, sizes=None, method="3k-al", n_splits=6, rng=0):
     "The learning curve of a pilot. Answers about the same three objects stay on one side."
     rng = as_rng(rng)
     splits = plan_splits(pilot, n_splits, people=False, rng=rng).splits
@@ -139,26 +126,14 @@ class PilotFit:
         return self.worlds[0].distance <= 4
 
 
-def most_levels(
-    n_objects,  # N
-):  # int
+def most_levels(n_objects):
     "Levels of a tree whose smallest groups have at least three objects, four at most."
     return max(1, min(4, int(log2(n_objects / 3))))
 
 
 def simulated_curves(
-    worlds,  # list of `World`
-    n_objects,  # N
-    noise,  # probability of a slip
-    design,  # of the pilot
-    sizes,  # rows to build from
-    method,  # a passive method
-    repeat,  # simulated studies of each
-    seed=0,  # int ≥ 0
-    n_jobs=1,  # workers
-    progress=None,  # as for `run_experiment`
-    journal=None,  # as for `run_experiment`
-):  # {world: (sizes, repeat) agreement}
+    worlds, n_objects, noise, design, sizes, method, repeat, seed=0, n_jobs=1, progress=None, journal=None
+):
     "Agreement in several worlds, with the same seeds."
     from comparison_hc.reproduce.experiments import run_experiment
 
@@ -175,17 +150,12 @@ def simulated_curves(
     return {w: np.array([found.loc[(w.n_levels, w.delta_over_sigma, m)].to_numpy() for m in asked]) for w in worlds}
 
 
-def tried_worlds(
-    n_objects,  # N
-):  # list of `World`
+def tried_worlds(n_objects):
     "Those that a pilot is compared with."
     return [World(L, x) for L in range(1, most_levels(n_objects) + 1) for x in CLEARNESS]
 
 
-def checked_pilot(
-    pilot,  # what was received
-    design,  # as for `fit_pilot`
-):  # `Triplets`
+def checked_pilot(pilot, design):
     "A pilot that can say something. Raises `InputError`."
     pilot = as_triplets(pilot)
     require(design in ROWS_A_QUESTION, "the pilot's design", f"one of {', '.join(ROWS_A_QUESTION)}", design)
@@ -195,27 +165,42 @@ def checked_pilot(
     return pilot
 
 
-def n_fit_runs(
-    pilot,  # `Triplets`
-    design,  # as for `fit_pilot`
-    repeat=4,  # as for `fit_pilot`
-):  # int
+def n_fit_runs(pilot, design, repeat=4):
     "How many simulated studies a fit makes at most."
     return 3 * repeat * len(tried_worlds(checked_pilot(pilot, design).n_objects))
 
 
 def fit_pilot(
-    pilot,  # `Triplets`
-    design="triplets",  # what people were asked: one of `QUESTIONS`, "adaptive" or "grid"
-    noise=None,  # probability of a slip; None: from repeated questions, or 0.15
-    repeat=4,  # simulated studies of each world and size
-    seed=0,  # int ≥ 0
-    n_jobs=1,  # workers
-    progress=None,  # called with (runs done, runs in all)
-    journal=None,  # as for `run_experiment`
-    method="3k-al",  # by which the trees of the pilot are built
-):  # `PilotFit`
-    "Slips, and the worlds that look like a pilot. Raises `InputError`."
+    pilot, design="triplets", noise=None, repeat=4, seed=0, n_jobs=1, progress=None, journal=None, method="3k-al"
+):
+    """Slips, and the worlds that look like a pilot. Raises `InputError`.
+
+    Parameters
+    ----------
+    pilot
+        `Triplets`.
+    design
+        What people were asked: one of `QUESTIONS`, "adaptive" or "grid".
+    noise
+        Probability of a slip; None: from repeated questions, or 0.15.
+    repeat
+        Simulated studies of each world and size.
+    seed
+        Int ≥ 0.
+    n_jobs
+        Workers.
+    progress
+        Called with (runs done, runs in all).
+    journal
+        As for `run_experiment`.
+    method
+        By which the trees of the pilot are built.
+
+    Returns
+    -------
+    result
+        `PilotFit`.
+    """
     pilot = checked_pilot(pilot, design)
     check_integer(repeat, "repeat"), check_progress(progress)
     if noise is None:
@@ -251,27 +236,38 @@ def _distance(curve, simulated):
     return float(np.mean(np.square((simulated.mean(axis=1) - curve.agreement) / error)))
 
 # %% ../../nbs/whatif/99bw_pilot.ipynb #95822422
-def some_worlds(
-    worlds,  # sequence of `World`, the nearest first
-    most,  # how many
-):  # list: the nearest, and others that are spread over all in δ/σ
+def some_worlds(worlds, most):
     "A few worlds that stand for many."
     rest = sorted(worlds[1:], key=lambda world: (world.delta_over_sigma, world.n_levels))
     places = np.linspace(0, len(rest) - 1, min(most - 1, len(rest))).round().astype(np.int64)
     return [worlds[0], *(rest[place] for place in places)]
 
 
-def predicted_agreement(
-    fit,  # `PilotFit`
-    sizes,  # rows that a tree is built from
-    repeat=4,  # simulated studies of each world and size
-    most_worlds=6,  # as for `some_worlds`
-    seed=1,  # int ≥ 0
-    n_jobs=1,  # workers
-    progress=None,  # called with (runs done, runs in all)
-):  # `pandas.DataFrame`: size, predicted, low, high
+def predicted_agreement(fit, sizes, repeat=4, most_worlds=6, seed=1, n_jobs=1, progress=None):
     """Held-out agreement that a larger study will reach. The range is that of the worlds, and in each of two standard
     deviations of one new study.
+
+    Parameters
+    ----------
+    fit
+        `PilotFit`.
+    sizes
+        Rows that a tree is built from.
+    repeat
+        Simulated studies of each world and size.
+    most_worlds
+        As for `some_worlds`.
+    seed
+        Int ≥ 0.
+    n_jobs
+        Workers.
+    progress
+        Called with (runs done, runs in all).
+
+    Returns
+    -------
+    result
+        `pandas.DataFrame`: size, predicted, low, high.
     """
     import pandas as pd
 

@@ -16,24 +16,65 @@ from .study import StudyPlan, default_levels, play_study
 
 # %% ../../nbs/whatif/99_plan.ipynb #60b0c1cb
 def plan_study(
-    objects=None,  # how many, or their names; None: those of the pilot
-    people=20,  # how many
-    minutes=15.0,  # of each
-    noise=None,  # probability of a slip, below 0.5; None: from the pilot's repeated questions, else 0.15
-    seconds_per_answer=6.0,  # that an answer takes a person
-    pilot=None,  # `Triplets` that are there already
-    pilot_design="triplets",  # what they were asked: "triplets", "odd-one-out", "central", "adaptive" or "grid"
-    target=0.8,  # the AARI that is enough
-    designs=DESIGNS,  # to compare
-    delta_over_sigma=2.0,  # how clear the groups are, where there is no pilot
-    n_levels=None,  # of the hidden tree, where there is no pilot; None: groups of about eight at the bottom
-    repeat=8,  # simulated studies of each setting
-    seed=0,  # int ≥ 0
-    n_jobs=1,  # workers; −1 for one a core
-    journal=None,  # file that keeps finished runs, and from which the same call continues
-    progress=None,  # called with (runs done, runs in all), those that a pilot needs included
-):  # `StudyPlan`
-    "What to ask, how many people, and what they will reach, by simulation. Raises `InputError`."
+    objects=None,
+    people=20,
+    minutes=15.0,
+    noise=None,
+    seconds_per_answer=6.0,
+    pilot=None,
+    pilot_design="triplets",
+    target=0.8,
+    designs=DESIGNS,
+    delta_over_sigma=2.0,
+    n_levels=None,
+    repeat=8,
+    seed=0,
+    n_jobs=1,
+    journal=None,
+    progress=None,
+):
+    """What to ask, how many people, and what they will reach, by simulation. Raises `InputError`.
+
+    Parameters
+    ----------
+    objects
+        How many, or their names; None: those of the pilot.
+    people
+        How many.
+    minutes
+        Of each.
+    noise
+        Probability of a slip, below 0.5; None: from the pilot's repeated questions, else 0.15.
+    seconds_per_answer
+        That an answer takes a person.
+    pilot
+        `Triplets` that are there already.
+    pilot_design
+        What they were asked: "triplets", "odd-one-out", "central", "adaptive" or "grid".
+    target
+        The AARI that is enough.
+    designs
+        To compare.
+    delta_over_sigma
+        How clear the groups are, where there is no pilot.
+    n_levels
+        Of the hidden tree, where there is no pilot; None: groups of about eight at the bottom.
+    repeat
+        Simulated studies of each setting.
+    seed
+        Int ≥ 0.
+    n_jobs
+        Workers; −1 for one a core.
+    journal
+        File that keeps finished runs, and from which the same call continues.
+    progress
+        Called with (runs done, runs in all), those that a pilot needs included.
+
+    Returns
+    -------
+    result
+        `StudyPlan`.
+    """
     people, minutes = check_integer(people, "people", 1, 10_000), check_number(minutes, "minutes", 0, 600, True)
     seconds = check_number(seconds_per_answer, "seconds_per_answer", 0, 600, True)
     rule = "so long that a person answers at least 10 questions (minutes · 60 / seconds_per_answer)"

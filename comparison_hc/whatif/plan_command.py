@@ -18,9 +18,7 @@ from ..evaluation.command_files import read_names
 from ..evaluation.reading_command import say
 
 # %% ../../nbs/whatif/99ew_command.ipynb #a60226cc
-def noise_chart(
-    plan,  # `StudyPlan`
-):  # Altair chart
+def noise_chart(plan):
     "AARI of the recommended study, by how often people slip."
     import altair as alt
 
@@ -45,9 +43,7 @@ def noise_chart(
     return alt.layer(*layers).properties(width=320, height=200)
 
 
-def designs_in_words(
-    plan,  # `StudyPlan`
-):  # `pandas.DataFrame`
+def designs_in_words(plan):
     "All designs and methods at the budget, as a reader sees them."
     from comparison_hc.whatif.study import design_table
 
@@ -55,11 +51,21 @@ def designs_in_words(
     return design_table(plan).round(2).rename(columns=heads)
 
 
-def plan_page(
-    plan,  # `StudyPlan`
-    words="",  # the command that made it
-):  # HTML
-    "The advice as one self-contained page."
+def plan_page(plan, words=""):
+    """The advice as one self-contained page.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+    words
+        The command that made it.
+
+    Returns
+    -------
+    result
+        HTML.
+    """
     from comparison_hc.core.drawing import chart_svg
     from comparison_hc.evaluation.page import page_style
     from comparison_hc.evaluation.page_parts import frame_html, lines_html
@@ -105,12 +111,23 @@ def plan_page(
 RUNS = "runs.jsonl"  # the journal of the simulation, in the study's folder
 
 
-def write_plan(
-    plan,  # `StudyPlan`
-    folder,  # made if it is not there
-    words="",  # as for `plan_page`
-):  # list of `Path`: what was written
-    "The page, the runs and the lists. Raises `InputError` where answers are there already."
+def write_plan(plan, folder, words=""):
+    """The page, the runs and the lists. Raises `InputError` where answers are there already.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+    folder
+        Made if it is not there.
+    words
+        As for `plan_page`.
+
+    Returns
+    -------
+    result
+        List of `Path`: what was written.
+    """
     from comparison_hc.evaluation.page import write_whole
     from comparison_hc.whatif.study import plan_lists
 
@@ -126,10 +143,7 @@ def write_plan(
     return paths
 
 
-def check_folder(
-    folder,  # what was received
-    people,  # how many get a list
-):  # `Path`
+def check_folder(folder, people):
     "A place for a new study: lists that somebody has begun to answer are not replaced. Raises `InputError`."
     require(is_file_name(folder), "--out", "the name of a folder", folder)
     folder = Path(folder)
@@ -147,9 +161,7 @@ def check_folder(
     return folder
 
 
-def collect_study(
-    folder,  # of a plan
-):  # (`Path` of the answers, `pandas.DataFrame` of the people)
+def collect_study(folder):
     "Everybody's answers in one table. Raises `InputError`."
     from comparison_hc.elicitation.files import answers_text
     from comparison_hc.elicitation.question_list import collect_answers
@@ -191,9 +203,7 @@ PLAN_HELP = {
 }
 
 
-def add_plan(
-    commands,  # argparse's subparsers
-):
+def add_plan(commands):
     "The words of `plan`."
     plan = commands.add_parser(
         "plan",
@@ -228,9 +238,7 @@ def add_plan(
     plan.set_defaults(run=plan_command)
 
 # %% ../../nbs/whatif/99ew_command.ipynb #178d2a2f
-def plan_command(
-    args,  # what was typed
-):  # exit code
+def plan_command(args):
     "Plan a study, or collect its answers."
     import sys
 

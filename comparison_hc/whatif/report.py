@@ -62,17 +62,12 @@ class Sweep:
         "How often every setting was run."
         return int(self.table["repetition"].max()) + 1
 
-    def goal(
-        self,
-        target=None,  # another than the sweep's, or None
-    ):
+    def goal(self, target=None):
         "The target in words."
         return f"{self.model.measure_label} {self.target if target is None else target:g}"
 
 
-def groups_of(
-    sweep,  # `Sweep`
-):  # yields ({name: value} of a panel, method, its rows)
+def groups_of(sweep):
     "One curve after the other."
     for chosen in product(*(sweep.values[name] for name in sweep.panels)):
         where = dict(zip(sweep.panels, chosen))
@@ -83,10 +78,7 @@ def groups_of(
             yield where, method, rows[rows["method"] == method]
 
 
-def curve_of(
-    sweep,  # `Sweep` with an x-axis
-    rows,  # of one curve
-):  # ((n,) x increasing, (n, R) of the measure)
+def curve_of(sweep, rows):
     "One curve as arrays; x is the mean number of answers where a budget varies."
     name = sweep.axis.name
     values = np.array(sorted(sweep.values[name]))
@@ -95,9 +87,7 @@ def curve_of(
     return x, np.array([each[sweep.model.measure].to_numpy(dtype=float) for each in by_x])
 
 # %% ../../nbs/whatif/98ew_report.ipynb #90b524ad
-def means_of(
-    sweep,  # `Sweep`
-):  # `pandas.DataFrame`, a row a setting: what varies, repetitions, mean, low, high of the measure, means of the rest
+def means_of(sweep):
     "The summary of all repetitions."
     import pandas as pd
 
@@ -124,9 +114,7 @@ MEANS_WORDS = dict(
 )
 
 
-def means_in_words(
-    sweep,  # `Sweep`
-):  # `pandas.DataFrame`
+def means_in_words(sweep):
     "The summary as a reader sees it: rounded, with words as heads, and without the seconds."
     model, means = sweep.model, means_of(sweep).drop(columns="seconds").round(3)
     for name in {"n", model.count} & set(means.columns):
@@ -135,16 +123,12 @@ def means_in_words(
     return means.rename(columns=MEANS_WORDS | labels)
 
 # %% ../../nbs/whatif/98ew_report.ipynb #9948dbab
-def has_needs(
-    sweep,  # `Sweep`
-):  # bool
+def has_needs(sweep):
     "Whether a curve can be asked where it reaches the target."
     return sweep.axis is not None and bool(sweep.axis.effect) and sweep.target is not None and sweep.model.most
 
 
-def needs_of(
-    sweep,  # `Sweep`
-):  # list of (panel, method, x, values, `Needed`)
+def needs_of(sweep):
     "Where each curve reaches the target. Methods are resampled alike."
     found = []
     for where, method, rows in groups_of(sweep) if has_needs(sweep) else ():
@@ -154,9 +138,7 @@ def needs_of(
     return found
 
 
-def needs_frame(
-    sweep,  # `Sweep`
-):  # `pandas.DataFrame`: panel, method, needed, low, high (∞: not reached up to the last x, −∞: before the first)
+def needs_frame(sweep):
     "The numbers behind the sentences."
     import pandas as pd
 
@@ -164,10 +146,7 @@ def needs_frame(
     return pd.DataFrame(rows, columns=[*sweep.panels, "method", "needed", "low", "high"])
 
 # %% ../../nbs/whatif/98ew_report.ipynb #e44c5407
-def where_words(
-    sweep,  # `Sweep`
-    where,  # {name: value}
-):  # text
+def where_words(sweep, where):
     "A panel, in words."
     return "".join(
         f", {sweep.model.parameter(name).label} {'' if isinstance(value, str) else '= '}{value}"
@@ -181,17 +160,12 @@ def _at(sweep, where):
     return f"At {words}, " if words else ""
 
 
-def mean_words(
-    sweep,  # `Sweep`
-    values,  # (R,)
-):  # text
+def mean_words(sweep, values):
     "A mean of the measure."
     return f"{sweep.model.measure_label} {mean_in_words(values, sweep.model.measure)}"
 
 
-def need_sentences(
-    sweep,  # `Sweep` with needs
-):  # list of texts
+def need_sentences(sweep):
     "What each curve needs, and the ratios."
     unit = "answers" if sweep.axis.budget else ""
     said, firsts = [], {}
@@ -209,13 +183,7 @@ def need_sentences(
     return said
 
 
-def ratio_sentence(
-    first,  # name of the method to compare with
-    one,  # its `Needed`
-    method,  # name of the other method
-    other,  # its `Needed`
-    at,  # beginning of the sentence, may be empty
-):
+def ratio_sentence(first, one, method, other, at):
     "How many times as many answers the other method needs."
     with np.errstate(invalid="ignore", divide="ignore"):
         ratios = other.resamples / one.resamples
@@ -226,9 +194,7 @@ def ratio_sentence(
     return f"{at}{method} needs {times}."
 
 
-def best_sentences(
-    sweep,  # `Sweep` whose repetitions are the same all along the x-axis, and whose measure is a loss
-):  # list of texts
+def best_sentences(sweep):
     "Where the mean loss is least."
     said = []
     for where, method, rows in groups_of(sweep):
@@ -247,9 +213,7 @@ def best_sentences(
     return said
 
 
-def mean_sentences(
-    sweep,  # `Sweep`
-):  # list of texts
+def mean_sentences(sweep):
     "The mean at the last x of every curve."
     said = []
     for where, method, rows in groups_of(sweep):
@@ -265,9 +229,7 @@ def mean_sentences(
     return said
 
 
-def sentences_of(
-    sweep,  # `Sweep`
-):  # list of texts
+def sentences_of(sweep):
     "What the sweep says."
     if has_needs(sweep):
         return need_sentences(sweep)
@@ -279,9 +241,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#5
 SHAPES = ("circle", "square", "diamond", "triangle-up", "cross", "triangle-down", "triangle-left", "triangle-right")
 
 
-def chart_of(
-    sweep,  # `Sweep`
-):  # Altair chart
+def chart_of(sweep):
     "The mean of the measure with its 95% interval, a panel for everything that varies besides method and x-axis."
     import altair as alt
 
@@ -333,11 +293,7 @@ def _is_geometric(values):
 ENDINGS = (".csv", ".parquet", ".svg", ".png", ".pdf", ".html")
 
 
-def sweep_page(
-    sweep,  # `Sweep`
-    said,  # texts: what was chosen for the reader
-    again="",  # the command that makes the same runs
-):  # HTML
+def sweep_page(sweep, said, again=""):
     "One self-contained page."
     from comparison_hc.core.drawing import chart_svg
     from comparison_hc.evaluation.page import page_style
@@ -365,11 +321,7 @@ def sweep_page(
     return page_of(title, sections, page_style())
 
 
-def page_of(
-    title,  # text
-    sections,  # HTML
-    style,  # CSS
-):  # HTML
+def page_of(title, sections, style):
     "A page that asks nobody."
     viewport = '<meta name="viewport" content="width=device-width,initial-scale=1">'
     head = f'<meta charset="utf-8">{viewport}<title>{escape(title)}</title>\n<style>\n{style}</style>'
@@ -377,9 +329,7 @@ def page_of(
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>{body}\n</body></html>\n'
 
 
-def parquet_bytes(
-    table,  # `pandas.DataFrame`
-):  # bytes
+def parquet_bytes(table):
     "A table as Parquet. Raises `InputError` where pyarrow is not installed."
     import io
 
@@ -394,12 +344,7 @@ def parquet_bytes(
     return buffer.getvalue()
 
 
-def save_sweep(
-    sweep,  # `Sweep`
-    path,  # file to write; its ending says what: the table, the picture, or a page
-    said=(),  # as for `sweep_page`
-    again="",  # as for `sweep_page`
-):  # the `Path`
+def save_sweep(sweep, path, said=(), again=""):
     "Write a file. Raises `InputError` for another ending, or where it cannot be written."
     from comparison_hc.core.drawing import chart_pdf, chart_png, chart_svg
     from comparison_hc.evaluation.page import check_destination, write_whole
@@ -417,10 +362,7 @@ def save_sweep(
     return path
 
 
-def check_sweep_files(
-    paths,  # names of files
-    called="--out",  # the option, for messages
-):
+def check_sweep_files(paths, called="--out"):
     "They can be written. To be asked before long work. Raises `InputError`."
     from comparison_hc.evaluation.command_files import check_overwriting
     from comparison_hc.evaluation.page import check_destination

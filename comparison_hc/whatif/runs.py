@@ -15,12 +15,13 @@ from ..adaptive.noisy import bayesian_insertion_clustering, robust_insertion_clu
 from ..adaptive.quick import quick_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
+from ..core.validation import NotConvergedWarning, as_rng
+from ..evaluation.method_table import methods
 from ..flat import sdp
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import spur
-from ..core.validation import NotConvergedWarning, as_rng
 from ..hierarchical.planted import planted_hierarchy
 from ..link.merge import alpha_linkage
 from ..methods import build_from_similarity, build_hierarchy
@@ -34,7 +35,6 @@ from comparison_hc.oracles import (
     sample_quadruplets,
     sample_triplets,
 )
-from ..evaluation.method_table import methods
 from ..reproduce.l20_tasks import linkage_task
 from ..reproduce.n20 import FAMILIES, MAX_ITER, TOL
 
@@ -42,17 +42,7 @@ from ..reproduce.n20 import FAMILIES, MAX_ITER, TOL
 MU, SIGMA = 0.8, 0.1  # as in F19, section 4.1
 
 
-def planted_whatif(
-    delta_over_sigma,  # δ/σ ≥ 0
-    n_pure,  # N0, objects a pure cluster
-    n_levels,  # L
-    accuracy,  # probability that an answer is right, in (0.5, 1]
-    p,  # probability that a question was asked, in (0, 1]; None where `answers` says how many
-    answers,  # how many answers there are; None where `p` says it
-    method,  # one of `methods`
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: N, number of answers, AARI
+def planted_whatif(delta_over_sigma, n_pure, n_levels, accuracy, p, answers, method, repetition, rng):
     "One tree on one draw of the planted hierarchy."
     for_model, for_sample, for_noise, for_method = as_rng(rng).spawn(4)
     planted = planted_hierarchy(n_pure, n_levels, MU, delta_over_sigma * SIGMA, SIGMA, for_model)
@@ -91,19 +81,7 @@ def _quiet(f, *args, **options):
     return found, not any(issubclass(each.category, NotConvergedWarning) for each in said)
 
 
-def flat_whatif(
-    n,  # objects
-    k,  # planted clusters, as equal as can be
-    delta,  # δ in (0, 1)
-    epsilon,  # ε in (0, 1]: an answer is right with probability (1 + ε)/2
-    family,  # one of `FAMILIES`
-    a,  # n(ln n)^a comparisons; None where `answers` says how many
-    answers,  # how many comparisons there are; None where `a` says it
-    n_clusters,  # how many are looked for; "spur": as many as SPUR finds
-    method,  # one of `SIMILARITIES`
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: number of answers, ARI, number of clusters found, whether the SDPs converged
+def flat_whatif(n, k, delta, epsilon, family, a, answers, n_clusters, method, repetition, rng):
     "One partition from one draw of the planted partition."
     for_model, for_sample, for_method = as_rng(rng).spawn(3)
     kind, similarity, normalised = SIMILARITIES[method]
@@ -130,22 +108,12 @@ ASKING = {
 }
 
 
-def inner_clusters(
-    tree,  # `Dendrogram`
-):  # set of frozensets of objects
+def inner_clusters(tree):
     "The clusters of a tree that another tree could lack: neither single objects nor all of them."
     return {each for each in Hierarchy.from_dendrogram(tree).clusters() if 1 < len(each) < tree.n_objects}
 
 
-def adaptive_whatif(
-    n,  # items, at least 3
-    shape,  # of the hidden tree: balanced, caterpillar, uniform or split
-    accuracy,  # probability that an answer is right
-    failure,  # δ: with which probability "bayesian" and "robust" may be wrong
-    method,  # one of `ASKING`
-    repetition,  # which repetition this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: number of questions, whether the tree is right, share of the hidden clusters that it has
+def adaptive_whatif(n, shape, accuracy, failure, method, repetition, rng):
     "One tree from questions chosen one after the other."
     for_model, for_noise, for_method = as_rng(rng).spawn(3)
     hidden = random_hierarchy(n, shape, for_model)
@@ -160,14 +128,7 @@ def adaptive_whatif(
 LINKAGES = {"single-complete": ("single", "complete"), "average-complete": ("average", "complete")}
 
 
-def link_whatif(
-    dataset,  # "rings and disks", or, where the data is, "MNIST", "CIFAR-10", "Omniglot"
-    per_class,  # points a class
-    alpha,  # in [0, 1], from the first merge function to the second
-    method,  # one of `LINKAGES`
-    repetition,  # which task this is
-    rng,  # int seed or `numpy.random.Generator`
-):  # dict: points, pruning loss
+def link_whatif(dataset, per_class, alpha, method, repetition, rng):
     "The loss of one linkage on one random task."
     distances, labels = linkage_task(dataset, per_class, rng)
     D = next(iter(distances.values()))

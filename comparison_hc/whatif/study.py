@@ -34,10 +34,19 @@ NOISES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45)
 PAIRED = ("delta_over_sigma", "n_levels", "noise", "design", "questions", "per_person", "method")
 
 
-def default_levels(
-    n_objects,  # N
-):  # int
-    "Levels of a tree whose groups at the bottom have about eight objects."
+def default_levels(n_objects):
+    """Levels of a tree whose groups at the bottom have about eight objects.
+
+    Parameters
+    ----------
+    n_objects
+        N.
+
+    Returns
+    -------
+    result
+        Int.
+    """
     return max(1, min(most_levels(n_objects), round(np.log2(n_objects / 8))))
 
 
@@ -82,11 +91,14 @@ class StudyPlan:
         "How often every study was simulated."
         return int(self.runs["repetition"].max()) + 1
 
-    def questions_of(
-        self,
-        people,  # how many
-    ):
-        "New questions of so many people, at least one."
+    def questions_of(self, people):
+        """New questions of so many people, at least one.
+
+        Parameters
+        ----------
+        people
+            How many.
+        """
         return max(1, round(people * self.new_per_person))
 
     @property
@@ -94,24 +106,42 @@ class StudyPlan:
         "Numbers of questions at which the curves are played."
         return sorted({self.questions_of(self.people * factor) for factor in FACTORS})
 
-    def n_runs(
-        self,
-        designs,  # to compare
-        repeat,  # simulated studies of each setting
-    ):
-        "How many simulated studies `play_study` makes at most."
+    def n_runs(self, designs, repeat):
+        """How many simulated studies `play_study` makes at most.
+
+        Parameters
+        ----------
+        designs
+            To compare.
+        repeat
+            Simulated studies of each setting.
+        """
         return repeat * (len(designs) * (len(METHODS) + len(self.sizes) - 1) + len(NOISES) + 2)
 
 # %% ../../nbs/whatif/99dw_study.ipynb #dca57c3e
-def play_study(
-    draft,  # `StudyPlan` without runs
-    designs,  # to compare
-    repeat,  # simulated studies of each setting
-    n_jobs,  # workers
-    journal,  # as for `run_experiment`
-    report,  # function of the number of runs done
-):  # `StudyPlan`
-    "All simulated studies, and what is best."
+def play_study(draft, designs, repeat, n_jobs, journal, report):
+    """All simulated studies, and what is best.
+
+    Parameters
+    ----------
+    draft
+        `StudyPlan` without runs.
+    designs
+        To compare.
+    repeat
+        Simulated studies of each setting.
+    n_jobs
+        Workers.
+    journal
+        As for `run_experiment`.
+    report
+        Function of the number of runs done.
+
+    Returns
+    -------
+    result
+        `StudyPlan`.
+    """
     from dataclasses import replace
 
     import pandas as pd
@@ -151,13 +181,25 @@ def play_study(
     return replace(draft, runs=runs, design=design, method=best[design])
 
 # %% ../../nbs/whatif/99dw_study.ipynb #60be4ee9
-def plan_curve(
-    plan,  # `StudyPlan`
-    design=None,  # None: the recommended one
-    method=None,  # None: the recommended one
-    world=None,  # `World`; None: that of the plan; in others only the budget was played
-):  # ((n,) questions, (n, R) AARI)
-    "AARI by the number of new questions."
+def plan_curve(plan, design=None, method=None, world=None):
+    """AARI by the number of new questions.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+    design
+        None: the recommended one.
+    method
+        None: the recommended one.
+    world
+        `World`; None: that of the plan; in others only the budget was played.
+
+    Returns
+    -------
+    result
+        ((n,) questions, (n, R) AARI).
+    """
     world = plan.worlds[0] if world is None else world
     wanted = dict(design=design or plan.design, method=method or plan.method, noise=plan.slips.noise)
     wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
@@ -168,10 +210,19 @@ def plan_curve(
     return table.index.to_numpy(dtype=float), table.to_numpy()
 
 
-def noise_curve(
-    plan,  # `StudyPlan`
-):  # ((n,) noise, (n, R) AARI)
-    "AARI of the recommended study by the noise of the crowd."
+def noise_curve(plan):
+    """AARI of the recommended study by the noise of the crowd.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        ((n,) noise, (n, R) AARI).
+    """
     world, rows = plan.worlds[0], plan.runs
     wanted = dict(design=plan.design, method=plan.method, questions=plan.questions_of(plan.people))
     wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
@@ -184,20 +235,38 @@ def noise_curve(
 SURE = 0.9  # share of the simulated studies that is called most
 
 
-def enough_for_most(
-    plan,  # `StudyPlan`
-):  # (how many of the studies, questions; ∞ or −∞ where the curve does not say it)
-    "With how many questions most of the simulated studies reach the target, each read off its own curve."
+def enough_for_most(plan):
+    """With how many questions most of the simulated studies reach the target, each read off its own curve.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        (how many of the studies, questions; ∞ or −∞ where the curve does not say it).
+    """
     x, values = plan_curve(plan)
     each = np.sort(crossing(x, monotone(values.T), plan.target, log=True))
     most = ceil(SURE * len(each))
     return most, float(each[most - 1])
 
 
-def one_more_person(
-    plan,  # `StudyPlan`
-):  # (gain in AARI, low, high)
-    "What one more person buys: the slope of the monotone curve at the budget."
+def one_more_person(plan):
+    """What one more person buys: the slope of the monotone curve at the budget.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        (gain in AARI, low, high).
+    """
     x, values = plan_curve(plan)
     here, there = np.log([plan.questions_of(plan.people), plan.questions_of(plan.people + 1)])
 
@@ -210,10 +279,19 @@ def one_more_person(
     return float(gain(values.mean(axis=1))[0]), float(low), float(high)
 
 # %% ../../nbs/whatif/99dw_study.ipynb #257593a7
-def plan_sentences(
-    plan,  # `StudyPlan`
-):  # list of texts
-    "The advice."
+def plan_sentences(plan):
+    """The advice.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        List of texts.
+    """
     people, budget = plan.people, plan.questions_of(plan.people)
     x, values = plan_curve(plan)
     at = int(np.flatnonzero(x == budget)[0])
@@ -289,10 +367,20 @@ def _world_sentences(plan, budget):
     return said + ([f"Other designs with as many questions: {', '.join(words)}."] if words else [])
 
 
-def design_table(
-    plan,  # `StudyPlan`
-):  # `pandas.DataFrame`: design, method, AARI with its interval, share of studies that reach the target; best first
-    "All designs and methods at the budget."
+def design_table(plan):
+    """All designs and methods at the budget.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        `pandas.DataFrame`: design, method, AARI with its interval, share of studies that reach the target; best
+        first.
+    """
     import pandas as pd
 
     world, rows = plan.worlds[0], plan.runs
@@ -307,10 +395,19 @@ def design_table(
     return pd.DataFrame(found).sort_values("aari", ascending=False, kind="stable", ignore_index=True)
 
 
-def assumptions(
-    plan,  # `StudyPlan`
-):  # list of texts
-    "What was assumed, and what came from the pilot."
+def assumptions(plan):
+    """What was assumed, and what came from the pilot.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        List of texts.
+    """
     main, fit = plan.worlds[0], plan.fit
     levels = f"{main.n_levels} level{'s' * (main.n_levels != 1)}"
     groups = f"{2**main.n_levels} groups in {levels}, δ/σ = {main.delta_over_sigma:g}"
@@ -329,10 +426,19 @@ def assumptions(
     return said
 
 # %% ../../nbs/whatif/99dw_study.ipynb #4d2db75b
-def plan_chart(
-    plan,  # `StudyPlan`
-):  # Altair chart
-    "AARI by the number of people, for every design; the target, and the people that there are."
+def plan_chart(plan):
+    """AARI by the number of people, for every design; the target, and the people that there are.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        Altair chart.
+    """
     import altair as alt
 
     from comparison_hc.whatif.report import COLOURS, SHAPES
@@ -363,17 +469,36 @@ def plan_chart(
     return alt.layer(*layers).properties(width=440, height=250)
 
 # %% ../../nbs/whatif/99dw_study.ipynb #45ab5e3f
-def plan_lists(
-    plan,  # `StudyPlan`
-    people=None,  # how many; None: all
-):  # {person: `pandas.DataFrame`}
-    "The question lists of the study."
+def plan_lists(plan, people=None):
+    """The question lists of the study.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+    people
+        How many; None: all.
+
+    Returns
+    -------
+    result
+        {person: `pandas.DataFrame`}.
+    """
     return study_lists(listed_design(plan), plan.names, people or plan.people, plan.per_person, plan.seed)
 
 
-def listed_design(
-    plan,  # `StudyPlan`
-):  # text
-    "The best design whose questions can be written down."
+def listed_design(plan):
+    """The best design whose questions can be written down.
+
+    Parameters
+    ----------
+    plan
+        `StudyPlan`.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     ranked = [design for design in design_table(plan)["design"] if design in QUESTIONS]
     return ranked[0] if ranked else "odd-one-out"

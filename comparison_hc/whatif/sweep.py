@@ -28,48 +28,78 @@ class WhatIf(Sweep):
     said: tuple = ()  # texts: what was chosen for the reader
     again: str = ""  # the command that makes the same runs
 
-    def sentences(self):  # list of texts
+    def sentences(self):
         "The answer in words."
         return sentences_of(self)
 
-    def summary(self):  # `pandas.DataFrame`
+    def summary(self):
         "Means with intervals, a row a setting."
         return means_of(self)
 
-    def needs(self):  # `pandas.DataFrame`
+    def needs(self):
         "Where each curve reaches the target."
         return needs_frame(self)
 
-    def chart(self):  # Altair chart
+    def chart(self):
         "Means with intervals, and the target."
         return chart_of(self)
 
-    def save(
-        self,
-        path,  # ends in .csv, .parquet, .svg, .png, .pdf or .html
-    ):  # the `Path`
-        "Write the table, the picture, or everything as a page. Raises `InputError`."
+    def save(self, path):
+        """Write the table, the picture, or everything as a page. Raises `InputError`.
+
+        Parameters
+        ----------
+        path
+            Ends in .csv, .parquet, .svg, .png, .pdf or .html.
+
+        Returns
+        -------
+        result
+            The `Path`.
+        """
         return save_sweep(self, path, self.said, self.again)
 
     def __repr__(self):
         return f"WhatIf({self.model.name}, {len(self.table):,} runs)\n" + "\n".join(self.sentences())
 
 # %% ../../nbs/whatif/98_whatif.ipynb #208d0424
-def fitting_repetitions(
-    seconds,  # that one repetition of all settings takes
-    n_workers,  # that share the work
-    most,  # repetitions that are wanted
-):  # int
-    "How many fit into a minute."
+def fitting_repetitions(seconds, n_workers, most):
+    """How many fit into a minute.
+
+    Parameters
+    ----------
+    seconds
+        That one repetition of all settings takes.
+    n_workers
+        That share the work.
+    most
+        Repetitions that are wanted.
+
+    Returns
+    -------
+    result
+        Int.
+    """
     return int(min(most, max(FEWEST, floor(QUICK_SECONDS * n_workers / max(seconds, 1e-9)))))
 
 
-def chosen_sentences(
-    model,  # `Model`
-    values,  # {name: values} of all parameters
-    named,  # names of those that were given
-):  # list of texts
-    "Which sizes are not the paper's."
+def chosen_sentences(model, values, named):
+    """Which sizes are not the paper's.
+
+    Parameters
+    ----------
+    model
+        `Model`.
+    values
+        {name: values} of all parameters.
+    named
+        Names of those that were given.
+
+    Returns
+    -------
+    result
+        List of texts.
+    """
     said = []
     for each in model.parameters:
         differs = each.exact is not None and not each.budget and not isinstance(each.exact, (tuple, str))
@@ -87,18 +117,35 @@ def _workers(n_jobs):
     return effective_n_jobs(check_workers(n_jobs))
 
 # %% ../../nbs/whatif/98_whatif.ipynb #0ab50897
-def whatif(
-    model,  # "planted" (F19), "flat" (N20), "adaptive" (A18) or "link" (L20)
-    repeat=None,  # repetitions; None: as many as fit into a minute, or the paper's if `exact`
-    exact=False,  # whether what is not said is as in the paper, however long it takes
-    target=None,  # the measure that is enough; None: 0.9 for AARI and ARI
-    seed=0,  # int ≥ 0: other draws of everything
-    n_jobs=1,  # workers; −1 for one a core
-    journal=None,  # file that keeps finished runs, and from which the same call continues; None to keep nothing
-    progress=None,  # called with (runs done, runs in all); the second number may change once
-    **parameters,  # of the model: a value, several, or words such as "0.5:2:0.25"
-):  # `WhatIf`
-    "A sweep over any parameters of a model. Raises `InputError` before anything runs."
+def whatif(model, repeat=None, exact=False, target=None, seed=0, n_jobs=1, journal=None, progress=None, **parameters):
+    """A sweep over any parameters of a model. Raises `InputError` before anything runs.
+
+    Parameters
+    ----------
+    model
+        "planted" (F19), "flat" (N20), "adaptive" (A18) or "link" (L20).
+    repeat
+        Repetitions; None: as many as fit into a minute, or the paper's if `exact`.
+    exact
+        Whether what is not said is as in the paper, however long it takes.
+    target
+        The measure that is enough; None: 0.9 for AARI and ARI.
+    seed
+        Int ≥ 0: other draws of everything.
+    n_jobs
+        Workers; −1 for one a core.
+    journal
+        File that keeps finished runs, and from which the same call continues; None to keep nothing.
+    progress
+        Called with (runs done, runs in all); the second number may change once.
+    **parameters
+        Of the model: a value, several, or words such as "0.5:2:0.25".
+
+    Returns
+    -------
+    result
+        `WhatIf`.
+    """
     model, exact = check_model(model), check_flag(exact, "exact")
     values, named = chosen_values(model, parameters, exact)
     settings = sweep_settings(model, values)
@@ -150,14 +197,27 @@ def _joined(tables, n_settings):
     return whole.sort_index(kind="stable").reset_index(drop=True)
 
 
-def command_for(
-    model,  # `Model`
-    values,  # {name: values} of all parameters
-    repeat,  # repetitions
-    seed,  # of the sweep
-    target,  # what is enough, or None
-):  # text
-    "The words that make these runs, whatever a machine's speed."
+def command_for(model, values, repeat, seed, target):
+    """The words that make these runs, whatever a machine's speed.
+
+    Parameters
+    ----------
+    model
+        `Model`.
+    values
+        {name: values} of all parameters.
+    repeat
+        Repetitions.
+    seed
+        Of the sweep.
+    target
+        What is enough, or None.
+
+    Returns
+    -------
+    result
+        Text.
+    """
     words = ["comparison-hc", "whatif", model.name]
     for name, chosen in values.items():
         if chosen != (None,):

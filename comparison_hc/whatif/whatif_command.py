@@ -13,9 +13,7 @@ from .models import MODELS
 from .parameters import chosen_values, sweep_settings
 
 # %% ../../nbs/whatif/98fw_command.ipynb #b4a900ab
-def option_name(
-    name,  # of a parameter
-):  # text
+def option_name(name):
     "As it is typed."
     return f"--{name.replace('_', '-')}"
 
@@ -34,9 +32,7 @@ def _help(parameter):
     return f"{parameter.help}{f' ({chr(59).join(said)})' if said else ''}".replace("%", "%%").replace(";", "; ")
 
 
-def add_whatif(
-    commands,  # argparse's subparsers
-):
+def add_whatif(commands):
     "The words of `whatif`."
     command = commands.add_parser(
         "whatif",
@@ -76,9 +72,7 @@ def _add_common(words, model):
     words.add_argument("--out", action="append", default=[], metavar="PATH", help=out)
 
 # %% ../../nbs/whatif/98fw_command.ipynb #b10f25a2
-def check_words(
-    args,  # what was typed
-):  # {name: words} of the parameters
+def check_words(args):
     "Everything that can be wrong before the first run, by the names that were typed. Raises `InputError`."
     from comparison_hc.core.journals import journal_path
     from comparison_hc.evaluation.command_files import check_overwriting
@@ -101,9 +95,7 @@ def check_words(
     return given
 
 
-def whatif_command(
-    args,  # what was typed
-):  # exit code
+def whatif_command(args):
     "Make the sweep, say what it means, write the files."
     import sys
 
@@ -128,9 +120,7 @@ def whatif_command(
         say(f"wrote {found.save(path)}")
 
 
-def print_whatif(
-    found,  # `WhatIf`
-):
+def print_whatif(found):
     "Sentences, means, and what was chosen for the reader."
     import pandas as pd
 

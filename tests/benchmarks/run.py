@@ -506,8 +506,8 @@ for n, m, goal in ((60, 12_112, 0.5), (120, 100_000, 5), (300, 300_000, 60)):
 
 @benchmark("bootstrap, 60 objects, 12,112 answers, 200 times", 1, 20)
 def bootstrap():
-    from comparison_hc.hierarchical import quadruplet_average_linkage
     from comparison_hc.evaluation.support import bootstrap_support
+    from comparison_hc.hierarchical import quadruplet_average_linkage
 
     answers = tree_answers(60, 12_112)
     tree = quadruplet_average_linkage(answers)
@@ -546,9 +546,9 @@ benchmark("command: demo, cold process", 3, 2)(command("demo"))
 
 @benchmark("page of 60 leaves after the tree", 3, 1)
 def page_of_60():
-    from comparison_hc.hierarchical import quadruplet_average_linkage
     from comparison_hc.evaluation.page import html_page
     from comparison_hc.evaluation.results import Result
+    from comparison_hc.hierarchical import quadruplet_average_linkage
 
     answers = tree_answers(60, 12_112)
     result = Result(quadruplet_average_linkage(answers), answers, "Sixty objects", "4–AL", n_clusters=8)

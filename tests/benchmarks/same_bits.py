@@ -59,14 +59,14 @@ def practice(n_jobs):
     "Refinement, embeddings, a solution with all its digits, support of branches, and a sweep: yields (name, `bits`)."
     import numpy as np
 
+    from comparison_hc.evaluation.baselines import forte, t_ste
+    from comparison_hc.evaluation.support import bootstrap_support
     from comparison_hc.flat import adds3, gaussians, planted_partition, sdp_k
     from comparison_hc.hierarchical import quadruplet_average_linkage
     from comparison_hc.hierarchical.planted import planted_hierarchy
     from comparison_hc.hierarchical.refinement import refine
     from comparison_hc.methods import build_hierarchy
     from comparison_hc.oracles import sample_triplets
-    from comparison_hc.evaluation.baselines import forte, t_ste
-    from comparison_hc.evaluation.support import bootstrap_support
     from comparison_hc.whatif import whatif
 
     model = planted_hierarchy(5, 2, 0.8, 0.2, 0.1, rng=3)
