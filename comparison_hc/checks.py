@@ -8,6 +8,7 @@ __all__ = ['THEORY', 'THEORY_MODULES', 'READINGS', 'check', 'find_checks', 'run_
 # %% ../nbs/core/04_checks.ipynb #checks-import-re
 import re
 from importlib import import_module
+from pkgutil import iter_modules
 
 from .core.intervals import mean_interval as mean_interval
 from .core.intervals import passing_probability as passing_probability
@@ -79,7 +80,9 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
     " theory_algorithms theory_quick theory_insertion theory_degree",
     link="theory_regions theory_orders theory_samples theory theory_exact theory_execution theory_costs theory_pieces",
 )
+_THEORY = import_module("comparison_hc.theory")  # all its modules hold checks
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]
+THEORY_MODULES += [f"{_THEORY.__name__}.{module.name}" for module in iter_modules(_THEORY.__path__)]
 
 
 def find_checks(pattern=None):
