@@ -1,6 +1,6 @@
 "Clusters and hierarchies from comparisons. Names load on first use, so importing the package costs next to nothing."
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 import sys
 
