@@ -18,6 +18,6 @@ __getattr__, __dir__, __all__ = lazy_names(
 )
 
 if sys.platform == "emscripten":
-    from .core.narrow import fetch_missing
+    from .core.compat import fetch_missing
 
     fetch_missing()

@@ -12,12 +12,12 @@ import warnings
 
 import numpy as np
 
+from .core.compat import bincount
 from .core.counting import ComparisonSummary as ComparisonSummary
 from .core.counting import DisconnectedWarning as DisconnectedWarning
 from .core.counting import answers_html, pair_groups, summarise
 from .core.counting import linked_groups as linked_groups
 from .core.counting import warn_if_disconnected as warn_if_disconnected
-from .core.narrow import bincount
 from .core.questions import distinct_questions, pair_numbers
 from .core.questions import in_chunks as in_chunks
 from .core.questions import n_quadruplet_questions as n_quadruplet_questions

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from .comparisons import Triplets
-from .core.narrow import bincount
+from .core.compat import bincount
 from .core.pictures import png_bytes as png_bytes
 from .core.validation import require
 from .evaluation.animals import odd_one_out_answers as odd_one_out_answers

@@ -8,9 +8,9 @@ __all__ = ['Dendrogram', 'random_tree']
 # %% ../nbs/core/02_dendrogram.ipynb #dendrogram-imports
 import numpy as np
 
+from .core.compat import bincount
 from .core.drawing import TreeDrawing
 from .core.linkage_tree import LinkageTree, leaf_counts
-from .core.narrow import bincount
 from .core.newick import TreeFiles
 from .core.rows import number_by_size
 from .core.validation import as_rng, check_integer, require

@@ -18,7 +18,7 @@ from comparison_hc.core.agreement import (
     triplet_agreement,
     truth_levels,
 )
-from .core.narrow import bincount
+from .core.compat import bincount
 from .core.pruning import best_pruning, majority_loss, pruning_loss
 from .core.validation import as_array, check_labels, check_similarity, require
 

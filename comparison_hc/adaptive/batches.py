@@ -13,7 +13,7 @@ import numpy as np
 from .answers import check_binary_answers
 from .decisions import cut_off, heavy_pivot
 from .queries import GrowingTree
-from ..core.narrow import bincount, repeat
+from ..core.compat import bincount, repeat
 
 # %% ../../nbs/adaptive/32w_batches.ipynb #members
 A, B, C = range(3)

@@ -9,7 +9,7 @@ __all__ = ['split_blocks', 'refine', 'hierarchy_of_blocks', 'few_that_clash', 't
 import numpy as np
 
 from .hierarchies import Hierarchy
-from ..core.narrow import bincount
+from ..core.compat import bincount
 
 # %% ../../nbs/adaptive/35w_build.ipynb #split-blocks
 def split_blocks(block, triplets):

@@ -21,7 +21,7 @@ from .theory_noisy import closed_form_bound, closed_search_bound, question_bound
 from .theory_searches import TabledAnswers, driven, half_grown, responses
 from .trees import SHAPES, random_hierarchy
 from ..checks import by_column, check, compare, compare_rows, proportion_bounds, proportion_interval
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import as_rng
 from ..oracles import HierarchyOracle, Noisy
 

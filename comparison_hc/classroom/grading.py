@@ -21,9 +21,9 @@ from .checking import Checker, Wrong, find_assignment
 from .inside import RemoteError
 from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
+from ..core.compat import IN_BROWSER
 from ..core.files import is_file_name, write_whole
 from ..core.journals import KeptRecords
-from ..core.narrow import IN_BROWSER
 from ..core.validation import InputError, check_integer, require
 
 # %% ../../nbs/classroom/70ew_grading.ipynb #match-code

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any, NamedTuple
 
-from .narrow import IN_BROWSER
+from .compat import IN_BROWSER
 from .validation import InputError, check_integer, require
 from .workers import CLUSTER
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .narrow import bincount
+from .compat import bincount
 from .questions import distinct_questions, n_quadruplet_questions, n_triplet_questions
 
 # %% ../../nbs/core/00w_counting.ipynb #c90d97d4

@@ -12,7 +12,7 @@ import json
 
 import numpy as np
 
-from .narrow import needed
+from .compat import needed
 from .pictures import data_uri
 from .tree_layout import grid_columns, tree_layout
 from comparison_hc.core.validation import (

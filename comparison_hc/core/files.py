@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from .narrow import IN_BROWSER
+from .compat import IN_BROWSER
 from .validation import InputError, require, shown
 
 # %% ../../nbs/core/08aw_files.ipynb #eea9f5f7

@@ -11,7 +11,7 @@ __all__ = ['MANY_ANSWERS', 'FEW_ANSWERS', 'MOST_COLUMNS', 'vote_lists', 'summed_
 import numpy as np
 
 from ..comparisons import as_quadruplets, as_triplets, pair_from_index, pair_index
-from .narrow import bincount, map_on_threads, repeat
+from .compat import bincount, map_on_threads, repeat
 from .validation import as_array, check_flag, check_pairwise, check_progress, require
 from .workers import limited_threads
 

@@ -14,7 +14,7 @@ from numbers import Integral
 
 import numpy as np
 
-from .narrow import repeat
+from .compat import repeat
 from .rows import number_by_size
 from .tree_layout import accumulate, linkage_layout, node_starts
 from .validation import as_array, check_names, check_number, require

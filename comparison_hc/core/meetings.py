@@ -8,7 +8,7 @@ __all__ = ['leaf_gaps', 'RangeMaximum', 'HierarchyOracle']
 # %% ../../nbs/core/01bw_meetings.ipynb #meetings-workshop-a-hierarchy-that-answe-4
 import numpy as np
 
-from .narrow import repeat
+from .compat import repeat
 from .validation import require
 from .wrappers import check_queries, unique_largest
 

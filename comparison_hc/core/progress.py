@@ -6,7 +6,7 @@
 __all__ = ['ProgressBar', 'command_bar']
 
 # %% ../../nbs/core/09w_progress.ipynb #progress-imports
-from .narrow import IN_BROWSER
+from .compat import IN_BROWSER
 
 # %% ../../nbs/core/09w_progress.ipynb #bar
 class ProgressBar:

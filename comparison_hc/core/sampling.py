@@ -20,7 +20,7 @@ from comparison_hc.comparisons import (
     sample_numbers,
     triplet_questions,
 )
-from .narrow import repeat
+from .compat import repeat
 from .rows import index_type
 from .validation import check_similarity, require
 

@@ -17,7 +17,7 @@ from contextlib import nullcontext
 from contextvars import ContextVar
 from functools import partial
 
-from .narrow import IN_BROWSER
+from .compat import IN_BROWSER
 from .validation import require
 
 # %% ../../nbs/core/09w_workers.ipynb #923d27b5

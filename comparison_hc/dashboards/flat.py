@@ -9,7 +9,7 @@ __all__ = ['STREAMS', 'FlatInstance', 'flat_draws', 'flat_data']
 from dataclasses import fields, replace
 from functools import cached_property
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import require
 from .flat_settings import FAMILIES, FlatSettings, search, setting_notes, why_not
 from .live import Draw, random_stream

@@ -13,7 +13,7 @@ from math import inf, isfinite, log, sqrt
 
 import numpy as np
 
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from .flat import FlatInstance, flat_data
 from .flat_settings import AGAINST, FlatSettings, why_not
 from .live import LivePage, Try

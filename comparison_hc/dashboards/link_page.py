@@ -13,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from ..core.tree_layout import tree_layout
 from .link import all_trees, one_curve
 from .live import LivePage, Try

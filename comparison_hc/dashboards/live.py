@@ -14,7 +14,7 @@ from json import dumps
 from math import inf
 from string import Template
 
-from ..core.narrow import IN_BROWSER
+from ..core.compat import IN_BROWSER
 from ..core.validation import as_rng
 from comparison_hc.dashboards.page import (
     compiled,

@@ -21,7 +21,7 @@ from string import Template
 
 import numpy as np
 
-from ..core.narrow import needed
+from ..core.compat import needed
 from ..core.validation import InputError
 from .worker import LatestOnly
 

@@ -14,7 +14,7 @@ import zlib
 
 import numpy as np
 
-from ..core.narrow import needed
+from ..core.compat import needed
 from .page import pack
 
 # %% ../../nbs/dashboards/60w_pictures.ipynb #pictures-png

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 
-from ..core.narrow import IN_BROWSER
+from ..core.compat import IN_BROWSER
 from ..core.validation import InputError
 
 # %% ../../nbs/dashboards/60w_worker.ipynb #worker-class

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import Triplets, as_comparisons
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..core.workers import check_workers, map_in_order

@@ -10,7 +10,7 @@ from argparse import Namespace
 
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.progress import command_bar
 from ..core.validation import check_integer, require, visible_line
 from ..evaluation.reading_command import add_reading, say, typed_places

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_triplets
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import NotConvergedWarning, as_array, as_rng, check_integer, check_number, require
 from ..dendrogram import Dendrogram
 from .embedding_losses import compared_pairs, forte_from, t_ste_loss

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import pair_from_index
-from ..core.narrow import bincount
+from ..core.compat import bincount
 
 # %% ../../nbs/evaluation/55w_embedding_losses.ipynb #pairs
 @dataclass(frozen=True)

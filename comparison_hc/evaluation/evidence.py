@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_progress, require
 from ..core.workers import until_interrupted

@@ -18,8 +18,8 @@ from hashlib import sha256
 from pathlib import Path
 from tokenize import TokenError
 
+from ..core.compat import IN_BROWSER, needed
 from ..core.files import write_whole
-from ..core.narrow import IN_BROWSER, needed
 from ..core.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #places

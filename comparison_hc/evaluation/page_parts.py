@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..core.rows import four_columns
 from ..core.validation import InputError, MissingFileError, require

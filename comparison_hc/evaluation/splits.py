@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import as_array, as_rng, check_integer, check_number, require
 
 # %% ../../nbs/evaluation/57w_splits.ipynb #object-sets

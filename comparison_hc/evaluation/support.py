@@ -13,8 +13,8 @@ import numpy as np
 
 from ..comparisons import as_comparisons
 from ..core.agreement import check_dendrogram
+from ..core.compat import bincount, repeat
 from ..core.linkage_tree import frozen
-from ..core.narrow import bincount, repeat
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
 from ..core.workers import check_workers, map_in_order, until_interrupted
 from .candidates import as_builder

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import check_labels
 from ..core.workers import limited_threads
 from .certificate import check_symmetric, lanczos

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import check_labels, check_number, check_similarity, require
 from ..core.workers import one_thread
 

@@ -12,7 +12,7 @@ from math import log
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from ..core.validation import as_array, as_rng, check_integer, check_number, require
 from .closed_forms import check_sizes as check_sizes
 from .closed_forms import delta_by_quadrature as delta_by_quadrature

@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 
-from ..core.narrow import needed
+from ..core.compat import needed
 from ..core.validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_number, require
 from ..core.workers import one_thread
 from .candidates import guess_labels, guesses_at_price, leading_eigenvectors

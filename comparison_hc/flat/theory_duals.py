@@ -15,7 +15,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from ..checks import check, compare, compare_rows
-from ..core.narrow import bincount, needed, repeat
+from ..core.compat import bincount, needed, repeat
 from ..core.validation import as_rng
 from ..core.workers import one_thread
 from .certificate import certify, cluster_matrix

@@ -16,7 +16,7 @@ from math import comb
 import numpy as np
 
 from ..checks import check, compare, compare_rows, mean_interval, proportion_interval
-from ..core.narrow import bincount, repeat
+from ..core.compat import bincount, repeat
 from ..core.validation import as_rng
 from .closed_forms import delta_by_quadrature, gaussians, planted_delta, uniform_beta, uniform_normal
 from .planted import planted_partition, sample_comparisons

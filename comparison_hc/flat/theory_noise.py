@@ -15,7 +15,7 @@ from math import log, sqrt
 import numpy as np
 
 from ..checks import check, compare, compare_rows, proportion_bounds
-from ..core.narrow import bincount, repeat
+from ..core.compat import bincount, repeat
 from ..core.validation import as_rng
 from .closed_forms import gaussians, uniform_beta, uniform_normal
 from .planted import sample_comparisons

@@ -10,7 +10,7 @@ from math import comb, log
 
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from .theory import asks_triplets, n_questions
 from .theory_recovery import theorem_interval
 from .theory_sdp import rank_one_slack

@@ -8,7 +8,7 @@ __all__ = ['printed_interval', 'noisy_blocks', 'block_means', 'dual_solution', '
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #sdp-from-comparison-hc-ground-valida
 import numpy as np
 
-from ..core.narrow import bincount, repeat
+from ..core.compat import bincount, repeat
 from ..core.validation import as_rng
 from ..core.workers import one_thread
 from .certificate import Blocks, cluster_matrix

@@ -8,8 +8,8 @@ __all__ = ['ManyVotes', 'votes_of']
 # %% ../../nbs/hierarchical/13aw_many_votes.ipynb #13aw-many-votes-4
 import numpy as np
 
+from ..core.compat import repeat
 from ..core.grams import MANY_ANSWERS
-from ..core.narrow import repeat
 from .votes import ListedVotes, TabledVotes
 
 # %% ../../nbs/hierarchical/13aw_many_votes.ipynb #13aw-many-votes-5

@@ -8,7 +8,7 @@ __all__ = ['MovableTree', 'triple_scores', 'TripletMoves']
 # %% ../../nbs/hierarchical/16w_moves.ipynb #moves-import-2
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from .tournaments import merges_in_order
 
 # %% ../../nbs/hierarchical/16w_moves.ipynb #moves-movabletree

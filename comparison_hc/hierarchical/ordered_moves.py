@@ -9,7 +9,7 @@ __all__ = ['OrderedTree', 'question_balances', 'OrderedMoves', 'moves_of']
 import numpy as np
 
 from ..comparisons import Triplets
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.questions import pair_numbers
 from .moves import MovableTree, TripletMoves
 

@@ -10,7 +10,7 @@ __all__ = ['check_objects', 'check_references', 'all_pairs', 'questions_from_col
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.rows import index_type
 from ..core.validation import MOST_OBJECTS, as_array, as_list, check_integer, check_names, require
 

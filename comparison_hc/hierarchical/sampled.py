@@ -9,7 +9,7 @@ __all__ = ['wins_between_links', 'quadruplet_average_linkage_sampled']
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import as_rng, check_number, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
 from .average import merge_links_of_votes

@@ -17,7 +17,7 @@ from math import ceil, comb, e, exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare_rows
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import as_rng
 from .planted import planted_hierarchy
 from .theory import beta

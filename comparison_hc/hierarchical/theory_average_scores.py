@@ -14,7 +14,7 @@ import numpy as np
 
 from ..checks import check, compare, compare_rows
 from ..comparisons import pair_from_index, pair_index
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from ..core.validation import as_rng
 from .average import merge_links_of_votes
 from .theory import beta, recovers

@@ -9,7 +9,7 @@ __all__ = ['together', 'rand_indices', 'all_partitions', 'all_averaged_indices',
 import numpy as np
 
 from ..checks import check, compare_rows
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..dendrogram import random_tree
 from .planted import level_labels
 from ..metrics import average_ari

@@ -11,8 +11,8 @@ __all__ = ['kernel_of_all_triplets', 'triplet_kernel_ranked', 'ask_everybody', '
 import numpy as np
 
 from ..comparisons import pair_from_index
+from ..core.compat import bincount, repeat
 from ..core.grams import gram_of_votes
-from ..core.narrow import bincount, repeat
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
 from ..dendrogram import Dendrogram
 from .questions import questions_from_columns

@@ -11,8 +11,8 @@ from numbers import Integral
 import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
+from ..core.compat import bincount, repeat
 from ..core.grams import vote_lists
-from ..core.narrow import bincount, repeat
 from ..core.validation import as_list, check_labels, require
 
 # %% ../../nbs/hierarchical/13w_votes.ipynb #tabledvotes

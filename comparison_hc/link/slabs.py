@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from .agglomerate import closest_pair, crossings
 from .inputs import AVERAGE, SINGLE
 from .square import knot_at

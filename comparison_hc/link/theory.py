@@ -13,7 +13,7 @@ from math import exp, log, sqrt
 import numpy as np
 
 from ..checks import check, compare_rows, mean_interval, proportion_interval
-from ..core.narrow import repeat
+from ..core.compat import repeat
 from ..core.validation import as_rng
 from .band import confidence_band
 from .curves import LearnedLinkage

@@ -9,7 +9,7 @@ __all__ = ['OWN', 'asking_methods', 'adds_average_linkage', 'given_methods', 'eq
 # %% ../../nbs/reproduce/93aw_beyond_runs.ipynb #1e15212e
 import numpy as np
 
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.validation import as_rng, check_integer, check_number
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive

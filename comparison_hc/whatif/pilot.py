@@ -14,7 +14,7 @@ from math import log2, sqrt
 import numpy as np
 
 from ..comparisons import as_triplets
-from ..core.narrow import bincount
+from ..core.compat import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
 from ..elicitation.slips import right_answer_probability

@@ -38,7 +38,7 @@ def done():
 
     ComparisonHC().fit(answers)
     yield "an estimator"
-    from comparison_hc.core.narrow import needed
+    from comparison_hc.core.compat import needed
 
     for module in ("cvxpy", "vl_convert"):
         try:
