@@ -98,14 +98,14 @@ def test_every_run_has_one_thread(options):
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere nothing watches a parent")
 def test_a_worker_whose_parent_went_before_its_first_piece_goes_too(monkeypatch):
-    from comparison_hc.core import workers
+    from comparison_hc.core import parallel
 
     gone = []
-    monkeypatch.setattr(workers, "leave_with", gone.append)
+    monkeypatch.setattr(parallel, "leave_with", gone.append)
     monkeypatch.setattr(os, "getppid", lambda: 1)
     for began, home in ((77, 77), (76, 77), (None, 77)):
         monkeypatch.setattr(multiprocessing.current_process(), "_parent_pid", began)
-        assert workers._at_work(home, int, "5") == 5
+        assert parallel._at_work(home, int, "5") == 5
     assert gone == [77]
 
 
@@ -904,7 +904,7 @@ def test_large_work_uses_as_many_threads_as_cores_are_allowed_and_never_more_tha
     import joblib
     from threadpoolctl import ThreadpoolController, threadpool_limits
 
-    from comparison_hc.core.workers import one_thread
+    from comparison_hc.core.parallel import one_thread
 
     monkeypatch.setattr(joblib, "cpu_count", lambda: allowed)
     with threadpool_limits(given):

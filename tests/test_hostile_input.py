@@ -21,8 +21,8 @@ from shared import Hollow
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
+from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError, check_number, visible_text
-from comparison_hc.core.workers import check_workers
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights
 from comparison_hc.elicitation.session import Session

@@ -27,8 +27,8 @@ from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core import files, journals
 from comparison_hc.core.files import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
 from comparison_hc.core.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
+from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError
-from comparison_hc.core.workers import check_workers
 from comparison_hc.elicitation.session import Session
 from comparison_hc.link import learn_linkage
 from comparison_hc.oracles import Journal, SimilarityOracle
@@ -594,7 +594,7 @@ def test_workers_go_when_the_process_that_they_work_for_is_killed(tmp_path, how)
     code = f"""
 import os, time
 from pathlib import Path
-from comparison_hc.core.workers import map_in_order
+from comparison_hc.core.parallel import map_in_order
 from comparison_hc.reproduce.experiments import run_experiment
 
 def work(number, rng=None):

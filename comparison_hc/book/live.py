@@ -11,7 +11,7 @@ import os
 from functools import partial
 
 from .lite import CORE, KERNEL, closure
-from ..core.workers import map_in_order
+from ..core.parallel import map_in_order
 
 # %% ../../nbs/book/99lw_live.ipynb #live-twins
 TWINS = ("planted", "link", "flat", "plan", "step", "ask")  # those that take longest first

@@ -12,8 +12,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from .compat import IN_BROWSER
+from .parallel import CLUSTER
 from .validation import InputError, check_integer, require
-from .workers import CLUSTER
 
 # %% ../../nbs/core/09bw_clusters.ipynb #09bw-clusters-4
 def cluster_library():

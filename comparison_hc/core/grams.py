@@ -12,8 +12,8 @@ import numpy as np
 
 from ..comparisons import as_quadruplets, as_triplets, pair_from_index, pair_index
 from .compat import bincount, map_on_threads, repeat
+from .parallel import limited_threads
 from .validation import as_array, check_flag, check_pairwise, check_progress, require
-from .workers import limited_threads
 
 # %% ../../nbs/core/06w_grams.ipynb #e4979866
 def vote_lists(quadruplets, weights=None):

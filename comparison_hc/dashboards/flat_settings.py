@@ -17,8 +17,8 @@ from math import log, sqrt
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
+from ..core.parallel import limited_threads
 from ..core.validation import check_flag, check_integer, check_number
-from ..core.workers import limited_threads
 from .shell import Settings, no_step, one_of, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur import spur

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from ..core.parallel import leave_with
 from ..core.validation import InputError, check_integer, check_number, require
-from ..core.workers import leave_with
 from .page import import_extra, static_text
 
 # %% ../../nbs/dashboards/60w_server.ipynb #server-files

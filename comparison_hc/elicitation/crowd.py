@@ -13,9 +13,9 @@ import numpy as np
 
 from ..comparisons import Triplets, as_comparisons
 from ..core.compat import bincount
+from ..core.parallel import check_workers, map_in_order
 from ..core.questions import distinct_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
-from ..core.workers import check_workers, map_in_order
 from ..dendrogram import Dendrogram
 from ..evaluation.candidates import as_builder
 from ..evaluation.evidence import verdicts

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..comparisons import as_comparisons
 from ..core.compat import bincount
+from ..core.parallel import until_interrupted
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_progress, require
-from ..core.workers import until_interrupted
 from ..dendrogram import Dendrogram
 from .candidates import Candidate, candidate, candidate_names, checked_model, make
 from .comparison_table import COLUMNS, MethodComparison, best_row

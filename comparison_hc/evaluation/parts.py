@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from ..comparisons import Quadruplets, pair_from_index
+from ..core.parallel import CLUSTER
 from ..core.streams import AnswerFile
 from ..core.validation import check_pairwise, check_progress, require
-from ..core.workers import CLUSTER
 
 # %% ../../nbs/evaluation/59aw_parts.ipynb #59aw-parts-5
 def part_files(parts):

@@ -15,8 +15,8 @@ from ..comparisons import as_comparisons
 from ..core.agreement import check_dendrogram
 from ..core.compat import bincount, repeat
 from ..core.linkage_tree import frozen
+from ..core.parallel import check_workers, map_in_order, until_interrupted
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
-from ..core.workers import check_workers, map_in_order, until_interrupted
 from .candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .evidence import shares, verdicts

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 
 from ..core.compat import bincount
+from ..core.parallel import limited_threads
 from ..core.validation import check_labels
-from ..core.workers import limited_threads
 from .certificate import check_symmetric, lanczos
 
 # %% ../../nbs/flat/22w_candidates.ipynb #candidates-leading-eigenvectors

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.compat import bincount
+from ..core.parallel import one_thread
 from ..core.validation import check_labels, check_number, check_similarity, require
-from ..core.workers import one_thread
 
 # %% ../../nbs/flat/22w_floating_point.ipynb #3cdbda02
 def check_symmetric(S, argument="S", n_objects=None, most=1e100):

@@ -11,8 +11,8 @@ import warnings
 import numpy as np
 
 from ..core.compat import needed
+from ..core.parallel import one_thread
 from ..core.validation import NotConvergedWarning, as_rng, check_flag, check_integer, check_number, require
-from ..core.workers import one_thread
 from .candidates import guess_labels, guesses_at_price, leading_eigenvectors
 from .candidates import improve_partition as improve_partition
 from .certificate import Certificate as Certificate

@@ -13,8 +13,8 @@ from types import ModuleType
 
 import numpy as np
 
+from ..core.parallel import one_thread
 from ..core.validation import as_rng, check_flag, check_integer, check_number, check_progress, require
-from ..core.workers import one_thread
 from .certificate import check_symmetric
 from .search import Search
 from .search import SpurResult as SpurResult

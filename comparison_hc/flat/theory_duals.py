@@ -16,8 +16,8 @@ import numpy as np
 
 from ..checks import check, compare, compare_rows
 from ..core.compat import bincount, needed, repeat
+from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from ..core.workers import one_thread
 from .certificate import certify, cluster_matrix
 from .search import spur_objective
 from comparison_hc.flat.theory_sdp import (

@@ -9,8 +9,8 @@ __all__ = ['printed_interval', 'noisy_blocks', 'block_means', 'dual_solution', '
 import numpy as np
 
 from ..core.compat import bincount, repeat
+from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from ..core.workers import one_thread
 from .certificate import Blocks, cluster_matrix
 from .theory import block_gap, expected_blocks
 

@@ -9,8 +9,8 @@ __all__ = ['expected_active', 'kernel_levels', 'active_kernel_mean', 'kernel_lin
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_bounds
+from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from ..core.workers import one_thread
 from .theory import recovers
 from .theory_answers import active_gap, reference_beta
 from .theory_levels import clusters_at_level, planted_levels

@@ -12,8 +12,8 @@ from math import comb, sqrt
 import numpy as np
 
 from ..checks import check, compare, mean_interval, proportion_bounds
+from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from ..core.workers import one_thread
 from .theory import beta, recovers
 from .theory_answers import passive_gap
 from .theory_kernel_active import kernel_levels, kernel_linkage

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..checks import check, compare_rows, proportion_interval
 from ..comparisons import n_quadruplet_questions
+from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from ..core.workers import one_thread
 from .kernel import kernel_passive_ranked
 from .theory import beta
 from .theory_answers import passive_gap

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..core.parallel import end_workers, in_worker, limited_threads
 from ..core.validation import InputError, as_rng, check_integer, check_labels, check_number, require
-from ..core.workers import end_workers, in_worker, limited_threads
 from .execution import piecewise_loss
 from .losses import PiecewiseLoss, widest_interval
 from .runs import as_problem

@@ -8,8 +8,8 @@ __all__ = ['average_loss', 'learn_linkage']
 # %% ../../nbs/link/42_learning.ipynb #from-contextlib-import
 import numpy as np
 
+from ..core.parallel import check_workers
 from ..core.validation import as_list, check_progress, require
-from ..core.workers import check_workers
 from .band import confidence_band as confidence_band
 from .band import theorem_1_rate as theorem_1_rate
 from .curve_journal import CurveJournal

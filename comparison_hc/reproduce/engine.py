@@ -20,8 +20,8 @@ import numpy as np
 
 from ..core.files import JournalError
 from ..core.journals import KeptRecords, sealed_line, unsealed_line
+from ..core.parallel import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 from ..core.validation import MOST_SEED, InputError, check_integer, require, shown
-from ..core.workers import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-plain-scalar
 def plain_scalar(value, argument):

@@ -10,8 +10,8 @@ import shlex
 from dataclasses import dataclass
 from math import floor
 
+from ..core.parallel import check_workers
 from ..core.validation import MOST_SEED, check_flag, check_integer, check_number, check_progress, require
-from ..core.workers import check_workers
 from .models import check_model
 from .parameters import chosen_values, sweep_settings
 from .report import Sweep, chart_of, means_of, needs_frame, save_sweep, sentences_of
