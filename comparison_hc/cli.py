@@ -16,8 +16,7 @@ from pathlib import Path
 
 from .book.book_command import add_book
 from .classroom.command import add_classroom
-from .core.parallel import check_workers
-from .core.progress import command_bar
+from .core.parallel import check_workers, command_bar
 from .core.validation import InputError, check_integer, require, visible_line, visible_text
 from .dashboards.serve_command import add_serve
 from .elicitation.people_command import add_people

@@ -19,7 +19,7 @@ from experiment_runs import algebra, draws, fragile, several, threads
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.core.progress import ProgressBar
+from comparison_hc.core.parallel import ProgressBar
 from comparison_hc.core.validation import InputError
 from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce import claims, experiments

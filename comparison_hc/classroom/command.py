@@ -62,7 +62,7 @@ def generate_command(args):
 def grade_command(args):
     "Grade a class."
     from comparison_hc.classroom.sandbox import Limits, protections
-    from comparison_hc.core.progress import command_bar
+    from comparison_hc.core.parallel import command_bar
 
     print(f"Submissions run with: {'; '.join(protections())}.", file=sys.stderr)
     source = _source_of(args.assignment)

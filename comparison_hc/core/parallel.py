@@ -142,3 +142,41 @@ def until_interrupted(results, fewest=1):
             raise
         return found, True
     return found, False
+
+
+
+
+class ProgressBar:
+    """A bar with the time left, on stderr: call it with (done, total). A context, or closed with `close`.
+
+    What was done before the first call does not count as fast work.
+    """
+
+    def __init__(self, what="runs", **options):
+        self.what, self.options, self.bar = what, options, None
+
+    def __call__(self, done, total):
+        from tqdm import tqdm
+
+        if self.bar is None:
+            if IN_BROWSER:
+                tqdm.monitor_interval = 0  # it would start a thread
+            self.bar = tqdm(total=total, initial=done, desc=self.what, **{"smoothing": 0, **self.options})
+        self.bar.total = total
+        self.bar.update(done - self.bar.n)
+
+    def close(self):
+        "Leave the bar as it is."
+        if self.bar is not None:
+            self.bar.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def command_bar(what):
+    "The bar of a command: shown in a terminal, after a second, and gone at the end."
+    return ProgressBar(what, delay=1, disable=None, leave=False)

@@ -11,7 +11,7 @@ from argparse import Namespace
 import numpy as np
 
 from ..core.compat import bincount
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import check_integer, require, visible_line
 from ..evaluation.reading_command import add_reading, say, typed_places
 

@@ -12,7 +12,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_names, check_similarity, require, visible_line
 from .candidates import EMBEDDINGS, SUFFIX, candidate
 from .candidates import refined as refined_tree

@@ -8,7 +8,7 @@ __all__ = ['COMPARE_HELP', 'add_compare', 'compare_command']
 # %% ../../nbs/evaluation/53w_compare.ipynb #imports
 import sys
 
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import check_integer, require
 from .command_files import check_files
 from .reading_command import add_reading, said_as_lines, say, say_if_disconnected, typed_answers

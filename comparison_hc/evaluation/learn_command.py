@@ -9,8 +9,7 @@ __all__ = ['LEARN_HELP', 'ANSWERS_ONLY', 'add_learn', 'learn_command', 'read_tas
 import shlex
 from pathlib import Path
 
-from ..core.parallel import check_workers
-from ..core.progress import command_bar
+from ..core.parallel import check_workers, command_bar
 from ..core.validation import InputError, check_integer, require
 from .command_files import check_files, check_overwriting, read_truth
 from .reading_command import say

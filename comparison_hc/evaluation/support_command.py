@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import check_integer, require
 
 WORDS = {

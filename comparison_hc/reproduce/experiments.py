@@ -13,7 +13,7 @@ from contextlib import closing
 
 import numpy as np
 
-from ..core.progress import ProgressBar
+from ..core.parallel import ProgressBar
 from ..core.validation import require
 from comparison_hc.reproduce.engine import (
     RESERVED,

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 
 from ..core.files import is_file_name
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import MissingFileError, check_integer, require, visible_text
 from ..evaluation.command_files import read_names
 from ..evaluation.reading_command import say

@@ -6,7 +6,7 @@
 __all__ = ['option_name', 'add_whatif', 'check_words', 'whatif_command', 'print_whatif']
 
 # %% ../../nbs/whatif/98fw_command.ipynb #895abef4
-from ..core.progress import command_bar
+from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_number, require
 from ..evaluation.reading_command import say
 from .models import MODELS
