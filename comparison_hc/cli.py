@@ -124,7 +124,7 @@ def add_reproduce(commands):
 
 def reproduce_command(args):
     "List the figures, or redo one: its claims on the screen, its summary and its picture in the folder."
-    from comparison_hc.core.files import is_file_name
+    from comparison_hc.core.io import is_file_name
     from comparison_hc.reproduce.claims import find_reproductions, reproduce
     from comparison_hc.reproduce.engine import ExperimentError
 
@@ -165,7 +165,7 @@ def _hours_text(hours):
 
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.reproduce.claims import results_folder, save_results, save_time
 
     name = done.reproduction.name + "-quick" * done.quick
@@ -342,7 +342,7 @@ def _ask_from_list(args):
 
 def _write_answers(result, triplets, args):
     "Write the files that were asked for; lines that say so."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.elicitation.files import answers_text
 
     written = [] if result is None else write_results(result, args.out)

@@ -12,7 +12,7 @@ import numpy as np
 
 from .comparisons import pair_from_index
 from .core.answers import Journal as Journal
-from .core.files import JournalError as JournalError
+from .core.io import JournalError as JournalError
 from .core.meetings import HierarchyOracle as HierarchyOracle
 from .core.noise import Noisy as Noisy
 from .core.sampling import sample_quadruplets as sample_quadruplets

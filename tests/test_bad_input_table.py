@@ -11,7 +11,7 @@ import attack
 import attack_commands
 import pytest
 
-from comparison_hc.core.files import JournalError, LockedFile, alone
+from comparison_hc.core.io import JournalError, LockedFile, alone
 from comparison_hc.flat.streams import adds_from_file
 
 

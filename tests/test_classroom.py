@@ -25,7 +25,7 @@ from comparison_hc.classroom.source import (
     student_version,
 )
 from comparison_hc.cli import main
-from comparison_hc.core.files import JournalError
+from comparison_hc.core.io import JournalError
 from comparison_hc.core.journals import JournalFile
 from comparison_hc.core.validation import InputError
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
-from comparison_hc.core.files import plain_cell, spreadsheet_cell, write_whole
+from comparison_hc.core.io import plain_cell, spreadsheet_cell, write_whole
 from comparison_hc.core.rows import is_name
 from comparison_hc.evaluation.command_files import read_initial, read_names, read_truth
 from comparison_hc.evaluation.results import labels_text

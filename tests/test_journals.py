@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.core import files, journals
-from comparison_hc.core.files import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
+from comparison_hc.core import io as core_io
+from comparison_hc.core import journals
+from comparison_hc.core.io import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
 from comparison_hc.core.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError
@@ -284,10 +285,10 @@ def test_a_full_disk_leaves_no_half_line(tmp_path, monkeypatch):
     write = os.write
     with LockedFile(tmp_path / "j") as file:
         file.append(b"whole\n")
-        monkeypatch.setattr(files.os, "write", lambda fd, data: write(fd, data[:3]))
+        monkeypatch.setattr(core_io.os, "write", lambda fd, data: write(fd, data[:3]))
         with pytest.raises(OSError, match=r"j could not be written: is the disk full\?"):
             file.append(b"half of this\n")
-        monkeypatch.setattr(files.os, "write", lambda fd, data: FullDisk(fd, "wb", closefd=False).write(data))
+        monkeypatch.setattr(core_io.os, "write", lambda fd, data: FullDisk(fd, "wb", closefd=False).write(data))
         with pytest.raises(OSError, match="No space left on device: '.*j'$"):
             file.append(b"")
         assert file.read() == b"whole\n"
@@ -299,7 +300,7 @@ def test_a_line_that_did_not_reach_the_disk_is_taken_back(tmp_path, monkeypatch)
 
     with LockedFile(tmp_path / "j") as file:
         file.append(b"whole\n")
-        monkeypatch.setattr(files.os, "fsync", broken)
+        monkeypatch.setattr(core_io.os, "fsync", broken)
         with pytest.raises(OSError, match="Input/output error: '.*j'$"):
             file.append(b"lost\n")
         assert file.read() == b"whole\n"
@@ -352,7 +353,7 @@ def test_every_name_that_a_file_can_have_can_be_held_and_copied(tmp_path, name):
 def test_a_draft_that_a_kill_left_behind_is_replaced_by_who_holds_the_lock(tmp_path):
     code = """
 import os, signal, sys
-from comparison_hc.core.files import write_whole
+from comparison_hc.core.io import write_whole
 def killed(file):
     file.write(b"half")
     file.flush()
@@ -393,7 +394,7 @@ def test_a_file_that_appears_between_two_questions_is_a_place(tmp_path, monkeypa
             if name == path:
                 path.touch()
 
-    monkeypatch.setattr(files.os, "stat", and_then_it_is_there)
+    monkeypatch.setattr(core_io.os, "stat", and_then_it_is_there)
     assert journal_path(path) == path and path.exists()
 
 
@@ -409,7 +410,7 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
     def refused(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(files.os, "open", refused)
+    monkeypatch.setattr(core_io.os, "open", refused)
     with pytest.raises(
         JournalError, match="^path must be a file that can be read and written; got .*: Permission denied"
     ):
@@ -482,7 +483,7 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     write_whole(path, "ä,b\n", fsync=True)
     assert path.read_bytes() == "ä,b\n".encode()
-    monkeypatch.setattr(files.os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(core_io.os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         write_whole(path, b"new")
     assert os.listdir(tmp_path) == ["table.csv"] and path.read_bytes() == "ä,b\n".encode()
@@ -514,7 +515,7 @@ def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
 @pytest.mark.parametrize("name", ["a" * 251 + ".csv", "ä" * 127, "\U0001f333" * 63, "a" * 246], ids=len)
 def test_every_name_that_a_file_can_have_can_be_written(tmp_path, monkeypatch, name):
     replace, drafts = os.replace, []
-    monkeypatch.setattr(files.os, "replace", lambda draft, path: (drafts.append(draft), replace(draft, path)))
+    monkeypatch.setattr(core_io.os, "replace", lambda draft, path: (drafts.append(draft), replace(draft, path)))
     write_whole(tmp_path / name, "old")
     write_whole(tmp_path / name, "new")
     assert os.listdir(tmp_path) == [name] and (tmp_path / name).read_text() == "new"
@@ -546,7 +547,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
     def refused(draft, path):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), draft, None, path)
 
-    monkeypatch.setattr(files.os, "replace", refused)
+    monkeypatch.setattr(core_io.os, "replace", refused)
     with pytest.raises(PermissionError, match=r"\] Permission denied: 'x.csv'$"):
         write_whole("x.csv", "new")
     assert os.listdir() == ["file"]
@@ -565,7 +566,7 @@ def test_answers_are_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     answers, path = Triplets([[0, 1, 2], [1, 2, 0]]), tmp_path / "answers.csv"
     answers.to_csv(path)
     before = path.read_bytes()
-    monkeypatch.setattr(files.os, "fdopen", lambda handle, mode: FullDisk(handle, mode))
+    monkeypatch.setattr(core_io.os, "fdopen", lambda handle, mode: FullDisk(handle, mode))
     with pytest.raises(OSError, match="No space left on device: '.*answers.csv'$"):
         answers.to_csv(path)
     assert os.listdir(tmp_path) == ["answers.csv"] and path.read_bytes() == before

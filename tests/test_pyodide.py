@@ -26,7 +26,7 @@ from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
-from comparison_hc.core.files import write_whole
+from comparison_hc.core.io import write_whole
 from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation.originals import cache_folder
 

@@ -13,7 +13,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from .lite import PYODIDE
-from ..core.files import is_file_name
+from ..core.io import is_file_name
 from ..core.validation import require
 from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port

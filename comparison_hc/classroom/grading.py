@@ -22,7 +22,7 @@ from .inside import RemoteError
 from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
 from ..core.compat import IN_BROWSER
-from ..core.files import is_file_name, write_whole
+from ..core.io import is_file_name, write_whole
 from ..core.journals import KeptRecords
 from ..core.validation import InputError, check_integer, require
 

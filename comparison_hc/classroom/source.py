@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .checking import SECONDS
-from ..core.files import is_file_name, write_whole
+from ..core.io import is_file_name, write_whole
 from ..core.validation import require
 
 # %% ../../nbs/classroom/70bw_source.ipynb #marks-code

@@ -8,7 +8,7 @@ __all__ = ['Journal']
 # %% ../../nbs/core/01dw_answers.ipynb #answers-workshop-answers-that-are-never--4
 import warnings
 
-from .files import JournalError, journal_path
+from .io import JournalError, journal_path
 from .journals import JournalFile, header_line
 from .validation import check_flag, require
 from .wrappers import Wrapper, check_answers, check_queries, layers

@@ -12,11 +12,11 @@ import re
 import zlib
 from dataclasses import dataclass
 
-from .files import PATIENCE
-from .files import JournalError as JournalError
-from .files import LockedFile as LockedFile
-from .files import copy_aside as copy_aside
-from .files import journal_path as journal_path
+from .io import PATIENCE
+from .io import JournalError as JournalError
+from .io import LockedFile as LockedFile
+from .io import copy_aside as copy_aside
+from .io import journal_path as journal_path
 from .validation import shown
 
 _all_ = ["JournalError", "LockedFile", "copy_aside", "journal_path"]

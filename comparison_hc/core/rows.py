@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .files import is_file_name, write_whole
+from .io import is_file_name, write_whole
 from .validation import as_array, check_integer, check_names, is_real, require
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-as-integer-rows

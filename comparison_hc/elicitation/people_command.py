@@ -93,7 +93,7 @@ def place_sentence(table, n_places):
 
 def people_command(args):
     "Read the answers, print the table, write it if asked for."
-    from comparison_hc.core.files import spreadsheet_cell, write_whole
+    from comparison_hc.core.io import spreadsheet_cell, write_whole
     from comparison_hc.elicitation.crowd import crowd_table
     from comparison_hc.evaluation.command_files import check_files
 
@@ -118,7 +118,7 @@ def people_command(args):
 
 def _print_groups(args):
     "The test of two groups: what a column says about who answered, and whether that matters."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.elicitation.groups import compare_groups
 
     draws = 99 if args.draws is None else check_integer(args.draws, "--draws")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..comparisons import Triplets
-from ..core.files import JournalError, journal_path
+from ..core.io import JournalError, journal_path
 from ..core.journals import JournalFile, read_journal_file
 from ..core.validation import InputError, MissingFileError, require
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ..core.files import JournalError, journal_path
+from ..core.io import JournalError, journal_path
 from ..core.journals import JournalFile, Records, read_journal_file
 from ..core.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from .answers import WHY, Answer, Settings, read_items, seed_of

@@ -328,7 +328,7 @@ def write_results(result, paths):
 
 def report(result, args):
     "Write a result's files and print it."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.evaluation.results import labels_text
 
     written = write_results(result, args.out)

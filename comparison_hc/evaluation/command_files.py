@@ -8,8 +8,8 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 # %% ../../nbs/evaluation/53w_command_files.ipynb #imports
 import os
 
-from ..core.files import plain_cell
 from ..core.headers import as_number, is_whole_number, is_word
+from ..core.io import plain_cell
 from ..core.reading import existing_file
 from ..core.validation import InputError, require
 

@@ -54,7 +54,7 @@ def add_compare(commands):
 # %% ../../nbs/evaluation/53w_compare.ipynb #compare-command
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.evaluation.candidates import candidate_names, has_soe
     from comparison_hc.evaluation.evidence import compare_methods
 
@@ -86,7 +86,7 @@ def compare_command(args):
 
 def _print_curve(args, answers):
     "The learning curve of one method, its price list and what it says."
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
     from comparison_hc.evaluation.evidence import most_reachable
     from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve
 

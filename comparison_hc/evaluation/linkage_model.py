@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 import numpy as np
 
-from ..core.files import write_whole
+from ..core.io import write_whole
 from ..core.reading import existing_file
 from comparison_hc.core.validation import (
     InputError,

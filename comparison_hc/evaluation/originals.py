@@ -19,7 +19,7 @@ from pathlib import Path
 from tokenize import TokenError
 
 from ..core.compat import IN_BROWSER, needed
-from ..core.files import write_whole
+from ..core.io import write_whole
 from ..core.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #places

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..core.compat import needed
-from ..core.files import is_file_name
-from ..core.files import write_whole as write_whole
+from ..core.io import is_file_name
+from ..core.io import write_whole as write_whole
 from ..core.validation import require, visible_text
 from . import page_sections as show
 from .page_sections import paper_picture, picture_of

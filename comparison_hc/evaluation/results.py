@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..core.files import csv_text
+from ..core.io import csv_text
 from ..core.rows import number_by_size
 from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, most_agreement

@@ -14,7 +14,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups
-from ..core.files import alone, write_whole
+from ..core.io import alone, write_whole
 from ..core.rows import as_integer_rows, first_broken_row
 from ..core.streams import AnswerFile, Place
 from ..core.validation import InputError, as_array, check_integer, check_progress, require

@@ -6,7 +6,7 @@
 __all__ = ['CurveJournal']
 
 # %% ../../nbs/link/42w_journal.ipynb #curvejournal
-from ..core.files import JournalError
+from ..core.io import JournalError
 from ..core.journals import KeptRecords
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import PAPERS, markdown_table, number_text
-from ..core.files import is_file_name, write_whole
+from ..core.io import is_file_name, write_whole
 from ..core.validation import require
 from .engine import check_grid, plain_scalar
 from .experiments import run_experiment

@@ -11,7 +11,7 @@ import shlex
 from html import escape
 from pathlib import Path
 
-from ..core.files import is_file_name
+from ..core.io import is_file_name
 from ..core.parallel import command_bar
 from ..core.validation import MissingFileError, check_integer, require, visible_text
 from ..evaluation.command_files import read_names

@@ -22,7 +22,7 @@ def done():
     answers = Triplets([(0, 1, 2), (1, 0, 2), (2, 1, 0)])
     triplet_average_linkage(answers)
     yield "a tree"
-    from comparison_hc.core.files import write_whole
+    from comparison_hc.core.io import write_whole
 
     for text in ("one", "two"):
         write_whole("written.txt", text)
