@@ -21,7 +21,7 @@ from comparison_hc.adaptive.queries import GrowingTree
 from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.core.journals import sealed_line
+from comparison_hc.core.log import sealed_line
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.elicitation.answers import Answer, Item, Settings, answer_from, read_items

@@ -26,7 +26,7 @@ from comparison_hc.classroom.source import (
 )
 from comparison_hc.cli import main
 from comparison_hc.core.io import JournalError
-from comparison_hc.core.journals import JournalFile
+from comparison_hc.core.log import JournalFile
 from comparison_hc.core.validation import InputError
 
 LIMITS = Limits(seconds=20, total=60)

@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core import io as core_io
-from comparison_hc.core import journals
+from comparison_hc.core import log
 from comparison_hc.core.io import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
-from comparison_hc.core.journals import JournalFile, header_line, read_records, sealed_line, unsealed_line
+from comparison_hc.core.log import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError
 from comparison_hc.elicitation.session import Session
@@ -117,13 +117,13 @@ def test_old_runs_of_functions_that_moved(tmp_path):
 def test_old_curves_are_read_by_the_common_reader():
     "Lines without a header, whose checksum stands behind them; a line of today's form may follow."
     data = (OLD / "learning.jsonl").read_bytes()
-    found = journals.read_records(data, "curves", independent=True)
+    found = log.read_records(data, "curves", independent=True)
     assert (
         [record["n_trees"] for record in found.records] == [2, 1] and found.damage == "" and found.n_bytes == len(data)
     )
-    more = data + journals.sealed_line({"digest": "x"}, found.seal)[0]
-    assert len(journals.read_records(more, "curves", independent=True).records) == 3
-    assert journals.read_records(data.replace(b"0.2", b"0.3"), "curves", independent=True) is None  # its first line
+    more = data + log.sealed_line({"digest": "x"}, found.seal)[0]
+    assert len(log.read_records(more, "curves", independent=True).records) == 3
+    assert log.read_records(data.replace(b"0.2", b"0.3"), "curves", independent=True) is None  # its first line
 
 
 def test_old_curves(old, tmp_path):
@@ -234,7 +234,7 @@ def test_one_writer(tmp_path):
     with LockedFile(path) as file:
         with pytest.raises(JournalError, match="^place must be a file that nobody else is writing; got .*j, which"):
             LockedFile(path, "place")
-        code = "from comparison_hc.core.journals import *\n"
+        code = "from comparison_hc.core.log import JournalError, LockedFile\n"
         code += f"try: LockedFile({str(path)!r})\nexcept JournalError: raise SystemExit(7)"
         assert subprocess.run([sys.executable, "-c", code]).returncode == 7
         file.append(b"still mine\n")

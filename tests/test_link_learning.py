@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from comparison_hc.core.journals import header_line
+from comparison_hc.core.log import header_line
 from comparison_hc.core.validation import InputError
 from comparison_hc.link.band import confidence_band, theorem_1_rate
 from comparison_hc.link.clusterer import MixedLinkage

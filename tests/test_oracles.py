@@ -22,7 +22,7 @@ from shared import similarities
 from comparison_hc import oracles
 from comparison_hc.comparisons import n_quadruplet_questions, n_triplet_questions
 from comparison_hc.core import sampling
-from comparison_hc.core.journals import header_line
+from comparison_hc.core.log import header_line
 from comparison_hc.core.questions import distinct_draws
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree

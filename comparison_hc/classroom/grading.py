@@ -23,7 +23,7 @@ from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
 from ..core.compat import IN_BROWSER
 from ..core.io import is_file_name, write_whole
-from ..core.journals import KeptRecords
+from ..core.log import KeptRecords
 from ..core.validation import InputError, check_integer, require
 
 # %% ../../nbs/classroom/70ew_grading.ipynb #match-code

@@ -9,7 +9,7 @@ __all__ = ['Journal']
 import warnings
 
 from .io import JournalError, journal_path
-from .journals import JournalFile, header_line
+from .log import JournalFile, header_line
 from .validation import check_flag, require
 from .wrappers import Wrapper, check_answers, check_queries, layers
 

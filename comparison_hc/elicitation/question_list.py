@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..comparisons import Triplets
 from ..core.io import JournalError, journal_path
-from ..core.journals import JournalFile, read_journal_file
+from ..core.log import JournalFile, read_journal_file
 from ..core.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/elicitation/81cw_lists.ipynb #c779b056

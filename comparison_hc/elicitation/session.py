@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ..core.io import JournalError, journal_path
-from ..core.journals import JournalFile, Records, read_journal_file
+from ..core.log import JournalFile, Records, read_journal_file
 from ..core.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from .answers import WHY, Answer, Settings, read_items, seed_of
 from .slips import LEAST_P, MOST_P

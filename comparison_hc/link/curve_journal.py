@@ -7,7 +7,7 @@ __all__ = ['CurveJournal']
 
 # %% ../../nbs/link/42w_journal.ipynb #curvejournal
 from ..core.io import JournalError
-from ..core.journals import KeptRecords
+from ..core.log import KeptRecords
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}
 _WROTE = "one that learn_linkage wrote"

@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 from ..core.io import JournalError
-from ..core.journals import KeptRecords, sealed_line, unsealed_line
+from ..core.log import KeptRecords, sealed_line, unsealed_line
 from ..core.parallel import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 from ..core.validation import MOST_SEED, InputError, check_integer, require, shown
 
