@@ -31,7 +31,7 @@ from comparison_hc.comparisons import (
     n_triplet_questions,
     sample_numbers,
 )
-from comparison_hc.core import grams
+from comparison_hc.core import kernels
 from comparison_hc.core.validation import as_rng, check_integer, check_labels, check_number, check_similarity
 from comparison_hc.flat.closed_forms import gaussians
 from comparison_hc.flat.planted import planted_partition
@@ -1088,11 +1088,11 @@ THREE = np.kron(np.eye(3), np.ones((2, 2))) * 10
         (lambda: check_queries([[0, 1, 2]], 3.5), "n_objects must be"),
         (lambda: check_answers([[0, 0, 2]], [0]), "question 0"),
         (lambda: Journal(ORACLE, "journal", fsync="yes"), "fsync must be"),
-        (lambda: grams.landmark_kernel([[0, 1, 2, 3]], progress=5), "progress must be"),
-        (lambda: grams.judge_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
-        (lambda: grams.judge_kernel([[0, 1, 2]], normalise="no"), "normalise must be"),
-        (lambda: grams.gram_of_votes(np.zeros((0, 0), np.int8)), "V must be"),
-        (lambda: grams.gram_of_votes(np.array([[NAN]])), "V must be"),
+        (lambda: kernels.landmark_kernel([[0, 1, 2, 3]], progress=5), "progress must be"),
+        (lambda: kernels.judge_kernel(Quadruplets([[0, 1, 2, 3]])), "triplets must be"),
+        (lambda: kernels.judge_kernel([[0, 1, 2]], normalise="no"), "normalise must be"),
+        (lambda: kernels.gram_of_votes(np.zeros((0, 0), np.int8)), "V must be"),
+        (lambda: kernels.gram_of_votes(np.array([[NAN]])), "V must be"),
         (lambda: sample_quadruplets(SIMILARITY, 2.0, 0), "size_or_p must be"),
         (lambda: ComparisonHC().fit(NOTHING), "X must be at least one answer"),
         (lambda: ComparisonClustering(n_clusters=2).fit(NOTHING), "X must be at least one answer"),

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError, Quadruplets, Triplets
-from comparison_hc.core.grams import dense_gram, judge_table, mixed_gram, sparse_gram
+from comparison_hc.core.kernels import dense_gram, judge_table, mixed_gram, sparse_gram
 from comparison_hc.hierarchical import planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
 from comparison_hc.hierarchical.triplet_votes import TripletVotes, merge_links_of_triplets
 from comparison_hc.metrics import average_ari

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, pair_index
-from comparison_hc.core import grams
+from comparison_hc.core import kernels
 from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical import (
     kernel_active,
@@ -91,14 +91,14 @@ def test_passive_is_the_definition_on_every_path(seed, self_pairs):
     answers = random_answers(seed)
     K = by_definition(votes_of(answers.array), answers.n_objects, all_looks(answers.n_objects), self_pairs)
     for gram in (
-        grams.gram,
-        grams.dense_gram,
-        grams.mixed_gram,
-        grams.sparse_gram,
-        lambda A: grams.mixed_gram(A, cells=30),
-        lambda A: grams.dense_gram(A, cells=30),
+        kernels.gram,
+        kernels.dense_gram,
+        kernels.mixed_gram,
+        kernels.sparse_gram,
+        lambda A: kernels.mixed_gram(A, cells=30),
+        lambda A: kernels.dense_gram(A, cells=30),
     ):
-        found = grams.landmark_kernel(answers, self_pairs, gram=gram)
+        found = kernels.landmark_kernel(answers, self_pairs, gram=gram)
         assert np.array_equal(found, K) and found.dtype == np.int64
 
 
@@ -107,8 +107,8 @@ def test_paths_agree_on_larger_instances(p):
     "Large enough for the thread pool, and for every way of multiplying."
     answers = sample_quadruplets(planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity, p, 0)
     dense, mixed, sparse = (
-        grams.landmark_kernel(answers, True, gram=gram)
-        for gram in (grams.dense_gram, grams.mixed_gram, grams.sparse_gram)
+        kernels.landmark_kernel(answers, True, gram=gram)
+        for gram in (kernels.dense_gram, kernels.mixed_gram, kernels.sparse_gram)
     )
     assert (
         np.array_equal(dense, sparse)
@@ -125,19 +125,19 @@ def test_one_product_for_all_landmarks_is_one_for_each(n_pure, p, self_pairs, mo
     some = sample_quadruplets(w, p, 0)
     parts = (some, some.flip(0.3, 1), some.flip(0.3, 2))
     answers = Quadruplets(np.concatenate([part.array for part in parts]), len(w))
-    assert 0 < len(answers) <= grams.FEW_ANSWERS
+    assert 0 < len(answers) <= kernels.FEW_ANSWERS
     calls = {}
-    for few in (grams.FEW_ANSWERS, -1):
-        monkeypatch.setattr(grams, "FEW_ANSWERS", few)
+    for few in (kernels.FEW_ANSWERS, -1):
+        monkeypatch.setattr(kernels, "FEW_ANSWERS", few)
         told = []
-        calls[few] = grams.landmark_kernel(answers, self_pairs, progress=lambda *at, told=told: told.append(at)), told
+        calls[few] = kernels.landmark_kernel(answers, self_pairs, progress=lambda *at, told=told: told.append(at)), told
     (short, (once,)), (long, each) = calls.values()
     n = answers.n_objects
     assert np.array_equal(short, long) and short.dtype == long.dtype == np.int64 and short.any()
     assert once == (n, n) and each == [(r, n) for r in range(1, n + 1)]
-    monkeypatch.setattr(grams, "FEW_ANSWERS", 10**6)
-    monkeypatch.setattr(grams, "MOST_COLUMNS", n)  # too many columns: for each, again
-    assert np.array_equal(grams.landmark_kernel(answers, self_pairs), long)
+    monkeypatch.setattr(kernels, "FEW_ANSWERS", 10**6)
+    monkeypatch.setattr(kernels, "MOST_COLUMNS", n)  # too many columns: for each, again
+    assert np.array_equal(kernels.landmark_kernel(answers, self_pairs), long)
 
 
 def test_the_path_follows_the_number_of_shared_references():
@@ -146,14 +146,14 @@ def test_the_path_follows_the_number_of_shared_references():
     chosen = [
         next(
             iter(
-                grams.gram_costs(
-                    grams.vote_table(grams.summed_lists(grams.vote_lists(sample_quadruplets(w, p, 0))), rows)
+                kernels.gram_costs(
+                    kernels.vote_table(kernels.summed_lists(kernels.vote_lists(sample_quadruplets(w, p, 0))), rows)
                 )
             )
         )
         for p in (0.002, 0.02, 0.5)
     ]
-    assert chosen == [grams.sparse_gram, grams.mixed_gram, grams.dense_gram]
+    assert chosen == [kernels.sparse_gram, kernels.mixed_gram, kernels.dense_gram]
 
 
 def test_more_references_than_16_bits_count():
@@ -161,7 +161,7 @@ def test_more_references_than_16_bits_count():
     from scipy.sparse import csr_array
 
     A = csr_array(np.ones((2, 70_000), dtype=np.int8))
-    for gram in (grams.gram, grams.mixed_gram, grams.sparse_gram, grams.dense_gram):
+    for gram in (kernels.gram, kernels.mixed_gram, kernels.sparse_gram, kernels.dense_gram):
         assert gram(A).tolist() == [[70_000] * 2] * 2
 
 

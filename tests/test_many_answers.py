@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from comparison_hc import Quadruplets
-from comparison_hc.core import grams
+from comparison_hc.core import kernels
 from comparison_hc.core.machine_votes import works
 from comparison_hc.hierarchical import average, many_votes
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
@@ -38,8 +38,8 @@ def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
         kernels = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         with monkeypatch.context() as patch:
             patch.setattr(many_votes, "MANY_ANSWERS", 1)
-            patch.setattr(grams, "bits_are_cheapest", lambda *sizes: True)
-            patch.setattr(grams, "vote_lists", None)  # nobody may call it
+            patch.setattr(kernels, "bits_are_cheapest", lambda *sizes: True)
+            patch.setattr(kernels, "vote_lists", None)  # nobody may call it
             assert isinstance(average.votes_of(answers), many_votes.ManyVotes)
             fast = [quadruplet_average_linkage(answers, i).linkage_matrix for i in (None, np.arange(24) // 2)]
             bits = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
@@ -66,8 +66,8 @@ def test_weights_and_few_answers_stay_with_lists(monkeypatch):
 
 
 def test_bits_pay_off_for_dense_answers_only():
-    assert not grams.bits_are_cheapest(240, 1_000_000) and not grams.bits_are_cheapest(1000, 20_000_000)
-    assert grams.bits_are_cheapest(240, 41_000_000) == works()
+    assert not kernels.bits_are_cheapest(240, 1_000_000) and not kernels.bits_are_cheapest(1000, 20_000_000)
+    assert kernels.bits_are_cheapest(240, 41_000_000) == works()
 
 
 def load(name):

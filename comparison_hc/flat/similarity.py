@@ -7,7 +7,7 @@ __all__ = ['adds3', 'adds4', 'mulk3', 'mulk4']
 
 # %% ../../nbs/flat/21_similarity.ipynb #similarity-from-comparison-hc-comparisons-i
 from ..comparisons import as_quadruplets, as_triplets
-from ..core.grams import judge_kernel, landmark_kernel
+from ..core.kernels import judge_kernel, landmark_kernel
 from ..core.validation import check_flag, check_progress
 from .streams import AddS as AddS
 from .streams import adds_from_file as adds_from_file

@@ -9,7 +9,7 @@ __all__ = ['kernel_passive', 'kernel_passive_ranked', 'kernel_active', 'kernel_a
 import numpy as np
 
 from ..comparisons import as_quadruplets
-from ..core.grams import landmark_kernel
+from ..core.kernels import landmark_kernel
 from ..core.validation import as_rng, check_flag, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
 from .kernel_asking import active_budget as active_budget

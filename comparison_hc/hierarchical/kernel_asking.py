@@ -14,7 +14,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
-from ..core.grams import gram_of_votes
+from ..core.kernels import gram_of_votes
 from ..core.validation import as_array, check_flag, check_integer, check_number, require
 from .questions import check_references, questions_from_columns
 from ..oracles import BudgetExhausted

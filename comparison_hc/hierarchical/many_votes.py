@@ -9,7 +9,7 @@ __all__ = ['ManyVotes', 'votes_of']
 import numpy as np
 
 from ..core.compat import repeat
-from ..core.grams import MANY_ANSWERS
+from ..core.kernels import MANY_ANSWERS
 from .votes import ListedVotes, TabledVotes
 
 # %% ../../nbs/hierarchical/13aw_many_votes.ipynb #13aw-many-votes-5

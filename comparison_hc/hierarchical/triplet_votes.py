@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index
 from ..core.compat import bincount, repeat
-from ..core.grams import gram_of_votes
+from ..core.kernels import gram_of_votes
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
 from ..dendrogram import Dendrogram
 from .questions import questions_from_columns

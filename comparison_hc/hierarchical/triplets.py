@@ -9,7 +9,7 @@ __all__ = ['triplet_kernel', 'triplet_kernel_active', 'triplet_average_linkage']
 import numpy as np
 
 from ..comparisons import as_triplets, pair_from_index
-from ..core.grams import judge_kernel
+from ..core.kernels import judge_kernel
 from ..core.validation import as_rng, check_flag, check_integer, check_pairwise
 from .questions import check_objects, check_references
 from .triplet_votes import TripletVotes, ask_everybody, tree_of_triplets

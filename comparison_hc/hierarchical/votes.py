@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount, repeat
-from ..core.grams import vote_lists
+from ..core.kernels import vote_lists
 from ..core.validation import as_list, check_labels, require
 
 # %% ../../nbs/hierarchical/13w_votes.ipynb #tabledvotes

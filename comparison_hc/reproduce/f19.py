@@ -10,7 +10,7 @@ __all__ = ['planted_methods', 'DELTAS', 'PROPORTIONS', 'pure_groups', 'both_kern
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
-from ..core.grams import landmark_kernel, vote_lists
+from ..core.kernels import landmark_kernel, vote_lists
 from ..core.validation import as_rng, check_integer, check_labels, check_number
 from ..hierarchical.average import average_linkage_of_votes, quadruplet_average_linkage_ranked
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
