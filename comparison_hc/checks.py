@@ -10,10 +10,6 @@ import re
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .core.intervals import mean_interval as mean_interval
-from .core.intervals import passing_probability as passing_probability
-from .core.intervals import proportion_bounds as proportion_bounds
-from .core.intervals import proportion_interval as proportion_interval
 from .core.judging import KINDS as KINDS
 from .core.judging import PAPERS as PAPERS
 from .core.judging import Check as Check
@@ -25,6 +21,10 @@ from .core.judging import compare_rows as compare_rows
 from .core.judging import markdown_table as markdown_table
 from .core.judging import number_text as number_text
 from .core.judging import within as within
+from .core.stats import mean_interval as mean_interval
+from .core.stats import passing_probability as passing_probability
+from .core.stats import proportion_bounds as proportion_bounds
+from .core.stats import proportion_interval as proportion_interval
 from .core.validation import require
 
 # %% ../nbs/core/04_checks.ipynb #2b74bffe

@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from scipy.special import stdtrit
 
 from comparison_hc.cli import main
-from comparison_hc.core.intervals import proportion_interval
+from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation.learning import HeldOut, best_parameter, held_out_losses
 from comparison_hc.evaluation.linkage_model import LinkageModel, learn_model, load_model, model_text, save_model

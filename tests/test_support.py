@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.core.intervals import proportion_interval
+from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation.consensus import cluster_keys, majority_consensus

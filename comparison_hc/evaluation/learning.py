@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ..core.intervals import error_of_each
+from ..core.stats import error_of_each
 from ..core.validation import as_array, require
 from ..link.learning import average_loss
 from ..link.losses import widest_interval
