@@ -165,7 +165,7 @@ def _hours_text(hours):
 
 def _write_reproduced(done, folder):
     "Files of a reproduction; a full one also goes where the checkout keeps results."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.reproduce.claims import results_folder, save_results, save_time
 
     name = done.reproduction.name + "-quick" * done.quick
@@ -174,7 +174,7 @@ def _write_reproduced(done, folder):
         from comparison_hc.core.drawing import chart_svg
 
         paths.append(folder / f"{name}.svg")
-        write_whole(paths[-1], chart_svg(done.chart()))
+        atomic_write(paths[-1], chart_svg(done.chart()))
     if not done.quick and results_folder().is_dir():
         paths += [save_results(name, done.summary), save_time(done)]
     for path in paths:
@@ -342,12 +342,12 @@ def _ask_from_list(args):
 
 def _write_answers(result, triplets, args):
     "Write the files that were asked for; lines that say so."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.files import answers_text
 
     written = [] if result is None else write_results(result, args.out)
     if args.answers_out:
-        write_whole(args.answers_out, answers_text(triplets))
+        atomic_write(args.answers_out, answers_text(triplets))
         written.append(f"wrote {args.answers_out}")
     return written
 

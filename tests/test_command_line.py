@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
-from comparison_hc.core.io import plain_cell, spreadsheet_cell, write_whole
+from comparison_hc.core.io import atomic_write, plain_cell, spreadsheet_cell
 from comparison_hc.core.rows import is_name
 from comparison_hc.evaluation.command_files import read_initial, read_names, read_truth
 from comparison_hc.evaluation.results import labels_text
@@ -589,7 +589,7 @@ def test_different_names_are_different_in_a_table_of_labels_and_are_read_again(n
     assert [plain_cell(spreadsheet_cell(name)) for name in names] == names
     with TemporaryDirectory() as folder:
         path = Path(folder) / "labels.csv"
-        write_whole(path, labels_text(names, np.arange(len(names))))
+        atomic_write(path, labels_text(names, np.arange(len(names))))
         assert read_truth(path, names) == [str(number) for number in range(len(names))]
         assert read_initial(path, names)[0] == [[number] for number in range(len(names))]
 

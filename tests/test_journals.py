@@ -26,7 +26,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core import io as core_io
 from comparison_hc.core import log
-from comparison_hc.core.io import JournalError, LockedFile, alone, copy_aside, journal_path, write_whole
+from comparison_hc.core.io import JournalError, LockedFile, alone, atomic_write, copy_aside, journal_path
 from comparison_hc.core.log import JournalFile, header_line, read_records, sealed_line, unsealed_line
 from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError
@@ -313,7 +313,7 @@ def test_a_line_that_did_not_reach_the_disk_is_taken_back(tmp_path, monkeypatch)
 
 def test_what_a_writer_cannot_read_keeps_its_name(tmp_path):
     with pytest.raises(FileNotFoundError) as error:
-        write_whole(tmp_path / "out.csv", lambda file: file.write((tmp_path / "in.csv").read_bytes()))
+        atomic_write(tmp_path / "out.csv", lambda file: file.write((tmp_path / "in.csv").read_bytes()))
     assert error.value.filename == str(tmp_path / "in.csv") and os.listdir(tmp_path) == []
 
 
@@ -344,7 +344,7 @@ def test_every_name_that_a_file_can_have_can_be_held_and_copied(tmp_path, name):
     pytest.importorskip("fcntl")
     with alone(tmp_path / name, "checkpoint"), alone(tmp_path / (name[:-1] + "b"), "checkpoint"):
         assert name in held(tmp_path / name)
-        write_whole(tmp_path / name, "new", locked=True)
+        atomic_write(tmp_path / name, "new", locked=True)
     copies = [copy_aside(tmp_path / name, b"1"), copy_aside(tmp_path / name, b"2")]
     assert copies[0] != copies[1] and all(len(os.fsencode(copy.name)) < 143 for copy in copies)
     assert len(os.listdir(tmp_path)) == 3 and (tmp_path / name).read_text() == "new"
@@ -353,26 +353,26 @@ def test_every_name_that_a_file_can_have_can_be_held_and_copied(tmp_path, name):
 def test_a_draft_that_a_kill_left_behind_is_replaced_by_who_holds_the_lock(tmp_path):
     code = """
 import os, signal, sys
-from comparison_hc.core.io import write_whole
+from comparison_hc.core.io import atomic_write
 def killed(file):
     file.write(b"half")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
-write_whole(sys.argv[1], killed, locked=True)
+atomic_write(sys.argv[1], killed, locked=True)
 """
     if not hasattr(signal, "SIGKILL"):
         pytest.skip("this system has no SIGKILL")
     for _ in range(3):
         assert subprocess.run([sys.executable, "-c", code, str(tmp_path / "sums.npz")]).returncode < 0
     assert os.listdir(tmp_path) == [".sums.npz.draft"]
-    write_whole(tmp_path / "sums.npz", "whole", locked=True)
+    atomic_write(tmp_path / "sums.npz", "whole", locked=True)
     assert os.listdir(tmp_path) == ["sums.npz"] and (tmp_path / "sums.npz").read_text() == "whole"
 
 
 def test_a_draft_is_no_way_into_another_file(tmp_path):
     (tmp_path / "theirs").write_text("theirs")
     (tmp_path / ".sums.npz.draft").symlink_to(tmp_path / "theirs")
-    write_whole(tmp_path / "sums.npz", "ours", locked=True)
+    atomic_write(tmp_path / "sums.npz", "ours", locked=True)
     assert (tmp_path / "theirs").read_text() == "theirs" and not (tmp_path / "sums.npz").is_symlink()
 
 
@@ -481,11 +481,11 @@ def test_half_a_character_in_a_record_is_written_and_read():
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
-    write_whole(path, "ä,b\n", fsync=True)
+    atomic_write(path, "ä,b\n", fsync=True)
     assert path.read_bytes() == "ä,b\n".encode()
     monkeypatch.setattr(core_io.os, "replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        write_whole(path, b"new")
+        atomic_write(path, b"new")
     assert os.listdir(tmp_path) == ["table.csv"] and path.read_bytes() == "ä,b\n".encode()
 
 
@@ -494,10 +494,10 @@ def test_a_link_stays_one_and_rights_stay_as_they_were(tmp_path):
     target.write_text("old")
     target.chmod(0o600)
     link.symlink_to("target")
-    write_whole(link, "new")
+    atomic_write(link, "new")
     assert link.is_symlink() and target.read_text() == "new" and target.stat().st_mode & 0o777 == 0o600
     (tmp_path / "dangling").symlink_to("later")
-    write_whole(tmp_path / "dangling", "new")
+    atomic_write(tmp_path / "dangling", "new")
     assert (tmp_path / "dangling").is_symlink() and (tmp_path / "later").read_text() == "new"
 
 
@@ -507,7 +507,7 @@ def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
     (tmp_path / "link").symlink_to("pipe")
     for name in ("pipe", "folder", "link", "/dev/null"):
         with pytest.raises(InputError, match="path must be an ordinary file, or a new one"):
-            write_whole(tmp_path / name, "new")
+            atomic_write(tmp_path / name, "new")
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode) and stat.S_ISCHR(os.stat("/dev/null").st_mode)
     assert sorted(os.listdir(tmp_path)) == ["folder", "link", "pipe"]
 
@@ -516,8 +516,8 @@ def test_what_is_no_ordinary_file_is_not_replaced(tmp_path):
 def test_every_name_that_a_file_can_have_can_be_written(tmp_path, monkeypatch, name):
     replace, drafts = os.replace, []
     monkeypatch.setattr(core_io.os, "replace", lambda draft, path: (drafts.append(draft), replace(draft, path)))
-    write_whole(tmp_path / name, "old")
-    write_whole(tmp_path / name, "new")
+    atomic_write(tmp_path / name, "old")
+    atomic_write(tmp_path / name, "new")
     assert os.listdir(tmp_path) == [name] and (tmp_path / name).read_text() == "new"
     for draft in map(Path, drafts):
         assert (
@@ -530,7 +530,7 @@ def test_a_link_that_leads_to_itself_is_refused(tmp_path):
         (tmp_path / name).symlink_to(to)
     for name in ("loop.csv", "a.csv", "b.csv"):
         with pytest.raises(InputError, match=f"path must be a file, or a link that leads to one; got .*{name}"):
-            write_whole(tmp_path / name, "new")
+            atomic_write(tmp_path / name, "new")
         assert (tmp_path / name).is_symlink()
     assert sorted(os.listdir(tmp_path)) == ["a.csv", "b.csv", "loop.csv"]
 
@@ -539,7 +539,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
     for path, kind in (("nowhere/x.csv", FileNotFoundError), ("file/x.csv", NotADirectoryError)):
-        for write in (lambda path: write_whole(path, "new"), Triplets([[0, 1, 2]]).to_csv):
+        for write in (lambda path: atomic_write(path, "new"), Triplets([[0, 1, 2]]).to_csv):
             with pytest.raises(kind) as error:
                 write(path)
             assert error.value.filename == path and str(error.value).endswith(f": '{path}'")
@@ -549,7 +549,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
 
     monkeypatch.setattr(core_io.os, "replace", refused)
     with pytest.raises(PermissionError, match=r"\] Permission denied: 'x.csv'$"):
-        write_whole("x.csv", "new")
+        atomic_write("x.csv", "new")
     assert os.listdir() == ["file"]
 
 

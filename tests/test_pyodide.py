@@ -26,7 +26,7 @@ from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
-from comparison_hc.core.io import write_whole
+from comparison_hc.core.io import atomic_write
 from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation.originals import cache_folder
 
@@ -107,7 +107,7 @@ def there(request, whole_suite):
     with open(whole_suite / "pyodide.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not printed.is_file():
-            write_whole(printed, request.getfixturevalue("python")(*programs))
+            atomic_write(printed, request.getfixturevalue("python")(*programs))
     return [json.loads(line) for line in printed.read_text(encoding="utf-8").strip().splitlines()]
 
 

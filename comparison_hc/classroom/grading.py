@@ -22,7 +22,7 @@ from .inside import RemoteError
 from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
 from ..core.compat import IN_BROWSER
-from ..core.io import is_file_name, write_whole
+from ..core.io import atomic_write, is_file_name
 from ..core.log import KeptRecords
 from ..core.validation import InputError, check_integer, require
 
@@ -330,7 +330,7 @@ def grade_folder(source, folder, out=None, n_jobs=2, limits=None, progress=None)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
     ordered = [records[student] for student in sorted(records)]
-    write_whole(out / f"{name}.csv", grades_csv(cells, ordered))
+    atomic_write(out / f"{name}.csv", grades_csv(cells, ordered))
     for record in ordered:
         if not _feedback_path(out, name, record["student"]).exists():
             _write_feedback(out, name, record)
@@ -417,4 +417,4 @@ def _feedback_path(out, name, student):
 def _write_feedback(out, name, record):
     path = _feedback_path(out, name, record["student"])
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, feedback_page(name, record))
+    atomic_write(path, feedback_page(name, record))

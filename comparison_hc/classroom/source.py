@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .checking import SECONDS
-from ..core.io import is_file_name, write_whole
+from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
 
 # %% ../../nbs/classroom/70bw_source.ipynb #marks-code
@@ -318,13 +318,13 @@ def generate(folder, names=None):
         for place, content in (("source", course_source(notebook)), ("release", student_version(notebook))):
             target = Path(folder) / place / name / f"{name}.ipynb"
             target.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(target, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
+            atomic_write(target, json.dumps(content, ensure_ascii=False, indent=1) + "\n")
             module = path.with_name(f"{name.replace('-', '_')}.py")  # a teacher's own: students need its tests
             if module.is_file():
-                write_whole(target.with_name(module.name), module.read_text(encoding="utf-8"))
+                atomic_write(target.with_name(module.name), module.read_text(encoding="utf-8"))
         page = Path(folder) / "instructor" / f"{name}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(page, instructor_page(notebook))
+        atomic_write(page, instructor_page(notebook))
         written.append(target)
     return written
 
@@ -396,8 +396,8 @@ def new_assignment(name, folder="."):
     ]
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     whole = {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 5}
-    write_whole(module, _MODULE.format(name=name, title=title))
-    write_whole(notebook, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
+    atomic_write(module, _MODULE.format(name=name, title=title))
+    atomic_write(notebook, json.dumps(whole, ensure_ascii=False, indent=1) + "\n")
     return notebook, module
 
 

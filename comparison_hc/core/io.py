@@ -216,7 +216,7 @@ def copy_aside(path, data):
         raise
     return copy
 
-def write_whole(path, content, fsync=False, locked=False):
+def atomic_write(path, content, fsync=False, locked=False):
     """Write a file all at once: whoever looks sees the old one or the new one, never half of it.
 
     A link stays one: the file that it leads to is written. Who may read an old file may read the new one. Raises

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .io import is_file_name, write_whole
+from .io import atomic_write, is_file_name
 from .validation import as_array, check_integer, check_names, is_real, require
 
 # %% ../../nbs/core/00w_rows.ipynb #rows-as-integer-rows
@@ -360,7 +360,7 @@ class CheckedRows:
         require(not bad, "names", rule, bad[:1])
         packed = {".gz": dict(method="gzip", mtime=0), ".zip": dict(method="zip", archive_name=Path(path).stem)}
         how = dict(index=False, mode="wb", compression=packed.get(Path(path).suffix.lower()))
-        write_whole(path, lambda file: self.to_frame().to_csv(file, **how))
+        atomic_write(path, lambda file: self.to_frame().to_csv(file, **how))
 
 
 def _rebuild(cls, array, n_objects, names, respondents, weights=None):

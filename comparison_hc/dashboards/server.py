@@ -356,10 +356,10 @@ def write_static(name, path, progress=None, pages=None):
     pages
         As for `sources_html`.
     """
-    from comparison_hc.evaluation.page import check_destination, write_whole
+    from comparison_hc.evaluation.page import atomic_write, check_destination
 
     require(name is not None, "NAME", "the name of a dashboard", name)
     dashboard = find_dashboard(name)
     having = ", ".join(each.name for each in find_dashboard().values() if each.static)
     require(dashboard.static is not None, "NAME", f"a dashboard with a static twin ({having})", name)
-    write_whole(check_destination(path, "--static", (".html",)), dashboard.static(progress, pages=pages))
+    atomic_write(check_destination(path, "--static", (".html",)), dashboard.static(progress, pages=pages))

@@ -93,7 +93,7 @@ def place_sentence(table, n_places):
 
 def people_command(args):
     "Read the answers, print the table, write it if asked for."
-    from comparison_hc.core.io import spreadsheet_cell, write_whole
+    from comparison_hc.core.io import atomic_write, spreadsheet_cell
     from comparison_hc.elicitation.crowd import crowd_table
     from comparison_hc.evaluation.command_files import check_files
 
@@ -110,7 +110,7 @@ def people_command(args):
             table["biased"] = table.person.isin(biased_people(answers, places, n_places))
     if args.out is not None:
         safe = table.assign(person=table.person.map(visible_line).map(spreadsheet_cell))
-        write_whole(args.out, safe.to_csv(index=False, lineterminator="\n"))
+        atomic_write(args.out, safe.to_csv(index=False, lineterminator="\n"))
     say("\n".join(map(visible_line, people_lines(table, n_places))))
     if args.out is not None:
         say(f"wrote {args.out}")
@@ -118,7 +118,7 @@ def people_command(args):
 
 def _print_groups(args):
     "The test of two groups: what a column says about who answered, and whether that matters."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.groups import compare_groups
 
     draws = 99 if args.draws is None else check_integer(args.draws, "--draws")
@@ -129,7 +129,7 @@ def _print_groups(args):
         test = compare_groups(answers, of_answer.respondents, draws, args.method, seed, progress)
     if args.out is not None:
         text = "draw,gain\n" + "".join(f"{at},{gain}\n" for at, gain in enumerate([test.gain, *test.dealt]))
-        write_whole(args.out, text)  # draw 0 is the real one
+        atomic_write(args.out, text)  # draw 0 is the real one
     say("\n".join(test.sentences()))
     if args.out is not None:
         say(f"wrote {args.out}")

@@ -328,12 +328,12 @@ def write_results(result, paths):
 
 def report(result, args):
     "Write a result's files and print it."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation.results import labels_text
 
     written = write_results(result, args.out)
     if getattr(args, "labels_out", None):
-        write_whole(args.labels_out, labels_text(result.names, result.labels))
+        atomic_write(args.labels_out, labels_text(result.names, result.labels))
         written.append(f"wrote {args.labels_out}")
     print_lines(result)
     for number, names in enumerate(result.clusters()):

@@ -54,7 +54,7 @@ def add_compare(commands):
 # %% ../../nbs/evaluation/53w_compare.ipynb #compare-command
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation.candidates import candidate_names, has_soe
     from comparison_hc.evaluation.evidence import compare_methods
 
@@ -76,7 +76,7 @@ def compare_command(args):
         found = compare_methods(answers, names, args.splits, people=people, rng=args.seed, progress=progress)
     args.interrupted = found.interrupted
     if args.out:
-        write_whole(args.out, found.table.drop(columns="tree").to_csv())
+        atomic_write(args.out, found.table.drop(columns="tree").to_csv())
     print(found.to_text())
     for sentence in found.sentences():
         print(f"\n{sentence}")
@@ -86,7 +86,7 @@ def compare_command(args):
 
 def _print_curve(args, answers):
     "The learning curve of one method, its price list and what it says."
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation.evidence import most_reachable
     from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve
 
@@ -100,7 +100,7 @@ def _print_curve(args, answers):
     with said_as_lines(), command_bar("trees") as progress:
         curve = learning_curve(answers, sizes, method, args.splits, args.seed, people, progress)
     if args.out:
-        write_whole(args.out, curve.to_csv(index=False))
+        atomic_write(args.out, curve.to_csv(index=False))
     say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, most_reachable(answers))]))
     if args.out:
         say(f"wrote {args.out}")

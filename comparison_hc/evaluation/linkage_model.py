@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 import numpy as np
 
-from ..core.io import write_whole
+from ..core.io import atomic_write
 from ..core.reading import existing_file
 from comparison_hc.core.validation import (
     InputError,
@@ -382,7 +382,7 @@ def save_model(model, path):
         File to write, .json.
     """
     text = model_text(model)
-    write_whole(check_destination(path, endings=(".json",)), text)
+    atomic_write(check_destination(path, endings=(".json",)), text)
 
 # %% ../../nbs/evaluation/59w_model.ipynb #load
 def load_model(path, option="path"):

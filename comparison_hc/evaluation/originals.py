@@ -19,7 +19,7 @@ from pathlib import Path
 from tokenize import TokenError
 
 from ..core.compat import IN_BROWSER, needed
-from ..core.io import write_whole
+from ..core.io import atomic_write
 from ..core.validation import InputError, MissingFileError, require
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #places
@@ -116,7 +116,7 @@ def check_digest(path, original):
 def write_file(path, data):
     "Write a file, and its folder, so that nobody ever sees half of it."
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, data)
+    atomic_write(path, data)
 
 # %% ../../nbs/evaluation/50w_originals.ipynb #known
 @dataclass(frozen=True)

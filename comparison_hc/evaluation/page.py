@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from ..core.compat import needed
+from ..core.io import atomic_write as atomic_write
 from ..core.io import is_file_name
-from ..core.io import write_whole as write_whole
 from ..core.validation import require, visible_text
 from . import page_sections as show
 from .page_sections import paper_picture, picture_of
@@ -198,4 +198,4 @@ def save_result(result, path):
     require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
     forms = writers if isinstance(result, Result) else flat_writers
     path = check_destination(path, endings=tuple(forms))
-    write_whole(path, forms[path.suffix.lower()](result))
+    atomic_write(path, forms[path.suffix.lower()](result))

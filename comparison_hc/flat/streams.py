@@ -14,7 +14,7 @@ from dataclasses import asdict
 import numpy as np
 
 from ..comparisons import Comparisons, as_quadruplets, as_triplets, linked_groups
-from ..core.io import alone, write_whole
+from ..core.io import alone, atomic_write
 from ..core.rows import as_integer_rows, first_broken_row
 from ..core.streams import AnswerFile, Place
 from ..core.validation import InputError, as_array, check_integer, check_progress, require
@@ -233,7 +233,7 @@ def _save_checkpoint(path, stream, place, about):
     stream._make_room(0)
     state = json.dumps(dict(about, place=asdict(place), n_comparisons=stream.n_comparisons))
     arrays = dict(sums=stream._sums, groups=stream._groups, state=np.array(state))
-    write_whole(path, lambda file: np.savez(file, **arrays), fsync=True, locked=True)
+    atomic_write(path, lambda file: np.savez(file, **arrays), fsync=True, locked=True)
 
 
 def _load_checkpoint(path, stream, about):

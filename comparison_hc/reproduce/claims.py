@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..checks import PAPERS, markdown_table, number_text
-from ..core.io import is_file_name, write_whole
+from ..core.io import atomic_write, is_file_name
 from ..core.validation import require
 from .engine import check_grid, plain_scalar
 from .experiments import run_experiment
@@ -362,7 +362,7 @@ def save_results(name, table, folder=None):
     folder.mkdir(exist_ok=True)
     path = folder / f"{_check_name(name)}.csv"
     kept = table.drop(columns="seconds", errors="ignore")
-    write_whole(path, kept.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    atomic_write(path, kept.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     return path
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #185f71c0

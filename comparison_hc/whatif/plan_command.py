@@ -128,18 +128,18 @@ def write_plan(plan, folder, words=""):
     result
         List of `Path`: what was written.
     """
-    from comparison_hc.evaluation.page import write_whole
+    from comparison_hc.evaluation.page import atomic_write
     from comparison_hc.whatif.study import plan_lists
 
     folder = check_folder(folder, plan.people)
     lists = folder / "questions"
     lists.mkdir(parents=True, exist_ok=True)
     paths = [folder / "plan.html", folder / "runs.csv"]
-    write_whole(paths[0], visible_text(plan_page(plan, words)))
-    write_whole(paths[1], plan.runs.to_csv(index=False))
+    atomic_write(paths[0], visible_text(plan_page(plan, words)))
+    atomic_write(paths[1], plan.runs.to_csv(index=False))
     for person, frame in plan_lists(plan).items():
         paths.append(lists / f"{person}.csv")
-        write_whole(paths[-1], frame.to_csv(index=False, lineterminator="\n"))
+        atomic_write(paths[-1], frame.to_csv(index=False, lineterminator="\n"))
     return paths
 
 
@@ -165,7 +165,7 @@ def collect_study(folder):
     "Everybody's answers in one table. Raises `InputError`."
     from comparison_hc.elicitation.files import answers_text
     from comparison_hc.elicitation.question_list import collect_answers
-    from comparison_hc.evaluation.page import write_whole
+    from comparison_hc.evaluation.page import atomic_write
 
     folder = Path(folder)
     beside = [path for path in sorted(folder.glob("*.jsonl")) if path.name != RUNS]
@@ -174,7 +174,7 @@ def collect_study(folder):
         raise MissingFileError(f"--collect must be a folder with answers to question lists; got {str(folder)!r}")
     answers, people = collect_answers(journals)
     path = folder / "answers.csv"
-    write_whole(path, answers_text(answers))
+    atomic_write(path, answers_text(answers))
     return path, people
 
 # %% ../../nbs/whatif/99ew_command.ipynb #1ec9ce8e

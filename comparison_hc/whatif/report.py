@@ -347,7 +347,7 @@ def parquet_bytes(table):
 def save_sweep(sweep, path, said=(), again=""):
     "Write a file. Raises `InputError` for another ending, or where it cannot be written."
     from comparison_hc.core.drawing import chart_pdf, chart_png, chart_svg
-    from comparison_hc.evaluation.page import check_destination, write_whole
+    from comparison_hc.evaluation.page import atomic_write, check_destination
 
     path = check_destination(path, "path", ENDINGS)
     written = {
@@ -358,7 +358,7 @@ def save_sweep(sweep, path, said=(), again=""):
         ".pdf": lambda: chart_pdf(chart_of(sweep)),
         ".html": lambda: sweep_page(sweep, said, again),
     }
-    write_whole(path, written[path.suffix.lower()]())
+    atomic_write(path, written[path.suffix.lower()]())
     return path
 
 

@@ -22,10 +22,10 @@ def done():
     answers = Triplets([(0, 1, 2), (1, 0, 2), (2, 1, 0)])
     triplet_average_linkage(answers)
     yield "a tree"
-    from comparison_hc.core.io import write_whole
+    from comparison_hc.core.io import atomic_write
 
     for text in ("one", "two"):
-        write_whole("written.txt", text)
+        atomic_write("written.txt", text)
     assert open("written.txt").read() == "two"
     yield "a file, written anew"
     from comparison_hc.dashboards.planted_page import PAGE
