@@ -276,8 +276,8 @@ def _to_screen(text, end="\n"):
 
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
-    from comparison_hc.elicitation.answers import default_journal
-    from comparison_hc.elicitation.files import session_result
+    from comparison_hc.elicitation.items import default_log
+    from comparison_hc.elicitation.export import session_result
     from comparison_hc.elicitation.session import Session
     from comparison_hc.elicitation.terminal import closing_text, terminal_session
 
@@ -285,7 +285,7 @@ def ask_command(args):
         sys.stdin.reconfigure(errors="replace")  # what is no text is no answer either
     if args.list is not None:
         return _ask_from_list(args)
-    journal = Path(args.journal) if args.journal is not None else default_journal(args.items, args.person or "somebody")
+    journal = Path(args.journal) if args.journal is not None else default_log(args.items, args.person or "somebody")
     check_files(args, [("ITEMS", args.items), ("the journal", journal)])
     session = Session(args.items, journal, args.person, args.seed, args.repeat_every)
     if session.report:
@@ -306,14 +306,14 @@ def ask_command(args):
 
 def _ask_from_list(args):
     "Ask the questions of a list, keep every answer, and say how carefully it was answered."
-    from comparison_hc.elicitation.question_list import (
-        ListSession,
-        ask_list,
+    from comparison_hc.elicitation.trial_list import (
+        TrialSession,
+        run_trials,
         checks_text,
         collect_answers,
-        list_checks,
-        list_rows,
-        read_question_list,
+        attention_checks,
+        trial_triplets,
+        read_trial_list,
     )
 
     useless = dict(ITEMS=None if args.items == "animals" else args.items, seed=args.seed, careful=args.careful)
@@ -323,19 +323,19 @@ def _ask_from_list(args):
     path = Path(args.list)
     journal = Path(args.journal) if args.journal is not None else path.with_suffix(".jsonl")
     check_files(args, [("--list", path), ("the journal", journal)])
-    session = ListSession(read_question_list(path), journal, args.person or path.stem)
+    session = TrialSession(read_trial_list(path), journal, args.person or path.stem)
     if session.report:
         say(f"comparison-hc: warning: {session.report}", sys.stderr)
     try:
-        ask_list(session, iter(sys.stdin.readline, ""), _to_screen)
+        run_trials(session, iter(sys.stdin.readline, ""), _to_screen)
     except KeyboardInterrupt:
         said = f"interrupted; {len(session.answers)} answers are in {journal}, the same command continues"
         raise KeyboardInterrupt(said) from None
-    say(f"\n{checks_text(list_checks(session.questions, session.answers), len(session.questions))}")
+    say(f"\n{checks_text(attention_checks(session.questions, session.answers), len(session.questions))}")
     say(f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question)))
     if args.answers_out:
         require(
-            list_rows(session.questions, session.answers), "--answers-out", "written after the first answer", "none"
+            trial_triplets(session.questions, session.answers), "--answers-out", "written after the first answer", "none"
         )
         _write_answers(None, collect_answers([journal])[0], args)
 
@@ -343,7 +343,7 @@ def _ask_from_list(args):
 def _write_answers(result, triplets, args):
     "Write the files that were asked for; lines that say so."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.elicitation.files import answers_text
+    from comparison_hc.elicitation.export import answers_text
 
     written = [] if result is None else write_results(result, args.out)
     if args.answers_out:

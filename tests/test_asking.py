@@ -24,13 +24,18 @@ from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.log import sealed_line
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.elicitation.answers import Answer, Item, Settings, answer_from, read_items
-from comparison_hc.elicitation.asking import MOST_WAYS, tree_of_rows, ways_to_ask
-from comparison_hc.elicitation.files import EXPORTS, export_session
+from comparison_hc.elicitation.export import EXPORTS, export_session
+from comparison_hc.elicitation.items import Item, Response, Settings, read_items, simulated_answer
 from comparison_hc.elicitation.pool import pool_journals
-from comparison_hc.elicitation.session import Session, read_journal
-from comparison_hc.elicitation.slips import Consistency, right_answer_probability, rows_of_tree
-from comparison_hc.elicitation.state import State
+from comparison_hc.elicitation.replay import (
+    MAX_EQUIVALENT,
+    Consistency,
+    build_tree,
+    equivalent_queries,
+    right_answer_probability,
+    rows_of_tree,
+)
+from comparison_hc.elicitation.session import Session, SessionState, read_journal
 from comparison_hc.oracles import HierarchyOracle, JournalError, Noisy
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
@@ -47,11 +52,11 @@ def steps(state, answers):
     "The state after these answers, without a session."
     for answer in answers:
         if isinstance(answer, float):
-            state = State(state.settings, state.answers, answer)
+            state = SessionState(state.settings, state.answers, answer)
         else:
-            state = State(
+            state = SessionState(
                 state.settings,
-                (*state.answers, Answer(state.question.shown, answer, state.question.why)),
+                (*state.answers, Response(state.question.shown, answer, state.question.trial_type)),
                 state.careful,
             )
     return state
@@ -59,7 +64,7 @@ def steps(state, answers):
 
 def to_the_end(session, oracle):
     while session.question:
-        session.answer(answer_from(oracle, session.question))
+        session.answer(simulated_answer(oracle, session.question))
     return session
 
 
@@ -78,21 +83,21 @@ def holds(tree, i, j, k):
 @given(trees, st.integers(0, 2**32 - 1), st.integers(0, 7))
 def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed, every):
     names, oracle = NAMES[: tree.n_leaves], HierarchyOracle(tree)
-    state = State(Settings(names, "Ada", seed, every))
+    state = SessionState(Settings(names, "Ada", seed, every))
     shown = state.at_most
     while state.question:
         left, expected = state.at_most, state.expected
         assert 0 < expected <= left and len(set(state.question.shown)) == 3
-        state = steps(state, [answer_from(oracle, state.question)])
+        state = steps(state, [simulated_answer(oracle, state.question)])
         assert state.at_most < left
-    assert len(state.answers) <= shown and (state.at_most, state.expected) == (0, 0) and state.clashes == []
+    assert len(state.answers) <= shown and (state.at_most, state.expected) == (0, 0) and state.inconsistencies == []
     assert state.hierarchy.to_dendrogram().same_tree(tree) and state.items == list(range(tree.n_leaves))
-    asked = [answer.items for answer in state.answers if answer.why != "again"]
-    assert len(set(asked)) == len(asked) and all(answer.why in ("new", "again") for answer in state.answers)
+    asked = [answer.items for answer in state.answers if answer.trial_type != "again"]
+    assert len(set(asked)) == len(asked) and all(answer.trial_type in ("new", "again") for answer in state.answers)
     assert (
         state.consistency.n_repeated
         == state.consistency.n_same
-        == sum(answer.why == "again" for answer in state.answers)
+        == sum(answer.trial_type == "again" for answer in state.answers)
     )
     if every:
         assert state.consistency.n_repeated <= len(asked) / every
@@ -104,11 +109,11 @@ def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed)
     "A person who knows a coarser tree: whatever the session's tree says, was said by them, and what was said is in it."
     truth = contracted(tree, share, seed)
     oracle, names = OrdinalOracle(truth), NAMES[: tree.n_leaves]
-    state = State(Settings(names, "Ada", seed % 1000, 0))
+    state = SessionState(Settings(names, "Ada", seed % 1000, 0))
     while state.question:
-        state = steps(state, [answer_from(oracle, state.question)])
+        state = steps(state, [simulated_answer(oracle, state.question)])
     silent = [answer for answer in state.answers if not answer.answer]
-    assert len(state.answers) <= len(state.insertion.rows) + MOST_WAYS * state.insertion.n_open
+    assert len(state.answers) <= len(state.insertion.rows) + MAX_EQUIVALENT * state.insertion.n_open
     result = OrdinalOracle(state.hierarchy) if tree.n_leaves > 2 else None
     for answer in state.answers:
         if answer.answer:
@@ -126,8 +131,8 @@ def test_other_ways_ask_about_the_same_pivot():
         grown.splice(x - 1 if x % 2 else grown.root(), x)
     oracle = HierarchyOracle(grown.dendrogram())
     for l, r in combinations(range(12), 2):
-        pairs = ways_to_ask(grown, l, r)
-        assert pairs[0] == (l, r) and 1 <= len(pairs) <= 3 == MOST_WAYS and len(set(pairs)) == len(pairs)
+        pairs = equivalent_queries(grown, l, r)
+        assert pairs[0] == (l, r) and 1 <= len(pairs) <= 3 == MAX_EQUIVALENT and len(set(pairs)) == len(pairs)
         top = oracle.meeting_step(np.array([l]), np.array([r]))
         for a, b in pairs[1:]:
             assert oracle.meeting_step(np.array([a]), np.array([b])) == top
@@ -138,7 +143,7 @@ def test_other_ways_ask_about_the_same_pivot():
 def test_places_on_the_screen_are_mixed():
     counts = np.zeros((3, 3))
     for seed in range(200):
-        question = State(Settings(NAMES, "Ada", seed)).question
+        question = SessionState(Settings(NAMES, "Ada", seed)).question
         counts[np.arange(3), np.argsort(np.argsort(question.shown))] += 1
     assert counts.min() > 40  # each 200/3, standard deviation 6.7
 
@@ -147,17 +152,20 @@ def test_places_on_the_screen_are_mixed():
 @given(st.lists(st.integers(0, 3), max_size=60), st.integers(4, 12), st.integers(0, 100), st.integers(1, 5))
 def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, every):
     "Somebody who presses keys at random; afterwards a person with a tree takes over, and settles."
-    state, oracle = State(Settings(NAMES[:n], "Ada", seed, every)), HierarchyOracle(random_hierarchy(n, "split", seed))
+    state, oracle = (
+        SessionState(Settings(NAMES[:n], "Ada", seed, every)),
+        HierarchyOracle(random_hierarchy(n, "split", seed)),
+    )
     for answer in answers:
         if state.question:
             state = steps(state, [answer])
     for _ in range(400):
         if state.question is None:
             break
-        state = steps(state, [answer_from(oracle, state.question)])
+        state = steps(state, [simulated_answer(oracle, state.question)])
     assert state.question is None and state.hierarchy.n_items == n
     assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
-    for clash in state.clashes:
+    for clash in state.inconsistencies:
         with pytest.raises(Contradiction):
             consistent_hierarchy(
                 Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n)
@@ -168,29 +176,29 @@ def test_a_slip_is_noticed_and_the_last_word_counts():
     oracle = HierarchyOracle(tree := random_hierarchy(12, "split", 1))
     for seed in range(12):  # the repeated answer is wrong once; or the first was
         for wrong in ("again", "first"):
-            state = State(Settings(NAMES, "Ada", seed, 4))
+            state = SessionState(Settings(NAMES, "Ada", seed, 4))
             slipped = None
             while state.question:
-                right = answer_from(oracle, state.question)
+                right = simulated_answer(oracle, state.question)
                 slip = slipped is None and (
-                    state.question.why == "again" if wrong == "again" else len(state.answers) == 0
+                    state.question.trial_type == "again" if wrong == "again" else len(state.answers) == 0
                 )
                 if slip:
                     slipped = frozenset(state.question.shown)
                 state = steps(state, [right % 3 + 1 if slip else right])
                 if state.doubt:
                     assert (
-                        state.question.why == "settle"
+                        state.question.trial_type == "settle"
                         and frozenset(state.question.shown) == slipped
                         and {frozenset(answer.shown) for answer in state.doubt} == {slipped}
                     )
-            noticed = any(answer.why == "settle" for answer in state.answers)
+            noticed = any(answer.trial_type == "settle" for answer in state.answers)
             if wrong == "again":
                 assert noticed
             if noticed:
                 assert (
                     state.hierarchy.to_dendrogram().same_tree(tree)
-                    and len(state.clashes) >= 1
+                    and len(state.inconsistencies) >= 1
                     and state.consistency.n_same == state.consistency.n_repeated - 1
                 )
             else:
@@ -230,9 +238,9 @@ def test_p_of_a_noisy_person_is_found():
     "Many repeated questions, p = 0.8: the estimate is within four standard errors of a's (delta method)."
     tree, counts = random_hierarchy(12, "split", 0), np.zeros(2)
     for seed in range(60):
-        state, oracle = State(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
+        state, oracle = SessionState(Settings(NAMES, "Ada", seed, 2)), Noisy(HierarchyOracle(tree), 0.8, seed)
         while state.question and len(state.answers) < 60:
-            state = steps(state, [answer_from(oracle, state.question)])
+            state = steps(state, [simulated_answer(oracle, state.question)])
         counts += state.consistency.n_repeated, state.consistency.n_same
     a = 0.8**2 + 0.2**2 / 2
     assert counts[0] > 300 and abs(counts[1] / counts[0] - a) < 4 * np.sqrt(a * (1 - a) / counts[0])
@@ -251,7 +259,7 @@ def test_rows_of_a_tree_make_the_tree(tree):
         grown.splice(x // 2, x)
     rows, truth = rows_of_tree(grown), grown.dendrogram()
     assert len(rows) == tree.n_leaves - 2 and all(holds(truth, *row) for row in rows)
-    assert tree_of_rows(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
+    assert build_tree(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
 
 
 def test_the_careful_stage_outvotes_slips(tmp_path):
@@ -275,7 +283,7 @@ def test_the_careful_stage_outvotes_slips(tmp_path):
             for answer in session.state.answers
             if answer.answer
         )
-        assert session.state.n_against == against and session.state.clashes == [] and session.state.at_most == 0
+        assert session.state.n_against == against and session.state.inconsistencies == [] and session.state.at_most == 0
     assert binom.cdf(8, 12, 0.95) < 0.003 and careful >= 9 > plain
 
 
@@ -287,10 +295,10 @@ def test_careful_is_kept_and_taken_back(tmp_path):
     session.be_careful()
     assert (
         session.state.careful == pytest.approx(min(max(before.consistency.p, 0.6), 0.95))
-        and session.question.why == "careful"
+        and session.question.trial_type == "careful"
     )
     for count in range(5):
-        session.answer(answer_from(oracle, session.question) if count != 2 else 0)
+        session.answer(simulated_answer(oracle, session.question) if count != 2 else 0)
     assert Session(NAMES, tmp_path / "j.jsonl").state == session.state
     for _ in range(6):
         session.undo()
@@ -344,7 +352,7 @@ def test_resumed_equals_uninterrupted(tmp_path_factory, actions, seed, chance):
             path.write_bytes(data + b'{"q":[1,2,3],"a":1,"why":"new","crc":"00000000'[: chance.randrange(1, 44)])
             session = Session(NAMES, path)
             assert "torn" in session.report and path.read_bytes() == data
-        assert session.state == steps(State(session.state.settings), plain)
+        assert session.state == steps(SessionState(session.state.settings), plain)
     assert (
         read_journal(path).answers == session.state.answers
         and Session(NAMES, path, "Ada", seed).question == session.question
@@ -660,7 +668,7 @@ def test_exports(tmp_path):
         if count in (1, 8):
             for form in EXPORTS:
                 assert len(export_session(session, form)) > 20
-        session.answer(answer_from(HierarchyOracle(tree), session.question))
+        session.answer(simulated_answer(HierarchyOracle(tree), session.question))
     assert Dendrogram.from_newick(export_session(session, ".nwk").strip(), names=names).same_tree(tree)
     Z = np.array(
         [[float(cell) for cell in line.split(",")] for line in export_session(session, ".csv").splitlines()[1:]]
@@ -688,7 +696,7 @@ def test_pooled_people(tmp_path):
     cleo = sitting(tmp_path, "Cleo", HierarchyOracle(random_hierarchy(12, "split", 3)), repeat_every=0)
     pool = pool_journals([ada, bob])
     assert (
-        pool.clash() is None
+        pool.inconsistent_subset() is None
         and pool.hierarchy()[0].same_tree(tree)
         and set(pool.triplets.respondents) == {"Ada", "Bob"}
     )
@@ -697,7 +705,7 @@ def test_pooled_people(tmp_path):
         table.tree_agreement[0] == 1 and table.same_answers[0] == table.common_questions[0] and table.triples[0] == 220
     )
     pool = pool_journals([ada, bob, cleo])
-    clash = pool.clash()
+    clash = pool.inconsistent_subset()
     assert (
         isinstance(clash, Contradiction)
         and len(pool.who_said()) == len(clash.answers)

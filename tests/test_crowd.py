@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.elicitation.crowd import (
-    against_the_others,
     crowd_table,
     crowd_weights,
+    flag_outliers,
+    held_out_correctness,
+    intra_rater_agreement,
     log_odds,
-    own_consistency,
-    planted_crowd,
-    to_look_at,
+    make_crowd,
     without_people,
 )
 from comparison_hc.elicitation.people_command import biased_people
@@ -28,7 +28,7 @@ SEEN = planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity
 
 
 def crowd(right, n_answers=80, seed=0):
-    return planted_crowd(SEEN, n_answers, right, seed)
+    return make_crowd(SEEN, n_answers, right, seed)
 
 
 def test_planted_people_are_as_often_right_as_planted():
@@ -42,7 +42,7 @@ def test_planted_people_are_as_often_right_as_planted():
 def test_against_the_others_is_its_definition():
     said = crowd([0.9, 0.8, 0.5, 0.2])
     for n_jobs in (1, 2):
-        verdict = against_the_others(said, "3-al", n_jobs)
+        verdict = held_out_correctness(said, "3-al", n_jobs)
         for who in ("p00", "p01", "p02", "p03"):
             tree, _ = build_hierarchy("3-al", without_people(said, who))
             found = agreement(tree, said.take(said.respondents == who))
@@ -58,7 +58,7 @@ def test_consistency_is_counted_pair_by_pair(said):
         i, j, k = asked[question]
         rows.append([i, k, j] if turned else [i, j, k])
         who.append(f"{person}")
-    found = own_consistency(Triplets(rows, 4, respondents=who))
+    found = intra_rater_agreement(Triplets(rows, 4, respondents=who))
     for number, name in enumerate(sorted(set(who))):
         own = [tuple(row) for row, w in zip(rows, who) if w == name]
         pairs = [(a, b) for x, a in enumerate(own) for b in own[:x] if a[0] == b[0] and set(a) == set(b)]
@@ -91,9 +91,9 @@ def test_position_bias():
 
 def test_whom_to_look_at():
     share, decided = np.array([0.8, 0.82, 0.78, 0.81, 0.6, 0.5, 0.1, np.nan]), np.array([50] * 6 + [19, 0])
-    assert to_look_at(share, decided).tolist() == [False] * 4 + [True, True, False, False]
-    assert not to_look_at(share, decided, 51).any()
-    assert not to_look_at(np.array([0.7, 0.7, 0.9]), np.array([30] * 3)).any()
+    assert flag_outliers(share, decided).tolist() == [False] * 4 + [True, True, False, False]
+    assert not flag_outliers(share, decided, 51).any()
+    assert not flag_outliers(np.array([0.7, 0.7, 0.9]), np.array([30] * 3)).any()
 
 
 def test_log_odds():

@@ -13,7 +13,7 @@ from comparison_hc.adaptive.trees import random_hierarchy
 from comparison_hc.comparisons import read_comparisons
 from comparison_hc.dashboards.ask_page import TRIES, WALKERS, ask_static, session_event
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.elicitation.answers import ANIMALS
+from comparison_hc.elicitation.items import ANIMALS
 from comparison_hc.elicitation.session import Session, read_journal
 from comparison_hc.oracles import HierarchyOracle
 

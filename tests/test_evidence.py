@@ -17,7 +17,7 @@ from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.agreement import agreement, all_merge_orders, most_agreement
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
-from comparison_hc.elicitation.crowd import planted_crowd
+from comparison_hc.elicitation.crowd import make_crowd
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.candidates import candidate, candidate_names, has_soe, make
 from comparison_hc.evaluation.comparison_table import COLUMNS
@@ -305,7 +305,7 @@ def test_people_at_hand(dataset_or_skip):
 
 @pytest.mark.parametrize("people", [None, True])
 def test_ctrl_c_keeps_the_splits_that_are_done(people):
-    answers = planted_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 40, [0.9] * 6, 0)
+    answers = make_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 40, [0.9] * 6, 0)
 
     def stop(done, total):
         if done == 8:  # of three methods a split: two splits are done, and two thirds of the next

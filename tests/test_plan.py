@@ -18,12 +18,12 @@ from shared import assert_every_sentence_can_come_out_either_way
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.validation import InputError, visible_text
-from comparison_hc.elicitation.question_list import (
-    ListedQuestion,
-    ListSession,
+from comparison_hc.elicitation.trial_list import (
+    Trial,
+    TrialSession,
     collect_answers,
-    list_checks,
-    read_question_list,
+    attention_checks,
+    read_trial_list,
 )
 from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce.claims import load_results
@@ -214,7 +214,7 @@ def test_lists_have_what_they_should(asks, tmp_path):
     seen = set()
     for person, frame in lists.items():
         frame.to_csv(tmp_path / f"{person}.csv", index=False)
-        questions = read_question_list(tmp_path / f"{person}.csv")
+        questions = read_trial_list(tmp_path / f"{person}.csv")
         by_role = {role: [q for q in questions if q.role == role] for role in ("new", "repeat", "catch")}
         assert [len(each) for each in by_role.values()] == list(question_counts(60)) == [51, 6, 3]
         first = {frozenset(q.shown): q.shown for q in by_role["new"]}
@@ -346,7 +346,7 @@ def test_from_plan_to_tree(tmp_path, capsys, monkeypatch):
     assert page.count("<svg") == 2 and "<script" not in page and line in page
     w, _ = hidden_groups(9, 1, 20.0, 0)
     for person in ("p1", "p2"):
-        questions = read_question_list(study / f"questions/{person}.csv")
+        questions = read_trial_list(study / f"questions/{person}.csv")
         lines = io.StringIO("".join(f"{right_place(question, w)}\n" for question in questions))
         monkeypatch.setattr(sys, "stdin", lines)
         assert main(["ask", "--list", str(study / f"questions/{person}.csv")]) == 0
@@ -464,25 +464,25 @@ HEAD = "question,asks,first,second,third,role,expected\n"
 def test_lists_that_are_none(text, words, tmp_path):
     (tmp_path / "list.csv").write_text(text)
     with pytest.raises(InputError, match=words):
-        read_question_list(tmp_path / "list.csv")
+        read_trial_list(tmp_path / "list.csv")
 
 
 def test_a_list_goes_on_where_it_stopped_and_belongs_to_its_journal(tmp_path):
-    questions = [ListedQuestion("central", ("a", "b", "c"), "new"), ListedQuestion("triplets", ("a", "b", "d"), "new")]
-    session = ListSession(questions, tmp_path / "j", "ann")
+    questions = [Trial("central", ("a", "b", "c"), "new"), Trial("triplets", ("a", "b", "d"), "new")]
+    session = TrialSession(questions, tmp_path / "j", "ann")
     session.answer(2)
     with pytest.raises(InputError, match="answer must be one of 0, 2, 3"):
         session.answer(1)
-    again = ListSession(questions, tmp_path / "j", "ann")
+    again = TrialSession(questions, tmp_path / "j", "ann")
     again.undo()
     again.answer(1)
     again.answer(0)
-    assert again.question is None and ListSession(questions, tmp_path / "j", "ann").answers == [1, 0]
+    assert again.question is None and TrialSession(questions, tmp_path / "j", "ann").answers == [1, 0]
     with pytest.raises(JournalError):
         session.answer(3)  # the other one went on
     for other in (dict(person="bob"), dict(questions=questions[:1])):
         with pytest.raises(JournalError, match="same list and person"):
-            ListSession(**{**dict(questions=questions, journal=tmp_path / "j", person="ann"), **other})
+            TrialSession(**{**dict(questions=questions, journal=tmp_path / "j", person="ann"), **other})
     answers, people = collect_answers([tmp_path / "j"])
     names = answers.object_names
     assert {tuple(names[at] for at in row) for row in answers.array.tolist()} == {("b", "a", "c"), ("c", "a", "b")}
@@ -512,14 +512,14 @@ def test_a_folder_of_any_name_gets_a_whole_plan_and_its_name_is_shown_harmless(n
 
 def test_repeats_are_compared_by_what_was_chosen():
     shown = ("a", "b", "c"), ("c", "a", "b")
-    pair = [ListedQuestion("odd-one-out", shown[0], "new"), ListedQuestion("odd-one-out", shown[1], "repeat")]
-    assert list_checks(pair, [3, 1])["repeated_same"] == 1 and list_checks(pair, [3, 3])["repeated_same"] == 0
-    assert list_checks(pair, [0, 1])["repeated"] == 0
+    pair = [Trial("odd-one-out", shown[0], "new"), Trial("odd-one-out", shown[1], "repeat")]
+    assert attention_checks(pair, [3, 1])["repeated_same"] == 1 and attention_checks(pair, [3, 3])["repeated_same"] == 0
+    assert attention_checks(pair, [0, 1])["repeated"] == 0
 
 
 @pytest.mark.parametrize("asks", ["odd-one-out", "central", "triplets"])
 def test_an_answer_means_what_the_readers_make_of_it(asks, tmp_path):
-    question = ListedQuestion(asks, ("x", "y", "z"), "new")
+    question = Trial(asks, ("x", "y", "z"), "new")
     for place in question.places:
         rest = [name for at, name in enumerate(question.shown, 1) if at != place]
         row = ["x", question.shown[place - 1], rest[-1]] if asks == "triplets" else [question.shown[place - 1], *rest]

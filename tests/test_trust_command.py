@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
-from comparison_hc.elicitation.crowd import crowd_table, planted_crowd
+from comparison_hc.elicitation.crowd import crowd_table, make_crowd
 from comparison_hc.evaluation import compare_command, support_command
 from comparison_hc.evaluation.support import bootstrap_support, redraw_statements, structure_test
 from comparison_hc.evaluation.support_command import structure_sentence
@@ -22,7 +22,7 @@ def answers(tmp_path, monkeypatch):
     "Six people, one of whom answers the opposite; the answers with names, in a file."
     monkeypatch.chdir(tmp_path)
     seen = planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity
-    said = planted_crowd(seen, 60, [0.95] * 5 + [0.05], 0)
+    said = make_crowd(seen, 60, [0.95] * 5 + [0.05], 0)
     named = Triplets(said, names=list("abcdefgh"))
     named.to_csv("said.csv")
     return named
@@ -227,7 +227,7 @@ def test_a_page_shows_the_table_of_people(answers, capsys, tmp_path):
 
 def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    said = planted_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9] * 6, 0)
+    said = make_crowd(planted_hierarchy(2, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9] * 6, 0)
     Triplets(said, names=list("abcdefgh"), weights=np.linspace(0.1, 1, len(said))).to_csv("w.csv")
     for method in ("auto", "4-al", "3-al", "4k-al", "3k-al"):
         code, _, err = run(capsys, "cluster", "w.csv", "--method", method, "--support", 2, "--structure", 2)

@@ -11,7 +11,7 @@ from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
-from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, planted_crowd
+from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
 from comparison_hc.evaluation import candidates
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.candidates import candidate_names
@@ -127,7 +127,7 @@ def test_losses_of_embeddings_weigh(answers, seed):
 
 
 def test_people_are_judged_by_weight():
-    said = planted_crowd(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9, 0.8, 0.7, 0.5], 0)
+    said = make_crowd(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 60, [0.9, 0.8, 0.7, 0.5], 0)
     times = np.random.default_rng(1).integers(1, 4, len(said))
     repeated = crowd_table(said.take(np.repeat(np.arange(len(said)), times)), "3-al").set_index("person")
     found = crowd_table(Triplets(said, weights=times / 4), "3-al").set_index("person").loc[repeated.index]

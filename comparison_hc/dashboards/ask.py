@@ -7,7 +7,7 @@ __all__ = ['BEHIND', 'session_view', 'code_text', 'fulfil']
 
 # %% ../../nbs/dashboards/64_ask.ipynb #972e60c5
 from ..core.validation import InputError
-from ..elicitation.files import export_session
+from ..elicitation.export import export_session
 
 # %% ../../nbs/dashboards/64_ask.ipynb #c1a12a0b
 def session_view(session, note=""):
@@ -16,7 +16,7 @@ def session_view(session, note=""):
     return dict(
         at=session.n_records,
         shown=list(question.shown) if question else [],
-        why=question.why if question else "",
+        why=question.trial_type if question else "",
         doubt=[state.in_words(answer.row) for answer in state.doubt] if state.doubt else [],
         answered=len(state.answers),
         undo=bool(session.events),
@@ -26,7 +26,7 @@ def session_view(session, note=""):
         items=state.items,
         hierarchy=state.hierarchy,
         notes=[text for text in (note, session.report) if text],
-        clashes=state.clash_texts,
+        clashes=state.inconsistency_texts,
         state=state,
         journal=session.path.name if session.path else "",
     )
@@ -35,7 +35,7 @@ def session_view(session, note=""):
 def code_text(session):
     "What makes this tree again: the answers stand in it."
     lines = [
-        "from comparison_hc.elicitation.answers import Answer, Settings",
+        "from comparison_hc.elicitation.items import Response, Settings",
         "from comparison_hc.elicitation.session import state_of",
         "",
         f"settings = {session.state.settings!r}",

@@ -20,8 +20,8 @@ from .page import page_widget, static_page, static_text
 from .pictures import tree_picture
 from .server import Dashboard, register_dashboard
 from .sources import Source, pages_beside, pages_given
-from ..elicitation.answers import ANIMALS, default_journal
-from ..elicitation.files import EXPORTS
+from ..elicitation.items import ANIMALS, default_log
+from ..elicitation.export import EXPORTS
 from ..elicitation.session import Session
 
 # %% ../../nbs/dashboards/64w_page.ipynb #ask-page-words
@@ -189,7 +189,7 @@ SOURCES = (
     Source("adaptive/31_insertion", paper="A18", item="Algorithm 3"),
     Source("adaptive/30_queries", paper="A18", item="Proposition 2.4"),
     Source("adaptive/33a_posterior", "Asking carefully, ours"),
-    Source("elicitation/80_asking", "Who asks what, and why again"),
+    Source("elicitation/01_replay", "Who asks what, and why again"),
     Source("dashboards/64_ask", "This page"),
 )
 
@@ -237,7 +237,7 @@ def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_
     """
     path = journal or None
     if journal is None:
-        path = default_journal(items, person or "somebody")
+        path = default_log(items, person or "somebody")
     session = Session(items, path, person, seed, repeat_every)
     stem = session.path.stem if session.path else "answers"
 
@@ -286,7 +286,7 @@ def ask_static(progress=None, items=WALKERS, pages=None):
 
 def prepare_ask(items="animals", journal=None, person=None):
     "Begin the journal before anything is served: what does not fit is said at once, and the server works elsewhere."
-    path = Path(journal) if journal is not None else default_journal(items, person or "somebody")
+    path = Path(journal) if journal is not None else default_log(items, person or "somebody")
     Session(items, path, person)
     where = str(Path(items).resolve()) if Path(items).exists() else items
     return dict(items=where, journal=str(path.resolve()), person=person)

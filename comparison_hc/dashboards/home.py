@@ -109,7 +109,7 @@ def plan_picture():
 
 def ask_picture():
     "Three of the animals, by name: not every machine can draw their faces."
-    from comparison_hc.elicitation.answers import ANIMALS
+    from comparison_hc.elicitation.items import ANIMALS
 
     cards = "".join(
         f'<rect x="{5 + 100 * at}" y="8" width="90" height="84" rx="9" fill="{fill}" stroke="{edge}" stroke-width="2"/>'

@@ -20,7 +20,7 @@ from urllib.parse import urlencode
 from ..core.validation import InputError, check_integer, require
 from .desk import Desk, Job
 from .hands import live_page
-from ..elicitation.answers import default_journal, read_items
+from ..elicitation.items import default_log, read_items
 
 # %% ../../nbs/dashboards/67dw_room.ipynb #2eed44b3
 PORT = 8867  # where a class is, unless it is taken
@@ -146,7 +146,7 @@ class Room:
 
     def journal(self, person):
         "The file of a person's answers."
-        return default_journal(self.items, person, self.folder)
+        return default_log(self.items, person, self.folder)
 
     def job(self, name, message):
         "A request that has passed the gate. Raises `InputError`."

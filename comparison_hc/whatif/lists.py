@@ -10,7 +10,7 @@ __all__ = ['REPEATS', 'CATCHES', 'question_counts', 'dealt_threes', 'balanced_pl
 import numpy as np
 
 from ..core.validation import as_rng, check_integer, check_names, require
-from ..elicitation.question_list import COLUMNS
+from ..elicitation.trial_list import COLUMNS
 from .designs import QUESTIONS
 
 # %% ../../nbs/whatif/99cw_lists.ipynb #90fa73d4

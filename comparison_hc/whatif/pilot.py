@@ -17,7 +17,7 @@ from ..comparisons import as_triplets
 from ..core.compat import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
-from ..elicitation.slips import right_answer_probability
+from ..elicitation.replay import right_answer_probability
 from ..evaluation.evidence import verdicts
 from ..evaluation.splits import plan_splits
 from ..methods import build_hierarchy

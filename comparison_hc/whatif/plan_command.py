@@ -163,8 +163,8 @@ def check_folder(folder, people):
 
 def collect_study(folder):
     "Everybody's answers in one table. Raises `InputError`."
-    from comparison_hc.elicitation.files import answers_text
-    from comparison_hc.elicitation.question_list import collect_answers
+    from comparison_hc.elicitation.export import answers_text
+    from comparison_hc.elicitation.trial_list import collect_answers
     from comparison_hc.evaluation.page import atomic_write
 
     folder = Path(folder)
@@ -275,10 +275,10 @@ def plan_command(args):
 
 def _collect(args):
     "The answers that came back."
-    from comparison_hc.elicitation.question_list import checks_in_words
+    from comparison_hc.elicitation.trial_list import readable_checks
 
     path, people = collect_study(args.collect)
-    say(checks_in_words(people).to_string(index=False))
+    say(readable_checks(people).to_string(index=False))
     say(f"\nwrote {path}: comparison-hc cluster {path} --respondent respondent")
 
 
