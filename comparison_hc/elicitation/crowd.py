@@ -128,6 +128,7 @@ def crowd_table(
     Examples
     --------
     >>> from comparison_hc import Triplets
+    >>> from comparison_hc.elicitation import crowd_table
     >>> rows = [[0, 1, 2], [1, 0, 2], [0, 1, 3], [0, 2, 1]]
     >>> answers = Triplets(rows, respondents=["Ann", "Bob", "Cem", "Dan"])
     >>> crowd_table(answers, "3-al")[["person", "agreement"]].head(1)
@@ -240,6 +241,7 @@ def crowd_weights(
     Examples
     --------
     >>> from comparison_hc import Triplets
+    >>> from comparison_hc.elicitation import crowd_weights
     >>> answers = Triplets([[0, 1, 2], [1, 0, 2], [0, 1, 2]], respondents=["Ann", "Bob", "Cem"])
     >>> crowd_weights(answers, "3-al")
     CrowdWeights(3 people, right in 67% to 67%, 2 rounds)

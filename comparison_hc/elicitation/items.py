@@ -3,6 +3,7 @@
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +40,7 @@ class Item:
 
     Examples
     --------
+    >>> from comparison_hc.elicitation import Item
     >>> Item("cat", "🐱").is_image
     False
     """
@@ -102,7 +104,7 @@ def _from_lines(path):
     return tuple(Item(line.strip()) for line in lines if line.strip())
 
 
-def read_items(source="animals") -> tuple:
+def read_items(source: str | os.PathLike | Sequence = "animals") -> tuple:
     """Read the items of a session: at least two, with different names.
 
     Parameters
@@ -121,6 +123,7 @@ def read_items(source="animals") -> tuple:
 
     Examples
     --------
+    >>> from comparison_hc.elicitation import read_items
     >>> read_items(["cat", "dog"])
     (Item(name='cat', picture=''), Item(name='dog', picture=''))
     """

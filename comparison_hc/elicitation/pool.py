@@ -1,9 +1,14 @@
 "Sessions of several people taken together: who contradicts whom, and how far people agree."
 
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +23,11 @@ from .session import SessionState, read_journal
 from ..evaluation.results import Result
 from ..methods import build_hierarchy, methods
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = ["Pool", "pool_journals"]
+
 MAX_TRIPLES = 200_000  # on which the trees of two people are compared
 
 
@@ -31,17 +41,31 @@ def _some_triples(n):
 
 @dataclass(frozen=True)
 class Pool:
-    "Sessions of several people about one set of items."
+    """Sessions of several people about one set of items.
 
-    names: tuple  # of the items
-    states: tuple  # one `SessionState` a person; each in the numbering of its own journal
+    Parameters
+    ----------
+    names : tuple of str
+        Names of the items.
+    states : tuple of SessionState
+        One per person, each in the numbering of its own log.
+
+    Examples
+    --------
+    >>> from comparison_hc.elicitation import Pool, Session
+    >>> Pool(("cat", "dog"), (Session(["cat", "dog"], person="Ada").state,)).people
+    ('Ada',)
+    """
+
+    names: tuple
+    states: tuple
 
     def __repr__(self):
         n_answers = sum(len(state.answers) for state in self.states)
         return f"Pool({len(self.names)} items, {len(self.states)} people, {n_answers} answers)"
 
     @property
-    def people(self):
+    def people(self) -> tuple:
         "Their names."
         return tuple(state.settings.person for state in self.states)
 
@@ -53,7 +77,7 @@ class Pool:
         return tuple(self._number[state.settings.names[item]] for item in items)
 
     @cached_property
-    def triplets(self):
+    def triplets(self) -> Triplets | None:
         "Everything that was said, as `Triplets` with respondents; None if nothing was."
         responses = []
         for state in self.states:
@@ -63,7 +87,7 @@ class Pool:
         return as_triplets(self.names, responses, self.people)
 
     @cached_property
-    def rows(self):
+    def rows(self) -> list:
         "For every person the (i, j, k), i and j belong together without k, that the person's tree was made from."
         found = []
         for state in self.states:
@@ -71,8 +95,13 @@ class Pool:
             found.append({(*sorted(row[:2]), row[2]) for row in rows})
         return found
 
-    def inconsistent_subset(self):
-        "A few answers that no tree agrees with, none of which can be spared."
+    def inconsistent_subset(self) -> Contradiction | None:
+        """Find a minimal set of responses that no tree agrees with.
+
+        Returns
+        -------
+        Contradiction or None
+        """
         rows = sorted(set().union(*self.rows))
         if not rows:
             return None
@@ -81,8 +110,13 @@ class Pool:
         except Contradiction as error:
             return error
 
-    def who_said(self):
-        "The clashing answers, each with the people who gave it."
+    def who_said(self) -> list:
+        """List the inconsistent responses, each with the people who gave it.
+
+        Returns
+        -------
+        list of str
+        """
         clash, texts = self.inconsistent_subset(), []
         if clash is None:
             return texts
@@ -93,8 +127,14 @@ class Pool:
             texts.append(f"{self.names[i]} and {self.names[j]}, without {self.names[row[2]]} ({who})")
         return texts
 
-    def hierarchy(self):
-        "BUILD's tree if nobody contradicts another, else triplets-based average linkage. Raises `InputError`."
+    def hierarchy(self) -> tuple:
+        """Build the pooled hierarchy: by BUILD if nobody contradicts another, else by 3–AL.
+
+        Returns
+        -------
+        tuple
+            The `Dendrogram`, and the name of the method.
+        """
         rule = 'with at least one answer that is not "cannot say"'
         require(self.triplets is not None, "journals", rule, "none")
         if self.inconsistent_subset() is not None:
@@ -102,8 +142,14 @@ class Pool:
         tree = build_tree(set().union(*self.rows), range(len(self.names)), self.names)
         return tree.to_dendrogram(), "BUILD: all answers agree"
 
-    def agreement(self):
-        "How far people agree: on the questions that both answered, and where both trees answer about three items."
+    def agreement(self) -> DataFrame:
+        """Compare every two people: on common questions, and on all triples that both trees decide.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair of people.
+        """
         from pandas import DataFrame
 
         triples, everything = _some_triples(len(self.names)), range(len(self.names))
@@ -127,18 +173,29 @@ class Pool:
         return DataFrame(rows, columns=columns)
 
 
-def pool_journals(paths):
-    """Journals of different people about the same items. A damaged end is left out with a warning. Raises `InputError`.
+def pool_journals(paths: Sequence[str | os.PathLike]) -> Pool:
+    """Read the session logs of several people about the same items.
 
     Parameters
     ----------
-    paths
-        Of journals.
+    paths : sequence of str or path
+        One log per person. A damaged end is left out, with a warning.
 
     Returns
     -------
-    result
-        `Pool`.
+    Pool
+
+    Raises
+    ------
+    InputError
+        If there is no log, or two are about different items or by the same person.
+
+    Examples
+    --------
+    >>> from comparison_hc.elicitation import pool_journals
+    >>> pool_journals(["Ada.jsonl", "Bob.jsonl"])
+    Traceback (most recent call last):
+    comparison_hc.core.validation.MissingFileError: journal must be an existing file; got 'Ada.jsonl'
     """
     rule = "a sequence of journals, at least one"
     listed = as_list(paths, "paths", rule)
@@ -154,18 +211,7 @@ def pool_journals(paths):
 
 
 def pool_result(pool):
-    """The pooled hierarchy with its evidence.
-
-    Parameters
-    ----------
-    pool
-        `Pool`.
-
-    Returns
-    -------
-    result
-        `Result`.
-    """
+    "The pooled hierarchy with its evidence, as `Result`."
     tree, how = pool.hierarchy()
     title = f"What {', '.join(pool.people)} think"
     return Result(tree, pool.triplets, title, how, notes={"people": str(len(pool.people))})

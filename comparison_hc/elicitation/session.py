@@ -1,8 +1,11 @@
 "A session with a person: every response is on the disk before the next question appears."
 
+from __future__ import annotations
+
 import os
 import warnings
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import log2
@@ -13,7 +16,7 @@ import numpy as np
 from ..adaptive.answers import Contradiction
 from ..adaptive.consistency import consistent_hierarchy
 from ..adaptive.decisions import allowance
-from ..adaptive.hierarchies import OrdinalOracle
+from ..adaptive.hierarchies import Hierarchy, OrdinalOracle
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import Triplets
@@ -21,8 +24,8 @@ from ..core.io import JournalError, journal_path
 from ..core.log import JournalFile, Records, read_journal_file
 from ..core.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from ..oracles import HierarchyOracle, Noisy
-from .items import TRIAL_TYPES, Question, Response, Settings, as_triplets, read_items, seed_of
-from .replay import MAX_P, MIN_P, bayesian_insertion, build_tree, consistency, replay
+from .items import TRIAL_TYPES, Item, Question, Response, Settings, as_triplets, read_items, seed_of
+from .replay import MAX_P, MIN_P, Consistency, Replay, bayesian_insertion, build_tree, consistency, replay
 
 __all__ = ["Session", "SessionState", "read_journal"]
 
@@ -63,21 +66,38 @@ def _n_since_repetition(answers):
 
 @dataclass(frozen=True)
 class SessionState:
-    "A session at one moment: a function of the settings and the answers."
+    """A session at one moment: a function of its settings and responses.
+
+    Parameters
+    ----------
+    settings : Settings
+        Items, person and seed.
+    answers : tuple of Response
+        All responses that were not taken back.
+    careful : float, optional
+        The probability of a right response that the careful stage assumes; None outside that stage.
+
+    Examples
+    --------
+    >>> from comparison_hc.elicitation import Session
+    >>> state = Session(["cat", "dog", "trout"], person="Ada").state
+    >>> state.at_most
+    1
+    """
 
     settings: Settings
     answers: tuple = ()  # of `Response`; those taken back are gone
-    careful: object = None  # p of the careful stage, or None
+    careful: float | None = None
 
     @cached_property
-    def insertion(self):
+    def insertion(self) -> Replay:
         "How far the answers lead."
         return replay(self.settings, self.answers, self.careful)
 
     # what to ask
 
     @cached_property
-    def question(self):
+    def question(self) -> Question | None:
         "What to ask next."
         repeated = self._repeated()
         if self.doubt:
@@ -90,7 +110,7 @@ class SessionState:
         return Question(self._mixed(query), trial_type)
 
     @property
-    def doubt(self):
+    def doubt(self) -> tuple | None:
         "The last answer, if it differs from an earlier one: settled at once, but for the careful stage."
         if self.careful or not self.answers:
             return None
@@ -131,7 +151,7 @@ class SessionState:
         return max(1, per_item[done.n_placed] - done.n_asked) + sum(per_item[done.n_placed + 1 : self.settings.n])
 
     @property
-    def at_most(self):
+    def at_most(self) -> int | None:
         'How many questions are left at most, if none of the answers is "cannot say" and none is taken back.'
         if self.careful:
             return None if self.question else 0
@@ -141,7 +161,7 @@ class SessionState:
         return int(new + (self.doubt is not None) + 2 * n_repeated)
 
     @property
-    def expected(self):
+    def expected(self) -> float:
         "How many questions are left on average over random trees."
         if self.question is None:
             return 0.0
@@ -153,7 +173,7 @@ class SessionState:
         return min(self.at_most, new + (self.doubt is not None) + n_repeated)
 
     @property
-    def left_text(self):
+    def left_text(self) -> str:
         "Both numbers in words."
         if self.question is None:
             return "nothing left"
@@ -163,28 +183,28 @@ class SessionState:
     # what follows
 
     @property
-    def items(self):
+    def items(self) -> list:
         "Items that have come up so far."
         done = self.insertion
         return sorted(self.settings.order[: done.n_placed + (done.missing is not None)])
 
     @cached_property
-    def hierarchy(self):
+    def hierarchy(self) -> Hierarchy:
         "The tree of what was said."
         return build_tree(self.insertion.rows, self.items, self.settings.names)
 
     @property
-    def consistency(self):
+    def consistency(self) -> Consistency:
         "What repeated questions say."
         return consistency(self.answers)
 
     @property
-    def triplets(self):
+    def triplets(self) -> Triplets | None:
         "Everything that was said, repeated answers included."
         return as_triplets(self.settings.names, [self.answers], None)
 
     @property
-    def inconsistencies(self):
+    def inconsistencies(self) -> list:
         "For every response that the tree contradicts: an inconsistent set with it. Empty in the careful stage."
         if self.careful or not self.insertion.rows:
             return []  # the careful stage expects errors and outvotes them
@@ -201,7 +221,7 @@ class SessionState:
         return found
 
     @property
-    def inconsistency_texts(self):
+    def inconsistency_texts(self) -> list:
         "The same in words, the answer that does not fit first."
         used, texts = set(self.insertion.rows), []
         for found in self.inconsistencies:
@@ -212,7 +232,7 @@ class SessionState:
         return texts
 
     @property
-    def n_against(self):
+    def n_against(self) -> int:
         "How many answers the tree contradicts."
         said = [answer for answer in self.answers if answer.answer and answer.items <= set(self.items)]
         if not said:
@@ -222,8 +242,18 @@ class SessionState:
         answers = np.array([answer.answer - 1 for answer in said])
         return int(((found >= 0) & (found != answers)).sum())
 
-    def in_words(self, row):
-        "An answer as it is said."
+    def in_words(self, row: tuple) -> str:
+        """Write a row as a sentence.
+
+        Parameters
+        ----------
+        row : tuple of int
+            (i, j, k): items i and j belong together, k is left out.
+
+        Returns
+        -------
+        str
+        """
         i, j, k = (self.settings.names[item] for item in row)
         return f"{i} and {j} belong together, without {k}"
 
@@ -261,28 +291,15 @@ def _is_event(record, about):
 
 
 def state_of(settings, events):
-    """The session after these events.
-
-    Parameters
-    ----------
-    settings
-        `Settings`.
-    events
-        Sequence of `Response` and, where the careful stage begins, its p.
-
-    Returns
-    -------
-    result
-        `SessionState`.
-    """
+    "The session after these events: `Response` and, where the careful stage begins, its p."
     answers = tuple(event for event in events if isinstance(event, Response))
     careful = [event for event in events if isinstance(event, float)]
     return SessionState(settings, answers, careful[-1] if careful else None)
 
 
 @dataclass(frozen=True)
-class JournalText:
-    "What a journal holds."
+class SessionLog:
+    "What the log of a session holds."
 
     settings: Settings  # of its session
     events: tuple  # answers and, where the careful stage begins, its p; those taken back are gone
@@ -305,20 +322,7 @@ class JournalText:
 
 
 def parse_journal(found, path):
-    """What the records say. Raises `JournalError` if the settings are wrong.
-
-    Parameters
-    ----------
-    found
-        `Records` of a journal of this kind.
-    path
-        Its name, for messages.
-
-    Returns
-    -------
-    result
-        `JournalText`.
-    """
+    "What the records say. Raises `JournalError` if the settings are wrong."
     try:
         about = found.about
         settings = Settings(tuple(about["items"]), about["person"], about["seed"], about["repeat_every"])
@@ -334,21 +338,33 @@ def parse_journal(found, path):
             events.append(event)
         elif events:
             events.pop()
-    return JournalText(settings, tuple(events), found)
+    return SessionLog(settings, tuple(events), found)
 
 
-def read_journal(path):
-    """Read a journal and leave it as it is. A damaged end is reported as a warning. Raises `JournalError`.
+def read_journal(path: str | os.PathLike) -> SessionLog:
+    """Read the log of a session without changing it.
 
     Parameters
     ----------
-    path
-        Of a journal.
+    path : str or path
+        A log that a session wrote.
 
     Returns
     -------
-    result
-        `JournalText`.
+    SessionLog
+        With `.settings`, `.answers` and `.state`. A damaged end is left out, with a warning.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or another kind of file.
+
+    Examples
+    --------
+    >>> from comparison_hc.elicitation import read_journal
+    >>> read_journal("Ada.jsonl")
+    Traceback (most recent call last):
+    comparison_hc.core.validation.MissingFileError: journal must be an existing file; got 'Ada.jsonl'
     """
     require(isinstance(path, (str, os.PathLike)), "journal", "the name of a file", path)
     path = Path(path)
@@ -364,24 +380,46 @@ _PATIENCE = 2.0  # seconds to wait for another page that writes
 
 
 class Session:
-    "A person answers questions about a set of items. Raises `InputError`, and `JournalError` for another's journal."
+    """A person answers questions about a set of items; insertion clustering chooses the questions.
 
-    def __init__(self, items="animals", journal=None, person=None, seed=None, repeat_every=None):
-        """…
+    Parameters
+    ----------
+    items : str, path or sequence, default "animals"
+        As for `read_items`.
+    journal : str or path, optional
+        File in which responses are logged; continued if it exists. None: nothing is kept.
+    person : str, optional
+        Who answers. By default as the log says, "somebody" in a new one.
+    seed : int, optional
+        From 0 to 2³² − 1. By default as the log says, derived from the person's name in a new one.
+    repeat_every : int, optional
+        An old question is repeated after so many new responses; 0: never. By default as the log says, 6 in a new one.
 
-        Parameters
-        ----------
-        items
-            As for `read_items`.
-        journal
-            File for the answers, continued if it is there; None: nothing is kept.
-        person
-            Who answers; None: as the journal says, "somebody" in a new one.
-        seed
-            0..2³²−1; None: as the journal says, from the person's name in a new one.
-        repeat_every
-            As in `Settings`; None: as the journal says, 6 in a new one.
-        """
+    Raises
+    ------
+    InputError
+        If an argument is invalid, or the log belongs to other items, another person or other settings.
+
+    Examples
+    --------
+    >>> from comparison_hc.elicitation import Session
+    >>> session = Session(["cat", "dog", "trout"], person="Ada", seed=0)
+    >>> [session.picture(item).name for item in session.question.shown]
+    ['trout', 'cat', 'dog']
+    >>> session.answer(1)
+    True
+    >>> session.question is None
+    True
+    """
+
+    def __init__(
+        self,
+        items: str | os.PathLike | Sequence = "animals",
+        journal: str | os.PathLike | None = None,
+        person: str | None = None,
+        seed: int | None = None,
+        repeat_every: int | None = None,
+    ):
         self.items = read_items(items)
         self.path = None if journal is None else journal_path(journal)
         self.report = ""  # what was wrong with the journal
@@ -403,22 +441,21 @@ class Session:
         )
 
     @property
-    def question(self):
+    def question(self) -> Question | None:
         "What to ask next, or None at the end."
         return self.state.question
 
-    def picture(self, item):
-        """The item with this number; numbers are the journal's.
+    def picture(self, item: int) -> Item:
+        """Look up an item by its number in the log.
 
         Parameters
         ----------
-        item
+        item : int
             Number of an item.
 
         Returns
         -------
-        result
-            `Item`.
+        Item
         """
         return self._by_name[self.state.settings.names[item]]
 
@@ -428,20 +465,20 @@ class Session:
 
     # what a person does
 
-    def answer(self, answer, at=None):
-        """Answer the present question. It is on the disk when this returns. Raises `InputError` at the end.
+    def answer(self, answer: int, at: int | None = None) -> bool:
+        """Answer the current question. The response is on the disk when this returns.
 
         Parameters
         ----------
-        answer
-            1, 2 or 3: the place of the one left out; 0: cannot say.
-        at
-            `n_records` when the question was shown; None: now.
+        answer : {0, 1, 2, 3}
+            Position of the item left out; 0: cannot say.
+        at : int, optional
+            `n_records` when the question was shown, if another page may have continued the session meanwhile.
 
         Returns
         -------
-        result
-            Whether it was recorded: not if the session went on elsewhere meanwhile.
+        bool
+            Whether the response was recorded: not if the session went on elsewhere.
         """
         check_integer(answer, "answer", 0, 3)
         if not self._is_now(at):
@@ -452,17 +489,17 @@ class Session:
         self._write(dict(q=list(given.shown), a=given.answer, why=given.trial_type), (*self.events, given))
         return True
 
-    def undo(self, at=None):
-        """Take back the last answer, or the beginning of the careful stage. Raises `InputError` where there is none.
+    def undo(self, at: int | None = None) -> bool:
+        """Take back the last response, or the beginning of the careful stage.
 
         Parameters
         ----------
-        at
+        at : int, optional
             As in `answer`.
 
         Returns
         -------
-        result
+        bool
             Whether it was recorded.
         """
         if not self._is_now(at):
@@ -471,19 +508,20 @@ class Session:
         self._write({"undo": True}, self.events[:-1])
         return True
 
-    def be_careful(self, p=None, at=None):
-        """Begin the careful stage, anew with another p. Raises `InputError` where p can be neither used nor estimated.
+    def be_careful(self, p: float | None = None, at: int | None = None) -> bool:
+        """Begin the careful stage, in which Bayesian insertion weighs every response.
 
         Parameters
         ----------
-        p
-            Probability that an answer is right, above 0.5 and below 1; None: as estimated, within [0.6, 0.95].
-        at
+        p : float, optional
+            Probability that a response is right, in (0.5, 1). By default as estimated from repeated questions, within
+            [0.6, 0.95].
+        at : int, optional
             As in `answer`.
 
         Returns
         -------
-        result
+        bool
             Whether it was recorded.
         """
         if p is None:
@@ -496,8 +534,14 @@ class Session:
         self._write({"careful": p}, (*self.events, p))
         return True
 
-    def reload(self):
-        "Read what others added to the journal. Raises `JournalError` if it got shorter."
+    def reload(self) -> bool:
+        """Read what other pages added to the log.
+
+        Returns
+        -------
+        bool
+            Whether there was anything new.
+        """
         if self.path is None:
             return False
         size = self.path.stat().st_size if self.path.is_file() else 0
