@@ -276,8 +276,8 @@ def _to_screen(text, end="\n"):
 
 def ask_command(args):
     "Ask a person until everything is answered, or they stop; write what was asked for."
-    from comparison_hc.elicitation.items import default_log
     from comparison_hc.elicitation.export import session_result
+    from comparison_hc.elicitation.items import default_log
     from comparison_hc.elicitation.session import Session
     from comparison_hc.elicitation.terminal import closing_text, terminal_session
 
@@ -308,12 +308,12 @@ def _ask_from_list(args):
     "Ask the questions of a list, keep every answer, and say how carefully it was answered."
     from comparison_hc.elicitation.trial_list import (
         TrialSession,
-        run_trials,
+        attention_checks,
         checks_text,
         collect_answers,
-        attention_checks,
-        trial_triplets,
         read_trial_list,
+        run_trials,
+        trial_triplets,
     )
 
     useless = dict(ITEMS=None if args.items == "animals" else args.items, seed=args.seed, careful=args.careful)
@@ -335,7 +335,10 @@ def _ask_from_list(args):
     say(f"{len(session.answers)} answers are in {journal}" + ("; the same command continues" * bool(session.question)))
     if args.answers_out:
         require(
-            trial_triplets(session.questions, session.answers), "--answers-out", "written after the first answer", "none"
+            trial_triplets(session.questions, session.answers),
+            "--answers-out",
+            "written after the first answer",
+            "none",
         )
         _write_answers(None, collect_answers([journal])[0], args)
 

@@ -18,13 +18,7 @@ from shared import assert_every_sentence_can_come_out_either_way
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.validation import InputError, visible_text
-from comparison_hc.elicitation.trial_list import (
-    Trial,
-    TrialSession,
-    collect_answers,
-    attention_checks,
-    read_trial_list,
-)
+from comparison_hc.elicitation.trial_list import Trial, TrialSession, attention_checks, collect_answers, read_trial_list
 from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce.claims import load_results
 from comparison_hc.whatif import plan_study

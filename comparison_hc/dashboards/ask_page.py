@@ -20,8 +20,8 @@ from .page import page_widget, static_page, static_text
 from .pictures import tree_picture
 from .server import Dashboard, register_dashboard
 from .sources import Source, pages_beside, pages_given
-from ..elicitation.items import ANIMALS, default_log
 from ..elicitation.export import EXPORTS
+from ..elicitation.items import ANIMALS, default_log
 from ..elicitation.session import Session
 
 # %% ../../nbs/dashboards/64w_page.ipynb #ask-page-words
