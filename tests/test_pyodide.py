@@ -28,7 +28,7 @@ from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
 from comparison_hc.core.io import atomic_write
 from comparison_hc.core.validation import InputError
-from comparison_hc.evaluation.originals import cache_folder
+from comparison_hc._dataset_files import cache_folder
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).with_name("pyodide")

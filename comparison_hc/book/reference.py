@@ -109,17 +109,16 @@ def api_pages(package, homes, lazy):
 # %% ../../nbs/book/99ew_reference.ipynb #cc4ff907
 def data_page():
     "All data sets: how large, where from, on which terms, and whether they can be fetched."
-    from comparison_hc.evaluation.catalogue import CATALOGUE
+    from comparison_hc._dataset_files import CATALOGUE, can_be_fetched
 
     lines = ["| data set | what is in it | where | source and terms |", "| --- | --- | --- | --- |"]
     for name, known in CATALOGUE.items():
-        fetched = bool(known.originals) and all(each.can_be_fetched for each in known.originals)
-        where = (
-            ("fetched when asked for" if fetched else "to be put in place by hand") if known.forms else "comes along"
-        )
-        what = ("objects", "answers", "features", "classes")
-        counts = ", ".join(f"{count:,} {each}" for count, each in zip(known.facts, what) if count)
-        lines.append(f"| `{name}` | {counts} | {where} | {plain(known.source)}. Terms: {plain(known.terms)} |")
+        originals = known.get("originals", [])
+        how = "fetched when asked for" if all(map(can_be_fetched, originals)) else "to be put in place by hand"
+        where = how if originals else "comes along"
+        counts = ", ".join(f"{count:,} {what}" for what, count in known["counts"].items() if count)
+        source, terms = plain(known["source"]), plain(known["terms"])
+        lines.append(f"| `{name}` | {counts} | {where} | {source}. Terms: {terms} |")
     intro = (
         "`load_dataset(name)` gives a set by its name, [as this page explains](/evaluation/50_datasets.ipynb); "
         "`comparison-hc data` lists them on a screen. What does not come along is looked for in the folder "

@@ -53,7 +53,8 @@ def bundle(names):
 
 def kept_text(name, make):
     "A text of the cache, if it is there and whole; else it is made, and kept where that is possible."
-    from comparison_hc.evaluation.originals import cache_folder, write_file
+    from comparison_hc._dataset_files import cache_folder
+    from comparison_hc.core.io import atomic_write
 
     place = cache_folder() / name
     with suppress(OSError):
@@ -62,7 +63,8 @@ def kept_text(name, make):
             return content.decode()
     content = make().encode()
     with suppress(OSError, InputError):
-        write_file(place, sha256(content).hexdigest().encode() + b"\n" + content)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(place, sha256(content).hexdigest().encode() + b"\n" + content)
     return content.decode()
 
 

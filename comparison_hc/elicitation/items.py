@@ -59,8 +59,8 @@ ANIMALS = tuple(Item(name, picture) for name, picture in zip(_PICTURES[::2], _PI
 
 def _digit_items():
     "Two handwritten pictures of every digit."
-    from comparison_hc.core.pictures import data_uri
-    from comparison_hc.datasets import load_dataset, png_bytes
+    from comparison_hc.core.pictures import data_uri, png_bytes
+    from comparison_hc.datasets import load_dataset
 
     digits, items = load_dataset("digits"), []
     for digit in range(10):
