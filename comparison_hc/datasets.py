@@ -72,6 +72,7 @@ class Dataset:
 
     Examples
     --------
+    >>> from comparison_hc.datasets import load_dataset
     >>> animals = load_dataset("animals")
     >>> animals
     Dataset('animals': 24 objects, 5 classes, 600 comparisons)
@@ -115,6 +116,7 @@ class Dataset:
 
         Examples
         --------
+        >>> from comparison_hc.datasets import load_dataset
         >>> load_dataset("iris").facts()
         {'objects': 150, 'classes': 3, 'features': 4, 'comparisons': 0, 'images': 0}
         """
@@ -208,6 +210,7 @@ def load_dataset(name: str, collection: str | None = None, download: bool = True
 
     Examples
     --------
+    >>> from comparison_hc.datasets import load_dataset
     >>> load_dataset("iris")
     Dataset('iris': 150 objects, 3 classes, 4 features)
     """
@@ -238,6 +241,7 @@ def list_datasets() -> DataFrame:
 
     Examples
     --------
+    >>> from comparison_hc.datasets import list_datasets
     >>> list_datasets().query("where == 'embedded'").name.tolist()
     ['animals', 'digits', 'iris', 'wine']
     """

@@ -24,7 +24,6 @@ OPEN = {  # areas whose public names lack types, numpydoc or examples: this set 
     "oracles",
     "dendrogram",
     "metrics",
-    "datasets",
     "methods",
     "estimators",
     "checks",
