@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import _dataset_readers as readers
-from comparison_hc._dataset_files import (
+from .comparisons import Triplets
+from .core.pictures import png_bytes
+from .core.validation import check_choice, require
+from .evaluation import _dataset_readers as readers
+from comparison_hc.evaluation._dataset_files import (
     CATALOGUE,
     can_be_fetched,
     check_digest,
@@ -24,10 +27,7 @@ from comparison_hc._dataset_files import (
     find_files,
     read_or_refuse,
 )
-from ._dataset_files import DatasetNotFoundError as DatasetNotFoundError
-from .comparisons import Triplets
-from .core.pictures import png_bytes
-from .core.validation import check_choice, require
+from .evaluation._dataset_files import DatasetNotFoundError as DatasetNotFoundError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -113,6 +113,11 @@ class Dataset:
 
     def facts(self) -> dict[str, int]:
         """Numbers of objects, classes, features, comparisons and images.
+
+        Returns
+        -------
+        dict
+            Counts by name.
 
         Examples
         --------

@@ -25,12 +25,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc import _dataset_files as files
-from comparison_hc import _dataset_readers as readers
-from comparison_hc._dataset_files import CATALOGUE
 from comparison_hc.core.pictures import png_bytes, read_png
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset
+from comparison_hc.evaluation import _dataset_files as files
+from comparison_hc.evaluation import _dataset_readers as readers
+from comparison_hc.evaluation._dataset_files import CATALOGUE
 
 EMBEDDED = ["animals", "digits", "iris", "wine"]
 ON_FILE = [name for name in CATALOGUE if name not in EMBEDDED]
@@ -466,7 +466,7 @@ def test_original_put_there_by_hand_is_verified(server, small_zoo, tmp_path, mon
 
 CHILD = """
 import sys
-from comparison_hc._dataset_files import CATALOGUE
+from comparison_hc.evaluation._dataset_files import CATALOGUE
 from comparison_hc.datasets import load_dataset
 CATALOGUE["zoo"] |= dict(digests={}, originals=[dict(path="zoo/zoo.data", url=sys.argv[1], digest=sys.argv[2])])
 load_dataset("zoo")

@@ -22,13 +22,13 @@ from pathlib import Path
 import pytest
 from shared import awaited
 
-from comparison_hc._dataset_files import cache_folder
 from comparison_hc.book import drop, lite, site
 from comparison_hc.book.book_command import site_server
 from comparison_hc.book.pages import Book, Route, read_book
 from comparison_hc.cli import main
 from comparison_hc.core.io import atomic_write
 from comparison_hc.core.validation import InputError
+from comparison_hc.evaluation._dataset_files import cache_folder
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).with_name("pyodide")

@@ -191,7 +191,7 @@ def test_car_pictures_are_at_the_leaves_and_can_be_left_out():
 def test_without_the_data_the_command_says_what_is_missing(name, tmp_path, monkeypatch):
     monkeypatch.setenv("COMPARISON_HC_DATA", str(tmp_path / "nowhere"))
     monkeypatch.setenv("COMPARISON_HC_CACHE", str(tmp_path / "empty"))
-    from comparison_hc import _dataset_files
+    from comparison_hc.evaluation import _dataset_files
 
     def refuse(*args, **kwargs):
         raise OSError("no network in this test")

@@ -109,7 +109,7 @@ def api_pages(package, homes, lazy):
 # %% ../../nbs/book/99ew_reference.ipynb #cc4ff907
 def data_page():
     "All data sets: how large, where from, on which terms, and whether they can be fetched."
-    from comparison_hc._dataset_files import CATALOGUE, can_be_fetched
+    from comparison_hc.evaluation._dataset_files import CATALOGUE, can_be_fetched
 
     lines = ["| data set | what is in it | where | source and terms |", "| --- | --- | --- | --- |"]
     for name, known in CATALOGUE.items():

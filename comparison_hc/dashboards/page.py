@@ -53,8 +53,8 @@ def bundle(names):
 
 def kept_text(name, make):
     "A text of the cache, if it is there and whole; else it is made, and kept where that is possible."
-    from comparison_hc._dataset_files import cache_folder
     from comparison_hc.core.io import atomic_write
+    from comparison_hc.evaluation._dataset_files import cache_folder
 
     place = cache_folder() / name
     with suppress(OSError):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .core.io import atomic_write
-from .core.compat import IN_BROWSER, needed
-from .core.validation import InputError, MissingFileError, require
+from ..core.io import atomic_write
+from ..core.compat import IN_BROWSER, needed
+from ..core.validation import InputError, MissingFileError, require
 
 # What is known about each set before it is loaded. The digests of originals are those that published loaders check
 # against, or were computed from the original bytes; the others were computed from the converted files.
