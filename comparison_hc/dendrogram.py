@@ -6,6 +6,8 @@
 __all__ = ['Dendrogram', 'random_tree']
 
 # %% ../nbs/core/02_dendrogram.ipynb #dendrogram-imports
+from itertools import combinations
+
 import numpy as np
 
 from .core.compat import bincount
@@ -121,6 +123,11 @@ class Dendrogram(LinkageTree, TreeFiles, TreeDrawing):
         return Dendrogram(Z, [members.tolist() for members in clusters], self.names, self.height_kind)
 
 # %% ../nbs/core/02_dendrogram.ipynb #dendrogram-random
+def _check_dendrogram(dendrogram, argument="dendrogram"):
+    require(isinstance(dendrogram, Dendrogram), argument, "a Dendrogram", dendrogram)
+    return dendrogram
+
+
 def random_tree(n_objects, rng):
     """Merge two clusters chosen uniformly at random, until one is left.
 
@@ -143,3 +150,16 @@ def random_tree(n_objects, rng):
         merges.append((a, b))
         alive.append(n + step)
     return Dendrogram.from_merges(merges)
+
+
+def _all_merge_orders(n_objects):
+    "All N! (N − 1)! / 2^(N − 1) ways to merge N objects, for checks by exhaustion."
+    states = [((), tuple(range(n_objects)))]
+    for new in range(n_objects, 2 * n_objects - 1):
+        longer = []
+        for merges, alive in states:
+            for a, b in combinations(alive, 2):
+                others = tuple(x for x in alive if x not in (a, b))
+                longer.append(((*merges, (a, b)), (*others, new)))
+        states = longer
+    return [Dendrogram.from_merges(merges) for merges, _ in states]

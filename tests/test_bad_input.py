@@ -49,7 +49,7 @@ from comparison_hc.metrics import (
     dasgupta_cost,
     majority_loss,
     moseley_wang_revenue,
-    most_agreement,
+    noise_ceiling,
     pruning_loss,
     quadruplet_agreement,
     triplet_agreement,
@@ -110,7 +110,7 @@ TAKES_TRIPLETS = {
     "agreement": lambda rows: agreement(TREE, rows),
     "triplet_agreement": lambda rows: triplet_agreement(TREE, rows),
     "quadruplet_agreement": lambda rows: quadruplet_agreement(TREE, rows),
-    "most_agreement": most_agreement,
+    "noise_ceiling": noise_ceiling,
 }
 TAKES_QUADRUPLETS = {
     "Quadruplets": Quadruplets,
@@ -286,7 +286,6 @@ def test_quadruplets_are_no_triplets():
     refused(lambda: as_triplets(Quadruplets([[0, 1, 2, 3]])), "triplets", "Quadruplets")
     refused(lambda: triplet_agreement(TREE, Quadruplets([[0, 1, 2, 3]])), "triplets")
     refused(lambda: Triplets(Quadruplets([[0, 1, 2, 3]])), "(m, 3)", "(1, 4)")
-    refused(lambda: most_agreement(Quadruplets([[0, 1, 2, 3]])), "triplets")
 
 
 # ---- probabilities, sizes, seeds
@@ -927,7 +926,7 @@ def test_merges(value):
 def test_no_answers_at_all():
     nothing = Triplets([[0, 1, 2], [0, 2, 1]], n_objects=4).majority()
     assert (
-        most_agreement(nothing) == 0
+        np.isnan(noise_ceiling(nothing))
         and agreement(TREE, nothing).total == 0
         and quadruplet_average_linkage(nothing).n_objects == 4
     )

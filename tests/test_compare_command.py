@@ -9,13 +9,13 @@ import pytest
 from comparison_hc import ComparisonHC
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
-from comparison_hc.core.agreement import agreement
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.evidence import verdicts
 from comparison_hc.hierarchical.moves import TripletMoves
 from comparison_hc.hierarchical.refinement import refine
+from comparison_hc.metrics import agreement
 
 
 @pytest.fixture

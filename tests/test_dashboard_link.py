@@ -114,7 +114,7 @@ def test_a_cluster_that_stands_for_no_class_gets_one_that_is_left(monkeypatch):
     monkeypatch.setattr(
         link,
         "best_pruning",
-        lambda dendrogram, labels: SimpleNamespace(matching=(2, None, 0), pruned=np.array([0, 1, 2, 1]), loss=0.5),
+        lambda dendrogram, labels: SimpleNamespace(assignment=(2, None, 0), partition=np.array([0, 1, 2, 1]), loss=0.5),
     )
     assert guessed_classes(None, np.array([0, 1, 2, 2]))[0].tolist() == [2, 1, 0, 1]
 

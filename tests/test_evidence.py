@@ -14,17 +14,17 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.core.agreement import agreement, all_merge_orders, most_agreement
 from comparison_hc.core.validation import InputError
-from comparison_hc.dendrogram import random_tree
+from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.elicitation.crowd import make_crowd
 from comparison_hc.evaluation.auto import choose_method
 from comparison_hc.evaluation.candidates import candidate, candidate_names, has_soe, make
 from comparison_hc.evaluation.comparison_table import COLUMNS
-from comparison_hc.evaluation.evidence import compare_methods, most_reachable, overlapping_interval, shares, verdicts
+from comparison_hc.evaluation.evidence import compare_methods, overlapping_interval, shares, verdicts
 from comparison_hc.evaluation.splits import object_sets, plan_splits
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
+from comparison_hc.metrics import agreement, noise_ceiling
 
 
 @st.composite
@@ -140,13 +140,13 @@ def test_verdicts_are_those_of_agreement(tree, answers, seed):
     again = answers.take(np.repeat(np.arange(len(answers)), weights))  # a weight is a number of copies
     weighted, repeated = shares(said, weights.astype(float)), shares(verdicts(tree, again), np.ones(len(again)))
     assert weighted == pytest.approx(repeated, nan_ok=True)
-    assert most_reachable(answers, weights) == pytest.approx(most_reachable(again))
-    assert weighted["agreement"] <= most_reachable(answers, weights.astype(float)) + 1e-12
+    assert noise_ceiling(answers, weights) == pytest.approx(noise_ceiling(again))
+    assert weighted["agreement"] <= noise_ceiling(answers, weights.astype(float)) + 1e-12
 
 
 TREES = list(
     {
-        frozenset(frozenset(members.tolist()) for _, members in tree.clusters()): tree for tree in all_merge_orders(5)
+        frozenset(frozenset(members.tolist()) for _, members in tree.clusters()): tree for tree in _all_merge_orders(5)
     }.values()
 )
 
@@ -156,11 +156,11 @@ TREES = list(
 def test_no_tree_reaches_more_than_the_most(answers):
     assert len(TREES) == 105
     best = max(shares(verdicts(tree, answers), np.ones(len(answers)))["agreement"] for tree in TREES)
-    assert best <= most_reachable(answers) + 1e-12
-    assert most_agreement(answers) / len(answers) <= most_reachable(answers) + 1e-12
+    assert best <= noise_ceiling(answers) + 1e-12
+    assert noise_ceiling(answers, undecided=0) <= noise_ceiling(answers) + 1e-12
     three = Triplets(answers.array.argsort(axis=1), 5)  # about the same three objects: then it is reached
     best = max(shares(verdicts(tree, three), np.ones(len(three)))["agreement"] for tree in TREES)
-    assert best == pytest.approx(most_reachable(three))
+    assert best == pytest.approx(noise_ceiling(three))
 
 
 def test_points_are_judged_by_distance():

@@ -1,6 +1,7 @@
 "Metrics: each against its definition, each under relabelling, each refusing bad input."
 
 from itertools import combinations, permutations
+from math import isnan
 
 import numpy as np
 import pytest
@@ -9,11 +10,11 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.core.agreement import count_agreement
 from comparison_hc.core.validation import InputError
-from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.dendrogram import Dendrogram, _all_merge_orders
 from comparison_hc.metrics import (
     Agreement,
+    _count_agreement,
     adjusted_rand_index,
     agreement,
     average_ari,
@@ -21,9 +22,8 @@ from comparison_hc.metrics import (
     dasgupta_cost,
     majority_loss,
     moseley_wang_revenue,
-    most_agreement,
+    noise_ceiling,
     pruning_loss,
-    prunings,
     quadruplet_agreement,
     triplet_agreement,
 )
@@ -41,19 +41,17 @@ def similarities(n, seed):
 # ---- partitions
 
 
-def pairs_index(a, b):
-    together = [np.array([x[i] == x[j] for i, j in combinations(range(len(x)), 2)]) for x in (a, b)]
-    both, one, two = np.sum(together[0] & together[1]), together[0].sum(), together[1].sum()
-    expected = one * two / len(together[0])
-    return 1.0 if (one + two) / 2 == expected else (both - expected) / ((one + two) / 2 - expected)
-
-
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=12))
 @tries
-def test_ari_is_its_definition(rows):
+def test_ari_is_its_definition_and_scikit_learns(rows):
+    from sklearn.metrics import adjusted_rand_score
+
     a, b = zip(*rows)
-    assert adjusted_rand_index(a, b) == pytest.approx(pairs_index(a, b))
-    assert adjusted_rand_index([f"class {x}" for x in a], b) == adjusted_rand_index(b, a)
+    together = [np.array([x == y for x, y in combinations(labels, 2)]) for labels in (a, b)]
+    both, mean = np.sum(together[0] & together[1]), np.mean([pairs.sum() for pairs in together])
+    chance = together[0].sum() * together[1].mean()
+    assert adjusted_rand_index(a, b) == pytest.approx(1 if mean == chance else (both - chance) / (mean - chance))
+    assert adjusted_rand_index([f"class {x}" for x in a], b) == adjusted_rand_index(b, a) == adjusted_rand_score(a, b)
 
 
 @given(trees(8), st.integers(0, 999))
@@ -160,14 +158,12 @@ def test_agreement_is_its_definition(tree, seed):
     assert agreement(tree.relabel(order), np.argsort(order)[rows]) == four
     swapped = agreement(tree, rows[:, [2, 3, 0, 1]])
     assert (swapped.agree, swapped.disagree, swapped.undecided) == (four.disagree, four.agree, four.undecided)
-    assert three.agree <= most_agreement(triplets) <= len(triplets)
 
 
-def test_agreement_in_chunks():
+def test_agreement_in_blocks():
     tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
     rows = Triplets(np.array([np.random.default_rng(s).permutation(4)[:3] for s in range(100)]))
-    for size in (1, 7, 10, 100, 1000):
-        assert count_agreement(tree, rows, size) == agreement(tree, rows)
+    assert all(_count_agreement(tree, rows, block) == agreement(tree, rows) for block in (1, 7, 100, 1000))
 
 
 @given(trees(7, groups=False, least=3))
@@ -186,13 +182,36 @@ def test_agreement_shows_itself():
         shown.agree = 3
 
 
-def test_most_agreement_by_hand():
-    assert most_agreement([(0, 1, 2), (1, 0, 2), (2, 0, 1), (0, 2, 1)]) == 2  # votes: 01 twice, 02 twice
-    assert most_agreement([(0, 1, 2), (0, 1, 2), (3, 4, 5)]) == 3
+@given(st.integers(0, 999), st.sampled_from([3, 4]), st.sampled_from([0, 0.25, 0.5]))
+@tries
+def test_noise_ceiling_bounds_every_tree(seed, width, undecided):
+    rng = np.random.default_rng(seed)
+    rows, weights = np.array([rng.permutation(5)[:width] for _ in range(9)]), rng.integers(1, 4, 9)
+    ceiling = noise_ceiling(rows, weights, undecided)
+    repeated = np.repeat(rows, weights, axis=0)
+    assert ceiling == pytest.approx(noise_ceiling(repeated, undecided=undecided)) and ceiling <= 1
+    for tree in _all_merge_orders(5)[::7] + [Dendrogram.from_merges([], [range(5)])]:
+        found = agreement(tree, repeated)
+        assert (found.agree + undecided * found.undecided) / found.total <= ceiling + 1e-12
+    assert noise_ceiling(Triplets(rows[:, :3], 5, weights=weights)) == noise_ceiling(Triplets(rows[:, :3], 5), weights)
+
+
+def test_noise_ceiling_by_hand():
+    for rows, expected in (
+        ([(0, 1, 2), (1, 0, 2), (2, 0, 1), (0, 2, 1)], 2 / 4),  # the pair 01 is named twice, the pair 02 twice
+        ([(0, 1, 2), (0, 1, 2), (3, 4, 5)], 1),
+        ([(0, 1, 2, 3), (0, 1, 2, 3), (2, 3, 0, 1)], 2 / 3),
+    ):
+        assert noise_ceiling(rows, undecided=0) == expected
     every = np.array(list(combinations(range(6), 3)))
-    assert most_agreement(Triplets.from_odd_one_out(every)) == 2 * len(every) and most_agreement(
-        Triplets.from_central(every)
-    ) == len(every)
+    assert noise_ceiling(Triplets.from_odd_one_out(every)) == 1
+    assert noise_ceiling(Triplets.from_central(every), undecided=0) == 0.5
+    assert noise_ceiling([(0, 1, 2), (2, 1, 0)], undecided=0.5) == 0.75  # 01 first: one agrees, one is undecided
+    assert isnan(noise_ceiling(Triplets([(0, 1, 2), (0, 2, 1)]).majority()))
+    for row in ((0, 1, 2), (3, 1, 2)):  # three objects exactly are attained
+        trees = _all_merge_orders(4)
+        some = [row, row[::-1], (row[1], row[2], row[0])]
+        assert max(triplet_agreement(tree, some) for tree in trees) == noise_ceiling(some, undecided=0)
 
 
 # ---- bad input
@@ -237,10 +256,8 @@ hole[0, 1] = hole[1, 0] = np.nan
         (lambda: triplet_agreement(0, [(0, 1, 2)]), "dendrogram must be a Dendrogram"),
         (lambda: quadruplet_agreement(tree, [(0, 1, 1, 0)]), "row 0 of quadruplets"),
         (lambda: quadruplet_agreement(0, [(0, 1, 2, 3)]), "dendrogram must be a Dendrogram"),
-        (lambda: most_agreement(Quadruplets([(0, 1, 2, 3)])), "triplets must be"),
-        (lambda: prunings(tree, 0), "n_clusters must be"),
-        (lambda: prunings(tree, 5), "n_clusters must be"),
-        (lambda: prunings([], 1), "dendrogram must be a Dendrogram"),
+        (lambda: noise_ceiling([(0, 1, 2)], undecided=2), "undecided must be a number in [0, 0.5]"),
+        (lambda: noise_ceiling([(0, 1, 2)], [1, 1]), "weights must be 1 numbers"),
         (lambda: pruning_loss("tree", [0, 1, 2, 3]), "dendrogram must be a Dendrogram"),
         (lambda: pruning_loss(tree, [0, 1, 2]), "labels must be of length 4"),
         (lambda: pruning_loss(tree, [0, 1, 2, np.nan]), "labels must be free of missing"),

@@ -1,4 +1,4 @@
-"The best pruning: every method against brute force on all small trees, and on larger ones against each other."
+"The best pruning: both algorithms against brute force on all small trees, and on larger ones against each other."
 
 from itertools import combinations, permutations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.core import pruning as engine
-from comparison_hc.core.pruning import best_pruning, find_best, majority_loss, pruning_loss, prunings
+from comparison_hc.core.pruning import best_pruning, majority_loss, pruning_loss
 from comparison_hc.dendrogram import Dendrogram
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
@@ -51,21 +51,21 @@ def majority_by_definition(tree, labels, listed):
     return max(sum(np.unique(labels[clusters[v]], return_counts=True)[1].max() for v in pruning) for pruning in listed)
 
 
+def n_right(tree, labels, k, algorithm=None):
+    return engine._find_best(tree, labels, k, algorithm)[2]
+
+
 def shapes(n):
-    "All shapes of binary trees with n leaves, as nested lists."
+    "All shapes of binary trees with n leaves in Newick, leaves numbered from left to right by `numbered`."
     if n == 1:
-        return [0]
+        return ["#"]
     return [
-        [a, b]
+        f"({a},{b})"
         for left in range(1, n // 2 + 1)
         for x, a in enumerate(shapes(left))
         for y, b in enumerate(shapes(n - left))
         if 2 * left < n or x <= y
     ]
-
-
-def numbered(shape, numbers):
-    return next(numbers) if shape == 0 else [numbered(part, numbers) for part in shape]
 
 
 def labellings(n):
@@ -76,36 +76,31 @@ def labellings(n):
     return found
 
 
-def test_number_of_shapes():
-    assert [len(shapes(n)) for n in range(1, 7)] == [1, 1, 1, 2, 3, 6]
-
-
 @pytest.mark.parametrize("n", range(1, 7))
 def test_loss_on_all_small_trees(n):
-    "All shapes, all labellings (of six leaves every fifth), all k: choice, list and sets find what brute force finds."
+    "All shapes, all labellings (of six leaves every fifth), all k."
+    assert len(shapes(n)) == [1, 1, 1, 2, 3, 6][n - 1]
     for shape in shapes(n):
-        nested = numbered(shape, iter(range(n)))
-        tree = Dendrogram.from_nested(nested) if n > 1 else Dendrogram.from_merges([])
+        leaf = iter(range(n))
+        tree = Dendrogram.from_newick("".join(str(next(leaf)) if c == "#" else c for c in shape) + ";")
         for k in range(1, n + 1):
             listed = prunings_by_definition(tree, k)
-            assert {frozenset(p) for p in prunings(tree, k)} == {frozenset(p) for p in listed}
             for labels in labellings(n)[:: 5 if n == 6 else 1]:
                 exact = right_by_definition(tree, labels, listed)
                 assert pruning_loss(tree, labels, k) == (n - exact) / n
-                assert find_best(tree, labels, k, "sets").right == find_best(tree, labels, k, "prunings").right == exact
                 assert majority_loss(tree, labels, k) == (n - majority_by_definition(tree, labels, listed)) / n
 
 
 @given(trees_and_labels())
 @settings(deadline=None, derandomize=True, max_examples=80)
-def test_every_method_is_brute_force(case):
+def test_both_algorithms_are_brute_force(case):
     tree, labels, k = case
-    exact = right_by_definition(tree, labels, prunings_by_definition(tree, k))
-    for method in (None, "prunings", "sets", "solver"):
-        assert find_best(tree, labels, k, method).right == exact, method
-    assert (
-        majority_loss(tree, labels, k)
-        == (tree.n_objects - majority_by_definition(tree, labels, prunings_by_definition(tree, k))) / tree.n_objects
+    listed = prunings_by_definition(tree, k)
+    exact = right_by_definition(tree, labels, listed)
+    for algorithm in (None, engine._best_by_sets, engine._best_by_solver):
+        assert n_right(tree, labels, k, algorithm) == exact
+    assert majority_loss(tree, labels, k) * tree.n_objects == pytest.approx(
+        tree.n_objects - majority_by_definition(tree, labels, listed)
     )
 
 
@@ -127,36 +122,33 @@ def test_best_pruning_is_one(case):
     tree, labels, k = case
     best, names = best_pruning(tree, labels, k), np.array(labels)
     assert best.loss == pruning_loss(tree, labels, k)
-    assert sorted(set(best.pruned.tolist())) == list(range(k)) and len(best.matching) == k
-    used = [c for c in best.matching if c is not None]
+    assert sorted(set(best.partition.tolist())) == list(range(k)) and len(best.assignment) == k
+    used = [c for c in best.assignment if c is not None]
     assert len(used) == len(set(used)) == min(k, len(set(labels)))
-    wrong = sum(best.matching[cluster] != label for cluster, label in zip(best.pruned.tolist(), labels))
+    wrong = sum(best.assignment[cluster] != label for cluster, label in zip(best.partition.tolist(), labels))
     assert best.loss == wrong / len(labels)
     clusters = {frozenset(members.tolist()) for _, members in tree.clusters()}
-    assert all(frozenset(np.flatnonzero(best.pruned == c).tolist()) in clusters for c in range(k))
-    assert names.tolist() == labels and not best.pruned.flags.writeable
+    assert all(frozenset(np.flatnonzero(best.partition == c).tolist()) in clusters for c in range(k))
+    assert names.tolist() == labels and not best.partition.flags.writeable
 
 
 @pytest.mark.parametrize(
     "n, n_classes, k", [(60, 7, 7), (60, 7, 4), (60, 7, 12), (40, 11, 11), (80, 3, 30), (30, 2, 30)]
 )
-def test_methods_agree_on_larger_trees(n, n_classes, k):
+def test_algorithms_agree_on_larger_trees(n, n_classes, k):
     rng = np.random.default_rng([n, n_classes, k])
     alive, merges = list(range(n)), []
     for new in range(n, 2 * n - 1):
         merges.append(tuple(alive.pop(rng.integers(len(alive))) for _ in range(2)))
         alive.append(new)
     tree, labels = Dendrogram.from_merges(merges), rng.integers(0, n_classes, n)
-    assert (
-        find_best(tree, labels, k, "sets").right
-        == find_best(tree, labels, k, "solver").right
-        == find_best(tree, labels, k).right
-    )
+    by_sets, by_solver = (n_right(tree, labels, k, way) for way in (engine._best_by_sets, engine._best_by_solver))
+    assert by_sets == by_solver == n_right(tree, labels, k)
 
 
 def test_many_classes_go_to_the_solver(monkeypatch):
-    used, solver = [], engine.best_by_solver
-    monkeypatch.setattr(engine, "best_by_solver", lambda top, k: used.append(k) or solver(top, k))
+    used, solver = [], engine._best_by_solver
+    monkeypatch.setattr(engine, "_best_by_solver", lambda top, k: used.append(k) or solver(top, k))
     tree = Dendrogram.from_merges([(2 * i, 2 * i + 1) for i in range(127)])
     assert pruning_loss(tree, np.arange(128) // 4) == 0 and used == [32]
     assert pruning_loss(tree, np.arange(128) // 32) == 0 and used == [32]
@@ -167,16 +159,18 @@ def test_a_long_chain_needs_no_recursion():
     chain = Dendrogram.from_merges([(0, 1)] + [(n + i, i + 2) for i in range(n - 2)])
     labels = np.append(np.zeros(n - 3, int), [1, 2, 3])
     assert pruning_loss(chain, labels) == 0 == majority_loss(chain, labels)
-    assert best_pruning(chain, labels).matching == (0, 1, 2, 3)
+    assert best_pruning(chain, labels).assignment == (0, 1, 2, 3)
 
 
 def test_purest_pruning_is_not_the_best():
-    tree, labels = Dendrogram.from_nested([[[0, 1], [2, 3]], [[[4, 5], 6], 7]]), list("xxxyxxzz")
+    tree, labels = Dendrogram.from_newick("(((0,1),(2,3)),(((4,5),6),7));"), list("xxxyxxzz")
     assert (pruning_loss(tree, labels), majority_loss(tree, labels)) == (3 / 8, 2 / 8)
 
 
 def test_unmatched_clusters_are_wrong():
     tree = Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)])
-    assert pruning_loss(tree, [0, 0, 0, 0], 3) == 0.5 and best_pruning(tree, [7, 7, 7, 7], 3).matching.count(None) == 2
+    assert (
+        pruning_loss(tree, [0, 0, 0, 0], 3) == 0.5 and best_pruning(tree, [7, 7, 7, 7], 3).assignment.count(None) == 2
+    )
     assert majority_loss(tree, [0, 0, 0, 0], 3) == 0
     assert pruning_loss(tree, [0, 1, 2, 3], 1) == 0.75

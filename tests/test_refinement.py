@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
-from comparison_hc.core.agreement import agreement, all_merge_orders
-from comparison_hc.dendrogram import random_tree
+from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
 from comparison_hc.hierarchical.moves import MovableTree, TripletMoves
 from comparison_hc.hierarchical.ordered_moves import OrderedMoves, OrderedTree
 from comparison_hc.hierarchical.refinement import gain, refine
+from comparison_hc.metrics import agreement
 from comparison_hc.oracles import sample_triplets
 
 # ---- the references
@@ -74,7 +74,7 @@ def test_gains_of_all_moves_of_all_small_trees(n):
     rng = np.random.default_rng(n)
     rows, weights = random_rows(rng, n, 30, 3), rng.integers(1, 5, 30)
     seen = set()
-    for start in all_merge_orders(n):
+    for start in _all_merge_orders(n):
         tree = MovableTree(start.children)
         before, clusters = clusters_of(start), by_clusters(tree)
         if before in seen:
@@ -140,7 +140,7 @@ def without(tree, S):
 
 def test_moves_with_a_moment_are_all_there_are():
     "Two orders of merges are one move apart if they are the same without one subtree."
-    orders = all_merge_orders(5)
+    orders = _all_merge_orders(5)
     answers = Quadruplets([[0, 1, 2, 3]], 5)
     for start in orders[::7]:
         expected = set()

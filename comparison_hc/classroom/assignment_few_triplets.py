@@ -58,14 +58,14 @@ def draw(seed, sizes=SIZES):
 
 def play(strategy, budget, seeds, sizes=SIZES, call="the function"):
     "A strategy on several draws. Raises `Wrong` for what are no labels."
-    from comparison_hc.metrics import adjusted_rand_indices
+    from comparison_hc.metrics import adjusted_rand_index
 
     n, k, scores, used = sum(sizes), len(sizes), [], []
     for seed in seeds:
         similarity, truth = draw(seed, sizes)
         ask = Oracle(similarity, budget)
         labels = labels_of(strategy(ask, n, k, budget), n, call)
-        scores.append(adjusted_rand_indices(truth[None], labels[None]).item())
+        scores.append(adjusted_rand_index(truth, labels))
         used.append(ask.used)
     return float(np.mean(scores)), float(np.mean(used))
 

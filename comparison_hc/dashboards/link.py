@@ -20,9 +20,9 @@ from ..metrics import best_pruning
 def guessed_classes(dendrogram, labels):
     "The best pruning, in the names of the classes. A cluster that is matched to none gets one that is left."
     best = best_pruning(dendrogram, labels)
-    left = iter(sorted(set(labels.tolist()) - set(best.matching)))
-    stands_for = np.array([next(left) if c is None else c for c in best.matching])
-    return stands_for[best.pruned], best.loss
+    left = iter(sorted(set(labels.tolist()) - set(best.assignment)))
+    stands_for = np.array([next(left) if c is None else c for c in best.assignment])
+    return stands_for[best.partition], best.loss
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,8 +87,8 @@ def compare_command(args):
 def _print_curve(args, answers):
     "The learning curve of one method, its price list and what it says."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation.evidence import most_reachable
     from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve
+    from comparison_hc.metrics import noise_ceiling
 
     require(not args.embeddings, "--sizes", "without --embeddings: it is about one method", args.sizes)
     texts = args.sizes.split(",")
@@ -101,6 +101,6 @@ def _print_curve(args, answers):
         curve = learning_curve(answers, sizes, method, args.splits, args.seed, people, progress)
     if args.out:
         atomic_write(args.out, curve.to_csv(index=False))
-    say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, most_reachable(answers))]))
+    say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, noise_ceiling(answers))]))
     if args.out:
         say(f"wrote {args.out}")

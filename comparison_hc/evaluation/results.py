@@ -14,7 +14,7 @@ import numpy as np
 from ..core.io import csv_text
 from ..core.rows import number_by_size
 from ..dendrogram import Dendrogram
-from ..metrics import adjusted_rand_index, agreement, most_agreement
+from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 
 # %% ../../nbs/evaluation/54w_results.ipynb #1513b420
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _fit_lines(result):
         ("leaves open", share(found.undecided)),
     ]
     if result.comparisons.kind == "triplets":
-        most = most_agreement(answers)
+        most = round(noise_ceiling(answers, undecided=0) * found.total)
         lines.append(("no hierarchy agrees with more than", f"{share(most)} of the answers"))
     return lines
 

@@ -6,8 +6,8 @@
 __all__ = ['held_out_agreement']
 
 # %% ../../nbs/evaluation/51w_scorer.ipynb #51w-scorer-4
-from ..core.agreement import count_agreement
 from ..core.validation import require
+from ..metrics import agreement
 
 
 def held_out_agreement(estimator, X, y=None):
@@ -35,6 +35,6 @@ def held_out_agreement(estimator, X, y=None):
     known = answers.array[(answers.array < tree.n_objects).all(axis=1)]
     if not len(known):
         return 0.5
-    found = count_agreement(tree, type(answers)(known, tree.n_objects))
+    found = agreement(tree, type(answers)(known, tree.n_objects))
     unknown = len(answers) - len(known)
     return (found.agree + (found.undecided + unknown) / 2) / len(answers)

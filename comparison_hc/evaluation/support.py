@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
-from ..core.agreement import check_dendrogram
 from ..core.compat import bincount, repeat
 from ..core.linkage_tree import frozen
 from ..core.parallel import check_workers, map_in_order, until_interrupted
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
+from ..dendrogram import _check_dendrogram
 from .candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .evidence import shares, verdicts
@@ -153,7 +153,7 @@ def bootstrap_support(dendrogram, answers, build, n_resamples=200, by=None, rng=
     result
         `Support`.
     """
-    check_dendrogram(dendrogram)
+    _check_dendrogram(dendrogram)
     answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     rngs = as_rng(rng).spawn(check_integer(n_resamples, "n_resamples", 1, MOST_DRAWS))

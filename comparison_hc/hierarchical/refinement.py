@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import Comparisons, as_comparisons
-from ..core.agreement import check_dendrogram
 from ..core.validation import check_integer, check_pairwise, check_progress, require
-from ..dendrogram import Dendrogram
+from ..dendrogram import Dendrogram, _check_dendrogram
 from .ordered_moves import moves_of
 from .weights import each_weight
 
@@ -67,7 +66,7 @@ def refine(dendrogram, answers, weights=None, max_moves=None, progress=None):
     result
         `Refinement`.
     """
-    n, K = check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
+    n, K = _check_dendrogram(dendrogram).n_objects, dendrogram.n_leaves
     answers = as_comparisons(answers, None if isinstance(answers, Comparisons) else n, True, "answers")
     require(answers.n_objects == n, answers.kind, f"about the {n} objects of the dendrogram", answers)
     weights = each_weight(answers, weights)
