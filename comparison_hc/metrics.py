@@ -54,6 +54,7 @@ def adjusted_rand_index(a: ArrayLike, b: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from comparison_hc.metrics import adjusted_rand_index
     >>> adjusted_rand_index([0, 0, 1, 1], ["x", "x", "y", "y"])
     1.0
     """
@@ -98,6 +99,8 @@ def average_ari(truth: ArrayLike | Dendrogram, dendrogram: Dendrogram) -> float:
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import average_ari
     >>> average_ari([0, 0, 1, 1], Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]))
     1.0
     """
@@ -152,6 +155,8 @@ def dasgupta_cost(dendrogram: Dendrogram, similarity: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import dasgupta_cost
     >>> tree = Dendrogram.from_merges([(0, 1), (2, 3)])
     >>> dasgupta_cost(tree, [[0, 5, 1], [5, 0, 1], [1, 1, 0]])
     16.0
@@ -186,6 +191,8 @@ def moseley_wang_revenue(dendrogram: Dendrogram, similarity: ArrayLike) -> float
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import moseley_wang_revenue
     >>> tree = Dendrogram.from_merges([(0, 1), (2, 3)])
     >>> moseley_wang_revenue(tree, [[0, 5, 1], [5, 0, 1], [1, 1, 0]])
     5.0
@@ -211,6 +218,12 @@ class Agreement:
     ----------
     agree, disagree, undecided : int
         Counts; undecided means that both pairs meet at the same merge.
+
+    Examples
+    --------
+    >>> from comparison_hc.metrics import Agreement
+    >>> Agreement(agree=6, disagree=3, undecided=1).fraction
+    0.6
     """
 
     agree: int
@@ -265,6 +278,8 @@ def agreement(dendrogram: Dendrogram, comparisons: Triplets | Quadruplets | Arra
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import agreement
     >>> tree = Dendrogram.from_merges([(0, 1), (2, 3)])
     >>> agreement(tree, [(0, 1, 2), (0, 2, 1), (2, 0, 1)])
     Agreement(agree=1, disagree=1, undecided=1)
@@ -293,6 +308,8 @@ def triplet_agreement(dendrogram: Dendrogram, triplets: Triplets | ArrayLike) ->
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import triplet_agreement
     >>> triplet_agreement(Dendrogram.from_merges([(0, 1), (2, 3)]), [(0, 1, 2), (0, 2, 1)])
     0.5
     """
@@ -321,6 +338,8 @@ def quadruplet_agreement(dendrogram: Dendrogram, quadruplets: Quadruplets | Arra
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import quadruplet_agreement
     >>> quadruplet_agreement(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]), [(0, 1, 2, 3), (0, 1, 0, 2)])
     1.0
     """
@@ -375,6 +394,7 @@ def noise_ceiling(
 
     Examples
     --------
+    >>> from comparison_hc.metrics import noise_ceiling
     >>> noise_ceiling([(0, 1, 2), (0, 1, 2), (0, 2, 1)], undecided=0)
     0.6666666666666666
     """

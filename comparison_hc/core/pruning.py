@@ -190,6 +190,8 @@ def pruning_loss(dendrogram: Dendrogram, labels: ArrayLike, n_clusters: int | No
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import pruning_loss
     >>> pruning_loss(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]), ["a", "a", "b", "a"])
     0.25
     """
@@ -209,6 +211,13 @@ class BestPruning:
         Cluster of every object, numbered by first appearance; read-only.
     assignment : tuple
         Class of every cluster, None for a cluster without a class.
+
+    Examples
+    --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import best_pruning
+    >>> best_pruning(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]), ["a", "a", "b", "a"]).partition.tolist()
+    [0, 0, 1, 1]
     """
 
     loss: float
@@ -248,6 +257,8 @@ def best_pruning(dendrogram: Dendrogram, labels: ArrayLike, n_clusters: int | No
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import best_pruning
     >>> best_pruning(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]), ["a", "a", "b", "a"])
     BestPruning(loss=0.25, 2 clusters assigned to ('a', 'b'))
     """
@@ -293,6 +304,8 @@ def majority_loss(dendrogram: Dendrogram, labels: ArrayLike, n_clusters: int | N
 
     Examples
     --------
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.metrics import majority_loss
     >>> majority_loss(Dendrogram.from_merges([(0, 1), (2, 3), (4, 5)]), ["a", "a", "b", "a"])
     0.25
     """
