@@ -13,10 +13,9 @@ from shared import similarities, symmetric
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical import complete_linkage, single_linkage
-from comparison_hc.hierarchical.linkage import complete_linkage_within
+from comparison_hc.hierarchical._queries import all_pairs, sort_pairs, topological_merge_order
+from comparison_hc.hierarchical.linkage import _complete_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.questions import all_pairs, sort_pairs
-from comparison_hc.hierarchical.tournaments import merges_in_order
 from comparison_hc.oracles import (
     Budget,
     BudgetExhausted,
@@ -176,7 +175,7 @@ def test_the_bound_of_the_chain(n, seed):
     "From N clusters (N−2)(5N−7)/2 questions, and a quicksort of N−1 merges."
     for shape in shapes(24, seed).values():
         counter = Counting(SimilarityOracle(shape[:n, :n]))
-        run(complete_linkage_within(n, np.random.default_rng(0), 0), counter)
+        run(_complete_linkage(n, np.random.default_rng(0), 0), counter)
         assert counter.n_queries <= (n - 2) * (5 * n - 7) // 2 + (n - 1) * (n - 2) // 2
 
 
@@ -272,8 +271,8 @@ def test_sort(n, seed):
 
 def test_a_merge_waits_for_its_parts():
     "Node 4 = {0, 1}, node 5 = {4, 2}, node 6 = {5, 3}, with ranks that put the parents first."
-    assert merges_in_order([(0, 1), (4, 2), (5, 3)], np.array([2, 1, 0]), 4) == [[0, 1], [2, 4], [3, 5]]
-    assert merges_in_order([(0, 1), (2, 3), (4, 5)], np.array([1, 0, 2]), 4) == [[2, 3], [0, 1], [4, 5]]
+    assert topological_merge_order([(0, 1), (4, 2), (5, 3)], np.array([2, 1, 0]), 4) == [[0, 1], [2, 4], [3, 5]]
+    assert topological_merge_order([(0, 1), (2, 3), (4, 5)], np.array([1, 0, 2]), 4) == [[2, 3], [0, 1], [4, 5]]
 
 
 @both

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.hierarchical.planted import level_labels, planted_hierarchy
+from comparison_hc.hierarchical.planted import _level_labels, planted_hierarchy
 
 shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))
 
@@ -84,6 +84,6 @@ def test_impossible_settings_are_refused_by_name(wrong):
 def test_pairs_parted_at_every_level():
     "N = 240 in eight pure clusters of 30: half of an object's partners are parted at the root, and so on downwards."
     low, high = np.triu_indices(240, 1)
-    levels = level_labels(np.repeat(range(8), 30), 3)
+    levels = _level_labels(np.repeat(range(8), 30), 3)
     parted = (levels[:, low] != levels[:, high]).sum(axis=0)
     assert np.bincount(parted).tolist() == [8 * 30 * 29 // 2, 4 * 30 * 30, 2 * 60 * 60, 120 * 120]

@@ -27,7 +27,7 @@ from comparison_hc.hierarchical import (
     theory_linkage,
     theory_sorting,
 )
-from comparison_hc.hierarchical.planted import level_labels, planted_hierarchy
+from comparison_hc.hierarchical.planted import _level_labels, planted_hierarchy
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import Counting, SimilarityOracle, run, sample_quadruplets
 
@@ -274,7 +274,7 @@ def test_products_over_a_shared_reference():
 @properties
 @given(st.integers(1, 4), st.integers(1, 6))
 def test_levels_are_counted_from_the_labels_of_all_depths(n_pure, n_levels):
-    labels = level_labels(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
+    labels = _level_labels(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
     level = (labels[:, :, None] == labels[:, None, :]).sum(axis=0)
     assert np.array_equal(theory_levels.planted_levels(n_pure, n_levels), level)
     rows, columns = np.triu_indices(len(level), 1)

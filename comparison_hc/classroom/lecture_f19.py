@@ -57,7 +57,7 @@ lecture = Lecture(
             "SL falls to {sl}, CL to {cl}, 4–AL to {average}; from groups of three it is {groups}. Its tree is "
             "grey where clusters are mixed.",
             "One lucky pair is enough to join two clusters in single linkage; averages have no such pair "
-            "([11](../hierarchical/11_single_complete.ipynb), “Noise”).",
+            "([11](../hierarchical/11_linkage.ipynb), “Noise”).",
             claims(lambda sl, cl, average, groups, **_: sl < 0.5 < cl < average < groups == 1, **ALL),
             dict(snr=1.0, p=1.0, drawn="SL"),
         ),
@@ -117,7 +117,7 @@ lecture = Lecture(
             "There is a tree for every method, and it looks like one; AARI is {sl} for SL, {cl} for CL, {average} for "
             "4–AL. That groups of three reach {groups} is what they were told, not what they found.",
             "A method always returns a tree. Whether it means anything, no picture says: compare with chance "
-            "([10](../hierarchical/10_planted.ipynb), “What must hold”).",
+            "([10](../hierarchical/10_planted.ipynb), “Properties”).",
             claims(lambda sl, cl, average, groups, **_: max(map(abs, (sl, cl, average))) < 0.05 < groups < 0.3, **ALL),
             dict(snr=0.0, p=0.1, drawn="4–AL"),
         ),

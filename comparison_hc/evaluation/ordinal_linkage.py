@@ -14,7 +14,7 @@ from ..comparisons import pair_from_index
 from ..core.validation import as_rng, check_integer, check_number, require
 from ..dendrogram import Dendrogram
 from .certain_clusters import certain_clusters
-from ..hierarchical.questions import sort_pairs
+from ..hierarchical._queries import sort_pairs
 from ..link.inputs import check_distances
 from ..link.merge import alpha_linkage
 

@@ -12,9 +12,9 @@ from ..comparisons import as_quadruplets
 from ..core.kernels import landmark_kernel
 from ..core.validation import as_rng, check_flag, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
+from ._queries import check_objects
 from .kernel_asking import active_budget as active_budget
 from .kernel_asking import ask_looks, draw_looks
-from .questions import check_objects
 
 # %% ../../nbs/hierarchical/12_quadruplet_kernel.ipynb #kernel-passive
 def kernel_passive(quadruplets, self_pairs=False, n_objects=None, progress=None):

@@ -16,7 +16,7 @@ from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
 from ..core.kernels import gram_of_votes
 from ..core.validation import as_array, check_flag, check_integer, check_number, require
-from .questions import check_references, questions_from_columns
+from ._queries import check_references, query_batch
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/hierarchical/12w_asking.ipynb #true-cells
@@ -93,7 +93,7 @@ def ask_looks(y, landmark, limit=None, rng=None, batch=1 << 17):
             times = np.count_nonzero(is_open, axis=1)
             references = np.repeat(y[:, t[here]], times, axis=1)
             try:
-                answers = yield questions_from_columns(n, i, np.repeat(k[here], times), *references)
+                answers = yield query_batch(n, i, np.repeat(k[here], times), *references)
             except BudgetExhausted:
                 if asked == 0:
                     raise

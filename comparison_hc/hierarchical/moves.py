@@ -9,7 +9,7 @@ __all__ = ['MovableTree', 'triple_scores', 'TripletMoves']
 import numpy as np
 
 from ..core.compat import bincount
-from .tournaments import merges_in_order
+from ._queries import topological_merge_order
 
 # %% ../../nbs/hierarchical/16w_moves.ipynb #moves-movabletree
 class MovableTree:
@@ -95,7 +95,7 @@ class MovableTree:
         number = {node: node for node in range(self.n_leaves)}
         number.update({node: self.n_leaves + t for t, node in enumerate(upwards)})
         couples = [[number[child] for child in self.kids[node]] for node in upwards]
-        return merges_in_order(couples, [self.when[node] for node in upwards], self.n_leaves)
+        return topological_merge_order(couples, [self.when[node] for node in upwards], self.n_leaves)
 
 # %% ../../nbs/hierarchical/16w_moves.ipynb #moves-triple-scores
 def triple_scores(rows, weights, n_leaves):

@@ -11,7 +11,7 @@ import numpy as np
 from ..checks import check, compare_rows
 from ..core.compat import bincount
 from ..dendrogram import random_tree
-from .planted import level_labels
+from .planted import _level_labels
 from ..metrics import average_ari
 
 # %% ../../nbs/hierarchical/14w_index.ipynb #51d288a9
@@ -39,7 +39,7 @@ def all_partitions(n_objects):
 # %% ../../nbs/hierarchical/14w_index.ipynb #index-all
 def all_averaged_indices(n_pure):
     "AARI of every pair of cuts into 2 and 4 clusters that a tree over 4·N0 objects can have."
-    truth = level_labels(np.repeat(range(4), n_pure), 2)
+    truth = _level_labels(np.repeat(range(4), n_pure), 2)
     every = all_partitions(4 * n_pure)
     four = every[every.max(1) == 3]
     second = rand_indices(truth[1:], four)[0]
@@ -76,7 +76,7 @@ def averaged_index_range(quick=True, rng=0):
         proper = [name for name in np.unique(shape) if 1 < len(name) < n]  # neither one cluster nor N
         means = [index[np.flatnonzero(shape == one)[0], shape == two].mean() for one in proper for two in proper]
         rows.append((n, "mean ARI over permutations", float(np.abs(means).max(initial=0)), "<=", 1e-12))
-    levels = level_labels(np.repeat(range(4), 2), 2)
+    levels = _level_labels(np.repeat(range(4), 2), 2)
     for tree in [random_tree(8, seed) for seed in range(rng, rng + 6)]:
         by_level = [rand_indices(level[None], tree.cut(k)[None])[0, 0] for level, k in zip(levels, (2, 4))]
         rows.append((8, "AARI of the package, a random tree", average_ari(levels, tree), "=", np.mean(by_level)))

@@ -15,8 +15,7 @@ from ..core.compat import bincount, repeat
 from ..core.kernels import gram_of_votes
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
 from ..dendrogram import Dendrogram
-from .questions import questions_from_columns
-from .tournaments import merges_in_order
+from ._queries import query_batch, topological_merge_order
 from .votes import best_link, check_partition, link_barrier, places_of
 from ..oracles import BudgetExhausted
 
@@ -73,7 +72,7 @@ def ask_everybody(n, y, limit=None, rng=None, self_pairs=False, batch=1 << 16):
             asked[-1, out] = False
         row, i = np.nonzero(asked)
         try:
-            answers = yield questions_from_columns(n, i, y[0, here][row], i, y[1, here][row])
+            answers = yield query_batch(n, i, y[0, here][row], i, y[1, here][row])
         except BudgetExhausted:
             if start == 0:
                 raise
@@ -205,7 +204,7 @@ def merges_by_nearness(votes, merges, place):
         size[p] += size[q]
         row.append(p)
     rank = np.argsort(np.argsort(-np.array(near), kind="stable"))
-    return merges_in_order(merges.tolist(), rank.tolist(), len(size))
+    return topological_merge_order(merges.tolist(), rank.tolist(), len(size))
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #tree-of-triplets
 def tree_of_triplets(votes, clusters, sort=True, names=None, progress=None):

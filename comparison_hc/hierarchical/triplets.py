@@ -11,7 +11,7 @@ import numpy as np
 from ..comparisons import as_triplets, pair_from_index
 from ..core.kernels import judge_kernel
 from ..core.validation import as_rng, check_flag, check_integer, check_pairwise
-from .questions import check_objects, check_references
+from ._queries import check_objects, check_references
 from .triplet_votes import TripletVotes, ask_everybody, tree_of_triplets
 from .triplet_votes import triplet_average_linkage_ranked as triplet_average_linkage_ranked
 from .triplet_votes import triplet_kernel_ranked as triplet_kernel_ranked
