@@ -10,12 +10,11 @@ import pytest
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
 from comparison_hc.evaluation.candidates import candidate
-from comparison_hc.evaluation.method_table import passive_methods
 from comparison_hc.evaluation.page_parts import cited_papers, methods_section
 from comparison_hc.evaluation.results import Result
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.refinement import refine
-from comparison_hc.methods import build_hierarchy, methods
+from comparison_hc.methods import build_hierarchy, methods, passive_methods
 from comparison_hc.oracles import sample_triplets
 
 ANSWERS = sample_triplets(planted_hierarchy(3, 2, 0.8, 0.2, 0.05, 0).similarity, 500, 0)

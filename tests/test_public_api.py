@@ -23,7 +23,6 @@ OPEN = {  # areas whose public names lack types, numpydoc or examples: this set 
     "comparisons",
     "oracles",
     "dendrogram",
-    "methods",
     "estimators",
     "checks",
     "hierarchical",

@@ -14,7 +14,7 @@ SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
 
 def add_people(commands):
     "The words of `people`."
-    from comparison_hc.evaluation.method_table import passive_methods
+    from comparison_hc.methods import passive_methods
 
     people = commands.add_parser(
         "people",

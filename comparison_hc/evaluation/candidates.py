@@ -15,8 +15,7 @@ import numpy as np
 from ..comparisons import Triplets
 from ..core.validation import as_array, require
 from ..dendrogram import Dendrogram, random_tree
-from .method_table import methods, passive_methods
-from ..methods import build_hierarchy
+from ..methods import build_hierarchy, methods, passive_methods
 
 # %% ../../nbs/evaluation/57w_candidates.ipynb #candidate
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from ..core.validation import check_integer, check_names, check_similarity, requ
 from .candidates import EMBEDDINGS, SUFFIX, candidate
 from .candidates import refined as refined_tree
 from .command_files import check_files, read_initial, read_similarity, read_truth
-from .method_table import methods, passive_methods
 from .page_options import add_page_options, check_page_options, dressed
 from .people_filter import without_people
 from comparison_hc.evaluation.reading_command import (
@@ -29,6 +28,7 @@ from comparison_hc.evaluation.reading_command import (
     typed_answers,
 )
 from .support_command import add_support, check_support, with_trust
+from ..methods import methods, passive_methods
 
 # %% ../../nbs/evaluation/53w_cluster.ipynb #names
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}

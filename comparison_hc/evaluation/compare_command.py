@@ -29,7 +29,7 @@ COMPARE_HELP = {
 
 def add_compare(commands):
     "The words of `compare`."
-    from comparison_hc.evaluation.method_table import passive_methods
+    from comparison_hc.methods import passive_methods
 
     compare = commands.add_parser(
         "compare",

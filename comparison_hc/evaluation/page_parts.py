@@ -18,9 +18,9 @@ from ..core.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..core.rows import four_columns
 from ..core.validation import InputError, MissingFileError, require
 from .candidates import SUFFIX
-from .method_table import methods
 from .tree_picture import cluster_colour
 from .tree_places import cut_text, text_width
+from ..methods import methods
 from ..metrics import agreement
 
 # %% ../../nbs/evaluation/54w_page_parts.ipynb #votes

@@ -12,7 +12,7 @@ from math import log
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import check_integer, check_number, require
-from ..evaluation.method_table import methods
+from ..methods import methods
 from .parameters import Model, Parameter
 
 # %% ../../nbs/whatif/98cw_models.ipynb #89999ece

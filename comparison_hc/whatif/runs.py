@@ -16,7 +16,6 @@ from ..adaptive.quick import quick_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import NotConvergedWarning, as_rng
-from ..evaluation.method_table import methods
 from ..flat import sdp
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
 from ..flat.search import round_solution
@@ -24,7 +23,7 @@ from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import spur
 from ..hierarchical.planted import planted_hierarchy
 from ..link.merge import alpha_linkage
-from ..methods import build_from_similarity, build_hierarchy
+from ..methods import build_from_similarity, build_hierarchy, methods
 from ..metrics import adjusted_rand_index, average_ari, pruning_loss
 from comparison_hc.oracles import (
     Counting,
