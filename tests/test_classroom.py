@@ -26,7 +26,7 @@ from comparison_hc.classroom.source import (
 )
 from comparison_hc.cli import main
 from comparison_hc.core.io import JournalError
-from comparison_hc.core.log import JournalFile
+from comparison_hc.core.log import Log
 from comparison_hc.core.validation import InputError
 
 LIMITS = Limits(seconds=20, total=60)
@@ -260,7 +260,7 @@ def test_a_table_without_remarks_has_none():
 
 def test_two_at_once_are_refused(own, class_of_three):
     journal = class_of_three / "count-twice.grades.jsonl"
-    with JournalFile(journal, "grades", {"assignment": "count-twice"}, "grades"), pytest.raises(JournalError):
+    with Log(journal, "grades", {"assignment": "count-twice"}, "grades"), pytest.raises(JournalError):
         grade_folder(own, class_of_three, limits=LIMITS)
 
 

@@ -161,7 +161,7 @@ def test_foreign_or_damaged_journals_are_refused_and_left_alone(tmp_path):
     path.unlink()
     learn_linkage(TASKS, journal=path)
     data = bytearray(path.read_bytes())
-    data[60] ^= 1
+    data[60] ^= 128
     path.write_bytes(data)
     with pytest.raises(JournalError):
         learn_linkage(TASKS, journal=path)

@@ -23,7 +23,7 @@ from .sandbox import Limits, Sandbox, SandboxEnded
 from .source import STUB, assignment_name, read_notebook, read_source
 from ..core.compat import IN_BROWSER
 from ..core.io import atomic_write, is_file_name
-from ..core.log import KeptRecords
+from ..core.log import Log
 from ..core.validation import InputError, check_integer, require
 
 # %% ../../nbs/classroom/70ew_grading.ipynb #match-code
@@ -259,14 +259,6 @@ def find_submissions(folder, name=None):
     return found
 
 
-class _Grades(KeptRecords):
-    "What has been graded, by student and digest."
-
-    def take(self, found):
-        self.done = {(record["student"], record["digest"]): record for record in found.records}
-        self.file.mend()
-
-
 def grade_folder(source, folder, out=None, n_jobs=2, limits=None, progress=None):
     """Grade a class; continues where it was stopped. Raises `InputError`; `JournalError` while another process grades.
 
@@ -303,12 +295,13 @@ def grade_folder(source, folder, out=None, n_jobs=2, limits=None, progress=None)
     submissions = find_submissions(folder, name)
     out.mkdir(parents=True, exist_ok=True)
     about = {"assignment": name}
-    with _Grades(out / f"{name}.grades.jsonl", "grades", about, "grades", lambda r, _: "digest" in r) as kept:
+    with Log(out / f"{name}.grades.jsonl", "grades", about, "grades", accepts=lambda r, _: "digest" in r) as kept:
+        done = {(record["student"], record["digest"]): record for record in kept.records}
         todo, records = {}, {}
         for student, path in submissions.items():
             digest = _digest(source_path, path)
-            if (student, digest) in kept.done:
-                records[student] = kept.done[student, digest]
+            if (student, digest) in done:
+                records[student] = done[student, digest]
             else:
                 todo[student] = (path, digest)
         if progress:
@@ -323,7 +316,7 @@ def grade_folder(source, folder, out=None, n_jobs=2, limits=None, progress=None)
                 for future in wait(waiting, return_when=FIRST_COMPLETED)[0]:
                     student, digest = waiting.pop(future)
                     records[student] = {"student": student, "digest": digest, **future.result()}
-                    kept.keep(records[student])
+                    kept.add(records[student])
                     _write_feedback(out, name, records[student])
                     if progress:
                         progress(len(records), len(submissions))

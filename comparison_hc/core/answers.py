@@ -9,7 +9,7 @@ __all__ = ['Journal']
 import warnings
 
 from .io import JournalError, journal_path
-from .log import JournalFile, header_line
+from .log import Log, header_line
 from .validation import check_flag, require
 from .wrappers import Wrapper, check_answers, check_queries, layers
 
@@ -45,8 +45,6 @@ class Journal(Wrapper):
         self.fsync = check_flag(fsync, "fsync")
         self.position = 0  # questions answered through this object
         self.n_replayed = 0  # those of them that the file answered
-        self.torn = None  # bytes of a torn last line that was dropped
-        self.damaged = None  # where a damaged file was copied to
         self._file = None
         self.open()
 
@@ -63,30 +61,17 @@ class Journal(Wrapper):
         if self._file is not None:
             return
         wrote = f"one with the header {header_line(self.kind, {}).decode().strip()}"
-        self._file = JournalFile(self.path, self.kind, {}, wrote, argument="path", fsync=self.fsync, accepts=_is_answer)
-        try:
-            found = self._file.load()
-            self._records = [(tuple(record["q"]), record["a"]) for record in found.records]
-            if len(self._records) < self.position:
-                raise JournalError(
-                    f"{self.path} must hold the {self.position} answers of this run; "
-                    f"got {len(self._records)}: somebody shortened it"
-                )
-            self._mend(found)
-        except BaseException:
-            self.close()
-            raise
-
-    def _mend(self, found):
-        "Put the end of the file in order, and report what was wrong with it."
-        said = self._file.mend()
-        if found.is_torn:
-            self.torn = found.rest
-            said += "; that question will be asked again"
-        elif said:
-            self.damaged = self._file.copy
-        if said:
-            warnings.warn(f"{self.path}: {said}", stacklevel=4)
+        log = Log(self.path, self.kind, {}, wrote, argument="path", fsync=self.fsync, accepts=_is_answer)
+        self._records = [(tuple(record["q"]), record["a"]) for record in log.records]
+        if len(self._records) < self.position:
+            log.close()
+            raise JournalError(
+                f"{self.path} must hold the {self.position} answers of this run; "
+                f"got {len(self._records)}: somebody shortened it"
+            )
+        if log.report:
+            warnings.warn(f"{self.path}: {log.report}; that question will be asked again", stacklevel=3)
+        self._file = log
 
     def close(self):
         "Let go of the file, so that others may open it. The next question opens it again."

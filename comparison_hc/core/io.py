@@ -1,25 +1,28 @@
-"""Where a file may stand, who may write to it, and how it is replaced: never half, never twice, never lost."""
+"""Files: which names they may have, one writer at a time, and contents that are replaced whole."""
 
 import csv
 import io
 import os
 import re
+import secrets
+import shutil
 import stat
-import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from .compat import IN_BROWSER
 from .validation import InputError, require, shown
 
+LOCK_TIMEOUT = 0.5  # seconds: a process that is killed while it starts another leaves its lock there for a moment
+
+
 class JournalError(InputError):
-    "A journal that does not fit: another run, another format, another writer, or closed by hand."
+    "A log that does not fit: of another run or format, damaged, or open in another process."
 
 
 def is_file_name(path):
-    "Whether a file could be called this: a text or a path, without a zero, of characters that the system can write."
+    "Whether a file could be called this: a text or a path without a zero byte, of characters the system can write."
     if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
         return False
     try:
@@ -28,17 +31,84 @@ def is_file_name(path):
         return False
 
 
-def journal_path(path, argument="journal", asked=None):
-    "The place of a file that exists, or can be made. Raises `InputError`."
+def journal_path(path, argument="journal"):
+    "The path of an ordinary file that exists or can be made. Raises `InputError`."
     require(is_file_name(path), argument, "the name of a file", path)
-    asked = path if asked is None else asked
     has_folder = os.path.isdir(os.path.dirname(os.path.abspath(path)))
     try:
-        is_free = stat.S_ISREG(os.stat(path).st_mode)  # asked once: another process may make the file meanwhile
+        is_free = stat.S_ISREG(os.stat(path).st_mode)
     except OSError:
-        is_free = True  # none is there; what the system refuses, it refuses again when the file is opened
-    require(has_folder and is_free and str(path), argument, "a file in an existing folder", str(asked))
+        is_free = True  # what the system refuses, it refuses again when the file is opened
+    require(has_folder and is_free, argument, "a file in an existing folder", str(path))
     return Path(path)
+
+
+def open_locked(path, argument="journal", timeout=LOCK_TIMEOUT):
+    "The descriptor of a file opened for appending that no other process may write. Raises `JournalError`."
+    path = journal_path(path, argument)
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
+    except OSError as error:
+        rule = "a file that can be read and written"
+        raise JournalError(f"{argument} must be {rule}; got {shown(str(path))}: {error.strerror}") from None
+    try:
+        from fcntl import LOCK_EX, LOCK_NB, flock
+    except ImportError:
+        return fd  # a browser has no second process
+    until = time.monotonic() + timeout
+    while True:
+        try:
+            flock(fd, LOCK_EX | LOCK_NB)
+            return fd
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                os.close(fd)
+                raise JournalError(
+                    f"{argument} must be a file that nobody else is writing; got {path}, "
+                    "which is open in this or another process (close() frees it)"
+                ) from None
+        time.sleep(0.02)
+
+
+def atomic_write(path, content, fsync=False):
+    """Write a file as a whole: a reader sees the old content or the new, never a part.
+
+    `content` is text, bytes, or a function of an open file. A link stays a link: the file it leads to is written, and
+    keeps its mode. Raises `InputError` for a folder, pipe or device, `OSError` with this file's name where nothing can
+    be written.
+    """
+    target = Path(os.path.realpath(path))
+    require(not os.path.islink(target), "path", "a file, or a link that leads to one", str(path))
+    ordinary = target.is_file() or not target.exists()
+    require(ordinary, "path", "an ordinary file, or a new one, as what is there is replaced", str(target))
+    draft = target.with_name(f".{target.name[:30]}.{secrets.token_hex(4)}")
+    try:
+        how = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with open(os.open(draft, how, 0o666), "wb") as file:  # by number: gzip would keep the draft's name
+            if callable(content):
+                content(file)
+            else:
+                file.write(content.encode() if isinstance(content, str) else content)
+            if fsync:
+                file.flush()
+                os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        os.replace(draft, target)
+    except BaseException as error:
+        with suppress(OSError):
+            draft.unlink()
+        if isinstance(error, OSError) and error.errno and error.filename in (None, str(draft), draft):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
+
+
+def csv_text(rows):
+    "A table as CSV with line feeds; a cell that holds a line end of any kind is quoted."
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\r\n").writerows(rows)
+    return re.sub(r'("[^"]*")|\r\n', lambda found: found[1] or "\n", text.getvalue())
+
 
 @contextmanager
 def _named(path, drafts=True):
@@ -72,16 +142,15 @@ def _short(name):
     return name if len(data) <= 120 else f"{name[:30]}.{crc32(data):08x}"
 
 
-PATIENCE = 0.5  # seconds; who is killed while it starts a process leaves the lock with that one for a moment
 
 
 class LockedFile:
     "A file that only this object writes, as long as it is open; a context. Made if it is not there."
 
-    def __init__(self, path, argument="journal", patience=PATIENCE, serves=None):
+    def __init__(self, path, argument="journal", patience=LOCK_TIMEOUT, serves=None):
         "Raises `InputError`; `JournalError` if it cannot be opened, or somebody else has it after `patience` seconds."
         self._fd = None
-        self.path = journal_path(path, argument, serves)
+        self.path = journal_path(path, argument)
         self.argument, self._shown = argument, self.path if serves is None else serves
         how = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         how |= getattr(os, "O_NOFOLLOW", 0) if serves is not None else 0  # a lock that is a link is none of ours
@@ -195,109 +264,3 @@ def alone(path, argument):
             if os.name == "posix":  # elsewhere an open file cannot go
                 beside.unlink(missing_ok=True)
 
-def copy_aside(path, data):
-    "A new file beside `path` with these bytes, safely on the disk."
-    number = 1
-    while True:
-        copy = path.with_name(f"{_short(path.name)}.damaged" + ("" if number == 1 else f"-{number}"))
-        try:
-            file = open(copy, "xb")
-        except FileExistsError:
-            number += 1
-        else:
-            break
-    try:
-        with _named(copy), file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-    except BaseException:
-        copy.unlink(missing_ok=True)
-        raise
-    return copy
-
-def atomic_write(path, content, fsync=False, locked=False):
-    """Write a file all at once: whoever looks sees the old one or the new one, never half of it.
-
-    A link stays one: the file that it leads to is written. Who may read an old file may read the new one. Raises
-    `InputError` for what is no ordinary file (a folder, a pipe, a device, a link that leads back to itself), `OSError`
-    where nothing can be written.
-    """
-    asked, path = path, Path(os.path.realpath(path))
-    require(not os.path.islink(path), "path", "a file, or a link that leads to one", str(asked))
-    with _named(asked):
-        before = _stat(path)
-    ordinary = before is None or stat.S_ISREG(before.st_mode)
-    require(ordinary, "path", "an ordinary file, or a new one, as what is there is replaced", str(path))
-    with _named(asked):
-        handle, draft = _draft(path, locked)
-    try:
-        with _named(asked, drafts=False), os.fdopen(handle, "wb") as file:
-            if callable(content):
-                content(file)
-            else:
-                file.write(content.encode() if isinstance(content, str) else content)
-            if fsync:
-                file.flush()
-                os.fsync(file.fileno())
-        with _named(asked):
-            _give_rights(draft, before)
-            os.replace(draft, path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
-
-
-def _draft(path, locked):
-    "A new file beside this one, open for writing: (descriptor, its place)."
-    if not locked:  # 30 characters of its name: a whole one can be as long as the system lets it be
-        return tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:30]}.")
-    draft = path.with_name(f".{_short(path.name)}.draft")
-    draft.unlink(missing_ok=True)
-    return os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600), draft
-
-
-def _give_rights(draft, before):
-    "The rights and the owner of the old file, where there was one and the system lets us."
-    if before is None:
-        return os.chmod(draft, 0o666 & ~_umask())
-    if hasattr(os, "geteuid") and (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
-        with suppress(OSError):
-            os.chown(draft, before.st_uid, before.st_gid)
-    os.chmod(draft, stat.S_IMODE(before.st_mode))
-
-
-def _umask():
-    "The process's file mode mask, which can only be read by setting it."
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o022 if IN_BROWSER else mask  # a browser's, 0o777, would lock everybody out
-
-_FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-
-
-def spreadsheet_cell(value):
-    """What a program for tables shows as it is: a text that it would compute has an apostrophe before it.
-
-    So has a text that would look like one of those; different texts stay different, and `plain_cell` is the way back.
-    """
-    text = str(value)
-    return f"'{text}" if _is_formula(text.lstrip("'")) else text
-
-
-def plain_cell(cell):
-    "The text that `spreadsheet_cell` made this of."
-    return cell[1:] if cell.startswith("'") and _is_formula(cell.lstrip("'")) else cell
-
-
-def _is_formula(text):
-    "Whether a program for tables would compute it."
-    return bool(_FORMULA.match(text)) and not _NUMBER.fullmatch(text)
-
-
-def csv_text(rows):
-    "A table for people: a line a row; a cell with a line end of any kind stands in quotation marks."
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerows([spreadsheet_cell(value) for value in row] for row in rows)
-    return re.sub(r'("[^"]*")|\r\n', lambda found: found[1] or "\n", text.getvalue())

@@ -1,263 +1,172 @@
-"""A header that says what it belongs to, one record a line, every line chained to the one before it."""
+"""Append-only logs: JSON lines, a header and then one record per line, each on the disk before the call returns.
+
+A last line that was torn by a kill is dropped with a word; any other damage is refused. The logs of earlier versions,
+whose lines end with checksums, are read and continued; their checksums are no longer compared.
+"""
 
 import json
+import os
 import re
-import zlib
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from .io import PATIENCE
-from .io import JournalError as JournalError
-from .io import LockedFile as LockedFile
-from .io import copy_aside as copy_aside
-from .io import journal_path as journal_path
+from .io import LOCK_TIMEOUT, JournalError, open_locked
 from .validation import shown
 
-_all_ = ["JournalError", "LockedFile", "copy_aside", "journal_path"]
-
-def sealed_line(record, seal):
-    "A record as it stands in a journal."
-    start = json.dumps(record, ensure_ascii=False, separators=(",", ":"))[:-1] + ',"crc":"'
-    try:
-        data = start.encode()
-    except UnicodeEncodeError:
-        data = json.dumps(record, separators=(",", ":")).encode()[:-1] + b',"crc":"'
-    seal = zlib.crc32(data, seal)
-    return data + f'{seal:08x}"}}\n'.encode(), seal
-
-
-def unsealed_line(line, seal):
-    "What a line says, or None if this is not the line that was written after `seal`."
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict) or "crc" not in record:
-        return None
-    del record["crc"]
-    again, seal = sealed_line(record, seal)
-    return (record, seal) if again == line + b"\n" else None
-
-def stated_seal(line):
-    "The seal with which a line ends; of a line without one, the checksum of its bytes."
-    found = re.search(rb'"crc":"([0-9a-f]{8})"\}$', line) or re.search(rb"\} ([0-9a-f]{8})$", line)
-    return int(found[1], 16) if found else zlib.crc32(line)
-
-
-def _line_sealed_alone(line):
-    "The record of a line of the first edition whose checksum covers that line and no other, or None."
-    body, seal = line[:-9], line[-8:]
-    if line[-18:-10] == b',"crc":"':
-        body, seal = line[:-18] + b"}", line[-10:-2]
-    if seal != b"%08x" % zlib.crc32(body):
-        return None
-    try:
-        record = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return record if isinstance(record, dict) else None
-
 _FORMAT = "comparison_hc journal"
-_FIRST_EDITION = {"comparison_hc asking 1": "session", "comparison_hc experiment": "experiment"}
+_FIRST_FORMATS = {"comparison_hc asking 1": "session", "comparison_hc experiment": "experiment"}
+
+
+class Contents(NamedTuple):
+    "What a log holds."
+
+    about: dict  # what the records belong to, as the header says
+    records: list  # dicts
+    size: int  # bytes of the header and the records
+    lacks_end: bool  # whether the last record lacks only its line end
+    report: str  # what was dropped, in words; empty if nothing was
+
+
+def _any(record, about):
+    "Accept every record."
+    return True
+
+
+def _line(record):
+    "A record as its line."
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode() + b"\n"
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def header_line(kind, about):
-    "The first line of a journal."
-    return sealed_line({"format": _FORMAT, "version": 2, "kind": kind, "about": about}, 0)[0]
+    "The first line of a log."
+    return _line({"format": _FORMAT, "version": 3, "kind": kind, "about": about})
 
 
-def _read_header(line):
-    "(kind, about) of a first line of any edition, or None."
-    found = unsealed_line(line, 0)
-    if found is not None:
-        record = found[0]
-        if record.keys() == {"format", "version", "kind", "about"}:
-            is_ours = (record["format"], record["version"]) == (_FORMAT, 2) and isinstance(record["about"], dict)
-            return (record["kind"], record["about"]) if is_ours else None
-    else:
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(record, dict) or json.dumps(record).encode() != line:
-            return None
-        if record == {"format": _FORMAT, "version": 1, "kind": record.get("kind")}:
-            return record["kind"], {}
-    kind = _FIRST_EDITION.get(str(record.pop("format", None)))
-    return None if kind is None else (kind, record)
-
-@dataclass(frozen=True)
-class Records:
-    "What the bytes of a journal say."
-
-    about: dict  # what the records belong to, as the header says
-    records: tuple  # dicts, those that count
-    seal: int  # which the next line continues
-    n_bytes: int  # that stay
-    rest: bytes = b""  # what follows them, and must go before a line can be added
-    damaged: tuple = ()  # numbers of the damaged lines, counted from 1; a torn last line is none
-    lacks_end: bool = False  # whether the last line lacks only its line end
-
-    @property
-    def is_torn(self):
-        "Whether the rest is the beginning of one line."
-        return b"\n" not in self.rest and self.rest.startswith(b"{")
-
-    @property
-    def damage(self):
-        "What is wrong, in words; empty if nothing is."
-        intact = f"the {len(self.records)} records before it are intact"
-        if self.rest and not self.is_torn:
-            return f"line {self.damaged[0]} is damaged; {intact}"
-        said = [f"damaged and left out: line {', '.join(map(str, self.damaged))}"] if self.damaged else []
-        if self.is_torn:
-            said.append(f"its last line is torn ({len(self.rest)} bytes); {intact}")
-        return "; ".join(said)
-
-def read_records(data, kind, accepts=lambda record, about: True, independent=False):
-    "The records of a journal of any edition."
-    first, *lines = data.split(b"\n")
-    header = _read_header(first)
-    if header is None and kind == "curves" and _line_sealed_alone(first) is not None:
-        lines.insert(0, first)  # the first edition's had no header
-        header, seal, end, number = ("curves", {}), 0, 0, 0
-    else:
-        seal, end, number = stated_seal(first), len(first) + 1, 1
-    if header is None or header[0] != kind:
+def _parse_line(line):
+    "The record of a line of any version, without its checksum; None if there is none."
+    try:
+        record = json.loads(re.sub(rb"\} [0-9a-f]{8}$", b"}", line))
+    except (ValueError, RecursionError):
         return None
-    about, records, damaged = header[1], [], []
-    while lines and lines != [b""]:
-        line, number = lines.pop(0), number + 1
-        found = unsealed_line(line, seal)
-        record = found[0] if found is not None else _line_sealed_alone(line) if independent else None
+    if not isinstance(record, dict):
+        return None
+    record.pop("crc", None)
+    return record
+
+
+def _parse_header(line):
+    "(kind, about) of a first line, or None."
+    record = _parse_line(line) or {}
+    form = record.pop("format", None)
+    if form == _FORMAT and record.pop("version", None) in (1, 2, 3) and isinstance(record.get("about", {}), dict):
+        return record.get("kind"), record.get("about", {})
+    return (_FIRST_FORMATS[form], record) if form in _FIRST_FORMATS else None
+
+
+def parse(data, kind, wrote, path, argument="journal", accepts=_any):
+    "`Contents` of a log's bytes. Raises `JournalError` if they are another kind's, or damaged before the last line."
+    refused = f"{argument} must be a new file or {wrote}; got {path}, "
+    first, *lines = data.split(b"\n")
+    header, start, size = _parse_header(first), 2, len(first) + 1
+    if header is None and kind == "curves" and "digest" in (_parse_line(first) or ()):
+        header, lines, start, size = ("curves", {}), [first, *lines], 1, 0  # the first version had no header
+    if header is None or header[0] != kind:
+        raise JournalError(f"{refused}which begins with {data[:60]!r}; nothing was changed")
+    about, records, report = header[1], [], ""
+    for number, line in enumerate(lines, start):
+        record, is_last = _parse_line(line), number == data.count(b"\n") + 1
+        if is_last and not line:
+            break
         if record is not None and accepts(record, about):
             records.append(record)
+            size += len(line) + 1
+        elif is_last:
+            report = f"its last line is torn ({len(line)} bytes) and is left out; the {len(records)} records before it are intact"
         else:
-            damaged.append(number)
-            if not independent or not lines and line.startswith(b"{"):
-                break
-        seal, end = stated_seal(line), end + len(line) + 1
-    end = min(end, len(data))
-    found = Records(about, tuple(records), seal, end, data[end:], tuple(damaged), not data[:end].endswith(b"\n"))
-    return Records(**{**vars(found), "damaged": found.damaged[:-1]}) if found.is_torn else found
-
-def _refuse(argument, wrote, path, data):
-    "Say that a file is no journal of this kind."
-    raise JournalError(
-        f"{argument} must be a new file or {wrote}; got {path}, which begins with {data[:60]!r}; nothing was changed"
-    )
+            damage = f"whose line {number} is damaged: {shown(line)}; the {len(records)} records before it are intact"
+            raise JournalError(f"{refused}{damage}; nothing was changed")
+    return Contents(about, records, min(size, len(data)), size > len(data), report)
 
 
-class JournalFile(LockedFile):
-    "A journal that only this object writes, as long as it is open; a context."
+def read_log(path, kind, wrote, accepts=_any):
+    "`Contents` of a log, which is left as it is. Raises `JournalError`."
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise JournalError(f"journal must be readable; got {shown(str(path))}: {error.strerror}") from None
+    return parse(data, kind, wrote, path, accepts=accepts)
+
+
+class Log:
+    """A log that only this object writes while it is open; a context. With the path None, nothing is kept.
+
+    `about`, `records` and `report` are what the file holds and what was dropped; nothing is changed before `add`. Raises
+    `InputError`, and `JournalError` for another's file, a damaged one, or one that is being written.
+    """
 
     def __init__(
-        self,
-        path,
-        kind,
-        about,
-        wrote,
-        argument="journal",
-        patience=PATIENCE,
-        fsync=True,
-        accepts=lambda record, about: True,
-        independent=False,
+        self, path, kind, about, wrote, argument="journal", accepts=_any, fsync=True, timeout=LOCK_TIMEOUT
     ):
-        "Opens and locks the file. Raises `InputError`, `JournalError`."
-        super().__init__(path, argument, patience)
-        self.kind = kind
-        self.about = about
-        self.wrote = wrote
-        self.fsync = fsync
-        self.accepts = accepts
-        self.independent = independent
-        self.seal = 0  # which the next line continues
-        self.found = None  # `Records`: what the file held when it was loaded
-        self.copy = None  # `Path` of the copy, if a damaged file was copied aside
-
-    def load(self):
-        "Read the file, or begin it. Raises `JournalError` if it is no journal of this kind."
-        data, first = self.read(), header_line(self.kind, self.about)
-        if b"\n" not in data and first.startswith(data):  # new, or killed while the header was written
-            self.cut(0, self.fsync)
-            self.append(first, self.fsync)
-            data = first
-        self.found = read_records(data, self.kind, self.accepts, self.independent)
-        if self.found is None:
-            _refuse(self.argument, self.wrote, self.path, data)
-        self.seal = self.found.seal
-        return self.found
-
-    def mend(self):
-        "Cut the file after what counts; whatever is more than a torn last line is first copied aside."
-        found, said = self.found, self.found.damage
-        if found.rest:
-            if found.is_torn:
-                said += "; the torn line was dropped"
-            else:
-                self.copy = copy_aside(self.path, self.read())
-                said += f"; the whole file was copied to {self.copy}"
-            self.cut(found.n_bytes, self.fsync)
-        if found.lacks_end:
-            self.append(b"\n", self.fsync)
-        return said
-
-    def resume(self, n_bytes, seal):
-        "Go on where somebody stood who had loaded this file. Raises `JournalError` if it has changed since."
-        if self.size != n_bytes:
-            where = f"{self.argument} must not be written by two at once; got {self.path}"
-            raise JournalError(f"{where}; nothing was recorded, answer again")
-        self.seal = seal
-
-    def add(self, record):
-        "Write a record down. It is in the file when this returns."
-        line, seal = sealed_line(record, self.seal)
-        self.append(line, self.fsync)
-        self.seal = seal
-
-class KeptRecords:
-    """Records of independent pieces of work, in a `JournalFile` unless the path is None; a context.
-
-    A subclass says in `take` what becomes of a file's records."""
-
-    def __init__(self, path, kind, about, wrote, accepts):
-        "Opens and locks the file, and takes in what it holds. Raises `InputError`, `JournalError`."
-        self.file = None
+        self.path, self.argument, self.fsync, self._fd = path, argument, fsync, None
+        self._contents = Contents(about, [], 0, False, "")
         if path is None:
             return
-        self.file = JournalFile(path, kind, about, wrote, accepts=accepts, independent=True)
+        self._fd = open_locked(path, argument, timeout)
         try:
-            self.take(self.file.load())
+            first = header_line(kind, about)
+            with open(self._fd, "rb", closefd=False) as file:
+                data = file.read()
+            if b"\n" not in data and first.startswith(data):  # new, or killed while the header was written
+                os.ftruncate(self._fd, 0)
+                self._append(first)
+                data = first
+            self._contents = parse(data, kind, wrote, path, argument, accepts)
         except BaseException:
             self.close()
             raise
 
-    def take(self, found):
-        "Take in the records and mend the file, or refuse it."
-        raise NotImplementedError
+    about = property(lambda self: self._contents.about)
+    records = property(lambda self: self._contents.records)
+    report = property(lambda self: self._contents.report)
 
-    def keep(self, record):
-        "Write a record down, if there is a file."
-        if self.file is not None:
-            self.file.add(record)
+    def _append(self, line):
+        "Add bytes at the end, all or none. Raises `OSError`."
+        size = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, line)
+            if self.fsync and written == len(line):
+                os.fsync(self._fd)
+        except OSError as error:
+            os.ftruncate(self._fd, size)
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
+        if written != len(line):
+            os.ftruncate(self._fd, size)
+            raise OSError(f"{self.path} could not be written: is the disk full?")
+
+    def add(self, record, after=None):
+        "Write a record down; it is in the file when this returns. `after`: how many records must be there before it."
+        line, contents = _line(record), self._contents
+        if after is not None and len(self.records) != after:
+            where = f"{self.argument} must not be written by two at once; got {self.path}"
+            raise JournalError(f"{where}; nothing was recorded, answer again")
+        if self.path is not None:
+            if contents.report:
+                os.ftruncate(self._fd, contents.size)
+            self._append(b"\n" * contents.lacks_end + line)
+        self.records.append(_parse_line(line))
+        self._contents = contents._replace(lacks_end=False, report="")
 
     def close(self):
         "Let others write the file."
-        if self.file is not None:
-            self.file.close()
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
         self.close()
-
-def read_journal_file(path, kind, wrote, accepts=lambda record, about: True, independent=False):
-    "Read a journal and leave it as it is. Raises `JournalError`."
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise JournalError(f"journal must be readable; got {shown(str(path))}: {error.strerror}") from None
-    found = read_records(data, kind, accepts, independent)
-    if found is None:
-        _refuse("journal", wrote, path, data)
-    return found

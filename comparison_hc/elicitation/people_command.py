@@ -87,7 +87,7 @@ def place_sentence(table, n_places):
 
 def people_command(args):
     "Read the answers, print the table, write it if asked for."
-    from comparison_hc.core.io import atomic_write, spreadsheet_cell
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.crowd import crowd_table
     from comparison_hc.evaluation.command_files import check_files
 
@@ -103,7 +103,7 @@ def people_command(args):
         if places is not None:
             table["biased"] = table.person.isin(biased_people(answers, places, n_places))
     if args.out is not None:
-        safe = table.assign(person=table.person.map(visible_line).map(spreadsheet_cell))
+        safe = table.assign(person=table.person.map(visible_line))
         atomic_write(args.out, safe.to_csv(index=False, lineterminator="\n"))
     say("\n".join(map(visible_line, people_lines(table, n_places))))
     if args.out is not None:

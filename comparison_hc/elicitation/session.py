@@ -21,7 +21,7 @@ from ..adaptive.insertion import insertion_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import Triplets
 from ..core.io import JournalError, journal_path
-from ..core.log import JournalFile, Records, read_journal_file
+from ..core.log import Contents, Log, read_log
 from ..core.validation import InputError, MissingFileError, check_integer, check_number, require, shown
 from ..oracles import HierarchyOracle, Noisy
 from .items import TRIAL_TYPES, Item, Question, Response, Settings, as_triplets, read_items, seed_of
@@ -303,7 +303,7 @@ class SessionLog:
 
     settings: Settings  # of its session
     events: tuple  # answers and, where the careful stage begins, its p; those taken back are gone
-    found: Records  # the lines
+    found: Contents | Log  # the lines
 
     @property
     def n_records(self):
@@ -370,9 +370,9 @@ def read_journal(path: str | os.PathLike) -> SessionLog:
     path = Path(path)
     if not os.path.isfile(path):
         raise MissingFileError(f"journal must be an existing file; got {shown(str(path))}")
-    found = read_journal_file(path, "session", _WROTE, _is_event)
-    if found.damage:
-        warnings.warn(f"{path}: {found.damage}; it was left as it is", stacklevel=2)
+    found = read_log(path, "session", _WROTE, _is_event)
+    if found.report:
+        warnings.warn(f"{path}: {found.report}", stacklevel=2)
     return parse_journal(found, path)
 
 
@@ -431,7 +431,7 @@ class Session:
         self.state = SessionState(new)
         self.events = ()  # answers and, where the careful stage begins, its p
         self.n_records = 0  # events and undos
-        self._end = None  # (bytes, seal) of the journal as it was last seen
+        self._size = None  # bytes of the journal as it was last seen
         if self.path is not None:
             self._read_on(asked)
 
@@ -545,12 +545,12 @@ class Session:
         if self.path is None:
             return False
         size = self.path.stat().st_size if self.path.is_file() else 0
-        if size < self._end[0]:
+        if size < self._size:
             raise JournalError(
                 f"journal must hold the {self.n_records} records of this session; got {self.path} with {size} bytes: "
                 "somebody shortened or removed it. Export now what is here"
             )
-        if size == self._end[0]:
+        if size == self._size:
             return False
         self._read_on({})
         return True
@@ -560,19 +560,17 @@ class Session:
     def _file(self):
         "The journal, locked."
         about = _about(self.state.settings)
-        return JournalFile(self.path, "session", about, _WROTE, patience=_PATIENCE, accepts=_is_event)
+        return Log(self.path, "session", about, _WROTE, timeout=_PATIENCE, accepts=_is_event)
 
     def _read_on(self, asked):
-        "Read the journal, or begin it; put a damaged end aside, and go on from what it holds."
+        "Read the journal, or begin it; and go on from what it holds."
         with self._file() as file:
-            found = parse_journal(file.load(), self.path)
+            found = parse_journal(file, self.path)
             self._check(found.settings, asked)
-            said = file.mend()
-            if said:
-                again = ": that answer will be asked for again" if found.found.is_torn else ""
-                self.report = f"{self.path}: {said}{again}"
+            if file.report:
+                self.report = f"{self.path}: {file.report}: that answer will be asked for again"
             self.events, self.state, self.n_records = found.events, found.state, found.n_records
-            self._end = file.size, file.seal
+            self._size = os.stat(self.path).st_size
 
     def _check(self, settings, asked):
         "The journal must be about the same: items by name, and whatever else was asked for."
@@ -600,8 +598,7 @@ class Session:
         "One more line, then the state that follows from it."
         if self.path is not None:
             with self._file() as file:
-                file.resume(*self._end)
-                file.add(record)
-                self._end = file.size, file.seal
+                file.add(record, after=self.n_records)
+                self._size = os.stat(self.path).st_size
         self.events, self.state = events, state_of(self.state.settings, events)
         self.n_records += 1

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..comparisons import Triplets
 from ..core.io import JournalError, journal_path
-from ..core.log import JournalFile, read_journal_file
+from ..core.log import Log, read_log
 from ..core.validation import InputError, MissingFileError, require
 
 COLUMNS = ("question", "asks", "first", "second", "third", "role", "expected")
@@ -110,26 +110,23 @@ class TrialSession:
         require(is_name, "person", "a name of printable characters", person)
         self.questions, self.path, self.person = tuple(questions), journal_path(journal), person
         with self._file() as file:
-            found = file.load()
             about = _about(self.questions, person)
-            if found.about != about:
+            if file.about != about:
                 raise JournalError(
                     f"journal must be about the same list and person; got {self.path}; nothing was changed"
                 )
-            self.report = file.mend()
-            self.answers = _answers_of(found.records)
-            self._end = file.size, file.seal
+            self.report = file.report
+            self.answers, self.n_records = _answers_of(file.records), len(file.records)
 
     def _file(self):
         "The journal, locked."
         about = _about(self.questions, self.person)
-        return JournalFile(self.path, "list", about, _WROTE, accepts=_is_event)
+        return Log(self.path, "list", about, _WROTE, accepts=_is_event)
 
     def _write(self, record):
         with self._file() as file:
-            file.resume(*self._end)
-            file.add(record)
-            self._end = file.size, file.seal
+            file.add(record, after=self.n_records)
+        self.n_records += 1
 
     @property
     def question(self):
@@ -214,7 +211,7 @@ def collect_answers(journals, names=None):
     for path in journals:
         if not Path(path).is_file():
             raise MissingFileError(f"journal must be an existing file; got {str(path)!r}")
-        found = read_journal_file(Path(path), "list", _WROTE, _is_event)
+        found = read_log(Path(path), "list", _WROTE, _is_event)
         try:
             questions = [
                 Trial(asks, tuple(shown), role, expected) for asks, *shown, role, expected in found.about["questions"]

@@ -9,7 +9,6 @@ __all__ = ['read_groups', 'read_truth', 'read_names', 'read_initial', 'read_simi
 import os
 
 from ..core.headers import as_number, is_whole_number, is_word
-from ..core.io import plain_cell
 from ..core.reading import existing_file
 from ..core.validation import InputError, require
 
@@ -23,7 +22,7 @@ def read_groups(path, names, option):
     known, groups = set(names), {}
 
     def named(cell):
-        return next((name for name in (plain_cell(cell), cell) if name in known), None)
+        return cell if cell in known else None
 
     wanted = f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells"
     for place, (line, row) in enumerate(zip(table.lines, table.rows)):

@@ -233,7 +233,7 @@ def _save_checkpoint(path, stream, place, about):
     stream._make_room(0)
     state = json.dumps(dict(about, place=asdict(place), n_comparisons=stream.n_comparisons))
     arrays = dict(sums=stream._sums, groups=stream._groups, state=np.array(state))
-    atomic_write(path, lambda file: np.savez(file, **arrays), fsync=True, locked=True)
+    atomic_write(path, lambda file: np.savez(file, **arrays), fsync=True)
 
 
 def _load_checkpoint(path, stream, about):

@@ -6,31 +6,24 @@
 __all__ = ['CurveJournal']
 
 # %% ../../nbs/link/42w_journal.ipynb #curvejournal
-from ..core.io import JournalError
-from ..core.log import KeptRecords
+from ..core.io import JournalError as JournalError
+from ..core.log import Log
 
 _FIELDS = {"digest", "breakpoints", "values", "n_trees", "n_pieces", "parameter"}
 _WROTE = "one that learn_linkage wrote"
 
 
-class CurveJournal(KeptRecords):
-    "Curves by digest, kept in a `JournalFile` unless its path is None; a context."
+class CurveJournal(Log):
+    "Curves by digest, kept in a `Log` unless its path is None; a context."
 
     def __init__(self, path):
         "Opens and locks the file, and reads it. Raises `InputError`; `JournalError` if it is not ours or damaged."
+        super().__init__(path, "curves", {}, _WROTE, accepts=lambda record, _: record.keys() == _FIELDS)
         self.curves = {}
-        super().__init__(path, "curves", {}, _WROTE, lambda record, _: record.keys() == _FIELDS)
-
-    def take(self, found):
-        "Take in the curves, and drop a torn last line."
-        if found.damaged:
-            got = f"got {self.file.path}, whose line {found.damaged[0]} is not"
-            raise JournalError(f"journal must be a new file or {_WROTE}; {got}; nothing was changed")
-        self.file.mend()
-        for record in found.records:
+        for record in self.records:
             self.curves[record["digest"]] = {name: value for name, value in record.items() if name != "digest"}
 
     def add(self, digest, record):
         "Write a curve down, then count it."
-        self.keep({"digest": digest, **record})
+        super().add({"digest": digest, **record})
         self.curves[digest] = record

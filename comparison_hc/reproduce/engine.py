@@ -19,7 +19,7 @@ from time import perf_counter
 import numpy as np
 
 from ..core.io import JournalError
-from ..core.log import KeptRecords, sealed_line, unsealed_line
+from ..core.log import Log
 from ..core.parallel import CLUSTER, check_workers, end_workers, in_worker, limited_threads
 from ..core.validation import MOST_SEED, InputError, check_integer, require, shown
 
@@ -177,23 +177,23 @@ def _where_it_is_now(name):
     return f"comparison_hc.reproduce.{_MOVED[found[1]]}.{found[2]}"
 
 
-class RunJournal(KeptRecords):
-    "What came of the runs so far: `records` by key, in a file unless `path` is None. A context."
+class RunJournal(Log):
+    "What came of the runs so far: records `by_key`, in a file unless `path` is None. A context."
 
     def __init__(self, path, about):
-        "Opens and locks the file, reads it, and puts its end in order. Raises `InputError`, `JournalError`."
-        self.records = {}
+        "Opens, locks and reads the file. Raises `InputError`, `JournalError`."
         wrote = "one that run_experiment wrote"
-        super().__init__(path, "experiment", about, wrote, lambda record, _: isinstance(record.get("run"), dict))
-
-    def take(self, found):
-        "Count the runs of a file of this experiment, and put its end in order."
-        self._check(found.about, self.file.about)
-        for record in found.records:
-            self.records[canonical(record["run"])] = record
-        said = self.file.mend()
-        if said:
-            warnings.warn(f"{self.file.path}: {said}; what is missing is run again", stacklevel=5)
+        super().__init__(
+            path, "experiment", about, wrote, accepts=lambda record, _: isinstance(record.get("run"), dict)
+        )
+        try:
+            self._check(self.about, about)
+        except BaseException:
+            self.close()
+            raise
+        self.by_key = {canonical(record["run"]): record for record in self.records}
+        if self.report:
+            warnings.warn(f"{path}: {self.report}; what is missing is run again", stacklevel=3)
 
     def _check(self, found, about):
         "Say why this file is not the journal of this experiment, if it is not."
@@ -204,19 +204,18 @@ class RunJournal(KeptRecords):
                 wrong.append(f"{name} {found.get(name)!r} instead of {value!r}")
         if wrong or found.keys() != about.keys():
             raise JournalError(
-                f"journal must be one of this experiment; got {self.file.path}, "
+                f"journal must be one of this experiment; got {self.path}, "
                 f"written for {', '.join(wrong) or 'another format'}; nothing was changed"
             )
 
     def is_done(self, key):
         "Whether a run is there, and did not fail."
-        return "rows" in self.records.get(key, {})
+        return "rows" in self.by_key.get(key, {})
 
     def add(self, record):
         "Write a record down, then count it. What is counted is what the line says, as a resumed run sees it."
-        self.keep(record)
-        record, _ = unsealed_line(sealed_line(record, 0)[0][:-1], 0)
-        self.records[canonical(record["run"])] = record
+        super().add(record)
+        self.by_key[canonical(record["run"])] = self.records[-1]
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-workers-for
 def workers_for(function, n_jobs, backend):

@@ -147,8 +147,8 @@ def run_experiment(function, grid, journal=None, n_jobs=1, seed=0, progress=None
                 book.add(record)
                 n_done += 1
                 report(n_done, len(runs))
-    table = table_of_runs(runs, book.records, seeds)
-    failures = [book.records[key] for key in runs if not book.is_done(key)]
+    table = table_of_runs(runs, book.by_key, seeds)
+    failures = [book.by_key[key] for key in runs if not book.is_done(key)]
     if failures:
         raise ExperimentError(failures, table, len(runs))
     return table
