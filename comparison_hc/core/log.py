@@ -78,16 +78,16 @@ def parse(data, kind, wrote, path, argument="journal", accepts=_any):
     about, records, report = header[1], [], ""
     for number, line in enumerate(lines, start):
         record, is_last = _parse_line(line), number == data.count(b"\n") + 1
+        intact = f"the {len(records)} records before it are intact"
         if is_last and not line:
             break
         if record is not None and accepts(record, about):
             records.append(record)
             size += len(line) + 1
         elif is_last:
-            report = f"its last line is torn ({len(line)} bytes) and is left out; the {len(records)} records before it are intact"
+            report = f"its last line is torn ({len(line)} bytes) and is left out; {intact}"
         else:
-            damage = f"whose line {number} is damaged: {shown(line)}; the {len(records)} records before it are intact"
-            raise JournalError(f"{refused}{damage}; nothing was changed")
+            raise JournalError(f"{refused}whose line {number} is damaged: {shown(line)}; {intact}; nothing was changed")
     return Contents(about, records, min(size, len(data)), size > len(data), report)
 
 
@@ -103,8 +103,8 @@ def read_log(path, kind, wrote, accepts=_any):
 class Log:
     """A log that only this object writes while it is open; a context. With the path None, nothing is kept.
 
-    `about`, `records` and `report` are what the file holds and what was dropped; nothing is changed before `add`. Raises
-    `InputError`, and `JournalError` for another's file, a damaged one, or one that is being written.
+    `about`, `records` and `report` are what the file holds and what was left out; nothing is changed before `add`.
+    Raises `InputError`, and `JournalError` for another's file, a damaged one, or one that is being written.
     """
 
     def __init__(
