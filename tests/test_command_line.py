@@ -22,7 +22,7 @@ from comparison_hc import Dendrogram
 from comparison_hc.cli import main
 from comparison_hc.core.io import atomic_write
 from comparison_hc.core.rows import is_name
-from comparison_hc.evaluation.command_files import read_initial, read_names, read_truth
+from comparison_hc.evaluation.object_tables import read_initial, read_names, read_truth
 from comparison_hc.evaluation.results import labels_text
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
@@ -781,7 +781,7 @@ def test_flat_warns_where_the_answers_fall_apart(tmp_path, monkeypatch, capsys):
 
 
 def test_flat_methods_show_how_much_is_left(tmp_path, monkeypatch, capsys):
-    from comparison_hc.evaluation import cluster_command
+    from comparison_hc.cli import cluster as cluster_command
 
     told = []
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from comparison_hc.cli.people import biased_people
 from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.elicitation.crowd import (
@@ -17,7 +18,6 @@ from comparison_hc.elicitation.crowd import (
     make_crowd,
     without_people,
 )
-from comparison_hc.elicitation.people_command import biased_people
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
 from comparison_hc.methods import build_hierarchy

@@ -17,7 +17,7 @@ LAYERS = [  # from the bottom: a module imports from its own layer and from thos
     ("core", "comparisons", "oracles", "dendrogram", "metrics", "checks"),
     PAPERS,
     ("theory", "evaluation", "datasets", "methods", "estimators"),
-    ("elicitation", "reproduce"),
+    ("elicitation", "reproduce", "cli.cluster", "cli.learn"),
     ("whatif",),
     ("dashboards", "classroom", "book"),
     ("cli",),
@@ -80,9 +80,9 @@ def arrows():
 
 
 def layer(name):
-    "The number of a module's floor; None for the package's own doors."
-    room = name.split(".")[0]
-    return next((number for number, rooms in enumerate(LAYERS) if room in rooms), None)
+    "The number of a module's layer; None for the package's own doors."
+    names = (name, name.split(".")[0])
+    return next((number for each in names for number, homes in enumerate(LAYERS) if each in homes), None)
 
 
 def told(found, rule):

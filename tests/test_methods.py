@@ -5,11 +5,11 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 
 from comparison_hc.cli import main
+from comparison_hc.cli.cluster import method_names
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonHC
-from comparison_hc.evaluation.cluster_command import method_names
-from comparison_hc.evaluation.command_files import read_similarity
+from comparison_hc.evaluation.object_tables import read_similarity
 from comparison_hc.hierarchical import (
     kernel_average_linkage,
     kernel_passive,

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from comparison_hc.cli.cluster import structure_sentence
 from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.evaluation.consensus import cluster_keys, majority_consensus
 from comparison_hc.evaluation.support import bootstrap_support, flip_fair, redraw_statements, structure_test, units_of
-from comparison_hc.evaluation.support_command import structure_sentence
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage

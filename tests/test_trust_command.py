@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from comparison_hc.cli import cluster as support_command
+from comparison_hc.cli import compare as compare_command
 from comparison_hc.cli import main
+from comparison_hc.cli.cluster import structure_sentence
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.elicitation.crowd import crowd_table, make_crowd
-from comparison_hc.evaluation import compare_command, support_command
 from comparison_hc.evaluation.support import bootstrap_support, redraw_statements, structure_test
-from comparison_hc.evaluation.support_command import structure_sentence
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
 
@@ -82,7 +83,9 @@ class Impatient:
 
 
 def test_ctrl_c_keeps_what_there_is(answers, capsys, monkeypatch):
-    monkeypatch.setattr(support_command, "command_bar", lambda what: Impatient())
+    bar = support_command.command_bar
+    interrupted = ("support", "permutations")
+    monkeypatch.setattr(support_command, "command_bar", lambda what: Impatient() if what in interrupted else bar(what))
     words = ["cluster", "said.csv", "--method", "3-al", "--support", 30, "--structure", 30, "--out", "tree.nwk"]
     code, out, _ = run(capsys, *words)
     assert code == 130 and "wrote tree.nwk" in out

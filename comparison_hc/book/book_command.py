@@ -14,10 +14,10 @@ from pathlib import Path
 
 from .lite import PYODIDE
 from ..core.io import is_file_name
+from ..core.screen import say
 from ..core.validation import require
 from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
 from ..dashboards.server import free_port
-from ..evaluation.reading_command import say
 
 # %% ../../nbs/book/99hw_command.ipynb #9480044c
 def add_book(commands):

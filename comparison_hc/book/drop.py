@@ -43,7 +43,7 @@ def cluster_words(kind, method, clusters=None, encoding=ENCODINGS[0]):
 
 def cluster_file(name, data, words):
     "`comparison-hc cluster` on bytes. Raises `ModuleNotFoundError` for a library that is not there (yet)."
-    from comparison_hc.evaluation.cluster_command import add_cluster
+    from comparison_hc.cli.cluster import add_cluster
 
     parser = argparse.ArgumentParser(prog="comparison-hc")
     add_cluster(parser.add_subparsers())

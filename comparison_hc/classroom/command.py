@@ -9,8 +9,8 @@ __all__ = ['add_classroom', 'list_command', 'generate_command', 'grade_command',
 import sys
 from pathlib import Path
 
+from ..core.screen import say
 from ..core.validation import require, visible_line
-from ..evaluation.reading_command import say
 
 # %% ../../nbs/classroom/70fw_command.ipynb #words
 def add_classroom(commands):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from ..core.io import is_file_name
 from ..core.parallel import command_bar
+from ..core.screen import say
 from ..core.validation import MissingFileError, check_integer, require, visible_text
-from ..evaluation.command_files import read_names
-from ..evaluation.reading_command import say
+from ..evaluation.object_tables import read_names
 
 # %% ../../nbs/whatif/99ew_command.ipynb #a60226cc
 def noise_chart(plan):
@@ -336,7 +336,7 @@ def _objects(words, pilot):
 def _pilot(args):
     "The answers of a pilot, or None."
     from comparison_hc.comparisons import read_comparisons
-    from comparison_hc.evaluation.reading_command import said_as_lines
+    from comparison_hc.core.screen import warnings_to_stderr
 
     if args.pilot is None:
         return None
@@ -345,5 +345,5 @@ def _pilot(args):
         return int(text) if text is not None and text.isdecimal() else text
 
     columns = None if args.columns is None else [column(part.strip()) for part in args.columns.split(",")]
-    with said_as_lines():
+    with warnings_to_stderr():
         return read_comparisons(args.pilot, args.kind, columns=columns, respondent=column(args.respondent))

@@ -364,7 +364,7 @@ def save_sweep(sweep, path, said=(), again=""):
 
 def check_sweep_files(paths, called="--out"):
     "They can be written. To be asked before long work. Raises `InputError`."
-    from comparison_hc.evaluation.command_files import check_overwriting
+    from comparison_hc.evaluation.outputs import check_overwriting
     from comparison_hc.evaluation.page import check_destination
 
     for path in paths:

@@ -7,8 +7,8 @@ __all__ = ['option_name', 'add_whatif', 'check_words', 'whatif_command', 'print_
 
 # %% ../../nbs/whatif/98fw_command.ipynb #895abef4
 from ..core.parallel import command_bar
+from ..core.screen import say
 from ..core.validation import check_integer, check_number, require
-from ..evaluation.reading_command import say
 from .models import MODELS
 from .parameters import chosen_values, sweep_settings
 
@@ -75,7 +75,7 @@ def _add_common(words, model):
 def check_words(args):
     "Everything that can be wrong before the first run, by the names that were typed. Raises `InputError`."
     from comparison_hc.core.log import journal_path
-    from comparison_hc.evaluation.command_files import check_overwriting
+    from comparison_hc.evaluation.outputs import check_overwriting
     from comparison_hc.whatif.report import check_sweep_files
 
     model = MODELS[args.model]
