@@ -101,11 +101,11 @@ def test_a_worker_whose_parent_went_before_its_first_piece_goes_too(monkeypatch)
     from comparison_hc.core import parallel
 
     gone = []
-    monkeypatch.setattr(parallel, "leave_with", gone.append)
+    monkeypatch.setattr(parallel, "die_with_parent", gone.append)
     monkeypatch.setattr(os, "getppid", lambda: 1)
     for began, home in ((77, 77), (76, 77), (None, 77)):
         monkeypatch.setattr(multiprocessing.current_process(), "_parent_pid", began)
-        assert parallel._at_work(home, int, "5") == 5
+        assert parallel._in_worker(home, int, "5") == 5
     assert gone == [77]
 
 

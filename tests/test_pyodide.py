@@ -186,7 +186,7 @@ def test_whole_numbers_are_said_to_have_64_bits():
             continue
         calls = narrow_calls(path.read_text(encoding="utf-8"))
         found += [f"{path.relative_to(ROOT)}:{line}: {called}" for line, called in calls]
-    assert not found, "write np.int64, and bincount, repeat or map_on_threads of core.compat: " + "; ".join(found)
+    assert not found, "write np.int64, and bincount, repeat of core.compat: " + "; ".join(found)
 
 
 @pytest.mark.parametrize(

@@ -33,17 +33,6 @@ def repeat(values, times, axis=None):
 IN_BROWSER = sys.platform in ("emscripten", "wasi")  # no threads and no processes; slower by a factor of five or so
 
 
-def map_on_threads(function, items, n_threads=None):
-    "`map`, on threads where the platform has them."
-    if IN_BROWSER:
-        yield from map(function, items)
-        return
-    import os
-    from concurrent.futures import ThreadPoolExecutor
-
-    with ThreadPoolExecutor(n_threads or os.cpu_count()) as pool:
-        yield from pool.map(function, items)
-
 def needed(module, what):
     "A library that may be missing. Raises `InputError` that says what to do."
     try:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from ..comparisons import as_quadruplets, as_triplets, pair_from_index, pair_index
-from .compat import bincount, map_on_threads, repeat
+from .compat import bincount, repeat
+from .parallel import map_on_threads
 from .parallel import limited_threads
 from .validation import as_array, check_flag, check_pairwise, check_progress, require
 

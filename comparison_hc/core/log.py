@@ -77,7 +77,7 @@ def parse(data, kind, wrote, path, argument="journal", accepts=_any):
         raise JournalError(f"{refused}which begins with {data[:60]!r}; nothing was changed")
     about, records, report = header[1], [], ""
     for number, line in enumerate(lines, start):
-        record, is_last = _parse_line(line), number == data.count(b"\n") + 1
+        record, is_last = _parse_line(line), number == start + len(lines) - 1
         intact = f"the {len(records)} records before it are intact"
         if is_last and not line:
             break

@@ -9,7 +9,8 @@ __all__ = ['in_machine_code', 'works', 'pair_number', 'count_sides', 'write_oppo
 # %% ../../nbs/core/06aw_machine_votes.ipynb #06aw-machine-votes-4
 import numpy as np
 
-from .compat import IN_BROWSER, map_on_threads
+from .compat import IN_BROWSER
+from .parallel import map_on_threads
 
 try:
     from numba import njit, types

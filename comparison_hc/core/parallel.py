@@ -1,4 +1,4 @@
-"""Work that is spread over processes: how many, and that none stays behind."""
+"""Work on several processes or threads, how many threads linear algebra gets, and progress bars."""
 
 import os
 import signal
@@ -8,12 +8,13 @@ import time
 import warnings
 from contextlib import nullcontext
 from contextvars import ContextVar
-from functools import partial
+from functools import lru_cache, partial
 
 from .compat import IN_BROWSER
 from .validation import require
 
 MOST_WORKERS = 1000
+CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, a `core.clusters.Around`
 
 
 def check_workers(n_jobs, argument="n_jobs"):
@@ -21,6 +22,10 @@ def check_workers(n_jobs, argument="n_jobs"):
     known = type(n_jobs) is int and (n_jobs == -1 or 1 <= n_jobs <= MOST_WORKERS)
     require(known, argument, f"a number of workers from 1 to {MOST_WORKERS}, or -1 for one a core", n_jobs)
     return 1 if IN_BROWSER else n_jobs
+
+
+# ---- processes
+
 
 def end_workers():
     "End joblib's processes now."
@@ -30,8 +35,9 @@ def end_workers():
         return
     get_reusable_executor(reuse=True).shutdown(wait=True)
 
-def _watch(home, kindly):
-    while os.getppid() == home:
+
+def _watch(parent, kindly):
+    while os.getppid() == parent:
         time.sleep(1)
     if kindly:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -39,100 +45,59 @@ def _watch(home, kindly):
     os._exit(1)
 
 
-def leave_with(home, kindly=False):
-    "End this process as soon as `home` is not its parent any more; on POSIX, elsewhere nothing happens."
+def die_with_parent(parent, kindly=False):
+    "End this process as soon as `parent` is not its parent any more; on POSIX, elsewhere nothing happens."
     name = "until the parent ends"
     if os.name == "posix" and all(thread.name != name for thread in threading.enumerate()):
-        threading.Thread(target=_watch, args=(home, kindly), name=name, daemon=True).start()
+        threading.Thread(target=_watch, args=(parent, kindly), name=name, daemon=True).start()
 
 
-def _at_work(home, work, *words):
-    "The work, in a worker that goes when `home` goes. Threads and machines elsewhere have other parents, and stay."
+def _in_worker(parent, work, *args):
     from multiprocessing import current_process
 
     began = getattr(current_process(), "_parent_pid", None)  # who started this process, also if it is gone already
-    if os.name == "posix" and home in (os.getppid(), began):
-        leave_with(home)
-    return work(*words)
+    if parent in (os.getppid(), began):  # threads and machines elsewhere have other parents, and stay
+        die_with_parent(parent)
+    return work(*args)
 
 
 def in_worker(work):
     "The same work, for a process of joblib's that must not outlive this one."
-    return partial(_at_work, os.getpid(), work)
-
-_found = {}  # number of loaded modules -> `ThreadpoolController`, of the latest number only
-
-
-def limited_threads(limit=1, user_api=None):
-    "What `threadpoolctl.threadpool_limits` does, without looking for the libraries again each time."
-    if IN_BROWSER:
-        return nullcontext()  # nothing to limit, and looking for libraries takes a second there
-    from threadpoolctl import ThreadpoolController
-
-    loaded = len(sys.modules)
-    if loaded not in _found:
-        controller = ThreadpoolController()
-        _found.clear()
-        _found[loaded] = controller
-    controller = _found.get(loaded) or ThreadpoolController()  # another thread may have cleared it
-    if callable(limit):
-        most = limit
-        limit, user_api = {}, None  # by name of library; of two with one name, the smaller
-        for each in controller.info():
-            limit[each["prefix"]] = min(limit.get(each["prefix"], each["num_threads"]), most(each["num_threads"]))
-    return controller.limit(limits=limit, user_api=user_api)
-
-def one_thread(n=0, most=2000):
-    """One thread for the linear algebra of n objects, if they are not too many.
-
-    Libraries count the cores of the machine. In a container that may use two of sixteen, sixteen threads wait for each
-    other: then as many as are allowed, which joblib reads."""
-    if n <= most or IN_BROWSER:
-        return limited_threads(1)
-    from joblib import cpu_count
-
-    cores = cpu_count()
-    return limited_threads(lambda given: min(given, cores))
-
-CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, what it puts here: a `ground.clusters.Around`
+    return partial(_in_worker, os.getpid(), work)
 
 
 def map_in_order(work, pieces, n_jobs=1, progress=None):
     "The results of independent pieces of work: in this process, in others, or on the cluster around (`on_cluster`)."
-    total, n_jobs = len(pieces), check_workers(n_jobs)
+    n_jobs, workers = check_workers(n_jobs), None
     if CLUSTER.get() is not None:
-        for done, result in enumerate(CLUSTER.get().spread(work, pieces), 1):
-            yield result
-            if progress:
-                progress(done, total)
-        return
-    if n_jobs == 1:
-        for done, piece in enumerate(pieces, 1):
-            yield work(piece)
-            if progress:
-                progress(done, total)
-        return
-    from joblib import Parallel, delayed
-    from threadpoolctl import threadpool_limits
+        results = CLUSTER.get().spread(work, pieces)
+    elif n_jobs == 1:
+        results = map(work, pieces)
+    else:
+        from joblib import Parallel, delayed
 
-    def alone(piece):
-        with threadpool_limits(1):
-            return work(piece)
-
-    results = Parallel(n_jobs=n_jobs, return_as="generator")(delayed(in_worker(alone))(piece) for piece in pieces)
+        jobs = (delayed(in_worker(partial(_with_one_thread, work)))(piece) for piece in pieces)
+        results = workers = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
     try:
         for done, result in enumerate(results, 1):
             yield result
             if progress:
-                progress(done, total)
+                progress(done, len(pieces))
     finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # joblib's, of results that nobody waits for any more
-            results.close()
-        end_workers()
+        if workers is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # joblib's, of results that nobody waits for any more
+                workers.close()
+            end_workers()
+
+
+def _with_one_thread(work, piece):
+    with limited_threads():
+        return work(piece)
+
 
 def until_interrupted(results, fewest=1):
-    "All results, or those that were there when the user pressed Ctrl-C."
+    "(results, whether Ctrl-C cut them short); fewer than `fewest` raise `KeyboardInterrupt`."
     found = []
     try:
         for result in results:
@@ -144,6 +109,61 @@ def until_interrupted(results, fewest=1):
     return found, False
 
 
+# ---- threads
+
+
+def map_on_threads(function, items, n_threads=None):
+    "`map`, on threads where the platform has them."
+    if IN_BROWSER:
+        yield from map(function, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(n_threads or os.cpu_count()) as pool:
+        yield from pool.map(function, items)
+
+
+def in_chunks(work, m, size=1 << 16):
+    "Call `work(start, stop)` on consecutive chunks of 0..m, on all cores: NumPy releases the GIL while it computes."
+    starts = range(0, m, size)
+    if len(starts) == 1:
+        return work(0, m)
+    for _ in map_on_threads(lambda start: work(start, min(start + size, m)), starts):
+        pass
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules):
+    "The libraries with threads, looked for again when modules have been loaded since."
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def limited_threads(limit=1, user_api=None):
+    "What `threadpoolctl.threadpool_limits` does, without looking for the libraries again each time."
+    if IN_BROWSER:
+        return nullcontext()  # nothing to limit, and looking for libraries takes a second there
+    return _thread_pools(len(sys.modules)).limit(limits=limit, user_api=user_api)
+
+
+def one_thread(n=0, most=2000):
+    """One thread for the linear algebra of n objects, if they are not too many; else as many as joblib allows.
+
+    Libraries count the cores of the machine. In a container that may use two of sixteen, sixteen threads wait for each
+    other."""
+    if n <= most or IN_BROWSER:
+        return limited_threads(1)
+    from joblib import cpu_count
+
+    limits = {}  # by name of library; of two with one name, the smaller
+    for library in _thread_pools(len(sys.modules)).info():
+        name, now = library["prefix"], min(library["num_threads"], cpu_count())
+        limits[name] = min(limits.get(name, now), now)
+    return limited_threads(limits)
+
+
+# ---- progress
 
 
 class ProgressBar:

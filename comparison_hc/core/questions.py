@@ -10,7 +10,7 @@ __all__ = ['pair_index', 'pair_from_index', 'in_chunks', 'pair_numbers', 'distin
 # %% ../../nbs/core/00w_questions.ipynb #questions-import-os
 import numpy as np
 
-from .compat import map_on_threads
+from .parallel import map_on_threads
 from .validation import as_rng, check_integer, check_number
 
 # %% ../../nbs/core/00w_questions.ipynb #24c69c1c

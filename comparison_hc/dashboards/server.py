@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
-from ..core.parallel import leave_with
+from ..core.parallel import die_with_parent
 from ..core.validation import InputError, check_integer, check_number, require
 from .page import import_extra, static_text
 
@@ -95,7 +95,7 @@ def kept_until_given(manager):
 def voila_main(home=None):
     "What the command runs, with the words of the command."
     if home is not None:
-        leave_with(home, kindly=True)
+        die_with_parent(home, kindly=True)
     from jupyter_server.services.kernels.kernelmanager import AsyncMappingKernelManager
     from traitlets.config import Config
     from voila.app import Voila
