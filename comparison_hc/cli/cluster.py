@@ -1,5 +1,4 @@
-"""From words to a call of the package, from a result to a screen and files."""
-
+"The commands `cluster` and `demo`: from options to a hierarchy, and from a result to a screen and files."
 import argparse
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +16,7 @@ from ..evaluation.page_options import add_page_options, check_page_options, dres
 from ..evaluation.people_filter import without_people
 from ..evaluation.reading_command import ANSWER_WORDS, add_reading, say_if_disconnected, typed_answers
 from ..core.screen import say, warnings_to_stderr
+from ._options import one_line, option_name, refuse
 
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
@@ -46,6 +46,11 @@ HELP = {
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
     "title": "title of the page (default: the file's name)",
     "tree": "draw the tree on the screen even when files are written",
+    "support": """how often every cluster comes back in N trees (default: 200) of answers drawn again with replacement,
+        or of people, if the file says who answered""",
+    "structure": """test whether the answers hold any structure: build the tree from N (default: 99) permutations, in
+        which people judge at random, and say how often it fits its answers as well""",
+    "without": "leave out the answers of this person; may be repeated",
 }
 
 
@@ -54,7 +59,7 @@ def help_text(topic):
     able = {}
     for field in ("starts", "self_pairs", "budget"):
         able[field] = ", ".join(name for name, method in methods.items() if getattr(method, field))
-    return " ".join(HELP[topic].format(**able).split())
+    return one_line(HELP[topic].format(**able))
 
 
 def add_cluster(commands):
@@ -112,9 +117,9 @@ def cluster_command(args):
 
     if args.linkage is not None:
         return report(dressed(learned_result(args), args), args)
-    named = {"FILE": args.file, "--truth": args.truth, "--initial": args.initial, "--objects": args.objects}
-    named["--people"] = args.people
-    check_files(args, list(named.items()), flat_writers if args.method in flat_names else None)
+    tables = ("truth", "initial", "objects", "people")
+    read = [("FILE", args.file), *((option_name(name), getattr(args, name)) for name in tables)]
+    check_files(args, read, flat_writers if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
     check_page_options(args)
     if args.method in flat_names:
@@ -177,10 +182,7 @@ def _from_points(args):
     chosen = candidate(args.method, "--method")
     rule = f"a kind of triplets with --method {args.method}"
     require(args.kind not in ("similarity", "quadruplets"), "--kind", rule, args.kind)
-    for name in ("self_pairs", "questions", "initial"):
-        value = getattr(args, name)
-        rule = f"left out with --method {args.method}"
-        require(value is None, f"--{name.replace('_', '-')}", rule, value)
+    refuse(args, ("self_pairs", "questions", "initial"), f"left out with --method {args.method}")
     comparisons, classes, statements, _ = _read_answers(args)
     rule = f"left out with --method {args.method}, which cannot weigh answers"
     require(chosen.weighs or comparisons.weights is None, "--weight", rule, args.weight)
@@ -246,10 +248,7 @@ def _flat_clusters(args):
     from comparison_hc.evaluation.results import FlatResult
 
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
-    for name in ("self_pairs", "questions", "initial", "tree"):
-        value = getattr(args, name)
-        rule = f"left out with --method {args.method}"
-        require(value in (None, False), f"--{name.replace('_', '-')}", rule, value)
+    refuse(args, ("self_pairs", "questions", "initial", "tree"), f"left out with --method {args.method}")
     comparisons, classes, notes, _ = _read_answers(args)
     with warnings_to_stderr(), command_bar(args.method) as progress:
         model = ComparisonClustering(args.method, args.clusters, rng=args.seed, progress=progress).fit(comparisons)
@@ -276,9 +275,7 @@ def _from_similarity(args):
 
     rule = "left out, or without -refined, with --kind similarity"
     require(not args.method.endswith(SUFFIX), "--method", rule, args.method)
-    for option in (*ANSWER_WORDS, "majority"):
-        value = getattr(args, option)
-        require(not value, f"--{option.replace('_', '-')}", "left out with --kind similarity", value)
+    refuse(args, (*ANSWER_WORDS, "majority"), "left out with --kind similarity")
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
     initial, start = _initial(args, names)
@@ -359,22 +356,14 @@ def demo_command(args):
     report(Result(tree, animals.triplets, "Animals", title, None, classes, {"statements": said}), args)
 
 
-WORDS = {
-    "support": """how often every cluster comes back in N trees (default: 200) of answers drawn again with replacement,
-        or of people, if the file says who answered""",
-    "structure": """test whether the answers hold any structure: build the tree from N (default: 99) permutations, in
-        which people judge at random, and say how often it fits its answers as well""",
-    "without": "leave out the answers of this person; may be repeated",
-}
 MUCH_WORK = 5_000_000  # answers in all trees together: with fewer, one process is done before others have started
 
 
 def add_support(parser):
     "The words."
     for name, usual in (("support", 200), ("structure", 99)):
-        said = " ".join(WORDS[name].split())
-        parser.add_argument(f"--{name}", nargs="?", type=int, const=usual, metavar="N", help=said)
-    parser.add_argument("--without", action="append", default=[], metavar="PERSON", help=WORDS["without"])
+        parser.add_argument(f"--{name}", nargs="?", type=int, const=usual, metavar="N", help=help_text(name))
+    parser.add_argument("--without", action="append", default=[], metavar="PERSON", help=help_text("without"))
 
 
 def check_support(args, flat):

@@ -1,10 +1,11 @@
-"""From a file of answers to a table of methods, each judged by answers that it has not seen."""
+"The command `compare`: a table of methods, each judged by answers that it has not seen."
 
 
 import sys
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, require
+from ._options import one_line
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr
 from ..evaluation.reading_command import add_reading, say_if_disconnected, typed_answers
@@ -22,6 +23,9 @@ COMPARE_HELP = {
 }
 
 
+BY = {None: None, "people": True, "answers": False}
+
+
 def add_compare(commands):
     "The words of `compare`."
     from comparison_hc.methods import passive_methods
@@ -34,7 +38,7 @@ def add_compare(commands):
     compare.add_argument("file", metavar="FILE", help="the answers, as `cluster` reads them")
 
     def option(name, **settings):
-        compare.add_argument(f"--{name}", help=" ".join(COMPARE_HELP[name].split()), **settings)
+        compare.add_argument(f"--{name}", help=one_line(COMPARE_HELP[name]), **settings)
 
     option("splits", type=int, default=5, metavar="N")
     option("embeddings", action="store_true")
@@ -65,9 +69,8 @@ def compare_command(args):
     names = candidate_names(answers.kind, args.embeddings, weighted)
     if weighted and args.embeddings and has_soe():
         print("comparison-hc: SOE is left out: it cannot weigh answers", file=sys.stderr)
-    people = {None: None, "people": True, "answers": False}[args.by]
     with warnings_to_stderr(), command_bar("trees") as progress:
-        found = compare_methods(answers, names, args.splits, people=people, rng=args.seed, progress=progress)
+        found = compare_methods(answers, names, args.splits, people=BY[args.by], rng=args.seed, progress=progress)
     args.interrupted = found.interrupted
     if args.out:
         atomic_write(args.out, found.table.drop(columns="tree").to_csv())
@@ -90,9 +93,8 @@ def _print_curve(args, answers):
     rule = "whole numbers with commas between them, such as 200,400,800, or `all`"
     require(args.sizes == "all" or len(numbers) == len(texts), "--sizes", rule, args.sizes)
     sizes, method = None if args.sizes == "all" else numbers, args.method or "3k-al"
-    people = {None: None, "people": True, "answers": False}[args.by]
     with warnings_to_stderr(), command_bar("trees") as progress:
-        curve = learning_curve(answers, sizes, method, args.splits, args.seed, people, progress)
+        curve = learning_curve(answers, sizes, method, args.splits, args.seed, BY[args.by], progress)
     if args.out:
         atomic_write(args.out, curve.to_csv(index=False))
     say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, noise_ceiling(answers))]))

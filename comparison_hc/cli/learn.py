@@ -1,4 +1,4 @@
-"""The words of the two commands, from files of tasks to a model, and from a model and a new file to a hierarchy."""
+"The command `learn`, and `cluster --linkage`: from files of tasks to a model, and from a model to a hierarchy."
 
 
 import shlex
@@ -7,6 +7,7 @@ from pathlib import Path
 from ..core.parallel import check_workers, command_bar
 from ..core.validation import InputError, check_integer, require
 from ..evaluation.object_tables import read_truth
+from ._options import HEADER, one_line, parts_of, refuse
 from ..evaluation.outputs import check_files, check_overwriting
 from ..core.screen import say
 from comparison_hc.evaluation.task_files import (
@@ -46,7 +47,7 @@ LEARN_HELP = {
 
 def add_learn(commands):
     "The words of `learn`."
-    texts = {name: " ".join(text.split()) for name, text in LEARN_HELP.items()}
+    texts = {name: one_line(text) for name, text in LEARN_HELP.items()}
     learn = commands.add_parser(
         "learn", help="learn the linkage that suits one's own tasks", description=texts["description"]
     )
@@ -88,7 +89,7 @@ def learn_command(args):
         say(f"{what:<{width}}  {text}")
     options = dict(both=args.both, loss=args.loss, n_clusters=args.clusters, n_jobs=args.jobs, journal=args.journal)
     with command_bar("tasks") as progress:
-        merges = _parts(args.merges, "--merges")
+        merges = parts_of(args.merges, "--merges")
         model = learn_model(
             found.tasks, merges, measure=found.measure, how=_how(args, read), progress=progress, **options
         )
@@ -107,22 +108,12 @@ def _check_learn(args):
     require(not args.both or args.metrics, "--both", "given together with --metrics", args.both)
     together = "left out with --metrics, which names the features"
     require(not (args.metrics and args.features), "--features", together, args.features)
-    for name in ("label", "features", "metrics") if args.labels else ():
-        value = getattr(args, name)
-        require(value is None, f"--{name}", "left out with --labels: those tasks are distances", value)
-    merges = _parts(args.merges, "--merges")
+    if args.labels:
+        refuse(args, ("label", "features", "metrics"), "left out with --labels: those tasks are distances")
+    merges = parts_of(args.merges, "--merges")
     count = 1 if args.metrics and not args.both else 2
     fits = merges is None or len(merges) == count and set(merges) <= set(NAMED)
     require(fits, "--merges", f"{count} of {', '.join(NAMED)}", args.merges)
-
-
-def _parts(text, option):
-    "What stands between commas."
-    if text is None:
-        return None
-    parts = tuple(part.strip() for part in text.split(","))
-    require(all(parts), option, "names with commas between them", text)
-    return parts
 
 
 def read_tasks(args):
@@ -131,11 +122,11 @@ def read_tasks(args):
         return read_distance_tasks(args.tasks, args.labels, args.encoding)
     groups = None
     if args.metrics:
-        groups = [_parts(text, "--metrics") for text in args.metrics]
+        groups = [parts_of(text, "--metrics") for text in args.metrics]
     elif args.features:
-        groups = [_parts(args.features, "--features")]
-    header = {"yes": True, "no": False, "auto": None}[args.header]
-    return read_feature_tasks(args.tasks, groups, args.label, args.distance, args.scale, header, args.encoding)
+        groups = [parts_of(args.features, "--features")]
+    how = args.label, args.distance, args.scale, HEADER[args.header], args.encoding
+    return read_feature_tasks(args.tasks, groups, *how)
 
 
 def _tasks_text(tasks):
@@ -190,18 +181,14 @@ def learned_result(args):
     from comparison_hc.evaluation.results import Result
 
     check_files(args, [("FILE", args.file), ("--linkage", args.linkage), ("--truth", args.truth)])
-    for name in ANSWERS_ONLY:
-        value = getattr(args, name, None)
-        option = f"--{name.replace('_', '-')}"
-        require(value in (None, False, []), option, "left out with --linkage, which takes no answers", value)
+    refuse(args, ANSWERS_ONLY, "left out with --linkage, which takes no answers")
     rule = "left out with --linkage, whose file says what it takes"
     require(args.kind in ("triplets", None), "--kind", rule, args.kind)
     require(args.method in ("4-al", "auto", None), "--method", rule, args.method)
     together = args.clusters is not None or not args.labels_out
     require(together, "--labels-out", "given together with --clusters", args.labels_out)
     model = load_model(args.linkage, "--linkage")
-    header = {"yes": True, "no": False, "auto": None}[args.header]
-    D, names = new_distances(model, args.file, header, args.encoding)
+    D, names = new_distances(model, args.file, HEADER[args.header], args.encoding)
     if args.clusters is not None:
         check_integer(args.clusters, "--clusters", 1, len(names))
     classes = read_truth(args.truth, names) if args.truth else None

@@ -4,7 +4,7 @@ import argparse
 
 from ..core.parallel import command_bar
 from ..core.screen import say
-from ..core.validation import require
+from ._options import refuse
 
 
 def add_dashboard(commands):
@@ -36,21 +36,17 @@ def dashboard_command(args):
     if args.name is None:
         from comparison_hc.dashboards.serve_command import run_home
 
-        for option, value in dict(static=args.static, **options).items():
-            require(value is None, f"--{option}", f"that of one page ({', '.join(find_dashboard())})", value)
+        refuse(args, ("static", *options), f"that of one page ({', '.join(find_dashboard())})")
         try:
-            run_home(args.port, args.browser)
+            return run_home(args.port, args.browser)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("the dashboards are closed") from None
-        return
     if args.static is None:
         try:
-            run_dashboard(args.name, args.port, args.browser, **options)
+            return run_dashboard(args.name, args.port, args.browser, **options)
         except KeyboardInterrupt:
             raise KeyboardInterrupt("the dashboard is closed") from None
-        return
-    for option, value in dict(port=args.port, **options).items():
-        require(value is None, f"--{option}", "left out with --static", value)
+    refuse(args, ("port", *options), "left out with --static")
     with command_bar(args.name) as progress:
         write_static(args.name, args.static, progress)
     say(f"wrote {args.static}")

@@ -12,6 +12,7 @@ from ..core.screen import say, warnings_to_stderr
 from ..core.validation import check_integer, require, visible_line, visible_text
 from ..evaluation.outputs import check_files
 from ..evaluation.reading_command import add_reading, typed_places
+from ._options import refuse
 from .cluster import print_lines, write_results
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
@@ -97,11 +98,9 @@ def people_command(args):
     from comparison_hc.evaluation.outputs import check_files
 
     check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
-    for name in ("draws", "seed"):
-        typed = getattr(args, name)
-        require(typed is None or args.groups, f"--{name}", "together with --groups", typed)
     if args.groups:
         return _print_groups(args)
+    refuse(args, ("draws", "seed"), "together with --groups")
     with command_bar("people") as progress:
         answers, places = typed_places(args)
         table, n_places = crowd_table(answers, args.method, places, progress=progress), SHOWN.get(args.kind, 2)
@@ -220,10 +219,8 @@ def _ask_from_list(args):
         trial_triplets,
     )
 
-    useless = dict(ITEMS=None if args.items == "animals" else args.items, seed=args.seed, careful=args.careful)
-    for name, value in dict(useless, repeat_every=args.repeat_every, out=args.out or None).items():
-        option = name if name == "ITEMS" else f"--{name.replace('_', '-')}"
-        require(value is None, option, "left out with --list", value)
+    require(args.items == "animals", "ITEMS", "left out with --list", args.items)
+    refuse(args, ("seed", "careful", "repeat_every", "out"), "left out with --list")
     path = Path(args.list)
     journal = Path(args.journal) if args.journal is not None else path.with_suffix(".jsonl")
     check_files(args, [("--list", path), ("the journal", journal)])
