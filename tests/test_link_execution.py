@@ -15,10 +15,10 @@ from shared import as_sets
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.link.execution import execution_tree, piecewise_loss
-from comparison_hc.link.inputs import MergeFunction, rings_and_disks
+from comparison_hc.link.merge import MergeFunction, rings_and_disks
 from comparison_hc.link.losses import PiecewiseLoss, widest_interval
 from comparison_hc.link.merge import alpha_linkage, beta_linkage, merges_by_definition
-from comparison_hc.link.runs import ExecutionTree, as_problem
+from comparison_hc.link.execution import ExecutionTree, as_family
 from comparison_hc.metrics import average_ari, majority_loss, pruning_loss
 
 ROOT = Path(__file__).parents[1]
@@ -47,7 +47,7 @@ def instances(draw, families, high=6):
 
 def check(D, merges):
     "Every leaf against the definition: at its first value, in the middle, at the last number of its interval."
-    problem, leaves = as_problem(D, merges), execution_tree(D, merges).leaves()
+    problem, leaves = as_family(D, merges), execution_tree(D, merges).leaves()
     assert (
         leaves.is_complete
         and leaves.breakpoints[0] == 0
@@ -63,7 +63,7 @@ def check(D, merges):
         assert one.high == two.low and two.first_changed == min(
             t for t in range(len(one.merges)) if as_sets(one.merges)[t] != as_sets(two.merges)[t]
         )
-        if two.only_order:
+        if two.same_topology:
             assert {frozenset(s) for pair in as_sets(one.merges) for s in pair} == {
                 frozenset(s) for pair in as_sets(two.merges) for s in pair
             }
@@ -136,7 +136,7 @@ def test_lines_that_contradict_each_other_do_not_hold_the_sweep(monkeypatch):
         leaves = execution_tree(Ds).leaves()
         rounds.append(max(places.count(c) for c in set(places)) / (8 * (len(Ds[0]) - 1)))
         assert leaves.is_complete and leaves.breakpoints[-1] == 1 and (np.diff(leaves.breakpoints) > 0).all()
-        line = as_problem(Ds, None).line
+        line = as_family(Ds, None).line
         for x in (0.0, at / 2, at - 1e-9, at + 1e-9, (1 + at) / 2, 1.0):
             run = merges_by_definition(line, len(Ds[0]), x)
             assert [{A, B} for A, B, _ in run] == as_sets(leaves.at(x).merges)
@@ -187,7 +187,7 @@ WITHOUT_NUMBA = """
 import json, sys
 sys.modules["numba"] = None
 sys.path.insert(0, "tests")
-from comparison_hc.link.certificates import njit
+from comparison_hc.link._kinetic import njit
 from test_link_execution import numbers_of_a_sweep
 assert njit is None
 print(json.dumps(numbers_of_a_sweep()))
@@ -289,7 +289,7 @@ def test_any_loss():
     calls.clear()
     by_cuts.tree_only = True
     piecewise_loss(D, labels, loss=by_cuts)
-    assert len(calls) == sum(not leaf.only_order for leaf in leaves) < len(leaves)
+    assert len(calls) == sum(not leaf.same_topology for leaf in leaves) < len(leaves)
 
 
 def test_many_classes_take_the_general_loss():

@@ -13,14 +13,14 @@ from scipy.cluster.hierarchy import linkage
 from comparison_hc.core.rows import check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.link.agglomerate import closest_pair, crossings, first_of, line_ranks, mixed_linkage
-from comparison_hc.link.inputs import (
+from comparison_hc.link.merge import closest_pair, crossings, compare_at, line_ranks, mixed_linkage
+from comparison_hc.link.merge import (
     AVERAGE,
     COMPLETE,
     MergeFunction,
     as_merge,
     check_distances,
-    on_grid,
+    round_to_exact,
     rings_and_disks,
 )
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
@@ -163,7 +163,7 @@ def test_ranks_of_lines(lines, x):
 
 @given(st.tuples(*[st.integers(0, 5)] * 4), st.sampled_from([0.0, 0.125, 0.5, 1.0]))
 def test_first_of_is_antisymmetric(ends, x):
-    assert first_of(ends[:2], ends[2:], x) == -first_of(ends[2:], ends[:2], x)
+    assert compare_at(ends[:2], ends[2:], x) == -compare_at(ends[2:], ends[:2], x)
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8), st.sampled_from([0.0, 0.5]))
@@ -172,10 +172,10 @@ def test_crossings_are_where_a_line_falls_below(lines, x):
     for (g0, g1), c in zip(lines, crossings(lines[0], lines.T, x)):
         f0, f1 = lines[0]
         if np.isfinite(c):
-            assert c > x and first_of((f0, f1), (g0, g1), np.nextafter(c, 0)) == 1
-            assert first_of((f0, f1), (g0, g1), c) == -1
+            assert c > x and compare_at((f0, f1), (g0, g1), np.nextafter(c, 0)) == 1
+            assert compare_at((f0, f1), (g0, g1), c) == -1
         else:
-            assert first_of((f0, f1), (g0, g1), x) <= 0 or first_of((f0, f1), (g0, g1), 1.0) >= 0
+            assert compare_at((f0, f1), (g0, g1), x) <= 0 or compare_at((f0, f1), (g0, g1), 1.0) >= 0
 
 
 @given(distances(), X)
@@ -184,16 +184,16 @@ def test_the_closest_pair_is_the_first_of_all(D, x):
     i, j = closest_pair(ends, np.arange(len(D)), x)
     best = ends[0][i, j], ends[1][i, j]
     for a, b in combinations(range(len(D)), 2):
-        assert first_of(best, (ends[0][a, b], ends[1][a, b]), x) >= 0
+        assert compare_at(best, (ends[0][a, b], ends[1][a, b]), x) >= 0
 
 
 def test_sums_on_the_grid_are_exact():
     rng = np.random.default_rng(0)
-    D, E = on_grid(rng.random((300, 300)) * 7, rng.random((300, 300)))
+    D, E = round_to_exact(rng.random((300, 300)) * 7, rng.random((300, 300)))
     block = D[:150, 150:]
     assert block.sum() == block[::-1, ::-1].sum() == sum(Fraction(v) for v in block.ravel().tolist())
-    assert np.abs(on_grid(E)[0] - E).max() < 1e-11
-    assert np.array_equal(on_grid(np.zeros((3, 3)))[0], np.zeros((3, 3)))
+    assert np.abs(round_to_exact(E)[0] - E).max() < 1e-11
+    assert np.array_equal(round_to_exact(np.zeros((3, 3)))[0], np.zeros((3, 3)))
 
 
 def test_averages_are_sums_over_sizes():

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from shared import as_sets
 
 from comparison_hc.core.validation import InputError
-from comparison_hc.link.agglomerate import mixed_linkage
+from comparison_hc.link.merge import mixed_linkage
 from comparison_hc.link.execution import execution_tree
 from comparison_hc.link.grid import two_parameter_grid
-from comparison_hc.link.inputs import COMPLETE, SINGLE
+from comparison_hc.link.merge import COMPLETE, SINGLE
 from comparison_hc.link.merge import alpha_linkage
 from comparison_hc.link.slabs import envelope, nearest_roots
 from comparison_hc.link.two_parameters import run_at, two_parameter_partition

@@ -380,7 +380,7 @@ def main(arguments):
     settings = json.loads(arguments[0])
     sys.stdin = open(os.devnull)
     sys.modules["numba"] = None  # what the package compiles runs as Python here: compiling takes longer than running
-    for module in ("classroom.checking", "comparisons", "dendrogram", "link.certificates"):  # before files are closed
+    for module in ("classroom.checking", "comparisons", "dendrogram", "link._kinetic"):  # before files are closed
         import_module(f"comparison_hc.{module}")
     del sys.modules["numba"]
 

@@ -52,7 +52,7 @@ lecture = Lecture(
             "Single linkage looks at the nearest two points only: a few points between two classes join them before "
             "one of them is complete, and then no branch holds that class and nothing else. A pruning takes whole "
             "branches, so every pruning errs; the loss is that of the best one "
-            "([40](../link/40_merge_functions.ipynb), “How wrong is a tree?”).",
+            "([40](../link/40_merge.ipynb), “How wrong is a tree?”).",
             claims(lambda one, here, **_: 0.35 < one == here < 0.5, 0.0),
             RINGS,
             dict(parameter=0),
@@ -63,7 +63,7 @@ lecture = Lecture(
             "The other end, α = 1. Better or worse? And which clusters will break now?",
             "{two}. Better, and another mistake: complete linkage wants clusters that are narrow, and cuts rings.",
             "Complete linkage looks at the two points that are farthest apart, and a ring is as wide as its diameter "
-            "([40](../link/40_merge_functions.ipynb), “Merge functions”).",
+            "([40](../link/40_merge.ipynb), “Merge functions”).",
             claims(lambda one, two, here, **_: two == here < one, 1.0),
             RINGS,
             dict(parameter=1),
@@ -76,7 +76,7 @@ lecture = Lecture(
             "{trees} trees, found exactly, not sampled; the best has the loss {least}, near α = {where}, where the "
             "ends have {one} and {two}. Walk there tree by tree with the buttons.",
             "Between two merges the order of distances changes at finitely many α "
-            "([41](../link/41_execution_tree.ipynb), “How many pieces?”).",
+            "([41](../link/41_execution.ipynb), “How many pieces?”).",
             claims(lambda one, two, least, here, trees, **_: here == least < two - 0.1 and 10 < trees < 100, 0.55),
             RINGS,
             dict(parameter=0.55),
@@ -88,7 +88,7 @@ lecture = Lecture(
             "No: {trees} trees only, the loss moves by {spread} in all, and no mix is better than {one}, average "
             "linkage itself.",
             "What can be won depends on how differently the two ends fail "
-            "([40](../link/40_merge_functions.ipynb), “Is something in between better?”).",
+            "([40](../link/40_merge.ipynb), “Is something in between better?”).",
             claims(
                 lambda one, least, spread, trees, here, **_: least == one == here and spread < 0.1 and trees < 15, 0.0
             ),
@@ -102,7 +102,7 @@ lecture = Lecture(
             "deep as that of one task, and in the same place?",
             "Less deep: {mean} at α = {mean_where}, where the ends have {mean_one} and {mean_two} on average. On this "
             "task that α has {there}, and its own best has {least}.",
-            "The average is exact, too ([42](../link/42_learning.ipynb), “The average, exactly”).",
+            "The average is exact, too ([42](../link/44_learning.ipynb), “The average, exactly”).",
             claims(
                 lambda least, mean, mean_one, mean_two, there, here, **_: (
                     least < mean < min(mean_one, mean_two) and least < there == here
@@ -119,7 +119,7 @@ lecture = Lecture(
             "Somewhere else: near {where}, with the loss {least}. The α learned from twenty tasks has {there} here: "
             "not the best, but better than both ends, {one} and {two}.",
             "One task is one draw; what is learned holds on average "
-            "([42](../link/42_learning.ipynb), “Does it hold tomorrow?”).",
+            "([42](../link/44_learning.ipynb), “Does it hold tomorrow?”).",
             claims(
                 lambda where, least, there, here, one, two, **_: where > 0.85 and least < there == here < min(one, two),
                 0.449,
@@ -134,7 +134,7 @@ lecture = Lecture(
             "disks are one. Both ends fail. Can a mix be perfect?",
             "On this task, yes: the loss is {least} near β = {where}; the ends have {one} and {two}. There are {trees} "
             "trees.",
-            "Rings need the one metric, disks the other ([42](../link/42_learning.ipynb), “Two metrics”).",
+            "Rings need the one metric, disks the other ([42](../link/44_learning.ipynb), “Two metrics”).",
             claims(lambda least, one, two, here, **_: least == here == 0 and min(one, two) > 0.2, 0.343),
             dict(RINGS, family="two metrics"),
             dict(parameter=0.343),

@@ -19,7 +19,7 @@ from comparison_hc.evaluation.task_files import (
     read_feature_table,
     read_feature_tasks,
 )
-from ..link.inputs import NAMED
+from ..link.merge import NAMED
 
 LEARN_HELP = {
     "description": """Learn the mix of linkages that suits one's own clustering tasks, from tasks whose classes are

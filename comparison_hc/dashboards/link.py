@@ -49,7 +49,7 @@ def all_trees(settings, task, step=no_step):
         step(f"pieces up to {settings.parameter} = {x:.2f}", 100 * x, 100)
 
     leaves = execution_tree(*family_of(settings, task)).leaves(progress=watched)
-    firsts = [i for i, leaf in enumerate(leaves) if i == 0 or not leaf.only_order]
+    firsts = [i for i, leaf in enumerate(leaves) if i == 0 or not leaf.same_topology]
     found = []
     for done, i in enumerate(firsts):
         step("best prunings", done, len(firsts))

@@ -22,8 +22,8 @@ from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
-from ..link.band import confidence_band
-from ..link.curves import LearnedLinkage
+from ..link.learning import confidence_band
+from ..link.learning import LearnedLinkage
 from ..link.learning import average_loss
 
 # %% ../../nbs/dashboards/65w_page.ipynb #link-page-lookup
@@ -302,8 +302,8 @@ WORDS = {
     " constants, from the number of pieces (notebook 42w)",
 }
 SOURCES = (
-    Source("link/40_merge_functions", "The families"),
-    Source("link/41_execution_tree", paper="L20", item="Algorithm 4"),
+    Source("link/40_merge", "The families"),
+    Source("link/41_execution", paper="L20", item="Algorithm 4"),
     Source("link/44_theory", paper="L20", item="Theorem 1"),
     Source("reproduce/96_l20", "L20, Figure 2, done again"),
     Source("dashboards/65_link", "This page"),

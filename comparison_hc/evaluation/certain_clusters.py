@@ -9,7 +9,7 @@ __all__ = ['distance_ranks', 'certain_clusters']
 import numpy as np
 
 from ..dendrogram import Dendrogram
-from ..link.inputs import check_distances
+from ..link.merge import check_distances
 
 # %% ../../nbs/evaluation/56w_certain_clusters.ipynb #ranks
 def distance_ranks(D):

@@ -26,9 +26,9 @@ from comparison_hc.core.validation import (
 from .learning import HeldOut, best_parameter, held_out_losses
 from .page import check_destination
 from .task_files import Measure, Task
-from ..link.clusterer import MixedLinkage
+from ..link.estimators import MixedLinkage
 from ..link.execution import piecewise_loss
-from ..link.inputs import NAMED, check_distances
+from ..link.merge import NAMED, check_distances
 from ..link.learning import learn_linkage
 from ..link.merge import alpha_linkage, beta_linkage
 

@@ -18,7 +18,7 @@ from ..core.headers import as_number
 from ..core.reading import check_row_lengths, existing_file, read_cells
 from ..core.validation import InputError, check_integer, check_names, require, shown
 from .object_tables import read_similarity, read_truth
-from ..link.inputs import check_distances
+from ..link.merge import check_distances
 
 # %% ../../nbs/evaluation/59w_task_files.ipynb #measure
 DISTANCES = ("euclidean", "cityblock", "chebyshev", "cosine")

@@ -1,19 +1,18 @@
 "Learning from solved tasks which merge function or metric to cluster with, exactly at every parameter (L20)."
+
+from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "inputs": ["MergeFunction", "rings_and_disks"],
-    "merge": ["alpha_linkage", "beta_linkage"],
-    "agglomerate": ["mixed_linkage"],
-    "runs": ["ExecutionTree", "Leaf"],
+    "merge": ["MergeFunction", "alpha_linkage", "beta_linkage", "mixed_linkage", "rings_and_disks"],
+    "execution": ["ExecutionTree", "Leaf", "execution_tree", "piecewise_loss"],
     "losses": ["PiecewiseLoss", "widest_interval"],
-    "execution": ["execution_tree", "piecewise_loss"],
-    "learning": ["learn_linkage", "average_loss"],
-    "curves": ["LearnedLinkage", "split_instances"],
-    "band": ["confidence_band", "theorem_1_rate"],
-    "estimators": ["LinkageLearner"],
-    "clusterer": ["MixedLinkage"],
-    "two_parameters": ["two_parameter_partition"],
-    "grid": ["two_parameter_grid"],
-    "square": ["TwoParameterPartition", "TwoParameterGrid"],
+    "learning": [
+        "LearnedLinkage", "average_loss", "confidence_band", "learn_linkage", "split_instances", "theorem_1_rate",
+    ],
+    "estimators": ["LinkageLearner", "MixedLinkage"],
+    "grid": ["TwoParameterGrid", "two_parameter_grid"],
 })
+# the exact partition for a dozen points has become the certified grid
+_OLD_NAMES = {"two_parameter_partition": "two_parameter_grid", "TwoParameterPartition": "TwoParameterGrid"}
+__getattr__ = with_old_names(__name__, __getattr__, _OLD_NAMES)

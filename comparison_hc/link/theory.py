@@ -15,9 +15,7 @@ import numpy as np
 from ..checks import check, compare_rows, mean_interval, proportion_interval
 from ..core.compat import repeat
 from ..core.validation import as_rng
-from .band import confidence_band
-from .curves import LearnedLinkage
-from .learning import average_loss
+from .learning import LearnedLinkage, average_loss, confidence_band
 from .losses import PiecewiseLoss
 from comparison_hc.link.theory_samples import (
     pool_of_losses,

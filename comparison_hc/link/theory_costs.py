@@ -17,7 +17,7 @@ import numpy as np
 from ..checks import check, compare_rows
 from ..core.validation import as_rng
 from .execution import execution_tree
-from .inputs import MergeFunction, rings_and_disks
+from .merge import MergeFunction, rings_and_disks
 from .theory_exact import exact_line, leaves_found, place_of_line
 from .theory_execution import Tally, algorithm_2
 from .theory_tasks import FAMILIES, euclidean, tangent_metrics, whole_distances
@@ -128,7 +128,7 @@ def merging_costs_edges(quick=True, rng=0):
                 once = sum(len(v.clusters) * (len(v.clusters) - 1) for v in nodes) + 2 * (n - 1) * len(found)
                 rows.append((*about, "the package: evaluations, node by node", own.evaluations, "=", once))
     leaves = execution_tree(euclidean(rings_and_disks(24, rng)[0])).leaves()
-    only_order = sum(leaf.only_order for leaf in leaves)
+    only_order = sum(leaf.same_topology for leaf in leaves)
     rows.append(("single–complete", 24, leaves.n_edges, "leaves that change only the order", only_order, ">", 0))
     shared = leaves.n_edges / (len(leaves) * 23)
     rows.append(

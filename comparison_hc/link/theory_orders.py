@@ -20,7 +20,7 @@ import numpy as np
 
 from ..checks import check, compare_rows
 from ..core.validation import as_rng
-from .inputs import MergeFunction, as_merge, distance_of, picked_place
+from .merge import MergeFunction, as_merge, distance_of, picked_index
 from .theory_regions import points_of_regions, signs_at
 
 
@@ -77,7 +77,7 @@ def two_points_by_order(quick=True, rng=0):
     "`of_block` against the distance where `pick` points, in a block and in another of the same order."
     seed, rng = rng, as_rng(rng)
     merges = (as_merge("single"), as_merge("complete"), MEDIAN)
-    places = {merge: partial(picked_place, merge) for merge in merges}
+    places = {merge: partial(picked_index, merge) for merge in merges}
     wrong, nowhere, n_blocks = Counter(), 0, 200 if quick else 3000
     for _ in range(n_blocks):
         one = rng.integers(10, 21, rng.integers(1, 5, 2))

@@ -15,7 +15,7 @@ import numpy as np
 from ..checks import check, compare_rows
 from ..core.validation import as_rng
 from .execution import piecewise_loss
-from .inputs import rings_and_disks
+from .merge import rings_and_disks
 
 
 def _on_common_pieces(curves):

@@ -9,7 +9,7 @@ __all__ = ['FAMILIES', 'DISTRIBUTIONS', 'BROUGHT', 'whole_distances', 'tangent_m
 import numpy as np
 
 from ..core.validation import as_rng
-from .inputs import rings_and_disks
+from .merge import rings_and_disks
 
 FAMILIES = {
     "single–complete": ("single", "complete"),

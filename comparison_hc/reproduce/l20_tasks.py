@@ -16,7 +16,7 @@ import numpy as np
 
 from ..core.validation import as_array, as_rng, check_integer, check_labels, require
 from ..datasets import load_dataset
-from ..link.inputs import rings_and_disks
+from ..link.merge import rings_and_disks
 
 # %% ../../nbs/reproduce/96aw_l20_tasks.ipynb #52220849
 class DigitNetwork(NamedTuple):
