@@ -14,11 +14,9 @@ from hypothesis.extra.numpy import arrays
 from shared import as_sets
 
 from comparison_hc.core.validation import InputError
-from comparison_hc.link.execution import execution_tree, piecewise_loss
-from comparison_hc.link.merge import MergeFunction, rings_and_disks
+from comparison_hc.link.execution import ExecutionTree, as_family, execution_tree, piecewise_loss
 from comparison_hc.link.losses import PiecewiseLoss, widest_interval
-from comparison_hc.link.merge import alpha_linkage, beta_linkage, merges_by_definition
-from comparison_hc.link.execution import ExecutionTree, as_family
+from comparison_hc.link.merge import MergeFunction, alpha_linkage, beta_linkage, merges_by_definition, rings_and_disks
 from comparison_hc.metrics import average_ari, majority_loss, pruning_loss
 
 ROOT = Path(__file__).parents[1]
@@ -124,11 +122,11 @@ def lines_through_a_point(seed):
 
 def test_lines_that_contradict_each_other_do_not_hold_the_sweep(monkeypatch):
     "Crossings 10⁻¹⁶ apart may ask for one merge and another in turn: after many rounds there, the sweep goes on."
-    from comparison_hc.link import sweep as swept
+    from comparison_hc.link import _kinetic as swept
 
     places = []
-    advance = swept.advance
-    monkeypatch.setattr(swept, "advance", lambda S, c: (places.append(c), advance(S, c))[1])
+    process_event = swept.process_event
+    monkeypatch.setattr(swept, "process_event", lambda S, c: (places.append(c), process_event(S, c))[1])
     rounds = []
     for seed in (364, 2032, 2232, 2408, 3260):
         Ds, at = lines_through_a_point(seed)
@@ -144,13 +142,13 @@ def test_lines_that_contradict_each_other_do_not_hold_the_sweep(monkeypatch):
 
 
 def test_a_sweep_that_makes_no_progress_ends(monkeypatch):
-    from comparison_hc.link import sweep as swept
+    from comparison_hc.link import _kinetic as swept
 
     D = np.abs(np.subtract.outer(*[np.array([0.0, 2, 5, 9])] * 2))
-    S = swept.begin(D, D, (0, 1))
-    assert S.until.min() < 1
-    monkeypatch.setattr(swept, "advance", lambda S, c: "order")
-    assert len(list(swept.sweep(S))) <= 1 + S.until.size
+    S = swept.start(D, D, (0, 1))
+    assert S.failure_time.min() < 1
+    monkeypatch.setattr(swept, "process_event", lambda S, c: "order")
+    assert len(list(swept.sweep(S))) <= 1 + S.failure_time.size
 
 
 def test_scale_and_numbering_do_not_matter_without_ties():

@@ -16,15 +16,18 @@ from sklearn.base import clone
 
 from comparison_hc.core.log import header_line
 from comparison_hc.core.validation import InputError
-from comparison_hc.link.learning import confidence_band, theorem_1_rate
-from comparison_hc.link.estimators import MixedLinkage
-from comparison_hc.link.learning import LearnedLinkage, split_instances
-from comparison_hc.link.estimators import LinkageLearner
+from comparison_hc.link.estimators import LinkageLearner, MixedLinkage
 from comparison_hc.link.execution import piecewise_loss
-from comparison_hc.link.merge import rings_and_disks
-from comparison_hc.link.learning import average_loss, learn_linkage
+from comparison_hc.link.learning import (
+    LearnedLinkage,
+    average_loss,
+    confidence_band,
+    learn_linkage,
+    split_instances,
+    theorem_1_rate,
+)
 from comparison_hc.link.losses import PiecewiseLoss
-from comparison_hc.link.merge import alpha_linkage, beta_linkage
+from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.oracles import JournalError
 

@@ -13,17 +13,22 @@ from scipy.cluster.hierarchy import linkage
 from comparison_hc.core.rows import check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.link.merge import closest_pair, crossings, compare_at, line_ranks, mixed_linkage
 from comparison_hc.link.merge import (
     AVERAGE,
     COMPLETE,
     MergeFunction,
+    alpha_linkage,
     as_merge,
+    beta_linkage,
     check_distances,
-    round_to_exact,
+    closest_pair,
+    compare_at,
+    crossings,
+    line_ranks,
+    mixed_linkage,
     rings_and_disks,
+    round_to_exact,
 )
-from comparison_hc.link.merge import alpha_linkage, beta_linkage
 
 MEDIAN = MergeFunction(
     "median",

@@ -22,8 +22,7 @@ from comparison_hc.link import (
     theory_regions,
     theory_samples,
 )
-from comparison_hc.link.merge import as_merges
-from comparison_hc.link.merge import alpha_line, alpha_linkage, beta_line, beta_linkage, merges_by_definition
+from comparison_hc.link.merge import alpha_line, alpha_linkage, as_merges, beta_line, beta_linkage, merges_by_definition
 from comparison_hc.link.theory_tasks import BROUGHT, DISTRIBUTIONS, FAMILIES, tangent_metrics, whole_distances
 from comparison_hc.reproduce.l20_tasks import bring_pictures
 

@@ -1,0 +1,118 @@
+"Both parameters at once: certified cells against the definition."
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shared import symmetric
+
+import comparison_hc.link
+from comparison_hc.core.validation import InputError
+from comparison_hc.link import TwoParameterGrid, alpha_linkage, two_parameter_grid
+from comparison_hc.link.grid import as_alpha_beta_family
+from comparison_hc.link.merge import alpha_line, merges_by_definition
+from comparison_hc.metrics import majority_loss, pruning_loss
+
+MIXES = [("single", "complete"), ("average", "complete"), ("single", "average"), ("complete", "single")]
+
+
+def metrics(n, seed, top):
+    "Two matrices of distances: real numbers, or whole numbers up to `top` with ties."
+    rng = np.random.default_rng(seed)
+    made = [rng.random((n, n)) if top is None else rng.integers(0, top + 1, (n, n)) for _ in range(2)]
+    return [symmetric(D.astype(float)) for D in made]
+
+
+def clusters_at(D0, D1, alpha, beta, merges):
+    "Clusters of more than one object at one pair of parameters, by the definition."
+    family = as_alpha_beta_family(D0, D1, merges)
+    line = alpha_line((1 - beta) * family.D0 + beta * family.D1, family.merges)
+    return {tuple(sorted(A + B)) for A, B, _ in merges_by_definition(line, len(D0), alpha)}
+
+
+def clusters_of(tree):
+    return {tuple(sorted(objects.tolist())) for _, objects in tree.clusters() if len(objects) > 1}
+
+
+@settings(max_examples=20)
+@given(
+    st.integers(2, 6), st.integers(0, 10**6), st.sampled_from([None, 2, 7]), st.sampled_from(MIXES), st.integers(0, 3)
+)
+def test_certified_cells_have_one_tree(n, seed, top, merges, depth):
+    D0, D1 = metrics(n, seed, top)
+    grid, rng = two_parameter_grid(D0, D1, merges, depth), np.random.default_rng(seed)
+    assert abs(grid.areas.sum() - 1) < 1e-12 and grid.certified_area <= 1 + 1e-12
+    for (a0, a1, b0, b1), tree, sure in zip(grid.cells, grid.tree_of, grid.certified):
+        points = [(0.5, 0.5), *rng.random((2, 2)), (0.001, 0.999)] if sure else [(0.5, 0.5)][: top is None]
+        for x, y in points:
+            alpha, beta = a0 + x * (a1 - a0), b0 + y * (b1 - b0)
+            assert clusters_at(D0, D1, alpha, beta, merges) == clusters_of(grid.trees[tree])
+            assert not sure or alpha in (a0, a1) or beta in (b0, b1) or grid.at(alpha, beta) == (tree, True)
+
+
+def test_deeper_grids_certify_more():
+    D0, D1 = metrics(7, 6, None)
+    shares = [two_parameter_grid(D0, D1, depth=depth).certified_area for depth in (1, 3, 5)]
+    assert shares[0] < shares[1] < shares[2] and shares[2] > 0.6
+
+
+def test_losses_are_those_of_the_trees():
+    D0, D1 = metrics(6, 7, None)
+    grid, labels = two_parameter_grid(D0, D1, depth=4), [0, 1, 0, 1, 2, 2]
+    losses, majority = grid.losses(labels), grid.losses(labels, majority_loss)
+    for alpha, beta in np.random.default_rng(1).random((30, 2)):
+        tree, sure = grid.at(alpha, beta)
+        if sure:
+            made = alpha_linkage((1 - beta) * D0 + beta * D1, alpha)
+            assert losses[tree] == pruning_loss(made, labels) and majority[tree] == majority_loss(made, labels)
+    assert grid.chart(labels).to_dict()
+
+
+@pytest.mark.parametrize("power", [-900, -300, 300, 900])
+def test_the_unit_of_distances_does_not_matter(power):
+    D0, D1 = metrics(4, 0, None)
+    before = D0.copy(), D1.copy()
+    for merges in MIXES[:2]:
+        one = two_parameter_grid(D0, D1, merges, 3)
+        two = two_parameter_grid(D0 * 2.0**power, D1 * 2.0**power, merges, 3)
+        assert np.array_equal(one.tree_of, two.tree_of) and np.array_equal(one.certified, two.certified)
+    assert np.array_equal(D0, before[0]) and np.array_equal(D1, before[1])  # arguments are left alone
+
+
+def test_the_old_names_warn():
+    for name, new in (("two_parameter_partition", two_parameter_grid), ("TwoParameterPartition", TwoParameterGrid)):
+        with pytest.warns(DeprecationWarning, match=f"comparison_hc.link.{name} is now comparison_hc.link"):
+            assert getattr(comparison_hc.link, name) is new
+
+
+GOOD, OTHER = metrics(4, 0, None)
+
+
+@pytest.mark.parametrize(
+    "argument, call",
+    [
+        ("D0", lambda: two_parameter_grid(GOOD[:3], OTHER)),
+        ("D1", lambda: two_parameter_grid(GOOD, metrics(5, 0, None)[0])),
+        ("D1", lambda: two_parameter_grid(GOOD, OTHER + np.eye(4))),
+        ("D0", lambda: two_parameter_grid([[0.0]], [[0.0]])),
+        ("merges", lambda: two_parameter_grid(GOOD, OTHER, "single")),
+        ("merges", lambda: two_parameter_grid(GOOD, OTHER, ("single", np.median))),
+        ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=13)),
+        ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=True)),
+        ("progress", lambda: two_parameter_grid(GOOD, OTHER, progress=3)),
+        ("alpha", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(2, 0)),
+        ("beta", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(0, float("nan"))),
+        ("labels", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 1])),
+        ("n_clusters", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 0, 1, 1], n_clusters=5)),
+        ("loss", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 0, 1, 1], loss="accuracy")),
+    ],
+)
+def test_bad_input_is_named(argument, call):
+    with pytest.raises(InputError, match=f"^{argument}"):
+        call()
+
+
+@pytest.mark.parametrize("value", ["low", None, np.zeros(2), 1j, 10**400, np.nan, True])
+def test_the_value_of_a_loss_is_a_number(value):
+    with pytest.raises(InputError, match="^the value of loss must be a finite number; got"):
+        two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 0, 1, 1], lambda tree, labels: value)
