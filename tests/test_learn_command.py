@@ -18,10 +18,9 @@ from comparison_hc.core.validation import InputError
 from comparison_hc.evaluation.learning import HeldOut, best_parameter, held_out_losses
 from comparison_hc.evaluation.linkage_model import LinkageModel, learn_model, load_model, model_text, save_model
 from comparison_hc.evaluation.task_files import Measure, Task, read_feature_tasks
-from comparison_hc.link.merge import rings_and_disks
 from comparison_hc.link.learning import learn_linkage
 from comparison_hc.link.losses import PiecewiseLoss
-from comparison_hc.link.merge import alpha_linkage, beta_linkage
+from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks
 from comparison_hc.metrics import majority_loss, pruning_loss
 
 NAMES = ("single", "complete", "average")

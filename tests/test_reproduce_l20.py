@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import load_dataset
+from comparison_hc.link.execution import tree_clusters
 from comparison_hc.link.losses import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage
-from comparison_hc.link.execution import tree_clusters
 from comparison_hc.metrics import pruning_loss
 from comparison_hc.reproduce import l20 as r
 from comparison_hc.reproduce import l20_figures, l20_tasks

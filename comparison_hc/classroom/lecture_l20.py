@@ -52,7 +52,7 @@ lecture = Lecture(
             "Single linkage looks at the nearest two points only: a few points between two classes join them before "
             "one of them is complete, and then no branch holds that class and nothing else. A pruning takes whole "
             "branches, so every pruning errs; the loss is that of the best one "
-            "([40](../link/40_merge.ipynb), “How wrong is a tree?”).",
+            "([40](../link/40_merge.ipynb), “The loss of a tree”).",
             claims(lambda one, here, **_: 0.35 < one == here < 0.5, 0.0),
             RINGS,
             dict(parameter=0),
@@ -76,7 +76,7 @@ lecture = Lecture(
             "{trees} trees, found exactly, not sampled; the best has the loss {least}, near α = {where}, where the "
             "ends have {one} and {two}. Walk there tree by tree with the buttons.",
             "Between two merges the order of distances changes at finitely many α "
-            "([41](../link/41_execution.ipynb), “How many pieces?”).",
+            "([41](../link/41_execution.ipynb), “The number of pieces”).",
             claims(lambda one, two, least, here, trees, **_: here == least < two - 0.1 and 10 < trees < 100, 0.55),
             RINGS,
             dict(parameter=0.55),
@@ -88,7 +88,7 @@ lecture = Lecture(
             "No: {trees} trees only, the loss moves by {spread} in all, and no mix is better than {one}, average "
             "linkage itself.",
             "What can be won depends on how differently the two ends fail "
-            "([40](../link/40_merge.ipynb), “Is something in between better?”).",
+            "([40](../link/40_merge.ipynb), “A value between the ends can be better”).",
             claims(
                 lambda one, least, spread, trees, here, **_: least == one == here and spread < 0.1 and trees < 15, 0.0
             ),
@@ -119,7 +119,7 @@ lecture = Lecture(
             "Somewhere else: near {where}, with the loss {least}. The α learned from twenty tasks has {there} here: "
             "not the best, but better than both ends, {one} and {two}.",
             "One task is one draw; what is learned holds on average "
-            "([42](../link/44_learning.ipynb), “Does it hold tomorrow?”).",
+            "([42](../link/44_learning.ipynb), “Generalisation to new tasks”).",
             claims(
                 lambda where, least, there, here, one, two, **_: where > 0.85 and least < there == here < min(one, two),
                 0.449,

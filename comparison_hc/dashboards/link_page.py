@@ -22,9 +22,7 @@ from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
-from ..link.learning import confidence_band
-from ..link.learning import LearnedLinkage
-from ..link.learning import average_loss
+from ..link.learning import LearnedLinkage, average_loss, confidence_band
 
 # %% ../../nbs/dashboards/65w_page.ipynb #link-page-lookup
 GRID = np.arange(1001) / 1000  # the places of the slider
@@ -299,7 +297,7 @@ WORDS = {
     "pruning": "as many branches as there are classes, which hold every point once; each stands for one class",
     "piece": "an interval of the parameter on which the merges and their order stay",
     "Theorem 1": "how far the average over N tasks is from the expected loss, for all parameters at once; here with all"
-    " constants, from the number of pieces (notebook 42w)",
+    " constants, from the number of pieces (page 44)",
 }
 SOURCES = (
     Source("link/40_merge", "The families"),

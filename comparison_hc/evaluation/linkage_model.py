@@ -28,9 +28,8 @@ from .page import check_destination
 from .task_files import Measure, Task
 from ..link.estimators import MixedLinkage
 from ..link.execution import piecewise_loss
-from ..link.merge import NAMED, check_distances
 from ..link.learning import learn_linkage
-from ..link.merge import alpha_linkage, beta_linkage
+from ..link.merge import NAMED, alpha_linkage, beta_linkage, check_distances
 
 # %% ../../nbs/evaluation/59w_model.ipynb #model
 LOSSES = ("pruning", "majority")

@@ -15,8 +15,7 @@ from ..core.validation import as_rng, check_integer, check_number, require
 from ..dendrogram import Dendrogram
 from .certain_clusters import certain_clusters
 from ..hierarchical._queries import sort_pairs
-from ..link.merge import check_distances
-from ..link.merge import alpha_linkage
+from ..link.merge import alpha_linkage, check_distances
 
 # %% ../../nbs/evaluation/56_ordinal_linkage.ipynb #2d0973c7
 def _near_far(D, clusters):
