@@ -141,7 +141,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
         if passive and self.initial is None:
             warn_if_disconnected(comparison_components(X), X.names)
         if is_auto:
-            from comparison_hc.evaluation.auto import choose_method
+            from comparison_hc.evaluation.model_selection import choose_method
 
             self.choice_ = choose_method(X, rng=self.rng)
             dendrogram, self.n_questions_ = self.choice_.dendrogram, None

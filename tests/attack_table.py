@@ -233,10 +233,9 @@ NOT_ATTACKED |= {name: COMMAND for name in "pool_command add_reproduce reproduce
 ROOMS = "checks cli comparisons datasets dendrogram estimators methods metrics oracles".split()
 ROOMS += "hierarchical flat adaptive link whatif dashboards classroom".split()
 MORE = {  # of rooms that offer no names of their own
-    "evaluation.auto": ["choose_method"],
     "evaluation.baselines": ["t_ste", "forte"],
     "evaluation.consensus": ["majority_consensus"],
-    "evaluation.evidence": ["compare_methods"],
+    "evaluation.model_selection": ["choose_method", "compare_methods"],
     "evaluation.support": ["bootstrap_support", "structure_test"],
     "evaluation.linkage_model": ["learn_model", "load_model", "save_model"],
     "evaluation.page": ["save_result"],

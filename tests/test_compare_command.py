@@ -11,8 +11,7 @@ from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
-from comparison_hc.evaluation.auto import choose_method
-from comparison_hc.evaluation.evidence import verdicts
+from comparison_hc.evaluation.model_selection import choose_method, signed_correctness
 from comparison_hc.hierarchical.moves import TripletMoves
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.metrics import agreement
@@ -24,7 +23,7 @@ def answers(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     tree, rng = random_tree(24, 0), np.random.default_rng(0)
     rows = np.array([rng.permutation(24)[:3] for _ in range(1200)])
-    said = verdicts(tree, Triplets(rows, 24))
+    said = signed_correctness(tree, Triplets(rows, 24))
     rows[said < 0] = rows[said < 0][:, [0, 2, 1]]
     kept = Triplets(rows[said != 0], 24).flip(0.1, 0)
     kept = Triplets(kept, names=list("abcdefghijklmnopqrstuvwx"), respondents=rng.integers(8, size=len(kept)))

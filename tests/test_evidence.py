@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 from shared import trees
 
 from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.core.stats import corrected_resampled_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.elicitation.crowd import make_crowd
-from comparison_hc.evaluation.auto import choose_method
-from comparison_hc.evaluation.candidates import candidate, candidate_names, has_soe, make
-from comparison_hc.evaluation.comparison_table import COLUMNS
-from comparison_hc.evaluation.evidence import compare_methods, overlapping_interval, shares, verdicts
-from comparison_hc.evaluation.splits import object_sets, plan_splits
+from comparison_hc.evaluation._candidates import candidate, candidate_names, fit, has_soe
+from comparison_hc.evaluation._splits import object_groups, plan_splits
+from comparison_hc.evaluation.model_selection import (
+    COLUMNS,
+    accuracy_scores,
+    choose_method,
+    compare_methods,
+    signed_correctness,
+)
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
 from comparison_hc.metrics import agreement, noise_ceiling
@@ -46,7 +51,7 @@ def from_tree(tree, n_answers, wrong=0.0, seed=0):
     "Triplets that a tree decides, a share of them turned round."
     rng = np.random.default_rng(seed)
     rows = np.array([rng.permutation(tree.n_objects)[:3] for _ in range(n_answers)])
-    said = verdicts(tree, Triplets(rows, tree.n_objects))
+    said = signed_correctness(tree, Triplets(rows, tree.n_objects))
     rows[said < 0] = rows[said < 0][:, [0, 2, 1]]
     return Triplets(rows[said != 0], tree.n_objects).flip(wrong, seed)
 
@@ -56,7 +61,7 @@ def from_tree(tree, n_answers, wrong=0.0, seed=0):
 
 @given(st.one_of(triplets(), quadruplets()))
 def test_object_sets_are_the_sets_of_objects(answers):
-    number = object_sets(answers)
+    number = object_groups(answers)
     sets = [frozenset(row) for row in answers.array.tolist()]
     assert len(number) == len(answers) and len(set(number.tolist())) == len(set(sets)) == number.max() + 1
     assert len(set(zip(number.tolist(), sets))) == len(set(sets))
@@ -64,13 +69,13 @@ def test_object_sets_are_the_sets_of_objects(answers):
 
 def test_object_sets_with_numbers_too_large_for_one_key():
     n = 2**31 - 2
-    found = object_sets(Triplets.trusted(np.array([[0, 1, n - 1], [n - 1, 1, 0], [0, 2, 1]], dtype=np.int64), n))
+    found = object_groups(Triplets.trusted(np.array([[0, 1, n - 1], [n - 1, 1, 0], [0, 2, 1]], dtype=np.int64), n))
     assert found[0] == found[1] != found[2]
 
 
 def check_plan(answers, plan):
     "No row and no set of objects on both sides; nothing lost but what is said to be left out."
-    sets = object_sets(answers)
+    sets = object_groups(answers)
     for split in plan.splits:
         assert len(split.train) and len(split.test) and not set(split.train) & set(split.test)
         assert not set(sets[split.train]) & set(sets[split.test])
@@ -79,7 +84,7 @@ def check_plan(answers, plan):
 
 @given(st.one_of(triplets(), quadruplets()), st.integers(0, 99), st.floats(0.01, 0.99))
 def test_nothing_stands_on_both_sides(answers, seed, share):
-    if object_sets(answers).max() < 1:
+    if object_groups(answers).max() < 1:
         return
     plan = plan_splits(answers, 3, share, rng=seed)
     check_plan(answers, plan)
@@ -134,11 +139,14 @@ def test_nothing_to_split():
 
 @given(trees(6, groups=False, least=6), st.one_of(triplets(), quadruplets()), st.integers(0, 9))
 def test_verdicts_are_those_of_agreement(tree, answers, seed):
-    said, found = verdicts(tree, answers), agreement(tree, answers)
+    said, found = signed_correctness(tree, answers), agreement(tree, answers)
     assert (np.sum(said > 0), np.sum(said < 0), np.sum(said == 0)) == (found.agree, found.disagree, found.undecided)
     weights = np.random.default_rng(seed).integers(1, 4, len(answers))
     again = answers.take(np.repeat(np.arange(len(answers)), weights))  # a weight is a number of copies
-    weighted, repeated = shares(said, weights.astype(float)), shares(verdicts(tree, again), np.ones(len(again)))
+    weighted, repeated = (
+        accuracy_scores(said, weights.astype(float)),
+        accuracy_scores(signed_correctness(tree, again), np.ones(len(again))),
+    )
     assert weighted == pytest.approx(repeated, nan_ok=True)
     assert noise_ceiling(answers, weights) == pytest.approx(noise_ceiling(again))
     assert weighted["agreement"] <= noise_ceiling(answers, weights.astype(float)) + 1e-12
@@ -155,25 +163,25 @@ TREES = list(
 @given(triplets(n=5))
 def test_no_tree_reaches_more_than_the_most(answers):
     assert len(TREES) == 105
-    best = max(shares(verdicts(tree, answers), np.ones(len(answers)))["agreement"] for tree in TREES)
+    best = max(accuracy_scores(signed_correctness(tree, answers), np.ones(len(answers)))["agreement"] for tree in TREES)
     assert best <= noise_ceiling(answers) + 1e-12
     assert noise_ceiling(answers, undecided=0) <= noise_ceiling(answers) + 1e-12
     three = Triplets(answers.array.argsort(axis=1), 5)  # about the same three objects: then it is reached
-    best = max(shares(verdicts(tree, three), np.ones(len(three)))["agreement"] for tree in TREES)
+    best = max(accuracy_scores(signed_correctness(tree, three), np.ones(len(three)))["agreement"] for tree in TREES)
     assert best == pytest.approx(noise_ceiling(three))
 
 
 def test_points_are_judged_by_distance():
     points = np.array([[0.0], [1.0], [3.0], [-1.0]])
-    assert verdicts(points, Triplets([[0, 1, 2], [0, 2, 1], [0, 1, 3]])).tolist() == [1, -1, 0]
+    assert signed_correctness(points, Triplets([[0, 1, 2], [0, 2, 1], [0, 1, 3]])).tolist() == [1, -1, 0]
 
 
 def test_interval():
     values = np.array([0.7, 0.8, 0.75, 0.72, 0.78])
-    low, high = overlapping_interval(values, 0.25)
+    low, high = corrected_resampled_interval(values, 0.25)
     s = values.std(ddof=1)
     assert high - low == pytest.approx(2 * 2.7764451 * s * np.sqrt(1 / 5 + 0.25)) and (low + high) / 2 == values.mean()
-    assert np.isnan(overlapping_interval(values[:2], 0.25)).all()
+    assert np.isnan(corrected_resampled_interval(values[:2], 0.25)).all()
 
 
 # ---- the comparison
@@ -213,12 +221,12 @@ def test_the_order_that_must_come_out():
     given = {"random": lambda _: random_tree(24, 9), "hidden": lambda _: hidden, "3-al": candidate_tree("3-al")}
     table = compare_methods(answers, given).table
     assert table.index.tolist() == ["hidden", "3-al", "random"] and set(COLUMNS) < set(table)
-    assert table.right["hidden"] == pytest.approx(0.9, abs=0.02) and table.open["hidden"] == 0
+    assert table.accuracy["hidden"] == pytest.approx(0.9, abs=0.02) and table.undecided["hidden"] == 0
     assert table.agreement["random"] == pytest.approx(0.5, abs=0.06)
-    assert 0 <= table.most["hidden"] - table.agreement["hidden"] < 0.1
-    assert table.behind["hidden"] == 0 and table.behind_low["random"] > 0.2
+    assert 0 <= table.noise_ceiling["hidden"] - table.agreement["hidden"] < 0.1
+    assert table["diff"]["hidden"] == 0 and table.diff_low["random"] > 0.2
     perfect = compare_methods(from_tree(hidden, 2000), {"hidden": lambda _: hidden}).table
-    assert perfect.agreement["hidden"] == perfect.most["hidden"] == 1
+    assert perfect.agreement["hidden"] == perfect.noise_ceiling["hidden"] == 1
 
 
 def candidate_tree(name):
@@ -267,10 +275,10 @@ def test_every_candidate_builds():
     names = candidate_names("triplets", embeddings=True)
     assert len(set(names)) == len(names)
     for name in names:
-        model = make(candidate(name), answers, 0, {})[0]
+        model = fit(candidate(name), answers, 0, {})[0]
         if name == "random":
             continue
-        assert shares(verdicts(model, answers), np.ones(len(answers)))["agreement"] > 0.6, name
+        assert accuracy_scores(signed_correctness(model, answers), np.ones(len(answers)))["agreement"] > 0.6, name
 
 
 # ---- auto
@@ -280,7 +288,7 @@ def test_auto_takes_the_best_of_one_split():
     answers = from_tree(random_tree(20, 1), 1500, 0.1)
     choice = choose_method(answers)
     assert choice.name == choice.compared.best and "chosen by held-out agreement" in choice.title
-    assert choice.dendrogram.same_tree(make(candidate(choice.name), answers, 0, {})[0])
+    assert choice.dendrogram.same_tree(fit(candidate(choice.name), answers, 0, {})[0])
     assert "random" not in choice.compared.table.index
     again = choose_method(answers)
     assert again.title == choice.title and again.dendrogram.same_tree(choice.dendrogram)

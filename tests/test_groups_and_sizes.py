@@ -9,7 +9,7 @@ from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import DatasetNotFoundError, load_dataset
 from comparison_hc.elicitation.groups import compare_groups
-from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve, price_list
+from comparison_hc.evaluation.model_selection import curve_lines, learning_curve, marginal_gain
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_triplets
 
@@ -77,13 +77,13 @@ def test_the_learning_curve_rises_and_its_prices_add_up():
     answers = sample_triplets(w, 1500, 0).flip(0.1, 1)
     calls = []
     curve = learning_curve(answers, n_splits=3, progress=lambda done, total: calls.append((done, total)))
-    price = price_list(curve)
+    price = marginal_gain(curve)
     assert len(curve) == 12 and calls == [(at, 12) for at in range(1, 13)]
     assert price.agreement.iloc[-1] > price.agreement.iloc[0] + 0.02
     assert price.gain.sum() == pytest.approx(price.agreement.iloc[-1] - price.agreement.iloc[0])
     assert curve_lines(curve, 0.9)[-1].startswith("the last step, to ") and "scatter by" in curve_lines(curve, 0.9)[-1]
     alone = curve_lines(learning_curve(answers, [300], n_splits=1), 0.9)
-    assert len(alone) == 4 and "reach: 0.900" in alone[-1]
+    assert len(alone) == 4 and "more than 0.900" in alone[-1]
     for sizes, rule in (([10**6], "sizes must be an integer from 1 to"), ([], "at least one")):
         with pytest.raises(InputError, match=rule):
             learning_curve(answers, sizes)

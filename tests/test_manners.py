@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import estimator_checks, get_tags
 
 from comparison_hc import ComparisonClustering, ComparisonHC, InputError
-from comparison_hc.evaluation.scorer import held_out_agreement
+from comparison_hc.evaluation.model_selection import held_out_agreement
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.link import LinkageLearner, MixedLinkage
 from comparison_hc.oracles import sample_triplets

@@ -95,7 +95,7 @@ def test_ctrl_c_keeps_what_there_is(answers, capsys, monkeypatch):
     code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
     assert code == 130 and out == ""  # not one whole split
     few = ["3-al", "random"]
-    monkeypatch.setattr("comparison_hc.evaluation.candidates.candidate_names", lambda *_, **__: few)
+    monkeypatch.setattr("comparison_hc.evaluation._candidates.candidate_names", lambda *_, **__: few)
     code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
     assert code == 130 and "Interrupted after 2 of 3 splits" in out and "wrote table.csv" in out
 
@@ -238,8 +238,10 @@ def test_weights_reach_every_command(capsys, tmp_path, monkeypatch):
     assert run(capsys, "people", "w.csv", "--method", "3k-al")[0] == 0
     code, out, err = run(capsys, "compare", "w.csv", "--splits", 3)
     assert code == 0 and err == "" and "Best: " in out
-    monkeypatch.setattr("comparison_hc.evaluation.candidates.has_soe", lambda: True)
-    monkeypatch.setattr("comparison_hc.evaluation.evidence.compare_methods", lambda answers, names, *_, **__: names)
+    monkeypatch.setattr("comparison_hc.evaluation._candidates.has_soe", lambda: True)
+    monkeypatch.setattr(
+        "comparison_hc.evaluation.model_selection.compare_methods", lambda answers, names, *_, **__: names
+    )
     with pytest.raises(AttributeError):  # the list of names is no comparison
         run(capsys, "compare", "w.csv", "--embeddings")
     assert "SOE is left out" in capsys.readouterr().err

@@ -12,11 +12,10 @@ from comparison_hc.core.rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
-from comparison_hc.evaluation import candidates
-from comparison_hc.evaluation.auto import choose_method
-from comparison_hc.evaluation.candidates import candidate_names
+from comparison_hc.evaluation import _candidates
+from comparison_hc.evaluation._candidates import candidate_names
 from comparison_hc.evaluation.embedding_losses import compared_pairs, forte_loss, t_ste_loss
-from comparison_hc.evaluation.evidence import compare_methods, verdicts
+from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
 from comparison_hc.evaluation.support import flip_fair, redraw_statements, structure_test
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
@@ -91,7 +90,7 @@ def test_held_out_agreement_is_weighted():
     found = compare_methods(weighted, {"a tree": lambda some: tree}, n_splits=3)
     shares = []
     for split in found.plan.splits:
-        said, w = verdicts(tree, answers)[split.test], weights[split.test]
+        said, w = signed_correctness(tree, answers)[split.test], weights[split.test]
         shares.append((w[said > 0].sum() + w[said == 0].sum() / 2) / w.sum())
     np.testing.assert_allclose(found.runs.agreement, shares)
     plain = compare_methods(answers, {"a tree": lambda some: tree}, n_splits=3)
@@ -107,7 +106,7 @@ def test_auto_weighs():
 
 
 def test_soe_cannot_weigh(monkeypatch):
-    monkeypatch.setattr(candidates, "has_soe", lambda: True)
+    monkeypatch.setattr(_candidates, "has_soe", lambda: True)
     assert "soe" in candidate_names("triplets", True) and "soe" not in candidate_names("triplets", True, weighted=True)
     with pytest.raises(InputError, match="methods that can weigh answers .*; got 'soe-al'"):
         compare_methods(Triplets(planted(50), weights=np.ones(50)), ["soe-al"])
@@ -141,7 +140,7 @@ def test_the_structure_test_weighs():
     both = among_coins(200, 1000)
     found = structure_test(both, "3-al", 19)
     assert found.p_value == 0.05 and found.agreement > 0.9
-    said, w = verdicts(build_hierarchy("3-al", both)[0], both), both.weights
+    said, w = signed_correctness(build_hierarchy("3-al", both)[0], both), both.weights
     assert found.agreement == pytest.approx(w[said > 0].sum() / w[said != 0].sum())
     assert (flip_fair(both, np.random.default_rng(0)).weights == both.weights).all()
     statements = Triplets.from_central([[0, 1, 2], [1, 2, 3]], weights=[0.5, 2])

@@ -248,7 +248,7 @@ ROUTES = (
         "answers",
         "I have answers from people",
         "From a messy file to a tree that one can publish, and how far to trust it.",
-        ("53a", "57a", "57b", "82a", "82b", "58", "54a"),
+        ("53a", "tutorials/21", "tutorials/22", "tutorials/11", "tutorials/12", "58", "54a"),
     ),
     Route(
         "teach",

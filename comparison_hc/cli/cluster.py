@@ -7,8 +7,8 @@ import numpy as np
 
 from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_names, check_similarity, require, visible_line
-from ..evaluation.candidates import EMBEDDINGS, SUFFIX, candidate
-from ..evaluation.candidates import refined as refined_tree
+from ..evaluation._candidates import EMBEDDINGS, SUFFIX, candidate
+from ..evaluation._candidates import refined as refined_tree
 from ..evaluation.object_tables import read_initial, read_similarity, read_truth
 from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
@@ -176,7 +176,7 @@ def _from_answers(args):
 
 def _from_points(args):
     "The hierarchy of points that are embedded first; options of other methods are refused."
-    from comparison_hc.evaluation.candidates import make
+    from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.results import Result
 
     chosen = candidate(args.method, "--method")
@@ -188,17 +188,17 @@ def _from_points(args):
     require(chosen.weighs or comparisons.weights is None, "--weight", rule, args.weight)
     say_if_disconnected(comparisons)
     with command_bar(args.method):
-        tree, _ = make(chosen, comparisons, args.seed, {})
+        tree, _ = fit(chosen, comparisons, args.seed, {})
     title = args.title or Path(args.file).stem
     result = Result(tree, comparisons, title, chosen.title, args.clusters, classes, statements)
     result = replace(result, how={"references": list(chosen.papers)})
-    return with_trust(result, args, lambda drawn: make(chosen, drawn, args.seed, {})[0])
+    return with_trust(result, args, lambda drawn: fit(chosen, drawn, args.seed, {})[0])
 
 
 def _from_evidence(args):
     "The hierarchy of the method that predicts held-out answers best."
-    from comparison_hc.evaluation.auto import choose_method
-    from comparison_hc.evaluation.candidates import make
+    from comparison_hc.evaluation.model_selection import choose_method
+    from comparison_hc.evaluation._candidates import fit
     from comparison_hc.evaluation.results import Result
 
     comparisons, classes, statements, _ = _read_answers(args)
@@ -208,12 +208,12 @@ def _from_evidence(args):
     title = args.title or Path(args.file).stem
     result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
     result = replace(result, compared=choice.compared, how={"references": list(candidate(choice.name).papers)})
-    return with_trust(result, args, lambda drawn: make(candidate(choice.name), drawn, args.seed, {})[0])
+    return with_trust(result, args, lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0])
 
 
 def settled_method(args):
     "The method of a call: `auto` needs answers, and nothing that only some methods can use; else it is the default."
-    from comparison_hc.evaluation.auto import DEFAULT
+    from comparison_hc.evaluation.model_selection import DEFAULT
 
     special = args.initial is not None or args.self_pairs is not None or args.questions is not None
     return DEFAULT if args.method == AUTO and (args.kind == "similarity" or special) else args.method
@@ -388,8 +388,8 @@ def _has_statements(args):
 
 def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
-    from comparison_hc.evaluation.auto import DEFAULT
-    from comparison_hc.evaluation.candidates import candidate
+    from comparison_hc.evaluation.model_selection import DEFAULT
+    from comparison_hc.evaluation._candidates import candidate
     from comparison_hc.evaluation.support import bootstrap_support, flip_fair, redraw_statements, structure_test
 
     answers, notes, support = result.comparisons, {}, result.support

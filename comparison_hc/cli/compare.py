@@ -53,8 +53,8 @@ def add_compare(commands):
 def compare_command(args):
     "Read the answers, compare the methods, print the table and what it says, write the file."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation.candidates import candidate_names, has_soe
-    from comparison_hc.evaluation.evidence import compare_methods
+    from comparison_hc.evaluation._candidates import candidate_names, has_soe
+    from comparison_hc.evaluation.model_selection import compare_methods
 
     check_integer(args.splits, "--splits")
     check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
@@ -74,7 +74,7 @@ def compare_command(args):
     args.interrupted = found.interrupted
     if args.out:
         atomic_write(args.out, found.table.drop(columns="tree").to_csv())
-    print(found.to_text())
+    print(found.shown().to_string(index=False))
     for sentence in found.sentences():
         print(f"\n{sentence}")
     if args.out:
@@ -84,7 +84,7 @@ def compare_command(args):
 def _print_curve(args, answers):
     "The learning curve of one method, its price list and what it says."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation.learning_curve import curve_lines, learning_curve
+    from comparison_hc.evaluation.model_selection import curve_lines, learning_curve
     from comparison_hc.metrics import noise_ceiling
 
     require(not args.embeddings, "--sizes", "without --embeddings: it is about one method", args.sizes)

@@ -59,3 +59,19 @@ def passing_probability(rate, trials, target, false_passes):
     if needed in (0, trials + 1):
         return float(needed == 0)
     return float(betainc(needed, trials - needed + 1, rate))
+
+
+def corrected_resampled_interval(values, ratio, error=0.05):
+    """Nadeau and Bengio's corrected resampled t interval (2003) for a mean over splits of the same data.
+
+    `values` has one row per split; `ratio` is the number of test rows divided by the number of training rows. The ends
+    are NaN for fewer than three splits.
+    """
+    from scipy.special import stdtrit
+
+    values = np.asarray(values, dtype=float)
+    J = len(values)
+    if J < 3:
+        return np.full((2, *values.shape[1:]), np.nan)
+    half = stdtrit(J - 1, 1 - error / 2) * values.std(axis=0, ddof=1) * np.sqrt(1 / J + ratio)
+    return values.mean(axis=0) - half, values.mean(axis=0) + half

@@ -20,8 +20,8 @@ from ..core.parallel import check_workers, map_in_order
 from ..core.questions import distinct_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..dendrogram import Dendrogram
-from ..evaluation.candidates import as_builder
-from ..evaluation.evidence import verdicts
+from ..evaluation._candidates import as_builder
+from ..evaluation.model_selection import signed_correctness
 from ..evaluation.people_filter import without_people as without_people
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
@@ -57,7 +57,7 @@ def held_out_correctness(answers, build="4-al", n_jobs=1, progress=None):
     (names, person), build = raters(answers), as_builder(build)
 
     def one(who):
-        return verdicts(build(answers.take(person != who)), answers.take(person == who))
+        return signed_correctness(build(answers.take(person != who)), answers.take(person == who))
 
     said = np.zeros(len(answers), dtype=np.int8)
     for who, found in enumerate(map_in_order(one, range(len(names)), check_workers(n_jobs), check_progress(progress))):
@@ -268,7 +268,7 @@ def crowd_weights(
         for out in range(n_folds):
             tree = tree_of(fold[person] != out, worth)
             for who in np.flatnonzero(fold == out):
-                said, counts = verdicts(tree, answers.take(person == who)), own[person == who]
+                said, counts = signed_correctness(tree, answers.take(person == who)), own[person == who]
                 p[who] = (counts[said > 0].sum() + 1) / (counts[said != 0].sum() + 2)
         moved = np.abs(p - before).max()
         if progress:

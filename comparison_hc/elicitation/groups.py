@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.validation import as_rng, check_integer, check_progress, require
 from .crowd import raters
-from ..evaluation.evidence import verdicts
+from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def own_tree_gain(answers, person, second, method, rng):
         seen = [((half != held) & (second == g))[person] for g in (False, True)]
         trees = [build_hierarchy(method, answers.take(rows))[0] for rows in seen]
         out = np.flatnonzero((half == held)[person])
-        by_first, by_second = (verdicts(tree, answers.take(out)) for tree in trees)
+        by_first, by_second = (signed_correctness(tree, answers.take(out)) for tree in trees)
         own = np.where(second[person[out]], by_second - by_first, by_first - by_second)
         found.append(own.mean() / 2)
     return float(np.mean(found))

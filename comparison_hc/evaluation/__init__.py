@@ -1,1 +1,17 @@
-"What a user of the methods needs besides: data sets, the table of methods, baselines, result pages, the command."
+"Evaluation: model selection by held-out comparisons, bootstrap support, learned linkage, baselines, and reports."
+
+from ..core.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "model_selection": [
+            "Choice",
+            "MethodComparison",
+            "choose_method",
+            "compare_methods",
+            "held_out_agreement",
+            "learning_curve",
+        ],
+    },
+)

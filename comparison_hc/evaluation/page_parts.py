@@ -17,7 +17,7 @@ from ..core.compat import bincount
 from ..core.pictures import SEQUENTIAL, data_uri, encode_shades, shades
 from ..core.rows import four_columns
 from ..core.validation import InputError, MissingFileError, require
-from .candidates import SUFFIX
+from ._candidates import SUFFIX
 from .tree_picture import cluster_colour
 from .tree_places import cut_text, text_width
 from ..methods import methods

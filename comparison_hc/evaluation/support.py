@@ -17,9 +17,9 @@ from ..core.linkage_tree import frozen
 from ..core.parallel import check_workers, map_in_order, until_interrupted
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
 from ..dendrogram import _check_dendrogram
-from .candidates import as_builder
+from ._candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
-from .evidence import shares, verdicts
+from .model_selection import accuracy_scores, signed_correctness
 from ..hierarchical.weights import each_weight
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-draw
@@ -266,7 +266,8 @@ def structure_test(answers, build, n_draws=99, chance=flip_fair, rng=0, n_jobs=1
         judged = answers if child is None else chance(answers, child)
         same = type(judged) is type(answers) and len(judged) == len(answers)
         require(same, "chance", f"a function that gives {len(answers):,} {answers.kind}", judged)
-        return float(np.nan_to_num(shares(verdicts(build(judged), judged), weights)["right"]))
+        correctness = signed_correctness(build(judged), judged)
+        return float(np.nan_to_num(accuracy_scores(correctness, weights)["accuracy"]))
 
     work = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
     (real, *null), stopped = until_interrupted(work, fewest=2)

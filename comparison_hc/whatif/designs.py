@@ -13,7 +13,7 @@ from ..adaptive.insertion import insertion_clustering
 from ..comparisons import Triplets
 from ..core.validation import as_rng
 from ..core.wrappers import Wrapper
-from ..evaluation.evidence import verdicts
+from ..evaluation.model_selection import signed_correctness
 from ..hierarchical.planted import planted_hierarchy
 from ..methods import build_hierarchy
 from ..metrics import average_ari
@@ -136,4 +136,4 @@ def study_run(n_objects, n_levels, delta_over_sigma, noise, design, questions, p
     tree = build_hierarchy(method, Triplets(rows, n_objects))[0]
     asked = "odd-one-out" if design == "adaptive" else design
     new = Triplets(study_rows(asked, similarity, TEST_QUESTIONS, per_person, noise, for_test), n_objects)
-    return {"aari": average_ari(levels, tree), "agreement": float((1 + verdicts(tree, new).mean()) / 2)}
+    return {"aari": average_ari(levels, tree), "agreement": float((1 + signed_correctness(tree, new).mean()) / 2)}

@@ -15,8 +15,8 @@ import numpy as np
 from ..comparisons import Triplets
 from ..core.validation import as_rng
 from ..datasets import load_dataset
-from ..evaluation.evidence import verdicts
-from ..evaluation.splits import object_sets
+from ..evaluation._splits import object_groups
+from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from ..reproduce.claims import Claim
 from ..reproduce.experiments import parameter_grid
@@ -51,14 +51,14 @@ MOST_ROWS = 30_000  # of the larger study, and of those that judge
 
 def halves(answers, rng):
     "Answers about one half of all threes, and about the other."
-    sets = object_sets(answers)
+    sets = object_groups(answers)
     side = rng.random(sets.max() + 1) < 0.5
     return answers.take(np.flatnonzero(side[sets])), answers.take(np.flatnonzero(~side[sets]))
 
 
 def some_of(answers, size, rng):
     "So many answers; those about the same three objects stay together as far as the number allows."
-    sets = object_sets(answers)
+    sets = object_groups(answers)
     order = rng.permutation(sets.max() + 1)[sets].argsort(kind="stable")
     return answers.take(np.sort(order[:size]))
 
@@ -67,7 +67,7 @@ def reached_agreement(study, judges, size, method, rng, draws=4):
     "What a study of this size reaches."
     draws = draws if size < len(study) else 1
     trees = [build_hierarchy(method, some_of(study, size, rng))[0] for _ in range(draws)]
-    return float(np.mean([(1 + verdicts(tree, judges).mean()) / 2 for tree in trees]))
+    return float(np.mean([(1 + signed_correctness(tree, judges).mean()) / 2 for tree in trees]))
 
 # %% ../../nbs/whatif/99fw_held_back.ipynb #db086ce9
 def held_back_run(case, pilot, repetition, rng, repeat=4):

@@ -18,8 +18,8 @@ from ..core.compat import bincount
 from ..core.questions import distinct_questions
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
 from ..elicitation.replay import right_answer_probability
-from ..evaluation.evidence import verdicts
-from ..evaluation.splits import plan_splits
+from ..evaluation._splits import plan_splits
+from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
 from .designs import study_run
 
@@ -90,7 +90,7 @@ def pilot_curve(pilot, sizes=None, method="3k-al", n_splits=6, rng=0):
     for split in splits:
         train, test = rng.permutation(split.train), pilot.take(split.test)
         trees = [build_hierarchy(method, pilot.take(np.sort(train[:size])))[0] for size in sizes]
-        reached.append([(1 + verdicts(tree, test).mean()) / 2 for tree in trees])
+        reached.append([(1 + signed_correctness(tree, test).mean()) / 2 for tree in trees])
     reached = np.array(reached)
     ratio = np.mean([len(split.test) / max(1, len(split.train)) for split in splits])
     error = reached.std(axis=0, ddof=1) * np.sqrt(1 / n_splits + ratio)

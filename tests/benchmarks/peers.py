@@ -18,9 +18,8 @@ def measured(name, n_splits, most):
     import pandas as pd
 
     from comparison_hc.datasets import load_dataset
-    from comparison_hc.evaluation.auto import choose_method
-    from comparison_hc.evaluation.candidates import candidate, candidate_names, make
-    from comparison_hc.evaluation.evidence import compare_methods
+    from comparison_hc.evaluation._candidates import candidate, candidate_names, fit
+    from comparison_hc.evaluation.model_selection import choose_method, compare_methods
 
     answers = load_dataset(name).triplets
     if most is not None and most < len(answers):
@@ -28,13 +27,13 @@ def measured(name, n_splits, most):
     names = candidate_names(answers.kind, embeddings=True)
     few = answers.sample(min(300, len(answers)), 0)
     for one in names:  # what is loaded or compiled at the first use is nobody's time
-        make(candidate(one), few, 0, {})
+        fit(candidate(one), few, 0, {})
     found = compare_methods(answers, names, n_splits, people=False)
     table = found.table[["title", "agreement", "low", "high", "right", "open"]].copy()
     made, cpu = {}, {}
     for one in names:  # bases come before what rests on them
         start, base = process_time(), candidate(one).base
-        make(candidate(one), answers, 0, made)
+        fit(candidate(one), answers, 0, made)
         cpu[one] = process_time() - start + (cpu[base.name] if base else 0)
     table["seconds"], table["CPU"] = [made[one][1] for one in table.index], [cpu[one] for one in table.index]
     start, begun = perf_counter(), process_time()
@@ -51,7 +50,7 @@ def main():
     parser.add_argument("--answers", type=int)
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    from comparison_hc.evaluation.candidates import has_soe
+    from comparison_hc.evaluation._candidates import has_soe
 
     soe = "with cblearn's SOE" if has_soe() else "cblearn is not installed: SOE is left out"
     print(f"{os.cpu_count()} cores, Python {sys.version.split()[0]}, {soe}")

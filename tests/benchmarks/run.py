@@ -561,7 +561,7 @@ def embedded(name):
     def prepare():
         import numpy as np
 
-        from comparison_hc.evaluation.candidates import candidate
+        from comparison_hc.evaluation._candidates import candidate
 
         answers, chosen = tree_answers(60, 12_112), candidate(name)
         chosen.build(tree_answers(16, 300), np.random.default_rng(0))
