@@ -15,7 +15,14 @@ from ..classroom.source import read_source, room_for_answer
 from ..core.validation import require
 
 # %% ../../nbs/book/99aw_cells.ipynb #8ab8e1d9
-SHOWN = {"export", "slow", "data", "notest", "warning: false"}  # directives that change nothing for a reader
+SHOWN = {
+    "export",
+    "slow",
+    "data",
+    "notest",
+    "warning: false",
+    "code-fold: true",
+}  # directives that change nothing for a reader
 SILENT = {"echo: false", "hide_input"}  # outputs without code
 GONE = {"hide"}  # no cell at all
 WIDGET = "application/vnd.jupyter.widget-view+json"
@@ -127,6 +134,7 @@ def site_cell(cell, alt=""):
     if words & GONE or not (outputs if silent else code.strip()):
         return None
     folded = [tag for tag in cell.get("metadata", {}).get("tags", []) if tag == "hide-cell"]  # a worked solution
+    folded += ["hide-input"] if "code-fold: true" in words else []
     texts = [output for output in outputs if not {"text/html", "image/svg+xml"} & set(output.get("data", {}))]
     prose = ["sentences"] * (bool(texts) and all(map(is_prose, texts)))
     kept["metadata"] = {

@@ -284,7 +284,7 @@ def _collect(args):
 
 def _arguments(args):
     "The arguments of `plan_study`. Everything that can be refused is refused here, by the words that were typed."
-    from comparison_hc.core.log import journal_path
+    from comparison_hc.core.io import journal_path
 
     rule = "a number of workers of at least 1, or -1 for one a core"
     require(args.jobs == -1 or args.jobs >= 1, "--jobs", rule, args.jobs)

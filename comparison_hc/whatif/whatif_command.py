@@ -74,7 +74,7 @@ def _add_common(words, model):
 # %% ../../nbs/whatif/98fw_command.ipynb #b10f25a2
 def check_words(args):
     "Everything that can be wrong before the first run, by the names that were typed. Raises `InputError`."
-    from comparison_hc.core.log import journal_path
+    from comparison_hc.core.io import journal_path
     from comparison_hc.evaluation.outputs import check_overwriting
     from comparison_hc.whatif.report import check_sweep_files
 
