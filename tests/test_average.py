@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets, pair_from_index, quadruplet_questions
 from comparison_hc.core.validation import InputError
+from comparison_hc.hierarchical._wins import DenseWins, SparseWins
 from comparison_hc.hierarchical.average import (
-    merge_links_of_votes,
+    _merge_by_score,
     quadruplet_average_linkage,
     quadruplet_average_linkage_ranked,
 )
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.sampled import quadruplet_average_linkage_sampled
-from comparison_hc.hierarchical.votes import ListedVotes, TabledVotes
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets, sample_triplets
 
@@ -203,17 +203,19 @@ def test_lists_and_tables_hold_the_same_votes(seed):
     np.add.at(balance, (loser, winner), -1)
     place = np.arange(n)
     assert (
-        merge_links_of_votes(TabledVotes(balance), place).tolist()
-        == merge_links_of_votes(ListedVotes(answers), place).tolist()
+        _merge_by_score(DenseWins(balance), place).tolist()
+        == _merge_by_score(SparseWins(answers), place).tolist()
         == quadruplet_average_linkage(answers).children.tolist()
     )
     change, pairs = rng.normal(size=7), rng.choice(P, 7, replace=False)
-    total = lambda votes, *arguments: np.bincount(np.arange(P)[(r := votes.response(*arguments))[0]], r[1], minlength=P)
+    total = lambda votes, *arguments: np.bincount(
+        np.arange(P)[(r := votes.score_update(*arguments))[0]], r[1], minlength=P
+    )
     expected = -change @ balance[pairs]
-    for votes in (TabledVotes(balance), ListedVotes(answers)):
+    for votes in (DenseWins(balance), SparseWins(answers)):
         np.testing.assert_allclose(total(votes, change, pairs), expected, atol=1e-12)
     weights = rng.normal(size=P)
-    for votes in (TabledVotes(balance), ListedVotes(answers)):
+    for votes in (DenseWins(balance), SparseWins(answers)):
         np.testing.assert_allclose(total(votes, weights), balance @ weights, atol=1e-10)
 
 

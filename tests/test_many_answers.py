@@ -10,11 +10,10 @@ import pytest
 from comparison_hc import Quadruplets
 from comparison_hc.core import kernels
 from comparison_hc.core.machine_votes import works
-from comparison_hc.hierarchical import average, many_votes
+from comparison_hc.hierarchical import _wins
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.votes import ListedVotes
 from comparison_hc.oracles import sample_quadruplets
 
 needs_numba = pytest.mark.skipif(not works(), reason="needs numba")
@@ -35,34 +34,34 @@ def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
     for seed in range(3):
         answers = some_answers(seed, repeated)
         slow = [quadruplet_average_linkage(answers, initial).linkage_matrix for initial in (None, np.arange(24) // 2)]
-        kernels = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
+        exact = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         with monkeypatch.context() as patch:
-            patch.setattr(many_votes, "MANY_ANSWERS", 1)
+            patch.setattr(_wins, "MANY_ANSWERS", 1)
             patch.setattr(kernels, "bits_are_cheapest", lambda *sizes: True)
-            patch.setattr(kernels, "vote_lists", None)  # nobody may call it
-            assert isinstance(average.votes_of(answers), many_votes.ManyVotes)
+            patch.setattr(kernels, "vote_lists", None)  # must not be called
+            patch.setattr(_wins, "vote_lists", None)
             fast = [quadruplet_average_linkage(answers, i).linkage_matrix for i in (None, np.arange(24) // 2)]
             bits = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
-        for one, other in zip(slow + kernels, fast + bits):
+        for one, other in zip(slow + exact, fast + bits):
             assert one.dtype == other.dtype and one.tobytes() == other.tobytes()
 
 
 @needs_numba
-def test_more_pairs_than_16_bits_count():
+def test_more_pairs_than_16_bits_count(monkeypatch):
     rng = np.random.default_rng(0)
-    rows = np.array([rng.permutation(370)[:4] for _ in range(400)])
-    answers = Quadruplets(rows, 370)
-    many, listed = many_votes.ManyVotes(answers), ListedVotes(answers)
-    assert many.lists.opponents[0].dtype == np.int32
+    answers = Quadruplets(np.array([rng.permutation(370)[:4] for _ in range(400)]), 370)
+    sparse = _wins.SparseWins(answers)
+    monkeypatch.setattr(_wins, "MANY_ANSWERS", 1)
+    compiled = _wins.SparseWins(answers)
+    assert compiled.opponents[0].dtype == np.int32 and compiled.compiled and not sparse.compiled
     weight = rng.random(370 * 369 // 2)
-    assert many.response(weight)[1].tobytes() == listed.response(weight)[1].tobytes()
+    assert compiled.score_update(weight)[1].tobytes() == sparse.score_update(weight)[1].tobytes()
 
 
-def test_weights_and_few_answers_stay_with_lists(monkeypatch):
+def test_answers_with_weights_are_not_compiled(monkeypatch):
     answers = some_answers(0, False)
-    assert isinstance(many_votes.votes_of(answers), ListedVotes)
-    monkeypatch.setattr(many_votes, "MANY_ANSWERS", 1)
-    assert isinstance(many_votes.votes_of(answers, np.ones(len(answers))), ListedVotes)
+    monkeypatch.setattr(_wins, "MANY_ANSWERS", 1)
+    assert not _wins.SparseWins(answers, np.ones(len(answers))).compiled
 
 
 def test_bits_pay_off_for_dense_answers_only():

@@ -17,10 +17,10 @@ from comparison_hc.evaluation._candidates import candidate_names
 from comparison_hc.evaluation.embedding_losses import compared_pairs, forte_loss, t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
 from comparison_hc.evaluation.support import flip_fair, redraw_statements, structure_test
+from comparison_hc.hierarchical._wins import each_weight
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_kernel
-from comparison_hc.hierarchical.weights import each_weight
 from comparison_hc.methods import build_hierarchy, methods
 from comparison_hc.oracles import sample_triplets
 

@@ -94,7 +94,7 @@ lecture = Lecture(
             "4–AL has {average}; begun from groups of three it has {groups}, with the same {answers} answers. CL is at "
             "{cl}, SL at {sl}. With all {all} answers and no groups, 4–AL would have {every}.",
             "Initial clusters average the noise before the first merge "
-            "([13](../hierarchical/13_quadruplet_average.ipynb), “Does it find the planted tree?”).",
+            "([13](../hierarchical/13_average.ipynb), “Recovery of the planted tree”).",
             beside_all_answers,
             dict(snr=0.5, p=0.01, drawn="4–AL–I3"),
         ),

@@ -23,9 +23,9 @@ from ..dendrogram import Dendrogram
 from ..evaluation._candidates import as_builder
 from ..evaluation.model_selection import signed_correctness
 from ..evaluation.people_filter import without_people as without_people
+from ..hierarchical._wins import each_weight
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage
-from ..hierarchical.weights import each_weight
 from ..oracles import sample_triplets
 
 if TYPE_CHECKING:

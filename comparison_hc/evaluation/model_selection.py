@@ -19,7 +19,7 @@ from ..core.validation import as_rng, check_integer, check_progress, require
 from ..dendrogram import Dendrogram
 from ._candidates import RANDOM, Candidate, candidate, candidate_names, check_model, fit
 from ._splits import SplitPlan, object_groups, plan_splits
-from ..hierarchical.weights import each_weight
+from ..hierarchical._wins import each_weight
 from ..methods import build_hierarchy
 from ..metrics import agreement, noise_ceiling
 

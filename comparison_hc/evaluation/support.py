@@ -20,7 +20,7 @@ from ..dendrogram import _check_dendrogram
 from ._candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .model_selection import accuracy_scores, signed_correctness
-from ..hierarchical.weights import each_weight
+from ..hierarchical._wins import each_weight
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-draw
 MOST_DRAWS = 1_000_000

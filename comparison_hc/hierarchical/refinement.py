@@ -13,8 +13,8 @@ import numpy as np
 from ..comparisons import Comparisons, as_comparisons
 from ..core.validation import check_integer, check_pairwise, check_progress, require
 from ..dendrogram import Dendrogram, _check_dendrogram
+from ._wins import each_weight
 from .ordered_moves import moves_of
-from .weights import each_weight
 
 # %% ../../nbs/hierarchical/16_refinement.ipynb #refinement-gain
 def gain(dendrogram, answers, weights=None):

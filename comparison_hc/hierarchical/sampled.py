@@ -12,8 +12,8 @@ from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount
 from ..core.validation import as_rng, check_number, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
-from .average import merge_links_of_votes
-from .votes import TabledVotes, check_partition, places_of
+from ._wins import DenseWins, check_partition, labels_from_clusters
+from .average import _merge_by_score
 
 # %% ../../nbs/hierarchical/13w_sampled.ipynb #wins-between-links
 def wins_between_links(value, link, n_links):
@@ -57,7 +57,7 @@ def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=Non
     """
     w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
     clusters = check_partition(initial, len(w))
-    K, place = len(clusters), places_of(clusters, len(w))
+    K, place = len(clusters), labels_from_clusters(clusters)
     rule = "at most 160 clusters: the table of links has K⁴/4 entries; list a sample instead (sample_quadruplets)"
     require(K <= 160, "initial", rule, f"{K} clusters")
     i, j = pair_from_index(np.arange(len(w) * (len(w) - 1) // 2))
@@ -66,6 +66,6 @@ def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=Non
     wins = wins_between_links(w[i, j], pair_index(place[i], place[j]), K * (K - 1) // 2)
     seen = rng.binomial(wins, p)
     np.fill_diagonal(seen, 0)
-    votes = TabledVotes(seen - seen.T)
-    merges = merge_links_of_votes(votes, np.arange(K), check_progress(progress), bincount(place))
+    votes = DenseWins(seen - seen.T)
+    merges = _merge_by_score(votes, np.arange(K), check_progress(progress), bincount(place))
     return Dendrogram.from_merges(merges, clusters)

@@ -16,12 +16,12 @@ from ..checks import check, compare, compare_rows
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import repeat
 from ..core.validation import as_rng
-from .average import merge_links_of_votes
+from ._wins import DenseWins
+from .average import _merge_by_score
 from .theory import beta, recovers
 from .theory_answers import passive_gap
 from .theory_average import preference, random_answers_and_clusters
 from .theory_levels import levels_between
-from .votes import TabledVotes
 
 # %% ../../nbs/hierarchical/14cw_scores.ipynb #bb56b223
 def preference_from_table(answers, G1, G2, G3, G4):
@@ -131,7 +131,7 @@ def package_merges(W, sizes):
     i, j = pair_from_index(np.arange(len(sizes) * (len(sizes) - 1) // 2))
     votes = np.array(sizes)[i] * np.array(sizes)[j]  # what a link has
     balance = W[i[:, None], j[:, None], i, j] * np.multiply.outer(votes, votes)
-    return merge_links_of_votes(TabledVotes(balance), np.arange(len(sizes)), sizes=np.array(sizes))
+    return _merge_by_score(DenseWins(balance), np.arange(len(sizes)), sizes=np.array(sizes))
 
 
 def link_deviations(n_links, rng):

@@ -16,7 +16,7 @@ from ..core.kernels import gram_of_votes
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
 from ..dendrogram import Dendrogram
 from ._queries import query_batch, topological_merge_order
-from .votes import best_link, check_partition, link_barrier, places_of
+from ._wins import argmax_link, check_partition, labels_from_clusters, triu_mask
 from ..oracles import BudgetExhausted
 
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #kernel-of-all-triplets
@@ -175,9 +175,9 @@ def merge_links_of_triplets(votes, place, progress=None):
         if not merges or 2 * K <= len(E):  # from scratch, so that rounding cannot pile up
             live, place = np.unique(place, return_inverse=True)
             size, node = size[live], node[live]
-            E, barrier = votes.sums(place, size), link_barrier(K)
+            E, barrier = votes.sums(place, size), triu_mask(K)
             scale = np.abs((E + E.T) / np.outer(size, size)).max()
-        (a, b), scale = best_link(E + E.T, size, barrier, scale)
+        (a, b), scale = argmax_link(E + E.T, size, barrier, scale)
         merges.append((node[a], node[b]))
         E[a] += E[b]
         E[:, a] += E[:, b]
@@ -209,7 +209,7 @@ def merges_by_nearness(votes, merges, place):
 # %% ../../nbs/hierarchical/15w_triplet_votes.ipynb #tree-of-triplets
 def tree_of_triplets(votes, clusters, sort=True, names=None, progress=None):
     "3–AL on votes in any form."
-    place = places_of(clusters, sum(map(len, clusters)))
+    place = labels_from_clusters(clusters)
     merges = merge_links_of_triplets(votes, place, check_progress(progress))
     if sort:
         merges = merges_by_nearness(votes, merges, place)

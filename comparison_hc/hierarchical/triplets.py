@@ -12,11 +12,10 @@ from ..comparisons import as_triplets, pair_from_index
 from ..core.kernels import judge_kernel
 from ..core.validation import as_rng, check_flag, check_integer, check_pairwise
 from ._queries import check_objects, check_references
+from ._wins import check_partition, sample_weight
 from .triplet_votes import TripletVotes, ask_everybody, tree_of_triplets
 from .triplet_votes import triplet_average_linkage_ranked as triplet_average_linkage_ranked
 from .triplet_votes import triplet_kernel_ranked as triplet_kernel_ranked
-from .votes import check_partition
-from .weights import weights_of
 
 # %% ../../nbs/hierarchical/15_beyond.ipynb #triplet-kernel
 def triplet_kernel(triplets, normalise=True, self_pairs=False, n_objects=None):
@@ -103,6 +102,6 @@ def triplet_average_linkage(triplets, initial=None, sort=True, n_objects=None, p
     triplets, sort = as_triplets(triplets, n_objects, weighted=True), check_flag(sort, "sort")
     n = triplets.n_objects
     check_pairwise(n)
-    weights = weights_of(triplets, weights)
+    weights = sample_weight(triplets, weights)
     votes, clusters = TripletVotes(triplets, weights), check_partition(initial, n)
     return tree_of_triplets(votes, clusters, sort, triplets.names, progress)

@@ -10,13 +10,13 @@ __all__ = ['planted_methods', 'DELTAS', 'PROPORTIONS', 'pure_groups', 'both_kern
 import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
-from ..core.kernels import landmark_kernel, vote_lists
+from ..core.compat import bincount
+from ..core.kernels import landmark_kernel
 from ..core.validation import as_rng, check_integer, check_labels, check_number
-from ..hierarchical.average import average_linkage_of_votes, quadruplet_average_linkage_ranked
+from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
 from ..hierarchical.linkage import complete_linkage, single_linkage
 from ..hierarchical.planted import planted_hierarchy
-from ..hierarchical.votes import ListedVotes, check_partition
 from ..metrics import average_ari
 from ..oracles import Counting, SimilarityOracle, run, sample_quadruplets
 from .experiments import parameter_grid
@@ -38,21 +38,13 @@ def pure_groups(labels, size, rng):
     return groups
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #ee16880f
-def both_kernels(answers, lists=None):
+def both_kernels(answers):
     "`kernel_passive` without and with self-pairs, for the price of one."
-    lists = vote_lists(answers) if lists is None else lists
-    K = landmark_kernel(answers, lists=lists)
-    balance = np.diff(lists[0].indptr) - np.diff(lists[1].indptr)
-    adds = np.zeros_like(K)
-    adds[pair_from_index(np.arange(len(balance)))] = balance
+    K, adds = landmark_kernel(answers), np.zeros((answers.n_objects,) * 2, dtype=np.int64)
+    pairs = pair_from_index(np.arange(len(K) * (len(K) - 1) // 2))
+    winners, losers = answers.winners_and_losers()
+    adds[pairs] = bincount(winners, minlength=len(pairs[0])) - bincount(losers, minlength=len(pairs[0]))
     return {"4K–AL": K, "4K–AL, self-pairs": K + 2 * (adds + adds.T)}
-
-# %% ../../nbs/reproduce/91aw_f19_runs.ipynb #9f398476
-def _average_trees(votes, n_objects, starts):
-    "`quadruplet_average_linkage` from several initial clusters, on one list of votes."
-    return {
-        name: average_linkage_of_votes(votes, check_partition(initial, n_objects)) for name, initial in starts.items()
-    }
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #e4803742
 def _passive_trees(similarity, p, groups, rng):
@@ -68,9 +60,8 @@ def _passive_trees(similarity, p, groups, rng):
     else:
         answers = sample_quadruplets(similarity, p, rng)
         n_answers = len(answers)
-        votes = ListedVotes(answers)
-        trees = _average_trees(votes, len(similarity), starts)
-        kernels = both_kernels(answers, (votes.beat, votes.lost))
+        trees = {name: quadruplet_average_linkage(answers, initial) for name, initial in starts.items()}
+        kernels = both_kernels(answers)
     return trees | {name: kernel_average_linkage(K) for name, K in kernels.items()}, n_answers
 
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #6bdb7a74

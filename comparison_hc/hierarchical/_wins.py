@@ -1,0 +1,287 @@
+"Wins of object pairs over object pairs in three representations, and the incremental state of 4-AL."
+
+from numbers import Integral
+
+import numpy as np
+
+from ..comparisons import pair_from_index, pair_index
+from ..core.compat import bincount, repeat
+from ..core.kernels import MANY_ANSWERS, vote_lists
+from ..core.rows import check_weights
+from ..core.validation import as_list, check_labels, require
+
+
+def check_partition(initial, n_objects):
+    "Initial clusters as tuples of objects; given as labels, in the order of the labels."
+    if initial is None:
+        return tuple((i,) for i in range(n_objects))
+    rule = f"a partition of the objects 0 to {n_objects - 1} into non-empty lists, or one label an object"
+    sequence = np.iterable(initial) and not isinstance(initial, (str, bytes, dict, set))
+    require(sequence and np.ndim(getattr(initial, "columns", 0)) == 0, "initial", rule, initial)
+    require(not np.ma.is_masked(initial), "initial", f"{rule}, none of them masked", initial)
+    clusters = as_list(initial, "initial", rule)
+    are_lists = [np.iterable(cluster) and not isinstance(cluster, (str, bytes)) for cluster in clusters]
+    if not any(are_lists):
+        labels = check_labels(clusters, n_objects, "initial")
+        ends = np.cumsum(bincount(labels))[:-1]
+        return tuple(map(tuple, np.split(np.argsort(labels, kind="stable"), ends)))
+    require(all(are_lists), "initial", rule, initial)
+    clusters = [tuple(cluster) for cluster in clusters]
+    members = [i for cluster in clusters for i in cluster]
+    numbers = all(isinstance(i, Integral) and not isinstance(i, bool) for i in members)
+    whole = numbers and all(map(len, clusters)) and sorted(members) == list(range(n_objects))
+    require(whole, "initial", rule, initial)
+    return tuple(tuple(map(int, cluster)) for cluster in clusters)
+
+
+def labels_from_clusters(clusters):
+    "Number of the cluster of every object."
+    labels = np.empty(sum(map(len, clusters)), dtype=np.int64)
+    for number, cluster in enumerate(clusters):
+        labels[list(cluster)] = number
+    return labels
+
+
+def sample_weight(answers, weights=None, rule="of at least 0, not all of them 0"):
+    "Weights of the answers: the caller's, else those they carry, else None."
+    return answers.weights if weights is None else check_weights(weights, len(answers), rule)
+
+
+def each_weight(answers, weights=None):
+    "As `sample_weight`, with ones instead of None."
+    found = sample_weight(answers, weights, "of at least 0")
+    return np.ones(len(answers), dtype=np.int64) if found is None else found
+
+
+class DenseWins:
+    "Entry (x, y) of `net_wins`: wins of link x over link y minus losses."
+
+    cheap_to_sum = True  # sums over all links from scratch cost little compared with a merge
+
+    def __init__(self, net_wins):
+        self.net_wins = net_wins
+
+    def score_update(self, change, pairs=None):
+        "Σ_y c_xy Δu_y for every link x, where the weights of `pairs` (None: all) change."
+        rows = np.arange(len(self.net_wins)) if pairs is None else pairs
+        total = np.zeros(len(self.net_wins))
+        for s in range(0, len(rows), 64):
+            total -= change[s : s + 64] @ self.net_wins[rows[s : s + 64]].astype(float)
+        return slice(None), total
+
+    def contracted(self, link, n_links):
+        "Rows and columns summed by link; −1: left out."
+        kept = np.flatnonzero(link >= 0)
+        kept = kept[np.argsort(link[kept], kind="stable")]
+        starts = np.searchsorted(link[kept], np.arange(n_links))
+        ends, parts = np.append(starts, len(kept)), []
+        for s in range(0, max(n_links, 1), 64):  # in blocks: NumPy copies what it adds to twice the width
+            rows = self.net_wins[kept[ends[s] : ends[min(s + 64, n_links)]]]
+            rows = np.add.reduceat(rows, starts[s : s + 64] - ends[s], axis=0)
+            parts.append(np.add.reduceat(rows[:, kept], starts, axis=1))
+        return DenseWins(np.concatenate(parts))
+
+    def should_contract(self, n_clusters, n_units):
+        "When half of the clusters are gone."
+        return 2 * n_clusters <= n_units
+
+
+class SparseWins:
+    "Two lists in CSR form: the pairs that each pair beat (side 0), and those to which it lost (side 1)."
+
+    cheap_to_sum = False
+
+    def __init__(self, quadruplets, weights=None):
+        self.weights, self.compiled = (None, None), None
+        self.n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
+        if weights is None and len(quadruplets) >= MANY_ANSWERS:
+            from comparison_hc.core import machine_votes  # numba takes a second
+
+            self.compiled = machine_votes if machine_votes.works() else None
+        if self.compiled:
+            lists = self.compiled.OpponentLists(quadruplets.array, quadruplets.n_objects)
+            self.starts, self.opponents = lists.starts, lists.opponents
+            return
+        sides = vote_lists(quadruplets, weights)
+        self.starts, self.opponents = np.stack([side.indptr for side in sides]), [side.indices for side in sides]
+        if weights is not None:
+            self.weights = [side.data for side in sides]
+
+    def _entries(self, side, pairs, change):
+        "Opponents of some pairs on one side, and the change that each of them receives."
+        starts, counts = self.starts[side][pairs], self.starts[side][pairs + 1] - self.starts[side][pairs]
+        at = repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())
+        received = repeat(change, counts)
+        return self.opponents[side][at], received if self.weights[side] is None else received * self.weights[side][at]
+
+    def score_update(self, change, pairs=None):
+        "As `DenseWins.score_update`."
+        if pairs is None:
+            return slice(None), self._sum_all(change)
+        many = (self.starts[:, pairs + 1] - self.starts[:, pairs]).sum() > self.n_pairs
+        if many and self.compiled:
+            totals = np.zeros((2, self.n_pairs))
+            for side, total in enumerate(totals):
+                self.compiled.tell(self.starts[side], self.opponents[side], pairs, change, total)
+            return slice(None), totals[1] - totals[0]
+        (winners, gains), (losers, losses) = (self._entries(side, pairs, change) for side in (1, 0))
+        if not many:
+            return np.concatenate([winners, losers]), np.concatenate([gains, -losses])
+        return slice(None), bincount(winners, gains, self.n_pairs) - bincount(losers, losses, self.n_pairs)
+
+    def _sum_all(self, weight):
+        "Σ_y c_xy u_y for every pair x, from scratch."
+        if np.ptp(weight) == 0 and self.weights[0] is None:
+            won, lost = np.diff(self.starts)
+            return weight[0] * (won - lost)
+        totals = np.empty((2, self.n_pairs))
+        for side, total in enumerate(totals):
+            starts, opponents = self.starts[side], self.opponents[side]
+            if self.compiled:
+                self.compiled.sum_rows(starts, opponents, weight, total)
+            else:
+                values = weight[opponents]
+                values = values if self.weights[side] is None else values * self.weights[side]
+                total[:] = bincount(repeat(np.arange(self.n_pairs), np.diff(starts)), values, self.n_pairs)
+        return totals[0] - totals[1]
+
+    def contracted(self, link, n_links):
+        "Net wins between links; answers about pairs inside a cluster are left out."
+        starts, opponents, weights = self.starts[0], self.opponents[0], self.weights[0]
+        if self.compiled:
+            net_wins = np.zeros((n_links, n_links), dtype=np.int32 if starts[-1] < 2**31 else np.int64)
+            self.compiled.count_between(starts, opponents, link, net_wins)
+            return DenseWins(net_wins)
+        wins = np.zeros((n_links, n_links), dtype=np.int64 if weights is None else float)
+        cuts = np.unique(np.append(np.searchsorted(starts, np.arange(0, starts[-1], 1 << 22)), len(link)))
+        for start, stop in zip(cuts, cuts[1:]):
+            here = slice(starts[start], starts[stop])
+            x = repeat(link[start:stop], np.diff(starts[start : stop + 1])).astype(np.int64)
+            y = link[opponents[here]]
+            across = (x >= 0) & (y >= 0)
+            counts = None if weights is None else weights[here][across]
+            wins += bincount(x[across] * n_links + y[across], counts, n_links**2).reshape(n_links, n_links)
+        return DenseWins(wins - wins.T)
+
+    def should_contract(self, n_clusters, n_units):
+        "When the table is much smaller than the lists."
+        return 16 * (n_clusters * (n_clusters - 1) // 2) ** 2 <= self.starts[0, -1]
+
+
+class FullRanking:
+    "All comparisons, given by the order of the pairs: a pair beats every less similar one. Memory O(P)."
+
+    cheap_to_sum = True
+
+    def __init__(self, value):
+        self.order = np.argsort(value, kind="stable")
+        ranked = value[self.order]
+        self.left = np.searchsorted(ranked, ranked, "left")
+        self.right = np.searchsorted(ranked, ranked, "right")
+
+    def score_update(self, change, pairs=None):
+        "As `DenseWins.score_update`, by prefix sums."
+        weight = change
+        if pairs is not None:
+            weight = np.zeros(len(self.order))
+            weight[pairs] = change
+        total = np.append(0, np.cumsum(weight[self.order]))
+        return self.order, total[self.left] + total[self.right] - total[-1]
+
+    def should_contract(self, n_clusters, n_units):
+        return False
+
+
+def triu_mask(n):
+    "Added to scores, it keeps every link once."
+    return np.where(np.triu(np.ones((n, n), bool), 1), 0, -np.inf)
+
+
+def argmax_link(sums, size, mask, scale):
+    "First link whose score is within rounding of the highest, and the largest score so far."
+    score = sums / np.outer(size, size) + mask
+    best = score.max()
+    scale = max(scale, best)
+    return divmod(int(np.argmax(score >= best - 1e-12 * scale)), len(size)), scale
+
+
+class LinkageState:
+    "Clusters of the units (objects, or clusters after a contraction), and sums over links, updated by merges."
+
+    def __init__(self, wins, cluster, sizes=None):
+        self.wins = wins
+        self.cluster = cluster.copy()  # of every unit
+        self.size = (bincount(cluster) if sizes is None else sizes).astype(float)
+        self.node = np.arange(len(self.size))
+        self.sums = None  # (K, K) symmetric: sums of T over links
+
+    def compact(self, n_clusters):
+        "Remove empty clusters at the start and when half are empty; contract the wins where that pays."
+        contract = self.wins.should_contract(n_clusters, len(self.cluster))
+        first = self.sums is None
+        if not (contract or first or 2 * n_clusters <= len(self.sums)):
+            return
+        live, self.cluster = np.unique(self.cluster, return_inverse=True)
+        self.size, self.node = self.size[live], self.node[live]
+        if contract:
+            low, high = self._ends()
+            link = np.full(len(low), -1, dtype=np.int32)
+            link[low != high] = pair_index(low[low != high], high[low != high])
+            self.wins = self.wins.contracted(link, n_clusters * (n_clusters - 1) // 2)
+            self.cluster = np.arange(n_clusters)
+        low, high = self._ends()
+        self.link = low * n_clusters + high  # inside a cluster: on the diagonal, which is never read
+        self.mask, scale = triu_mask(n_clusters), 0
+        if contract or first or self.wins.cheap_to_sum:
+            self.sums = np.zeros((n_clusters, n_clusters))
+            weight = np.where(low == high, 0, 1 / (self.size[low] * self.size[high]))
+            self._add(*self.wins.score_update(weight))
+        else:
+            self.sums, scale = self.sums[np.ix_(live, live)], self.scale
+        self.scale = max(scale, np.abs(self.sums / np.outer(self.size, self.size)).max())
+
+    def _ends(self):
+        "(2, P) clusters of the two units of every pair."
+        n_units = len(self.cluster)
+        return self.cluster[np.stack(pair_from_index(np.arange(n_units * (n_units - 1) // 2)))]
+
+    def _add(self, pairs, values):
+        "Add values to both entries of the pairs' links."
+        flat, K = self.link[pairs], len(self.sums)
+        if 8 * len(values) < self.sums.size:
+            np.add.at(self.sums.reshape(-1), flat, values)
+            np.add.at(self.sums.reshape(-1), flat % K * K + flat // K, values)
+        else:
+            added = bincount(flat, values, self.sums.size).reshape(self.sums.shape)
+            self.sums += added
+            self.sums += added.T
+
+    def best(self):
+        "First link of highest score, as two clusters a < b."
+        link, self.scale = argmax_link(self.sums, self.size, self.mask, self.scale)
+        return link
+
+    def merge(self, a, b, node):
+        "Merge two clusters; a holds their union."
+        one, two = np.flatnonzero(self.cluster == a), np.flatnonzero(self.cluster == b)
+        rest = np.flatnonzero((self.cluster != a) & (self.cluster != b))
+        other, K = self.cluster[rest], len(self.sums)
+        to_one, to_two, inside = (
+            pair_index(first[:, None], second) for first, second in ((one, rest), (two, rest), (one, two))
+        )
+        size_a, size_b, size_other = self.size[a], self.size[b], self.size[other]
+        changes = [
+            np.tile((1 / (size_a + size_b) - 1 / size_a) / size_other, len(one)),
+            np.tile((1 / (size_a + size_b) - 1 / size_b) / size_other, len(two)),
+            np.full(inside.size, -1 / (size_a * size_b)),
+        ]
+        self.link[to_two] = a * K + other
+        self.link[inside] = a * K + a
+        self.cluster[two] = a
+        self.size[a] += self.size[b]
+        self.node[a] = node
+        self.mask[b] = self.mask[:, b] = -np.inf
+        self.sums[a] += self.sums[b]
+        self.sums[:, a] += self.sums[:, b]
+        pairs = np.concatenate([to_one.ravel(), to_two.ravel(), inside.ravel()])
+        self._add(*self.wins.score_update(np.concatenate(changes), pairs))
