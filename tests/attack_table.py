@@ -233,7 +233,7 @@ NOT_ATTACKED |= {name: COMMAND for name in "pool_command add_reproduce reproduce
 ROOMS = "checks cli comparisons datasets dendrogram estimators methods metrics oracles".split()
 ROOMS += "hierarchical flat adaptive link whatif dashboards classroom".split()
 MORE = {  # of rooms that offer no names of their own
-    "evaluation.baselines": ["t_ste", "forte"],
+    "evaluation.embedding": ["t_ste", "forte"],
     "evaluation.consensus": ["majority_consensus"],
     "evaluation.model_selection": ["choose_method", "compare_methods"],
     "evaluation.support": ["bootstrap_support", "structure_test"],

@@ -34,7 +34,7 @@ QUICK = {
     "flat": ["test_flat_planted"],
     "adaptive": ["test_adaptive_insertion"],
     "link": ["test_link_merge"],
-    "evaluation": ["test_baselines", "test_methods"],
+    "evaluation": ["test_embedding", "test_methods"],
     "dashboards": ["test_dashboard_step"],
     "elicitation": ["test_crowd"],
     "reproduce": ["test_journals"],

@@ -78,8 +78,8 @@ def test_mnist_run_has_one_row_a_method(plane):
 def test_what_does_not_converge_is_in_the_table_and_in_the_header(plane, monkeypatch):
     monkeypatch.setattr(r, "MAX_ITER", 1)
     monkeypatch.setattr(r, "TOL", 1e-9)
-    slow = r.baselines.t_ste
-    monkeypatch.setattr(r.baselines, "t_ste", lambda *args, **more: slow(*args, **{**more, "max_iter": 1}))
+    slow = r.t_ste
+    monkeypatch.setattr(r, "t_ste", lambda *args, **more: slow(*args, **{**more, "max_iter": 1}))
     with warnings.catch_warnings():
         warnings.simplefilter("error", r.sdp.NotConvergedWarning)
         rows = r.mnist_run("three", 30, 0.5, 0, 0)

@@ -14,7 +14,7 @@ from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
 from comparison_hc.evaluation import _candidates
 from comparison_hc.evaluation._candidates import candidate_names
-from comparison_hc.evaluation.embedding_losses import compared_pairs, forte_loss, t_ste_loss
+from comparison_hc.evaluation.embedding import _compared_pairs, _forte_loss, _t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
 from comparison_hc.evaluation.support import flip_fair, redraw_statements, structure_test
 from comparison_hc.hierarchical._wins import each_weight
@@ -117,8 +117,8 @@ def test_soe_cannot_weigh(monkeypatch):
 def test_losses_of_embeddings_weigh(answers, seed):
     weighted, repeated = answers
     points = np.random.default_rng(seed).normal(size=(weighted.n_objects, 2))
-    for loss in (lambda pairs: t_ste_loss(points, pairs, 1.0), lambda pairs: forte_loss(points @ points.T, pairs)):
-        for one, two in zip(loss(compared_pairs(weighted)), loss(compared_pairs(repeated))):
+    for loss in (lambda pairs: _t_ste_loss(points, pairs, 1.0), lambda pairs: _forte_loss(points @ points.T, pairs)):
+        for one, two in zip(loss(_compared_pairs(weighted)), loss(_compared_pairs(repeated))):
             np.testing.assert_allclose(one, two, atol=1e-12)
 
 

@@ -5,6 +5,14 @@ from ..core.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "embedding": [
+            "Embedding",
+            "cosine_similarity",
+            "embedding_average_linkage",
+            "forte",
+            "t_ste",
+            "triplet_error",
+        ],
         "model_selection": [
             "Choice",
             "MethodComparison",

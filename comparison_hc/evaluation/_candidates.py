@@ -67,13 +67,13 @@ def _random(comparisons, rng):
 
 
 def _t_ste(triplets, rng):
-    from .baselines import t_ste
+    from .embedding import t_ste
 
     return t_ste(triplets, n_starts=N_STARTS, rng=rng).points
 
 
 def _forte(triplets, rng):
-    from .baselines import forte
+    from .embedding import forte
 
     return forte(triplets, rng=rng).points
 
@@ -103,7 +103,7 @@ def _points_of_all(embed):
 
 
 def _average_linkage(points, triplets):
-    from .baselines import embedding_average_linkage
+    from .embedding import embedding_average_linkage
 
     return embedding_average_linkage(points, names=triplets.names)
 

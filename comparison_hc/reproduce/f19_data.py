@@ -22,7 +22,7 @@ from comparison_hc.core.validation import (
 )
 from ..datasets import load_dataset
 from ..dendrogram import random_tree
-from ..evaluation.baselines import cosine_similarity, embedding_average_linkage, forte, t_ste
+from ..evaluation.embedding import cosine_similarity, embedding_average_linkage, forte, t_ste
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.kernel import kernel_average_linkage
 from ..metrics import adjusted_rand_index, dasgupta_cost, triplet_agreement

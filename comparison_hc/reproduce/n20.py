@@ -17,7 +17,7 @@ import numpy as np
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import NotConvergedWarning, as_rng, check_integer, require
 from ..datasets import load_dataset
-from ..evaluation import baselines
+from ..evaluation.embedding import t_ste
 from ..flat import sdp
 from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
@@ -163,9 +163,7 @@ def mnist_run(dataset, n, a, repetition, rng):
     triplets = sample_comparisons(gaussian_similarity(points), "triplets", m, 1.0, for_sample)
     S = adds3(triplets, n)
     found, converged = _spur(S, len(triplets), for_spur)
-    embedding, embedded = _watched(
-        lambda: baselines.t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n)
-    )
+    embedding, embedded = _watched(lambda: t_ste(triplets, 2, n_starts=1, max_iter=300, rng=others[0], n_objects=n))
     results = {
         "k-means": (_k_means(points, k, others[1]), True),
         "t-STE": (_k_means(embedding.points, k, others[2]), embedded),
@@ -194,7 +192,7 @@ def answer_partitions(triplets, n_objects, numbers=None, rng=0):
     for_spur, for_t_ste, *others = as_rng(rng).spawn(5)
     S, M = adds3(triplets, n_objects), mulk3(triplets, n_objects)
     found, converged = _spur(S, len(triplets), for_spur)
-    embedding, embedded = _watched(lambda: baselines.t_ste(triplets, 2, rng=for_t_ste, n_objects=n_objects))
+    embedding, embedded = _watched(lambda: t_ste(triplets, 2, rng=for_t_ste, n_objects=n_objects))
     results = {"AddS-3, SPUR": (found.labels, converged)}
     for k in (found.n_clusters,) if numbers is None else numbers:
         results |= {

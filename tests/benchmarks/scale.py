@@ -164,7 +164,7 @@ def link_learning(n, m):
 @method("FORTE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
 def forte_points(n, m):
     "Points, the other rival."
-    from comparison_hc.evaluation.baselines import forte
+    from comparison_hc.evaluation.embedding import forte
 
     answers = tree_answers("triplets", n, m)
     return lambda: forte(answers, rng=0)
@@ -173,7 +173,7 @@ def forte_points(n, m):
 @method("t-STE", (64, 12_000), (64, 50_000), (120, 50_000), (240, 50_000))
 def t_ste(n, m):
     "Points, the rival."
-    from comparison_hc.evaluation.baselines import t_ste
+    from comparison_hc.evaluation.embedding import t_ste
 
     answers = tree_answers("triplets", n, m)
     return lambda: t_ste(answers, rng=0)
