@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "dendrogram": ["Dendrogram"],
         "estimators": ["ComparisonClustering", "ComparisonHC"],
         "datasets": ["load_dataset"],
+        "core.comparison_counts": ["ComparisonCounts"],
         "core.validation": ["InputError"],
     },
 )

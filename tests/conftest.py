@@ -29,7 +29,7 @@ settings.load_profile("same every time")
 # `pytest -m quick`: of every room the files that hold its main algorithms against their definitions, the gate, and the
 # command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
 QUICK = {
-    "core": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_streams", "test_tree_layout"],
+    "core": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_tree_layout"],
     "hierarchical": ["test_brute_force", "test_hierarchical_triplets"],
     "flat": ["test_flat_planted"],
     "adaptive": ["test_adaptive_insertion"],

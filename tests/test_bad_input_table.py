@@ -11,8 +11,8 @@ import attack
 import attack_commands
 import pytest
 
-from comparison_hc.core.io import JournalError, LockedFile, alone
-from comparison_hc.flat.streams import adds_from_file
+from comparison_hc.core.io import JournalError, locked
+from comparison_hc.flat import adds_from_file
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_the_second_on_one_journal_is_refused_in_a_sentence(words, journal, insi
     monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     monkeypatch.setattr("comparison_hc.elicitation.session._PATIENCE", 0.1)
     attack_commands.lay_out(inside)
-    with LockedFile(journal):
+    with locked(journal):
         assert attack_commands.main(words.split()) == 2
     said = capsys.readouterr().err.strip().splitlines()[-1]
     assert said.startswith("comparison-hc: ") and "nobody else is writing" in said and journal in said
@@ -136,7 +136,7 @@ def test_the_second_on_one_journal_is_refused_in_a_sentence(words, journal, insi
 
 def test_the_second_on_one_checkpoint_is_refused_in_a_sentence(tmp_path):
     (tmp_path / "answers.csv").write_text("i,j,k\n0,1,2\n1,0,3\n2,3,0\n")
-    with alone(tmp_path / "kept.npz", "checkpoint"), pytest.raises(JournalError, match="nobody else is writing"):
+    with locked(tmp_path / "kept.npz.lock"), pytest.raises(JournalError, match="nobody else is writing"):
         adds_from_file(tmp_path / "answers.csv", n_objects=4, checkpoint=tmp_path / "kept.npz")
     assert not (tmp_path / "kept.npz").exists()
 

@@ -26,10 +26,9 @@ from comparison_hc.comparisons import (
     majority_rows,
     read_comparisons,
 )
-from comparison_hc.core.headers import FEW_ROWS, as_number, judge_header
+from comparison_hc.core.headers import FEW_ROWS, as_number
 from comparison_hc.core.records import follow
 from comparison_hc.core.roles import ReadingOptions, choices, parse_condition
-from comparison_hc.core.streams import AnswerFile
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
@@ -134,46 +133,6 @@ def test_words_that_are_objects_and_column_names_are_doubtful(tmp_path):
     rows = [(*row, "left") for row in drawn(3)]
     path = written(tmp_path / "more.csv", ["anchor", "left", "right", "answer"], rows)
     assert len(read_comparisons(path, answer=3)) == 3
-
-
-cells = st.sampled_from(["i", "j", "k", "odd", "a", "near", "cat", "dog", "owl", "1", "2", "worker", "x"])
-
-
-@settings(max_examples=150, deadline=None)
-@given(rows=st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=6))
-def test_the_stream_guesses_as_the_reader_does(tmp_path_factory, rows):
-    rows = [row for row in rows if len(set(row)) == 3] or [("cat", "dog", "owl")]
-    objects = sorted({cell for row in rows for cell in row})
-    path = written(tmp_path_factory.getbasetemp() / "both.csv", None, rows)
-
-    def read(reader):
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always", InputWarning)
-            try:
-                found = reader()
-            except InputError as error:
-                found = str(error).split(";")[0]
-        return found, [str(w.message) for w in said]
-
-    whole, told = read(lambda: read_comparisons(path, objects=objects).array.tolist())
-    batch, heard = read(
-        lambda: [row for a, _ in AnswerFile(path, objects=objects).batches() for row in a.array.tolist()]
-    )
-    assert told == heard
-    if isinstance(whole, str):  # nothing but a header: a stream has nothing to read
-        assert "at least one answer" in whole and batch == []
-    else:
-        assert whole == batch
-
-
-def test_where_a_stream_cannot_see_far_enough_it_warns_or_is_told(tmp_path):
-    rows = [("cat", "dog", "owl"), *[("x", "y", "z"), ("y", "x", "z")] * 9000, ("cat", "x", "y")]
-    path = written(tmp_path / "long.csv", None, rows)
-    assert (
-        not judge_header(rows).is_header and judge_header(rows[:9000]).is_header
-    )  # the limit that the notebook states
-    objects = ["cat", "dog", "owl", "x", "y", "z"]
-    assert sum(len(a) for a, _ in AnswerFile(path, objects=objects).batches()) == len(rows)  # objects settle it
 
 
 # ---- who was chosen

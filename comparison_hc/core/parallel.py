@@ -7,14 +7,12 @@ import threading
 import time
 import warnings
 from contextlib import nullcontext
-from contextvars import ContextVar
 from functools import lru_cache, partial
 
 from .compat import IN_BROWSER
 from .validation import require
 
 MOST_WORKERS = 1000
-CLUSTER = ContextVar("cluster", default=None)  # inside of `on_cluster`, a `core.clusters.Around`
 
 
 def check_workers(n_jobs, argument="n_jobs"):
@@ -67,11 +65,9 @@ def in_worker(work):
 
 
 def map_in_order(work, pieces, n_jobs=1, progress=None):
-    "The results of independent pieces of work: in this process, in others, or on the cluster around (`on_cluster`)."
+    "The results of independent pieces of work: in this process, or in those of joblib's backend."
     n_jobs, workers = check_workers(n_jobs), None
-    if CLUSTER.get() is not None:
-        results = CLUSTER.get().spread(work, pieces)
-    elif n_jobs == 1:
+    if n_jobs == 1:
         results = map(work, pieces)
     else:
         from joblib import Parallel, delayed

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..core.io import JournalError
 from ..core.log import Log
-from ..core.parallel import CLUSTER, check_workers, end_workers, in_worker, limited_threads
+from ..core.parallel import check_workers, end_workers, in_worker, limited_threads
 from ..core.validation import MOST_SEED, InputError, check_integer, require, shown
 
 # %% ../../nbs/reproduce/90aw_engine.ipynb #engine-plain-scalar
@@ -244,10 +244,6 @@ def finished_runs(workers, function, todo, seeds, taken):
     from joblib import delayed
 
     if not todo:
-        return
-    if CLUSTER.get() is not None:
-        pieces = [(run, seeds[key]) for key, run in todo.items()]
-        yield from CLUSTER.get().spread(lambda piece: one_run(function, *piece, taken), pieces, in_order=False)
         return
     with for_workers():
         results = workers(delayed(in_worker(one_run))(function, run, seeds[key], taken) for key, run in todo.items())

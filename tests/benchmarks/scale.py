@@ -282,33 +282,48 @@ def write_part(path, n, m, seed):
     pd.DataFrame({"i": i, "j": (i + a) % n, "k": (i + b) % n}).astype("int32").to_parquet(path)
 
 
+def sums_of(path, make):
+    "The sums, or counts, of one file, a batch at a time."
+    from pyarrow.parquet import ParquetFile
+
+    stream = make()
+    for batch in ParquetFile(path, pre_buffer=False).iter_batches(1 << 20):
+        stream.partial_fit(batch.to_pandas())
+    return stream
+
+
 def parts(m, n_workers, n=100, each=5_000_000):
-    "AddS and votes of m answers in Parquet files, by workers that may die: time, and memory of the fullest worker."
+    "AddS and counts of m answers in Parquet files on a Dask cluster: time, and memory of the fullest worker."
     import tempfile
     from functools import partial
 
     import pandas as pd
-    from distributed import LocalCluster
+    from distributed import Client, LocalCluster, as_completed
 
-    from comparison_hc.core.clusters import memory_of_workers, on_cluster, spread
-    from comparison_hc.evaluation.parts import adds_from_parts, votes_from_parts
+    from comparison_hc import ComparisonCounts
+    from comparison_hc.flat import AddS
 
-    rows, options = [], dict(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+    def cluster():
+        return Client(LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None))
+
+    rows = []
     with tempfile.TemporaryDirectory() as folder:
         files = [f"{folder}/{part:05}.parquet" for part in range(-(-m // each))]
-        with LocalCluster(**options) as cluster, on_cluster(cluster) as client:
-            jobs = [partial(write_part, file, n, each, seed) for seed, file in enumerate(files)]
-            list(spread(lambda job: job(), jobs, client))
-        for name, work in (("adds", adds_from_parts), ("votes", votes_from_parts)):
-            with LocalCluster(**options) as cluster, on_cluster(cluster) as client:
+        with cluster() as client:
+            client.gather(client.map(partial(write_part, n=n, m=each), files, seed=range(len(files))))
+        for name, make in (("adds", partial(AddS, n)), ("votes", partial(ComparisonCounts, n))):
+            with cluster() as client:
                 start = time.perf_counter()
                 cpu_before = sum(client.run(time.process_time).values())
-                found = work(files, "triplets", n)
+                found = make()
+                for part in as_completed(client.map(sums_of, files, make=make)):
+                    found.merge(part.result())
                 row = dict(what=name, objects=n, answers=len(files) * each, files=len(files), workers=n_workers)
                 row["seconds"] = round(time.perf_counter() - start, 2)
                 row["cpu"] = round(sum(client.run(time.process_time).values()) - cpu_before, 2)
-                row["gib"] = round(max(memory_of_workers(client).values()) / 2**30, 3)
-                row["distinct"] = len(found.question) if name == "votes" else 0
+                peaks = client.run(lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+                row["gib"] = round(max(peaks.values()) / 2**20, 3)
+                row["distinct"] = len(found.quadruplets()) if name == "votes" else 0
                 rows.append(row)
                 print(*row.values(), flush=True)
     pd.DataFrame(rows).to_csv(RESULTS / "scale-parts.csv", index=False)
