@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .comparisons import Triplets
-from .core.pictures import png_bytes
+from .core.images import png_bytes
 from .core.validation import check_choice, require
 from .evaluation import _dataset_readers as readers
 from comparison_hc.evaluation._dataset_files import (

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
-from .core.linkage_tree import FittedHierarchy
 from .core.rows import number_by_size
 from .core.validation import check_choice, check_integer, check_progress, require
+from .dendrogram import _FittedHierarchy
 from .methods import _as_answers, _as_oracle, _check_method, build_hierarchy
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ['ComparisonHC', 'ComparisonClustering']
 
 # %% ../nbs/evaluation/51_estimators.ipynb #745782d2
-class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
+class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
     """Hierarchical clustering from triplets or quadruplets.
 
     Parameters
@@ -149,7 +149,7 @@ class ComparisonHC(FittedHierarchy, ClusterMixin, BaseEstimator):
             options = self.initial, self.self_pairs, self.n_comparisons, self.rng
             dendrogram, self.n_questions_ = build_hierarchy(self.linkage, X, *options)
         self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
-        return self.keep_dendrogram(dendrogram)
+        return self._keep_dendrogram(dendrogram)
 
 # %% ../nbs/evaluation/51_estimators.ipynb #flatcluster1
 class ComparisonClustering(ClusterMixin, BaseEstimator):

@@ -617,7 +617,7 @@ def test_two_items_need_no_question():
 
 
 def test_item_sets(tmp_path):
-    from comparison_hc.core.pictures import png_bytes
+    from comparison_hc.core.images import png_bytes
 
     assert (
         len(read_items()) >= 12

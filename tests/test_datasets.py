@@ -25,7 +25,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.core.pictures import png_bytes, read_png
+from comparison_hc.core.images import png_bytes, read_png
 from comparison_hc.core.validation import InputError
 from comparison_hc.datasets import Dataset, DatasetNotFoundError, list_datasets, load_dataset
 from comparison_hc.evaluation import _dataset_files as files

@@ -409,14 +409,15 @@ def test_a_screen_gets_no_control_characters(escapes, capsys):
 def test_a_control_character_does_not_end_the_process():
     "The converter of charts aborts on one: no exception, no message."
     code = f"""
-from comparison_hc.core.drawing import chart_pdf, chart_png, chart_svg
+from comparison_hc.core.plotting import convert_chart
 
 class Chart:  # as altair's, without waiting for altair
     def to_dict(self):
         text = {{"text": {{"field": "name"}}, "y": {{"field": "name"}}}}
         return {{"data": {{"values": [{{"name": name}} for name in {ESCAPES!r}]}}, "mark": "text", "encoding": text}}
 
-print(chart_pdf(Chart())[:5] == b"%PDF-", len(chart_png(Chart())) > 100, "c\\ufffd[31m" in chart_svg(Chart()))
+pdf, png, svg = (convert_chart(Chart(), form) for form in ("pdf", "png", "svg"))
+print(pdf[:5] == b"%PDF-", len(png) > 100, "c\\ufffd[31m" in svg)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", timeout=100)
     assert (done.returncode, done.stdout.split()) == (0, ["True"] * 3)

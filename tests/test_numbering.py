@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
-from comparison_hc.core.newick_notes import read_newick_notes
 from comparison_hc.core.rows import number_by_size
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering
@@ -102,9 +101,8 @@ def test_every_output_of_one_run_shows_the_same_numbers(answers_file, tmp_path, 
     assert (np.diff(sizes) <= 0).all()
 
     newick = outs[2].read_text(encoding="utf-8")
-    _, noted = read_newick_notes(newick)
-    names = Dendrogram.from_newick(newick).names
-    assert dict(zip(names, noted.tolist())) == table
+    assert {name: int(number) for name, number in re.findall(r"(\w+)\[&cluster=(\d+)\]", newick)} == table
+    assert Dendrogram.from_newick(newick).n_objects == 9
     page = outs[0].read_text(encoding="utf-8")
     listed = {}
     for number, colour, names in re.findall(

@@ -275,7 +275,7 @@ def test_the_tree_in_words():
 
 
 def test_colours_of_clusters_differ_without_green_cones():
-    from comparison_hc.core.drawing import COLOURS
+    from comparison_hc.core.plotting import PALETTE as COLOURS
     from comparison_hc.evaluation.tree_picture import ABOVE
 
     assert least_difference([*COLOURS, ABOVE]) > 10

@@ -151,10 +151,10 @@ def _write_reproduced(done, folder):
     name = done.reproduction.name + "-quick" * done.quick
     paths = [save_results(name, done.summary, folder)]
     if done.reproduction.chart is not None:
-        from comparison_hc.core.drawing import chart_svg
+        from comparison_hc.core.plotting import convert_chart
 
         paths.append(folder / f"{name}.svg")
-        atomic_write(paths[-1], chart_svg(done.chart()))
+        atomic_write(paths[-1], convert_chart(done.chart(), "svg"))
     if not done.quick and results_folder().is_dir():
         paths += [save_results(name, done.summary), save_time(done)]
     for path in paths:

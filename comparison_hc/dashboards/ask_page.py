@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from ..core.tree_layout import tree_layout
+from ..core.plotting import tree_layout
 from .ask import fulfil, session_view
 from .live import more_html
 from .page import page_widget, static_page, static_text

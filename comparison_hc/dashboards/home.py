@@ -73,7 +73,7 @@ def flat_picture():
 
 def step_picture():
     "The tree that the last item of the first setting meets."
-    from comparison_hc.core.tree_layout import tree_layout
+    from comparison_hc.core.plotting import tree_layout
     from comparison_hc.dashboards.pictures import CLUSTERS
     from comparison_hc.dashboards.record import StepSettings
     from comparison_hc.dashboards.step import watch

@@ -14,7 +14,7 @@ from html import escape
 import numpy as np
 
 from ..core.compat import repeat
-from ..core.tree_layout import tree_layout
+from ..core.plotting import tree_layout
 from .link import all_trees, one_curve
 from .live import LivePage, Try
 from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture

@@ -14,7 +14,7 @@ from math import inf, log2, log10
 
 import numpy as np
 
-from ..core.tree_layout import tree_layout
+from ..core.plotting import tree_layout
 from .live import LivePage, Try
 from .measure import Axis, measure_chart, measure_show, stored_table
 from comparison_hc.dashboards.pictures import (

@@ -11,7 +11,7 @@ __all__ = ['EDGES', 'LOOKS', 'EXACT_WORDS', 'NOISY_WORDS', 'TEXT', 'TRIES', 'WOR
 from html import escape
 from math import log2
 
-from ..core.tree_layout import tree_layout
+from ..core.plotting import tree_layout
 from .costs import chart_lines
 from .live import LivePage, Try
 from .page import pack

@@ -59,7 +59,7 @@ ANIMALS = tuple(Item(name, picture) for name, picture in zip(_PICTURES[::2], _PI
 
 def _digit_items():
     "Two handwritten pictures of every digit."
-    from comparison_hc.core.pictures import data_uri, png_bytes
+    from comparison_hc.core.images import data_uri, png_bytes
     from comparison_hc.datasets import load_dataset
 
     digits, items = load_dataset("digits"), []
@@ -83,7 +83,7 @@ def _from_folder(folder):
 
 
 def _picture(path):
-    from comparison_hc.core.pictures import data_uri
+    from comparison_hc.core.images import data_uri
 
     try:
         return data_uri(path)

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from ._dataset_files import CATALOGUE
-from ..core.pictures import read_png
+from ..core.images import read_png
 from ..core.validation import as_rng, check_integer, check_number, require
 
 CAR_COLLECTIONS = {name: name for name in ("T_ALL_REDUCED", "ALL", "ALL_REDUCED", "T_ALL")} | {"survey": "survey_data"}

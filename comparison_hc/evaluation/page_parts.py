@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..core.compat import bincount
-from ..core.pictures import SEQUENTIAL, data_uri, encode_shades, shades
+from ..core.images import SEQUENTIAL, data_uri, matrix_png
 from ..core.rows import four_columns
 from ..core.validation import InputError, MissingFileError, require
 from ._candidates import SUFFIX
@@ -67,10 +67,9 @@ def matrix_svg(
 ):
     "A matrix with names at the left, or numbers of clusters where names have no room, and its colours below."
     N = len(order)
-    shown = shades(np.asarray(matrix)[np.ix_(order, order)], *map(float, ends))
     side = max(side, min(round(SMALLEST / 0.9 * N), MOST_SIDE))
     times = max(1, -(-600 // N))
-    cells = data_uri(encode_shades(shown.repeat(times, axis=0).repeat(times, axis=1)))
+    cells = matrix_png(np.asarray(matrix)[np.ix_(order, order)], *map(float, ends), (times, times))
     pitch = side / N
     size = min(11.5, 0.9 * pitch)
     named = size >= 0.99 * SMALLEST

@@ -14,8 +14,9 @@ from html import escape
 
 import numpy as np
 
-from ..core.drawing import COLOURS, leaf_texts
-from ..core.pictures import matrix_range
+from ..core.images import matrix_range
+from ..core.plotting import PALETTE as COLOURS
+from ..core.plotting import leaf_labels as leaf_texts
 from ..core.validation import visible_text
 from . import page_parts as parts
 from .results import Result, result_lines

@@ -13,10 +13,9 @@ import numpy as np
 
 from ..comparisons import as_comparisons
 from ..core.compat import bincount, repeat
-from ..core.linkage_tree import frozen
 from ..core.parallel import check_workers, map_in_order, until_interrupted
 from ..core.validation import as_array, as_rng, check_integer, check_progress, require
-from ..dendrogram import _check_dendrogram
+from ..dendrogram import _check_dendrogram, _read_only
 from ._candidates import as_builder
 from .consensus import cluster_keys, majority_consensus
 from .model_selection import accuracy_scores, signed_correctness
@@ -172,7 +171,7 @@ def bootstrap_support(dendrogram, answers, build, n_resamples=200, by=None, rng=
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
         drawn = "answers" if answers.respondents is None else "people"
-    return Support(dendrogram, frozen(counts / len(trees)), tuple(trees), drawn, stopped)
+    return Support(dendrogram, _read_only(counts / len(trees)), tuple(trees), drawn, stopped)
 
 # %% ../../nbs/evaluation/58_support.ipynb #support-chance
 def flip_fair(answers, rng):
@@ -272,4 +271,4 @@ def structure_test(answers, build, n_draws=99, chance=flip_fair, rng=0, n_jobs=1
     work = map_in_order(share, rngs, check_workers(n_jobs), check_progress(progress))
     (real, *null), stopped = until_interrupted(work, fewest=2)
     p_value = (1 + sum(value >= real for value in null)) / (1 + len(null))
-    return StructureTest(real, frozen(np.array(null)), p_value, stopped)
+    return StructureTest(real, _read_only(np.array(null)), p_value, stopped)

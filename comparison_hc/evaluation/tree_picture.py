@@ -9,7 +9,8 @@ __all__ = ['ABOVE', 'cluster_colour', 'branch_colour', 'ink_on', 'cluster_of_nod
 from dataclasses import dataclass
 from html import escape
 
-from ..core.drawing import COLOURS, leaf_texts
+from ..core.plotting import PALETTE as COLOURS
+from ..core.plotting import leaf_labels as leaf_texts
 from ..core.validation import check_names, visible_text
 from .tree_places import TreeLook, TreePlaces, overview, text_width
 
@@ -39,9 +40,7 @@ def cluster_of_nodes(tree, labels):
 
     if labels is None:
         return [None] * (2 * tree.n_leaves - 1)
-    low = tree.spread_over_nodes(np.asarray(labels), np.minimum).tolist()
-    high = tree.spread_over_nodes(np.asarray(labels), np.maximum).tolist()
-    return [a if a == b else None for a, b in zip(low, high)]
+    return tree._common_values(np.asarray(labels))
 
 # %% ../../nbs/evaluation/54w_tree_picture.ipynb #svg
 _FONT = 'font-family="Helvetica, Arial, sans-serif"'

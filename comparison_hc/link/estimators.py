@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from ..core.linkage_tree import FittedHierarchy
 from ..core.validation import check_integer, check_number, require
+from ..dendrogram import _FittedHierarchy
 from .execution import as_family
 from .learning import learn_linkage
 from .merge import alpha_linkage, beta_linkage
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from comparison_hc.link.execution import Distances, Merges
 
 # %% ../../nbs/link/45_estimators.ipynb #8c8cec00
-class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
+class MixedLinkage(_FittedHierarchy, ClusterMixin, BaseEstimator):
     """Agglomerative clustering with one algorithm of a family: a mix of two merge functions, or of two metrics.
 
     There is no `predict`, because a hierarchy describes the points it was built from.
@@ -96,8 +96,8 @@ class MixedLinkage(FittedHierarchy, ClusterMixin, BaseEstimator):
         if self.n_clusters is not None:
             check_integer(self.n_clusters, "n_clusters", 1, len(family.D0))
         if family.is_metric:
-            return self.keep_dendrogram(beta_linkage(family.D0, family.D1, x, family.merges[0]))
-        return self.keep_dendrogram(alpha_linkage(family.D0, x, family.merges))
+            return self._keep_dendrogram(beta_linkage(family.D0, family.D1, x, family.merges[0]))
+        return self._keep_dendrogram(alpha_linkage(family.D0, x, family.merges))
 
 # %% ../../nbs/link/45_estimators.ipynb #bda3387a
 class LinkageLearner(BaseEstimator):

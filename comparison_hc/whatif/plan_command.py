@@ -66,7 +66,7 @@ def plan_page(plan, words=""):
     result
         HTML.
     """
-    from comparison_hc.core.drawing import chart_svg
+    from comparison_hc.core.plotting import convert_chart
     from comparison_hc.evaluation.page import page_style
     from comparison_hc.evaluation.page_parts import frame_html, lines_html
     from comparison_hc.whatif.needs import interval_words
@@ -74,7 +74,8 @@ def plan_page(plan, words=""):
     from comparison_hc.whatif.study import assumptions, listed_design, plan_chart, plan_sentences
 
     def figure(chart, caption):
-        return f"<figure><div class='scroll'>{chart_svg(chart)}</div><figcaption>{caption}</figcaption></figure>"
+        drawn = convert_chart(chart, "svg")
+        return f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>"
 
     listed = listed_design(plan)
     chosen = "The question lists are for the recommended design."

@@ -295,7 +295,7 @@ ENDINGS = (".csv", ".parquet", ".svg", ".png", ".pdf", ".html")
 
 def sweep_page(sweep, said, again=""):
     "One self-contained page."
-    from comparison_hc.core.drawing import chart_svg
+    from comparison_hc.core.plotting import convert_chart
     from comparison_hc.evaluation.page import page_style
     from comparison_hc.evaluation.page_parts import frame_html, lines_html
 
@@ -309,9 +309,10 @@ def sweep_page(sweep, said, again=""):
     lines += [("the same again", again)] if again else []
     caption = f"Means over {sweep.n_repetitions} repetitions with {LEVEL:.0%} intervals"
     caption += "; dashed: the target." if has_needs(sweep) else "."
+    drawn = convert_chart(chart_of(sweep), "svg")
     sections = [
         "".join(f"<p>{escape(text)}</p>" for text in sentences_of(sweep)),
-        f"<figure><div class='scroll'>{chart_svg(chart_of(sweep))}</div><figcaption>{caption}</figcaption></figure>",
+        f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>",
         "<h2>Means</h2>",
         frame_html(means_in_words(sweep)),
         f"<p>{escape(interval_words(sweep.model.measure, sweep.model.measure_label))}.</p>",
@@ -346,16 +347,16 @@ def parquet_bytes(table):
 
 def save_sweep(sweep, path, said=(), again=""):
     "Write a file. Raises `InputError` for another ending, or where it cannot be written."
-    from comparison_hc.core.drawing import chart_pdf, chart_png, chart_svg
+    from comparison_hc.core.plotting import convert_chart
     from comparison_hc.evaluation.page import atomic_write, check_destination
 
     path = check_destination(path, "path", ENDINGS)
     written = {
         ".csv": lambda: sweep.table.to_csv(index=False),
         ".parquet": lambda: parquet_bytes(sweep.table),
-        ".svg": lambda: chart_svg(chart_of(sweep)),
-        ".png": lambda: chart_png(chart_of(sweep)),
-        ".pdf": lambda: chart_pdf(chart_of(sweep)),
+        ".svg": lambda: convert_chart(chart_of(sweep), "svg"),
+        ".png": lambda: convert_chart(chart_of(sweep), "png"),
+        ".pdf": lambda: convert_chart(chart_of(sweep), "pdf"),
         ".html": lambda: sweep_page(sweep, said, again),
     }
     atomic_write(path, written[path.suffix.lower()]())

@@ -9,15 +9,13 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from comparison_hc.core.pictures import (
+from comparison_hc.core.images import (
     DIVERGING,
     N_SHADES,
     SEQUENTIAL,
-    colours_of_shades,
     data_uri,
-    encode_png,
-    encode_shades,
     heat_map,
+    matrix_png,
     png_bytes,
     read_png,
     shades,
@@ -60,13 +58,13 @@ def test_png_there_and_back(seed):
     assert np.array_equal(read_png(png_bytes(image)), pixels)
 
 
-def test_colour_is_kept_and_is_not_grey():
+def test_colour_is_not_grey():
     from PIL import Image
 
-    pixels = np.random.default_rng(0).integers(0, 256, (3, 4, 3)).astype(np.uint8)
-    assert np.array_equal(np.array(Image.open(BytesIO(encode_png(pixels)))), pixels)
+    file = BytesIO()
+    Image.fromarray(np.zeros((3, 4, 3), np.uint8)).save(file, "PNG")
     with pytest.raises(InputError, match="^image must be a grey or palette PNG"):
-        read_png(encode_png(pixels))
+        read_png(file.getvalue())
 
 
 @pytest.mark.parametrize("data", [b"", b"no picture", b"GIF89a", file_of(np.eye(9, dtype=int), 8)[:45]])
@@ -91,17 +89,16 @@ def test_data_uris(tmp_path):
 def test_shades():
     assert shades([-1, 0, 0.5, 1, 2, np.nan], 0, 1).tolist() == [0, 0, 127, 254, 254, N_SHADES]
     assert shades([3, 3], 3, 3).tolist() == [0, 0]
-    for colours in (SEQUENTIAL, DIVERGING):
-        table = colours_of_shades(colours)
-        assert table.shape == (N_SHADES, 3)
-        assert ["#" + "".join(f"{part:02x}" for part in table[at]) for at in (0, -1)] == [colours[0], colours[-1]]
 
 
-def test_what_has_no_value_is_transparent():
+@pytest.mark.parametrize("colors", [SEQUENTIAL, DIVERGING])
+def test_a_matrix_as_pixels(colors):
     from PIL import Image
 
-    picture = Image.open(BytesIO(encode_shades(np.array([[0, 254, 255]], np.uint8)))).convert("RGBA")
-    assert np.array(picture)[0, :, 3].tolist() == [255, 255, 0]
+    picture = Image.open(BytesIO(b64decode(matrix_png([[0, 1, np.nan]], 0, 1, (2, 3), colors).split(",")[1])))
+    pixels = np.array(picture.convert("RGBA"))
+    assert pixels.shape == (2, 9, 4) and pixels[0, :, 3].tolist() == 6 * [255] + 3 * [0]  # no value is transparent
+    assert ["#" + "".join(f"{part:02x}" for part in pixels[0, at, :3]) for at in (0, 5)] == [colors[0], colors[-1]]
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 7), (240, 240)])
