@@ -8,7 +8,6 @@ __all__ = ['MAKERS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons',
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-import-os-as-os-tests
 import re
-import warnings
 
 import numpy as np
 
@@ -27,20 +26,10 @@ from .core.questions import pair_index as pair_index
 from .core.questions import quadruplet_questions as quadruplet_questions
 from .core.questions import sample_numbers as sample_numbers
 from .core.questions import triplet_questions as triplet_questions
-from .core.reading import number_names
+from .core.readers import Options, read_answers
 from .core.reading import read_cells as read_cells
-from .core.roles import ReadingOptions, read_answers
 from .core.rows import CheckedRows, four_columns
-from comparison_hc.core.validation import (
-    InputError,
-    InputWarning,
-    as_array,
-    as_rng,
-    check_flag,
-    check_integer,
-    check_number,
-    require,
-)
+from .core.validation import InputError, as_array, as_rng, check_flag, check_integer, check_number, require
 from .core.validation import MissingFileError as MissingFileError
 
 # %% ../nbs/core/00_comparisons.ipynb #13ac2244
@@ -303,7 +292,7 @@ def answers_and_places(path, options):
     path
         As in `read_comparisons`.
     options
-        `ReadingOptions`.
+        `Options`.
 
     Returns
     -------
@@ -312,14 +301,12 @@ def answers_and_places(path, options):
         None).
     """
     found = read_answers(path, options)
-    names, rows = number_names(found.cells, options.objects, found.where)
-    for note in found.notes:
-        warnings.warn(note, InputWarning, stacklevel=3)
-    answers = MAKERS[options.kind](rows, len(names), names, found.respondents, found.weights)
+    answers = MAKERS[options.kind](found.rows, len(found.names), found.names, found.respondents, found.weights)
+    object.__setattr__(answers, "reading", found.reading)
     if found.places is None:
         return answers, None
     places = np.full(len(answers), -1)
-    places[:: len(answers) // len(rows)] = found.places  # a statement is two answers and one choice
+    places[:: len(answers) // len(found.rows)] = found.places  # a statement is two answers and one choice
     return answers, places
 
 
@@ -338,6 +325,7 @@ def read_comparisons(
     drop_invalid=False,
     format=None,
     records=None,
+    separator=None,
 ):
     """Read answers, one a row. Raises `InputError`, with the line, for what is no answer, or for no file.
 
@@ -346,41 +334,47 @@ def read_comparisons(
     Parameters
     ----------
     path
-        .csv, .tsv, .txt, .json, .jsonl, .ndjson or .parquet file (or .gz, .zip of one), or a DataFrame.
+        .csv, .tsv, .txt, .json, .jsonl, .ndjson, .parquet, .npy or .npz file (perhaps packed), a list of files, a
+        folder or archive with one file a person, a DataFrame, an array, or a list of rows.
     kind
         Or "quadruplets", "central" or "odd-one-out" (in both, the answer is the first of three).
     header
         Whether the first line names the columns; None: guess (tables and JSON objects always have names).
     columns
-        Names or positions of the object columns, in the order of `kind`; None: all but those named below.
+        Names or positions of the object columns, in the order of `kind`; None: as the names of the columns tell, or
+        all but those named below.
     respondent
-        Name or position of the respondent's column; by default one of that name (or participant, …).
+        Name or position of the respondent's column; by default one of that name (or participant, …); False: none.
     objects
         Names of all objects, if some may not occur in the file; also fixes their order.
     encoding
         Of a text file.
     answer
-        Column that says who was chosen: a name, a column's name, left/right, 0/1 or 1/2.
+        Column that says who was chosen: a name, a column's name, left/right, 0/1 or 1/2. Other codes are told behind
+        a colon: "eval:1=B,0=C", or in the order of the columns "choice:f,j".
     weight
         Column of counts (whole numbers: that many answers), or of weights above zero.
     where
         Conditions on rows that count, such as "phase=test" or "rt!=0".
     missing
-        What a cell without a value says, such as "NA"; an empty cell always has none.
+        What a cell without a value says, such as "NA" (in one column: "choice=0"); an empty cell always has none.
     drop_invalid
         Leave out rows that are no answer, and warn how many and why, instead of refusing them.
     format
         What wrote the file: "salmon", "next", "cblearn-list", "cblearn-bool" or "jspsych".
     records
-        Where in a .json file the records are, such as "responses.*"; None: the file is a list.
+        Where in a .json file the records are, such as "responses.*"; None: the file is a list. Of an .npz file, the
+        array.
+    separator
+        Of a text file: one character, or "tab", "comma", "semicolon", "pipe" or "blank"; None: as the lines tell.
 
     Returns
     -------
     result
-        `Triplets` or `Quadruplets`, with names.
+        `Triplets` or `Quadruplets`, with names; `.reading` says how the file was read.
     """
     how = (columns, respondent, objects, encoding, answer, weight, where, missing, drop_invalid, format, records)
-    return answers_and_places(path, ReadingOptions(kind, header, *how))[0]
+    return answers_and_places(path, Options(kind, header, *how, separator))[0]
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-majority-rows
 def majority_rows(winner, loser, weights=None):

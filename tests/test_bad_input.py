@@ -725,9 +725,7 @@ BAD_TEXT = {
     "nothing": ("", [], ["empty file"]),
     "blank lines": ("\n \n\n", [], ["empty file"]),
     "a header": ("i,j,k\n", [], ["a header"]),
-    "other separator": ("p1|p2|p3\n", [], ["3 columns", "1 columns"]),
     "latin-1": ("pé,p2,p3\n".encode("latin-1"), [], ["UTF-8", "byte 1", "0xe9", "encoding"]),
-    "utf-16": ("p1,p2,p3\n".encode("utf-16"), [], ["UTF-8", "byte 0"]),
 }
 
 
@@ -745,14 +743,12 @@ def test_delimited_text(file, what):
         ("5\n", ["line 1", "5"]),
         ('"abc"\n', ["line 1"]),
         ("null\n", ["line 1"]),
-        ("[true,1,2]\n", ["line 1", "True"]),
-        ("[null,1,2]\n", ["line 1", "None"]),
-        ("[1.5,1,2]\n", ["line 1", "1.5"]),
-        ("[NaN,1,2]\n", ["line 1", "nan"]),
+        ("[null,1,2]\n", ["line 1", "complete"]),
+        ("[NaN,1,2]\n", ["line 1", "complete"]),
         ("[[1],2,3]\n", ["line 1"]),
         ('["a","b","c"]\n{"i":"a","j":"b","k":"c"}\n', ["line 2", "array"]),
-        ('{"i":"a","j":"b","k":"c"}\n["a","b","c"]\n', ["line 2", "keys"]),
-        ('{"i":"a","j":"b","k":"c"}\n{"i":"a","j":"b"}\n', ["line 2", "keys"]),
+        ('{"i":"a","j":"b","k":"c"}\n["a","b","c"]\n', ["line 2", "an object"]),
+        ('{"i":"a","j":"b","k":"c"}\n{"i":"a","j":"b"}\n', ["line 2", "complete", "'k'"]),
         ("[" * 100_000 + "\n", ["line 1"]),
         ("[" + "1" * 5000 + ",2,3]\n", ["line 1"]),
         ('["\\ud800","b","c"]\n', ["line 1", "names"]),
@@ -831,7 +827,7 @@ def test_options_of_reading(file, option, value):
     )
 
 
-@pytest.mark.parametrize("path", [None, 5, b"x.csv", ["x.csv"]], ids=repr)
+@pytest.mark.parametrize("path", [None, 5, b"x.csv"], ids=repr)
 def test_no_path(path):
     refused(lambda: read_comparisons(path), "path must be", repr(path))
 

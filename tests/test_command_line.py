@@ -283,7 +283,7 @@ BAD = {
     "unknown command": (["frobnicate"], "frobnicate"),
     "no file": (["cluster"], "FILE"),
     "missing file": (["cluster", "nowhere.csv"], "nowhere.csv"),
-    "a folder": (["cluster", "."], "existing file"),
+    "a folder": (["cluster", "."], "bad.jsonl, line 2"),
     "unknown option": (["cluster", "good.csv", "--frob"], "--frob"),
     "kind": (["cluster", "good.csv", "--kind", "pairs"], "pairs"),
     "method": (["cluster", "good.csv", "--method", "ward"], "ward"),

@@ -6,6 +6,7 @@ import pickle
 from collections import Counter
 from itertools import combinations
 from math import comb, sqrt
+from unicodedata import normalize
 
 import numpy as np
 import pytest
@@ -30,6 +31,14 @@ from comparison_hc.comparisons import (
 # ---- what hypothesis draws
 
 
+def one_spelling(name):
+    "Equal numbers are one name, and so are two Unicode forms of one."
+    try:
+        return float(name) if name != "nan" else name
+    except ValueError:
+        return normalize("NFC", name)
+
+
 def rows_about(n, width):
     "Legal rows about n objects."
     objects = st.lists(st.integers(0, n - 1), min_size=width, max_size=width)
@@ -45,7 +54,7 @@ def comparisons(draw, widths=(3, 4), names=None, low=4):
     "Triplets or quadruplets, some of them with respondents, about up to eight objects, not all of which need occur."
     n, width = draw(st.integers(low, 8)), draw(st.sampled_from(widths))
     rows = draw(rows_about(n, width))
-    called = None if names is None else draw(st.lists(names, min_size=n, max_size=n, unique=True))
+    called = None if names is None else draw(st.lists(names, min_size=n, max_size=n, unique_by=one_spelling))
     who = draw(
         st.none() | st.lists(st.sampled_from(["Ada", "007", "Zoë", "7"]), min_size=len(rows), max_size=len(rows))
     )
@@ -55,7 +64,11 @@ def comparisons(draw, widths=(3, 4), names=None, low=4):
 # Line ends, control characters, halves of surrogate pairs, blanks at either end and the empty text are no names here;
 # everything else is.
 _letters = st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"])
-any_name = st.text(_letters, min_size=1, max_size=6).filter(lambda name: name == name.strip())
+any_name = (
+    st.text(_letters, min_size=1, max_size=6)
+    .map(lambda name: normalize("NFC", name))
+    .filter(lambda name: name == name.strip())
+)
 awkward = st.sampled_from(
     [
         "01",
@@ -76,7 +89,6 @@ awkward = st.sampled_from(
         "None",
         "null",
         "true",
-        "é",
         "é",
         "車",
         "🐈 cat",
@@ -196,7 +208,7 @@ def test_line_ends_inside_a_quoted_name_are_kept(tmp_path):
     [
         ("i,j,k\n4,5,6\n", "yes"),
         ("first,second,third\n4,5,6\n5,4,6\n", "yes"),
-        ("central,object1,object2\n4,5,6\n", "yes"),
+        ("reference,object1,object2\n4,5,6\n", "yes"),
         ("4,5,6\n5,4,6\n", "no"),
         ("car,bus,van\nbus,van,car\n", "no"),
     ],

@@ -604,7 +604,8 @@ def test_no_name_is_a_formula_or_a_line_of_its_own(tmp_path, monkeypatch, capsys
     assert main([*words, "--labels-out", "l.csv"]) == 0
     out, err = capsys.readouterr()
     lines = out.splitlines()
-    assert err == "" and lines[-1] == "wrote l.csv" and not any(line.startswith("wrote /etc") for line in lines)
+    assert err.count("\n") == 1 and "cannot be seen" in err
+    assert lines[-1] == "wrote l.csv" and not any(line.startswith("wrote /etc") for line in lines)
     assert "\r" not in out and "\u200f" not in out
     with open("l.csv", encoding="utf-8", newline="") as file:
         text = file.read()

@@ -6,6 +6,7 @@ import itertools
 import json
 import pickle
 import re
+import unicodedata
 import warnings
 import zipfile
 
@@ -26,9 +27,8 @@ from comparison_hc.comparisons import (
     majority_rows,
     read_comparisons,
 )
-from comparison_hc.core.headers import FEW_ROWS, as_number
-from comparison_hc.core.records import follow
-from comparison_hc.core.roles import ReadingOptions, choices, parse_condition
+from comparison_hc.core.readers import FEW_ROWS, as_number, parse_condition
+from comparison_hc.core.readers import Options as ReadingOptions
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
@@ -70,7 +70,6 @@ HEADERS = [
     "anchor,near,far",
     "Center,Answer,Other",
     "stim1,stim2,stim3",
-    "odd,a,b",
     "target_center,target_left,target_right",
 ]
 
@@ -128,8 +127,9 @@ def test_words_that_are_objects_are_no_header(tmp_path):
 
 def test_words_that_are_objects_and_column_names_are_doubtful(tmp_path):
     path = written(tmp_path / "answers.csv", None, [("left", "right", "center"), ("right", "center", "left")])
-    with pytest.warns(InputWarning, match="taken for a header; its words name columns, but also occur"):
-        assert len(read_comparisons(path)) == 1
+    with pytest.raises(InputError, match="columns must be told.*taken for a header; its words name columns, but also"):
+        read_comparisons(path)
+    assert len(read_comparisons(path, header=False)) == 2
     rows = [(*row, "left") for row in drawn(3)]
     path = written(tmp_path / "more.csv", ["anchor", "left", "right", "answer"], rows)
     assert len(read_comparisons(path, answer=3)) == 3
@@ -198,9 +198,11 @@ def test_an_answer_that_is_none_is_refused_with_its_line(tmp_path, said, words):
     assert all(word in str(refused.value) for word in words), refused.value
 
 
-def test_a_coding_by_columns_that_are_called_like_sides():
-    shown = [["dog", "cat"], ["owl", "bat"]]
-    assert choices(["left", "right"], shown, ("right", "left"))[0] == [1, 0]  # the columns' names win
+def test_a_coding_by_columns_that_are_called_like_sides(tmp_path):
+    rows = [("cat", "dog", "pike", "left"), ("dog", "pike", "cat", "right")]
+    path = written(tmp_path / "a.csv", ["anchor", "right", "left", "answer"], rows)
+    found = named(read_comparisons(path, columns=["anchor", "right", "left"], answer="answer"))
+    assert found == [("cat", "pike", "dog"), ("dog", "pike", "cat")]  # the columns' names win
 
 
 # ---- counts and weights
@@ -392,11 +394,6 @@ def test_packed_files_are_the_files(tmp_path):
             archive.writestr("__MACOSX/._answers.tsv", "x")
     for name in ("answers.tsv.gz", "answers.zip", "answers.tsv.zip"):
         assert read_comparisons(tmp_path / name) == expected
-    with zipfile.ZipFile(tmp_path / "two.zip", "w") as archive:
-        archive.writestr("a.csv", "x")
-        archive.writestr("b.csv", "x")
-    with pytest.raises(InputError, match="an archive of one file; got.*a.csv"):
-        read_comparisons(tmp_path / "two.zip")
     for name in ("bad.csv.gz", "bad.zip"):
         (tmp_path / name).write_bytes(b"PK nothing")
         with pytest.raises(InputError, match="unpacked"):
@@ -473,7 +470,7 @@ def test_what_stands_above_the_records_can_be_asked_for(tmp_path):
         ('{"responses": 5}', {"records": "responses.*"}, ["a list or an object at each *", "5"]),
         ("[[1, 2, 3],\n[1, 2", {}, ["line 2", "JSON"]),
         ("[]", {}, ["empty file"]),
-        ("[1, 2]", {}, ["record 1", "a list of cells"]),
+        ("[1, 2]", {}, ["record 1", "(array) of cells"]),
         ('[{"i": 1}, [2]]', {}, ["record 2"]),
         ("[" * 100_000, {}, ["JSON"]),
     ],
@@ -486,7 +483,6 @@ def test_bad_records(tmp_path, text, options, words):
 
 
 def test_a_path_in_a_value():
-    assert follow({"a": {"x": [1], "y": [2, 3]}}, "a.*.*", "file") == [1, 2, 3]
     with pytest.raises(InputError, match="records must be left out"):
         read_comparisons(__file__, records="a.*")
 
@@ -496,14 +492,18 @@ def test_a_table_with_names():
         {"near": ["dog", "cat"], "me": ["cat", "dog"], "far": [7.0, 7.0], "Participant": ["ann", None], "n": [2, 1]}
     )
     before = frame.copy()
+    with pytest.raises(InputError, match="the table, row 2, must be complete.*'Participant'"):
+        Triplets.from_frame(frame, columns=["me", "near", "far"], weight="n")
+    answers = Triplets.from_frame(frame, columns=["me", "near", "far"], weight="n", respondent=False)
+    assert named(answers) == [("cat", "dog", "7")] * 2 + [("dog", "cat", "7")] and answers.respondents is None
+    frame["Participant"] = before["Participant"] = ["ann", "ben"]
     answers = Triplets.from_frame(frame, columns=["me", "near", "far"], weight="n")
-    assert named(answers) == [("cat", "dog", "7")] * 2 + [("dog", "cat", "7")]
-    assert answers.respondents.tolist() == ["ann", "ann", ""]
+    assert answers.respondents.tolist() == ["ann", "ann", "ben"]
     assert answers == read_comparisons(frame, columns=["me", "near", "far"], weight="n") and frame.equals(before)
     with pytest.raises(InputError, match="the table, row 2, must be complete.*'me'"):
         Triplets.from_frame(frame.assign(me=["cat", None]), columns=["me", "near", "far"])
-    with pytest.raises(InputError, match="5 columns: near, me, far"):
-        Triplets.from_frame(frame.rename(columns={"Participant": "p"}))
+    with pytest.raises(InputError, match="6 columns: near, me, n2, p, n, x"):
+        Triplets.from_frame(frame.rename(columns={"Participant": "p", "far": "n2"}).assign(x=1))
     with pytest.raises(InputError, match="different names"):
         Triplets.from_frame(pd.DataFrame([["a", "b", "c"]], columns=["i", "i", "k"]))
     some = Quadruplets([[0, 1, 2, 3], [3, 1, 0, 2]], names=ANIMALS[:4], respondents=["ann", "ben"])
@@ -511,7 +511,8 @@ def test_a_table_with_names():
 
 
 texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r\n\0"), min_size=1, max_size=6)
-good_names = st.lists(texts.filter(lambda t: t == t.strip()), min_size=4, max_size=6, unique=True)
+texts = texts.map(lambda text: unicodedata.normalize("NFC", text)).filter(lambda t: t == t.strip())
+good_names = st.lists(texts, min_size=4, max_size=6, unique=True)
 
 
 @settings(max_examples=100, deadline=None)
@@ -600,8 +601,6 @@ def test_next(tmp_path):
 def test_names_of_columns_that_say_something_else_are_pointed_out(tmp_path):
     rows = [(ANIMALS[i], ANIMALS[j], ANIMALS[k]) for i, j, k in PICKED]
     for header, doubt in (
-        ("odd,a,b", "kind='odd-one-out'"),
-        ("Odd one,first,second", "--kind odd-one-out"),
         ("anchor,left,right", "--answer"),
         ("target,right_image,left_image", "'right_image' is taken for the choice"),
     ):

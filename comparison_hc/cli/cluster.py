@@ -1,7 +1,6 @@
 "The commands `cluster` and `demo`: from options to a hierarchy, and from a result to a screen and files."
 import argparse
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -14,9 +13,9 @@ from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
 from ..evaluation.page_options import add_page_options, check_page_options, dressed
 from ..evaluation.people_filter import without_people
-from ..evaluation.reading_command import ANSWER_WORDS, add_reading, say_if_disconnected, typed_answers
 from ..core.screen import say, warnings_to_stderr
 from ._options import one_line, option_name, refuse
+from ._reading import ANSWER_WORDS, add_files, add_reading, files_of, say_if_disconnected, title_of, typed_answers
 
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
@@ -71,7 +70,7 @@ def add_cluster(commands):
     cluster = commands.add_parser(
         "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
     )
-    cluster.add_argument("file", metavar="FILE", help="the answers")
+    add_files(cluster, "the answers; several files or a folder: one file a person")
 
     def option(name, **settings):
         if "help" not in settings:
@@ -118,7 +117,7 @@ def cluster_command(args):
     if args.linkage is not None:
         return report(dressed(learned_result(args), args), args)
     tables = ("truth", "initial", "objects", "people")
-    read = [("FILE", args.file), *((option_name(name), getattr(args, name)) for name in tables)]
+    read = [*files_of(args), *((option_name(name), getattr(args, name)) for name in tables)]
     check_files(args, read, flat_writers if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
     check_page_options(args)
@@ -168,7 +167,7 @@ def _from_answers(args):
         one, _ = build_hierarchy(name, drawn, initial, **options)
         return refined_tree(one, drawn) if refined else one
 
-    title = args.title or Path(args.file).stem
+    title = title_of(args)
     how = {"references": list(method.papers)}
     result = Result(tree, comparisons, title, how_built, args.clusters, classes, notes, how=how)
     return with_trust(result, args, build)
@@ -189,7 +188,7 @@ def _from_points(args):
     say_if_disconnected(comparisons)
     with command_bar(args.method):
         tree, _ = fit(chosen, comparisons, args.seed, {})
-    title = args.title or Path(args.file).stem
+    title = title_of(args)
     result = Result(tree, comparisons, title, chosen.title, args.clusters, classes, statements)
     result = replace(result, how={"references": list(chosen.papers)})
     return with_trust(result, args, lambda drawn: fit(chosen, drawn, args.seed, {})[0])
@@ -205,7 +204,7 @@ def _from_evidence(args):
     say_if_disconnected(comparisons)
     with command_bar("methods") as progress:
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
-    title = args.title or Path(args.file).stem
+    title = title_of(args)
     result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
     result = replace(result, compared=choice.compared, how={"references": list(candidate(choice.name).papers)})
     return with_trust(result, args, lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0])
@@ -263,7 +262,7 @@ def _flat_clusters(args):
     if proof:
         shown = "proved: no partition into as many clusters has more similarity inside"
     notes = notes | {"clusters": chosen, "optimality": shown}
-    title = args.title or Path(args.file).stem
+    title = title_of(args)
     return FlatResult(model.labels_, comparisons, title, method, classes, notes, proof, steps)
 
 
@@ -276,6 +275,7 @@ def _from_similarity(args):
     rule = "left out, or without -refined, with --kind similarity"
     require(not args.method.endswith(SUFFIX), "--method", rule, args.method)
     refuse(args, (*ANSWER_WORDS, "majority"), "left out with --kind similarity")
+    require(isinstance(args.file, str), "FILE", "one file with --kind similarity", args.file)
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
     initial, start = _initial(args, names)
@@ -285,7 +285,7 @@ def _from_similarity(args):
         tree, asked = build_from_similarity(args.method, w, initial, progress=progress, **options)
     seen = "every comparison" if asked is None else f"{asked:,} questions"
     notes = {"objects": f"{len(w):,}", "seen": seen, "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
-    title, method = args.title or Path(args.file).stem, methods[args.method].title
+    title, method = title_of(args), methods[args.method].title
     how = {"references": list(methods[args.method].papers)}
     shown = dict(n_clusters=args.clusters, classes=classes, notes=start | notes, how=how, similarity=w)
     return Result(replace(tree, names=names), None, title, method, **shown)

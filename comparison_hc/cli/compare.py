@@ -8,7 +8,7 @@ from ..core.validation import check_integer, require
 from ._options import one_line
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr
-from ..evaluation.reading_command import add_reading, say_if_disconnected, typed_answers
+from ._reading import add_files, add_reading, files_of, say_if_disconnected, typed_answers
 
 COMPARE_HELP = {
     "splits": "how often answers are held out (default: 5); intervals need at least 3",
@@ -35,7 +35,7 @@ def add_compare(commands):
         help="which method suits these answers, by answers held out",
         description="Build trees from some of the answers with every direct method, and ask them about the others.",
     )
-    compare.add_argument("file", metavar="FILE", help="the answers, as `cluster` reads them")
+    add_files(compare, "the answers, as `cluster` reads them")
 
     def option(name, **settings):
         compare.add_argument(f"--{name}", help=one_line(COMPARE_HELP[name]), **settings)
@@ -57,7 +57,7 @@ def compare_command(args):
     from comparison_hc.evaluation.model_selection import compare_methods
 
     check_integer(args.splits, "--splits")
-    check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
+    check_files(args, [*files_of(args), ("--objects", args.objects)], (".csv",))
     answers = typed_answers(args)
     rule = "answers where the file does not say who gave them (--respondent names the column)"
     require(args.by != "people" or answers.respondents is not None, "--by", rule, args.by)

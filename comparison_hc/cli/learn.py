@@ -180,6 +180,7 @@ def learned_result(args):
     from comparison_hc.evaluation.linkage_model import load_model
     from comparison_hc.evaluation.results import Result
 
+    require(isinstance(args.file, str), "FILE", "one file with --linkage", args.file)
     check_files(args, [("FILE", args.file), ("--linkage", args.linkage), ("--truth", args.truth)])
     refuse(args, ANSWERS_ONLY, "left out with --linkage, which takes no answers")
     rule = "left out with --linkage, whose file says what it takes"

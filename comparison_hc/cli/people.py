@@ -11,8 +11,8 @@ from ..core.parallel import command_bar
 from ..core.screen import say, warnings_to_stderr
 from ..core.validation import check_integer, require, visible_line, visible_text
 from ..evaluation.outputs import check_files
-from ..evaluation.reading_command import add_reading, typed_places
 from ._options import refuse
+from ._reading import add_files, add_reading, files_of, typed_places
 from .cluster import print_lines, write_results
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
@@ -27,7 +27,7 @@ def add_people(commands):
         help="who agrees with whom",
         description="Each person against the tree of all others, their consistency, their share, and whom to look at.",
     )
-    people.add_argument("file", metavar="FILE", help="the answers, with a column that says who gave them")
+    add_files(people, "the answers, with a column that says who gave them, or one file a person")
     how = "how the others' tree is built (default: 4-al)"
     people.add_argument("--method", choices=passive_methods(), default="4-al", help=how)
     add_reading(people)
@@ -97,7 +97,7 @@ def people_command(args):
     from comparison_hc.elicitation.crowd import crowd_table
     from comparison_hc.evaluation.outputs import check_files
 
-    check_files(args, [("FILE", args.file), ("--objects", args.objects)], (".csv",))
+    check_files(args, [*files_of(args), ("--objects", args.objects)], (".csv",))
     if args.groups:
         return _print_groups(args)
     refuse(args, ("draws", "seed"), "together with --groups")

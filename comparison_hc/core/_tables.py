@@ -1,0 +1,603 @@
+"Tables of text cells from files of any usual form: delimited text, JSON, Parquet, NumPy arrays, packed or in folders."
+
+import csv
+import io
+import json
+import os
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from .validation import InputError, MissingFileError, require, shown
+
+SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
+JSON_LINES, PARQUET = (".jsonl", ".ndjson"), (".parquet", ".pq")
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".json", *JSON_LINES, *PARQUET, ".npy", ".npz")  # of data in a folder
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
+SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
+END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
+KNOWN_BYTES = {
+    b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
+    b"\x89HDF": "an HDF5 file",
+    b"SQLite format 3": "an SQLite database",
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"GIF8": "a picture",
+    b"\x80\x03": "a Python pickle",
+    b"\x80\x04": "a Python pickle",
+    b"\x80\x05": "a Python pickle",
+    b"ARROW1": "a Feather file",
+    b"FEA1": "a Feather file",
+    b"RDX": "an R data file",
+    b"X\n\0\0": "an R data file",
+    b"MATLAB 5": "a MATLAB file",
+    b"7z\xbc\xaf": "a 7z archive",
+    b"Rar!": "a RAR archive",
+}
+
+
+@dataclass
+class Table:
+    "Cells as text, with the line on which each row stands."
+
+    frame: object  # DataFrame of text with columns 0, 1, … and "" where nothing stands; its index counts rows
+    names: list | None  # of the columns, if the file has them
+    lines: object  # line (or row, or record) of every row, counted from 1
+    source: str  # file of all rows, or of each
+    unit: str = "line"  # what `lines` counts
+    ragged: dict = field(default_factory=dict)  # {row: cells} of rows that are longer or shorter than the others
+    separator: str | None = None  # between the cells of a text
+    notes: list = field(default_factory=list)  # what was recognised and left out
+    label: object = None  # of several files, which one; of a table of several, the file of every row
+
+    def where(self, r):
+        "Where row r stands, in words, for a message."
+        n = self.frame.index[r]
+        source = self.source if isinstance(self.source, str) else self.source[n]
+        return f"{source}, {self.unit} {self.lines[n]},"
+
+    def keep(self, mask):
+        "The same table with some of its rows."
+        return replace(self, frame=self.frame[mask])
+
+    def named_by_first_row(self):
+        "The same table, its first row as names of the columns."
+        return replace(self, names=self.frame.iloc[0].tolist(), frame=self.frame.iloc[1:])
+
+    def positions(self, name):
+        "All positions of a name."
+        return [c for c, other in enumerate(self.names or ()) if other == name]
+
+
+def existing_file(path, argument="path"):
+    "The path, if there is a file. Raises `MissingFileError`."
+    require(isinstance(path, (str, os.PathLike)), argument, "the name of a file", path)
+    try:
+        is_there = os.path.exists(path) and not os.path.isdir(path)
+    except (OSError, ValueError):  # a name that is too long, or holds a zero byte
+        is_there = False
+    if not is_there:
+        raise MissingFileError(f"{argument} must be an existing file; got {shown(str(path), 200)}")
+    return Path(path)
+
+
+def cell_text(value):
+    "A value as text. A whole number has no point, though a column with missing cells gives it one."
+    if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return str(value).strip()
+
+
+# ---- bytes
+
+
+def _hidden(name):
+    return any(part.startswith((".", "__MACOSX")) for part in Path(name).parts)
+
+
+def _unpacked(name, data, path):
+    "(name, bytes) of every file in a file; packed ones are known by their first bytes. Raises `InputError`."
+    from importlib import import_module
+    from zipfile import BadZipFile, ZipFile
+
+    suffix = Path(name).suffix.lower()
+    module = next((module for start, module in PACKED.items() if data.startswith(start)), None)
+    is_zip = data.startswith(b"PK\x03\x04") or suffix == ".zip"
+    rule = "text, JSON or Parquet: save the sheet with the answers as CSV (UTF-8)"
+    require(suffix not in SHEETS, path, rule, f"a spreadsheet, {suffix}")
+    try:
+        if module is not None:
+            plain = name[: -len(suffix)] if suffix in (".gz", ".bz2", ".xz") else name
+            return _unpacked(plain, import_module(module).decompress(data), path)
+        if is_zip:
+            with ZipFile(io.BytesIO(data)) as archive:
+                inside = sorted(n for n in archive.namelist() if not n.endswith("/") and not _hidden(n))
+                require(not {"[Content_Types].xml", "mimetype"} & set(inside), path, rule, "a spreadsheet")
+                if inside and all(n.endswith(".npy") for n in inside):
+                    return [(str(Path(name).with_suffix(".npz")), data)]
+                members = [(n, archive.read(n)) for n in inside]
+            return [pair for member in members for pair in _unpacked(*member, path)]
+        require(suffix not in (".gz", ".bz2", ".xz"), path, f"a {suffix} file that can be unpacked", "other bytes")
+    except InputError:
+        raise
+    except (BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, *_unpacking_errors()) as error:
+        raise InputError(f"{path} must be a {suffix} file that can be unpacked; {error}") from None
+    return [(name, data)]
+
+
+def _unpacking_errors():
+    import zlib
+
+    try:
+        from lzma import LZMAError
+    except ImportError:  # a browser
+        return (zlib.error,)
+    return (zlib.error, LZMAError)
+
+
+def _files(path):
+    "(name, bytes) of every file with data in a file, an archive or a folder."
+    if not str(path) or not os.path.isdir(path):
+        return _unpacked(str(path), existing_file(path).read_bytes(), str(path))
+    path = Path(path)
+    known = (*ENDINGS, ".gz", ".zip", ".bz2", ".xz")
+    inside = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
+    files = [p for p in inside if p.suffix.lower() in known]
+    if not files:
+        rule = f"an existing file, or a folder with files of answers ({', '.join(ENDINGS)})"
+        raise MissingFileError(f"path must be {rule}; got {shown(str(path), 200)}")
+    return [pair for p in files for pair in _unpacked(str(p), p.read_bytes(), str(p))]
+
+
+# ---- text
+
+
+def decoded(data, encoding, path):
+    "A file's bytes as text, without byte order marks. Raises `InputError`."
+    kind = next((kind for start, kind in KNOWN_BYTES.items() if data.startswith(start)), None)
+    require(kind is None, path, "text, JSON, Parquet or NumPy's .npy", kind)
+    if encoding == "utf-8-sig" and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    try:
+        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline="").read().lstrip("\ufeff")
+    except UnicodeDecodeError as error:
+        name = "UTF-8" if encoding == "utf-8-sig" else encoding
+        byte = f"byte {error.start} is {error.object[error.start]:#04x}"
+        other = "say encoding=… (--encoding …), such as cp1252, mac_roman or utf-16, if the file has another one"
+        raise InputError(f"{path} must be {name} text; {byte}: {other}") from None
+    except (LookupError, TypeError, ValueError) as error:
+        rule = f"the name of a text encoding that fits {path}"
+        raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {str(error)[:200]}") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        rule = "text without zero bytes: say encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
+        require(False, path, rule, f"one in line {line}")
+    return text
+
+
+def _csv_rows(text, separator):
+    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
+
+
+def _cells(row, separator):
+    "The cells of a row without blanks around them; blanks at the end of a line are no separators."
+    cells = [cell.strip().strip("\ufeff") for cell in row]
+    while separator == " " and len(cells) > 1 and not cells[-1]:
+        cells.pop()
+    return cells
+
+
+def _is_note(cells):
+    "Whether a line is a comment, or says that the file ends here."
+    filled = [cell for cell in cells if cell]
+    return filled[0].startswith("#") or len(filled) == 1 and re.fullmatch(END_OF_FILE, filled[0], re.I)
+
+
+def find_separator(text, suffix, width, path):
+    "What stands between cells: judged by the first 200 rows, outside quotes. Raises `InputError` where two can."
+    found, heads = {}, {}
+    for separator in SEPARATORS.values():
+        rows = []
+        try:
+            for row in islice(_csv_rows(text, separator), 200):
+                rows.append(_cells(row, separator))
+        except csv.Error:
+            continue
+        rows = [cells for cells in rows if any(cells)]
+        counts = [len(cells) for cells in rows if not _is_note(cells)]
+        n, times = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]), default=(1, 0))
+        if n > 1:
+            shorter = bool(counts) and counts[0] == n - 1  # R's header has no name above the names of rows
+            found[separator], heads[separator] = (times + shorter == len(counts), n), rows[0]
+    if "\t" in found and suffix in (".tsv", ".tab"):
+        return "\t"
+    even = {s for s, (is_even, n) in found.items() if is_even}
+    good = {s for s in even if found[s][1] >= width} or {s for s in found if found[s][1] >= width} or even or set(found)
+    head = re.sub(r'"[^"]*"', "", text[: 1 << 16])
+    if "," in found and not re.search(r"(?<!\d),|,(?!\d)", head) and good - {","}:
+        good.discard(",")  # all commas are decimal ones
+    elif " " in good and (even - {" "} or good - {" "}):
+        good = good - {" "} or even - {" "}  # blanks inside of names
+    spaced = {s for s in good if not re.search(rf"{re.escape(s)}(?! )", head)}
+    good = good - spaced or good
+    if "\t" in good:
+        return "\t"
+    if len(good) > 1 and not good <= even:
+        good = {max(good, key=lambda s: (found[s][1], s == ","))}
+    rule = "said (--separator …): " + " and ".join(f"{s!r} makes {heads[s]}" for s in sorted(good)) + " of the first line"
+    require(len(good) < 2, "separator", rule, path)
+    return good.pop() if good else ","
+
+
+def text_table(text, path, suffix="", separator=None, width=3):
+    "The cells of a delimited text. Raises `InputError` with the line."
+    start, notes = 1, []
+    stated = re.match(r'"?sep=(.)"?[ \t]*(\r\n|\r|\n)', text)
+    if stated:
+        text, start, separator = text[stated.end() :], 2, separator or stated[1]
+        notes.append("line 1 names the separator")
+    separator = SEPARATORS.get(separator, separator) or find_separator(text, suffix, width, path)
+    require(isinstance(separator, str) and len(separator) == 1, "separator", "one character", separator)
+    rows, lines, before = [], [], start - 1
+    try:
+        reader = _csv_rows(text, separator)
+        for row in reader:
+            if row:
+                rows.append(row)
+                lines.append(start)
+            start = before + reader.line_num + 1  # a quoted name may go over several lines
+    except csv.Error as error:
+        raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
+    return rows_table(rows, lines, path, separator, notes)
+
+
+def _clean(cell):
+    cell = cell.strip()
+    return cell if cell.isascii() else unicodedata.normalize("NFC", cell)
+
+
+def _cleaned(column, as_text=_clean):
+    "A column as text, each different cell looked at once; what is missing is empty."
+    import pandas as pd
+
+    values = np.array(column, dtype=object) if isinstance(column, tuple) else column
+    codes, different = pd.factorize(values)
+    return np.array([*map(as_text, different), ""], dtype=object)[codes]
+
+
+def rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
+    "A table of rows of text, which may be of different lengths; comments and marks of the file's end are left out."
+    import pandas as pd
+
+    if not rows:
+        return Table(pd.DataFrame(), None, lines, path, unit, {}, separator, list(notes))
+    lengths = np.fromiter(map(len, rows), np.intp, len(rows))
+    frame = pd.DataFrame({c: _cleaned(column) for c, column in enumerate(_columns(rows, lengths))}, dtype=object)
+    filled = (frame.to_numpy() != "").reshape(len(rows), -1)
+    keep, notes, ragged = filled.any(axis=1), list(notes), {}
+    if not keep.any():
+        return Table(frame[keep], None, lines, path, unit, {}, separator, notes)
+    first, counts = np.flatnonzero(keep)[0], np.bincount(lengths[keep])
+    usual = lengths[first] if counts[lengths[first]] == counts.max() else counts.argmax()
+    if frame.iat[first, 0] == "#" and lengths[first] == usual + 1:  # numpy.savetxt puts it before a header
+        frame.iloc[first, :-1] = frame.iloc[first, 1:].to_numpy()
+        lengths[first] -= 1
+    comments = []
+    for r in np.flatnonzero(keep & ((lengths != usual) | (filled.sum(axis=1) == 1))):
+        cell = frame.iat[r, filled[r].argmax()]
+        if cell.startswith("#") and lengths[r] != usual:
+            comments.append(r)
+        elif filled[r].sum() == 1 and re.fullmatch(END_OF_FILE, cell, re.I):
+            keep[r] = False
+            notes.append(f"{unit} {lines[r]} says {cell!r}")
+    keep[comments] = False
+    if comments:
+        notes.append(f"{len(comments):,} comment{'s' * (len(comments) > 1)} ({some_lines(lines, comments, unit)})")
+    n = int(usual)
+    regular = filled[keep & (lengths <= usual)]
+    while n > 1 and not regular[:, n - 1].any():
+        n -= 1  # every line ends with a separator
+    ends = filled.shape[1] - filled[:, ::-1].argmax(axis=1)
+    first = np.flatnonzero(keep)[0] if keep.any() else 0
+    if lengths[first] == n - 1 and _are_row_names(frame[0][keep][1:]):  # R names the rows, and not their column
+        frame.iloc[first, 1:n] = frame.iloc[first, : n - 1].to_numpy()
+        frame.iat[first, 0], lengths[first] = "", n
+    for r in np.flatnonzero(keep & ((lengths < n) | (ends > n))):
+        ragged[r] = tuple(frame.iloc[r, : max(lengths[r] if lengths[r] < n else 0, ends[r])])
+    return Table(frame.loc[keep, : n - 1], None, lines, path, unit, ragged, separator, notes)
+
+
+def _columns(rows, lengths):
+    "The columns of rows, which are filled up where they are short."
+    return zip(*rows) if len(set(lengths.tolist())) < 2 else zip_longest(*rows, fillvalue="")
+
+
+def _are_row_names(cells):
+    return len(cells) > 0 and cells.is_unique and all(map(str.isdecimal, cells))
+
+
+def some_lines(lines, rows, unit):
+    shown = ", ".join(str(lines[r]) for r in rows[:3]) + (", …" if len(rows) > 3 else "")
+    return f"{unit}{'s' * (len(rows) > 1)} {shown}"
+
+
+# ---- JSON
+
+
+def _json_values(text, path):
+    "(value, line) of all JSON values that stand one behind the other. Raises `InputError` with the line."
+    decoder, at, line, before, values, text = json.JSONDecoder(), 0, 1, 0, [], text.rstrip()
+    blank = re.compile(r"\s*")
+    while (at := blank.match(text, at).end()) < len(text):
+        line, before = line + text.count("\n", before, at), at
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            where = f"{path}, line {error.lineno},"
+            raise InputError(f"{where} must be JSON; {error.msg} at column {error.colno}") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}, line {line}, must be JSON; {error}") from None
+        values.append((value, line))
+    return values
+
+
+def _rows_of_frame(value):
+    "The records in what pandas' `to_json` writes; None for anything else."
+    if not isinstance(value, dict) or not value:
+        return None
+    if "participant_responses" in value:  # NEXT
+        return [record for record, _ in _follow(value, "participant_responses.*.*", "the file")]
+    if isinstance(value.get("data"), list) and isinstance(value.get("columns"), list):
+        return [dict(zip(map(str, value["columns"]), row)) for row in value["data"]]
+    if isinstance(value.get("schema"), dict) and isinstance(value.get("data"), list):
+        return value["data"]
+    inner = list(value.values())
+    if not all(isinstance(column, dict) and list(column) == list(inner[0]) for column in inner):
+        return None
+    if len(value) > 1 and list(inner[0]) and all(map(str.isdecimal, inner[0])):
+        return [{name: column[row] for name, column in value.items()} for row in inner[0]]
+    return inner if all(map(str.isdecimal, value)) else None
+
+
+def json_table(text, path, suffix, records=None, wanted=()):
+    "The records of a JSON file: a list, one a line, a list a line, or what pandas writes."
+    values = _json_values(text, path)
+    whole = len(values) == 1 and suffix not in JSON_LINES
+    unit, pairs = "record" if whole else "line", []
+    for value, line in values:
+        at = path if whole else f"{path}, line {line},"
+        frame = _rows_of_frame(value) if records in (None, "*") and whole else None
+        if frame is not None:
+            value = frame
+        if records is not None and frame is None:
+            found = _follow(value, records, at)
+        elif isinstance(value, list) and not (value and whole) and not any(isinstance(x, (list, dict)) for x in value):
+            found = [(value, {})] if value else []
+        elif isinstance(value, list):
+            found = [(record, {}) for record in value]
+        else:
+            keys = f"an object with the keys {list(value)}" if isinstance(value, dict) else value
+            rule = "a list of records (or say where they are, such as records='responses.*' (--records …))"
+            require(isinstance(value, dict) and not whole, at, rule if whole else "a JSON array or object", keys)
+            found = [(value, {})]
+        pairs += [(*pair, len(pairs) + n if whole else line) for n, pair in enumerate(found, 1)]
+    return _records_table(pairs, path, unit, wanted)
+
+
+def _follow(value, records, where):
+    """(value, cells above it) of everything at the end of a path; `*` stands for all there is, and of an object's `*`
+    the key is a cell, too. Of two cells of one name the nearest counts. Raises `InputError`."""
+    found, name = [(value, {})], ""
+    for step in records.split("."):
+        before, found = found, []
+        for value, above in before:
+            if step == "*":
+                rule = f"a list or an object at each * of records={records!r}"
+                require(isinstance(value, (list, dict)), where, rule, value)
+                inside = enumerate(value) if isinstance(value, list) else value.items()
+                keyed = isinstance(value, dict)
+                found += [(v, {**above, "key": k, f"{name}key": k} if keyed else above) for k, v in inside]
+                continue
+            rule = f"an object with the key {step!r}, as records={records!r} says"
+            is_there = isinstance(value, dict) and step in value
+            require(is_there, where, rule, list(value) if isinstance(value, dict) else value)
+            cells = {k: _value_text(v) for k, v in value.items() if not isinstance(v, (dict, list))}
+            found.append((value[step], {**above, **cells, **{f"{name}{k}": cell for k, cell in cells.items()}}))
+        name += "" if step == "*" else f"{step}."
+    return found
+
+
+def _value_text(value):
+    return "" if value is None or value != value else _clean(cell_text(value))
+
+
+def _flat(record, above=""):
+    "The cells of a record, those inside of it with names with points."
+    cells = {}
+    for key, value in record.items() if isinstance(record, dict) else enumerate(record):
+        if isinstance(value, (dict, list)):
+            cells |= _flat(value, f"{above}{key}.")
+        elif value is not None and value == value:
+            cells[f"{above}{key}"] = _value_text(value)
+    return cells
+
+
+def _records_table(pairs, path, unit, wanted):
+    "A table of (record, cells above it, line), one a row. Raises `InputError` with the record."
+    import pandas as pd
+
+    named = bool(pairs) and isinstance(pairs[0][0], dict)
+    for record, _, line in pairs:
+        where = f"{path}, {unit} {line},"
+        rule = "a record of the form of the first: an object with names, or a list (array) of cells"
+        require(isinstance(record, dict) if named else isinstance(record, list), where, rule, record)
+        rule = "a record, and no list of records (one more .* behind records=… leads into it)"
+        require(named or not any(isinstance(cell, dict) for cell in record), where, rule, record)
+    if not named:
+        nested = [any(isinstance(cell, list) for cell in record) for record, _, _ in pairs]
+        rows = [
+            list(_flat(record).values() if deep else map(_value_text, record)) for (record, _, _), deep in zip(pairs, nested)
+        ]
+        return rows_table(rows, [line for *_, line in pairs], path, unit=unit)
+    cells = [_flat(record) for record, _, _ in pairs]
+    names = list(dict.fromkeys(name for record in cells for name in record))
+    names += [name for name in dict.fromkeys(wanted) if name not in names and any(name in above for _, above, _ in pairs)]
+    columns = {
+        c: np.array([record.get(name, above.get(name, "")) for record, (_, above, _) in zip(cells, pairs)], dtype=object)
+        for c, name in enumerate(names)
+    }
+    return Table(pd.DataFrame(columns, dtype=object), names, [line for *_, line in pairs], path, unit)
+
+
+# ---- tables and arrays
+
+
+def frame_table(frame, path="the table"):
+    "The cells of a DataFrame. Raises `InputError` for two columns of one name."
+    import pandas as pd
+
+    names = [_clean(str(name)) for name in frame.columns]
+    twice = [name for c, name in enumerate(names) if name in names[:c]]
+    require(not twice, path, "one whose columns have different names", twice[0] if twice else None)
+    columns = {c: _cleaned(frame.iloc[:, c], _value_text) for c in range(len(names))}
+    return Table(pd.DataFrame(columns, dtype=object), names, range(1, len(frame) + 1), path, "row")
+
+
+def array_table(rows, path="the list"):
+    "The cells of an array, or of a list of rows."
+    import pandas as pd
+
+    try:
+        frame = pd.DataFrame(rows)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{path} must be a list of rows; {error}") from None
+    table = frame_table(frame, path)
+    return replace(table, names=None if isinstance(frame.columns, pd.RangeIndex) else table.names)
+
+
+def _numpy_table(data, path, key, width):
+    "The rows of a NumPy file; of several arrays, the one that has the right shape."
+    try:
+        with np.load(io.BytesIO(data)) as file:
+            arrays = dict(file)
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
+    except AttributeError:  # an .npy holds one array without a name
+        arrays = {"": np.load(io.BytesIO(data))}
+    if key is not None:
+        require(key in arrays, "records", f"one of the arrays {list(arrays)}", key)
+        arrays = {key: arrays[key]}
+    fitting = [array for array in arrays.values() if array.ndim == 2 and array.shape[1] >= width]
+    shapes = {name: array.shape for name, array in arrays.items()}
+    rule = "a file with one array of a comparison a row (records=… (--records …) says which)"
+    require(len(fitting) == 1, path, rule, shapes)
+    return array_table(fitting[0], path)
+
+
+def _parquet_table(data, path):
+    import pandas as pd
+
+    try:
+        return frame_table(pd.read_parquet(io.BytesIO(data)), path)
+    except ImportError:
+        rule = "reading those needs pyarrow: pip install 'comparison_hc[parquet]'"
+        raise InputError(f"{path} is a Parquet file, and {rule}") from None
+    except InputError:
+        raise
+    except Exception as error:
+        if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError):
+            raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
+        raise
+
+
+# ---- anything
+
+
+def _one_table(name, data, path, options, wanted, width):
+    "The table in the bytes of one file."
+    suffix = Path(name).suffix.lower()
+    if data.startswith(b"PAR1") or suffix in PARQUET:
+        return _parquet_table(data, path)
+    if data.startswith(b"\x93NUMPY") or suffix in (".npy", ".npz"):
+        return _numpy_table(data, path, options.records, width)
+    text = decoded(data, options.encoding, path)
+    if suffix in (".json", *JSON_LINES):
+        return json_table(text, path, suffix, options.records, wanted)
+    if re.match(r"\s*[\[{]", text):  # JATOS and others write JSON as .txt
+        try:
+            return json_table(text, path, suffix, options.records, wanted)
+        except InputError:
+            if options.records is not None:
+                raise
+    rule = "left out, as only a .json file has records"
+    require(options.records is None, "records", rule, options.records)
+    return text_table(text, path, suffix, options.separator, width)
+
+
+def read_tables(source, options, width, wanted=()):
+    "The cells of a file, of each of several, of a folder or an archive, of a DataFrame, or of a list of rows."
+    if hasattr(source, "iloc"):
+        require(hasattr(source, "columns"), "path", "the name of a file, or a DataFrame", source)
+        return [frame_table(source)]
+    several = isinstance(source, (list, tuple)) and len(source) > 0 and isinstance(source[0], (str, os.PathLike))
+    if not several and (isinstance(source, (list, tuple)) and len(source) or isinstance(source, np.ndarray)):
+        return [array_table(source)]
+    rule = "the name of a file, a list of such, a table, or a list of rows"
+    require(several or isinstance(source, (str, os.PathLike)), "path", rule, source)
+    paths = list(source) if several else [source]
+    files = [(name, data, str(path)) for path in paths for name, data in _files(path)]
+    if len(files) == 1:
+        name, data, path = files[0]
+        return [_one_table(name, data, path, options, wanted, width)]
+    tables = []
+    for name, data, path in files:
+        label = name if name.startswith(path) else f"{path}/{name}"
+        tables.append(_one_table(name, data, label, options, wanted, width))
+    labels = _file_labels([table.source for table in tables])
+    return [replace(table, label=label) for table, label in zip(tables, labels)]
+
+
+def _file_labels(paths):
+    "What tells files apart: their names without ending, or the folders that they are in."
+    parts = [(*Path(path).parts[:-1], Path(path).name.split(".")[0]) for path in paths]
+    parts = [part for part in zip(*(p[::-1] for p in parts)) if len(set(part)) > 1]  # from the file's name upwards
+    found = parts[0] if parts else paths
+    for folders in parts[1:]:
+        if len(set(found)) == len(paths):
+            break
+        found = [f"{folder}/{name}" for folder, name in zip(folders, found)]
+    return list(found)
+
+
+def joined(tables):
+    "One table of several, column by column of one name, or by position where they have no names."
+    import pandas as pd
+
+    if len(tables) == 1:
+        return tables[0]
+    named = tables[0].names is not None
+    names = list(dict.fromkeys(name for table in tables for name in table.names or ())) if named else None
+    width = tables[0].frame.shape[1]
+    for table in tables:
+        rule = "a file with names of columns, as the first has" if named else f"{width} columns, as the first file has"
+        same = (table.names is not None) == named and (named or table.frame.shape[1] == width)
+        require(same, table.source, rule, table.frame.iloc[0].tolist() if len(table.frame) else "nothing")
+        twice = [name for name in table.names or () if len(table.positions(name)) > 1]
+        require(not twice, table.source, "a file whose columns have different names", twice[:1])
+    frames = [t.frame.set_axis([names.index(name) for name in t.names], axis=1) if named else t.frame for t in tables]
+    frame = pd.concat(frames, ignore_index=True).reindex(columns=range(len(names or range(width)))).fillna("")
+    ragged, at = {}, 0
+    for table in tables:
+        ragged |= {at + np.flatnonzero(table.frame.index == r)[0]: cells for r, cells in table.ragged.items()}
+        at += len(table.frame)
+    lines = np.concatenate([np.asarray(table.lines)[table.frame.index] for table in tables])
+    files = np.repeat([table.source for table in tables], [len(table.frame) for table in tables])
+    labels = np.repeat([table.label for table in tables], [len(table.frame) for table in tables]).astype(object)
+    notes = [f"{table.source}: {note}" for table in tables for note in table.notes]
+    return Table(frame, names, lines, files, tables[0].unit, ragged, tables[0].separator, notes, labels)

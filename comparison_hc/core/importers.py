@@ -1,0 +1,279 @@
+"""What tools that collect comparisons call their columns, as far as they document it or their files show it."""
+
+import json
+import re
+from dataclasses import replace
+from html import unescape
+
+import numpy as np
+
+from .validation import require
+
+__all__ = ["IMPORTERS"]
+
+NEXT_NAMES = {
+    "participant id": "participant_uid",
+    "center": "target_center",
+    "left": "target_left",
+    "right": "target_right",
+    "answer": "target_winner",
+}
+SIGNATURES = {  # columns by which a file of a tool is known
+    "jspsych": ("trial_type", "trial_index"),
+    "salmon": ("head", "winner", "puid"),
+    "next": ("target_center", "target_winner"),
+}
+
+
+def looks_like(names):
+    "What to say of a file whose columns look like those of a tool."
+    tool = next((tool for tool, signs in SIGNATURES.items() if set(signs) <= set(names or ())), None)
+    return "" if tool is None else f"; it looks like a file of {tool}: format={tool!r} (--format {tool})"
+
+
+def _need(table, names, tool):
+    "The positions of the columns that a tool's file has to have."
+    header = table.names or []
+    missing = [name for name in names if name not in header]
+    source = table.source if isinstance(table.source, str) else table.source[0]
+    require(not missing, source, f"a file of {tool} with the columns {', '.join(names)}", header)
+    twice = [name for name in names if header.count(name) > 1]
+    require(not twice, source, f"a file of {tool} with each column once", twice[:1])
+    return [header.index(name) for name in names]
+
+
+def _with(table, columns):
+    "The table with more columns, or with others of these names."
+    names, frame = [name for name in table.names if name not in columns], table.frame
+    frame = frame[[c for c, name in enumerate(table.names) if name not in columns]]
+    frame = frame.set_axis(range(len(names)), axis=1)
+    for c, cells in enumerate(columns.values(), len(names)):
+        frame = _put(frame, c, cells)
+    return replace(table, names=[*names, *columns], frame=frame)
+
+
+def _put(frame, c, cells):
+    "The frame with these cells as a column."
+    frame = frame.copy()
+    frame[c] = np.array(list(cells), dtype=object)
+    return frame
+
+
+def _cells(table, name):
+    return table.frame[table.names.index(name)].to_numpy()
+
+
+def _kept(table, mask, what):
+    "(the rows of the mask, what to say about the others)."
+    lost = int((~mask).sum())
+    said = [f"{lost:,} of {len(mask):,} rows are left out: {what}"] if lost else []
+    return table.keep(mask), said
+
+
+def _respondent(table, options, name):
+    return name if name in table.names and options.respondent is None else options.respondent
+
+
+# ---- Salmon
+
+
+def salmon(table, options):
+    "Responses of Salmon: head, winner, loser and puid, by the names of their files where these are known."
+    _need(table, ("head", "winner", "loser"), "Salmon")
+    number = {name: _cells(table, name) for name in (*SALMON, "left", "right") if name in table.names}
+    file = {name: _cells(table, f"{name}_filename") for name in number if f"{name}_filename" in table.names}
+    has_sides = {"left", "right"} <= set(number)
+    if has_sides and {"left", "right"} <= set(file):
+        for name in ("winner", "loser"):
+            at = [number[name] == number[side] for side in ("left", "right")]
+            file[name] = np.select(at, [file["left"], file["right"]], file.get(name, number[name]))
+    called = {name: file[name] if set(SALMON) <= set(file) else number[name] for name in SALMON}
+    if has_sides:
+        for side in ("left", "right"):
+            at = [number[side] == number[name] for name in ("winner", "loser")]
+            called[side] = np.select(at, [called["winner"], called["loser"]], "not " + called["winner"])
+    who = _respondent(table, options, "puid")
+    options = replace(options, columns=SALMON, shown=("left", "right") if has_sides else (), respondent=who)
+    return _with(table, called), options, []
+
+
+SALMON = ("head", "winner", "loser")
+
+
+# ---- NEXT
+
+
+def next_responses(table, options):
+    "Responses of NEXT: a table with target_… columns, that of its pages, or records with target_indices."
+    plain = [re.sub(r"[^a-z]+", " ", name.lower()).strip() for name in table.names]
+    table = replace(table, names=[NEXT_NAMES.get(word, name) for word, name in zip(plain, table.names)])
+    if any(name.startswith("target_indices.") for name in table.names):
+        table = _next_records(table)
+    columns = ("target_center", "target_left", "target_right")
+    _need(table, (*columns, "target_winner"), "NEXT")
+    winner = _cells(table, "target_winner")
+    table, said = _kept(table, (winner != "") & (winner != "null"), "without an answer")
+    who = _respondent(table, options, "participant_uid")
+    return table, replace(options, columns=columns, answer="target_winner", respondent=who), said
+
+
+def _next_records(table):
+    "The nested form as a table."
+    blank = np.full(len(table.frame), "", dtype=object)
+
+    def cells(name):
+        return _cells(table, name) if name in table.names else blank
+
+    winner = np.where(cells("target_winner") != "", cells("target_winner"), cells("index_winner"))
+    columns = {f"target_{name}": blank.copy() for name in ("center", "left", "right", "winner")}
+    for place in range(3):
+        target = {key: cells(f"target_indices.{place}.{key}") for key in ("label", "target_id", "index")}
+        number = np.where(target["target_id"] != "", target["target_id"], target["index"])
+        said = cells(f"target_indices.{place}.primary_description")
+        name = np.where(said != "", said, number)
+        for side in ("center", "left", "right"):
+            columns[f"target_{side}"] = np.where(target["label"] == side, name, columns[f"target_{side}"])
+        won = (winner != "") & ((winner == target["target_id"]) | (winner == target["index"]))
+        columns["target_winner"] = np.where(won, name, columns["target_winner"])
+    return _with(table, columns)
+
+
+# ---- cblearn
+
+
+def _numbers(table, options, width):
+    "Rows of numbers, with or without a header, as numpy.savetxt and pandas write them."
+    from .readers import is_word
+
+    rows = table.frame
+    if table.names is None and len(rows):
+        first = rows.iloc[0]
+        named = any(is_word(cell) and cell.lower() not in ("true", "false") for cell in first)
+        if named if options.header is None else options.header:
+            rows = rows.iloc[1:]
+    source = table.source if isinstance(table.source, str) else table.source[0]
+    found = f"{rows.shape[1]} columns" if len(rows) else "an empty file"
+    require(len(rows) > 0 and rows.shape[1] == width, source, f"a table of {width} columns, as cblearn has it", found)
+    return replace(table, frame=rows, names=None)
+
+
+def cblearn_list(table, options):
+    "Triplets of cblearn in the form list-order: the second of three is nearer to the first than the third is."
+    return _numbers(table, options, 3), replace(options, columns=(0, 1, 2), header=False), []
+
+
+def cblearn_bool(table, options):
+    "Triplets of cblearn with a fourth column, list-boolean or list-count: False and −1 exchange the last two objects."
+    from .readers import _plain_number, is_whole_number
+
+    table = _numbers(table, options, 4)
+    words = [_plain_number(cell).lower() for cell in table.frame[3]]
+    options = replace(options, columns=(0, 1, 2), answer=3, header=False)
+    if set(words) <= {"true", "false", "0", "1"}:
+        sides = ["left" if word in ("true", "1") else "right" for word in words]
+        return replace(table, frame=_put(table.frame, 3, sides)), options, []
+    for r, word in enumerate(words):
+        rule = "decided: True or False, or a whole number other than 0, above it if the first of the two is nearer"
+        require(is_whole_number(word) and int(word) != 0, table.where(r), rule, word)
+    table = replace(table, frame=_put(table.frame, 3, ["left" if int(word) > 0 else "right" for word in words]))
+    table = replace(table, frame=_put(table.frame, 4, [str(abs(int(word))) for word in words]))
+    return table, replace(options, weight=4), []
+
+
+# ---- jsPsych
+
+
+def jspsych(table, options):
+    "Trial data of jsPsych: objects in columns that the user names, or in stimulus and choices; response is a button."
+    from .readers import WIDTHS, find_column, is_whole_number
+
+    if options.columns is None:
+        table, columns = _jspsych_objects(table, options.kind)
+        options = replace(options, columns=columns)
+    answer = options.answer
+    if answer is None:
+        answer = next((name for name in ("response", "button_pressed") if name in table.names), "response")
+    plain = answer.split(":")[0] if isinstance(answer, str) and answer not in table.names else answer
+    places = [find_column(column, "columns", table) for column in options.columns]
+    place = find_column(plain, "answer", table)
+    filled = ~table.frame[[*places, place]].isin(["", "null"]).any(axis=1).to_numpy()
+    table, said = _kept(table, filled, "trials without objects or without a response")
+    buttons = places[1:] if options.kind == "triplets" else places
+    cells = table.frame[place].tolist()
+    if plain == answer and options.kind != "quadruplets" and WIDTHS[options.kind] == len(places):
+        for r, cell in enumerate(cells):
+            if is_whole_number(cell):
+                rule = f"a response from 0 to {len(buttons) - 1}, as there are {len(buttons)} objects to choose from"
+                require(0 <= int(cell) < len(buttons), table.where(r), rule, cell)
+                cells[r] = table.frame.iat[r, buttons[int(cell)]]
+        table = replace(table, frame=_put(table.frame, place, cells))
+    return table, replace(options, answer=answer), said
+
+
+def _jspsych_objects(table, kind):
+    "(the table with one object a column, the names of these columns): what was shown, and what could be chosen."
+    _need(table, ("stimulus",) if "stimulus.0" not in table.names else (), SHOWN)
+    choices, stimuli = _listed(table, "choices"), _listed(table, "stimulus")
+    n = {"triplets": 2, "quadruplets": 2}.get(kind, 3)
+    if not any(choices):
+        _need(table, ("stimulus", "choices"), SHOWN)
+    if n == 3:
+        shown = [c if len(c) == 3 else s if len(s) == 3 else [""] * 3 for c, s in zip(choices, stimuli)]
+        rule = f"three choices, or three stimuli, with kind={kind!r}"
+    else:
+        shown = [[s[0], *c] if len(s) == 1 and len(c) == 2 else [""] * 3 for c, s in zip(choices, stimuli)]
+        rule = "a stimulus and two choices; three are for kind='odd-one-out' or 'central' (--kind …)"
+    good = np.array([all(row) for row in shown])
+    require(good.any(), table.where(0), rule, max(map(len, choices), default=0))
+    columns = ("stimulus", "choices.0", "choices.1") if n == 2 else ("choices.0", "choices.1", "choices.2")
+    return _with(table, dict(zip(columns, zip(*[[_object_name(cell) for cell in row] for row in shown])))), columns
+
+
+SHOWN = "jsPsych with what was shown (say columns=…, or save the choices)"
+
+
+def _listed(table, name):
+    "For every row the cells of a list: in JSON a column each, in CSV one cell of JSON."
+    columns = [c for c, other in enumerate(table.names) if re.fullmatch(rf"{name}\.\d+", other)]
+    rows = table.frame[columns].to_numpy().tolist()
+    rows = [[cell for cell in row if cell] for row in rows]
+    if name not in table.names:
+        return rows
+    for r, cell in enumerate(_cells(table, name)):
+        if cell and not rows[r]:
+            try:
+                value = json.loads(cell) if cell.startswith("[") else cell
+            except ValueError:
+                value = cell
+            rows[r] = [str(x) for x in value] if isinstance(value, list) else [cell]
+    return rows
+
+
+def _object_name(cell):
+    "The name of an object that is shown by HTML: the file of its picture, or its text."
+    if "<" not in cell:
+        return cell
+    source = re.search(r"""\bsrc\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", cell, re.I)
+    text = unescape(re.sub(r"<[^>]*>", " ", cell))
+    return next(filter(None, source.groups())) if source else " ".join(text.split())
+
+
+IMPORTERS = {
+    "salmon": salmon,
+    "next": next_responses,
+    "cblearn-list": cblearn_list,
+    "cblearn-bool": cblearn_bool,
+    "jspsych": jspsych,
+}
+
+
+def imported(table, options):
+    "(table, options that say what its columns mean, what was left out) for a file of a tool."
+    name = options.format
+    free = ("columns", "answer") if name == "jspsych" else ()
+    for argument in ("columns", "answer", "weight"):
+        rule = f"left out, as format={name!r} says it"
+        require(argument in free or getattr(options, argument) is None, argument, rule, getattr(options, argument))
+    rule = f"'triplets' with format={name!r}"
+    require(name == "jspsych" or options.kind == "triplets", "kind", rule, options.kind)
+    return IMPORTERS[name](table, options)
