@@ -27,8 +27,9 @@ from comparison_hc.comparisons import (
     majority_rows,
     read_comparisons,
 )
-from comparison_hc.core.readers import FEW_ROWS, as_number, parse_condition
+from comparison_hc.core._columns import FEW_ROWS, as_number
 from comparison_hc.core.readers import Options as ReadingOptions
+from comparison_hc.core.readers import parse_condition
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC

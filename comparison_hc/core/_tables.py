@@ -17,7 +17,18 @@ from .validation import InputError, MissingFileError, require, shown
 
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
 JSON_LINES, PARQUET = (".jsonl", ".ndjson"), (".parquet", ".pq")
-ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".dat", ".json", *JSON_LINES, *PARQUET, ".npy", ".npz")  # of data in a folder
+ENDINGS = (
+    ".csv",
+    ".tsv",
+    ".tab",
+    ".txt",
+    ".dat",
+    ".json",
+    *JSON_LINES,
+    *PARQUET,
+    ".npy",
+    ".npz",
+)  # of data in a folder
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
@@ -126,7 +137,15 @@ def _unpacked(name, data, path):
         require(suffix not in (".gz", ".bz2", ".xz"), path, f"a {suffix} file that can be unpacked", "other bytes")
     except InputError:
         raise
-    except (BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, *_unpacking_errors()) as error:
+    except (
+        BadZipFile,
+        OSError,
+        EOFError,
+        RuntimeError,
+        NotImplementedError,
+        ValueError,
+        *_unpacking_errors(),
+    ) as error:
         raise InputError(f"{path} must be a {suffix} file that can be unpacked; {error}") from None
     return [(name, data)]
 
@@ -230,7 +249,9 @@ def find_separator(text, suffix, width, path):
         return "\t"
     if len(good) > 1 and not good <= even:
         good = {max(good, key=lambda s: (found[s][1], s == ","))}
-    rule = "said (--separator …): " + " and ".join(f"{s!r} makes {heads[s]}" for s in sorted(good)) + " of the first line"
+    rule = (
+        "said (--separator …): " + " and ".join(f"{s!r} makes {heads[s]}" for s in sorted(good)) + " of the first line"
+    )
     require(len(good) < 2, "separator", rule, path)
     return good.pop() if good else ","
 
@@ -442,14 +463,19 @@ def _records_table(pairs, path, unit, wanted):
     if not named:
         nested = [any(isinstance(cell, list) for cell in record) for record, _, _ in pairs]
         rows = [
-            list(_flat(record).values() if deep else map(_value_text, record)) for (record, _, _), deep in zip(pairs, nested)
+            list(_flat(record).values() if deep else map(_value_text, record))
+            for (record, _, _), deep in zip(pairs, nested)
         ]
         return rows_table(rows, [line for *_, line in pairs], path, unit=unit)
     cells = [_flat(record) for record, _, _ in pairs]
     names = list(dict.fromkeys(name for record in cells for name in record))
-    names += [name for name in dict.fromkeys(wanted) if name not in names and any(name in above for _, above, _ in pairs)]
+    names += [
+        name for name in dict.fromkeys(wanted) if name not in names and any(name in above for _, above, _ in pairs)
+    ]
     columns = {
-        c: np.array([record.get(name, above.get(name, "")) for record, (_, above, _) in zip(cells, pairs)], dtype=object)
+        c: np.array(
+            [record.get(name, above.get(name, "")) for record, (_, above, _) in zip(cells, pairs)], dtype=object
+        )
         for c, name in enumerate(names)
     }
     return Table(pd.DataFrame(columns, dtype=object), names, [line for *_, line in pairs], path, unit)

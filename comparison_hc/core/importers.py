@@ -7,6 +7,7 @@ from html import unescape
 
 import numpy as np
 
+from ._columns import WIDTHS, find_column, is_whole_number, is_word, plain_number
 from .validation import require
 
 __all__ = ["IMPORTERS"]
@@ -18,17 +19,6 @@ NEXT_NAMES = {
     "right": "target_right",
     "answer": "target_winner",
 }
-SIGNATURES = {  # columns by which a file of a tool is known
-    "jspsych": ("trial_type", "trial_index"),
-    "salmon": ("head", "winner", "puid"),
-    "next": ("target_center", "target_winner"),
-}
-
-
-def looks_like(names):
-    "What to say of a file whose columns look like those of a tool."
-    tool = next((tool for tool, signs in SIGNATURES.items() if set(signs) <= set(names or ())), None)
-    return "" if tool is None else f"; it looks like a file of {tool}: format={tool!r} (--format {tool})"
 
 
 def _need(table, names, tool):
@@ -143,8 +133,6 @@ def _next_records(table):
 
 def _numbers(table, options, width):
     "Rows of numbers, with or without a header, as numpy.savetxt and pandas write them."
-    from .readers import is_word
-
     rows = table.frame
     if table.names is None and len(rows):
         first = rows.iloc[0]
@@ -164,10 +152,8 @@ def cblearn_list(table, options):
 
 def cblearn_bool(table, options):
     "Triplets of cblearn with a fourth column, list-boolean or list-count: False and −1 exchange the last two objects."
-    from .readers import _plain_number, is_whole_number
-
     table = _numbers(table, options, 4)
-    words = [_plain_number(cell).lower() for cell in table.frame[3]]
+    words = [plain_number(cell).lower() for cell in table.frame[3]]
     options = replace(options, columns=(0, 1, 2), answer=3, header=False)
     if set(words) <= {"true", "false", "0", "1"}:
         sides = ["left" if word in ("true", "1") else "right" for word in words]
@@ -185,8 +171,6 @@ def cblearn_bool(table, options):
 
 def jspsych(table, options):
     "Trial data of jsPsych: objects in columns that the user names, or in stimulus and choices; response is a button."
-    from .readers import WIDTHS, find_column, is_whole_number
-
     if options.columns is None:
         table, columns = _jspsych_objects(table, options.kind)
         options = replace(options, columns=columns)

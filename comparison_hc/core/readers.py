@@ -9,138 +9,35 @@ from math import inf, isfinite, nan
 
 import numpy as np
 
+from ._columns import (
+    IN_TRIPLET,
+    MISSING_WORDS,
+    PLACES,
+    WEIGHTS,
+    WIDTHS,
+    as_number,
+    find_column,
+    find_roles,
+    is_whole_number,
+    judge_header,
+    name_parts,
+    names_columns,
+    plain_number,
+    role_of_name,
+    sorted_names,
+    told_columns,
+)
 from ._tables import cell_text, joined, read_tables, some_lines
-from .importers import IMPORTERS, imported, looks_like
+from .importers import IMPORTERS, imported
 from .compat import repeat
 from .rows import is_name
-from .validation import InputError, InputWarning, check_flag, check_integer, check_names, require, shown
+from .validation import InputError, InputWarning, check_flag, check_names, require, shown
 
 __all__ = ["Reading"]
 
-WIDTHS = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
 MOST_REPEATED = 10**8  # answers that counts may stand for
-MISSING_WORDS = frozenset(("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"))
-
-# ---- words
-
-
-def _words(text):
-    return frozenset(text.split())
-
-
-ROLES = {  # what tools call the columns, the more telling role first
-    "odd": _words("odd oddball oddity outlier"),
-    "central": _words("central"),
-    "left": _words("left"),
-    "right": _words("right"),
-    "middle": _words("middle center centre"),
-    "farther": _words("loser negative neg far farther further farthest furthest distant dissimilar different unchosen"
-                      " rejected foil unlike"),
-    "nearer": _words("winner positive pos near nearer nearest close closer closest similar same match preferred"),
-    "anchor": _words("anchor head reference ref target probe query standard sample"),
-    "answer": _words("answer answers choice choices chosen response responses selected selection picked pick decision"
-                     " judgment judgement clicked"),
-    "shown": _words("option options alternative alternatives candidate candidates comparison"),
-}
-NO_ROLE = _words("""time rt rts latency timestamp duration start started end ended onset date confidence sure correct
-    accuracy count number type device text duplicate age index trial key keys x y url html""")
-NEGATIONS = _words("not non no less least un")
-PEOPLE = ("puid", "respondent", "participant", "subject", "worker", "user", "rater", "annotator", "observer", "subj",
-          "prolific", "responseid", "person", "ppt")  # the more telling first
-BESIDE_PEOPLE = _words("id ids uid pid number no num nr name code private key hash external anonymous anon")
-WEIGHTS = _words("weight weights count counts frequency freq")
-PLACES = _words("""choice chosen answer response resp side position pos place button key selected selection pick picked
-    click clicked index option pressed odd central decision judgment judgement winner""")
-WEAK_WORDS = _words("a b c i j k l n one two three first second third win same no")  # that alone make no header
-HEADER_WORDS = frozenset().union(*ROLES.values(), WEIGHTS, WEAK_WORDS, BESIDE_PEOPLE, PEOPLE, NO_ROLE) | _words("""
-    item items object objects stim stimulus stimuli image other others session block condition phase triplet""")
-SETTLING_WORDS = HEADER_WORDS - WEAK_WORDS - BESIDE_PEOPLE - _words("x y") | {"id", "uid"}
-
-
-def name_parts(name):
-    "The words that a column name is made of: target_left, targetLeft and Target Left 2 are target and left."
-    words = re.sub(r"([a-z])([A-Z])", r"\1 \2", name)
-    return [part for part in re.split(r"[^a-z]+", words.lower()) if part]
-
-
-def is_whole_number(cell):
-    "Whether a cell is a whole number, in any spelling."
-    return re.fullmatch(r"[+-]?\d{1,4000}", cell) is not None  # `int` reads all of these, and not much more
-
-
-def as_number(cell, other=None):
-    "A cell as a number as other programs write it: Python's 1_000 is none."
-    try:
-        return other if "_" in cell else float(cell)
-    except ValueError:
-        return other
-
-
-def is_word(cell):
-    "Whether a cell has letters and is no number: 1_000 and - are neither."
-    return as_number(cell) is None and any(map(str.isalpha, cell))
-
-
-def sorted_names(names):
-    "Names in numerical order if all are whole numbers, else in alphabetical order."
-    names = sorted(names)
-    return sorted(names, key=int) if all(map(is_whole_number, names)) else names
-
-
-def _plain_number(cell):
-    "A number in one spelling: 1.0, 1e0 and +1 are 1."
-    value = as_number(cell, inf)
-    if not isfinite(value) or re.fullmatch(r"-?[1-9]\d*|0", cell):
-        return cell
-    return cell_text(value) if value.is_integer() else repr(value)
-
 
 # ---- headers
-
-FEW_ROWS = 19  # below which a first line that occurs nowhere else is a header with less than 95% certainty
-
-
-def judge_header(rows, objects=None, width=3):
-    "(whether the first row names the columns, what makes that doubtful or None)."
-    import pandas as pd
-
-    cells = np.asarray(rows, dtype=object)
-    first, later = [cell.lstrip("# ") for cell in cells[0]], cells[1:]
-    if re.fullmatch("i,j,k(,l)?(,respondent)?(,weight)?", ",".join(first)):  # by `to_csv`
-        return True, None
-    if objects is not None:
-        known = sum(cell in objects for cell in first)
-        if known == 0 or known >= width:
-            return known == 0, None
-    if not len(later) or all(map(is_whole_number, first)):
-        return False, None
-    codes, found = pd.factorize(later.ravel())
-    again = not set(first).isdisjoint(found)
-    if _names_columns(first, later):
-        others = later[(later != cells[0]).any(axis=1)]
-        is_object = again and len(first) == width and not set(first).isdisjoint(others.ravel())
-        return True, "its words name columns, but also occur in other rows" if is_object else None
-    if again or any(map(is_whole_number, first)):
-        return False, None
-    if all(map(is_whole_number, found)):
-        return True, None
-    lonely = int((np.bincount(codes)[codes].reshape(later.shape) == 1).all(axis=1).sum())
-    if lonely:
-        others = f"{lonely:,} more rows are" if lonely > 1 else "one more row is"
-        return False, f"none of its names occurs in another row, but {others} so too"
-    few = f"its names occur nowhere else, but there are only {len(later)} rows below it"
-    return True, few if len(later) < FEW_ROWS else None
-
-
-def _names_columns(first, later):
-    "Whether the words of a first row settle that it is a header."
-    parts = [name_parts(cell) for cell in first]
-    people = any(_person_rank(cell) is not None for cell in first)
-    settled = any(part in SETTLING_WORDS for words in parts for part in words)
-    if not people and not (settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)):
-        return False
-    others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
-    return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
 
 
 def _with_headers(tables, options, notes):
@@ -148,7 +45,9 @@ def _with_headers(tables, options, notes):
     if len(tables) > 1 and options.header is None and all(t.names is None and len(t.frame) for t in tables):
         first = [t.frame.iloc[0].tolist() for t in tables]
         same = all(row == first[0] for row in first) and not all(map(is_whole_number, first[0]))
-        options = replace(options, header=same or all(_names_columns(row, t.frame.to_numpy()[1:]) for row, t in zip(first, tables)))
+        options = replace(
+            options, header=same or all(names_columns(row, t.frame.to_numpy()[1:]) for row, t in zip(first, tables))
+        )
     return [_with_header(table, options, notes) for table in tables]
 
 
@@ -190,231 +89,19 @@ def _with_header(table, options, notes):
     return table
 
 
-# ---- which column says what
-
-
-@dataclass(frozen=True)
-class Roles:
-    "Positions of the columns that are read."
-
-    objects: list  # in the order of the kind, or as they were shown
-    answer: int | None = None  # who was chosen of those that were shown
-    basis: str = "by position"  # what settled the order of the objects
-    shown: tuple = ()  # two columns in which the nearer and the farther must be, too
-    same: int | None = None  # a column that must repeat the nearer
-    respondent: int | None = None  # who answered
-    weight: int | None = None  # how often, or how much it counts
-
-
-def _role(parts):
-    "The role that the words of a column name tell, or None."
-    if NO_ROLE.intersection(parts):
-        return None
-    if NEGATIONS.intersection(parts) and (ROLES["nearer"] | ROLES["answer"]).intersection(parts):
-        return "farther"
-    return next((role for role, words in ROLES.items() if words.intersection(parts)), None)
-
-
-def _columns_by_role(names, columns):
-    "{role: positions}, of columns with the fewest words; a word that all these names share does not count."
-    parts = {c: name_parts(names[c]) for c in columns}
-    telling = [set(words) for words in parts.values() if _role(words)]
-    shared = set.intersection(*telling) if len(telling) > 2 else set()
-    found = {}
-    for c, words in parts.items():
-        role = _role([word for word in words if word not in shared])
-        if role is not None:
-            found.setdefault(role, []).append((len(words), c))
-    found = {role: [c for n, c in pairs if n == min(pairs)[0]] for role, pairs in found.items()}
-    if len({re.sub(r"\d+", "", names[c]) for c in found.get("answer", ())}) < len(found.get("answer", ())):
-        found.setdefault("shown", found.pop("answer"))  # choice1, choice2
-    return found
-
-
-def _person_rank(name):
-    "How clearly a column name tells that it says who answered: 0 most; None if it does not."
-    parts = [part if part in PEOPLE else part.removesuffix("id") for part in name_parts(name)]
-    ranks = [PEOPLE.index(part) for part in parts if part in PEOPLE]
-    if name_parts(name) == ["response", "id"]:  # Qualtrics
-        return len(PEOPLE)
-    return min(ranks) if ranks and all(part in PEOPLE or part in BESIDE_PEOPLE for part in parts) else None
-
-
-def find_column(column, argument, table):
-    "Where a column is. Raises `InputError` for one that is not there, or there twice."
-    if not isinstance(column, str):
-        return check_integer(column, argument, 0, table.frame.shape[1] - 1)
-    rule = f"one of the columns {table.names}" if table.names is not None else "a position, as the file has no header"
-    found = [c for c, name in enumerate(table.names or ()) if name == column]
-    require(found, argument, rule, column)
-    require(len(found) == 1, argument, "a column that is there once, or a position", f"{column!r}, {len(found)} times")
-    return found[0]
-
-
-def _counts_rows(table, c):
-    "Whether a column without a name of its own numbers the rows."
-    if table.names is not None and table.names[c].lower() not in ("", "unnamed: 0", "x", "index", "rownames"):
-        return False
-    cells = table.frame[c].tolist()
-    return len(cells) > 1 and cells in ([str(i) for i in range(s, len(cells) + s)] for s in (0, 1))
-
-
-def _said(columns, names):
-    "How a user says these columns."
-    plain = names is not None and all("," not in names[c] and names.count(names[c]) == 1 for c in columns)
-    told = [names[c] if plain else c for c in columns]
-    return f"columns={told} (--columns {','.join(map(str, told))})"
-
-
-def find_roles(table, options):
-    "Which column says what: as the user says, by the names, or by position. Raises `InputError` where they clash."
-    n_columns, names, width = table.frame.shape[1], table.names, WIDTHS[options.kind]
-    told = {}
-    for argument in ("answer", "weight", "respondent"):
-        column = getattr(options, argument)
-        if column is not None and column is not False:
-            told[argument] = find_column(column, argument, table)
-    if names is not None and names[:3] == ["i", "j", "k"] and names[-1] == "weight":  # by `to_csv`
-        told.setdefault("weight", n_columns - 1)
-    ranks = {c: _person_rank(name) for c, name in enumerate(names or ()) if c not in told.values()}
-    people = sorted((c for c in ranks if ranks[c] is not None), key=ranks.get)
-    if options.columns is not None:
-        objects = [find_column(column, "columns", table) for column in options.columns]
-        if told.get("respondent") in objects and names is not None and _person_rank(names[told["respondent"]]) is not None:
-            del told["respondent"]  # people are compared
-        different = len(set(objects)) == width and not set(objects) & set(told.values())
-        require(different, "columns", "different columns, without the respondent's", options.columns)
-        basis = "as told" if options.format is None else f"as {options.format} writes them"
-        shown = tuple(find_column(column, "columns", table) for column in options.shown)
-        found = Roles(objects, told.get("answer"), basis, shown)
-    else:
-        numbers = [c for c in range(n_columns) if n_columns > width and _counts_rows(table, c)][:1]
-        rest = [c for c in range(n_columns) if c not in (*told.values(), *numbers)]
-        rest = [c for c in rest if c not in people] if len(rest) > width else rest
-        found = _roles_by_name(table, options.kind, rest, told.get("answer"))
-    if options.respondent is None and "respondent" not in told:
-        who = next((c for c in people if c not in (*found.objects, found.answer)), None)
-    else:
-        who = told.get("respondent")
-    return replace(found, respondent=who, weight=told.get("weight"))
-
-
-def _roles_by_name(table, kind, rest, answer):
-    "`Roles` from the names of the columns in `rest`, or from their positions where names say nothing."
-    names, width = table.names, WIDTHS[kind]
-    by_role = {} if names is None else _columns_by_role(names, rest)
-    picked = by_role["answer"][0] if len(by_role.get("answer", ())) == 1 and answer is None else answer
-    finder = {"triplets": _triplet_roles, "quadruplets": _pair_roles}.get(kind, _special_roles)
-    found = finder(kind, by_role, rest, picked, answer is not None)
-    if found is None and picked is not None and answer is None and len(rest) == width + 1:
-        found = Roles([c for c in rest if c != picked], picked)
-    if found is None:
-        beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
-        how = "say columns=… (--columns …) or respondent=… (--respondent …) if the file has others"
-        shown = "" if names is None else ": " + ", ".join(names[c] for c in rest)
-        rule = f"{width} columns{beside} ({how}{looks_like(names)})"
-        require(len(rest) == width, table.where(0), rule, f"{len(rest)} columns{shown}")
-        found = Roles(rest, answer)
-    if names is not None:
-        _refuse_contradictions(found, by_role, kind, names)
-    return found
-
-
-def _only(by_role, *roles):
-    "The one column of the first of these roles that there is, or None."
-    columns = next((by_role[role] for role in roles if role in by_role), ())
-    return columns[0] if len(columns) == 1 else None
-
-
-def _shown(by_role, *sides):
-    "The columns of what was shown, left to right, where names tell."
-    columns = [_only(by_role, side) for side in sides]
-    return by_role.get("shown") if None in columns and len(by_role.get("shown", ())) == len(sides) else columns
-
-
-def _triplet_roles(kind, by_role, rest, picked, told):
-    "`Roles` of triplets, or None."
-    anchor, nearer, farther = _only(by_role, "anchor", "middle"), _only(by_role, "nearer"), _only(by_role, "farther")
-    pair = _shown(by_role, "left", "right")
-    if None not in (anchor, nearer, farther) and not told:
-        shown = () if None in pair else tuple(pair)
-        return Roles([anchor, nearer, farther], None, "by name", shown, picked)
-    chosen = nearer if picked is None else picked
-    if None not in (*pair, chosen):
-        others = [c for c in rest if c not in (*pair, chosen)]
-        anchor = others[0] if anchor is None and len(others) == 1 else anchor
-        return None if anchor is None else Roles([anchor, *pair], chosen, "by name")
-    if anchor is not None and picked is not None and (told or len(rest) == 4) and nearer is farther is None:
-        others = [c for c in rest if c not in (anchor, picked)]
-        return Roles([anchor, *others], picked, "by name") if len(others) == 2 else None
-    known = [anchor, chosen, farther]
-    missing = [c for c in rest if c not in known]
-    if not told and len(rest) == 3 and len(missing) == 1 and known.count(None) == 1:
-        return Roles([missing[0] if c is None else c for c in known], None, "by name")
-    return None
-
-
-def _special_roles(kind, by_role, rest, picked, told):
-    "`Roles` of the most central or the odd one of three, or None."
-    three = _shown(by_role, "left", "middle", "right")
-    special = _only(by_role, "odd") if kind == "odd-one-out" else _only(by_role, "central", "middle")
-    special = None if special in three else special
-    chosen = special if picked is None else picked
-    others = [c for c in rest if c != chosen]
-    if chosen is not None and (None not in three or len(others) == 3):
-        return Roles(list(three) if None not in three else others, chosen, "by name")
-    if special is not None and not told and len(others) == 2:
-        return Roles([special, *others], None, "by name")
-    return None
-
-
-def _pair_roles(kind, by_role, rest, picked, told):
-    "`Roles` of quadruplets, or None."
-    nearer, farther, left, right = (by_role.get(role, ()) for role in ("nearer", "farther", "left", "right"))
-    if len(nearer) == len(farther) == 2 and not told:
-        return Roles([*nearer, *farther], None, "by name")
-    if len(left) == len(right) == 2 and picked is not None:
-        return Roles([*left, *right], picked, "by name")
-    return None
-
-
-TOLD_BY_NAME = ("anchor", "nearer", "farther")  # roles of the places in a triplet
-
-
-def _refuse_contradictions(found, by_role, kind, names):
-    "Raise `InputError` where names of columns say something else than they are read as."
-    role_of = {c: role for role, columns in by_role.items() for c in columns}
-    others = {"triplets": ("odd", "central"), "quadruplets": ("odd", "central", "anchor")}
-    others |= {"central": ("odd", "nearer", "farther"), "odd-one-out": ("central", "nearer", "farther")}
-    for c in (*found.objects, found.answer):
-        role = role_of.get(c)
-        if role in others[kind]:
-            meant = {"odd": "odd-one-out", "central": "central"}.get(role, "triplets")
-            rule = f"told, as a column is called {names[c]!r}: kind={meant!r} (--kind {meant}), or "
-            require(False, "kind", rule + _said(found.objects, names), kind)
-    if kind != "triplets":
-        return
-    roles = [{"middle": "anchor"}.get(role_of.get(c), role_of.get(c)) for c in found.objects]
-    wanted = ("anchor", *(TOLD_BY_NAME[1:] if found.answer is None else ("", "")))
-    clash = any(role in TOLD_BY_NAME and role != place and place for role, place in zip(roles, wanted))
-    if clash or (found.basis == "by position" and any(len(by_role.get(role, ())) > 1 for role in TOLD_BY_NAME)):
-        order = [role_of.get(c) for c in found.objects]
-        likely = sorted(found.objects, key=lambda c: TOLD_BY_NAME.index(role_of[c]) if role_of.get(c) in TOLD_BY_NAME else 1)
-        rule = f"told in the order anchor, nearer, farther, such as {_said(likely, names)}"
-        require(False, "columns", rule, ", ".join(f"{names[c]!r} ({r or '?'})" for c, r in zip(found.objects, order)))
-
-
 # ---- what the codes of answers mean
 
 SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 KEYS = (("l", "r"), ("arrowleft", "arrowright"), ("leftarrow", "rightarrow"), ("37", "39"))  # what was pressed, of two
 TRUE_WORDS = (("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n"), ("1", "-1"))  # the first of two, or the other
-TELLING_TRUTH = _words("is was are chose chosen select selected pick picked prefer preferred prefers closer nearer more"
-                       " similar winner wins")
+TELLING_TRUTH = frozenset(
+    "is was are chose chosen select selected pick picked prefer preferred prefers closer nearer more"
+    " similar winner wins".split()
+)
 
 
 def _code(word):
-    return _plain_number(word).lower()
+    return plain_number(word).lower()
 
 
 def split_answer(text, names):
@@ -432,7 +119,10 @@ def _told_coding(text, options, argument="answer"):
     "{code: number of the option} that a user tells."
     n, parts = len(options), [part.strip() for part in text.split(",")]
     words = [{str(name).lower(): p for p, name in enumerate(options) if name is not None}]
-    words += [{word: p for p, word in enumerate(SIDES[n])}, {w: p for p, w in enumerate(("first", "second", "third")[:n])}]
+    words += [
+        {word: p for p, word in enumerate(SIDES[n])},
+        {w: p for p, w in enumerate(("first", "second", "third")[:n])},
+    ]
     if not any("=" in part for part in parts):
         rule = f"{n} codes, in the order of {', '.join(map(str, _option_names(options)))}"
         require(len(parts) == n, argument, rule, text)
@@ -473,7 +163,9 @@ def _codings(options, others, name):
     if n != 2 or len(which) != 1 or telling == name_parts(name):
         return found, False
     left = which[0]
-    truth = {f"{yes} for {_option_names(options)[left]}": {yes: left, no: 1 - left} for yes, no in (*TRUE_WORDS, ("1", "0"))}
+    truth = {
+        f"{yes} for {_option_names(options)[left]}": {yes: left, no: 1 - left} for yes, no in (*TRUE_WORDS, ("1", "0"))
+    }
     return {"a column's name": by_column, **truth}, True  # is_left: 1 means left
 
 
@@ -528,7 +220,12 @@ def _position_in(words, shown):
 
 def _file_key(name):
     "A name without its folders and its ending."
-    return re.sub(r"\.(png|jpe?g|gif|svg|webp|bmp|tiff?|wav|mp3|ogg|mp4|webm|txt|html?)$", "", re.split(r"[\\/]", name)[-1], flags=re.I)
+    return re.sub(
+        r"\.(png|jpe?g|gif|svg|webp|bmp|tiff?|wav|mp3|ogg|mp4|webm|txt|html?)$",
+        "",
+        re.split(r"[\\/]", name)[-1],
+        flags=re.I,
+    )
 
 
 # ---- how a file was read
@@ -636,7 +333,11 @@ class Options:
         for argument in ("records", "separator"):
             require(isinstance(getattr(self, argument), (str, type(None))), argument, "a text", getattr(self, argument))
         objects = check_names(self.objects, argument="objects")
-        objects = None if objects is None else check_names([unicodedata.normalize("NFC", o) for o in objects], argument="objects")
+        objects = (
+            None
+            if objects is None
+            else check_names([unicodedata.normalize("NFC", o) for o in objects], argument="objects")
+        )
         return replace(self, header=True if self.header is None and by_name else self.header, objects=objects, **texts)
 
 
@@ -820,7 +521,12 @@ def _refuse_missing(rows, options, roles, notes):
             blank[c].add(value if only else text)
     cells = {c: set(rows.column(c).tolist()) for c in needed}
     objects = set().union(*(cells[c] for c in roles.objects)) - MISSING_WORDS - {""}
-    if objects and options.objects is None and rows.table.separator is not None and all(isfinite(as_number(cell, inf)) for cell in objects):
+    if (
+        objects
+        and options.objects is None
+        and rows.table.separator is not None
+        and all(isfinite(as_number(cell, inf)) for cell in objects)
+    ):
         for c in roles.objects:
             blank[c] |= MISSING_WORDS  # among numbers they are no names
     empty = {c: rows.table.frame[c].isin(blank[c]).to_numpy() for c in needed if cells[c] & blank[c]}
@@ -837,7 +543,9 @@ def _refuse_missing(rows, options, roles, notes):
     if words:
         word, count = words.most_common(1)[0]
         overrule = f"missing={word!r} (--missing {word})"
-        notes.append(f"{count:,} cells say {word!r}, which is taken for a name; if it stands for nothing, say {overrule}")
+        notes.append(
+            f"{count:,} cells say {word!r}, which is taken for a name; if it stands for nothing, say {overrule}"
+        )
 
 
 def _one_spelling(rows, options, roles):
@@ -859,7 +567,7 @@ def _one_spelling(rows, options, roles):
     def plain(c):
         at, different = pd.factorize(rows.column(c))
         keep = known if c != roles.respondent else ()
-        texts = [_plain_number(x) if x not in keep and by_column[c] else x for x in different]
+        texts = [plain_number(x) if x not in keep and by_column[c] else x for x in different]
         if keep:
             texts = [text if text in keep else x for x, text in zip(different, texts)]
         return np.array(texts, dtype=object)[at]
@@ -889,7 +597,7 @@ def _refuse_not_shown(rows, roles):
     if roles.same is not None:
         nearer, same = rows.column(roles.objects[1]), rows.column(roles.same)
         rule = f"told, as {names[roles.same]!r} says something else than {names[roles.objects[1]]!r}: say "
-        require((nearer == same).all(), "columns", rule + _said(roles.objects, names), names)
+        require((nearer == same).all(), "columns", rule + told_columns(roles.objects, names), names)
     if roles.shown:
         pair = np.stack([rows.column(c) for c in (*roles.objects[1:], *roles.shown)], axis=1)
         bad = ((pair[:, :2] != pair[:, 2:]) & (pair[:, :2] != pair[:, :1:-1])).any(axis=1)
@@ -938,12 +646,18 @@ def _role_notes(roles, kind, names):
             other = "say answer=… (--answer …), the column that tells who was chosen"
             what = f"column {names[roles.objects[1]]!r} is taken for the choice in every row"
             notes.append(f"{what}; if it is only what was shown there, {other}")
-        told = [_role(name_parts(names[c])) for c in roles.objects]
-        wrong = [c for c, role, place in zip(roles.objects, told, TOLD_BY_NAME) if role in TOLD_BY_NAME and role != place]
+        told = [role_of_name(name_parts(names[c])) for c in roles.objects]
+        wrong = [c for c, role, place in zip(roles.objects, told, IN_TRIPLET) if role in IN_TRIPLET and role != place]
         if roles.basis == "as told" and wrong:
-            place = TOLD_BY_NAME[roles.objects.index(wrong[0])]
-            notes.append(f"column {names[wrong[0]]!r} is taken for the {place}, as you say; its name says something else")
-    counts = [name for c, name in enumerate(names) if c not in read and WEIGHTS.issuperset(name_parts(name)) and name_parts(name)]
+            place = IN_TRIPLET[roles.objects.index(wrong[0])]
+            notes.append(
+                f"column {names[wrong[0]]!r} is taken for the {place}, as you say; its name says something else"
+            )
+    counts = [
+        name
+        for c, name in enumerate(names)
+        if c not in read and WEIGHTS.issuperset(name_parts(name)) and name_parts(name)
+    ]
     if counts:
         how = f"weight={counts[0]!r} (--weight {counts[0]})"
         notes.append(f"column {counts[0]!r} is not read; if it says how often an answer was given, say {how}")
@@ -952,7 +666,9 @@ def _role_notes(roles, kind, names):
 
 def _unseen(name):
     "The characters of a name that cannot be seen."
-    return [c for c in name if unicodedata.category(c) == "Cf" and c not in "\u200c\u200d"] if not name.isascii() else []
+    return (
+        [c for c in name if unicodedata.category(c) == "Cf" and c not in "\u200c\u200d"] if not name.isascii() else []
+    )
 
 
 def _look(name):
@@ -977,7 +693,9 @@ def _spelling_notes(names, rows, kind):
     for look, alike in groups.items():
         files.setdefault(_file_key(look), []).append(alike[0])
     alike = [group for group in groups.values() if len(group) > 1]
-    alike += [group for group in files.values() if len(group) == 2 or len(group) > 2 and any(map(_has_no_folder, group))]
+    alike += [
+        group for group in files.values() if len(group) == 2 or len(group) > 2 and any(map(_has_no_folder, group))
+    ]
     if alike:
         shown = "; ".join(" and ".join(map(repr, sorted(group)[:3])) for group in sorted(alike)[:3])
         more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
@@ -997,7 +715,7 @@ def _reading(rows, roles, codes, options, n_read):
     "`Reading` of what was found."
     table, kind = rows.table, options.kind
     called = [str(c) for c in range(table.frame.shape[1])] if table.names is None else table.names
-    meant = {"triplets": TOLD_BY_NAME, "quadruplets": ("nearer pair", "nearer pair", "farther pair", "farther pair")}
+    meant = {"triplets": IN_TRIPLET, "quadruplets": ("nearer pair", "nearer pair", "farther pair", "farther pair")}
     meant |= {"central": ("most central", "other", "other"), "odd-one-out": ("odd one out", "other", "other")}
     meant = meant[kind]
     if roles.answer is not None:
@@ -1010,7 +728,18 @@ def _reading(rows, roles, codes, options, n_read):
         told.append(("file", "respondent"))
     read = {*roles.objects, roles.answer, roles.respondent, roles.weight, *roles.shown, roles.same}
     unread = tuple(name for c, name in enumerate(called) if c not in read)
-    return Reading(_source(table), kind, tuple(told), roles.basis, codes, rows.total, n_read, rows.reasons(), unread, tuple(table.notes))
+    return Reading(
+        _source(table),
+        kind,
+        tuple(told),
+        roles.basis,
+        codes,
+        rows.total,
+        n_read,
+        rows.reasons(),
+        unread,
+        tuple(table.notes),
+    )
 
 
 ORDERS = {
