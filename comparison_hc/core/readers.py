@@ -198,7 +198,8 @@ def chosen_options(words, shown, options, others=(), name=None, told=None):
     explained = complete or told or best == BY_NAME and set(different) <= set(shown.ravel())
     if not explained:
         odd = words[found[best] < 0][0]
-        rule += f" (if {odd!r} is no answer, say missing={odd!r} (--missing {odd}); else say what the values mean: {settle})"
+        other = f"say missing={odd!r} (--missing {odd}); else say what the values mean: {settle}"
+        rule += f" (if {odd!r} is no answer, {other})"
     note = None
     if not tells and name is not None and len(called) == 2 and coding:
         truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name))
@@ -368,6 +369,9 @@ def _that_count(table, conditions):
     return table
 
 
+SINGULAR = {"lack": "lacks", "have": "has", "compare": "compares", "name": "names"}
+
+
 class _Rows:
     "Rows of a table and what was found of each; those that break a rule are refused, or left out and counted."
 
@@ -399,7 +403,7 @@ class _Rows:
         for reason, index in self.left_out.items():
             if len(index) == 1:
                 verb, _, rest = reason.partition(" ")
-                reason = f"{ {'lack': 'lacks', 'have': 'has', 'compare': 'compares', 'name': 'names'}.get(verb, verb) } {rest}"
+                reason = f"{SINGULAR.get(verb, verb)} {rest}"
             shown.append((f"{len(index):,} {reason}", some_lines(self.table.lines, index, self.table.unit)))
         return tuple(shown)
 
