@@ -234,9 +234,8 @@ ROOMS = "checks cli comparisons datasets dendrogram estimators methods metrics o
 ROOMS += "hierarchical flat adaptive link whatif dashboards classroom".split()
 MORE = {  # of rooms that offer no names of their own
     "evaluation.embedding": ["t_ste", "forte"],
-    "evaluation.consensus": ["majority_consensus"],
     "evaluation.model_selection": ["choose_method", "compare_methods"],
-    "evaluation.support": ["bootstrap_support", "structure_test"],
+    "evaluation.bootstrap": ["bootstrap_support", "majority_consensus", "structure_test"],
     "evaluation.linkage_model": ["learn_model", "load_model", "save_model"],
     "evaluation.page": ["save_result"],
     "elicitation.crowd": ["crowd_table", "crowd_weights"],

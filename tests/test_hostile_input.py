@@ -27,12 +27,11 @@ from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights
 from comparison_hc.elicitation.session import Session
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
-from comparison_hc.evaluation.consensus import majority_consensus
+from comparison_hc.evaluation.bootstrap import bootstrap_support, majority_consensus, structure_test
 from comparison_hc.evaluation.embedding import t_ste
 from comparison_hc.evaluation.linkage_model import learn_model, load_model, save_model
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods
 from comparison_hc.evaluation.page import check_destination, save_result
-from comparison_hc.evaluation.support import bootstrap_support, structure_test
 from comparison_hc.hierarchical.linkage import complete_linkage
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.oracles import most_similar_pair

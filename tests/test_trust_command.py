@@ -13,7 +13,7 @@ from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.elicitation.crowd import crowd_table, make_crowd
-from comparison_hc.evaluation.support import bootstrap_support, redraw_statements, structure_test
+from comparison_hc.evaluation.bootstrap import bootstrap_support, null_redraw, structure_test
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_hierarchy
 
@@ -64,7 +64,7 @@ def test_structure_of_statements_is_that_of_statements(capsys, tmp_path, monkeyp
     (tmp_path / "central.csv").write_text("".join(",".join(f"o{i}" for i in row) + "\n" for row in rows))
     words = ["cluster", "central.csv", "--kind", "central", "--method", "3-al", "--structure", "19", "--header", "no"]
     said = read_comparisons("central.csv", "central", header=False)
-    by_statement = structure_sentence(structure_test(said, "3-al", 19, chance=redraw_statements), 19)
+    by_statement = structure_sentence(structure_test(said, "3-al", 19, chance=null_redraw), 19)
     by_coin = structure_sentence(structure_test(said, "3-al", 19), 19)
     out = run(capsys, *words)[1]
     assert by_statement in out and by_coin not in out

@@ -14,9 +14,9 @@ from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd
 from comparison_hc.evaluation import _candidates
 from comparison_hc.evaluation._candidates import candidate_names
+from comparison_hc.evaluation.bootstrap import null_flip, null_redraw, structure_test
 from comparison_hc.evaluation.embedding import _compared_pairs, _forte_loss, _t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
-from comparison_hc.evaluation.support import flip_fair, redraw_statements, structure_test
 from comparison_hc.hierarchical._wins import each_weight
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
@@ -142,9 +142,9 @@ def test_the_structure_test_weighs():
     assert found.p_value == 0.05 and found.agreement > 0.9
     said, w = signed_correctness(build_hierarchy("3-al", both)[0], both), both.weights
     assert found.agreement == pytest.approx(w[said > 0].sum() / w[said != 0].sum())
-    assert (flip_fair(both, np.random.default_rng(0)).weights == both.weights).all()
+    assert (null_flip(both, np.random.default_rng(0)).weights == both.weights).all()
     statements = Triplets.from_central([[0, 1, 2], [1, 2, 3]], weights=[0.5, 2])
-    assert redraw_statements(statements, np.random.default_rng(0)).weights.tolist() == [0.5, 0.5, 2, 2]
+    assert null_redraw(statements, np.random.default_rng(0)).weights.tolist() == [0.5, 0.5, 2, 2]
 
 
 # ---- the gate

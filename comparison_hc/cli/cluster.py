@@ -390,7 +390,7 @@ def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
     from comparison_hc.evaluation.model_selection import DEFAULT
     from comparison_hc.evaluation._candidates import candidate
-    from comparison_hc.evaluation.support import bootstrap_support, flip_fair, redraw_statements, structure_test
+    from comparison_hc.evaluation.bootstrap import bootstrap_support, null_flip, null_redraw, structure_test
 
     answers, notes, support = result.comparisons, {}, result.support
 
@@ -408,7 +408,7 @@ def with_trust(result, args, build):
         notes["support"] = f"{line} of {drawn} drawn again{_stopped(found.interrupted, args.support, args)}"
     if args.structure is not None:
         auto = args.method == "auto"  # the method was chosen by these answers, and would flatter them
-        chance = redraw_statements if _has_statements(args) else flip_fair
+        chance = null_redraw if _has_statements(args) else null_flip
         draw = args.structure, chance, args.seed, workers(args.structure)
         with command_bar("permutations") as progress:
             test = structure_test(answers, DEFAULT if auto else build, *draw, progress)

@@ -5,6 +5,16 @@ from ..core.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "bootstrap": [
+            "Consensus",
+            "StructureTest",
+            "Support",
+            "bootstrap_support",
+            "majority_consensus",
+            "null_flip",
+            "null_redraw",
+            "structure_test",
+        ],
         "embedding": [
             "Embedding",
             "cosine_similarity",

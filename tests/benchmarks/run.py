@@ -506,7 +506,7 @@ for n, m, goal in ((60, 12_112, 0.5), (120, 100_000, 5), (300, 300_000, 60)):
 
 @benchmark("bootstrap, 60 objects, 12,112 answers, 200 times", 1, 20)
 def bootstrap():
-    from comparison_hc.evaluation.support import bootstrap_support
+    from comparison_hc.evaluation.bootstrap import bootstrap_support
     from comparison_hc.hierarchical import quadruplet_average_linkage
 
     answers = tree_answers(60, 12_112)

@@ -59,8 +59,8 @@ def practice(n_jobs):
     "Refinement, embeddings, a solution with all its digits, support of branches, and a sweep: yields (name, `bits`)."
     import numpy as np
 
+    from comparison_hc.evaluation.bootstrap import bootstrap_support
     from comparison_hc.evaluation.embedding import forte, t_ste
-    from comparison_hc.evaluation.support import bootstrap_support
     from comparison_hc.flat import adds3, gaussians, planted_partition, sdp_k
     from comparison_hc.hierarchical import quadruplet_average_linkage
     from comparison_hc.hierarchical.planted import planted_hierarchy

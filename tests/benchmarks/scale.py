@@ -135,7 +135,7 @@ def refinement(n, m):
 @method("bootstrap, 100 trees", (64, 12_000), (64, 100_000), (120, 100_000), (240, 100_000))
 def bootstrap(n, m):
     "Support of the tree of 4–AL by a hundred trees of resampled answers, in this process."
-    from comparison_hc.evaluation.support import bootstrap_support
+    from comparison_hc.evaluation.bootstrap import bootstrap_support
     from comparison_hc.hierarchical import quadruplet_average_linkage
 
     answers, few = tree_answers("triplets", n, m), tree_answers("triplets", 16, 200)

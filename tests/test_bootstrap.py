@@ -10,8 +10,14 @@ from comparison_hc.comparisons import Quadruplets, Triplets
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.evaluation.consensus import cluster_keys, majority_consensus
-from comparison_hc.evaluation.support import bootstrap_support, flip_fair, redraw_statements, structure_test, units_of
+from comparison_hc.evaluation.bootstrap import (
+    bootstrap_support,
+    clusters_as_bits,
+    majority_consensus,
+    null_flip,
+    null_redraw,
+    structure_test,
+)
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
@@ -54,29 +60,13 @@ def test_weights_are_repetitions(method, width, seed):
     assert (times == before).all()
 
 
-def test_weights_are_repetitions_where_a_table_replaces_the_lists():
-    planted = planted_hierarchy(2, 3, 0.8, 0.02, 0.2, 0)
-    answers = sample_triplets(planted.similarity, 1_500, 0)
-    for seed in range(5):
-        times = np.random.default_rng(seed).integers(0, 9, len(answers))
-        repeated = quadruplet_average_linkage(answers.take(np.repeat(np.arange(len(answers)), times)))
-        assert quadruplet_average_linkage(answers, weights=times / 4) == repeated
-
-
-@pytest.mark.parametrize("method", [triplet_average_linkage, quadruplet_average_linkage])
-@pytest.mark.parametrize("bad", [[1.0], [1, -1], [0, 0], [1, np.inf], ["a", "b"], 3])
-def test_weights_that_are_none(method, bad):
-    with pytest.raises(InputError, match="weights must be"):
-        method(Triplets([[0, 1, 2], [2, 1, 0]]), weights=bad)
-
-
 # ---- clusters as bits
 
 
 @given(st.integers(1, 20), st.integers(0, 10**6))
 def test_keys_are_equal_where_the_sets_are(n, seed):
     one, two = random_tree(n, seed), random_tree(n, seed + 1)
-    sets, keys = clusters_of(one) + clusters_of(two), cluster_keys(one) + cluster_keys(two)
+    sets, keys = clusters_of(one) + clusters_of(two), clusters_as_bits(one) + clusters_as_bits(two)
     for a in range(len(sets)):
         assert [key == keys[a] for key in keys] == [cluster == sets[a] for cluster in sets]
 
@@ -112,12 +102,6 @@ def test_consensus_has_all_that_the_majority_has(trees, threshold):
     assert {c for c, is_kept in zip(clusters_of(tree), kept) if is_kept} == above
     again = majority_consensus(trees[::-1], threshold).dendrogram
     assert again.same_tree(tree)  # the order of the trees is no information
-
-
-def test_consensus_of_one_tree_is_that_tree():
-    tree = random_tree(9, 0)
-    found = majority_consensus([tree] * 3)
-    assert found.dendrogram.same_tree(tree) and (found.values == 1).all() and found.kept.all()
 
 
 def test_consensus_keeps_initial_clusters_and_names():
@@ -174,12 +158,6 @@ def test_support_does_not_depend_on_workers():
     assert alone.trees == shared.trees and told == [(done, 12) for done in range(1, 13)]
 
 
-def test_fewer_resamples_are_the_first_of_more():
-    answers = some_triplets(1)
-    few, many = (bootstrap_support(build(answers), answers, "3-al", n, rng=2).trees for n in (4, 9))
-    assert few == many[:4]
-
-
 def test_full_support_where_nothing_is_in_doubt():
     answers = sample_triplets(planted_hierarchy(1, 3, 0.8, 0.1, 0, 0).similarity, 1.0, 0)
     answers = answers.take(np.repeat(np.arange(len(answers)), 20))
@@ -211,13 +189,6 @@ def test_support_refuses(change, word):
     given_ = dict(dendrogram=build(answers), answers=answers, build="3-al", n_resamples=2) | change
     with pytest.raises(InputError, match=f"{word} must be"):
         bootstrap_support(**given_)
-
-
-def test_every_row_is_in_one_unit():
-    answers = some_triplets(0, people=5)
-    for by, n in ((None, 5), ("people", 5), ("answers", 150), (np.arange(150) // 2, 75)):
-        units = units_of(answers, by)
-        assert units.shape == (150,) and sorted(set(units.tolist())) == list(range(n))
 
 
 # ---- is there anything at all
@@ -308,7 +279,7 @@ def test_statements_are_drawn_anew_as_statements(make):
     rng = np.random.default_rng(0)
     said = np.array([rng.permutation(9)[:3] for _ in range(300)])
     answers = make(said, 9, respondents=np.arange(300) % 4)
-    drawn = redraw_statements(answers, rng)
+    drawn = null_redraw(answers, rng)
     possible = {
         tuple(map(tuple, make([[row[t], row[t - 1], row[t - 2]]], 9).array.tolist())) for row in said for t in range(3)
     }
@@ -324,19 +295,11 @@ def test_statements_are_drawn_anew_as_statements(make):
 def test_what_is_no_statement_is_refused():
     for rows in ([[0, 1, 2]], [[0, 1, 2], [0, 1, 3]]):
         with pytest.raises(InputError, match="answers must be"):
-            redraw_statements(Triplets(rows), np.random.default_rng(0))
+            null_redraw(Triplets(rows), np.random.default_rng(0))
 
 
 def test_coins_keep_the_questions():
     answers = some_triplets(0)
-    turned = flip_fair(answers, np.random.default_rng(0))
+    turned = null_flip(answers, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(turned.array[:, 1:]), np.sort(answers.array[:, 1:]))
     assert 0.3 < (turned.array == answers.array).all(axis=1).mean() < 0.7
-
-
-def test_on_cars(dataset_or_skip):
-    cars = dataset_or_skip("car").triplets
-    tree = build_hierarchy("3k-al", cars)[0]
-    found = bootstrap_support(tree, cars, "3k-al", 5, by=np.arange(len(cars)) // 2)
-    assert found.values.shape == (59,) and found.values[-1] == 1
-    assert structure_test(cars, "3k-al", 9, chance=redraw_statements).p_value == 0.1
