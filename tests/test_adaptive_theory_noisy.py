@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from shared import every_check_holds
 
-from comparison_hc.adaptive import theory_marking, theory_noisy, theory_searches, theory_walk, theory_whole
-from comparison_hc.adaptive.noisy import simulate_vertex_query
-from comparison_hc.adaptive.preorder import HERE, contracted_tree
+from comparison_hc.adaptive.adaptive import theory_marking, theory_noisy, theory_searches, theory_walk, theory_whole
+from comparison_hc.adaptive.noisy import HERE, contracted_tree, simulate_vertex_query
 from comparison_hc.adaptive.trees import SHAPES, random_hierarchy
 from comparison_hc.checks import find_checks
 from comparison_hc.oracles import HierarchyOracle, Noisy, run
@@ -117,13 +116,13 @@ def test_every_vertex_query_gets_the_response_that_is_chosen():
 
 def test_vertex_queries_are_counted():
     "As often as the first stage asks, which its watcher sees."
-    from comparison_hc.adaptive.noisy import likely_vertices
+    from comparison_hc.adaptive.noisy import mw_stage
 
     rng = np.random.default_rng(3)
     order, oracle, _ = theory_searches.half_grown(10, "split", rng)
     asked = []
     counting = theory_whole.CountingVertexQueries(oracle.noisy(0.8, rng))
-    search = likely_vertices(order, 9, 0.8, 3, 30, lambda q, response, weight: asked.append(response is not None))
+    search = mw_stage(order, 9, 0.8, 3, 30, lambda q, response, weight: asked.append(response is not None))
     theory_searches.driven(search, counting)
     assert counting.n_vertex == sum(asked) > 10 and counting.largest == 3
 

@@ -14,7 +14,7 @@ from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
-from comparison_hc.adaptive.queries import GrowingTree
+from comparison_hc.adaptive.trees import GrowingTree
 from comparison_hc.dashboards import page, server
 from comparison_hc.dashboards.costs import (
     DELTA_VALUES,
@@ -75,9 +75,9 @@ def test_an_exact_run_is_insertion_clustering_and_rules_out_what_the_answers_say
                 and q.answer == q.truth
             )
     tree = GrowingTree(n)
-    tree.splice(0, 1)
+    tree.add_sibling(0, 1)
     for each in insertions:
-        tree.splice(each.sibling, each.item)
+        tree.add_sibling(each.sibling, each.item)
     assert tree.dendrogram() == hidden
 
 

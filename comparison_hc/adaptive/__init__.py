@@ -1,15 +1,20 @@
 "Trees from questions chosen one after the other, which two of three belong together (A18)."
+
+from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "queries": ["GrowingTree"],
-    "answers": ["Contradiction"],
-    "trees": ["random_hierarchy", "all_hierarchies", "n_hierarchies"],
-    "insertion": ["insertion_clustering"],
-    "quick": ["quick_clustering"],
-    "noisy": ["robust_insertion_clustering"],
-    "posterior": ["bayesian_insertion_clustering"],
-    "degree": ["any_degree_clustering"],
-    "hierarchies": ["Hierarchy", "OrdinalOracle"],
-    "consistency": ["consistent_hierarchy", "all_triples_clustering"],
-})
+_offer, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "trees": ["GrowingTree", "random_hierarchy", "all_hierarchies", "n_hierarchies"],
+        "insertion": ["insertion_clustering"],
+        "quick": ["quick_clustering"],
+        "noisy": ["robust_insertion_clustering"],
+        "bayesian": ["bayesian_insertion_clustering"],
+        "multifurcating": ["Hierarchy", "OrdinalOracle", "multifurcating_clustering"],
+        "build": ["consistent_hierarchy", "all_triples_clustering"],
+        "_validation": ["InconsistentTriplets"],
+    },
+)
+_OLD = {"Contradiction": "InconsistentTriplets", "any_degree_clustering": "multifurcating_clustering"}
+__getattr__ = with_old_names(__name__, _offer, _OLD)

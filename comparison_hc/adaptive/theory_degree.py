@@ -12,8 +12,14 @@ from math import ceil, comb
 
 import numpy as np
 
-from .degree import any_degree_clustering, questions_per_insertion
-from .hierarchies import Hierarchy, OrdinalOracle, all_hierarchies_of_any_degree, contracted
+from comparison_hc.adaptive.multifurcating import (
+    Hierarchy,
+    OrdinalOracle,
+    all_multifurcating,
+    collapse_edges,
+    multifurcating_clustering,
+    questions_per_insertion,
+)
 from .theory_insertion import CountingByItem
 from .trees import SHAPES, random_hierarchy
 from ..checks import check, compare_rows
@@ -64,7 +70,7 @@ def the_star_needs_n_squared(quick=True):
         wrong = 0
         for pair in combinations(range(n), 2):
             oracle = Counting(OrdinalOracle(star(n, pair)))
-            wrong += run(any_degree_clustering(n), oracle) != star(n, pair)
+            wrong += run(multifurcating_clustering(n), oracle) != star(n, pair)
             counts.append(oracle.n_queries)
         spare = int((np.sort(counts) - fewest_questions(M)).min())
         rows.append((n, "wrong trees", wrong, "=", 0))
@@ -103,11 +109,11 @@ def row_of_stars(n_stars, leaves, rng):
 def degree_bounds_hold(quick=True, rng=0):
     "Every tree of any degree with few items, and random ones: questions for one item minus the bound; wrong trees."
     seed, rng = rng, as_rng(rng)
-    cases = [(n, "every tree", list(all_hierarchies_of_any_degree(n))) for n in range(3, 6 if quick else 8)]
+    cases = [(n, "every tree", list(all_multifurcating(n))) for n in range(3, 6 if quick else 8)]
     for n in (40,) if quick else (40, 200):
         trees = []
         for name in SHAPES:
-            trees += [contracted(random_hierarchy(n, name, rng), share, rng) for share in (0.3, 0.7, 0.95)]
+            trees += [collapse_edges(random_hierarchy(n, name, rng), share, rng) for share in (0.3, 0.7, 0.95)]
         cases.append((n, "random", trees))
     cases.append((201, "a row of stars", [row_of_stars(20, 10, rng)]))
     cases.append((101, "caterpillar", [row_of_stars(100, 1, rng)]))
@@ -118,7 +124,7 @@ def degree_bounds_hold(quick=True, rng=0):
             wrong = 0
             for truth in trees:
                 oracle = CountingByItem(OrdinalOracle(truth), n)
-                wrong += run(any_degree_clustering(n, largest_first), oracle) != truth
+                wrong += run(multifurcating_clustering(n, largest_first), oracle) != truth
                 degree = max(2, truth.degree)
                 excess += [oracle.asked[m] - questions_per_insertion(m, degree, largest_first) for m in range(2, n)]
             rows.append((n, name, largest_first, "questions − bound", max(excess), "<=", 0))

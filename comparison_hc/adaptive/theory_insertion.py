@@ -11,11 +11,14 @@ from math import ceil, comb, log2
 
 import numpy as np
 
-from .consistency import all_triples_clustering
-from .decisions import heavy_pivot
-from .degree import any_degree_clustering, questions_per_insertion
-from .hierarchies import Hierarchy, OrdinalOracle
-from .insertion import insertion_clustering
+from .build import all_triples_clustering
+from .insertion import centroid, insertion_clustering
+from comparison_hc.adaptive.multifurcating import (
+    Hierarchy,
+    OrdinalOracle,
+    multifurcating_clustering,
+    questions_per_insertion,
+)
 from .quick import quick_clustering
 from .theory_shapes import as_growing, grown, shape_of, shapes
 from .trees import SHAPES, all_hierarchies, random_hierarchy
@@ -57,7 +60,7 @@ def largest_part(tree):
     for v in reversed(vertices):
         if v >= tree.n_items:
             count[v] = count[tree.left[v]] + count[tree.right[v]]
-    v = heavy_pivot(tree, count, vertices[0])
+    v = centroid(tree, count, vertices[0])
     left, right = 2 * count[tree.left[v]] - 1, 2 * count[tree.right[v]] - 1
     return max(left, right, len(vertices) - left - right)
 
@@ -120,7 +123,7 @@ def worst_totals(n):
         for shape, total in totals.items():
             for v, cost in insertion_costs(grown(shape))[0].items():
                 tree = grown(shape, room=1)
-                tree.splice(v if v < m else v + 1, m)  # one more item: inner vertices have numbers one higher
+                tree.add_sibling(v if v < m else v + 1, m)  # one more item: inner vertices have numbers one higher
                 new = shape_of(tree)
                 after[new] = max(after.get(new, 0), total + cost)
         totals = after
@@ -191,7 +194,7 @@ def exact_algorithms(n):
         "quick, search": (quick_clustering(n, 0), None),
         "quick, walk": (quick_clustering(n, 1, "walk"), None),
         "all triples": (all_triples_clustering(n), comb(n, 3)),
-        "any degree": (any_degree_clustering(n), sum(questions_per_insertion(m, 2) for m in range(2, n))),
+        "any degree": (multifurcating_clustering(n), sum(questions_per_insertion(m, 2) for m in range(2, n))),
     }
 
 

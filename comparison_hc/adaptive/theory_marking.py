@@ -12,9 +12,19 @@ from math import exp, log2
 
 import numpy as np
 
-from .noisy import likely_vertices, simulate_vertex_query
-from .preorder import HERE, LEFT, RIGHT, UP, contracted_tree, diameter, weighted_median
-from .rounds import marking_rounds, votes_per_pivot
+from comparison_hc.adaptive.noisy import (
+    HERE,
+    LEFT,
+    RIGHT,
+    UP,
+    contracted_tree,
+    diameter,
+    mw_rounds,
+    mw_stage,
+    simulate_vertex_query,
+    votes_per_pivot,
+    weighted_median,
+)
 from .theory_noisy import chance_of_more
 from comparison_hc.adaptive.theory_searches import (
     Arbitrary,
@@ -97,7 +107,7 @@ def rounds_mark_the_sibling(quick=True):
     ):
         H = -p * log2(p) - (1 - p) * log2(1 - p)
         lam = (1 - H) / (2 * log2(p / (1 - p)))
-        K = marking_rounds(N, p, delta, True)
+        K = mw_rounds(N, p, delta, True)
         missing = abs(H + lam * log2(p / (1 - p)) - (1 + H) / 2)
         rows.append((p, N, delta, K, "λ halves the exponent", missing, "<=", 0))
         rows.append((p, N, delta, K, "weight of the sibling", -K * (1 + H) / 2 - log2(N), ">", -K))
@@ -105,7 +115,7 @@ def rounds_mark_the_sibling(quick=True):
         heavy = (K - 1) * (1 - H) / 2 - log2(N)
         both = min(heavy, log2(delta) + 2 * lam**2 * (K - 1) * log2(np.e))
         rows.append((p, N, delta, K - 1, "condition broken, printed: both at K − 1", both, "<=", 0))
-        exact = marking_rounds(N, p, delta)
+        exact = mw_rounds(N, p, delta)
         for k, what, relation in (
             (K, "tail at the printed K", "<="),
             (exact, "exact", "<="),
@@ -134,8 +144,8 @@ def marking_run(order, oracle, sibling, p, delta, x):
         if log_weight[sibling] > -np.inf:
             off.append(abs(log_weight[sibling] - n_right * log2(p / (1 - p))))
 
-    rounds = marking_rounds(len(order), p, delta)
-    marked = driven(likely_vertices(order, x, p, votes_per_pivot(p), rounds, look), oracle)
+    rounds = mw_rounds(len(order), p, delta)
+    marked = driven(mw_stage(order, x, p, votes_per_pivot(p), rounds, look), oracle)
     factors = [2.0 ** (b - a) * (1 - p if question else 1) for a, b, question in zip(totals, totals[1:], asked)]
     return marked, factors, off
 
@@ -160,7 +170,7 @@ def rounds_halve_the_weight(quick=True, rng=0):
             marked, factors, off = marking_run(order, answers, sibling, p, 0.1, n - 1)
             rows.append((p, shape, who, "largest factor of a round", max(factors), "<=", 0.5))
             rows.append((p, shape, who, "sibling's weight, largest error", max(off, default=0.0), "=", 0))
-            rows.append((p, shape, who, "marked ≤ K", len(marked), "<=", marking_rounds(len(order), p, 0.1)))
+            rows.append((p, shape, who, "marked ≤ K", len(marked), "<=", mw_rounds(len(order), p, 0.1)))
             some = rng.choice(len(order), int(rng.integers(2, 7)), replace=False)
             for S in (marked, some):
                 D = diameter(contracted_tree(order, S))
@@ -189,11 +199,11 @@ def siblings_are_marked(quick=True, confidence=0.999, rng=0):
         missed = 0
         for _ in range(n_trees):
             order, _, sibling = half_grown(12, shape, rng)
-            K = marking_rounds(len(order), believed, delta)
+            K = mw_rounds(len(order), believed, delta)
             first = weighted_median(order, np.ones(len(order)))
             for decoy in rng.integers(len(order), size=each).tolist():
                 answers = VertexAnswers(order, right_or(order, sibling, p, rng, towards(order, decoy)), first)
-                search = likely_vertices(order, 11, believed, 3, K, answers.watch_marking(believed / (1 - believed)))
+                search = mw_stage(order, 11, believed, 3, K, answers.watch_marking(believed / (1 - believed)))
                 missed += sibling not in driven(search, answers)
         rows.append((p, believed, delta, shape, missed, n_trees * each))
     columns = by_column("p believed delta shape missed runs", rows)

@@ -10,7 +10,7 @@ __all__ = ['chance_of_more', 'majorities_are_right', 'hoeffding_majority', 'sear
 from fractions import Fraction
 from math import comb, exp, log, log2
 
-from .rounds import marking_rounds, votes_per_pivot, walking_rounds
+from .noisy import mw_rounds, votes_per_pivot, walking_rounds
 from ..checks import check, compare_rows
 
 # %% ../../nbs/adaptive/36a_theory_noisy.ipynb #047911a1
@@ -55,7 +55,7 @@ def hoeffding_majority(k, p):
 # %% ../../nbs/adaptive/36a_theory_noisy.ipynb #12e429ba
 def search_bound(m, p, delta, printed):
     "K rounds of the first stage and the walk's on at most as many vertices; every vertex query is 2 k_p questions."
-    K = marking_rounds(2 * m - 1, p, delta / 2, printed)
+    K = mw_rounds(2 * m - 1, p, delta / 2, printed)
     rounds = K + walking_rounds(min(K, 2 * m - 1) - 1, p, delta / 2, printed)
     return rounds, 2 * votes_per_pivot(p, printed) * rounds
 

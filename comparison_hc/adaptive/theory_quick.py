@@ -14,8 +14,7 @@ from math import comb, log2
 
 import numpy as np
 
-from .batches import splitting
-from .quick import quick_clustering
+from .quick import quick_clustering, splitting
 from .theory_algorithms import too_large, worst_failure
 from .theory_shapes import caterpillar, grown, n_leaves, ordered, shapes
 from .trees import SHAPES, random_hierarchy

@@ -9,10 +9,9 @@ __all__ = ['TabledAnswers', 'Arbitrary', 'half_grown', 'order_of', 'place_of', '
 # %% ../../nbs/adaptive/36aw_theory_searches.ipynb #searches-imports
 import numpy as np
 
-from .preorder import HERE, LEFT, RIGHT, UP, PreOrder, relative_weights, weighted_median
-from .queries import GrowingTree
+from .noisy import HERE, LEFT, RIGHT, UP, EulerTour, mw_weights, weighted_median
 from .theory_shapes import grown
-from .trees import random_hierarchy
+from .trees import GrowingTree, random_hierarchy
 from ..oracles import HierarchyOracle
 
 # %% ../../nbs/adaptive/36aw_theory_searches.ipynb #searches-answers
@@ -57,7 +56,7 @@ class Arbitrary:
 def half_grown(n, shape, rng):
     "A search to be made."
     oracle = TabledAnswers(random_hierarchy(n, shape, rng))
-    order = PreOrder(GrowingTree(n), rng)
+    order = EulerTour(GrowingTree(n), rng)
     for x in range(1, n - 1):
         order.insert(place_of(order, x, oracle), x)
     return order, oracle, place_of(order, n - 1, oracle)
@@ -67,7 +66,7 @@ def order_of(shape):
     "A tree of a given shape, in which a search can be made."
     truth = grown(shape).dendrogram()
     oracle = TabledAnswers(truth)
-    order = PreOrder(GrowingTree(truth.n_leaves + 1), np.random.default_rng(0))
+    order = EulerTour(GrowingTree(truth.n_leaves + 1), np.random.default_rng(0))
     for x in range(1, truth.n_leaves):
         order.insert(place_of(order, x, oracle), x)
     return order
@@ -133,7 +132,7 @@ class VertexAnswers:
 
         def look(q, response, n_allowed):
             if n_allowed.max() > -np.inf:
-                self.at = weighted_median(self.order, relative_weights(n_allowed, factor))
+                self.at = weighted_median(self.order, mw_weights(n_allowed, factor))
 
         return look
 

@@ -8,7 +8,7 @@ __all__ = ['shapes', 'n_leaves', 'ordered', 'caterpillar', 'grown', 'as_growing'
 # %% ../../nbs/adaptive/36bw_theory_shapes.ipynb #shapes-imports
 from functools import cache
 
-from .queries import GrowingTree
+from .trees import GrowingTree
 
 # %% ../../nbs/adaptive/36bw_theory_shapes.ipynb #shapes
 @cache
@@ -49,7 +49,7 @@ def grown(shape, room=0):
     leaves = iter(range(n_leaves(shape)))
 
     def vertex(part):
-        return tree.splice(vertex(part[0]), vertex(part[1])) if part else next(leaves)
+        return tree.add_sibling(vertex(part[0]), vertex(part[1])) if part else next(leaves)
 
     vertex(shape)
     return tree
@@ -60,7 +60,7 @@ def as_growing(dendrogram):
     tree = GrowingTree(dendrogram.n_leaves)
     top = list(range(dendrogram.n_leaves))
     for a, b in dendrogram.children.tolist():
-        top.append(tree.splice(top[a], top[b]))
+        top.append(tree.add_sibling(top[a], top[b]))
     return tree
 
 

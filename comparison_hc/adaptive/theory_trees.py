@@ -16,11 +16,11 @@ from math import ceil, factorial, log
 
 import numpy as np
 
-from .consistency import all_triples_clustering
+from .build import all_triples_clustering
 from .insertion import insertion_clustering
 from .quick import quick_clustering
 from .theory import answer_table, families, items_of, left_out, log3_hierarchies, subsets
-from .trees import all_hierarchies, grown_at, n_hierarchies
+from .trees import all_hierarchies, n_hierarchies, tree_from_insertions
 from ..checks import check, compare_rows
 from ..core.validation import as_rng
 from ..oracles import Counting, HierarchyOracle, run
@@ -236,7 +236,7 @@ def misleading_answers(n):
     "The package's question for every pivot of every tree of n − 1 items, wherever the new item belongs."
     asked = wrong = 0
     for places in product(*(range(2 * m - 1) for m in range(1, n))):
-        before, truth = grown_at(n, places[:-1]), grown_at(n, places)
+        before, truth = tree_from_insertions(n, places[:-1]), tree_from_insertions(n, places)
         sibling = truth.left[truth.parent[n - 1]]  # splice(v, x): v is the left child of the new vertex
         answers = HierarchyOracle(truth.dendrogram())
         for v in before.below():

@@ -12,9 +12,7 @@ from math import ceil, exp, log
 
 import numpy as np
 
-from .noisy import tree_walk
-from .preorder import contracted_tree, diameter
-from .rounds import walking_rounds
+from .noisy import contracted_tree, diameter, tree_walk, walking_rounds
 from .theory_noisy import chance_of_more
 from comparison_hc.adaptive.theory_searches import (
     VertexAnswers,

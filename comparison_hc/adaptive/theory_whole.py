@@ -13,10 +13,21 @@ from math import log2
 
 import numpy as np
 
-from .noisy import likely_vertices, robust_insertion_clustering, robust_sibling
-from .posterior import bayesian_sibling
-from .preorder import HERE, LEFT, RIGHT, UP, contracted_tree, diameter
-from .rounds import marking_rounds, votes_per_pivot, walking_rounds
+from .bayesian import bayesian_sibling
+from comparison_hc.adaptive.noisy import (
+    HERE,
+    LEFT,
+    RIGHT,
+    UP,
+    contracted_tree,
+    diameter,
+    mw_rounds,
+    mw_stage,
+    robust_insertion_clustering,
+    robust_sibling,
+    votes_per_pivot,
+    walking_rounds,
+)
 from .theory_noisy import closed_form_bound, closed_search_bound, question_bound, search_bound
 from .theory_searches import TabledAnswers, driven, half_grown, responses
 from .trees import SHAPES, random_hierarchy
@@ -47,8 +58,8 @@ class CountingVertexQueries:
 def vertex_queries_by_stages(order, x, p, delta, oracle):
     "One for every round of the first stage that marks no vertex, one for every step of the walk; δ/2 for each stage."
     responses = []
-    K = marking_rounds(len(order), p, delta / 2)
-    search = likely_vertices(order, x, p, votes_per_pivot(p), K, lambda q, response, weight: responses.append(response))
+    K = mw_rounds(len(order), p, delta / 2)
+    search = mw_stage(order, x, p, votes_per_pivot(p), K, lambda q, response, weight: responses.append(response))
     marked = driven(search, oracle)
     walk = walking_rounds(diameter(contracted_tree(order, marked)), p, delta / 2) if len(marked) > 1 else 0
     return sum(response is not None for response in responses) + walk

@@ -78,7 +78,7 @@ lecture = Lecture(
             "A and B are in the tree, C is new. How many places are there for it, and how many questions does it take?",
             "{before} places, all blue, and {asked} question: each of its three answers names one of them.",
             "A pivot cuts the places into three parts "
-            "([30](../adaptive/30_queries.ipynb), “What one answer tells: pivots”).",
+            "([30](../adaptive/30_trees.ipynb), “Pivots: the information in one answer”).",
             the_first_item,
             SPLIT,
             frame(item=0, **SPLIT),
@@ -91,7 +91,7 @@ lecture = Lecture(
             "{all} places. The pivot is where the largest part is smallest; here the parts have {sizes}, and the "
             "answer leaves {after}.",
             "The lowest vertex with more than half of the leaves is the best pivot "
-            "([31](../adaptive/31_insertion.ipynb), “Why half?”).",
+            "([31](../adaptive/31_insertion.ipynb), “Why every question halves the candidates”).",
             parts(lambda sizes, after: sum(sizes) == 29 and min(sizes) > 5 and max(sizes) <= 15 and after < 10),
             SPLIT,
             frame(**SPLIT),
@@ -102,7 +102,7 @@ lecture = Lecture(
             "The same question in a caterpillar, where one item leaves at every step. How even can the parts be?",
             "{sizes}: one side of the pivot is a single item, so that one of the three answers is seldom heard. "
             "This answer leaves {after} of {all}.",
-            "Its questions are halves, not thirds ([31](../adaptive/31_insertion.ipynb), “What it costs”).",
+            "Its questions are halves, not thirds ([31](../adaptive/31_insertion.ipynb), “Number of questions”).",
             parts(lambda sizes, after: min(sizes) == 1 and sum(sizes) == 29 and max(sizes) <= 15),
             LADDER,
             frame(**LADDER),
@@ -132,7 +132,7 @@ lecture = Lecture(
             "what will it do to the true place, and is it lost?",
             "The belief in the true place goes from {before} to {after}, and ends at {end} after all: later answers "
             "bring it back. The whole tree is {right}, though {wrong} of {total} answers were wrong.",
-            "No candidate is ruled out; weights move ([33a](../adaptive/33a_posterior.ipynb), “Which pivot?”).",
+            "No candidate is ruled out; weights move ([34](../adaptive/34_bayesian.ipynb), “Choice of the pivot”).",
             a_lie,
             NOISY,
             frame(first_wrong(**NOISY), **NOISY),
@@ -144,7 +144,7 @@ lecture = Lecture(
             "0.8, 132.",
             "{total} questions, {wrong} of them answered wrongly, and the tree is {right}: more than ten times as many "
             "as without noise.",
-            "Questions grow like 1/(2p − 1)² ([33](../adaptive/33_noisy.ipynb), “Limits and an exercise”).",
+            "Questions grow like 1/(2p − 1)² ([33](../adaptive/33_noisy.ipynb), “Limitations, …”).",
             lambda settings, data: (
                 total(settings, data),
                 data["right"]
@@ -160,7 +160,7 @@ lecture = Lecture(
             "Back to p = 0.8. δ, the probability of a wrong tree, goes from 0.2 to 0.01. Twenty times as sure: how "
             "many more questions than the 117 of δ = 0.2?",
             "{total}: about a quarter more.",
-            "Certainty costs a logarithm, noise a square ([33a](../adaptive/33a_posterior.ipynb), “When to stop?”).",
+            "Certainty costs a logarithm, noise a square ([34](../adaptive/34_bayesian.ipynb), “Stopping rule”).",
             lambda settings, data: (
                 total(settings, data),
                 sum(len(each.questions) for each in watch(StepSettings(**dict(NOISY, delta=0.2)))[0]) == 117

@@ -10,8 +10,9 @@ __all__ = ['SHAPE_NAMES', 'EXACT_N', 'NOISY_N', 'P_VALUES', 'DELTA_VALUES', 'RUN
 from functools import lru_cache
 from math import comb, log2
 
+from ..adaptive.bayesian import bayesian_insertion_clustering
 from ..adaptive.insertion import insertion_clustering
-from ..adaptive.noisy import bayesian_insertion_clustering, robust_insertion_clustering
+from ..adaptive.noisy import robust_insertion_clustering
 from ..adaptive.quick import quick_clustering
 from ..adaptive.theory import log3_hierarchies
 from ..adaptive.theory_algorithms import QUICK_CONSTANT

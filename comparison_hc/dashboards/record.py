@@ -9,7 +9,7 @@ __all__ = ['LETTERS', 'SHAPE_HELP', 'check_delta', 'StepSettings', 'Question', '
 from dataclasses import dataclass
 from functools import partial
 
-from ..adaptive.noisy import bayesian_sibling
+from ..adaptive.bayesian import bayesian_sibling
 from ..adaptive.trees import SHAPES
 from ..core.validation import check_integer, check_number
 from .costs import DELTA_VALUES, P_VALUES, SHAPE_NAMES

@@ -9,9 +9,8 @@ __all__ = ['exact_insertion', 'watch', 'step_data']
 import numpy as np
 
 from ..adaptive.insertion import DecisionTree
-from ..adaptive.noisy import PreOrder, check_noise
-from ..adaptive.queries import GrowingTree
-from ..adaptive.trees import random_hierarchy
+from ..adaptive.noisy import EulerTour, check_noise
+from ..adaptive.trees import GrowingTree, random_hierarchy
 from ..core.validation import as_rng
 from .record import Insertion, Question, StepSettings, drawn, noisy_insertion
 from .shell import as_settings
@@ -21,7 +20,7 @@ from ..oracles import HierarchyOracle, Noisy
 def exact_insertion(decisions, x, oracle):
     "One item through the remembered decisions of `insertion_clustering`."
     tree = decisions.tree
-    place = decisions.start
+    place = decisions.first
     vertices = drawn(tree)
     path, steps, asked, rows = [], [], [], []
 
@@ -36,7 +35,7 @@ def exact_insertion(decisions, x, oracle):
         asked.append(Question(place, items, answer, answer))
         path.append(place)
         steps.append(answer)
-        place = decisions.go[answer][place]
+        place = decisions.next_pivot[answer][place]
         look()
     decisions.insert(path, steps, x)
     return Insertion(x, vertices, tuple(asked), tuple(rows), ~place)
@@ -55,7 +54,7 @@ def watch(settings):
         insertions = [exact_insertion(decisions, x, truth) for x in range(2, s.n)]
     else:
         *_, share, _ = check_noise(s.n, s.p, s.delta, tree)
-        order = PreOrder(tree, draw_stream)
+        order = EulerTour(tree, draw_stream)
         oracle = Noisy(truth, s.p, noise_stream, wrong="same")
         order.insert(0, 1)
         insertions = [noisy_insertion(order, x, oracle, truth, s.p, share) for x in range(2, s.n)]

@@ -304,7 +304,7 @@ SOURCES = (
     Source("adaptive/36b_theory_algorithms", paper="A18", item="Theorem 3.2"),
     Source("adaptive/36b_theory_algorithms", paper="A18", item="Theorem 4.3"),
     Source("adaptive/36a_theory_noisy", paper="A18", item="Theorem 5.1"),
-    Source("adaptive/33a_posterior", "Bayesian insertion, ours"),
+    Source("adaptive/34_bayesian", "Bayesian insertion, ours"),
     Source("dashboards/63_step", "This page"),
 )
 PAGE = LivePage(

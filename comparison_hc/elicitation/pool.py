@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..adaptive.answers import Contradiction
-from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.hierarchies import OrdinalOracle
+from ..adaptive._validation import InconsistentTriplets
+from ..adaptive.build import consistent_hierarchy
+from ..adaptive.multifurcating import OrdinalOracle
 from ..comparisons import Triplets
 from ..core.validation import as_list, require
 from .items import Response, as_triplets
@@ -107,7 +107,7 @@ class Pool:
             return None
         try:
             consistent_hierarchy(Triplets(rows, names=self.names))
-        except Contradiction as error:
+        except InconsistentTriplets as error:
             return error
 
     def who_said(self) -> list:

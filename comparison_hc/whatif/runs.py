@@ -9,9 +9,10 @@ __all__ = ['MU', 'SIGMA', 'SIMILARITIES', 'ASKING', 'LINKAGES', 'planted_whatif'
 # %% ../../nbs/whatif/98bw_runs.ipynb #e2aaf847
 import numpy as np
 
-from ..adaptive.hierarchies import Hierarchy
+from ..adaptive.bayesian import bayesian_insertion_clustering
 from ..adaptive.insertion import insertion_clustering
-from ..adaptive.noisy import bayesian_insertion_clustering, robust_insertion_clustering
+from ..adaptive.multifurcating import Hierarchy
+from ..adaptive.noisy import robust_insertion_clustering
 from ..adaptive.quick import quick_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import n_quadruplet_questions, n_triplet_questions

@@ -77,7 +77,7 @@ def a18():
         yield name, digest(tree.linkage_matrix, counted.n_queries)
     try:
         adaptive.consistent_hierarchy([(0, 1, 2), (5, 4, 0), (1, 2, 3), (2, 3, 1), (0, 1, 4)])
-    except adaptive.Contradiction as error:
+    except adaptive.InconsistentTriplets as error:
         yield "contradiction", digest(error.answers)
 
 
