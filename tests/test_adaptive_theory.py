@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from shared import assert_every_statement_is_checked, every_check_holds
 
-from comparison_hc.adaptive import all_hierarchies, n_hierarchies, quick_clustering, random_hierarchy
-from comparison_hc.adaptive.adaptive import (
+from comparison_hc.adaptive import (
+    all_hierarchies,
+    n_hierarchies,
+    quick_clustering,
+    random_hierarchy,
     theory,
     theory_algorithms,
     theory_degree,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from shared import every_check_holds
 
-from comparison_hc.adaptive.adaptive import theory_marking, theory_noisy, theory_searches, theory_walk, theory_whole
+from comparison_hc.adaptive import theory_marking, theory_noisy, theory_searches, theory_walk, theory_whole
 from comparison_hc.adaptive.noisy import HERE, contracted_tree, simulate_vertex_query
 from comparison_hc.adaptive.trees import SHAPES, random_hierarchy
 from comparison_hc.checks import find_checks

@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from comparison_hc.adaptive.answers import Contradiction
-from comparison_hc.adaptive.consistency import consistent_hierarchy
-from comparison_hc.adaptive.hierarchies import OrdinalOracle, contracted
-from comparison_hc.adaptive.queries import GrowingTree
-from comparison_hc.adaptive.trees import random_hierarchy
+from comparison_hc.adaptive._validation import InconsistentTriplets
+from comparison_hc.adaptive.build import consistent_hierarchy
+from comparison_hc.adaptive.multifurcating import OrdinalOracle, collapse_edges
+from comparison_hc.adaptive.trees import GrowingTree, random_hierarchy
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
 from comparison_hc.core.validation import InputError
@@ -107,7 +106,7 @@ def test_a_consistent_person_gets_their_tree_within_the_number_shown(tree, seed,
 @given(trees, st.floats(0, 1), st.integers(0, 10**6))
 def test_cannot_say_is_asked_in_other_ways_and_claims_nothing(tree, share, seed):
     "A person who knows a coarser tree: whatever the session's tree says, was said by them, and what was said is in it."
-    truth = contracted(tree, share, seed)
+    truth = collapse_edges(tree, share, seed)
     oracle, names = OrdinalOracle(truth), NAMES[: tree.n_leaves]
     state = SessionState(Settings(names, "Ada", seed % 1000, 0))
     while state.question:
@@ -128,7 +127,7 @@ def test_other_ways_ask_about_the_same_pivot():
     "By definition: the pair's lowest common cluster, and the sides the two stand on."
     grown = GrowingTree(12)
     for x in range(1, 12):
-        grown.splice(x - 1 if x % 2 else grown.root(), x)
+        grown.add_sibling(x - 1 if x % 2 else grown.root(), x)
     oracle = HierarchyOracle(grown.dendrogram())
     for l, r in combinations(range(12), 2):
         pairs = equivalent_queries(grown, l, r)
@@ -166,7 +165,7 @@ def test_any_answers_lead_to_an_end_and_every_clash_is_one(answers, n, seed, eve
     assert state.question is None and state.hierarchy.n_items == n
     assert all(OrdinalOracle(state.hierarchy)(np.array([row])).item() == 2 for row in state.insertion.rows)
     for clash in state.inconsistencies:
-        with pytest.raises(Contradiction):
+        with pytest.raises(InconsistentTriplets):
             consistent_hierarchy(
                 Triplets([(*sorted(set(row[:3]) - {row[row[3]]}), row[row[3]]) for row in clash.answers.tolist()], n)
             )
@@ -256,7 +255,7 @@ def test_rows_of_a_tree_make_the_tree(tree):
     "By definition: each holds; and BUILD finds nothing else."
     grown, names = GrowingTree(tree.n_leaves), NAMES[: tree.n_leaves]
     for x in range(1, tree.n_leaves):
-        grown.splice(x // 2, x)
+        grown.add_sibling(x // 2, x)
     rows, truth = rows_of_tree(grown), grown.dendrogram()
     assert len(rows) == tree.n_leaves - 2 and all(holds(truth, *row) for row in rows)
     assert build_tree(rows, range(tree.n_leaves), names).to_dendrogram().same_tree(truth)
@@ -685,7 +684,7 @@ def test_pooled_people(tmp_path):
     pool = pool_journals([ada, bob, cleo])
     clash = pool.inconsistent_subset()
     assert (
-        isinstance(clash, Contradiction)
+        isinstance(clash, InconsistentTriplets)
         and len(pool.who_said()) == len(clash.answers)
         and any("Cleo" in line for line in pool.who_said())
         and any("Ada" in line or "Bob" in line for line in pool.who_said())

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
+from warnings import warn
 
 import numpy as np
 
 from ._validation import MAX_ITEMS
-from ..core.deprecated import warn_renamed
 from ..core.validation import MOST_OBJECTS, as_rng, check_integer, require, visible_text
 from ..dendrogram import Dendrogram
 
@@ -147,7 +147,7 @@ class GrowingTree:
         int
             The new vertex.
         """
-        warn_renamed("GrowingTree.splice", "add_sibling")
+        warn("GrowingTree.splice is now called add_sibling", DeprecationWarning, stacklevel=2)
         return self.add_sibling(v, w)
 
     def question(self, v: int, x: int) -> tuple[int, int, int]:

@@ -187,8 +187,8 @@ WORDS = {
 }
 SOURCES = (
     Source("adaptive/31_insertion", paper="A18", item="Algorithm 3"),
-    Source("adaptive/30_queries", paper="A18", item="Proposition 2.4"),
-    Source("adaptive/33a_posterior", "Asking carefully, ours"),
+    Source("adaptive/30_trees", paper="A18", item="Proposition 2.4"),
+    Source("adaptive/34_bayesian", "Asking carefully, ours"),
     Source("elicitation/01_replay", "Who asks what, and why again"),
     Source("dashboards/64_ask", "This page"),
 )

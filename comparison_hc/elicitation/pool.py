@@ -95,12 +95,12 @@ class Pool:
             found.append({(*sorted(row[:2]), row[2]) for row in rows})
         return found
 
-    def inconsistent_subset(self) -> Contradiction | None:
+    def inconsistent_subset(self) -> InconsistentTriplets | None:
         """Find a minimal set of responses that no tree agrees with.
 
         Returns
         -------
-        Contradiction or None
+        InconsistentTriplets or None
         """
         rows = sorted(set().union(*self.rows))
         if not rows:

@@ -14,10 +14,10 @@ from math import sqrt
 
 import numpy as np
 
-from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.hierarchies import Hierarchy
+from ..adaptive.build import consistent_hierarchy
 from ..adaptive.insertion import insertion_clustering
-from ..adaptive.queries import GrowingTree
+from ..adaptive.multifurcating import Hierarchy
+from ..adaptive.trees import GrowingTree
 from ..comparisons import Triplets
 from ..core.stats import proportion_interval
 
@@ -176,7 +176,7 @@ MIN_P, MAX_P = 0.6, 0.95  # between which an estimate is kept
 
 def bayesian_insertion(settings, p, tree=None):
     "Bayesian insertion for random errors, right with probability at least 0.95."
-    from comparison_hc.adaptive.posterior import bayesian_insertion_clustering
+    from comparison_hc.adaptive.bayesian import bayesian_insertion_clustering
 
     return bayesian_insertion_clustering(settings.n, p, CAREFUL_DELTA, settings.seed, adversary=False, tree=tree)
 
@@ -187,5 +187,5 @@ def rows_of_tree(tree):
     for v in tree.below():
         if v >= tree.n_items and (up := tree.parent[v]) >= 0:
             beside = tree.right[up] if tree.left[up] == v else tree.left[up]
-            rows.append((tree.member[tree.left[v]], tree.member[tree.right[v]], tree.member[beside]))
+            rows.append((tree.leaf_below[tree.left[v]], tree.leaf_below[tree.right[v]], tree.leaf_below[beside]))
     return rows

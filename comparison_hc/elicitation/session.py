@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..adaptive.answers import Contradiction
-from ..adaptive.consistency import consistent_hierarchy
-from ..adaptive.decisions import allowance
-from ..adaptive.hierarchies import Hierarchy, OrdinalOracle
+from ..adaptive._validation import InconsistentTriplets
+from ..adaptive.build import consistent_hierarchy
+from ..adaptive.insertion import depth_limit
+from ..adaptive.multifurcating import Hierarchy, OrdinalOracle
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.trees import random_hierarchy
 from ..comparisons import Triplets
@@ -32,7 +32,7 @@ __all__ = ["Session", "SessionState", "read_journal"]
 
 def max_questions(m):
     "How many questions the next item needs at most."
-    return min(allowance(m), m - 1)
+    return min(depth_limit(m), m - 1)
 
 
 @lru_cache(maxsize=64)
@@ -216,7 +216,7 @@ class SessionState:
                 continue
             try:
                 consistent_hierarchy(Triplets([row, *used], names=self.settings.names))
-            except Contradiction as error:
+            except InconsistentTriplets as error:
                 found.append(error)
         return found
 
