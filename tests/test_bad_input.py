@@ -33,8 +33,7 @@ from comparison_hc.comparisons import (
 )
 from comparison_hc.core import kernels
 from comparison_hc.core.validation import as_rng, check_integer, check_labels, check_number, check_similarity
-from comparison_hc.flat.closed_forms import gaussians
-from comparison_hc.flat.planted import planted_partition
+from comparison_hc.flat.planted import gaussians, planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
 from comparison_hc.flat.search import round_solution
 from comparison_hc.flat.similarity import adds3, mulk3, mulk4

@@ -690,7 +690,7 @@ def test_the_shared_sidebar_is_the_one_that_sphinx_makes(tmp_path):
 def small_site(tmp_path_factory, book):
     "A page with mathematics and pictures, one of words, the list of all pages, a workshop, and what is generated."
     needs_builder()
-    names = ("flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "flat/20w_closed_forms.ipynb")
+    names = ("flat/20_planted.ipynb", "words.ipynb", "contents.ipynb", "flat/20_planted.ipynb")
     small = Book(book.root, tuple(book.by_path[name] for name in names))
     folder = tmp_path_factory.mktemp("site") / "out"
     patch = pytest.MonkeyPatch()

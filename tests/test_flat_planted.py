@@ -20,7 +20,7 @@ from comparison_hc.flat import (
     uniform_beta,
     uniform_normal,
 )
-from comparison_hc.flat.closed_forms import closed_delta, delta_by_quadrature
+from comparison_hc.flat.planted import _closed_delta, _delta_by_quadrature
 
 location, scale, shape = st.floats(-2, 2), st.floats(0.05, 3), st.floats(0.5, 6)
 normals = st.builds(stats.norm, location, scale)
@@ -37,7 +37,7 @@ betas = st.builds(stats.beta, shape, shape, location, scale)
     )
 )
 def test_the_formula_is_the_integral(pair):
-    assert abs(closed_delta(*pair) - delta_by_quadrature(*pair)) < 1e-6
+    assert abs(_closed_delta(*pair) - _delta_by_quadrature(*pair)) < 1e-6
 
 
 @settings(max_examples=10)
@@ -80,7 +80,7 @@ def test_delta_by_counting_also_without_a_formula():
         rng = np.random.default_rng(seed)
         counted = 2 * (f.rvs(10**6, random_state=rng) > g.rvs(10**6, random_state=rng)).mean() - 1
         assert abs(planted_delta(f, g) - counted) < 0.006
-    assert closed_delta(stats.gamma(3), stats.norm(2, 1)) is None
+    assert _closed_delta(stats.gamma(3), stats.norm(2, 1)) is None
 
 
 @settings(max_examples=8)
@@ -93,7 +93,7 @@ def test_families_have_the_delta_that_was_asked_for(delta, sigma, sigma_out):
         uniform_beta(delta),
         uniform_normal(delta, sigma),
     ):
-        assert abs(delta_by_quadrature(f_in, f_out) - delta) < 1e-5
+        assert abs(_delta_by_quadrature(f_in, f_out) - delta) < 1e-5
 
 
 def test_defaults_of_the_paper():
@@ -215,8 +215,8 @@ MODEL = planted_partition([3, 3], *gaussians(0.5), 0)
         ("sizes", lambda: planted_partition({3, 4}, *gaussians(0.5), 0)),
         ("sizes", lambda: planted_partition([10**30], *gaussians(0.5), 0)),
         ("sizes", lambda: planted_partition([10**7] * 2, *gaussians(0.5), 0)),
-        ("f_in", lambda: delta_by_quadrature(1, NORMAL)),
-        ("f_out", lambda: delta_by_quadrature(NORMAL, None)),
+        ("f_in", lambda: _delta_by_quadrature(1, NORMAL)),
+        ("f_out", lambda: _delta_by_quadrature(NORMAL, None)),
         ("sigma", lambda: uniform_normal(0.5, 1e300)),
         ("sigma", lambda: uniform_normal(0.5, 1e-300)),
         ("similarity", lambda: sample_comparisons([[0, 1], [2]], "triplets", 1, 1, 0)),

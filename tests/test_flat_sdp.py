@@ -12,8 +12,7 @@ from comparison_hc import InputError
 from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.flat.candidates import improve_partition
 from comparison_hc.flat.certificate import Blocks, Dual, certify, cluster_matrix, positive_definite
-from comparison_hc.flat.closed_forms import gaussians
-from comparison_hc.flat.planted import n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
 from comparison_hc.flat.projection import Spectrahedron, threshold, top_sum
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda, sdp_reference
 from comparison_hc.flat.similarity import adds3

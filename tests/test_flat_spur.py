@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from comparison_hc import InputError
 from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.flat.certificate import cluster_matrix
-from comparison_hc.flat.closed_forms import gaussians
-from comparison_hc.flat.planted import n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.planted import gaussians, n_comparisons, planted_partition, sample_comparisons
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
 from comparison_hc.flat.search import WorkShare, round_solution, solution_objective, spur_objective
 from comparison_hc.flat.similarity import adds3, adds4, mulk3

@@ -23,8 +23,7 @@ from comparison_hc.flat import (
     theory_sdp,
 )
 from comparison_hc.flat.certificate import cluster_matrix
-from comparison_hc.flat.closed_forms import gaussians, planted_delta
-from comparison_hc.flat.planted import planted_partition, sample_comparisons
+from comparison_hc.flat.planted import gaussians, planted_delta, planted_partition, sample_comparisons
 from comparison_hc.flat.similarity import adds3, adds4
 from comparison_hc.reproduce import n20_theory as r20
 from comparison_hc.reproduce import n20_theory_figures

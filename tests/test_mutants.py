@@ -42,7 +42,7 @@ def mutate(target, old, new):
     code, free, names = "\n".join(lines[begin:]), function.__code__.co_freevars, {}
     if free:
         code = f"def outer({', '.join(free)}):\n{textwrap.indent(code, '    ')}\n    return {function.__name__}"
-    exec(code, function.__globals__, names)
+    exec(f"from __future__ import annotations\n{code}", function.__globals__, names)
     wrong = names["outer"](*free) if free else names[function.__name__]
     function.__code__, function.__defaults__ = wrong.__code__, wrong.__defaults__
     function.__kwdefaults__ = wrong.__kwdefaults__

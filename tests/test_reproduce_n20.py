@@ -413,8 +413,7 @@ def test_what_sigma_does_and_what_is_not_rounded_or_not_found_is_by_construction
 
 
 def test_sigma_changes_no_comparison():
-    from comparison_hc.flat.closed_forms import gaussians
-    from comparison_hc.flat.planted import planted_partition
+    from comparison_hc.flat.planted import gaussians, planted_partition
 
     one, two = (planted_partition([15, 15], *gaussians(0.5, sigma), 1).similarity for sigma in (0.1, 7.0))
     upper = np.triu_indices(30, 1)

@@ -55,8 +55,7 @@ def test_planted_is_a_loop_over_the_packages_functions(accuracy):
 
 @pytest.mark.parametrize("n_clusters", ["spur", 2])
 def test_flat_is_a_loop_over_the_packages_functions(n_clusters):
-    from comparison_hc.flat.closed_forms import gaussians
-    from comparison_hc.flat.planted import planted_partition, sample_comparisons
+    from comparison_hc.flat.planted import gaussians, planted_partition, sample_comparisons
     from comparison_hc.flat.sdp import sdp_k
     from comparison_hc.flat.search import round_solution
     from comparison_hc.flat.similarity import adds3, mulk4

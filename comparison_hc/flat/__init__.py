@@ -2,8 +2,8 @@
 from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "closed_forms": ["planted_delta", "gaussians", "uniform_beta", "uniform_normal"],
-    "planted": ["planted_partition", "PlantedPartition", "n_comparisons", "sample_comparisons"],
+    "planted": ["PlantedPartition", "gaussians", "n_comparisons", "planted_delta", "planted_partition",
+                "sample_comparisons", "uniform_beta", "uniform_normal"],
     "similarity": ["AddS", "adds3", "adds4", "mulk3", "mulk4"],
     "_from_file": ["adds_from_file"],
     "certificate": ["certify", "Certificate", "cluster_matrix"],

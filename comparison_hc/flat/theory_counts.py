@@ -15,8 +15,7 @@ import numpy as np
 
 from ..checks import check, compare, compare_rows, proportion_bounds
 from ..core.validation import as_rng
-from .closed_forms import gaussians
-from .planted import planted_partition, sample_comparisons
+from .planted import gaussians, planted_partition, sample_comparisons
 from .similarity import adds3, adds4
 from .theory import all_questions, n_questions
 from .theory_noise import draw_similarities

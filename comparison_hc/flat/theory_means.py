@@ -18,8 +18,15 @@ import numpy as np
 from ..checks import check, compare, compare_rows, mean_interval, proportion_interval
 from ..core.compat import bincount, repeat
 from ..core.validation import as_rng
-from .closed_forms import delta_by_quadrature, gaussians, planted_delta, uniform_beta, uniform_normal
-from .planted import planted_partition, sample_comparisons
+from comparison_hc.flat.planted import (
+    _delta_by_quadrature,
+    gaussians,
+    planted_delta,
+    planted_partition,
+    sample_comparisons,
+    uniform_beta,
+    uniform_normal,
+)
 from .similarity import adds3, adds4
 from .theory import block_gap, expected_blocks, expected_gap, n_questions
 
@@ -69,10 +76,10 @@ def closed_forms_of_delta(quick=True):
     for number, (name, f_in, f_out, delta) in enumerate(distribution_pairs()):
         rows.append((name, "the library's δ", planted_delta(f_in, f_out), delta))
         if not quick or number in (1, 5, 8):
-            rows.append((name, "by quadrature", delta_by_quadrature(f_in, f_out), delta))
+            rows.append((name, "by quadrature", _delta_by_quadrature(f_in, f_out), delta))
         if not quick or number in (1, 5):
-            rows.append((name, "F_in against itself", delta_by_quadrature(f_in, f_in), 0))
-            rows.append((name, "swapped", delta_by_quadrature(f_out, f_in), -delta))
+            rows.append((name, "F_in against itself", _delta_by_quadrature(f_in, f_in), 0))
+            rows.append((name, "swapped", _delta_by_quadrature(f_out, f_in), -delta))
     return compare_rows(rows, "distributions what left right", relation="=", tol=1e-7)
 
 # %% ../../nbs/flat/24w_means.ipynb #means-drawn-delta

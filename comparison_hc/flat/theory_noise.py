@@ -17,8 +17,7 @@ import numpy as np
 from ..checks import check, compare, compare_rows, proportion_bounds
 from ..core.compat import bincount, repeat
 from ..core.validation import as_rng
-from .closed_forms import gaussians, uniform_beta, uniform_normal
-from .planted import sample_comparisons
+from .planted import gaussians, sample_comparisons, uniform_beta, uniform_normal
 from .similarity import adds3, adds4
 from .theory import all_questions, expected_blocks, n_questions
 from comparison_hc.flat.theory_recovery import (

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..core.validation import as_rng
 from .certificate import certify
-from .closed_forms import gaussians
-from .planted import planted_partition, sample_comparisons
+from .planted import gaussians, planted_partition, sample_comparisons
 from .similarity import adds3
 from .theory import expected_blocks, n_questions
 from .theory_duals import optimality_intervals

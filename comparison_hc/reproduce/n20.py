@@ -19,8 +19,14 @@ from ..core.validation import NotConvergedWarning, as_rng, check_integer, requir
 from ..datasets import load_dataset
 from ..evaluation.embedding import t_ste
 from ..flat import sdp
-from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
-from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
+from comparison_hc.flat.planted import (
+    gaussians,
+    n_comparisons,
+    planted_partition,
+    sample_comparisons,
+    uniform_beta,
+    uniform_normal,
+)
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
 from ..flat.spur import spur

@@ -12,8 +12,7 @@ from functools import partial
 from ..comparisons import n_triplet_questions
 from ..core.validation import as_rng, check_integer
 from ..flat import sdp
-from ..flat.closed_forms import gaussians
-from ..flat.planted import planted_partition, sample_comparisons
+from ..flat.planted import gaussians, planted_partition, sample_comparisons
 from ..flat.search import round_solution
 from ..flat.similarity import adds3, mulk3
 from ..metrics import adjusted_rand_index

@@ -13,8 +13,7 @@ from math import log, pi, sqrt, tan
 import numpy as np
 
 from ..core.validation import as_rng, check_integer, check_number, require
-from ..flat.closed_forms import gaussians, uniform_beta, uniform_normal
-from ..flat.planted import planted_partition, sample_comparisons
+from ..flat.planted import gaussians, planted_partition, sample_comparisons, uniform_beta, uniform_normal
 from ..flat.similarity import adds3
 from ..flat.theory import expected_blocks, n_questions
 from ..flat.theory_recovery import mean_given_similarities, theorem_conditions, theorem_interval
