@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "comparisons": ["Triplets", "Quadruplets", "read_comparisons"],
         "dendrogram": ["Dendrogram"],
         "estimators": ["ComparisonClustering", "ComparisonHC"],
+        "additive_tree": ["AdditiveTree"],
         "datasets": ["load_dataset"],
         "core.comparison_counts": ["ComparisonCounts"],
         "core.validation": ["InputError"],

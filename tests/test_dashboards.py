@@ -709,7 +709,7 @@ def test_every_page_leads_to_statements_and_notebooks(name):
     assert len(paths) + len(read) == html.count("<a ") >= 3
     assert read == [PREPRINTS[paper] for paper in re.findall(r"comparison-hc check (\w+)</code>", html)]
     own = [path for path in paths if path.startswith("dashboards/")]
-    assert len(own) == 1 and own[0].partition("_")[2].endswith(f"_{name}.html")
+    assert len(own) == 1 and own[0].endswith(f"_{name}.html")
     for path in paths:
         theory = re.fullmatch(r"theory/(\w+)\.html(?:#(.+))?", path)
         if theory:

@@ -16,7 +16,7 @@ PAPERS = ("hierarchical", "flat", "adaptive", "link")
 LAYERS = [  # from the bottom: a module imports from its own layer and from those below
     ("core", "comparisons", "oracles", "dendrogram", "metrics", "checks"),
     PAPERS,
-    ("theory", "evaluation", "datasets", "methods", "estimators"),
+    ("theory", "evaluation", "datasets", "methods", "estimators", "additive_tree"),
     ("elicitation", "reproduce", "cli._options", "cli._reading", "cli.cluster", "cli.learn"),
     ("whatif",),
     ("dashboards", "classroom", "book"),

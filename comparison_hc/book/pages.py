@@ -25,6 +25,7 @@ ROOMS = {  # folder -> title, in reading order
     "adaptive": "A18: which two belong together?",
     "link": "L20: learning to link",
     "theory": "Theory, verified",
+    "additive": "Additive trees",
     "evaluation": "Practice",
     "tutorials": "How to",
     "dashboards": "Live pages",
