@@ -17,7 +17,7 @@ from comparison_hc.hierarchical import (
     kernel_passive_ranked,
     planted_hierarchy,
 )
-from comparison_hc.hierarchical.kernel_asking import active_budget, ask_looks
+from comparison_hc.hierarchical._active import active_budget, query_kernel
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Journal, SimilarityOracle, run, sample_quadruplets
 
@@ -238,7 +238,7 @@ def test_active_is_the_definition_and_asks_nothing_twice(seed, shared):
     K = run(
         kernel_active(n, references=R, landmarks=np.flatnonzero(landmark[0]))
         if shared
-        else ask_looks(np.array(R).T, landmark, batch=int(rng.integers(1, 60))),
+        else query_kernel(np.array(R).T, landmark, batch=int(rng.integers(1, 60))),
         oracle,
     )
     looks = [(k, frozenset(y)) for y, S in zip(R, landmark) for k in np.flatnonzero(S)]
@@ -310,12 +310,12 @@ def test_a_budget_that_ends_between_batches_gives_the_references_done_so_far():
     w, rng = random_similarity(12, np.random.default_rng(0)), np.random.default_rng(1)
     y = np.array([sorted(pair) for pair in all_pairs(12)])[rng.permutation(66)[:9]].T
     landmark = rng.random((9, 12)) < 0.3
-    parts = [run(ask_looks(y[:, :r], landmark[:r]), SimilarityOracle(w)) for r in range(10)]
+    parts = [run(query_kernel(y[:, :r], landmark[:r]), SimilarityOracle(w)) for r in range(10)]
     for budget in range(60, 300, 40):
-        part = run(ask_looks(y, landmark, batch=1), Budget(SimilarityOracle(w), budget))
+        part = run(query_kernel(y, landmark, batch=1), Budget(SimilarityOracle(w), budget))
         assert any(np.array_equal(part, whole) for whole in parts[1:])
     with pytest.raises(BudgetExhausted):
-        run(ask_looks(y, landmark), Budget(SimilarityOracle(w), 10))
+        run(query_kernel(y, landmark), Budget(SimilarityOracle(w), 10))
 
 
 def test_active_without_anything_to_ask():

@@ -68,7 +68,7 @@ lecture = Lecture(
             "SL stays at {sl} and CL at {cl}: they ask their own questions, and p is not for them. The others have "
             "{answers} answers now; 4–AL is at {average}, the kernel at {kernel}, groups of three still at {groups}.",
             "Active methods choose, passive ones take what comes "
-            "([12](../hierarchical/12_quadruplet_kernel.ipynb), “Given: a sample of answers”).",
+            "([12](../hierarchical/12_kernel.ipynb), “Passive kernel: a given sample of answers”).",
             claims(
                 lambda sl, cl, kernel, average, groups: sl < 0.5 < cl < 0.9 and average < kernel < 1 == groups, **ALL
             ),

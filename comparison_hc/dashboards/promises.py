@@ -12,7 +12,7 @@ from functools import lru_cache
 from math import floor, inf, isinf, log, log10, sqrt
 
 from .planted_settings import GROUP_SIZES, SNR_LIVE
-from ..hierarchical.kernel import active_budget
+from ..hierarchical._active import active_budget
 from ..hierarchical.theory_answers import active_gap, passive_gap
 from ..hierarchical.theory_average_chance import C_THEOREM_4
 from ..hierarchical.theory_kernel_active_proof import C_THEOREM_2
