@@ -31,5 +31,12 @@ __getattr__, __dir__, __all__ = lazy_names(
             "held_out_agreement",
             "learning_curve",
         ],
+        "ordinal": [
+            "OrdinalLinkage",
+            "as_distances",
+            "ordinal_linkage",
+            "possible_merges",
+            "scale_invariant_clusters",
+        ],
     },
 )
