@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc import InputError, Quadruplets, Triplets
-from comparison_hc.core.kernels import dense_gram, judge_table, mixed_gram, sparse_gram
+from comparison_hc.core import kernels
+from comparison_hc.core.kernels import rater_matrix
 from comparison_hc.hierarchical import planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
 from comparison_hc.hierarchical.triplet_votes import TripletVotes, merge_links_of_triplets
 from comparison_hc.metrics import average_ari
@@ -117,11 +118,14 @@ def test_kernel_equals_its_definition(case, self_pairs):
     )
 
 
-def test_every_product_gives_the_same_kernel():
-    A = judge_table(Triplets(random_rows(np.random.default_rng(0), 20, 2000), 20), True)
-    assert np.array_equal(dense_gram(A, cells=100), sparse_gram(A)) and np.array_equal(
-        mixed_gram(A, cells=100), sparse_gram(A)
-    )
+def test_every_product_gives_the_same_kernel(monkeypatch):
+    A = rater_matrix(Triplets(random_rows(np.random.default_rng(0), 20, 2000), 20), True)
+    monkeypatch.setattr(kernels, "BLOCK", 100)
+    found = []
+    for dense in (0, 2):
+        monkeypatch.setattr(kernels, "DENSE", dense)
+        found.append(kernels.gram(A))
+    assert np.array_equal(*found)
 
 
 def test_many_repetitions_do_not_overflow():

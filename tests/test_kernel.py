@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions, pair_index
+from comparison_hc.comparisons import Quadruplets, Triplets, n_quadruplet_questions
 from comparison_hc.core import kernels
 from comparison_hc.core.validation import InputError
 from comparison_hc.hierarchical import (
@@ -85,84 +85,50 @@ class Listening(SimilarityOracle):
 # ---- passive
 
 
+PATHS = {  # settings that lead to each way of multiplying
+    "one product": {},
+    "sparse": dict(FEW_VOTES=-1, DENSE=2.0),
+    "dense": dict(FEW_VOTES=-1, DENSE=0.0),
+    "dense, small blocks": dict(FEW_VOTES=-1, DENSE=0.0, BLOCK=30),
+    "too many columns": dict(MOST_COLUMNS=1),
+}
+
+
 @quick
-@given(seeds, st.booleans())
-def test_passive_is_the_definition_on_every_path(seed, self_pairs):
+@given(seeds, st.booleans(), st.sampled_from(sorted(PATHS)))
+def test_passive_is_the_definition_on_every_path(seed, self_pairs, path):
     answers = random_answers(seed)
     K = by_definition(votes_of(answers.array), answers.n_objects, all_looks(answers.n_objects), self_pairs)
-    for gram in (
-        kernels.gram,
-        kernels.dense_gram,
-        kernels.mixed_gram,
-        kernels.sparse_gram,
-        lambda A: kernels.mixed_gram(A, cells=30),
-        lambda A: kernels.dense_gram(A, cells=30),
-    ):
-        found = kernels.landmark_kernel(answers, self_pairs, gram=gram)
-        assert np.array_equal(found, K) and found.dtype == np.int64
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in PATHS[path].items():
+            patch.setattr(kernels, name, value)
+        found = kernels.quadruplet_kernel(answers, self_pairs)
+    assert np.array_equal(found, K) and found.dtype == np.int64
 
 
-@pytest.mark.parametrize("p", [0.01, 0.3])
-def test_paths_agree_on_larger_instances(p):
-    "Large enough for the thread pool, and for every way of multiplying."
-    answers = sample_quadruplets(planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity, p, 0)
-    dense, mixed, sparse = (
-        kernels.landmark_kernel(answers, True, gram=gram)
-        for gram in (kernels.dense_gram, kernels.mixed_gram, kernels.sparse_gram)
-    )
-    assert (
-        np.array_equal(dense, sparse)
-        and np.array_equal(dense, mixed)
-        and np.array_equal(kernel_passive(answers, self_pairs=True), dense)
-    )
+@pytest.mark.parametrize("n_pure, p", [(1, 0.3), (5, 0.01), (5, 0.3), (30, 0.00005)])
+def test_paths_agree_on_larger_instances_and_report_progress(n_pure, p, monkeypatch):
+    "Large enough for the thread pool; with repeated answers and contradictions."
+    some = sample_quadruplets(planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, 0).similarity, p, 0)
+    parts, found = (some, some.flip(0.3, 1), some.flip(0.3, 2)), {}
+    answers = Quadruplets(np.concatenate([part.array for part in parts]), some.n_objects)
+    for path, constants in PATHS.items():
+        with monkeypatch.context() as patch:
+            for name, value in constants.items():
+                patch.setattr(kernels, name, value)
+            calls = []
+            found[path] = kernels.quadruplet_kernel(answers, True, progress=lambda *at, calls=calls: calls.append(at))
+        assert calls[-1] == (answers.n_objects, answers.n_objects) and np.array_equal(found[path], found["one product"])
 
 
-@pytest.mark.parametrize("self_pairs", [False, True])
-@pytest.mark.parametrize("n_pure, p", [(1, 0.3), (5, 0.001), (5, 0.02), (30, 0.00005)])
-def test_one_product_for_all_landmarks_is_one_for_each(n_pure, p, self_pairs, monkeypatch):
-    "Few answers go the short way, with one call of progress; with repeated answers and contradictions, too."
-    w = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, 0).similarity
-    some = sample_quadruplets(w, p, 0)
-    parts = (some, some.flip(0.3, 1), some.flip(0.3, 2))
-    answers = Quadruplets(np.concatenate([part.array for part in parts]), len(w))
-    assert 0 < len(answers) <= kernels.FEW_ANSWERS
-    calls = {}
-    for few in (kernels.FEW_ANSWERS, -1):
-        monkeypatch.setattr(kernels, "FEW_ANSWERS", few)
-        told = []
-        calls[few] = kernels.landmark_kernel(answers, self_pairs, progress=lambda *at, told=told: told.append(at)), told
-    (short, (once,)), (long, each) = calls.values()
-    n = answers.n_objects
-    assert np.array_equal(short, long) and short.dtype == long.dtype == np.int64 and short.any()
-    assert once == (n, n) and each == [(r, n) for r in range(1, n + 1)]
-    monkeypatch.setattr(kernels, "FEW_ANSWERS", 10**6)
-    monkeypatch.setattr(kernels, "MOST_COLUMNS", n)  # too many columns: for each, again
-    assert np.array_equal(kernels.landmark_kernel(answers, self_pairs), long)
-
-
-def test_the_path_follows_the_number_of_shared_references():
-    w = planted_hierarchy(5, 3, 0.8, 0.1, 0.1, 0).similarity
-    rows = pair_index(np.arange(1, 40), 0)
-    chosen = [
-        next(
-            iter(
-                kernels.gram_costs(
-                    kernels.vote_table(kernels.summed_lists(kernels.vote_lists(sample_quadruplets(w, p, 0))), rows)
-                )
-            )
-        )
-        for p in (0.002, 0.02, 0.5)
-    ]
-    assert chosen == [kernels.sparse_gram, kernels.mixed_gram, kernels.dense_gram]
-
-
-def test_more_references_than_16_bits_count():
+def test_more_references_than_16_bits_count(monkeypatch):
     "The two rows agree on every one of 70,000 references."
     from scipy.sparse import csr_array
 
     A = csr_array(np.ones((2, 70_000), dtype=np.int8))
-    for gram in (kernels.gram, kernels.mixed_gram, kernels.sparse_gram, kernels.dense_gram):
-        assert gram(A).tolist() == [[70_000] * 2] * 2
+    for dense in (0, 2):
+        monkeypatch.setattr(kernels, "DENSE", dense)
+        assert kernels.gram(A).tolist() == [[70_000] * 2] * 2
 
 
 @quick

@@ -9,14 +9,14 @@ import pytest
 
 from comparison_hc import Quadruplets
 from comparison_hc.core import kernels
-from comparison_hc.core.machine_votes import works
+from comparison_hc.core._compiled_counts import has_numba
 from comparison_hc.hierarchical import _wins
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
 
-needs_numba = pytest.mark.skipif(not works(), reason="needs numba")
+needs_numba = pytest.mark.skipif(not has_numba(), reason="needs numba")
 
 
 def some_answers(seed, repeated):
@@ -37,9 +37,9 @@ def test_many_answers_give_the_same_tree_and_kernel(monkeypatch, repeated):
         exact = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         with monkeypatch.context() as patch:
             patch.setattr(_wins, "MANY_ANSWERS", 1)
-            patch.setattr(kernels, "bits_are_cheapest", lambda *sizes: True)
-            patch.setattr(kernels, "vote_lists", None)  # must not be called
-            patch.setattr(_wins, "vote_lists", None)
+            patch.setattr(kernels, "_bits_are_cheapest", lambda *sizes: True)
+            patch.setattr(kernels, "majority_matrix", None)  # must not be called
+            patch.setattr(_wins, "comparison_matrices", None)
             fast = [quadruplet_average_linkage(answers, i).linkage_matrix for i in (None, np.arange(24) // 2)]
             bits = [kernel_passive(answers, self_pairs=own) for own in (False, True)]
         for one, other in zip(slow + exact, fast + bits):
@@ -65,8 +65,8 @@ def test_answers_with_weights_are_not_compiled(monkeypatch):
 
 
 def test_bits_pay_off_for_dense_answers_only():
-    assert not kernels.bits_are_cheapest(240, 1_000_000) and not kernels.bits_are_cheapest(1000, 20_000_000)
-    assert kernels.bits_are_cheapest(240, 41_000_000) == works()
+    assert not kernels._bits_are_cheapest(240, 1_000_000) and not kernels._bits_are_cheapest(1000, 20_000_000)
+    assert kernels._bits_are_cheapest(240, 41_000_000) == has_numba()
 
 
 def load(name):

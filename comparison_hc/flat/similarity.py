@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..comparisons import Comparisons, Quadruplets, Triplets, as_quadruplets, as_triplets, linked_groups
-from ..core.kernels import judge_kernel, landmark_kernel
+from ..core.kernels import quadruplet_kernel, triplet_kernel
 from ..core.rows import as_integer_rows, first_broken_row, four_columns
 from ..core.validation import as_array, check_flag, check_integer, check_progress, require
 
@@ -324,7 +324,7 @@ def mulk3(
     >>> mulk3([[0, 2, 3], [1, 2, 3]], normalise=False)[0]
     array([0, 1, 0, 0])
     """
-    return judge_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"))
+    return triplet_kernel(as_triplets(triplets, n_objects), check_flag(normalise, "normalise"))
 
 
 def mulk4(
@@ -365,4 +365,4 @@ def mulk4(
     >>> mulk4([[0, 2, 3, 4], [1, 2, 3, 4]])[0]
     array([0, 1, 0, 0, 0])
     """
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects), progress=check_progress(progress))
+    return quadruplet_kernel(as_quadruplets(quadruplets, n_objects), progress=check_progress(progress))

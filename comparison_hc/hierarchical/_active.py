@@ -7,7 +7,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
-from ..core.kernels import gram_of_votes
+from ..core.kernels import gram_of_rows
 from ..core.validation import as_array, check_flag, check_integer, check_number, require
 from ..oracles import BudgetExhausted
 from ._queries import check_references, query_batch
@@ -179,4 +179,4 @@ def query_kernel(y, landmark, limit=None, rng=None, batch=1 << 17):
         start = stop
     done = slice(0, upto[start])
     fill_antisymmetric(V[done], t[done], k[done], y, landmark, repeated)
-    return gram_of_votes(V[done])
+    return gram_of_rows(V[done])

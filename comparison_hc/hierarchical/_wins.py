@@ -6,7 +6,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount, repeat
-from ..core.kernels import MANY_ANSWERS, vote_lists
+from ..core.kernels import MANY_ANSWERS, comparison_matrices
 from ..core.rows import check_weights
 from ..core.validation import as_list, check_labels, require
 
@@ -95,14 +95,14 @@ class SparseWins:
         self.weights, self.compiled = (None, None), None
         self.n_pairs = quadruplets.n_objects * (quadruplets.n_objects - 1) // 2
         if weights is None and len(quadruplets) >= MANY_ANSWERS:
-            from comparison_hc.core import machine_votes  # numba takes a second
+            from comparison_hc.core import _compiled_counts  # numba takes a second
 
-            self.compiled = machine_votes if machine_votes.works() else None
+            self.compiled = _compiled_counts if _compiled_counts.has_numba() else None
         if self.compiled:
-            lists = self.compiled.OpponentLists(quadruplets.array, quadruplets.n_objects)
+            lists = self.compiled.ComparisonLists(quadruplets.array, quadruplets.n_objects)
             self.starts, self.opponents = lists.starts, lists.opponents
             return
-        sides = vote_lists(quadruplets, weights)
+        sides = comparison_matrices(quadruplets, weights)
         self.starts, self.opponents = np.stack([side.indptr for side in sides]), [side.indices for side in sides]
         if weights is not None:
             self.weights = [side.data for side in sides]
@@ -122,7 +122,7 @@ class SparseWins:
         if many and self.compiled:
             totals = np.zeros((2, self.n_pairs))
             for side, total in enumerate(totals):
-                self.compiled.tell(self.starts[side], self.opponents[side], pairs, change, total)
+                self.compiled.add_changes(self.starts[side], self.opponents[side], pairs, change, total)
             return slice(None), totals[1] - totals[0]
         (winners, gains), (losers, losses) = (self._entries(side, pairs, change) for side in (1, 0))
         if not many:
@@ -138,7 +138,7 @@ class SparseWins:
         for side, total in enumerate(totals):
             starts, opponents = self.starts[side], self.opponents[side]
             if self.compiled:
-                self.compiled.sum_rows(starts, opponents, weight, total)
+                self.compiled.sum_over_opponents(starts, opponents, weight, total)
             else:
                 values = weight[opponents]
                 values = values if self.weights[side] is None else values * self.weights[side]

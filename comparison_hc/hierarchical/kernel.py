@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..comparisons import Quadruplets, Triplets, as_quadruplets
-from ..core.kernels import landmark_kernel
+from ..core.kernels import quadruplet_kernel
 from ..core.validation import as_rng, check_flag, check_progress, check_similarity, require
 from ..dendrogram import Dendrogram
 from ._active import draw_design, query_kernel
@@ -64,7 +64,7 @@ def kernel_passive(
            [ 0,  0,  0,  0]])
     """
     self_pairs, progress = check_flag(self_pairs, "self_pairs"), check_progress(progress)
-    return landmark_kernel(as_quadruplets(quadruplets, n_objects, weighted=True), self_pairs, progress)
+    return quadruplet_kernel(as_quadruplets(quadruplets, n_objects, weighted=True), self_pairs, progress)
 
 # %% ../../nbs/hierarchical/12_kernel.ipynb #ways-dense-gram-mixed-gram
 def kernel_passive_ranked(similarity: ArrayLike, self_pairs: bool = False) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index
 from ..core.compat import bincount, repeat
-from ..core.kernels import gram_of_votes
+from ..core.kernels import gram_of_rows
 from ..core.validation import check_flag, check_pairwise, check_progress, check_similarity
 from ..dendrogram import Dendrogram
 from ._queries import query_batch, topological_merge_order
@@ -32,7 +32,7 @@ def kernel_of_all_triplets(similarity, self_pairs):
         V, t = (w[j] > w[k]).astype(np.int8) - (w[j] < w[k]), np.arange(len(j))
         if not self_pairs:
             V[t, j] = V[t, k] = 0
-        K += gram_of_votes(V)
+        K += gram_of_rows(V)
         known += np.abs(V).sum(axis=0)
     return K, known
 
@@ -79,7 +79,7 @@ def ask_everybody(n, y, limit=None, rng=None, self_pairs=False, batch=1 << 16):
             y = y[:, :start]
             break
         V[here][asked] = np.where(answers, 1, -1)
-    return kernel_with_self_pairs(V, y) if self_pairs else gram_of_votes(V)
+    return kernel_with_self_pairs(V, y) if self_pairs else gram_of_rows(V)
 
 
 def kernel_with_self_pairs(V, y):
@@ -87,7 +87,7 @@ def kernel_with_self_pairs(V, y):
     t = np.arange(y.shape[1])
     V[t, y[0]] = 1
     V[t, y[1]] = -1
-    K = gram_of_votes(V) - 1  # i and j always disagree on {i, j},
+    K = gram_of_rows(V) - 1  # i and j always disagree on {i, j},
     K[y[0], y[1]] += 1
     K[y[1], y[0]] += 1  # which was counted already if it is a reference pair
     np.fill_diagonal(K, 0)

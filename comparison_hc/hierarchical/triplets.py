@@ -9,7 +9,7 @@ __all__ = ['triplet_kernel', 'triplet_kernel_active', 'triplet_average_linkage']
 import numpy as np
 
 from ..comparisons import as_triplets, pair_from_index
-from ..core.kernels import judge_kernel
+from ..core.kernels import triplet_kernel as rater_kernel
 from ..core.validation import as_rng, check_flag, check_integer, check_pairwise
 from ._queries import check_objects, check_references
 from ._wins import check_partition, sample_weight
@@ -38,7 +38,7 @@ def triplet_kernel(triplets, normalise=True, self_pairs=False, n_objects=None):
         (N, N) kernel with zero diagonal: int64 counts, or floats in [−1, 1] if normalised.
     """
     normalise, self_pairs = check_flag(normalise, "normalise"), check_flag(self_pairs, "self_pairs")
-    return judge_kernel(as_triplets(triplets, n_objects, weighted=True), normalise, self_pairs)
+    return rater_kernel(as_triplets(triplets, n_objects, weighted=True), normalise, self_pairs)
 
 # %% ../../nbs/hierarchical/15_beyond.ipynb #triplet-kernel-active
 def triplet_kernel_active(n, n_comparisons=None, rng=None, references=None, self_pairs=False):

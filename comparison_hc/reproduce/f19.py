@@ -11,7 +11,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, pair_from_index
 from ..core.compat import bincount
-from ..core.kernels import landmark_kernel
+from ..core.kernels import quadruplet_kernel
 from ..core.validation import as_rng, check_integer, check_labels, check_number
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from ..hierarchical.kernel import kernel_active, kernel_average_linkage, kernel_passive_ranked
@@ -40,7 +40,7 @@ def pure_groups(labels, size, rng):
 # %% ../../nbs/reproduce/91aw_f19_runs.ipynb #ee16880f
 def both_kernels(answers):
     "`kernel_passive` without and with self-pairs, for the price of one."
-    K, adds = landmark_kernel(answers), np.zeros((answers.n_objects,) * 2, dtype=np.int64)
+    K, adds = quadruplet_kernel(answers), np.zeros((answers.n_objects,) * 2, dtype=np.int64)
     pairs = pair_from_index(np.arange(len(K) * (len(K) - 1) // 2))
     winners, losers = answers.winners_and_losers()
     adds[pairs] = bincount(winners, minlength=len(pairs[0])) - bincount(losers, minlength=len(pairs[0]))
