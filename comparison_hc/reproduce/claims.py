@@ -80,15 +80,6 @@ class ClaimsTable:
     "Claims that show themselves as a table; `frame` is the same as a DataFrame, `counts` how many have which verdict."
 
     def __init__(self, claims, heading):
-        """…
-
-        Parameters
-        ----------
-        claims
-            Tuple of `Claim`.
-        heading
-            Of the column of sentences.
-        """
         self.claims = claims
         self.heading = heading
         self.counts = {word: sum(claim.word == word for claim in claims) for word in VERDICTS}
@@ -142,20 +133,7 @@ class ClaimsTable:
 
 
 def claims_table(claims, heading="the paper says"):
-    """Sentences, measurements and verdicts, one claim a row.
-
-    Parameters
-    ----------
-    claims
-        Sequence of `Claim`.
-    heading
-        Of the column of sentences.
-
-    Returns
-    -------
-    result
-        `ClaimsTable`.
-    """
+    "Sentences, measurements and verdicts, one claim a row."
     claims = tuple(claims)
     for claim in claims:
         require(isinstance(claim, Claim), "claims", "made of Claim values", claim)
@@ -197,18 +175,7 @@ class Reproduction:
         return f"Reproduction({self.name!r}: {self.paper}, {self.figure}, {self.title}; {runs})"
 
     def grid(self, quick):
-        """The parameters of all runs.
-
-        Parameters
-        ----------
-        quick
-            The small one, or the paper's.
-
-        Returns
-        -------
-        result
-            List of dicts of parameters.
-        """
+        "The parameters of all runs."
         return self.quick_grid if quick else self.full_grid
 
 
@@ -226,18 +193,7 @@ _reproductions = {}  # name -> Reproduction
 
 
 def register_reproduction(reproduction):
-    """Make a reproduction known by its name. A second one of the same name, from another module, is refused.
-
-    Parameters
-    ----------
-    reproduction
-        `Reproduction`.
-
-    Returns
-    -------
-    result
-        The same.
-    """
+    "Make a reproduction known by its name. A second one of the same name, from another module, is refused."
     require(isinstance(reproduction, Reproduction), "reproduction", "a Reproduction", reproduction)
     known = _reproductions.get(reproduction.name, reproduction)
     homes = {known.function.__module__, reproduction.function.__module__} - {"__main__"}
@@ -287,28 +243,7 @@ class Reproduced:
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #830e1b8d
 def reproduce(name, quick=True, journal_folder=None, n_jobs=1, progress=None, backend=None):
-    """Redo a figure. Raises `InputError` for an unknown name, and what `run_experiment` raises.
-
-    Parameters
-    ----------
-    name
-        Of a registered reproduction.
-    quick
-        The small grid; False: the paper's.
-    journal_folder
-        Folder, made if it is not there, for the journal NAME.jsonl; None to keep nothing.
-    n_jobs
-        Workers; -1 for one a core.
-    progress
-        As in `run_experiment`.
-    backend
-        As in `run_experiment`.
-
-    Returns
-    -------
-    result
-        `Reproduced`.
-    """
+    "Redo a figure. Raises `InputError` for an unknown name, and what `run_experiment` raises."
     known = find_reproductions()
     rule = f"a known reproduction: {', '.join(known) or 'there is none yet'}"
     require(isinstance(name, str) and name in known, "name", rule, name)
@@ -323,40 +258,14 @@ def reproduce(name, quick=True, journal_folder=None, n_jobs=1, progress=None, ba
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #6251137d
 def results_folder(room="reproduce"):
-    """Where a checkout, and the package in a browser, keeps the results that the pages of a room read.
-
-    Parameters
-    ----------
-    room
-        Folder of notebooks.
-
-    Returns
-    -------
-    result
-        Path.
-    """
+    "Where a checkout, and the package in a browser, keeps the results that the pages of a room read."
     import comparison_hc
 
     return Path(comparison_hc.__file__).resolve().parents[1] / "nbs" / room / "results"
 
 
 def save_results(name, table, folder=None):
-    """Write results as NAME.csv: floats with six digits, whole numbers whole.
-
-    Parameters
-    ----------
-    name
-        Of the reproduction.
-    table
-        `pandas.DataFrame`, such as `Reproduced.summary`; a column seconds is left out.
-    folder
-        Where; None: nbs/reproduce/results of the checkout that this package runs from.
-
-    Returns
-    -------
-    result
-        Path of the file.
-    """
+    "Write results as NAME.csv: floats with six digits, whole numbers whole."
     folder = results_folder() if folder is None else Path(folder)
     require(folder.parent.is_dir(), "folder", "given where the package does not run from a checkout", str(folder))
     folder.mkdir(exist_ok=True)
@@ -371,20 +280,7 @@ class ResultsNotFoundError(FileNotFoundError):
 
 
 def load_results(name, folder=None):
-    """The kept results of a full run. Raises `ResultsNotFoundError`.
-
-    Parameters
-    ----------
-    name
-        Of the reproduction.
-    folder
-        Where; None: nbs/reproduce/results of the checkout that this package runs from.
-
-    Returns
-    -------
-    result
-        `pandas.DataFrame`.
-    """
+    "The kept results of a full run. Raises `ResultsNotFoundError`."
     from pandas import DataFrame, read_csv
 
     path = (results_folder() if folder is None else Path(folder)) / f"{_check_name(name)}.csv"
@@ -413,20 +309,7 @@ def _typed(texts):
 
 # %% ../../nbs/reproduce/90bw_claims.ipynb #a5408e02
 def save_time(done, folder=None):
-    """Write the number of runs and the hours they took into times.csv, in place of the row of that name.
-
-    Parameters
-    ----------
-    done
-        `Reproduced`, of the full grid.
-    folder
-        As in `save_results`.
-
-    Returns
-    -------
-    result
-        Path of the file.
-    """
+    "Write the number of runs and the hours they took into times.csv, in place of the row of that name."
     from pandas import DataFrame, concat
 
     require(isinstance(done, Reproduced) and not done.quick, "done", "a Reproduced of the full grid", done)

@@ -30,18 +30,7 @@ from comparison_hc.reproduce.engine import (
 
 # %% ../../nbs/reproduce/90w_experiments.ipynb #7f32094c
 def parameter_grid(**values):
-    """Every combination of the values. Raises `InputError`.
-
-    Parameters
-    ----------
-    **values
-        For every parameter a list, tuple, range or array of values, or a single one.
-
-    Returns
-    -------
-    result
-        List of dicts; the last parameter moves fastest.
-    """
+    "Every combination of the values. Raises `InputError`."
     choices = {}
     for name, given in values.items():
         is_several = isinstance(given, (list, tuple, range)) or (isinstance(given, np.ndarray) and given.ndim)
@@ -52,43 +41,13 @@ def parameter_grid(**values):
 
 # %% ../../nbs/reproduce/90w_experiments.ipynb #experiments-run-seed
 def run_seed(parameters, seed=0, paired=()):
-    """The seed of a run, a function of its own parameters and nothing else.
-
-    Parameters
-    ----------
-    parameters
-        Dict: those of the run.
-    seed
-        That of the experiment.
-    paired
-        Names of parameters that shall not matter.
-
-    Returns
-    -------
-    result
-        Int below 2⁴⁸: `numpy.random.default_rng` makes the run's generator of it.
-    """
+    "The seed of a run, a function of its own parameters and nothing else."
     own = {name: value for name, value in parameters.items() if name not in paired}
     return int.from_bytes(hashlib.sha256(canonical({"parameters": own, "seed": seed}).encode()).digest()[:6], "big")
 
 # %% ../../nbs/reproduce/90w_experiments.ipynb #cdc93c80
 def run_by_definition(function, grid, seed=0):
-    """The reference for `run_experiment`: one run after the other, each with its own generator.
-
-    Parameters
-    ----------
-    function
-        As in `run_experiment`; returns one dict.
-    grid
-        List of dicts of parameters.
-    seed
-        That of the experiment.
-
-    Returns
-    -------
-    result
-        `pandas.DataFrame`, without seconds.
-    """
+    "The reference for `run_experiment`: one run after the other, each with its own generator."
     from pandas import DataFrame
 
     rows = []
@@ -99,34 +58,7 @@ def run_by_definition(function, grid, seed=0):
 
 # %% ../../nbs/reproduce/90w_experiments.ipynb #248af0f9
 def run_experiment(function, grid, journal=None, n_jobs=1, seed=0, progress=None, backend=None, paired=(), version=1):
-    """Run the whole grid. Raises `InputError` before any run, `ExperimentError` after all are done if some raised.
-
-    Parameters
-    ----------
-    function
-        Called as function(**parameters, rng=generator); returns a dict of measured values, or a list of them.
-    grid
-        List of dicts of parameters, one a run.
-    journal
-        File that keeps finished runs, made if it is not there; None to keep nothing.
-    n_jobs
-        Workers; -1 for one a core.
-    seed
-        Seed of the experiment, an int ≥ 0.
-    progress
-        Called with (done, total), first with what the journal has; True for a `ProgressBar`.
-    backend
-        Of joblib; None for processes on this machine, or what a surrounding `parallel_config` says.
-    paired
-        Names of parameters that shall not change the randomness.
-    version
-        Raise it when the function changes: its old journals are then refused.
-
-    Returns
-    -------
-    result
-        `pandas.DataFrame` in the order of the grid: parameters, run_seed, measured values, seconds.
-    """
+    "Run the whole grid. Raises `InputError` before any run, `ExperimentError` after all are done if some raised."
     runs = check_grid(function, grid)
     names = {name for run in runs.values() for name in run}
     about = about_experiment(function, names, seed, paired, version)
@@ -155,26 +87,7 @@ def run_experiment(function, grid, journal=None, n_jobs=1, seed=0, progress=None
 
 # %% ../../nbs/reproduce/90w_experiments.ipynb #9daa5f31
 def example_run(ratio, p, n_pure, repetition, rng):
-    """4–AL on a planted hierarchy with three levels (a small piece of F19, figure 2).
-
-    Parameters
-    ----------
-    ratio
-        Δ/σ.
-    p
-        Probability of each question.
-    n_pure
-        Objects in each of the eight pure clusters.
-    repetition
-        Which repetition this is.
-    rng
-        `numpy.random.Generator`.
-
-    Returns
-    -------
-    result
-        Dict: number of answers, AARI.
-    """
+    "4–AL on a planted hierarchy with three levels (a small piece of F19, figure 2)."
     from comparison_hc.hierarchical.average import quadruplet_average_linkage
     from comparison_hc.hierarchical.planted import planted_hierarchy
     from comparison_hc.metrics import average_ari

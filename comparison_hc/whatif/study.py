@@ -35,18 +35,7 @@ PAIRED = ("delta_over_sigma", "n_levels", "noise", "design", "questions", "per_p
 
 
 def default_levels(n_objects):
-    """Levels of a tree whose groups at the bottom have about eight objects.
-
-    Parameters
-    ----------
-    n_objects
-        N.
-
-    Returns
-    -------
-    result
-        Int.
-    """
+    "Levels of a tree whose groups at the bottom have about eight objects."
     return max(1, min(most_levels(n_objects), round(np.log2(n_objects / 8))))
 
 
@@ -120,28 +109,7 @@ class StudyPlan:
 
 # %% ../../nbs/whatif/99dw_study.ipynb #dca57c3e
 def play_study(draft, designs, repeat, n_jobs, journal, report):
-    """All simulated studies, and what is best.
-
-    Parameters
-    ----------
-    draft
-        `StudyPlan` without runs.
-    designs
-        To compare.
-    repeat
-        Simulated studies of each setting.
-    n_jobs
-        Workers.
-    journal
-        As for `run_experiment`.
-    report
-        Function of the number of runs done.
-
-    Returns
-    -------
-    result
-        `StudyPlan`.
-    """
+    "All simulated studies, and what is best."
     from dataclasses import replace
 
     import pandas as pd
@@ -182,24 +150,7 @@ def play_study(draft, designs, repeat, n_jobs, journal, report):
 
 # %% ../../nbs/whatif/99dw_study.ipynb #60be4ee9
 def plan_curve(plan, design=None, method=None, world=None):
-    """AARI by the number of new questions.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-    design
-        None: the recommended one.
-    method
-        None: the recommended one.
-    world
-        `World`; None: that of the plan; in others only the budget was played.
-
-    Returns
-    -------
-    result
-        ((n,) questions, (n, R) AARI).
-    """
+    "AARI by the number of new questions."
     world = plan.worlds[0] if world is None else world
     wanted = dict(design=design or plan.design, method=method or plan.method, noise=plan.slips.noise)
     wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
@@ -211,18 +162,7 @@ def plan_curve(plan, design=None, method=None, world=None):
 
 
 def noise_curve(plan):
-    """AARI of the recommended study by the noise of the crowd.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        ((n,) noise, (n, R) AARI).
-    """
+    "AARI of the recommended study by the noise of the crowd."
     world, rows = plan.worlds[0], plan.runs
     wanted = dict(design=plan.design, method=plan.method, questions=plan.questions_of(plan.people))
     wanted |= dict(n_levels=world.n_levels, delta_over_sigma=world.delta_over_sigma)
@@ -236,18 +176,7 @@ SURE = 0.9  # share of the simulated studies that is called most
 
 
 def enough_for_most(plan):
-    """With how many questions most of the simulated studies reach the target, each read off its own curve.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        (how many of the studies, questions; ∞ or −∞ where the curve does not say it).
-    """
+    "With how many questions most of the simulated studies reach the target, each read off its own curve."
     x, values = plan_curve(plan)
     each = np.sort(crossing(x, monotone(values.T), plan.target, log=True))
     most = ceil(SURE * len(each))
@@ -255,18 +184,7 @@ def enough_for_most(plan):
 
 
 def one_more_person(plan):
-    """What one more person buys: the slope of the monotone curve at the budget.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        (gain in AARI, low, high).
-    """
+    "What one more person buys: the slope of the monotone curve at the budget."
     x, values = plan_curve(plan)
     here, there = np.log([plan.questions_of(plan.people), plan.questions_of(plan.people + 1)])
 
@@ -368,19 +286,7 @@ def _world_sentences(plan, budget):
 
 
 def design_table(plan):
-    """All designs and methods at the budget.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        `pandas.DataFrame`: design, method, AARI with its interval, share of studies that reach the target; best
-        first.
-    """
+    "All designs and methods at the budget."
     import pandas as pd
 
     world, rows = plan.worlds[0], plan.runs
@@ -396,18 +302,7 @@ def design_table(plan):
 
 
 def assumptions(plan):
-    """What was assumed, and what came from the pilot.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        List of texts.
-    """
+    "What was assumed, and what came from the pilot."
     main, fit = plan.worlds[0], plan.fit
     levels = f"{main.n_levels} level{'s' * (main.n_levels != 1)}"
     groups = f"{2**main.n_levels} groups in {levels}, δ/σ = {main.delta_over_sigma:g}"
@@ -488,17 +383,6 @@ def plan_lists(plan, people=None):
 
 
 def listed_design(plan):
-    """The best design whose questions can be written down.
-
-    Parameters
-    ----------
-    plan
-        `StudyPlan`.
-
-    Returns
-    -------
-    result
-        Text.
-    """
+    "The best design whose questions can be written down."
     ranked = [design for design in design_table(plan)["design"] if design in QUESTIONS]
     return ranked[0] if ranked else "odd-one-out"

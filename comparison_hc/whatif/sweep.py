@@ -64,42 +64,12 @@ class WhatIf(Sweep):
 
 # %% ../../nbs/whatif/98_whatif.ipynb #208d0424
 def fitting_repetitions(seconds, n_workers, most):
-    """How many fit into a minute.
-
-    Parameters
-    ----------
-    seconds
-        That one repetition of all settings takes.
-    n_workers
-        That share the work.
-    most
-        Repetitions that are wanted.
-
-    Returns
-    -------
-    result
-        Int.
-    """
+    "How many fit into a minute."
     return int(min(most, max(FEWEST, floor(QUICK_SECONDS * n_workers / max(seconds, 1e-9)))))
 
 
 def chosen_sentences(model, values, named):
-    """Which sizes are not the paper's.
-
-    Parameters
-    ----------
-    model
-        `Model`.
-    values
-        {name: values} of all parameters.
-    named
-        Names of those that were given.
-
-    Returns
-    -------
-    result
-        List of texts.
-    """
+    "Which sizes are not the paper's."
     said = []
     for each in model.parameters:
         differs = each.exact is not None and not each.budget and not isinstance(each.exact, (tuple, str))
@@ -198,26 +168,7 @@ def _joined(tables, n_settings):
 
 
 def command_for(model, values, repeat, seed, target):
-    """The words that make these runs, whatever a machine's speed.
-
-    Parameters
-    ----------
-    model
-        `Model`.
-    values
-        {name: values} of all parameters.
-    repeat
-        Repetitions.
-    seed
-        Of the sweep.
-    target
-        What is enough, or None.
-
-    Returns
-    -------
-    result
-        Text.
-    """
+    "The words that make these runs, whatever a machine's speed."
     words = ["comparison-hc", "whatif", model.name]
     for name, chosen in values.items():
         if chosen != (None,):
