@@ -12,7 +12,7 @@ from comparison_hc import InputError, Quadruplets, Triplets
 from comparison_hc.core import kernels
 from comparison_hc.core.kernels import rater_matrix
 from comparison_hc.hierarchical import planted_hierarchy, triplet_average_linkage, triplet_kernel, triplet_kernel_active
-from comparison_hc.hierarchical.triplet_votes import TripletVotes, merge_links_of_triplets
+from comparison_hc.hierarchical._triplet_wins import TripletWins, merge_by_score
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import Budget, BudgetExhausted, Counting, Noisy, SimilarityOracle, run, sample_triplets
 
@@ -265,9 +265,9 @@ def test_sorting_keeps_the_clusters_and_finds_the_planted_levels(seed):
 def test_updated_sums_are_those_from_scratch():
     "At every merge of an instance too large for fractions, a step from scratch chooses the same link."
     planted = planted_hierarchy(5, 2, 0.8, 0.1, 0.1, 0)
-    votes, place = TripletVotes(sample_triplets(planted.similarity, 0.7, 1)), np.arange(20)
+    votes, place = TripletWins(sample_triplets(planted.similarity, 0.7, 1)), np.arange(20)
     clusters, node = {i: [i] for i in range(20)}, 20
-    for a, b in merge_links_of_triplets(votes, place).tolist():
+    for a, b in merge_by_score(votes, place).tolist():
         at = np.empty(20, dtype=np.int64)
         for number, members in enumerate(clusters.values()):
             at[members] = number

@@ -7,7 +7,12 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "kernel": ["kernel_active", "kernel_passive", "kernel_passive_ranked", "kernel_average_linkage"],
     "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
     "sampled": ["quadruplet_average_linkage_sampled"],
-    "triplets": ["triplet_kernel", "triplet_kernel_active", "triplet_average_linkage"],
+    "triplets": [
+        "triplet_kernel",
+        "triplet_kernel_active",
+        "triplet_kernel_ranked",
+        "triplet_average_linkage",
+        "triplet_average_linkage_ranked",
+    ],
     "refinement": ["refine", "Refinement"],
-    "triplet_votes": ["triplet_kernel_ranked", "triplet_average_linkage_ranked"],
 })
