@@ -24,7 +24,7 @@ from comparison_hc.classroom import find_source, new_assignment
 from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
 from comparison_hc.evaluation.linkage_model import learn_model, save_model
-from comparison_hc.evaluation.results import Result
+from comparison_hc.evaluation.report import Result
 from comparison_hc.flat import gaussians
 from comparison_hc.hierarchical import single_linkage
 from comparison_hc.link import learn_linkage
@@ -238,7 +238,7 @@ MORE = {  # of rooms that offer no names of their own
     "evaluation.model_selection": ["choose_method", "compare_methods"],
     "evaluation.bootstrap": ["bootstrap_support", "majority_consensus", "structure_test"],
     "evaluation.linkage_model": ["learn_model", "load_model", "save_model"],
-    "evaluation.page": ["save_result"],
+    "evaluation.report": ["save_result"],
     "elicitation.crowd": ["crowd_table", "crowd_weights"],
     "elicitation.session": ["Session"],
     "elicitation.pool": ["pool_journals"],

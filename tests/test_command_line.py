@@ -23,7 +23,7 @@ from comparison_hc.cli import main
 from comparison_hc.core.io import atomic_write
 from comparison_hc.core.rows import is_name
 from comparison_hc.evaluation.object_tables import read_initial, read_names, read_truth
-from comparison_hc.evaluation.results import labels_text
+from comparison_hc.evaluation.report import labels_text
 
 CALL = [sys.executable, "-c", "import sys; from comparison_hc.cli import main; sys.exit(main())"]
 NAMES = ["apple", "pear", "plum", "cat", "dog", "wolf"]

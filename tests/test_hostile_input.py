@@ -21,6 +21,7 @@ from shared import Hollow
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, read_comparisons
+from comparison_hc.core.io import check_destination
 from comparison_hc.core.parallel import check_workers
 from comparison_hc.core.validation import InputError, check_number, visible_text
 from comparison_hc.dendrogram import Dendrogram, random_tree
@@ -31,7 +32,7 @@ from comparison_hc.evaluation.bootstrap import bootstrap_support, majority_conse
 from comparison_hc.evaluation.embedding import t_ste
 from comparison_hc.evaluation.linkage_model import learn_model, load_model, save_model
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods
-from comparison_hc.evaluation.page import check_destination, save_result
+from comparison_hc.evaluation.report import save_result
 from comparison_hc.hierarchical.linkage import complete_linkage
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.oracles import most_similar_pair
@@ -187,7 +188,7 @@ def test_half_a_character_is_no_name(half):
 @pytest.mark.parametrize("name", ["\ud800.html", "a\udfff.csv", "a\0b.svg"])
 def test_a_place_whose_name_no_system_can_write_is_refused_before_the_work(name):
     with pytest.raises(InputError, match="--out must be the name of a file"):
-        check_destination(name, "--out")
+        check_destination(name, "--out", (".html", ".csv", ".svg"))
 
 
 NESTED = []
@@ -466,9 +467,9 @@ def test_a_place_that_is_no_file_is_refused_before_the_work(tmp_path, monkeypatc
     os.symlink("nowhere/x.csv", "lost.csv")
     for place in ("pipe.csv", "loop.csv", "lost.csv"):
         with pytest.raises(InputError, match="--out must be (a file that may be written|in an existing folder)"):
-            check_destination(place, "--out")
+            check_destination(place, "--out", (".csv",))
     os.symlink("new.csv", "link.csv")
-    assert check_destination("link.csv", "--out") == Path("link.csv")
+    assert check_destination("link.csv", "--out", (".csv",)) == Path("link.csv")
 
 
 # ---- a reader that goes away

@@ -413,7 +413,7 @@ def test_an_error_names_the_file_that_was_asked_for(tmp_path, monkeypatch):
 def test_a_folder_that_goes_away_during_the_work_is_one_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     Path("answers.csv").write_text("a,b,c\nb,a,c\nc,d,a\nd,c,b\n")
-    monkeypatch.setattr("comparison_hc.evaluation.page.check_destination", lambda path, *_, **__: Path(path))
+    monkeypatch.setattr("comparison_hc.evaluation.outputs.check_destination", lambda path, *_, **__: Path(path))
     assert main(["cluster", "answers.csv", "--clusters", "2", "--labels-out", "gone/labels.csv"]) == 2
     said = capsys.readouterr().err
     assert said == "comparison-hc: [Errno 2] No such file or directory: 'gone/labels.csv'\n"

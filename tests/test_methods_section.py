@@ -10,8 +10,8 @@ import pytest
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets
 from comparison_hc.evaluation._candidates import candidate
-from comparison_hc.evaluation.page_parts import cited_papers, methods_section
-from comparison_hc.evaluation.results import Result
+from comparison_hc.evaluation._report_text import cited_papers, methods_section
+from comparison_hc.evaluation.report import Result
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.methods import build_hierarchy, methods, passive_methods

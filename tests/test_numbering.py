@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
+from comparison_hc.core.plotting import cluster_color
 from comparison_hc.core.rows import number_by_size
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering
-from comparison_hc.evaluation.results import FlatResult
-from comparison_hc.evaluation.tree_picture import cluster_colour
+from comparison_hc.evaluation.report import FlatResult
 
 
 @given(st.lists(st.integers(-3, 5), min_size=1, max_size=40))
@@ -111,7 +111,7 @@ def test_every_output_of_one_run_shows_the_same_numbers(answers_file, tmp_path, 
         for name in names.split(", "):
             listed[name] = (int(colour), number)
     assert {name: number for name, (number, _) in listed.items()} == table
-    assert all(colour == cluster_colour(number) for number, colour in listed.values())
+    assert all(colour == cluster_color(number) for number, colour in listed.values())
     script = json.loads(re.search(r'id="tree-data">(.*?)</script>', page, re.S)[1])
     for k, nodes in enumerate(script["cuts"], start=1):
         labels = np.full(9, -1)

@@ -201,6 +201,6 @@ def cite_page(root, front):
         "## The package",
         "\n".join(["```bibtex", *entry, "```"]),
         "The page that `comparison-hc cluster --out tree.html` writes has sentences for a methods section, "
-        "[as this page shows](/evaluation/54a_howto_publishing.ipynb).",
+        "[as this page shows](/tutorials/23_publishing.ipynb).",
     ]
     return "\n\n".join(parts) + "\n"

@@ -11,7 +11,7 @@ from ..evaluation._candidates import refined as refined_tree
 from ..evaluation.object_tables import read_initial, read_similarity, read_truth
 from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
-from ..evaluation.page_options import add_page_options, check_page_options, dressed
+from ._report_options import add_report_options, check_report_options, with_provenance
 from ..evaluation.people_filter import without_people
 from ..core.screen import say, warnings_to_stderr
 from ._options import one_line, option_name, refuse
@@ -92,7 +92,7 @@ def add_cluster(commands):
     option("title")
     option("tree", action="store_true")
     add_support(cluster)
-    add_page_options(cluster)
+    add_report_options(cluster)
     cluster.set_defaults(run=cluster_command)
 
 
@@ -112,33 +112,33 @@ def typed_method(text):
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.cli.learn import learned_result
-    from comparison_hc.evaluation.page import flat_writers
+    from comparison_hc.evaluation.report import FLAT_WRITERS
 
     if args.linkage is not None:
-        return report(dressed(learned_result(args), args), args)
+        return report(with_provenance(learned_result(args), args), args)
     tables = ("truth", "initial", "objects", "people")
     read = [*files_of(args), *((option_name(name), getattr(args, name)) for name in tables)]
-    check_files(args, read, flat_writers if args.method in flat_names else None)
+    check_files(args, read, FLAT_WRITERS if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
-    check_page_options(args)
+    check_report_options(args)
     if args.method in flat_names:
-        return report(dressed(_flat_clusters(args), args), args)
+        return report(with_provenance(_flat_clusters(args), args), args)
     args.method = settled_method(args)
     together = args.clusters is not None or not args.labels_out
     require(together, "--labels-out", "given together with --clusters", args.labels_out)
     if args.method == AUTO:
-        return report(dressed(_from_evidence(args), args), args)
+        return report(with_provenance(_from_evidence(args), args), args)
     if args.method in point_names:
-        return report(dressed(_from_points(args), args), args)
+        return report(with_provenance(_from_points(args), args), args)
     rule = f"left out with --method {args.method}, which starts from single objects"
     require(args.initial is None or methods[args.method.removesuffix(SUFFIX)].starts, "--initial", rule, args.initial)
     result = _from_similarity(args) if args.kind == "similarity" else _from_answers(args)
-    report(dressed(result, args), args)
+    report(with_provenance(result, args), args)
 
 
 def _from_answers(args):
     "The hierarchy of a file of answers."
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
     from comparison_hc.hierarchical.refinement import refine
     from comparison_hc.methods import build_hierarchy
 
@@ -168,15 +168,15 @@ def _from_answers(args):
         return refined_tree(one, drawn) if refined else one
 
     title = title_of(args)
-    how = {"references": list(method.papers)}
-    result = Result(tree, comparisons, title, how_built, args.clusters, classes, notes, how=how)
+    papers = {"references": list(method.papers)}
+    result = Result(tree, comparisons, title, how_built, args.clusters, classes, notes, provenance=papers)
     return with_trust(result, args, build)
 
 
 def _from_points(args):
     "The hierarchy of points that are embedded first; options of other methods are refused."
     from comparison_hc.evaluation._candidates import fit
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
 
     chosen = candidate(args.method, "--method")
     rule = f"a kind of triplets with --method {args.method}"
@@ -190,7 +190,7 @@ def _from_points(args):
         tree, _ = fit(chosen, comparisons, args.seed, {})
     title = title_of(args)
     result = Result(tree, comparisons, title, chosen.title, args.clusters, classes, statements)
-    result = replace(result, how={"references": list(chosen.papers)})
+    result = replace(result, provenance={"references": list(chosen.papers)})
     return with_trust(result, args, lambda drawn: fit(chosen, drawn, args.seed, {})[0])
 
 
@@ -198,7 +198,7 @@ def _from_evidence(args):
     "The hierarchy of the method that predicts held-out answers best."
     from comparison_hc.evaluation.model_selection import choose_method
     from comparison_hc.evaluation._candidates import fit
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
 
     comparisons, classes, statements, _ = _read_answers(args)
     say_if_disconnected(comparisons)
@@ -206,7 +206,8 @@ def _from_evidence(args):
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
     title = title_of(args)
     result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
-    result = replace(result, compared=choice.compared, how={"references": list(candidate(choice.name).papers)})
+    papers = {"references": list(candidate(choice.name).papers)}
+    result = replace(result, compared=choice.compared, provenance=papers)
     return with_trust(result, args, lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0])
 
 
@@ -244,7 +245,7 @@ def _initial(args, names):
 def _flat_clusters(args):
     "The clusters of a file of answers; options of hierarchies are refused. Warnings become lines of the error stream."
     from comparison_hc.estimators import ComparisonClustering
-    from comparison_hc.evaluation.results import FlatResult
+    from comparison_hc.evaluation.report import FlatResult
 
     require(args.kind != "similarity", "--kind", f"a kind of answers with --method {args.method}", args.kind)
     refuse(args, ("self_pairs", "questions", "initial", "tree"), f"left out with --method {args.method}")
@@ -268,7 +269,7 @@ def _flat_clusters(args):
 
 def _from_similarity(args):
     "The hierarchy of a file with a similarity matrix; what only answers have is refused."
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_from_similarity
     from comparison_hc.metrics import dasgupta_cost
 
@@ -286,14 +287,14 @@ def _from_similarity(args):
     seen = "every comparison" if asked is None else f"{asked:,} questions"
     notes = {"objects": f"{len(w):,}", "seen": seen, "Dasgupta's cost": f"{dasgupta_cost(tree, w):,.6g}"}
     title, method = title_of(args), methods[args.method].title
-    how = {"references": list(methods[args.method].papers)}
-    shown = dict(n_clusters=args.clusters, classes=classes, notes=start | notes, how=how, similarity=w)
+    papers = {"references": list(methods[args.method].papers)}
+    shown = dict(n_clusters=args.clusters, classes=classes, notes=start | notes, provenance=papers, similarity=w)
     return Result(replace(tree, names=names), None, title, method, **shown)
 
 
 def print_lines(result):
     "What the answers are and how well the result fits them."
-    from comparison_hc.evaluation.results import result_lines
+    from comparison_hc.evaluation.report import result_lines
 
     lines = result_lines(result)
     width = max(len(what) for what, _ in lines)
@@ -303,7 +304,7 @@ def print_lines(result):
 
 def write_results(result, paths):
     "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
-    from comparison_hc.evaluation.page import save_result
+    from comparison_hc.evaluation.report import save_result
 
     for path in paths:
         save_result(result, path)
@@ -313,7 +314,7 @@ def write_results(result, paths):
 def report(result, args):
     "Write a result's files and print it."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation.results import labels_text
+    from comparison_hc.evaluation.report import labels_text
 
     written = write_results(result, args.out)
     if getattr(args, "labels_out", None):
@@ -343,7 +344,7 @@ def add_demo(commands):
 def demo_command(args):
     "The main job on the embedded animals: no file read, no network."
     from comparison_hc.datasets import load_dataset
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
     from comparison_hc.methods import build_hierarchy
 
     args.out = args.out or ["animals.html"]

@@ -76,7 +76,7 @@ def add_learn(commands):
 def learn_command(args):
     "Read the tasks, learn, say what it gains, write the model."
     from comparison_hc.evaluation.linkage_model import learn_model, save_model
-    from comparison_hc.evaluation.page import check_destination
+    from comparison_hc.core.io import check_destination
 
     _check_learn(args)
     check_destination(args.out, "--out", (".json",))
@@ -178,7 +178,7 @@ ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other 
 def learned_result(args):
     "The hierarchy of a new file by a learned linkage. Raises `InputError`."
     from comparison_hc.evaluation.linkage_model import load_model
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result
 
     require(isinstance(args.file, str), "FILE", "one file with --linkage", args.file)
     check_files(args, [("FILE", args.file), ("--linkage", args.linkage), ("--truth", args.truth)])
@@ -200,5 +200,5 @@ def learned_result(args):
     if model.held_out is not None:
         gain = f"{100 * model.held_out.gain:+.1f} points over the best fixed linkage"
         notes["gain on tasks held out"] = f"{gain}, {model.held_out.interval_words()}"
-    title, how = args.title or Path(args.file).stem, {"references": ["L20"]}
-    return Result(tree, None, title, model.title, args.clusters, classes, notes, how=how)
+    title, papers = args.title or Path(args.file).stem, {"references": ["L20"]}
+    return Result(tree, None, title, model.title, args.clusters, classes, notes, provenance=papers)

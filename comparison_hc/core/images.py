@@ -1,5 +1,6 @@
 """Pictures as PNG, data URIs and heat maps."""
 
+import warnings
 from base64 import b64encode
 from io import BytesIO
 from math import ceil
@@ -53,6 +54,53 @@ def data_uri(image):
     kind = next((kind for start, kind in _SIGNATURES.items() if image.startswith(start)), None)
     require(kind is not None, name, rule, image[:12])
     return f"data:image/{kind};base64,{b64encode(image).decode()}"
+
+
+def check_image_folder(folder):
+    "Refuse a folder that is none or has broken pictures, before long work. Raises `InputError`."
+    from PIL import Image
+
+    if not Path(folder).is_dir():
+        raise MissingFileError(f"--images must be an existing folder; got {str(folder)!r}")
+    endings = Image.registered_extensions()
+    for path in sorted(Path(folder).iterdir()):
+        if path.is_file() and path.suffix.lower() in endings:
+            _small_copy(path, None)
+
+
+def images_from_folder(folder, names, side=160):
+    "({name: data URI}, names without a picture, other files): small copies of pictures named as objects are."
+    check_image_folder(folder)
+    known, found, others = set(names), {}, []
+    for path in sorted(path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith(".")):
+        name = path.stem if path.stem in known else path.name
+        if name not in known:
+            others.append(path.name)
+            continue
+        require(name not in found, "--images", "a folder with one picture an object", path.name)
+        found[name] = data_uri(_small_copy(path, side))
+    return {name: found[name] for name in names if name in found}, [n for n in names if n not in found], others
+
+
+def _small_copy(path, side):
+    "A picture as PNG or JPEG whose sides are at most `side`; None reads its head only."
+    from PIL import Image, ImageOps
+
+    try:
+        with warnings.catch_warnings():  # large pictures are no warning; Pillow refuses what is too large
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            image = Image.open(path)
+        with image:
+            if side is None:
+                return None
+            image.draft("RGB", (2 * side, 2 * side))  # a JPEG is read small: much faster
+            copy, file = ImageOps.exif_transpose(image), BytesIO()
+            copy.thumbnail((side, side))
+            clear = "A" in copy.getbands() or "transparency" in copy.info
+            copy.convert("RGBA" if clear else "RGB").save(file, "PNG" if clear else "JPEG", quality=85)
+            return file.getvalue()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise InputError(f"--images must hold pictures; {path.name} cannot be read ({error})") from None
 
 
 def matrix_png(matrix, low, high, scale=(1, 1), colors=SEQUENTIAL):

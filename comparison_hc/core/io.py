@@ -69,6 +69,19 @@ def open_locked(path, argument="journal", timeout=LOCK_TIMEOUT):
         time.sleep(0.02)
 
 
+def check_destination(path, argument, endings):
+    "A path with a known ending in an existing folder that may be written. Raises `InputError`, before long work."
+    require(is_file_name(path), argument, "the name of a file", path)
+    path = Path(path)
+    require(path.suffix.lower() in endings, argument, f"a file that ends in {', '.join(endings)}", str(path))
+    real = Path(os.path.realpath(path))  # where a link leads; a link still, if it leads back to itself
+    require(real.parent.is_dir(), argument, "in an existing folder", str(path))
+    ordinary = real.is_file() or not (real.exists() or real.is_symlink())
+    writable = ordinary and os.access(real if real.exists() else real.parent, os.W_OK)
+    require(writable, argument, "a file that may be written", str(path))
+    return path
+
+
 def atomic_write(path, content, fsync=False):
     """Write a file as a whole: a reader sees the old content or the new, never a part.
 

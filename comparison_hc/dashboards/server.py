@@ -356,7 +356,7 @@ def write_static(name, path, progress=None, pages=None):
     pages
         As for `sources_html`.
     """
-    from comparison_hc.evaluation.page import atomic_write, check_destination
+    from comparison_hc.core.io import atomic_write, check_destination
 
     require(name is not None, "NAME", "the name of a dashboard", name)
     dashboard = find_dashboard(name)

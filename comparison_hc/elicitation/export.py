@@ -1,26 +1,10 @@
 "The files of a session: its hierarchy with evidence and pictures in every form, and the responses as a table."
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..comparisons import Triplets
 from ..core.validation import require
-from ..evaluation.page import writers
-from ..evaluation.results import Result
-
-
-@dataclass(frozen=True, eq=False)
-class PictureResult(Result):
-    "A hierarchy whose leaves may have pictures."
-
-    images: object = None  # data URIs, one a leaf, or None
-
-    def chart(self):
-        "The dendrogram, with pictures where all leaves have one."
-        if self.images is None:
-            return super().chart()
-        return self.dendrogram.chart(names=self.names, images=self.images)
+from ..evaluation.report import WRITERS, Result
 
 
 def session_result(session):
@@ -29,7 +13,6 @@ def session_result(session):
     items = state.items
     shown = [session.picture(item) for item in items]
     n_unsaid = sum(not answer.answer for answer in state.answers)
-    images = [item.picture for item in shown] if all(item.is_image for item in shown) else None
     notes = {
         "person": state.settings.person,
         "answers": f'{len(state.answers)}, {n_unsaid} of them "cannot say"',
@@ -39,13 +22,14 @@ def session_result(session):
         notes["careful stage"] = f"with p = {state.careful:.2f}"
     if state.question:
         notes["questions"] = state.left_text
-    return PictureResult(
-        state.hierarchy.to_dendrogram(),
+    tree = state.hierarchy.to_dendrogram()
+    return Result(
+        tree,
         _restrict(state.triplets, items),
         f"What {state.settings.person} thinks",
         "Bayesian insertion, asking a person" if state.careful else "insertion clustering, asking a person",
         notes=notes,
-        images=images,
+        images={name: item.picture for name, item in zip(tree.names, shown) if item.is_image} or None,
     )
 
 
@@ -60,7 +44,7 @@ def _restrict(triplets, items):
     return Triplets(rows, names=tuple(triplets.names[item] for item in items)) if len(rows) else None
 
 
-EXPORTS = (*writers, "answers.csv")
+EXPORTS = (*WRITERS, "answers.csv")
 
 
 def answers_text(triplets):
@@ -76,4 +60,4 @@ def export_session(session, form):
         return answers_text(session.state.triplets)
     if form == ".nwk":
         return session.state.hierarchy.to_newick() + "\n"
-    return writers[form](session_result(session))
+    return WRITERS[form](session_result(session))

@@ -20,7 +20,7 @@ from ..core.validation import as_list, require
 from .items import Response, as_triplets
 from .replay import build_tree
 from .session import SessionState, read_journal
-from ..evaluation.results import Result
+from ..evaluation.report import Result
 from ..methods import build_hierarchy, methods
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "t_ste",
             "triplet_error",
         ],
+        "report": ["FlatResult", "Result", "save_result"],
         "model_selection": [
             "Choice",
             "MethodComparison",

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 
 import numpy as np
 
-from ..core.io import atomic_write
+from ..core.io import atomic_write, check_destination
 from ..core.reading import existing_file
 from comparison_hc.core.validation import (
     InputError,
@@ -24,7 +24,6 @@ from comparison_hc.core.validation import (
     require,
 )
 from .learning import HeldOut, best_parameter, held_out_losses
-from .page import check_destination
 from .task_files import Measure, Task
 from ..link.estimators import MixedLinkage
 from ..link.execution import piecewise_loss
@@ -381,7 +380,7 @@ def save_model(model, path):
         File to write, .json.
     """
     text = model_text(model)
-    atomic_write(check_destination(path, endings=(".json",)), text)
+    atomic_write(check_destination(path, "path", (".json",)), text)
 
 # %% ../../nbs/evaluation/59w_model.ipynb #load
 def load_model(path, option="path"):

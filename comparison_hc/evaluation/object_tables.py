@@ -32,7 +32,7 @@ def read_groups(path, names, option):
 
 def _is_header(row, others, named):
     "Whether a first line is one: about no object, in no group of another line; or ours, above an object `object`."
-    from comparison_hc.evaluation.results import LABELS_HEADER
+    from comparison_hc.evaluation.report import LABELS_HEADER
 
     if row == LABELS_HEADER and any(other[0] == row[0] for other in others):
         return True

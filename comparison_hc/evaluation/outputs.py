@@ -2,6 +2,7 @@
 
 import os
 
+from ..core.io import check_destination
 from ..core.validation import require
 
 
@@ -29,12 +30,12 @@ def check_files(args, read=(), endings=None):
 
     Raises `InputError`.
     """
-    from comparison_hc.evaluation.page import check_destination, writers
+    from .report import WRITERS
 
     tables = [(f"--{name}-out", getattr(args, f"{name}_out", None)) for name in ("labels", "answers")]
     results = [("--out", path) for path in ([args.out] if isinstance(args.out, str) else args.out or [])]
     for option, path in results:
-        check_destination(path, option, tuple(endings or writers))
+        check_destination(path, option, tuple(endings or WRITERS))
     for option, path in tables:
         if path is not None:
             check_destination(path, option, (".csv",))

@@ -67,8 +67,7 @@ def plan_page(plan, words=""):
         HTML.
     """
     from comparison_hc.core.plotting import convert_chart
-    from comparison_hc.evaluation.page import page_style
-    from comparison_hc.evaluation.page_parts import frame_html, lines_html
+    from comparison_hc.evaluation.report import lines_html, static_text, table_html
     from comparison_hc.whatif.needs import interval_words
     from comparison_hc.whatif.report import page_of
     from comparison_hc.whatif.study import assumptions, listed_design, plan_chart, plan_sentences
@@ -95,7 +94,7 @@ def plan_page(plan, words=""):
         "".join(f"<p>{escape(text)}</p>" for text in plan_sentences(plan)),
         figure(plan_chart(plan), caption),
         "<h2>Designs</h2>",
-        frame_html(designs_in_words(plan)),
+        table_html(designs_in_words(plan)),
         f"<p>{escape(interval_words())}.</p>",
         f"<p>{escape(chosen)}</p>",
         "<h2>How noisy the crowd may be</h2>",
@@ -106,7 +105,7 @@ def plan_page(plan, words=""):
         lines_html(steps),
         lines_html([("made by", words)]) if words else "",
     ]
-    return page_of(f"A study of {len(plan.names)} objects with {plan.people} people", sections, page_style())
+    return page_of(f"A study of {len(plan.names)} objects with {plan.people} people", sections, static_text("page.css"))
 
 # %% ../../nbs/whatif/99ew_command.ipynb #466a7034
 RUNS = "runs.jsonl"  # the journal of the simulation, in the study's folder
@@ -129,7 +128,7 @@ def write_plan(plan, folder, words=""):
     result
         List of `Path`: what was written.
     """
-    from comparison_hc.evaluation.page import atomic_write
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.whatif.study import plan_lists
 
     folder = check_folder(folder, plan.people)
@@ -164,9 +163,9 @@ def check_folder(folder, people):
 
 def collect_study(folder):
     "Everybody's answers in one table. Raises `InputError`."
+    from comparison_hc.core.io import atomic_write
     from comparison_hc.elicitation.export import answers_text
     from comparison_hc.elicitation.trial_list import collect_answers
-    from comparison_hc.evaluation.page import atomic_write
 
     folder = Path(folder)
     beside = [path for path in sorted(folder.glob("*.jsonl")) if path.name != RUNS]

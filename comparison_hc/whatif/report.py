@@ -296,8 +296,7 @@ ENDINGS = (".csv", ".parquet", ".svg", ".png", ".pdf", ".html")
 def sweep_page(sweep, said, again=""):
     "One self-contained page."
     from comparison_hc.core.plotting import convert_chart
-    from comparison_hc.evaluation.page import page_style
-    from comparison_hc.evaluation.page_parts import frame_html, lines_html
+    from comparison_hc.evaluation.report import lines_html, static_text, table_html
 
     title = f"What if: {sweep.model.title}"
     fixed = [
@@ -314,12 +313,12 @@ def sweep_page(sweep, said, again=""):
         "".join(f"<p>{escape(text)}</p>" for text in sentences_of(sweep)),
         f"<figure><div class='scroll'>{drawn}</div><figcaption>{caption}</figcaption></figure>",
         "<h2>Means</h2>",
-        frame_html(means_in_words(sweep)),
+        table_html(means_in_words(sweep)),
         f"<p>{escape(interval_words(sweep.model.measure, sweep.model.measure_label))}.</p>",
         "<h2>What was run</h2>",
         lines_html(lines),
     ]
-    return page_of(title, sections, page_style())
+    return page_of(title, sections, static_text("page.css"))
 
 
 def page_of(title, sections, style):
@@ -347,8 +346,8 @@ def parquet_bytes(table):
 
 def save_sweep(sweep, path, said=(), again=""):
     "Write a file. Raises `InputError` for another ending, or where it cannot be written."
+    from comparison_hc.core.io import atomic_write, check_destination
     from comparison_hc.core.plotting import convert_chart
-    from comparison_hc.evaluation.page import atomic_write, check_destination
 
     path = check_destination(path, "path", ENDINGS)
     written = {
@@ -365,8 +364,8 @@ def save_sweep(sweep, path, said=(), again=""):
 
 def check_sweep_files(paths, called="--out"):
     "They can be written. To be asked before long work. Raises `InputError`."
+    from comparison_hc.core.io import check_destination
     from comparison_hc.evaluation.outputs import check_overwriting
-    from comparison_hc.evaluation.page import check_destination
 
     for path in paths:
         if check_destination(path, called, ENDINGS).suffix.lower() == ".parquet":

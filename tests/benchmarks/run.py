@@ -546,8 +546,7 @@ benchmark("command: demo, cold process", 3, 2)(command("demo"))
 
 @benchmark("page of 60 leaves after the tree", 3, 1)
 def page_of_60():
-    from comparison_hc.evaluation.page import html_page
-    from comparison_hc.evaluation.results import Result
+    from comparison_hc.evaluation.report import Result, html_page
     from comparison_hc.hierarchical import quadruplet_average_linkage
 
     answers = tree_answers(60, 12_112)

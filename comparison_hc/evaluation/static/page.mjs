@@ -71,7 +71,6 @@ function draw() {
   const [wide, tall] = data.sideways ? [width, height - less] : [width - less, height];
   const size = {viewBox: `0 0 ${wide} ${tall}`, width: wide * state.zoom, height: tall * state.zoom};
   for (const [name, value] of Object.entries(size)) svg.setAttribute(name, value);
-  document.body.classList.toggle("changed", state.k !== (data.k ?? 1) || state.folded.size !== data.folded.length);
   list();
 }
 

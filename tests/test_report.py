@@ -4,7 +4,6 @@ import re
 import shutil
 import subprocess
 import sys
-import zlib
 from importlib.resources import files
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -16,34 +15,36 @@ from shared import least_difference
 
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.core.images import check_image_folder, images_from_folder
+from comparison_hc.core.plotting import (
+    ABOVE,
+    COLLAPSED_TO,
+    PALETTE,
+    SIDES,
+    TreeFigure,
+    TreeStyle,
+    collapsed_by_default,
+    cut_text,
+    text_width,
+)
 from comparison_hc.core.validation import InputError, MissingFileError
 from comparison_hc.dendrogram import Dendrogram, random_tree
-from comparison_hc.evaluation.page import html_page, save_result
-from comparison_hc.evaluation.page_parts import (
-    check_images,
-    distances_of_answers,
+from comparison_hc.evaluation._report_figures import (
+    distances_of_comparisons,
     distances_of_similarity,
-    images_from_folder,
     map_svg,
     matrix_svg,
-    pair_votes,
     two_dimensions,
+    win_counts,
     win_share,
 )
-from comparison_hc.evaluation.results import FlatResult, Result
-from comparison_hc.evaluation.tree_picture import tree_picture, tree_svg
-from comparison_hc.evaluation.tree_places import (
-    FOLDED_TO,
-    SIDES,
-    TreeLook,
-    band_starts,
-    cut_text,
-    overview,
-    text_width,
-    visible_nodes,
-)
+from comparison_hc.evaluation.report import FlatResult, Result, html_page, save_result
 
 SVG = "{http://www.w3.org/2000/svg}"
+
+
+def _svg(tree, **shown):
+    return TreeFigure(tree, **shown).svg()
 
 
 def sample(n=24, seed=0, names=None, title="Sample", **more):
@@ -61,10 +62,10 @@ def sample(n=24, seed=0, names=None, title="Sample", **more):
 
 
 @pytest.mark.parametrize("kind", [Triplets, Quadruplets])
-def test_votes_by_definition(kind):
+def test_wins_by_definition(kind):
     rng = np.random.default_rng(1)
     rows = [rng.choice(7, kind.width, replace=False) for _ in range(200)]
-    won, asked = pair_votes(kind(rows, n_objects=7))
+    won, asked = win_counts(kind(rows, n_objects=7))
     slow, seen = np.zeros((7, 7)), np.zeros((7, 7))
     for row in rows:
         first, second = ((row[0], row[1]), (row[0], row[2])) if kind.width == 3 else (row[:2], row[2:])
@@ -83,7 +84,7 @@ def test_the_map_keeps_distances_that_two_dimensions_can_hold():
     place = np.array([0.0, 1.0, 2.1, 3.3, 4.6, 6.0])
     rows = [(i, j, k) for i in range(6) for j in range(6) for k in range(6) if len({i, j, k}) == 3]
     rows = [row for row in rows if abs(place[row[0]] - place[row[1]]) < abs(place[row[0]] - place[row[2]])]
-    found, shown = two_dimensions(distances_of_answers(Triplets(rows)))
+    found, shown = two_dimensions(distances_of_comparisons(Triplets(rows)))
     order = np.argsort(found[:, 0]).tolist()
     assert order in ([0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0]) and 0.5 < shown <= 1
     _, written = map_svg(found, [f"p{i}" for i in range(6)])
@@ -94,78 +95,32 @@ def test_the_map_keeps_distances_that_two_dimensions_can_hold():
 @pytest.mark.parametrize("n", [1, 2, 36, 250])
 def test_pictures_hold_every_name_inside(n, side):
     tree = random_tree(n, 3)
-    look = TreeLook(orientation=side)
-    root = ElementTree.fromstring(tree_svg(tree, labels=tree.cut(min(n, 5)), look=look, support=np.ones(n - 1)))
+    style = TreeStyle(orientation=side)
+    root = ElementTree.fromstring(_svg(tree, labels=tree.cut(min(n, 5)), style=style, support=np.ones(n - 1)))
     width, height = float(root.get("width")), float(root.get("height"))
     texts = [text for text in root.iter(f"{SVG}text") if text.get("class") == "name"]
     assert sorted(int(text.text) for text in texts) == list(range(n))
     assert all(0 < float(t.get("x")) < width and 0 < float(t.get("y")) < height for t in texts)
-    across = sorted(float(text.get("y" if look.sideways else "x")) for text in texts)
+    across = sorted(float(text.get("y" if style.sideways else "x")) for text in texts)
     assert n == 1 or np.diff(across).min() >= float(root.get("font-size")) - 0.1  # names stand clear of each other
 
 
 def test_width_and_height_are_kept():
     tree = random_tree(250, 0)
     for side in SIDES:
-        look = TreeLook(width=700, height=990, orientation=side)
-        root = ElementTree.fromstring(tree_svg(tree, look=look))
+        style = TreeStyle(width=700, height=990, orientation=side)
+        root = ElementTree.fromstring(_svg(tree, style=style))
         assert abs(float(root.get("width")) - 700) <= 1 and abs(float(root.get("height")) - 990) <= 1
-
-
-def crossed(bars, row):
-    return sum(first < row < last for first, last in bars)
-
-
-def test_columns_are_about_equal_and_cut_few_bars():
-    for seed in range(5):
-        tree = random_tree(250, seed)
-        places = tree_picture(tree, look=TreeLook(794, 1123)).places
-        bars = list(places.bars.values())
-        for n_bands in (2, 3, 5):
-            starts = band_starts(bars, 250, n_bands)
-            sizes = np.diff([*starts, 250])
-            assert (
-                starts[0] == 0 and len(starts) == n_bands and abs(sizes - 250 / n_bands).max() <= 250 / n_bands / 6 + 2
-            )
-            even = [round(band * 250 / n_bands) for band in range(1, n_bands)]
-            assert sum(crossed(bars, row) for row in starts[1:]) <= sum(crossed(bars, row) for row in even)
-
-
-@pytest.mark.parametrize("side", SIDES)
-def test_columns_are_the_picture_in_pieces(side):
-    "Every name once, on the paper, in letters of five points at least; no two of one column meet; all bars are drawn."
-    n, upright = 250, side in ("left", "right")
-    tree = random_tree(n, 3)
-    look = TreeLook(*((794, 1123) if upright else (1123, 794)), side)
-    picture = tree_picture(tree, labels=tree.cut(6), look=look)
-    places, root = picture.places, ElementTree.fromstring(picture.svg())
-    assert places.n_bands == 3 and float(root.get("font-size")) >= 5 * 96 / 72
-    texts = [text for text in root.iter(f"{SVG}text") if text.get("class") == "name"]
-    assert sorted(int(text.text) for text in texts) == list(range(n))
-    at = np.array([(float(text.get("x")), float(text.get("y"))) for text in texts])
-    assert (at > 0).all() and (at < [look.width, look.height]).all()
-    columns = at[:, 0 if upright else 1].round().astype(int)
-    assert len(set(columns)) == 3
-    for column in set(columns):
-        across = np.sort(at[columns == column, 1 if upright else 0])
-        assert np.diff(across).min() >= float(root.get("font-size")) - 0.1
-    bars = [line for line in root.iter(f"{SVG}line") if line.get("data-bar")]
-    a, b = ("y1", "y2") if upright else ("x1", "x2")
-    drawn = sum(abs(float(line.get(a)) - float(line.get(b))) for line in bars)
-    whole = places.pitch * sum(abs(first - last) for first, last in places.bars.values())
-    assert drawn == pytest.approx(whole, abs=0.11 * len(bars)) and len(bars) > n - 1
-    loose = [line for line in root.iter(f"{SVG}line") if line.get("class") == "on"]
-    assert len(loose) == 2 * (len(bars) - (n - 1))  # where a bar goes on, both ends are dotted
 
 
 def test_long_names_are_cut_and_said_whole():
     names = [f"object {i} " + "long " * (60 if i == 3 else 0) for i in range(40)]
-    svg = tree_svg(Dendrogram.from_linkage(random_tree(40, 0).linkage_matrix, names=names))
+    svg = _svg(Dendrogram.from_linkage(random_tree(40, 0).linkage_matrix, names=names))
     written = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.get("class") == "name"]
     assert sum(text.endswith("…") for text in written) == 1 and names[3].strip() in svg
     assert 12.5 * 0.5 * max(map(len, written)) < 900
     for classes in (["short", "long " * 9], ["a"] * 2):
-        svg = tree_svg(random_tree(2, 0), labels=[0, 1], names=["a", "b" * 90], classes=classes)
+        svg = _svg(random_tree(2, 0), labels=[0, 1], names=["a", "b" * 90], classes=classes)
         texts = [list(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.get("class")]
         cut = [["…" in part for part in parts] for parts in texts]
         assert all(parts[0].endswith(" ") for parts in texts)  # between a name and its class
@@ -177,57 +132,14 @@ def test_long_names_are_cut_and_said_whole():
             assert text_width(found, 10) <= max(room, text_width("…", 10))
 
 
-def glyphs_of_pdf(data):
-    "(width, height) of a PDF's page and {(x of a run's begin, y): (text, points)}, from its own tables of letters."
-    streams = [match[1] for match in re.finditer(rb"stream\r?\n(.*?)\r?\nendstream", data, re.DOTALL)]
-    (table,) = [stream for stream in streams if b"beginbfchar" in stream]
-    letters = {int(a, 16): chr(int(b, 16)) for a, b in re.findall(rb"<(\w{4})> <(\w{4})>\n", table.split(b"bfchar")[1])}
-    content = zlib.decompress(streams[0]).decode("latin-1")
-    scale = float(re.search(r"([\d.]+) 0 0 [\d.]+ [\d.]+ [\d.]+ cm\nq\n/cs0", content)[1])
-    runs, before, start = {}, None, None
-    for x, y, size, code in re.findall(
-        r"BT\n1 0 0 -1 ([\d.]+) ([\d.]+) Tm\n/fo0 ([\d.]+) Tf\n\((.*?)\) Tj\nET", content, re.DOTALL
-    ):
-        code = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), code)
-        code = re.sub(
-            r"\\(.)",
-            lambda match: {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}.get(match[1], match[1]),
-            code,
-        )
-        x, y, size = float(x), float(y), float(size)
-        letter = letters[256 * ord(code[0]) + ord(code[1])]
-        if before and before[1] == y and 0 < x - before[0] < 1.1 * size:
-            runs[start] = runs[start][0] + letter, scale * size
-        else:
-            start = (x, y)
-            runs[start] = letter, scale * size
-        before = x, y
-    box = re.search(rb"/MediaBox \[([\d. ]+)\]", data)[1].split()
-    return (float(box[2]), float(box[3])), runs
-
-
-def test_250_leaves_fit_a_page_of_a_pdf(tmp_path):
-    "Read from the file: a sheet of A4, every name whole, in letters of at least five points."
-    result = sample(250, n_clusters=6, names=[f"thing {'abcdefgh'[i % 8]} {i}" for i in range(250)])
+def test_a_pdf_is_one_page_of_the_pictures_size(tmp_path):
+    result = sample(120, n_clusters=6)
     save_result(result, tmp_path / "tree.pdf")
     data = (tmp_path / "tree.pdf").read_bytes()
-    size, runs = glyphs_of_pdf(data)
-    assert data.count(b"/Type /Page\n") == 1 and np.allclose(size, (595, 842), atol=1.5)
-    said = {text.replace("\xa0", " "): points for text, points in runs.values()}
-    assert set(result.names) <= set(said) and min(said[name] for name in result.names) >= 5
-
-
-def test_a_pdf_is_drawn(tmp_path):
-    draw = shutil.which("pdftoppm")
-    if draw is None:
-        pytest.skip("pdftoppm is not installed")
-    from PIL import Image
-
-    save_result(sample(120, n_clusters=6), tmp_path / "tree.pdf")
-    subprocess.run([draw, "-r", "50", "-png", "-singlefile", tmp_path / "tree.pdf", tmp_path / "tree"], check=True)
-    dark = np.asarray(Image.open(tmp_path / "tree.png").convert("L")) < 200
-    quarters = [dark[a : a + 200, b : b + 200].mean() for a in (50, 300) for b in (20, 210)]
-    assert min(quarters) > 0.01
+    figure = TreeFigure(result.dendrogram, result.names, labels=result.labels)
+    box = [float(x) for x in re.search(rb"/MediaBox \[([\d. ]+)\]", data)[1].split()]
+    assert data.count(b"/Type /Page\n") == 1  # a pixel is 3/4 of a point
+    assert np.allclose(box[2:], [0.75 * figure.width, 0.75 * figure.height], atol=1.5)
 
 
 def test_a_similarity_has_matrix_and_map(tmp_path):
@@ -275,20 +187,17 @@ def test_the_tree_in_words():
 
 
 def test_colours_of_clusters_differ_without_green_cones():
-    from comparison_hc.core.plotting import PALETTE as COLOURS
-    from comparison_hc.evaluation.tree_picture import ABOVE
-
-    assert least_difference([*COLOURS, ABOVE]) > 10
+    assert least_difference([*PALETTE, ABOVE]) > 10
 
 
 def test_large_trees_are_folded_and_the_caption_says_so():
-    assert overview(random_tree(299, 0)) == []
+    assert collapsed_by_default(random_tree(299, 0)) == []
     large = sample(300)
-    ends, merges = visible_nodes(large.dendrogram, overview(large.dendrogram))
-    assert len(ends) == FOLDED_TO and len(merges) == FOLDED_TO - 1
-    assert sum(large.dendrogram.sizes[ends]) == 300
+    figure = TreeFigure(large.dendrogram)
+    assert len(figure.ends) == COLLAPSED_TO and len(figure.merges) == COLLAPSED_TO - 1
+    assert sum(large.dendrogram.sizes[figure.ends]) == 300
     page = html_page(large)
-    assert "overview of 300 objects" in page and f"{FOLDED_TO} branches" in page
+    assert "overview of 300 objects" in page and f"{COLLAPSED_TO} branches" in page
 
 
 def test_pictures_of_objects(tmp_path):
@@ -311,7 +220,7 @@ def test_pictures_of_objects(tmp_path):
         images_from_folder(tmp_path, result.names)
     (tmp_path / "object 1.png").unlink()
     (tmp_path / "object 3.jpg").write_bytes(b"nothing")
-    for check in (lambda: images_from_folder(tmp_path, result.names), lambda: check_images(tmp_path)):
+    for check in (lambda: images_from_folder(tmp_path, result.names), lambda: check_image_folder(tmp_path)):
         with pytest.raises(InputError, match="object 3.jpg"):
             check()
     with pytest.raises(MissingFileError, match="--images"):
@@ -321,9 +230,9 @@ def test_pictures_of_objects(tmp_path):
 def test_optional_sections():
     people = pd.DataFrame({"person": ["<Ada>"], "agreement": [0.75]})
     table = pd.DataFrame({"method": ["4-al"], "right": [0.8]})
-    compared = SimpleNamespace(table=table, sentences=lambda: ["4-al is right <most> often."])
+    compared = SimpleNamespace(shown=lambda: table, sentences=lambda: ["4-al is right <most> often."])
     how = {"command": "comparison-hc cluster 'a & b.csv'", "version": "9.9", "sha256": "0" * 64}
-    page = html_page(sample(people=people, compared=compared, how=how, support=np.full(23, 0.8), n_clusters=3))
+    page = html_page(sample(people=people, compared=compared, provenance=how, support=np.full(23, 0.8), n_clusters=3))
     for text in ("&lt;Ada&gt;", "&lt;most&gt;", "a &amp; b.csv", "0" * 64, "comparison_hc 9.9", "Methods compared"):
         assert text in page
     assert "Of 22 branches, 22 were found in at least 70%" in page and "Ghoshdastidar" in page
@@ -337,7 +246,11 @@ def test_a_flat_page():
     labels = np.arange(24) % 3
     steps = [SimpleNamespace(k=k, objective=value, how="", gap=0.0) for k, value in ((2, 0.3), (3, 0.9), (4, np.nan))]
     page = html_page(FlatResult(labels, result.comparisons, method="AddS-3, SDP-k, SPUR", steps=steps))
-    assert 'id="tree"' not in page and "Objective of SPUR" in page and "1 number of clusters is not drawn" in page
+    assert (
+        'id="tree"' not in page
+        and "Objective of SPUR" in page
+        and "1 number of clusters is not drawn" in " ".join(page.split())
+    )
     assert "not proved" in page and "Perrot" in page and page.count("<li><b") == 3
 
 
@@ -345,8 +258,7 @@ def test_a_page_needs_no_chart_library():
     code = """
 import sys
 from comparison_hc.dendrogram import random_tree
-from comparison_hc.evaluation.page import html_page
-from comparison_hc.evaluation.results import Result
+from comparison_hc.evaluation.report import Result, html_page
 html_page(Result(random_tree(60, 0), None))
 print([name for name in ("altair", "vl_convert", "sklearn", "matplotlib") if name in sys.modules])
 """
@@ -361,7 +273,7 @@ def test_nothing_can_end_the_script_or_become_markup():
     assert page.count("</title>") > 1  # those of the drawing, and one of the page
     names = ["a\x00", "b\x1b[31m", "c\u202ed", "e\nf", "\U0001f600", "g" * 200, "\u05d0"]
     result = sample(7, names=names, title="t\x07", n_clusters=2)
-    for text in (html_page(result), tree_svg(result.dendrogram, labels=result.labels)):
+    for text in (html_page(result), _svg(result.dendrogram, labels=result.labels)):
         assert not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\u202a-\u202e\ud800-\udfff]", text)
         assert "\\u001b" not in text and "\u05d0" in text and "g" * 200 in text
         text.encode()
@@ -376,7 +288,8 @@ def test_files_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
     for path in static.iterdir():
         text = path.read_text(encoding="utf-8")
         assert all(len(line) <= 120 for line in text.splitlines()), path.name
-        assert "http" not in text.replace("http://www.w3.org/2000/svg", "") and "</script" not in text
+        assert "http" not in text.replace("http://www.w3.org/2000/svg", "")
+        assert path.suffix == ".html" or "</script" not in text
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
@@ -454,7 +367,7 @@ BOXES = """() => [...document.querySelectorAll('#tree text.name')].filter(t => t
 
 def test_the_script_leaves_what_python_drew(opened):
     "The same names in the same places of the picture, and after a fold and back too."
-    for more in (dict(n_clusters=4), dict(n_clusters=3, look=TreeLook(orientation="top")), dict()):
+    for more in (dict(n_clusters=4), dict(n_clusters=3, style=TreeStyle(orientation="top")), dict()):
         result = sample(support=np.full(23, 0.8), **more)
         still, page = opened(result, script=False).page.evaluate(BOXES), opened(result)
         moving = page.page.evaluate(BOXES)
@@ -475,7 +388,7 @@ def test_the_script_leaves_what_python_drew(opened):
 @pytest.mark.parametrize("side", SIDES)
 def test_folding_keeps_everything_inside(opened, side):
     "On every side: ends stand at equal distances, names inside the picture, and bars end at their stems."
-    result = sample(30, n_clusters=5, look=TreeLook(orientation=side))
+    result = sample(30, n_clusters=5, style=TreeStyle(orientation=side))
     page = opened(result)
     for node in result.dendrogram.cut_nodes(6).tolist():
         if node >= 30:
@@ -504,12 +417,12 @@ def test_folding_keeps_everything_inside(opened, side):
 def test_branches_of_an_overview_stay_folded(opened):
     result = sample(320)
     page = opened(result)
-    assert len(page.names()) == FOLDED_TO and "stay folded" in page.page.locator("#tree + figcaption").inner_text()
+    assert len(page.names()) == COLLAPSED_TO and "stay folded" in page.page.locator("#tree + figcaption").inner_text()
     page.page.locator("#search").fill("object 319")
     found = page.page.locator("#tree .found")
     assert found.count() == 1 and page.page.locator("#found").inner_text() == "1 found"
     page.page.locator("#unfold").click()
-    assert len(page.names()) == FOLDED_TO
+    assert len(page.names()) == COLLAPSED_TO
 
 
 def test_every_cut_has_pythons_numbers(opened):
@@ -593,18 +506,11 @@ def test_zoom_and_print(opened):
     page.page.locator("#fit").click()
     page.page.emulate_media(media="print")
     page.page.set_viewport_size({"width": 690, "height": 1000})
-    sheet = page.page.locator("div.sheet svg")
-    box = sheet.bounding_box()
-    assert box["height"] <= 206 / 25.4 * 96 and box["width"] <= 690  # 250 leaves on one sheet
-    assert float(sheet.get_attribute("font-size")) * box["height"] / float(sheet.get_attribute("height")) > 5 * 96 / 72
-    assert not svg.is_visible() and not page.page.locator(".cutter").is_visible()
+    box = svg.bounding_box()
+    assert box["width"] <= 690 and 12.5 * 0.86 * box["width"] / 900 > 5 * 96 / 72  # letters of five points
+    assert not page.page.locator(".cutter").is_visible()
     assert not page.page.locator("#controls").is_visible() and not page.page.locator(".screen").first.is_visible()
-    assert re.search("stands in [34] columns", page.page.locator("#tree-said").inner_text())
     assert page.page.pdf(format="A4").startswith(b"%PDF")
-    page.page.emulate_media(media="screen")
-    page.page.locator("#k").press("ArrowRight")
-    page.page.emulate_media(media="print")
-    assert svg.is_visible() and not sheet.is_visible()  # what was cut anew is what is printed
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -1,0 +1,74 @@
+"Options of a report: size, direction and pictures; and the record of how a result was made."
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from ..core.images import check_image_folder, images_from_folder
+from ..core.plotting import SIDES, TreeStyle
+from ..core.validation import InputError, require
+
+
+def add_report_options(parser):
+    images = "folder with a picture of each object, named as the object is (cat.jpg); they are shown at the leaves"
+    parser.add_argument("--images", metavar="FOLDER", help=images)
+    people = "table that `comparison-hc people FILE --out TABLE.csv` wrote; the page shows it"
+    parser.add_argument("--people", metavar="TABLE.csv", help=people)
+    for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
+        text = f"{name} of the tree's picture in pixels, 96 an inch (default: {other})"
+        parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
+    side = "side of the tree's root: left (default), right, top or bottom"
+    parser.add_argument("--orientation", choices=SIDES, default="left", help=side)
+
+
+def check_report_options(args):
+    "The style that was asked for; to be called before long work. Raises `InputError`."
+    if args.images is not None:
+        check_image_folder(args.images)
+    if args.people is not None:
+        _read_people(args.people)
+    return TreeStyle(args.width, args.height, args.orientation)
+
+
+def _read_people(path):
+    import pandas as pd
+
+    from ..core._tables import existing_file
+
+    rule = "a table that `comparison-hc people` wrote, with the columns person, answers and agreement"
+    try:
+        table = pd.read_csv(existing_file(path, "--people"), dtype={"person": str})
+    except (ValueError, UnicodeError) as error:
+        raise InputError(f"--people must be {rule}; got {path}: {error}".splitlines()[0]) from None
+    require({"person", "answers", "agreement"} <= set(table.columns), "--people", rule, list(table.columns))
+    return table
+
+
+def record_of(path, words=None):
+    "How a result was made: command, version, SHA-256 of the data file."
+    from hashlib import sha256
+
+    from comparison_hc import __version__
+
+    digest = sha256(Path(path).read_bytes()).hexdigest()
+    command = shlex.join(["comparison-hc", *map(str, sys.argv[1:] if words is None else words)])
+    return {"command": command, "version": __version__, "sha256": digest}
+
+
+def with_provenance(result, args):
+    "A result with everything that the options say about its report. Raises `InputError`."
+    known = {"provenance": (result.provenance or {}) | record_of(args.file, getattr(args, "words", None))}
+    if hasattr(result, "style"):
+        known["style"] = check_report_options(args)
+    if args.people is not None:
+        known["people"] = _read_people(args.people)
+    if args.images is not None:
+        known["images"], missing, others = images_from_folder(args.images, result.names)
+        note = f"{len(known['images']):,} of {len(result.names):,} objects"
+        for found, what in ((missing, "none of"), (others, "no object has the name of")):
+            if found:
+                more = f" and {len(found) - 5:,} others" if len(found) > 5 else ""
+                note += f"; {what} {', '.join(found[:5])}{more}"
+        known["notes"] = result.notes | {"pictures": note}
+    return replace(result, **known)

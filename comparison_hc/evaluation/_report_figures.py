@@ -1,0 +1,155 @@
+"""The matrix, the map and the curve of a report, as SVG."""
+
+from html import escape
+
+import numpy as np
+
+from ..core.images import SEQUENTIAL, matrix_png
+from ..core.plotting import cluster_color, cut_text, is_free, svg, tag, text_width
+
+SMALLEST, MOST_SIDE = 6.7, 820  # pixels: of letters beside a matrix (5 points), of its side
+
+
+def win_counts(comparisons):
+    "(N, N) comparisons that each pair won, and those about it."
+    rows, N = comparisons.array.astype(np.intp), comparisons.n_objects
+    winners, losers = rows[:, :2], rows[:, [0, 2]] if comparisons.width == 3 else rows[:, 2:]
+
+    def count(pairs):
+        found = np.bincount(pairs[:, 0] * N + pairs[:, 1], comparisons.weights, N * N).reshape(N, N).astype(float)
+        return found + found.T
+
+    won = count(winners)
+    return won, won + count(losers)
+
+
+def win_share(comparisons):
+    "(N, N) share of its comparisons that each pair won; NaN where there is none."
+    won, asked = win_counts(comparisons)
+    return won / np.where(asked, asked, np.nan)
+
+
+def matrix_svg(
+    matrix, order, names, labels=None, side=560, ends=(0, 1), end_labels=("0%", "100% of its answers won"),
+    title="How often each pair of objects won",
+):  # fmt: skip
+    "(picture, whether it has names): a matrix with names at the left, or numbers of clusters where names do not fit."
+    N = len(order)
+    side = max(side, min(round(SMALLEST / 0.9 * N), MOST_SIDE))
+    pitch, scale = side / N, max(1, -(-600 // N))
+    size = min(11.5, 0.9 * pitch)
+    named = size >= 0.99 * SMALLEST
+    texts = [cut_text(names[i], size, 130) for i in order] if named else [""] * N
+    left = 16 + max(text_width(text, size) for text in texts) if named else 34.0
+    cells = matrix_png(np.asarray(matrix)[np.ix_(order, order)], *map(float, ends), (scale, scale))
+    parts = [tag("image", x=left, y=4, width=side, height=side, preserveAspectRatio="none", href=cells)]
+    for row, (i, text) in enumerate(zip(order, texts)):
+        y = 4 + pitch * (row + 0.5)
+        if labels is not None:
+            box = dict(x=left - 6, y=f"{y - pitch / 2:.2f}", width=5, height=f"{pitch:.2f}")
+            parts.append(tag("rect", **box, fill=cluster_color(int(labels[i]))))
+        if named:
+            parts.append(tag("text", escape(text), x=left - 9, y=y, dy=".35em", text_anchor="end"))
+    for number, start, end in _runs(np.asarray(labels)[order]) if labels is not None and not named else ():
+        if (end - start) * pitch >= 11:
+            at = dict(x=left - 10, y=4 + pitch * (start + end) / 2, dy=".35em", font_size=11, text_anchor="end")
+            parts.append(tag("text", number, **at))
+    stops = (tag("stop", offset=f"{at / 8:.3f}", stop_color=color) for at, color in enumerate(SEQUENTIAL))
+    parts.append(tag("linearGradient", "".join(stops), id="shades"))
+    parts.append(tag("rect", x=left + 30, y=side + 18, width=140, height=9, fill="url(#shades)"))
+    for x, text, anchor in ((left + 26, end_labels[0], "end"), (left + 174, end_labels[1], "start")):
+        parts.append(tag("text", escape(text), x=x, y=side + 26, font_size=10.5, text_anchor=anchor))
+    return svg(parts, left + side + 6, side + 34, title, font_size=float(size)), named
+
+
+def _runs(labels):
+    "(label, start, end) of all runs of equal labels."
+    starts = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist()]
+    return [(int(labels[a]), a, b) for a, b in zip(starts, [*starts[1:], len(labels)])]
+
+
+def distances_of_comparisons(comparisons):
+    "(N, N) share of its comparisons that each pair lost, one half where nothing is known."
+    won, asked = win_counts(comparisons)
+    D = (asked - won + 1) / (asked + 2)
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def distances_of_similarity(similarity):
+    "(N, N) what each similarity lacks to the largest one."
+    W = np.array(similarity, dtype=float)
+    np.fill_diagonal(W, 0)
+    W = W / max(np.abs(W).max(initial=0), np.finfo(float).tiny)  # no overflow; a map has no scale
+    D = W[~np.eye(len(W), dtype=bool)].max(initial=-np.inf) - W
+    np.fill_diagonal(D, 0)
+    return D
+
+
+def two_dimensions(D):
+    "((N, 2) points, share of the squared distances that they show) by classical multidimensional scaling."
+    N = len(D)
+    centre = np.eye(N) - 1 / N
+    values, vectors = np.linalg.eigh(-centre @ (D * D) @ centre / 2)
+    values, vectors = values[::-1].clip(0), vectors[:, ::-1]
+    axes = vectors[:, :2] * np.sqrt(values[:2]) if N > 1 else np.zeros((1, 2))
+    turn = np.sign(axes[np.abs(axes).argmax(axis=0), range(axes.shape[1])])  # the same picture on every machine
+    return axes * np.where(turn == 0, 1, turn), float(values[:2].sum() / (values.sum() or 1))
+
+
+def map_svg(points, names, labels=None, images=None, width=640, height=460):
+    "(picture, number of names): points with names, as many as do not cover each other; the others are titles."
+    low, high = points.min(axis=0), points.max(axis=0)
+    scale = min((width - 150) / max(high[0] - low[0], 1e-9), (height - 60) / max(high[1] - low[1], 1e-9))
+    middle, images = (low + high) / 2, images or {}
+    xs = (width / 2 + (points[:, 0] - middle[0]) * scale).tolist()
+    ys = (height / 2 - (points[:, 1] - middle[1]) * scale).tolist()
+    radius = 4.5 if len(names) <= 80 else 3.5
+    parts, taken, n_written = [], [(x - radius, y - radius, x + radius, y + radius) for x, y in zip(xs, ys)], 0
+    for i, (name, x, y) in enumerate(zip(names, xs, ys)):
+        color = "#555555" if labels is None else cluster_color(int(labels[i]))
+        title = tag("title", escape(name) + ("" if labels is None else f", cluster {int(labels[i])}"))
+        if name in images:
+            box = dict(x=x - 14, y=y - 14, width=28, height=28)
+            parts.append(tag("image", title, **box, href=images[name]))
+            parts.append(tag("rect", **box, fill="none", stroke=color, stroke_width=2))
+        else:
+            parts.append(tag("circle", title, cx=x, cy=y, r=radius, fill=color, stroke="#fff", stroke_width=".7"))
+        text, gap = cut_text(name, 10.5, 150), 16 if name in images else radius + 2
+        length = text_width(text, 10.5)
+        for left, at, anchor in ((x + gap, x + gap, "start"), (x - gap - length, x - gap, "end")):
+            box = (left, y - 5.5, left + length, y + 5.5)
+            if left > 0 and left + length < width and is_free(box, taken[:i] + taken[i + 1 :]):
+                parts.append(tag("text", escape(text), x=at, y=y, dy=".35em", text_anchor=anchor))
+                taken.append(box)
+                n_written += 1
+                break
+    return svg(parts, width, height, "A map of the objects", font_size=10.5), n_written
+
+
+def curve_svg(steps, n_clusters, width=520, height=220):
+    "SPUR's objective against the number of clusters, where it was computed; nothing where it was nowhere."
+    points = sorted((step.k, float(step.objective)) for step in steps if np.isfinite(step.objective))
+    if not points:
+        return ""
+    ks, values = zip(*points)
+    low, high = min(values), max(values)
+    right, bottom, left, top = width - 20, height - 40, 70, 16
+
+    def place(k, value):
+        x = left + (right - left) * (k - ks[0]) / max(ks[-1] - ks[0], 1)
+        return x, bottom - (bottom - top) * ((value - low) / (high - low) if high > low else 0.5)
+
+    line = "M" + "L".join("{:.1f} {:.1f}".format(*place(*point)) for point in points)
+    parts = [tag("path", d=line, fill="none", stroke="#0072B2", stroke_width=1.5)]
+    for number, (k, value) in enumerate(points):
+        (x, y), chosen = place(k, value), k == n_clusters
+        parts.append(tag("circle", cx=x, cy=y, r=5 if chosen else 3, fill="#D55E00" if chosen else "#0072B2"))
+        if number % max(1, -(-len(ks) // 16)) == 0 or chosen:
+            parts.append(tag("text", k, x=x, y=bottom + 16, text_anchor="middle"))
+    for value in sorted({low, high}):
+        parts.append(tag("text", f"{value:.3g}", x=left - 10, y=place(ks[0], value)[1] + 4, text_anchor="end"))
+    parts.append(tag("text", "number of clusters", x=(left + right) / 2, y=height - 6, text_anchor="middle"))
+    turn = f"rotate(-90 16 {height / 2})"
+    parts.append(tag("text", "objective", x=16, y=height / 2, transform=turn, text_anchor="middle"))
+    return svg(parts, width, height, "Objective of SPUR", font_size=11)

@@ -1,0 +1,116 @@
+"""Sentences of a report for a methods section, and the papers that it cites."""
+
+import numpy as np
+
+from ..methods import methods
+from ..metrics import agreement
+from ._candidates import SUFFIX
+
+REFERENCES = {
+    "F19": "Ghoshdastidar, D., Perrot, M., & von Luxburg, U. (2019). Foundations of Comparison-Based Hierarchical "
+    "Clustering. Advances in Neural Information Processing Systems, 32.",
+    "N20": "Perrot, M., Esser, P. M., & Ghoshdastidar, D. (2020). Near-Optimal Comparison Based Clustering. Advances "
+    "in Neural Information Processing Systems, 33.",
+    "L20": "Balcan, M.-F., Dick, T., & Lang, M. (2020). Learning to Link. International Conference on Learning "
+    "Representations.",
+    "KL17": "Kleindessner, M., & von Luxburg, U. (2017). Kernel Functions Based on Triplet Comparisons. Advances in "
+    "Neural Information Processing Systems, 30.",
+    "VW12": "van der Maaten, L., & Weinberger, K. (2012). Stochastic Triplet Embedding. IEEE International Workshop on "
+    "Machine Learning for Signal Processing.",
+    "JJN16": "Jain, L., Jamieson, K., & Nowak, R. (2016). Finite Sample Prediction and Recovery Bounds for Ordinal "
+    "Embedding. Advances in Neural Information Processing Systems, 29.",
+    "TL14": "Terada, Y., & von Luxburg, U. (2014). Local Ordinal Embedding. International Conference on Machine "
+    "Learning.",
+}
+_EMBEDDINGS = {"VW12": "t-STE", "JJN16": "FORTE", "TL14": "soft ordinal embedding"}
+_SHORT = {
+    "F19": "Ghoshdastidar, Perrot and von Luxburg (2019)",
+    "N20": "Perrot, Esser and Ghoshdastidar (2020)",
+    "L20": "Balcan, Dick and Lang (2020)",
+    "KL17": "Kleindessner and von Luxburg (2017)",
+    "VW12": "van der Maaten and Weinberger (2012)",
+    "JJN16": "Jain, Jamieson and Nowak (2016)",
+    "TL14": "Terada and von Luxburg (2014)",
+}
+
+
+def cited_papers(result):
+    "Keys of the papers whose method a result was computed with."
+    if result.provenance and result.provenance.get("references"):
+        return [key for key in result.provenance["references"] if key in REFERENCES]
+    if not hasattr(result, "dendrogram"):
+        return ["N20"] + ["KL17"] * result.method.startswith("MulK")
+    method = _method_of(result)
+    return list(method.papers) if method else ["F19"] if "–AL" in result.method else []
+
+
+def _method_of(result):
+    "The method of a hierarchy, by its title or the short one before the first comma; or None."
+    named = result.method.split(", ")[0].removesuffix(SUFFIX)
+    for method in methods.values():
+        if method.title in result.method or method.title.rsplit(", ", 1)[-1] == named:
+            return method
+    return None
+
+
+def methods_section(result):
+    "What was done, as a list of sentences."
+    sentences = [_what_was_built(result), *_how_it_was_built(result)]
+    is_tree, comparisons = hasattr(result, "dendrogram"), result.comparisons
+    if is_tree and comparisons is not None:
+        found = agreement(result.dendrogram, comparisons.without_weights())
+        counts = (found.agree, found.disagree, found.undecided)
+        agree, against, undecided = (f"{100 * n / found.total:.1f}%" if found.total else "none" for n in counts)
+        text = f"Of the comparisons it was built from, the hierarchy agrees with {agree}, contradicts {against} "
+        sentences.append(text + f"and leaves {undecided} open.")
+    if is_tree and (result.n_clusters or 1) > 1:
+        sizes = sorted(map(len, result.clusters()))
+        text = f"the smallest of {_objects(sizes[0])} and the largest of {_objects(sizes[-1])}"
+        text = f"each of {_objects(sizes[0])}" if sizes[0] == sizes[-1] else text
+        sentences.append(f"For a flat grouping it was cut into {len(sizes)} clusters, {text}.")
+    if not is_tree:
+        proof = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
+        sentences.append(f"The partition {proof} for its number of clusters.")
+    if is_tree and result.support is not None and len(result.support) > 1:
+        shares = np.asarray(result.support, dtype=float)[:-1]
+        text = f"Of {len(shares):,} branches, {int((shares >= 0.7).sum()):,} were found in at least 70% of the trees "
+        sentences.append(text + "that were built from resampled answers.")
+    return sentences + (result.compared.sentences() if result.compared is not None else [])
+
+
+def _objects(n):
+    return f"{n:,} object{'s' * (n != 1)}"
+
+
+def _what_was_built(result):
+    comparisons, about = result.comparisons, f"{len(result.names):,} objects"
+    if comparisons is not None:
+        respondents = comparisons.respondents
+        people = "" if respondents is None else f" by {len(set(respondents.tolist())):,} people"
+        about = f"{len(comparisons):,} ordinal comparisons ({comparisons.kind}){people} about {about}"
+    is_tree = hasattr(result, "dendrogram")
+    built = "a hierarchy was built" if is_tree else f"{result.n_clusters} clusters were found"
+    method = result.method.replace(" (", "; ").replace(")", "")  # no brackets in brackets
+    version = (result.provenance or {}).get("version")
+    program = f"comparison_hc{f' {version}' if version else ''}"
+    return f"From {about}, {built}{f' ({method})' if method else ''} with {program}."
+
+
+def _how_it_was_built(result):
+    papers = cited_papers(result)
+    if papers and papers[0] in _EMBEDDINGS:
+        text = f"The objects were embedded in the plane by {_EMBEDDINGS[papers[0]]}, {_SHORT[papers[0]]}, "
+        yield text + "and the points were joined by average linkage."
+    elif papers:
+        method = _method_of(result) if hasattr(result, "dendrogram") else None
+        ours = method is not None and method.source.startswith("ours")
+        relation = "is a variant, for triplets, of one by" if ours else "is that of"
+        yield f"The method {relation} {' and '.join(_SHORT[key] for key in papers)}."
+    if result.method.split(", ")[0].endswith(SUFFIX):
+        text = (
+            "The tree was then refined: parts of it were moved, one at a time, to wherever the number of comparisons "
+        )
+        text += (
+            "it agrees with, less the number it contradicts, grew most, until no single move helped (a local search "
+        )
+        yield text + "by comparison_hc; not a part of the method cited)."

@@ -1,0 +1,578 @@
+"""A hierarchy or a partition with its evidence, as a value and in files: page, pictures, Newick, CSV, JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.compat import needed
+from ..core.images import matrix_range
+from ..core.io import atomic_write, check_destination, csv_text
+from ..core.plotting import ABOVE, PALETTE, TreeFigure, cluster_color, leaf_labels, tag, text_color
+from ..core.rows import number_by_size
+from ..core.validation import require, visible_text
+from ..dendrogram import Dendrogram
+from ..metrics import adjusted_rand_index, agreement, noise_ceiling
+from . import _report_figures as figures
+from ._report_text import REFERENCES, cited_papers, methods_section
+
+if TYPE_CHECKING:
+    import altair
+    import pandas
+    from numpy.typing import ArrayLike
+
+    from ..comparisons import Quadruplets, Triplets
+    from ..core.plotting import TreeStyle
+
+__all__ = ["Result", "FlatResult", "save_result"]
+
+LABELS_HEADER = ("object", "cluster")
+MOST_CUTS = 60  # numbers of clusters that a page offers, unless more were asked for
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """A hierarchy with the comparisons that it was built from, and all that a report shows about it.
+
+    Parameters
+    ----------
+    dendrogram : Dendrogram
+    comparisons : Triplets or Quadruplets, optional
+        None where a similarity was given.
+    title : str, optional
+        Heading of the report.
+    method : str, optional
+        How the hierarchy was computed, in words.
+    n_clusters : int, optional
+        Number of clusters shown.
+    classes : sequence of shape (N,), optional
+        True class of each object.
+    notes : dict, optional
+        Further lines, from label to text, of the table of the comparisons.
+    support : array-like of shape (K - 1,), optional
+        Share of resampled trees that have the cluster of each merge.
+    compared : MethodComparison, optional
+        What other methods reach on held-out comparisons.
+    people : pandas.DataFrame, optional
+        One row per person.
+    images : dict, optional
+        Pictures of objects, from name to data URI.
+    provenance : dict, optional
+        Command, version, SHA-256 of the data file, and keys of the papers to cite.
+    style : TreeStyle, optional
+        Size and direction of the picture.
+    similarity : array-like of shape (N, N), optional
+        The similarity, where there are no comparisons.
+
+    Examples
+    --------
+    >>> from comparison_hc import Dendrogram, Triplets
+    >>> from comparison_hc.evaluation import Result
+    >>> tree = Dendrogram.from_merges([(0, 1), (2, 3)], names=["cat", "dog", "hen"])
+    >>> Result(tree, Triplets([(0, 1, 2), (1, 0, 2)]), n_clusters=2).clusters()
+    [['cat', 'dog'], ['hen']]
+    """
+
+    dendrogram: Dendrogram
+    comparisons: Triplets | Quadruplets | None
+    title: str = "Hierarchy"
+    method: str = ""
+    n_clusters: int | None = None
+    classes: Sequence[Any] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    support: ArrayLike | None = None
+    compared: Any = None
+    people: pandas.DataFrame | None = None
+    images: Mapping[str, str] | None = None
+    provenance: dict[str, Any] | None = None
+    style: TreeStyle | None = None
+    similarity: ArrayLike | None = None
+
+    @property
+    def names(self) -> list[str]:
+        "(N,) names of the objects; their numbers where they have none."
+        return list(self.dendrogram.names or map(str, range(self.dendrogram.n_objects)))
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        "(N,) cluster of every object, 0 the largest; None without a number of clusters."
+        return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
+
+    def clusters(self) -> list[list[str]]:
+        """Return the names in each cluster.
+
+        Returns
+        -------
+        list of list of str
+            Empty without a number of clusters.
+        """
+        return [] if self.labels is None else _members(self.names, self.labels)
+
+    def chart(self) -> altair.LayerChart:
+        """Draw the dendrogram, coloured by class or, without classes, by cluster.
+
+        Returns
+        -------
+        altair.LayerChart
+            With pictures where all leaves have one.
+        """
+        images = _leaf_images(self)
+        shown = dict(names=self.names, images=images if images and all(images) else None)
+        if self.classes is not None:
+            return self.dendrogram.chart(labels=list(self.classes), label_title="class", **shown)
+        return self.dendrogram.chart(labels=self.labels, label_title="cluster", **shown)
+
+
+@dataclass(frozen=True, eq=False)
+class FlatResult:
+    """A partition with the comparisons that it was found from, and all that a report shows about it.
+
+    Parameters
+    ----------
+    labels : array-like of int of shape (N,)
+        Cluster of each object; renumbered by size, 0 the largest.
+    comparisons : Triplets or Quadruplets
+    title, method, classes, notes, people, images, provenance, compared : optional
+        As in `Result`.
+    certificate : Certificate, optional
+        The proof that no partition is better.
+    steps : sequence of SpurStep, optional
+        One for every number of clusters considered.
+
+    Examples
+    --------
+    >>> from comparison_hc import Triplets
+    >>> from comparison_hc.evaluation import FlatResult
+    >>> FlatResult([0, 1, 1], Triplets([(1, 2, 0)], names=["cat", "hen", "owl"])).clusters()
+    [['hen', 'owl'], ['cat']]
+    """
+
+    labels: np.ndarray
+    comparisons: Triplets | Quadruplets
+    title: str = "Clusters"
+    method: str = ""
+    classes: Sequence[Any] | None = None
+    notes: dict[str, Any] = field(default_factory=dict)
+    certificate: Any = None
+    steps: Sequence[Any] = ()
+    people: pandas.DataFrame | None = None
+    images: Mapping[str, str] | None = None
+    provenance: dict[str, Any] | None = None
+    compared: Any = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "labels", number_by_size(np.asarray(self.labels)))
+
+    @property
+    def n_clusters(self) -> int:
+        "Number of clusters."
+        return int(self.labels.max()) + 1
+
+    @property
+    def names(self) -> list[str]:
+        "(N,) names of the objects."
+        return list(self.comparisons.object_names)
+
+    def clusters(self) -> list[list[str]]:
+        """Return the names in each cluster.
+
+        Returns
+        -------
+        list of list of str
+        """
+        return _members(self.names, self.labels)
+
+
+def save_result(result: Result | FlatResult, path: str | Path) -> None:
+    """Write a result in the form that the ending of the path names.
+
+    Parameters
+    ----------
+    result : Result or FlatResult
+    path : str or Path
+        Of a hierarchy .html (a self-contained page), .svg, .png, .pdf, .nwk (Newick), .csv (linkage matrix) or .json;
+        of a partition .html, .csv (labels) or .json. An existing file is replaced as a whole.
+
+    Raises
+    ------
+    InputError
+        If the ending is another one, or the file cannot be written.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from comparison_hc import Dendrogram
+    >>> from comparison_hc.evaluation import Result, save_result
+    >>> with TemporaryDirectory() as folder:
+    ...     save_result(Result(Dendrogram.from_merges([(0, 1)]), None), f"{folder}/tree.nwk")
+    ...     Path(f"{folder}/tree.nwk").read_text()
+    '(0:1,1:1);\\n'
+    """
+    require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
+    forms = WRITERS if isinstance(result, Result) else FLAT_WRITERS
+    path = check_destination(path, "path", tuple(forms))
+    atomic_write(path, forms[path.suffix.lower()](result))
+
+
+def _members(names, labels):
+    members = [[] for _ in range(int(labels.max()) + 1)]
+    for name, label in zip(names, labels.tolist()):
+        members[label].append(name)
+    return members
+
+
+def _leaf_images(result):
+    "K data URIs or None each: of a leaf's first object that has a picture."
+    if not result.images:
+        return None
+    named = ((result.names[i] for i in cluster) for cluster in result.dendrogram.initial_clusters)
+    return [next((result.images[name] for name in names if name in result.images), None) for names in named]
+
+
+# ---- the comparisons in lines
+
+
+def result_lines(result):
+    "(label, text) of what the comparisons are and how well a result fits them."
+    lines = [("method", result.method)] if result.method else []
+    lines += [(label, str(text)) for label, text in result.notes.items()]
+    if result.comparisons is not None:
+        lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])
+    if result.classes is not None and result.labels is not None:
+        index = adjusted_rand_index(list(result.classes), result.labels)
+        lines.append(("adjusted Rand index with the classes", f"{index:.3f}"))
+    return lines
+
+
+def _fit_lines(result):
+    comparisons = result.comparisons.without_weights()  # the lines count responses
+    found = agreement(result.dendrogram, comparisons)
+    counts = [
+        ("the hierarchy agrees with", found.agree, " of the answers"),
+        ("contradicts", found.disagree, ""),
+        ("leaves open", found.undecided, ""),
+    ]
+    if comparisons.kind == "triplets":
+        most = round(noise_ceiling(comparisons, undecided=0) * found.total)
+        counts.append(("no hierarchy agrees with more than", most, " of the answers"))
+    return [(label, f"{n:,} ({n / found.total:.1%}){unit}") for label, n, unit in counts]
+
+
+# ---- the page
+
+
+def static_text(name):
+    "A file beside this module: style, script or template of a page."
+    return (files("comparison_hc") / "evaluation/static" / name).read_text(encoding="utf-8")
+
+
+def html_page(result):
+    "One self-contained page."
+    from jinja2 import Environment
+
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment.filters |= dict(table=table_html, lines=lines_html)
+    template = environment.from_string(static_text("report.html"))
+    return visible_text(template.render(**_page_parts(result)))
+
+
+def _page_parts(result):
+    "What the template shows."
+    is_tree, respondents = isinstance(result, Result), getattr(result.comparisons, "respondents", None)
+    return dict(
+        result=result,
+        is_tree=is_tree,
+        labels=result.labels,
+        n_people=0 if respondents is None else len(set(respondents.tolist())),
+        tree=_tree_parts(result) if is_tree else None,
+        curve=None if is_tree else _curve_parts(result),
+        matrix=_matrix_parts(result),
+        map=_map_parts(result),
+        lines=result_lines(result),
+        rows=_first_rows(result.comparisons),
+        provenance=_provenance_html(result.provenance or {}),
+        methods=" ".join(methods_section(result)),
+        references=[REFERENCES[key] for key in cited_papers(result)],
+        style=static_text("page.css"),
+        color=cluster_color,
+        text_color=text_color,
+    )
+
+
+def _provenance_html(provenance):
+    "How a result was made; options of the command are not broken."
+    labels = {"command": "command", "version": "version of comparison_hc", "sha256": "SHA-256 of the data file"}
+    lines = [(labels.get(key, key), str(value)) for key, value in provenance.items() if key != "references"]
+    return re.sub(r"(?<= )(--[\w-]+)", r"<span class='word'>\1</span>", lines_html(lines)) if lines else ""
+
+
+def _tree_parts(result):
+    "What the page shows of a tree, and the facts of its caption."
+    tree, n_leaves = result.dendrogram, result.dendrogram.n_leaves
+    most = min(max(MOST_CUTS, result.n_clusters or 1), n_leaves)
+    figure = _tree_figure(result, most if n_leaves > 1 else 0)
+    data = _script_data(result, figure, most) if n_leaves > 1 else None
+    over_branches = [_cutter(figure, data["stops"][(result.n_clusters or 1) - 1])] if data else []
+    collapsed = [node for node in figure.ends if node >= n_leaves]
+    return dict(
+        figure=figure,
+        svg=figure.svg(over_branches),
+        data=data and _safe_json(data),
+        script=static_text("page.mjs"),
+        most=most,
+        n_colors=len({color for color in figure.colors if color is not None}),
+        n_palette=len(PALETTE),
+        n_collapsed=len(collapsed),
+        n_hidden=sum(int(tree.sizes[node]) for node in collapsed),
+        steps=_steps(result),
+    )
+
+
+def _tree_figure(result, n_cuts=0):
+    shown = dict(labels=result.labels, classes=result.classes, support=result.support, style=result.style)
+    return TreeFigure(result.dendrogram, result.names, images=_leaf_images(result), n_cuts=n_cuts, **shown)
+
+
+def _steps(result):
+    "Every merge in words."
+    tree, labels, K = result.dendrogram, result.labels, result.dendrogram.n_leaves
+    texts, nodes = leaf_labels(tree, result.names), [] if labels is None else tree.cut_nodes(result.n_clusters)
+    texts += [f"branch {row + 1}" for row in range(K - 1)]
+    cluster = {int(node): int(labels[tree.leaf_order()[tree.starts[node]]]) for node in nodes}
+    for node, (a, b) in enumerate(tree.children.tolist(), K):
+        text = f"{texts[a]} + {texts[b]}: {tree.sizes[node]:,} objects"
+        text += f", cluster {cluster[node]}" if node in cluster else ""
+        text += "" if result.support is None else f", in {float(result.support[node - K]):.0%} of the trees"
+        yield text
+
+
+def _cut_stops(tree, figure, most):
+    "Places along the branches: half-way between the last merge that is kept and the first that is undone."
+    heights, K = tree.heights.tolist(), tree.n_leaves
+    for k in range(1, most + 1):
+        height = heights[0] / 2 if k == K else (heights[K - 1 - k] + heights[K - k]) / 2 if k > 1 else 0
+        along = min(figure.low_along * (1 - figure.share(height)), figure.length) if k > 1 else -6
+        yield round(figure.point(along, 0)[0 if figure.style.sideways else 1], 1)
+
+
+def _cutter(figure, stop):
+    "The line that can be dragged; it is seen where scripts run."
+    low, high = figure.start - 6, figure.start + figure.breadth + 4
+    along, across = ("x", "y") if figure.style.sideways else ("y", "x")
+    ends = {along + "1": stop, along + "2": stop, across + "1": float(low), across + "2": float(high)}
+    wide = tag("line", stroke="transparent", stroke_width=16, **ends)
+    dashes = tag("line", stroke="#b30000", stroke_width=1.3, stroke_dasharray="5 4", **ends)
+    handle = tag("circle", **{"c" + along: stop, "c" + across: float(low)}, r=5, fill="#b30000")
+    inside = wide + dashes + handle + tag("title", "drag to cut the tree")
+    return tag("g", inside, class_="cutter", style=f"cursor:{'ew' if figure.style.sideways else 'ns'}-resize")
+
+
+def _script_data(result, figure, most):
+    "What the script needs: the tree, its numbered clusters for every cut, and the sizes that the picture has."
+    tree, cuts, sideways = result.dendrogram, [], figure.style.sideways
+    for k in range(1, most + 1):
+        nodes, labels = tree.cut_nodes(k), tree.cut(k)
+        cuts.append(nodes[np.argsort(labels[tree.leaf_order()[tree.starts[nodes]]])].tolist())
+    return dict(
+        names=list(map(visible_text, result.names)),
+        children=tree.children.tolist(),
+        order=tree.leaf_order().tolist(),
+        parents=np.minimum(tree.parents, len(tree.parents) - 1).tolist(),  # the root's is itself
+        starts=tree.starts.tolist(),
+        sizes=tree.sizes.tolist(),
+        cuts=cuts,
+        k=result.n_clusters,
+        tint=None if figure.numbered or result.classes is None else figure.colors,
+        colours=PALETTE,
+        inks=list(map(text_color, PALETTE)),
+        above=ABOVE,
+        stops=list(_cut_stops(tree, figure, most)),
+        folded=sorted(figure.collapsed),
+        sideways=sideways,
+        pitch=figure.pitch,
+        start=figure.start,
+        badges=figure.point(figure.length + 16, 0)[0 if sideways else 1],
+    )
+
+
+def _safe_json(value):
+    "JSON in which nothing can end the element that it is in."
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _curve_parts(result):
+    n_left_out = sum(not np.isfinite(step.objective) for step in result.steps)
+    return dict(svg=figures.curve_svg(result.steps, result.n_clusters), n_left_out=n_left_out)
+
+
+def _matrix_parts(result):
+    "The matrix and the facts of its caption; nothing where there is none."
+    similarity = getattr(result, "similarity", None)
+    if len(result.names) < 2 or (result.comparisons is None and similarity is None):
+        return None
+    order, ends, about = _drawing_order(result), (0, 1), {}
+    if result.comparisons is not None:
+        matrix = figures.win_share(result.comparisons)
+    else:
+        matrix = np.array(similarity, dtype=float)
+        np.fill_diagonal(matrix, np.nan)
+        ends = matrix_range(matrix)
+        about = dict(end_labels=[f"{end:.3g}" for end in ends], title="The similarity of each pair")
+    svg, named = figures.matrix_svg(matrix, order, result.names, result.labels, ends=ends, **about)
+    n_known, n_pairs = int(np.isfinite(matrix).sum()) // 2, len(matrix) * (len(matrix) - 1) // 2
+    return dict(svg=svg, named=named, n_known=n_known, n_pairs=n_pairs)
+
+
+def _drawing_order(result):
+    "The objects as the page lists them: in the order of the tree, or cluster by cluster."
+    return result.dendrogram.leaf_order() if isinstance(result, Result) else np.argsort(result.labels, kind="stable")
+
+
+def _map_parts(result):
+    "The map and the facts of its caption; nothing where there is none."
+    similarity = getattr(result, "similarity", None)
+    if len(result.names) < 3 or (result.comparisons is None and similarity is None):
+        return None
+    if result.comparisons is not None:
+        distances = figures.distances_of_comparisons(result.comparisons)
+    else:
+        distances = figures.distances_of_similarity(similarity)
+    points, explained = figures.two_dimensions(distances)
+    svg, n_written = figures.map_svg(points, result.names, result.labels, result.images)
+    return dict(svg=svg, n_written=n_written, explained=explained)
+
+
+def _first_rows(comparisons, most=8):
+    "The first comparisons by name."
+    if comparisons is None:
+        return []
+    text = "{0} is more like {1} than like {2}"
+    if comparisons.kind == "quadruplets":
+        text = "{0} and {1} are more alike than {2} and {3}"
+    names = comparisons.object_names
+    return [text.format(*(names[i] for i in row)) for row in comparisons.array[:most].tolist()]
+
+
+def table_html(frame):
+    "A table with a head; the index is its first column, unless it is 0, 1, 2, …"
+    if list(frame.index) != list(range(len(frame))):
+        frame = frame.reset_index()
+    head = "".join(f"<th scope='col'>{escape(str(name))}</th>" for name in frame.columns)
+    rows = []
+    for row in frame.itertuples(index=False):
+        cells = (_cell(value, name) for value, name in zip(row, frame.columns))
+        rows.append("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>")
+    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+
+
+def _cell(value, name):
+    "Text of a cell: three significant digits, a share in percent."
+    if isinstance(value, (bool, np.bool_)):
+        return "yes" if value else ""
+    if isinstance(value, (float, np.floating)):
+        form = ".1%" if name == "share" else ".3g" if abs(value) < 1000 else ",.0f"
+        return "" if np.isnan(value) else f"{value:{form}}"
+    return str(value)
+
+
+def lines_html(lines):
+    "A table of two columns."
+    rows = [f"<tr><th scope='row'>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in lines]
+    return "<table>\n" + "\n".join(rows) + "\n</table>"
+
+
+# ---- other forms
+
+
+def _picture(form):
+    "A writer of a tree as png (two pixels per point) or pdf (vl_convert takes a pixel for a point, 1/72 inch)."
+
+    def write(result):
+        vl_convert, figure = needed("vl_convert", f"a tree as {form.upper()}"), _tree_figure(result)
+        if form == "png":
+            return vl_convert.svg_to_png(figure.svg(), scale=2)
+        return vl_convert.svg_to_pdf(figure.svg(scale=0.75))
+
+    return write
+
+
+def _newick_text(result):
+    return result.dendrogram.to_newick(result.support, result.labels) + "\n"
+
+
+def _linkage_text(result):
+    rows = [f"{int(a)},{int(b)},{height:g},{int(size)}\n" for a, b, height, size in result.dendrogram.linkage_matrix]
+    return "left,right,height,n_leaves\n" + "".join(rows)
+
+
+def labels_text(names, labels):
+    "The cluster of every object as CSV, for people with spreadsheets."
+    return csv_text([LABELS_HEADER, *zip(names, np.asarray(labels).tolist())])
+
+
+def _json_text(result):
+    fields = _tree_fields(result) if isinstance(result, Result) else _flat_fields(result)
+    fields["summary"] = dict(result_lines(result))
+    text = json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
+    return text.encode(errors="replace").decode()  # the name of the data file may be no UTF-8
+
+
+def _common_fields(result):
+    return dict(
+        title=result.title,
+        method=result.method,
+        names=result.names,
+        n_clusters=result.n_clusters,
+        labels=None if result.labels is None else result.labels.tolist(),
+        classes=None if result.classes is None else list(result.classes),
+    )
+
+
+def _tree_fields(result):
+    tree, support, comparisons = result.dendrogram, result.support, result.comparisons
+    return _common_fields(result) | dict(
+        linkage=tree.linkage_matrix.tolist(),
+        heights=tree.height_kind,
+        initial_clusters=[list(cluster) for cluster in tree.initial_clusters],
+        newick=tree.to_newick(support, result.labels),
+        support=None if support is None else np.asarray(support, dtype=float).tolist(),
+        how=result.provenance,
+        agreement=None if comparisons is None else vars(agreement(tree, comparisons.without_weights())),
+    )
+
+
+def _flat_fields(result):
+    proof = result.certificate
+    interval = proof and dict(dual=proof.form, lam_low=_finite(proof.lam_low), lam_high=_finite(proof.lam_high))
+    tried = [dict(k=step.k, objective=_finite(step.objective), how=step.how) for step in result.steps]
+    return _common_fields(result) | dict(certificate=interval, tried=tried)
+
+
+def _finite(x):
+    return float(x) if np.isfinite(x) else None  # JSON has no infinity
+
+
+WRITERS = {
+    ".html": html_page,
+    ".svg": lambda result: _tree_figure(result).svg(),
+    ".png": _picture("png"),
+    ".pdf": _picture("pdf"),
+    ".nwk": _newick_text,
+    ".csv": _linkage_text,
+    ".json": _json_text,
+}
+FLAT_WRITERS = {
+    ".html": html_page,
+    ".csv": lambda result: labels_text(result.names, result.labels),
+    ".json": _json_text,
+}
