@@ -23,7 +23,7 @@ from comparison_hc.adaptive import random_hierarchy
 from comparison_hc.classroom import find_source, new_assignment
 from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards import FlatSettings, PlantedSettings, StepSettings, find_dashboard, server
-from comparison_hc.evaluation.linkage_model import learn_model, save_model
+from comparison_hc.evaluation.linkage_learning import learn_model, save_model
 from comparison_hc.evaluation.report import Result
 from comparison_hc.flat import gaussians
 from comparison_hc.hierarchical import single_linkage
@@ -237,7 +237,7 @@ MORE = {  # of rooms that offer no names of their own
     "evaluation.embedding": ["t_ste", "forte"],
     "evaluation.model_selection": ["choose_method", "compare_methods"],
     "evaluation.bootstrap": ["bootstrap_support", "majority_consensus", "structure_test"],
-    "evaluation.linkage_model": ["learn_model", "load_model", "save_model"],
+    "evaluation.linkage_learning": ["learn_model", "load_model", "save_model"],
     "evaluation.report": ["save_result"],
     "elicitation.crowd": ["crowd_table", "crowd_weights"],
     "elicitation.session": ["Session"],

@@ -30,7 +30,7 @@ from comparison_hc.elicitation.session import Session
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.evaluation.bootstrap import bootstrap_support, majority_consensus, structure_test
 from comparison_hc.evaluation.embedding import t_ste
-from comparison_hc.evaluation.linkage_model import learn_model, load_model, save_model
+from comparison_hc.evaluation.linkage_learning import learn_model, load_model, save_model
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods
 from comparison_hc.evaluation.report import save_result
 from comparison_hc.hierarchical.linkage import complete_linkage

@@ -10,7 +10,7 @@ from ..evaluation.object_tables import read_truth
 from ._options import HEADER, one_line, parts_of, refuse
 from ..evaluation.outputs import check_files, check_overwriting
 from ..core.screen import say
-from comparison_hc.evaluation.task_files import (
+from comparison_hc.evaluation._task_tables import (
     DISTANCES,
     SCALES,
     file_digest,
@@ -75,7 +75,7 @@ def add_learn(commands):
 
 def learn_command(args):
     "Read the tasks, learn, say what it gains, write the model."
-    from comparison_hc.evaluation.linkage_model import learn_model, save_model
+    from comparison_hc.evaluation.linkage_learning import learn_model, save_model
     from comparison_hc.core.io import check_destination
 
     _check_learn(args)
@@ -177,7 +177,7 @@ ANSWERS_ONLY = (  # options of `cluster` that are about answers, or about other 
 
 def learned_result(args):
     "The hierarchy of a new file by a learned linkage. Raises `InputError`."
-    from comparison_hc.evaluation.linkage_model import load_model
+    from comparison_hc.evaluation.linkage_learning import load_model
     from comparison_hc.evaluation.report import Result
 
     require(isinstance(args.file, str), "FILE", "one file with --linkage", args.file)

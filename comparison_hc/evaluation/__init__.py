@@ -15,14 +15,9 @@ __getattr__, __dir__, __all__ = lazy_names(
             "null_redraw",
             "structure_test",
         ],
-        "embedding": [
-            "Embedding",
-            "cosine_similarity",
-            "embedding_average_linkage",
-            "forte",
-            "t_ste",
-            "triplet_error",
-        ],
+        "embedding": ["Embedding", "cosine_similarity", "embedding_average_linkage", "forte", "t_ste", "triplet_error"],
+        "_task_tables": ["FeatureMetric", "Task"],
+        "linkage_learning": ["LeaveOneTaskOut", "LinkageModel", "learn_model", "load_model", "save_model"],
         "report": ["FlatResult", "Result", "save_result"],
         "model_selection": [
             "Choice",
@@ -32,12 +27,6 @@ __getattr__, __dir__, __all__ = lazy_names(
             "held_out_agreement",
             "learning_curve",
         ],
-        "ordinal": [
-            "OrdinalLinkage",
-            "as_distances",
-            "ordinal_linkage",
-            "possible_merges",
-            "scale_invariant_clusters",
-        ],
+        "ordinal": ["OrdinalLinkage", "as_distances", "ordinal_linkage", "possible_merges", "scale_invariant_clusters"],
     },
 )
