@@ -17,18 +17,17 @@ from .core.counting import DisconnectedWarning as DisconnectedWarning
 from .core.counting import answers_html, pair_groups, summarise
 from .core.counting import linked_groups as linked_groups
 from .core.counting import warn_if_disconnected as warn_if_disconnected
-from .core.questions import distinct_questions, pair_numbers
-from .core.questions import in_chunks as in_chunks
-from .core.questions import n_quadruplet_questions as n_quadruplet_questions
-from .core.questions import n_triplet_questions as n_triplet_questions
-from .core.questions import pair_from_index as pair_from_index
-from .core.questions import pair_index as pair_index
-from .core.questions import quadruplet_questions as quadruplet_questions
-from .core.questions import sample_numbers as sample_numbers
-from .core.questions import triplet_questions as triplet_questions
 from .core.readers import Options, read_answers
 from .core.reading import read_cells as read_cells
 from .core.rows import CheckedRows, four_columns
+from .core.sampling import n_quadruplet_questions as n_quadruplet_questions
+from .core.sampling import n_triplet_questions as n_triplet_questions
+from .core.sampling import pair_from_index as pair_from_index
+from .core.sampling import pair_index as pair_index
+from .core.sampling import quadruplet_questions as quadruplet_questions
+from .core.sampling import sample_numbers as sample_numbers
+from .core.sampling import triplet_questions as triplet_questions
+from .core.sampling import unique_questions
 from .core.validation import InputError, as_array, as_rng, check_flag, check_integer, check_number, require
 from .core.validation import MissingFileError as MissingFileError
 
@@ -67,7 +66,7 @@ class Comparisons(CheckedRows):
     def winners_and_losers(self):
         "The more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
         i, j, k, l = four_columns(self.array)
-        return pair_numbers(i, j, self.n_objects), pair_numbers(k, l, self.n_objects)
+        return pair_index(i, j), pair_index(k, l)
 
     def flip(self, epsilon, rng):
         """The same questions with each answer turned round with probability `epsilon`.
@@ -394,7 +393,7 @@ def majority_rows(winner, loser, weights=None):
     result
         Increasing row numbers.
     """
-    first, question, low_won = distinct_questions(winner, loser)
+    first, question, low_won = unique_questions(winner, loser)
     votes = np.where(low_won, 1, -1) * (1 if weights is None else weights)
     balance = bincount(question, weights=votes)
     if weights is not None:

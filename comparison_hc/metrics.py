@@ -15,7 +15,7 @@ from .core.pruning import BestPruning as BestPruning
 from .core.pruning import best_pruning as best_pruning
 from .core.pruning import majority_loss as majority_loss
 from .core.pruning import pruning_loss as pruning_loss
-from .core.questions import distinct_questions
+from .core.sampling import unique_questions
 from .core.validation import as_array, check_labels, check_number, check_similarity, require
 from .dendrogram import Dendrogram, _check_dendrogram
 
@@ -405,7 +405,7 @@ def noise_ceiling(
     if len(comparisons) == 0:
         return float("nan")
     if comparisons.width == 4:
-        _, keys, low_won = distinct_questions(*comparisons.winners_and_losers())
+        _, keys, low_won = unique_questions(*comparisons.winners_and_losers())
         options, scores = 2, [(low_won, 1.0)]
     else:
         rows = comparisons.array.astype(np.int64)

@@ -132,11 +132,11 @@ def test_other_ways_ask_about_the_same_pivot():
     for l, r in combinations(range(12), 2):
         pairs = equivalent_queries(grown, l, r)
         assert pairs[0] == (l, r) and 1 <= len(pairs) <= 3 == MAX_EQUIVALENT and len(set(pairs)) == len(pairs)
-        top = oracle.meeting_step(np.array([l]), np.array([r]))
+        top = oracle.lca_step(np.array([l]), np.array([r]))
         for a, b in pairs[1:]:
-            assert oracle.meeting_step(np.array([a]), np.array([b])) == top
-            assert a == l or oracle.meeting_step(np.array([a]), np.array([l])) < top
-            assert b == r or oracle.meeting_step(np.array([b]), np.array([r])) < top
+            assert oracle.lca_step(np.array([a]), np.array([b])) == top
+            assert a == l or oracle.lca_step(np.array([a]), np.array([l])) < top
+            assert b == r or oracle.lca_step(np.array([b]), np.array([r])) < top
 
 
 def test_places_on_the_screen_are_mixed():

@@ -21,11 +21,9 @@ NOT_OFFERED = ("cli", "_modidx", "__main__")
 OPEN = {  # areas whose public names lack types, numpydoc or examples: this set only shrinks
     "comparison_hc",
     "comparisons",
-    "oracles",
     "checks",
     "hierarchical",
     "flat",
-    "adaptive",
     "classroom",
     "dashboards",
     "whatif",

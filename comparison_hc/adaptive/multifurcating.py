@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike
 
 from ._validation import InconsistentTriplets, check_items
 from .trees import canonical_children, dendrogram_of_children
-from ..core.meetings import RangeMaximum, leaf_gaps
+from ..core.lca import RangeMaximum, adjacent_lca
 from ..core.newick import quoted
+from ..core.queries import check_queries
 from ..core.validation import as_rng, check_flag, check_integer, check_names, check_number, require
 from ..dendrogram import Dendrogram
-from ..oracles import HierarchyOracle, check_queries
+from ..oracles import HierarchyOracle
 
 if TYPE_CHECKING:
     from altair import LayerChart
@@ -237,7 +238,7 @@ class OrdinalOracle(HierarchyOracle):
         require(isinstance(hierarchy, Hierarchy), "hierarchy", "a Hierarchy or a Dendrogram", hierarchy)
         dendrogram = hierarchy.to_dendrogram()
         super().__init__(dendrogram)
-        merge_between = leaf_gaps(dendrogram.children)[1]
+        merge_between = adjacent_lca(dendrogram.children)[1]
         heights = np.append(0, dendrogram.heights).astype(np.int32)
         self._highest = RangeMaximum(heights[merge_between])
 

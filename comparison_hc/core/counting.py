@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .compat import bincount
-from .questions import distinct_questions, n_quadruplet_questions, n_triplet_questions
+from .sampling import n_quadruplet_questions, n_triplet_questions, unique_questions
 
 # %% ../../nbs/core/00w_counting.ipynb #c90d97d4
 def linked_groups(n_objects, links):
@@ -123,7 +123,7 @@ class ComparisonSummary:
 # %% ../../nbs/core/00w_counting.ipynb #counting-summarise
 def summarise(answers):
     "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
-    first, question, low_won = distinct_questions(*answers.winners_and_losers())
+    first, question, low_won = unique_questions(*answers.winners_and_losers())
     sides = np.unique(question * 2 + low_won)
     n = answers.n_objects
     met = np.zeros(n, dtype=bool)

@@ -17,7 +17,21 @@ LOCK_TIMEOUT = 0.5  # seconds: a process that is killed while it starts another 
 
 
 class JournalError(InputError):
-    "A log that does not fit: of another run or format, damaged, or open in another process."
+    """A log that does not fit: of another run or format, damaged, or open in another process.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from comparison_hc.oracles import Journal, JournalError
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "answers.jsonl")
+    ...     with Journal(lambda questions: [0], path):
+    ...         try:
+    ...             Journal(lambda questions: [0], path)
+    ...         except JournalError as error:
+    ...             print("nobody else is writing" in str(error))
+    True
+    """
 
 
 def is_file_name(path):

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core.compat import bincount
 from ..core.parallel import check_workers, map_in_order
-from ..core.questions import distinct_questions
+from ..core.sampling import unique_questions
 from ..core.validation import as_array, as_rng, check_integer, check_number, check_progress, require
 from ..dendrogram import Dendrogram
 from ..evaluation._candidates import as_builder
@@ -68,7 +68,7 @@ def held_out_correctness(answers, build="4-al", n_jobs=1, progress=None):
 def intra_rater_agreement(answers):
     "(P, 2): equal pairs of responses of one person to one question, and all such pairs."
     names, person = raters(answers)
-    _, question, low_won = distinct_questions(*answers.winners_and_losers())
+    _, question, low_won = unique_questions(*answers.winners_and_losers())
     asked, number = np.unique(np.stack([person, question]), axis=1, return_inverse=True)
     yes = bincount(number.ravel(), weights=low_won, minlength=asked.shape[1])
     no = bincount(number.ravel(), minlength=asked.shape[1]) - yes

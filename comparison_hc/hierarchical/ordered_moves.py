@@ -10,7 +10,7 @@ import numpy as np
 
 from ..comparisons import Triplets
 from ..core.compat import bincount
-from ..core.questions import pair_numbers
+from ..core.sampling import pair_index
 from .moves import MovableTree, TripletMoves
 
 # %% ../../nbs/hierarchical/16aw_ordered_moves.ipynb #ordered-moves-orderedtree
@@ -50,7 +50,7 @@ class OrderedTree(MovableTree):
 def question_balances(rows, weights, n_leaves):
     "Every question once, with the weight of the answers that its first pair is nearer less that of the others."
     i, j, k, l = rows.astype(np.int64).T
-    one, two = pair_numbers(i, j, n_leaves).astype(np.int64), pair_numbers(k, l, n_leaves).astype(np.int64)
+    one, two = pair_index(i, j), pair_index(k, l)
     key = np.minimum(one, two) * n_leaves**2 + np.maximum(one, two)
     _, first, question = np.unique(key, return_index=True, return_inverse=True)
     same = (one < two) == (one < two)[first][question.ravel()]

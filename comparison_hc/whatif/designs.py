@@ -11,8 +11,8 @@ import numpy as np
 
 from ..adaptive.insertion import insertion_clustering
 from ..comparisons import Triplets
+from ..core.queries import Wrapper
 from ..core.validation import as_rng
-from ..core.wrappers import Wrapper
 from ..evaluation.model_selection import signed_correctness
 from ..hierarchical.planted import planted_hierarchy
 from ..methods import build_hierarchy
@@ -78,7 +78,7 @@ class _Kept(Wrapper):
         self.rows = []
 
     def __call__(self, queries):
-        answers = self.ask(queries)
+        answers = self._ask(queries)
         self.rows += [(*query, answer) for query, answer in zip(np.asarray(queries).tolist(), answers.tolist())]
         return answers
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..comparisons import as_triplets
 from ..core.compat import bincount
-from ..core.questions import distinct_questions
+from ..core.sampling import unique_questions
 from ..core.validation import as_rng, check_integer, check_number, check_progress, require
 from ..elicitation.replay import right_answer_probability
 from ..evaluation._splits import plan_splits
@@ -54,7 +54,7 @@ def slips_from_repeats(pilot, design, assumed=0.15):
     "The estimate of noise, with Clopper and Pearson's interval."
     from scipy.special import betaincinv
 
-    _, question, low_won = distinct_questions(*pilot.winners_and_losers())
+    _, question, low_won = unique_questions(*pilot.winners_and_losers())
     n = bincount(question)
     yes = bincount(question, weights=low_won)
     equal, pairs = yes * (yes - 1) + (n - yes) * (n - yes - 1), n * (n - 1)
