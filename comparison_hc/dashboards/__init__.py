@@ -1,21 +1,25 @@
 "The live pages of `comparison-hc dashboard`: each with its settings, computation and page, and the server of all."
+
 from ..core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "server": ["find_dashboard", "register_dashboard", "run_dashboard", "serve_dashboard", "write_static"],
-    "planted": ["planted_data"],
-    "planted_settings": ["PlantedSettings"],
-    "planted_page": ["planted_dashboard"],
-    "flat": ["flat_data"],
-    "flat_settings": ["FlatSettings"],
-    "flat_page": ["flat_dashboard"],
-    "step": ["step_data"],
-    "record": ["StepSettings"],
-    "step_page": ["step_dashboard"],
-    "ask_page": ["ask_dashboard"],
-    "link": ["link_data"],
-    "tasks": ["LinkSettings"],
-    "link_page": ["link_dashboard"],
-    "plan": ["PlanSettings", "plan_data"],
-    "plan_page": ["plan_dashboard"],
-})
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "server": ["find_dashboard", "register_dashboard", "run_dashboard", "serve_dashboard", "write_static"],
+        "planted": ["planted_data"],
+        "planted_settings": ["PlantedSettings"],
+        "planted_page": ["planted_dashboard"],
+        "flat": ["flat_data"],
+        "flat_settings": ["FlatSettings"],
+        "flat_page": ["flat_dashboard"],
+        "step": ["step_data"],
+        "record": ["StepSettings"],
+        "step_page": ["step_dashboard"],
+        "ask_page": ["ask_dashboard"],
+        "link": ["link_data"],
+        "tasks": ["LinkSettings"],
+        "link_page": ["link_dashboard"],
+        "plan": ["PlanSettings", "plan_data"],
+        "plan_page": ["plan_dashboard"],
+    },
+)
