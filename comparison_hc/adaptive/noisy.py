@@ -19,8 +19,8 @@ from ..dendrogram import Dendrogram
 # %% auto #0
 __all__ = ['RIGHT', 'LEFT', 'UP', 'HERE', 'EulerTour', 'most_frequent', 'simulate_vertex_query', 'binomial_tail',
            'bisect_sufficient', 'votes_per_pivot', 'mw_update', 'mw_weights', 'weighted_median', 'mw_stage',
-           'mw_rounds', 'contracted_tree', 'diameter', 'tree_walk', 'walking_rounds', 'robust_sibling', 'check_noise',
-           'insert_all', 'robust_insertion_clustering']
+           'mw_rounds', 'contracted_tree', 'distances_in', 'diameter', 'tree_walk', 'walking_rounds', 'robust_sibling',
+           'check_noise', 'insert_all', 'robust_insertion_clustering']
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #assert
 RIGHT, LEFT, UP, HERE = range(4)  # directions; the first three are the answers 0, 1, 2 of a question with a pivot
@@ -228,19 +228,22 @@ def contracted_tree(tour, marked):
     return near
 
 
+def distances_in(near, start):
+    "Edges from one vertex of T[S] to every other, nearest first."
+    distance = {start: 0}
+    queue = [start]
+    for v in queue:
+        for u in near[v]:
+            if u not in distance:
+                distance[u] = distance[v] + 1
+                queue.append(u)
+    return distance
+
+
 def diameter(near):
     "The largest number of edges between two vertices: from anywhere to the farthest, and from there to the farthest."
-    return _farthest(near, _farthest(near, next(iter(near)))[0])[1]
-
-
-def _farthest(near, start):
-    "The last vertex that a breadth-first search meets, and its distance."
-    distance, queue = {start: 0}, [start]
-    for v in queue:
-        new = {u for u in near[v] if u not in distance}
-        distance.update(dict.fromkeys(new, distance[v] + 1))
-        queue += new
-    return queue[-1], distance[queue[-1]]
+    *_, end = distances_in(near, next(iter(near)))
+    return max(distances_in(near, end).values())
 
 
 def tree_walk(tour, x, near, n_votes, n_rounds, callback=None):

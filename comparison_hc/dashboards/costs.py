@@ -7,11 +7,11 @@ from ..adaptive.bayesian import bayesian_insertion_clustering
 from ..adaptive.insertion import insertion_clustering
 from ..adaptive.noisy import robust_insertion_clustering
 from ..adaptive.quick import quick_clustering
-from ..adaptive.theory import log3_hierarchies
-from ..adaptive.theory_algorithms import QUICK_CONSTANT
-from ..adaptive.theory_noisy import question_bound
 from ..adaptive.trees import random_hierarchy
 from ..oracles import Counting, HierarchyOracle, Noisy, run
+from ..theory.a18_noisy import question_bound
+from ..theory.a18_quick import QUICK_CONSTANT
+from ..theory.a18_trees import log3_hierarchies
 
 SHAPE_NAMES = ("balanced", "split", "uniform", "caterpillar")
 EXACT_N = [4 << k for k in range(9)]

@@ -292,9 +292,9 @@ WORDS = {
 }
 SOURCES = (
     Source("adaptive/31_insertion", paper="A18", item="Algorithm 3"),
-    Source("adaptive/36b_theory_algorithms", paper="A18", item="Theorem 3.2"),
-    Source("adaptive/36b_theory_algorithms", paper="A18", item="Theorem 4.3"),
-    Source("adaptive/36a_theory_noisy", paper="A18", item="Theorem 5.1"),
+    Source("theory/22_a18_quick", paper="A18", item="Theorem 3.2"),
+    Source("theory/23_a18_insertion", paper="A18", item="Theorem 4.3"),
+    Source("theory/24_a18_noisy", paper="A18", item="Theorem 5.1"),
     Source("adaptive/34_bayesian", "Bayesian insertion, ours"),
     Source("dashboards/63_step", "This page"),
 )
