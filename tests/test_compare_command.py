@@ -12,7 +12,7 @@ from comparison_hc.comparisons import Triplets
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.evaluation.model_selection import choose_method, signed_correctness
-from comparison_hc.hierarchical.moves import TripletMoves
+from comparison_hc.hierarchical._spr import TripletSPR
 from comparison_hc.hierarchical.refinement import refine
 from comparison_hc.metrics import agreement
 
@@ -107,7 +107,7 @@ def test_interrupted_refinement_keeps_the_tree_so_far(answers, capsys, monkeypat
     def stop(self):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(TripletMoves, "improve", stop)
+    monkeypatch.setattr(TripletSPR, "improve", stop)
     code, out, _ = run(capsys, "cluster", "answers.csv", "--method", "3-al-refined", "--out", "t.nwk")
     assert code == 130 and "interrupted, the best tree so far" in out and Path("t.nwk").exists()
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
 from comparison_hc.dendrogram import _all_merge_orders, random_tree
 from comparison_hc.hierarchical import planted_hierarchy, quadruplet_average_linkage, triplet_average_linkage
-from comparison_hc.hierarchical.moves import MovableTree, TripletMoves
-from comparison_hc.hierarchical.ordered_moves import OrderedMoves, OrderedTree
-from comparison_hc.hierarchical.refinement import gain, refine
+from comparison_hc.hierarchical._spr import RankedSPR, RankedTree, SPRTree, TripletSPR
+from comparison_hc.hierarchical.refinement import _agreement_gain, refine
 from comparison_hc.metrics import agreement
 from comparison_hc.oracles import sample_triplets
 
@@ -38,7 +37,7 @@ def kept_less_contradicted(clusters, rows, weights):
 
 
 def by_clusters(tree):
-    "{node of a `MovableTree`: its cluster}"
+    "{node of a `SPRTree`: its cluster}"
     below = tree.is_below()[:, : tree.n_leaves]
     return {node: frozenset(np.flatnonzero(below[node]).tolist()) for node in range(tree.n_nodes)}
 
@@ -75,12 +74,12 @@ def test_gains_of_all_moves_of_all_small_trees(n):
     rows, weights = random_rows(rng, n, 30, 3), rng.integers(1, 5, 30)
     seen = set()
     for start in _all_merge_orders(n):
-        tree = MovableTree(start.children)
+        tree = SPRTree(start.children)
         before, clusters = clusters_of(start), by_clusters(tree)
         if before in seen:
             continue
         seen.add(before)
-        gains, now = TripletMoves(tree, rows, weights).gains(), kept_less_contradicted(before, rows, weights)
+        gains, now = TripletSPR(tree, rows, weights).gains(), kept_less_contradicted(before, rows, weights)
         for s in clusters:
             for v in clusters:
                 S, V = clusters[s], clusters[v]
@@ -89,7 +88,7 @@ def test_gains_of_all_moves_of_all_small_trees(n):
                 if changes:
                     after = regrafted(before, S, V - S)
                     assert gains[s, v] == kept_less_contradicted(after, rows, weights) - now
-                    other = MovableTree(start.children)
+                    other = SPRTree(start.children)
                     other.regraft(s, v)
                     assert clusters_of(Dendrogram.from_merges(other.merges())) == after
     assert len(seen) == {3: 3, 4: 15, 5: 105}[n]
@@ -100,13 +99,13 @@ def test_gains_of_all_moves_of_all_small_trees(n):
 def test_the_table_stays_what_it_is_from_scratch(seed, n, m):
     rng = np.random.default_rng(seed)
     rows, weights = random_rows(rng, n, m, 3), rng.integers(0, 4, m)
-    moves = TripletMoves(MovableTree(random_tree(n, seed).children), rows, weights)
+    moves = TripletSPR(SPRTree(random_tree(n, seed).children), rows, weights)
     for _ in range(6):
         legal = np.argwhere(np.isfinite(moves.gains())).tolist()
         if legal:
             moves.regraft(*legal[rng.integers(len(legal))])
         kept = moves.table.copy()
-        moves.begin()
+        moves.restart()
         assert np.array_equal(kept, moves.table)
 
 
@@ -116,12 +115,12 @@ def test_gains_of_all_places_and_moments(seed, n, m):
     rng = np.random.default_rng(seed)
     answers = Quadruplets(random_rows(rng, n, m, 4), n)
     start = random_tree(n, seed)
-    tree = OrderedTree(start.children)
-    moves, before, others = OrderedMoves(tree, answers.array, np.ones(m)), counted(start, answers), 0
+    tree = RankedTree(start.children)
+    moves, before, others = RankedSPR(tree, answers.array, np.ones(m)), counted(start, answers), 0
     for s in set(range(tree.n_nodes)) - {tree.root}:
         gains, p = moves.gains(s), tree.parent[s]
         for v, t in np.argwhere(np.isfinite(gains)).tolist():
-            other = OrderedTree(start.children)
+            other = RankedTree(start.children)
             other.regraft(s, v, t)
             after = Dendrogram.from_merges(other.merges())
             assert counted(after, answers) - before == gains[v, t]
@@ -147,11 +146,11 @@ def test_moves_with_a_moment_are_all_there_are():
         for S in clusters_of(start) - {frozenset(range(5))}:
             rest = without(start, S)
             expected |= {o for o, T in enumerate(orders) if S in clusters_of(T) and without(T, S) == rest}
-        tree, found = OrderedTree(start.children), set()
-        moves = OrderedMoves(tree, answers.array, np.ones(1))
+        tree, found = RankedTree(start.children), set()
+        moves = RankedSPR(tree, answers.array, np.ones(1))
         for s in set(range(9)) - {tree.root}:
             for v, t in np.argwhere(np.isfinite(moves.gains(s))).tolist():
-                other = OrderedTree(start.children)
+                other = RankedTree(start.children)
                 other.regraft(s, v, t)
                 after = [set(row) for row in other.merges()]
                 found.add(next(o for o, T in enumerate(orders) if [set(row) for row in T.children.tolist()] == after))
@@ -178,8 +177,8 @@ def test_refine_keeps_its_promises(seed, n, m, width, kind):
     start = random_tree(n, seed)
     rows, Z = answers.array.copy(), start.linkage_matrix.copy()
     found = refine(start, answers, weights)
-    assert found.gain_before == gain(start, answers, weights)
-    assert found.gain_after == gain(found.dendrogram, answers, weights) >= found.gain_before
+    assert found.gain_before == _agreement_gain(start, answers, weights)
+    assert found.gain_after == _agreement_gain(found.dendrogram, answers, weights) >= found.gain_before
     assert found.finished and not found.interrupted
     assert (found.moves == 0) == (found.dendrogram is start)
     assert type(found.gain_after) is (float if kind == "floats" else int)
@@ -296,7 +295,7 @@ def test_ctrl_c_keeps_the_best_so_far(width):
 def test_ctrl_c_in_the_middle_of_a_move(monkeypatch):
     "The half-made move is not seen."
     answers, start, calls = noisy(), random_tree(24, 0), []
-    whole = MovableTree._replace
+    whole = SPRTree._replace
 
     def half(tree, old, new):
         calls.append(1)
@@ -304,7 +303,7 @@ def test_ctrl_c_in_the_middle_of_a_move(monkeypatch):
             raise KeyboardInterrupt
         whole(tree, old, new)
 
-    monkeypatch.setattr(MovableTree, "_replace", half)
+    monkeypatch.setattr(SPRTree, "_replace", half)
     found = refine(start, answers)
     assert found.interrupted and found.moves == 4 and found.gain_after == counted(found.dendrogram, answers)
     monkeypatch.undo()
@@ -353,7 +352,9 @@ def test_bad_input(words, message):
 def test_weights_that_answers_know_are_taken():
     answers = Triplets([[0, 1, 2], [0, 2, 1]], weights=[2.0, 1.0])
     tree = Dendrogram.from_merges([(0, 1), (2, 3)])
-    assert gain(tree, answers) == 1 and gain(tree, answers, [1, 1]) == 0 == gain(tree, answers.without_weights())
+    assert _agreement_gain(tree, answers) == 1 and _agreement_gain(tree, answers, [1, 1]) == 0 == _agreement_gain(
+        tree, answers.without_weights()
+    )
 
 
 # ---- answers from people

@@ -7,8 +7,8 @@ import numpy as np
 from ..comparisons import n_triplet_questions
 from ..core.validation import as_rng, check_number
 from ..dendrogram import Dendrogram
+from ..hierarchical._spr import SPRTree, TripletSPR
 from ..hierarchical.average import quadruplet_average_linkage
-from ..hierarchical.moves import MovableTree, TripletMoves
 from ..hierarchical.planted import planted_hierarchy
 from ..hierarchical.refinement import refine
 from ..hierarchical.triplets import triplet_average_linkage
@@ -148,8 +148,8 @@ def longer_run(answers, n_pure, repetition, rng, rounds=(0, 3, 10, 30, 100)):
     planted = planted_hierarchy(n_pure, 3, 0.8, 0.1, 0.1, for_model)
     known = sample_triplets(planted.similarity, answers, draw).flip(0.2, flip)
     new = sample_triplets(planted.similarity, 1.0, draw)
-    start = MovableTree(triplet_average_linkage(known).children)
-    best = TripletMoves(start, known.array, np.ones(len(known)))
+    start = SPRTree(triplet_average_linkage(known).children)
+    best = TripletSPR(start, known.array, np.ones(len(known)))
     climbed(best)
     rows = []
     for done in range(rounds[-1] + 1):
