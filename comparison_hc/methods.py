@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from comparison_hc.dendrogram import Dendrogram
 
 # %% auto #0
-__all__ = ['methods', 'Method', 'passive_methods', 'build_hierarchy', 'build_from_similarity']
+__all__ = ['methods', 'build_hierarchy']
 
 # %% ../nbs/evaluation/52_methods.ipynb #64ef31c3
 @dataclass(frozen=True)
@@ -31,46 +31,18 @@ class Method:
 
     Exactly one of `passive` and `active` is a function; `ranked` accompanies `passive`.
 
-    Parameters
-    ----------
-    title : str
-        Its name in words. The part before the first comma is the help of the command line.
-    source : str
-        Where it is defined.
-    takes : {"quadruplets", "triplets", ""}
-        The comparisons that a passive method takes; every triplet is a quadruplet, too.
-    passive : callable or None
-        Function of (answers, initial, self_pairs, progress) that returns a `Dendrogram`.
-    ranked : callable or None
-        The same when every comparison is known: function of (similarity, initial, self_pairs, progress).
-    active : callable or None
-        Function of (n_objects, n_comparisons, self_pairs, rng) that returns a generator of queries.
-    starts : bool
-        Whether it can start from initial clusters.
-    self_pairs : bool
-        Whether it has a choice about self-pairs.
-    budget : bool
-        Whether the number of queries can be given.
-    papers : tuple of str
-        What a report about it has to cite.
-
-    Examples
-    --------
-    >>> from comparison_hc.methods import methods
-    >>> methods["3-al"].title, methods["3-al"].takes
-    ('triplets-based average linkage, 3–AL', 'triplets')
     """
 
-    title: str
-    source: str
-    takes: str = ""
-    passive: Callable | None = None
-    ranked: Callable | None = None
-    active: Callable | None = None
-    starts: bool = False
-    self_pairs: bool = False
-    budget: bool = False
-    papers: tuple[str, ...] = ("F19",)
+    title: str  # in words; what stands before the first comma is the help of the command line
+    source: str  # where it is defined
+    takes: str = ""  # what a passive method takes: "triplets", or "quadruplets", which triplets are, too
+    passive: Callable | None = None  # function of (answers, initial, self_pairs, progress)
+    ranked: Callable | None = None  # the same, of a similarity of which every comparison is known
+    active: Callable | None = None  # function of (n_objects, n_comparisons, self_pairs, rng), a query generator
+    starts: bool = False  # whether it can start from initial clusters
+    self_pairs: bool = False  # whether it has a choice about self-pairs
+    budget: bool = False  # whether the number of queries can be given
+    papers: tuple[str, ...] = ("F19",)  # what a report about it has to cite
 
 # %% ../nbs/evaluation/52_methods.ipynb #5af18bd2
 #| code-fold: true
@@ -172,21 +144,9 @@ methods = {
     ),
 }
 
-
+# %% ../nbs/evaluation/52_methods.ipynb #passive-names
 def passive_methods() -> list[str]:
-    """Names of the methods that take comparisons which exist already.
-
-    Returns
-    -------
-    list of str
-        Keys of `methods`.
-
-    Examples
-    --------
-    >>> from comparison_hc.methods import passive_methods
-    >>> passive_methods()
-    ['4-al', '4k-al', '3-al', '3k-al']
-    """
+    "Names of the methods that take comparisons which exist already."
     return [name for name, method in methods.items() if method.passive]
 
 # %% ../nbs/evaluation/52_methods.ipynb #e3b92fde
@@ -312,36 +272,7 @@ def build_from_similarity(
     rng: int | np.random.Generator = 0,
     progress: Callable[[int, int], Any] | None = None,
 ) -> tuple[Dendrogram, int | None]:
-    """Build the hierarchy of a known similarity: passive methods see every comparison, active ones query it.
-
-    Parameters
-    ----------
-    method : str
-        Key of `methods`.
-    similarity : array_like of shape (N, N)
-        Symmetric; only the order of its entries matters.
-    initial, self_pairs, n_comparisons, rng, progress : optional
-        As in `build_hierarchy`.
-
-    Returns
-    -------
-    dendrogram : Dendrogram
-        The hierarchy.
-    n_queries : int or None
-        How many queries an active method asked; None for a passive one.
-
-    Raises
-    ------
-    InputError
-        For a matrix that is not symmetric, and for options that the method cannot use.
-
-    Examples
-    --------
-    >>> from comparison_hc.methods import build_from_similarity
-    >>> tree, _ = build_from_similarity("4-al", [[0, 5, 1], [5, 0, 2], [1, 2, 0]])
-    >>> tree.cut(2).tolist()
-    [0, 0, 1]
-    """
+    "As `build_hierarchy`, from a known similarity: passive methods see every comparison, active ones query it."
     known = _check_options(method, initial, self_pairs, n_comparisons, rng, progress)
     if known.active:
         return build_hierarchy(method, check_similarity(similarity), None, self_pairs, n_comparisons, rng, progress)

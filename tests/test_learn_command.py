@@ -11,8 +11,8 @@ from scipy.spatial.distance import cdist
 
 from comparison_hc.cli import main
 from comparison_hc.core.validation import InputError
-from comparison_hc.evaluation import Task, learn_model, load_model
-from comparison_hc.evaluation._task_tables import read_feature_tasks
+from comparison_hc.evaluation import learn_model, load_model
+from comparison_hc.evaluation._task_tables import Task, read_feature_tasks
 from comparison_hc.link.merge import rings_and_disks
 
 

@@ -13,8 +13,14 @@ from scipy.special import stdtrit
 
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
-from comparison_hc.evaluation import FeatureMetric, LeaveOneTaskOut, LinkageModel, learn_model, load_model, save_model
-from comparison_hc.evaluation.linkage_learning import _model_text, best_parameter, held_out_losses
+from comparison_hc.evaluation import FeatureMetric, learn_model, load_model, save_model
+from comparison_hc.evaluation.linkage_learning import (
+    LeaveOneTaskOut,
+    LinkageModel,
+    _model_text,
+    best_parameter,
+    held_out_losses,
+)
 from comparison_hc.link.learning import learn_linkage
 from comparison_hc.link.losses import PiecewiseLoss
 from comparison_hc.link.merge import alpha_linkage, beta_linkage, rings_and_disks

@@ -127,27 +127,11 @@ class FeatureMetric:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Objects whose classes are known.
-
-    Parameters
-    ----------
-    name : str
-        Its name in tables.
-    distances : array_like of shape (n, n), or a pair of them
-        Distances by one metric or by two.
-    labels : sequence of length n
-        Classes.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import Task
-    >>> Task("week 1", [[0, 1], [1, 0]], ("a", "b")).n_classes
-    2
-    """
+    "Objects whose classes are known."
 
     name: str
-    distances: Any
-    labels: Any
+    distances: Any  # (n, n), or a pair of such matrices by two metrics
+    labels: Any  # n classes
 
     @property
     def n_objects(self) -> int:

@@ -86,15 +86,6 @@ class Support:
         What was drawn.
     interrupted : bool
         Whether Ctrl-C ended it before all trees were built.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import bootstrap_support
-    >>> from comparison_hc.methods import build_hierarchy
-    >>> triplets = [[0, 1, 2], [1, 0, 2], [3, 2, 0], [2, 3, 1]]
-    >>> tree, _ = build_hierarchy("3-al", triplets)
-    >>> bootstrap_support(tree, triplets, "3-al", n_resamples=20)
-    Support(20 trees of resampled answers, 2 inner clusters, median 0.97)
     """
 
     dendrogram: Dendrogram
@@ -110,28 +101,11 @@ class Support:
         return f"Support({len(self.trees)} trees{ended} of resampled {self.by}, {len(inner)} inner clusters{middle})"
 
     def consensus(self, threshold: float = 0.5) -> Consensus:
-        """The majority-rule consensus of the resampled trees.
-
-        Parameters
-        ----------
-        threshold : float, default 0.5
-            Clusters in more than this share of the trees are kept, in [0.5, 1).
-
-        Returns
-        -------
-        Consensus
-            The tree, the share of each cluster, and which clusters are kept.
-        """
+        "The majority-rule consensus of the resampled trees, as `majority_consensus` gives it."
         return majority_consensus(self.trees, threshold)
 
     def to_frame(self) -> DataFrame:
-        """The clusters as a table.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per merge: node, size, support, objects.
-        """
+        "One row per merge: node, size, support, objects."
         from pandas import DataFrame
 
         tree = self.dendrogram
@@ -235,13 +209,6 @@ class Consensus(NamedTuple):
         Share of the trees that have each cluster.
     kept : ndarray of bool of shape (K − 1,)
         Whether the share is above the threshold; the other merges only make the tree binary.
-
-    Examples
-    --------
-    >>> from comparison_hc.dendrogram import random_tree
-    >>> from comparison_hc.evaluation import majority_consensus
-    >>> majority_consensus([random_tree(4, 0)] * 3).kept.tolist()
-    [True, True, True]
     """
 
     dendrogram: Dendrogram
@@ -356,27 +323,7 @@ def _tree_of_clusters(clusters, positions, leaves, like):
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #9acfb33b
 def null_flip(answers: Triplets | Quadruplets, rng: np.random.Generator) -> Triplets | Quadruplets:
-    """Answer the same questions by tossing a fair coin.
-
-    Parameters
-    ----------
-    answers : Triplets or Quadruplets
-        Comparisons.
-    rng : numpy.random.Generator
-        Generator.
-
-    Returns
-    -------
-    Triplets or Quadruplets
-        The same rows, each flipped with probability 1/2.
-
-    Examples
-    --------
-    >>> from comparison_hc import Triplets
-    >>> from comparison_hc.evaluation import null_flip
-    >>> null_flip(Triplets([[0, 1, 2], [0, 1, 2]]), np.random.default_rng(3)).array.tolist()
-    [[0, 2, 1], [0, 2, 1]]
-    """
+    "The same questions, answered by tossing a fair coin."
     return answers.flip(0.5, rng)
 
 
@@ -433,13 +380,6 @@ class StructureTest:
         (1 + number of null values that are at least as large) / (1 + n).
     interrupted : bool
         Whether Ctrl-C ended it before all draws were made.
-
-    Examples
-    --------
-    >>> from comparison_hc import load_dataset
-    >>> from comparison_hc.evaluation import structure_test
-    >>> structure_test(load_dataset("animals").triplets, "3-al", n_draws=9).p_value
-    0.1
     """
 
     agreement: float

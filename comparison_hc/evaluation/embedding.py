@@ -114,12 +114,6 @@ class Embedding:
         The loss that each random start ended with.
     names : tuple of str or None
         Names of the objects.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import t_ste
-    >>> t_ste([[0, 1, 2], [1, 0, 2], [2, 1, 0]], n_components=1).points.shape
-    (3, 1)
     """
 
     points: np.ndarray
@@ -387,33 +381,7 @@ def _as_points(points):
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #b15d53c5
 def cosine_similarity(points: Embedding | ArrayLike) -> np.ndarray:
-    """Return the cosines of all pairs of points, rounded to 12 digits so that equal points have equal similarities.
-
-    Parameters
-    ----------
-    points : Embedding or array_like of shape (N, d)
-        Points. A row of zeros has cosine 0 with all points.
-
-    Returns
-    -------
-    ndarray of shape (N, N)
-        Symmetric, in [−1, 1].
-
-    Raises
-    ------
-    InputError
-        For points that are not finite numbers.
-
-    References
-    ----------
-    Ghoshdastidar, Perrot and von Luxburg, NeurIPS 2019, appendix B.2.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import cosine_similarity
-    >>> cosine_similarity([[1, 0], [2, 0], [0, 3]]).tolist()
-    [[1.0, 1.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
+    "(N, N) cosines, rounded to 12 digits so that equal points have equal ones; 0 for a row of zeros (F19, app. B.2)."
     X = _as_points(points)
     X = X / np.maximum(np.abs(X).max(axis=1, keepdims=True), np.finfo(float).tiny)  # no overflow in the norm
     length = np.linalg.norm(X, axis=1, keepdims=True)

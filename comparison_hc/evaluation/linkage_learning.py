@@ -66,26 +66,15 @@ FEWEST_DIFFERENT = 10  # tasks on which the two linkages differ: with fewer ther
 class LeaveOneTaskOut:
     """Losses of every task with what the other tasks taught, and with fixed linkages.
 
-    Parameters
+    Attributes
     ----------
     tasks : tuple of str
         Names of T ≥ 2 tasks.
     learned : tuple of float
         T losses, each with the parameter learned from the other tasks.
     fixed : dict of str to tuple of float
-        T losses of every fixed linkage, by its name.
+        T losses of every fixed linkage.
 
-    Raises
-    ------
-    InputError
-        For losses that are not one number in [0, 1] per task.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import LeaveOneTaskOut
-    >>> found = LeaveOneTaskOut(("a", "b"), (0.1, 0.2), {"single": (0.3, 0.3), "complete": (0.4, 0.2)})
-    >>> found.baselines, round(found.gain, 3), found.verdict
-    (('complete', 'single'), 0.2, 'open')
     """
 
     tasks: tuple[str, ...]
@@ -122,26 +111,10 @@ class LeaveOneTaskOut:
         return float(self.gains.mean())
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Compute an approximate interval for the expected gain, which allows for the overlap of training sets.
+        """An approximate interval for the expected gain, which allows for the overlap of training sets.
 
-        Parameters
-        ----------
-        confidence : float, default 0.95
-            In (0, 1).
+        Its ends are NaN unless the gains differ, and are not 0 on at least 10 tasks.
 
-        Returns
-        -------
-        low, high : float
-            The ends; NaN unless the gains differ, and are not 0 on at least 10 tasks.
-
-        Raises
-        ------
-        InputError
-            For a confidence outside of (0, 1).
-
-        References
-        ----------
-        Nadeau and Bengio, Inference for the generalization error, Machine Learning 52, 2003.
         """
         T, error = len(self.tasks), error_of_each(confidence, 1)
         if np.sum(np.abs(self.gains) > 1e-12) < FEWEST_DIFFERENT or np.ptp(self.gains) < 1e-12:
@@ -150,24 +123,12 @@ class LeaveOneTaskOut:
         return float(max(-1.0, low)), float(min(1.0, high))
 
     def interval_words(self) -> str:
-        """The interval in per cent, in words.
-
-        Returns
-        -------
-        str
-            Text.
-        """
+        "The interval in per cent."
         low, high = self.interval()
         return "without an interval" if np.isnan(low) else f"95% interval {100 * low:+.1f} to {100 * high:+.1f}"
 
     def table(self) -> DataFrame:
-        """Average losses, all on tasks that were not used for the choice.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row for what was learned, one for the baselines, one per fixed linkage.
-        """
+        "Average losses of what was learned, of the baselines and of every fixed linkage, on held-out tasks."
         import pandas as pd
 
         rows = {"learned from the other tasks": self.learned}
@@ -182,13 +143,7 @@ class LeaveOneTaskOut:
         return "better" if low > 0 else "worse" if high < 0 else "open"
 
     def sentences(self) -> list[str]:
-        """What was found, in words.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
+        "What was found, in words."
         T, between, baselines = len(self.tasks), self.interval_words(), self.baselines
         usual = max(self.fixed, key=lambda name: (baselines.count(name), name == baselines[0]))
         counts = [int(np.sum(np.sign(np.round(self.gains, 12)) == sign)) for sign in (1, -1, 0)]
@@ -218,7 +173,7 @@ LOSSES = ("pruning", "majority")
 class LinkageModel:
     """A learned linkage, and how it was checked.
 
-    Parameters
+    Attributes
     ----------
     merges : tuple of str
         Two merge functions, the ends of α; one where only β was learned.
@@ -243,20 +198,6 @@ class LinkageModel:
     how : dict
         Version, command, and files with their SHA-256.
 
-    Raises
-    ------
-    InputError
-        For values that do not fit each other.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import learn_model
-    >>> D = [[0, 1, 4, 5], [1, 0, 3, 4], [4, 3, 0, 1], [5, 4, 1, 0]]
-    >>> model = learn_model([(D, ["a", "a", "b", "b"])])
-    >>> print(model)
-    mix of single and complete linkage, α = 0.5, learned from 1 task
-    >>> model.hierarchy(D).cut(2).tolist()
-    [0, 0, 1, 1]
     """
 
     merges: tuple[str, ...]
@@ -310,25 +251,7 @@ class LinkageModel:
     def hierarchy(
         self, distances: ArrayLike | tuple[ArrayLike, ArrayLike], names: Sequence[str] | None = None
     ) -> Dendrogram:
-        """Build the tree of new objects.
-
-        Parameters
-        ----------
-        distances : array_like of shape (n, n), or a pair of them where β was learned
-            Distances.
-        names : sequence of str, optional
-            Names of the objects.
-
-        Returns
-        -------
-        Dendrogram
-            Its heights are distances of the merged clusters.
-
-        Raises
-        ------
-        InputError
-            For what are no distances, or one matrix where two are needed.
-        """
+        "The tree of new objects from (n, n) distances, or a pair of them where β was learned."
         if self.beta is None:
             tree = alpha_linkage(distances, self.alpha, self.merges)
         else:
@@ -341,36 +264,14 @@ class LinkageModel:
         return tree if names is None else replace(tree, names=check_names(names, tree.n_objects))
 
     def clusterer(self, n_clusters: int | None = None) -> MixedLinkage:
-        """Return the model as a scikit-learn estimator, if one parameter was learned.
-
-        Parameters
-        ----------
-        n_clusters : int, optional
-            Clusters in `labels_`; by default there is only the hierarchy.
-
-        Returns
-        -------
-        MixedLinkage
-            Not fitted.
-
-        Raises
-        ------
-        InputError
-            If both parameters were learned.
-        """
+        "The model as a scikit-learn estimator, if one parameter was learned."
         alone = self.alpha is None or self.beta is None
         require(alone, "the model", "of one parameter to be a MixedLinkage (use hierarchy)", str(self))
         merges = self.merges[0] if self.alpha is None else self.merges
         return MixedLinkage(self.beta if self.alpha is None else self.alpha, merges, n_clusters)
 
     def sentences(self) -> list[str]:
-        """What was learned and what it gains, in words.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
+        "What was learned and what it gains, in words."
         low, high = self.interval
         letter = "β" if self.alpha is None else "α"
         learned = (

@@ -82,9 +82,7 @@ class MethodComparison:
     Attributes
     ----------
     table : pandas.DataFrame
-        One row per method, the best first. Columns: title; tree (False for points); agreement, low, high (with its
-        95% interval); accuracy (share right of those decided); undecided (share); noise_ceiling (the highest
-        possible agreement); diff, diff_low, diff_high (difference from the best method); seconds.
+        One row per method, the best first; `COLUMNS` explains the columns.
     in_sample : pandas.DataFrame
         The same shares of the comparisons that the trees were built from; they are no evidence.
     runs : pandas.DataFrame
@@ -94,15 +92,6 @@ class MethodComparison:
     n_answers, n_objects : int
         Numbers of comparisons and objects.
 
-    Examples
-    --------
-    >>> from comparison_hc import load_dataset
-    >>> from comparison_hc.evaluation import compare_methods
-    >>> found = compare_methods(load_dataset("animals").triplets, ["3-al", "random"], n_splits=3)
-    >>> found.best
-    '3-al'
-    >>> found.sentences()[-1]
-    'A random tree: agreement 0.479.'
     """
 
     table: DataFrame
@@ -123,13 +112,7 @@ class MethodComparison:
         return _best_row(self.table)
 
     def shown(self) -> DataFrame:
-        """The table in plain words.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per method, all cells are text.
-        """
+        "The table in plain words, one row per method."
         table = self.table
         columns = dict(method=table.title, agreement=table.agreement.map("{:.3f}".format))
         if not table.low.isna().all():
@@ -141,13 +124,7 @@ class MethodComparison:
         return type(table)(columns).reset_index(drop=True)
 
     def sentences(self) -> list[str]:
-        """What the table says, claiming no more than the intervals allow.
-
-        Returns
-        -------
-        list of str
-            Sentences.
-        """
+        "What the table says, claiming no more than the intervals allow."
         return [self._how_measured(), self._best_in_words(), *self._others_in_words()]
 
     def __repr__(self):
@@ -332,23 +309,17 @@ FEWEST_ANSWERS, FEWEST_GROUPS, DEFAULT = 100, 20, "4-al"
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """The method that predicts held-out comparisons best, and its tree from all comparisons.
+    """The method that predicts held-out comparisons best.
 
     Attributes
     ----------
     name, title : str
         The method, and the method in words with the reason.
     dendrogram : Dendrogram
-        The tree from all comparisons.
+        Its tree from all comparisons.
     compared : MethodComparison or None
         The comparison on one split; None where there are too few comparisons.
 
-    Examples
-    --------
-    >>> from comparison_hc import load_dataset
-    >>> from comparison_hc.evaluation import choose_method
-    >>> choose_method(load_dataset("animals").triplets).dendrogram.n_leaves
-    24
     """
 
     name: str

@@ -43,33 +43,10 @@ def _near_far(D, clusters):
 def possible_merges(
     D: ArrayLike, clusters: Sequence[Sequence[int]] | None = None
 ) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """List the links that α-linkage merges next under some increasing transformation of the distances.
+    """Links (cluster, cluster) that α-linkage merges next under some increasing transformation of the distances.
 
-    They are the same for all 0 < α < 1.
+    They are the same for all 0 < α < 1. The clusters are a partition of the objects; None: single objects.
 
-    Parameters
-    ----------
-    D : array_like of shape (n, n)
-        Distances, n ≥ 2; only their order matters.
-    clusters : sequence of sequences of int, optional
-        Partition of the objects into at least two clusters. The default is single objects.
-
-    Returns
-    -------
-    list of (tuple, tuple)
-        Pairs of clusters.
-
-    Raises
-    ------
-    InputError
-        If D is no matrix of distances, or `clusters` no partition.
-
-    Examples
-    --------
-    >>> from comparison_hc.evaluation import possible_merges
-    >>> D = [[0, 1, 2, 6], [1, 0, 4, 7], [2, 4, 0, 3], [6, 7, 3, 0]]
-    >>> possible_merges(D, [(0, 1), (2,), (3,)])
-    [((0, 1), (2,)), ((2,), (3,))]
     """
     D = check_distances(D)
     clusters = [(i,) for i in range(len(D))] if clusters is None else _check_partition(clusters, len(D))
@@ -196,13 +173,6 @@ class OrdinalLinkage:
         Its heights are D_α of ranks.
     certain : tuple of tuple of int
         Clusters that every α and every scale would give.
-
-    Examples
-    --------
-    >>> from comparison_hc import evaluation, oracles
-    >>> oracle = oracles.SimilarityOracle([[0, 5, 1], [5, 0, 2], [1, 2, 0]])
-    >>> oracles.run(evaluation.ordinal_linkage(3), oracle)
-    OrdinalLinkage(n = 3, α = 0.5: 2 of 2 clusters certain, 0 need a scale)
     """
 
     ranks: np.ndarray
