@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 from once import checks_run_once
 
-from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.dendrogram import Dendrogram, random_tree
 
 # ---- values that are none
 
@@ -45,6 +45,31 @@ def trees(draw, most=7, groups=True, least=1):
     extra = draw(st.lists(st.integers(0, n - 1), max_size=4)) if groups else []
     leaf = draw(st.permutations(list(range(n)) + extra))
     return Dendrogram.from_merges(merges, [[i for i, x in enumerate(leaf) if x == g] for g in range(n)])
+
+
+@st.composite
+def named_trees(draw, grouped=None, named=None, least=1):
+    "A random dendrogram: initial clusters or none, names or none, merge order or random heights with ties."
+    n_leaves, rng = draw(st.integers(least, 14)), np.random.default_rng(draw(st.integers(0, 2**32)))
+    merges, clusters, names = random_tree(n_leaves, rng).children, None, None
+    if draw(st.booleans()) if grouped is None else grouped:
+        labels = rng.permutation(np.r_[np.arange(n_leaves), rng.integers(n_leaves, size=int(rng.integers(1, 8)))])
+        clusters = [np.flatnonzero(labels == c).tolist() for c in range(n_leaves)]
+    n = sum(map(len, clusters)) if clusters else n_leaves
+    if draw(st.booleans()) if named is None else named:
+        names = draw(st.lists(st.text(max_size=8), min_size=n, max_size=n, unique=True))
+    tree = Dendrogram.from_merges(merges, clusters, names)
+    if draw(st.booleans()):
+        return tree
+    Z = tree.linkage_matrix.copy()
+    Z[:, 2] = np.sort(rng.integers(0, 5, len(Z)) if draw(st.booleans()) else rng.exponential(size=len(Z)))
+    return Dendrogram.from_linkage(Z, clusters, names, "distance")
+
+
+def chain(n_leaves):
+    "The deepest tree: every merge adds one leaf."
+    first = np.r_[0, np.arange(n_leaves, 2 * n_leaves - 2)]
+    return Dendrogram.from_merges(np.column_stack([first, np.arange(1, n_leaves)]))
 
 
 def symmetric(w):
