@@ -17,10 +17,10 @@ class InputError(ValueError):
     --------
     >>> from comparison_hc import InputError, Triplets
     >>> try:
-    ...     Triplets([[0, 1, 1]])
+    ...     Triplets([[0, 1, 2]], n_objects=2.5)
     ... except InputError as error:
     ...     print(error)
-    row 0 of triplets must be about three different objects; got (0, 1, 1)
+    n_objects must be an integer from 1 to 2147483648; got 2.5
     """
 
 
