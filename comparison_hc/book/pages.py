@@ -220,7 +220,7 @@ ROUTES = (
         "two-hours",
         "Two hours",
         "What comparisons are, and one page a paper: a tree, clusters, questions one by one, a linkage that learns.",
-        ("00", "02", "13", "21", "31", "42", "53"),
+        ("00", "02", "13", "21", "31", "link/44", "53"),
     ),
     Route(
         "f19",

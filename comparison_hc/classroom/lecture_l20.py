@@ -102,7 +102,7 @@ lecture = Lecture(
             "deep as that of one task, and in the same place?",
             "Less deep: {mean} at α = {mean_where}, where the ends have {mean_one} and {mean_two} on average. On this "
             "task that α has {there}, and its own best has {least}.",
-            "The average is exact, too ([42](../link/44_learning.ipynb), “The average, exactly”).",
+            "The average is exact, too ([44](../link/44_learning.ipynb), “The average, exactly”).",
             claims(
                 lambda least, mean, mean_one, mean_two, there, here, **_: (
                     least < mean < min(mean_one, mean_two) and least < there == here
@@ -119,7 +119,7 @@ lecture = Lecture(
             "Somewhere else: near {where}, with the loss {least}. The α learned from twenty tasks has {there} here: "
             "not the best, but better than both ends, {one} and {two}.",
             "One task is one draw; what is learned holds on average "
-            "([42](../link/44_learning.ipynb), “Generalisation to new tasks”).",
+            "([44](../link/44_learning.ipynb), “Generalisation to new tasks”).",
             claims(
                 lambda where, least, there, here, one, two, **_: where > 0.85 and least < there == here < min(one, two),
                 0.449,
@@ -134,7 +134,7 @@ lecture = Lecture(
             "disks are one. Both ends fail. Can a mix be perfect?",
             "On this task, yes: the loss is {least} near β = {where}; the ends have {one} and {two}. There are {trees} "
             "trees.",
-            "Rings need the one metric, disks the other ([42](../link/44_learning.ipynb), “Two metrics”).",
+            "Rings need the one metric, disks the other ([44](../link/44_learning.ipynb), “Two metrics”).",
             claims(lambda least, one, two, here, **_: least == here == 0 and min(one, two) > 0.2, 0.343),
             dict(RINGS, family="two metrics"),
             dict(parameter=0.343),
