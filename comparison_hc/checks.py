@@ -76,7 +76,6 @@ THEORY = dict(  # modules that hold checks, by folder; imported when checks are 
     "theory_kernel_active theory_kernel_active_proof theory_kernel_passive theory_kernel_passive_proof "
     "theory_average theory_average_scores theory_average_chance",
     flat="theory_means theory_duals theory_noise theory_counts",
-    link="theory_regions theory_orders theory_samples theory theory_exact theory_execution theory_costs theory_pieces",
 )
 _THEORY = import_module("comparison_hc.theory")  # all its modules hold checks
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]

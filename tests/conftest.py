@@ -33,7 +33,7 @@ QUICK = {
     "hierarchical": ["test_brute_force", "test_hierarchical_triplets"],
     "flat": ["test_flat_planted"],
     "adaptive": ["test_adaptive_insertion"],
-    "link": ["test_link_merge"],
+    "link": ["test_link"],
     "evaluation": ["test_embedding", "test_methods"],
     "dashboards": ["test_dashboard_step"],
     "elicitation": ["test_crowd"],

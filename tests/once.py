@@ -74,7 +74,7 @@ def checks_run_once(folder, exported=None):
         is_plain = all(isinstance(value, PLAIN) for value in options.values())
         if there or home(check) not in THEORY_MODULES or not is_plain:
             return compute(check, **options)
-        tasks = sys.modules.get("comparison_hc.link.theory_tasks")  # pictures can be brought to it, or not
+        tasks = sys.modules.get("comparison_hc.theory.l20_execution")  # pictures can be brought to it, or not
         about = repr((home(check), check, sorted(options.items()), tasks and list(tasks.DISTRIBUTIONS)))
         path = Path(folder) / f"{check.name}.sides"
         found = pickle.loads(path.read_bytes()) if path.exists() else {}

@@ -8,8 +8,8 @@ from shared import symmetric
 
 import comparison_hc.link
 from comparison_hc.core.validation import InputError
-from comparison_hc.link import TwoParameterGrid, alpha_linkage, two_parameter_grid
-from comparison_hc.link.grid import as_alpha_beta_family
+from comparison_hc.link import TwoParameterGrid, alpha_linkage, execution_tree, two_parameter_grid
+from comparison_hc.link.grid import Bounds, as_alpha_beta_family
 from comparison_hc.link.merge import alpha_line, merges_by_definition
 from comparison_hc.metrics import majority_loss, pruning_loss
 
@@ -34,20 +34,47 @@ def clusters_of(tree):
     return {tuple(sorted(objects.tolist())) for _, objects in tree.clusters() if len(objects) > 1}
 
 
-@settings(max_examples=20)
+@settings(max_examples=60)
 @given(
-    st.integers(2, 6), st.integers(0, 10**6), st.sampled_from([None, 2, 7]), st.sampled_from(MIXES), st.integers(0, 3)
+    st.integers(2, 6), st.integers(0, 10**6), st.sampled_from([None, 2, 7]), st.sampled_from(MIXES), st.integers(0, 4)
 )
 def test_certified_cells_have_one_tree(n, seed, top, merges, depth):
+    "Exactly along lines of one β through every certified cell; in the middle of the others."
     D0, D1 = metrics(n, seed, top)
-    grid, rng = two_parameter_grid(D0, D1, merges, depth), np.random.default_rng(seed)
+    grid, runs = two_parameter_grid(D0, D1, merges, depth), {}
     assert abs(grid.areas.sum() - 1) < 1e-12 and grid.certified_area <= 1 + 1e-12
     for (a0, a1, b0, b1), tree, sure in zip(grid.cells, grid.tree_of, grid.certified):
-        points = [(0.5, 0.5), *rng.random((2, 2)), (0.001, 0.999)] if sure else [(0.5, 0.5)][: top is None]
-        for x, y in points:
-            alpha, beta = a0 + x * (a1 - a0), b0 + y * (b1 - b0)
-            assert clusters_at(D0, D1, alpha, beta, merges) == clusters_of(grid.trees[tree])
-            assert not sure or alpha in (a0, a1) or beta in (b0, b1) or grid.at(alpha, beta) == (tree, True)
+        alpha, expected = (a0 + a1) / 2, clusters_of(grid.trees[tree])
+        if sure or top is None:
+            assert clusters_at(D0, D1, alpha, (b0 + b1) / 2, merges) == expected
+        for beta in (b0 + (b1 - b0) * share for share in ((0.01, 0.5, 0.99) if sure else ())):
+            if beta not in runs:
+                runs[beta] = execution_tree((1 - beta) * D0 + beta * D1, merges).leaves()
+            inside = [leaf for leaf in runs[beta] if leaf.low < a1 - 1e-9 and leaf.high > a0 + 1e-9]
+            assert all(clusters_of(leaf.dendrogram) == expected for leaf in inside)
+            assert grid.at(alpha, beta) == (tree, True)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(MIXES))
+def test_bounds_enclose_the_distances_of_clusters(seed, merges):
+    "After some merges, for every β of a rectangle: below and above the distance by definition, and tight for averages."
+    rng = np.random.default_rng(seed)
+    family, order = as_alpha_beta_family(*metrics(7, seed, None), merges), rng.permutation(7)
+    low, high = np.sort(rng.random(2))
+    bounds, A, B = Bounds(family, low, high), order[:3], order[3:]
+    for cluster in (A, B):
+        for k in range(1, len(cluster)):  # the rest of both clusters is there
+            others = np.array([x for x in order if x not in cluster[: k + 1] and (cluster is A or x not in A[:2])])
+            bounds.merge(cluster[k - 1], cluster[k], others)
+    for share in (0, 0.3, 0.8, 1):
+        beta = (1 - share) * low + share * high
+        block = ((1 - beta) * family.D0 + beta * family.D1)[np.ix_(A, B)]
+        for k, name in enumerate(merges):
+            below, above = (
+                np.dot((1 - share, share), side(k)[:, A[-1], B[-1]]) for side in (bounds.lower, bounds.upper)
+            )
+            value = dict(single=np.min, complete=np.max, average=np.mean)[name](block)
+            assert below - 1e-12 <= value <= above + 1e-12
 
 
 def test_deeper_grids_certify_more():

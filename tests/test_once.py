@@ -8,7 +8,7 @@ from once import checks_run_once, missing_names
 
 from comparison_hc.core.judging import RegisteredCheck, compare
 
-HOME = "comparison_hc.link.theory"
+HOME = "comparison_hc.theory.l20_samples"
 
 
 def counted(home=HOME, **changes):

@@ -293,7 +293,7 @@ WORDS = {
 SOURCES = (
     Source("link/40_merge", "The families"),
     Source("link/41_execution", paper="L20", item="Algorithm 4"),
-    Source("link/44_theory", paper="L20", item="Theorem 1"),
+    Source("theory/31_l20_regions", paper="L20", item="Theorem 1"),
     Source("reproduce/96_l20", "L20, Figure 2, done again"),
     Source("dashboards/65_link", "This page"),
 )

@@ -374,7 +374,7 @@ def _drawings(n, rng):
 
 def bring_pictures():
     "Give the theory's count of pieces the tasks that need data. Nothing is downloaded."
-    from comparison_hc.link.theory_tasks import DISTRIBUTIONS
+    from comparison_hc.theory.l20_execution import DISTRIBUTIONS
 
     DISTRIBUTIONS.update(
         {
