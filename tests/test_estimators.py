@@ -1,7 +1,6 @@
 """scikit-learn's manners, and names that load when they are used."""
 
 import json
-import pickle
 import subprocess
 import sys
 import warnings
@@ -9,11 +8,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, ClusterMixin, clone, is_clusterer
-from sklearn.model_selection import ParameterGrid
+from sklearn.base import BaseEstimator, ClusterMixin, is_clusterer
 
 import comparison_hc
-from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Quadruplets, Triplets
+from comparison_hc import ComparisonClustering, ComparisonHC, Dendrogram, InputError, Triplets
 from comparison_hc.core.validation import NotConvergedWarning
 from comparison_hc.hierarchical.average import quadruplet_average_linkage
 from comparison_hc.hierarchical.planted import planted_hierarchy
@@ -48,15 +46,6 @@ def test_fit_returns_the_estimator_with_all_it_promises(planted, answers):
     assert len(pairs) == 4  # the planted clusters, up to their numbers
 
 
-def test_scipy_accepts_the_linkage_matrix(answers):
-    from scipy.cluster.hierarchy import fcluster, is_valid_linkage
-
-    model = ComparisonHC(n_clusters=3).fit(answers)
-    assert is_valid_linkage(model.linkage_matrix_, throw=True)
-    theirs = fcluster(model.linkage_matrix_, 3, "maxclust")
-    assert len(set(zip(theirs.tolist(), model.labels_.tolist()))) == 3
-
-
 @pytest.mark.parametrize("k", [1, 2, 7, 20])
 def test_exactly_that_many_clusters(answers, k):
     labels = ComparisonHC(n_clusters=k).fit_predict(answers)
@@ -74,38 +63,6 @@ def test_parameters_are_stored_untouched_and_checked_in_fit_only():
     assert not [name for name in vars(model) if name.endswith("_")]
 
 
-def test_set_params_and_grids(answers):
-    model = ComparisonHC()
-    assert model.set_params(n_clusters=2) is model and model.n_clusters == 2
-    with pytest.raises(ValueError, match="foo"):
-        model.set_params(foo=1)
-    found = [
-        clone(model).set_params(**point).fit(answers).labels_.max() + 1
-        for point in ParameterGrid({"n_clusters": [2, 3, 4], "linkage": ["4-al"]})
-    ]
-    assert found == [2, 3, 4]
-
-
-def test_clone_is_unfitted_and_equal(answers):
-    model = ComparisonHC(n_clusters=3, initial=[[0, 1], *[[i] for i in range(2, 20)]]).fit(answers)
-    copy = clone(model)
-    assert copy.get_params() == model.get_params() and not hasattr(copy, "labels_") and not hasattr(copy, "dendrogram_")
-    np.testing.assert_array_equal(copy.fit(answers).labels_, model.labels_)
-
-
-def test_repr_shows_what_is_not_default():
-    assert repr(ComparisonHC()) == "ComparisonHC()" and repr(ComparisonHC(n_clusters=3)) == "ComparisonHC(n_clusters=3)"
-    assert ComparisonHC(n_clusters=3)._repr_html_()
-
-
-def test_pickling_before_and_after_fit(answers):
-    assert pickle.loads(pickle.dumps(ComparisonHC(n_clusters=2))).n_clusters == 2
-    model = ComparisonHC(n_clusters=3).fit(answers)
-    copy = pickle.loads(pickle.dumps(model))
-    assert copy.dendrogram_ == model.dendrogram_
-    np.testing.assert_array_equal(copy.labels_, model.labels_)
-
-
 def test_fitting_again_forgets_the_first_fit(answers):
     model = ComparisonHC(n_clusters=2).fit(answers)
     model.set_params(n_clusters=None).fit(Triplets([[0, 1, 2]]))
@@ -114,33 +71,11 @@ def test_fitting_again_forgets_the_first_fit(answers):
     assert model.labels_.max() == 2 and len(model.labels_) == 20
 
 
-def test_fitting_twice_gives_the_same(answers):
-    first, second = (
-        ComparisonHC(n_clusters=3).fit(answers),
-        ComparisonHC(n_clusters=3).fit(Quadruplets(answers.array, 20)),
-    )
-    assert first.dendrogram_ == second.dendrogram_
-
-
 def test_initial_clusters_are_kept_together(answers):
     initial = np.arange(20) // 2
     model = ComparisonHC(initial=initial, n_clusters=5).fit(answers)
     assert model.n_leaves_ == 10 and model.n_objects_ == 20 and len(model.children_) == 9
     assert (model.labels_[0::2] == model.labels_[1::2]).all() and (initial == np.arange(20) // 2).all()
-
-
-@pytest.mark.parametrize("form", ["Triplets", "list", "array", "DataFrame", "y given"])
-def test_forms_of_input(form):
-    import pandas as pd
-
-    rows = [[0, 1, 2], [1, 0, 2], [3, 2, 0]]
-    X = {"Triplets": Triplets(rows), "list": rows, "array": np.array(rows), "DataFrame": pd.DataFrame(rows)}.get(
-        form, rows
-    )
-    assert (
-        ComparisonHC(n_clusters=2).fit_predict(X, *([[9, 9, 9]] if form == "y given" else [])).tolist()
-        == ComparisonHC(n_clusters=2).fit_predict(Triplets(rows)).tolist()
-    )
 
 
 # ---- names that load when they are used
@@ -268,28 +203,6 @@ def test_flat_exactly_that_many_clusters(triplets, similarity, k):
     )
 
 
-def test_flat_takes_quadruplets_and_arrays(answers, triplets):
-    by_kind = ComparisonClustering(n_clusters=4).fit(answers), ComparisonClustering("mulk", n_clusters=4).fit(answers)
-    for model in by_kind:
-        assert len(model.labels_) == 20
-    np.testing.assert_array_equal(
-        ComparisonClustering(n_clusters=3).fit_predict(triplets[0].array),
-        ComparisonClustering(n_clusters=3).fit(triplets[0]).labels_,
-    )
-
-
-def test_flat_clone_pickle_and_parameters(triplets):
-    model = ComparisonClustering("mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1).fit(
-        triplets[0]
-    )
-    copy = clone(model)
-    assert copy.get_params() == model.get_params() == dict(
-        similarity="mulk", n_clusters=3, rounding="spectral", tol=1e-2, max_iter=50, rng=1, progress=None
-    ) and not hasattr(copy, "labels_")
-    np.testing.assert_array_equal(copy.fit(triplets[0]).labels_, model.labels_)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).labels_, model.labels_)
-
-
 def test_flat_answers_that_fall_apart_warn_and_say_where():
     with pytest.warns(UserWarning, match="fall apart into 2"):
         model = ComparisonClustering(n_clusters=2).fit([[0, 1, 2], [2, 1, 0], [3, 4, 5], [5, 4, 3]])
@@ -368,12 +281,6 @@ def test_flat_bad_parameters_are_noticed_in_fit(triplets, parameters, word):
     with pytest.raises(InputError, match=word):
         model.fit(triplets[0])
     assert not hasattr(model, "labels_")
-
-
-@pytest.mark.parametrize("X", [None, [[0, 1]], [], [[0, 0, 1]], "abc", [[0.5, 1, 2]]])
-def test_flat_bad_answers(X):
-    with pytest.raises(InputError):
-        ComparisonClustering().fit(X)
 
 
 def test_answers_that_fall_apart_are_reported_unless_initial_clusters_hold_the_objects_together():
