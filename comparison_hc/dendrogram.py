@@ -14,7 +14,7 @@ import numpy as np
 from .core import plotting
 from .core._tree import aggregate, leaf_counts, max_heights, node_starts, sorted_linkage
 from .core.newick import read_newick, write_newick
-from .core.rows import number_by_size
+from .core._rows import relabel_by_size
 from .core.validation import as_array, as_rng, check_integer, check_names, check_number, require
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class Dendrogram:
         ndarray of int of shape (N,)
             Labels by size: 0 is the largest cluster; of two of equal size that with the smallest object comes first.
         """
-        return number_by_size(self._partition(self.cut_nodes(n_clusters)))
+        return relabel_by_size(self._partition(self.cut_nodes(n_clusters)))
 
     def cut_nodes(self, n_clusters: int) -> np.ndarray:
         """Return the nodes that `cut` makes clusters of.
@@ -323,7 +323,7 @@ class Dendrogram:
         highest = max_heights(self.children, self.heights)
         above = np.append(highest, np.inf)[self.parents]
         is_leaf = np.arange(len(highest)) < self.n_leaves
-        return number_by_size(self._partition(np.flatnonzero((above > height) & ((highest <= height) | is_leaf))))
+        return relabel_by_size(self._partition(np.flatnonzero((above > height) & ((highest <= height) | is_leaf))))
 
     def coarsen(self, n_clusters: int) -> Dendrogram:
         """Return the last merges only: the clusters of `cut(n_clusters)` become initial clusters.

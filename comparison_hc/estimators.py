@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.base import BaseEstimator, ClusterMixin
 
 from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
-from .core.rows import number_by_size
+from .core._rows import relabel_by_size
 from .core.validation import check_choice, check_integer, check_progress, require
 from .dendrogram import _FittedHierarchy
 from .methods import _as_answers, _as_oracle, _check_method, build_hierarchy
@@ -255,7 +255,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         warn_if_disconnected(components, X.names)
         S = getattr(similarity, f"{self.similarity}{X.width}")(X)
         labels, self.result_, self.certificate_ = self._partition(S, len(X))
-        self.labels_, self.n_clusters_ = number_by_size(labels), int(labels.max()) + 1
+        self.labels_, self.n_clusters_ = relabel_by_size(labels), int(labels.max()) + 1
         self.similarity_, self.components_, self.n_objects_ = S, components, X.n_objects
         return self
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .comparisons import Quadruplets, Triplets
+from .core._rows import index_type
 from .core.compat import repeat
 from .core.io import JournalError as JournalError
 from .core.io import journal_path
@@ -21,7 +22,6 @@ from .core.lca import RangeMaximum, adjacent_lca
 from .core.log import Log, header_line
 from .core.parallel import in_chunks
 from .core.queries import Wrapper, check_answers, check_queries, layers, unique_largest
-from .core.rows import index_type
 from comparison_hc.core.sampling import (
     n_quadruplet_questions,
     n_triplet_questions,

@@ -165,7 +165,7 @@ BAD_ROWS = {
     "NaN": ([[0, 1, NAN]], "nan"),
     "infinity": ([[0, 1, INF]], "inf"),
     "a half": ([[0, 1, 1.5]], "1.5"),
-    "text inside": ([["0", "1", "2"]], "<U1"),
+    "text inside": ([[0, 1, "2"]], "<U"),
     "bytes": (np.array([[b"0", b"1", b"2"]]), "S1"),
     "complex": ([[0, 1, 2j]], "complex"),
     "truth values": (np.array([[False, True, True]]), "bool"),

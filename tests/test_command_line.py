@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 from comparison_hc import Dendrogram
 from comparison_hc.cli import main
+from comparison_hc.core._rows import is_name
 from comparison_hc.core.io import atomic_write
-from comparison_hc.core.rows import is_name
 from comparison_hc.evaluation.object_tables import read_initial, read_names, read_truth
 from comparison_hc.evaluation.report import labels_text
 

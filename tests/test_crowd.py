@@ -16,7 +16,6 @@ from comparison_hc.elicitation.crowd import (
     intra_rater_agreement,
     log_odds,
     make_crowd,
-    without_people,
 )
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
@@ -44,7 +43,7 @@ def test_against_the_others_is_its_definition():
     for n_jobs in (1, 2):
         verdict = held_out_correctness(said, "3-al", n_jobs)
         for who in ("p00", "p01", "p02", "p03"):
-            tree, _ = build_hierarchy("3-al", without_people(said, who))
+            tree, _ = build_hierarchy("3-al", said.without_people(who))
             found = agreement(tree, said.take(said.respondents == who))
             own = verdict[said.respondents == who]
             assert (np.sum(own > 0), np.sum(own < 0)) == (found.agree, found.disagree)
@@ -149,9 +148,9 @@ def test_nobody_better_than_a_coin_still_gives_a_tree():
         (lambda said: crowd_weights(said, max_rounds=0), "max_rounds"),
         (lambda said: crowd_weights(said, tol=-1), "tol"),
         (lambda said: crowd_weights(said, progress=1), "progress"),
-        (lambda said: without_people(said, ["Nobody"]), "names"),
-        (lambda said: without_people(said, ["p00", "p01"]), "names"),
-        (lambda said: without_people(Triplets([[0, 1, 2]]), ["p00"]), "names"),
+        (lambda said: said.without_people(["Nobody"]), "people"),
+        (lambda said: said.without_people(["p00", "p01"]), "people"),
+        (lambda said: Triplets([[0, 1, 2]]).without_people(["p00"]), "people"),
     ],
 )
 def test_errors_name_the_argument(call, word):
@@ -161,7 +160,7 @@ def test_errors_name_the_argument(call, word):
 
 def test_people_with_numbers_for_names():
     said = Triplets([[0, 1, 2], [1, 0, 2]], respondents=[1, 2])
-    assert without_people(said, ["1"]) == said.take([1]) == without_people(said, [1])
+    assert said.without_people(["1"]) == said.take([1]) == said.without_people([1])
 
 
 def test_on_the_survey_of_cars(dataset_or_skip):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from comparison_hc import cli
 from comparison_hc.comparisons import Triplets
+from comparison_hc.core._rows import relabel_by_size
 from comparison_hc.core.plotting import cluster_color
-from comparison_hc.core.rows import number_by_size
 from comparison_hc.dendrogram import Dendrogram, random_tree
 from comparison_hc.estimators import ComparisonClustering
 from comparison_hc.evaluation.report import FlatResult
@@ -20,7 +20,7 @@ from comparison_hc.evaluation.report import FlatResult
 
 @given(st.lists(st.integers(-3, 5), min_size=1, max_size=40))
 def test_numbers_follow_size_then_the_smallest_object(values):
-    labels = number_by_size(np.array(values))
+    labels = relabel_by_size(np.array(values))
     members = [np.flatnonzero(labels == number) for number in range(labels.max() + 1)]
     keys = [(-len(objects), objects[0]) for objects in members]
     assert keys == sorted(keys) and sum(map(len, members)) == len(values)
@@ -32,14 +32,14 @@ def test_cuts_are_numbered_by_size_and_are_the_nodes_that_cut_nodes_says(n, seed
     tree = random_tree(n, seed)
     k = data.draw(st.integers(1, n))
     labels = tree.cut(k)
-    assert np.array_equal(labels, number_by_size(labels)) and labels.max() + 1 == k
+    assert np.array_equal(labels, relabel_by_size(labels)) and labels.max() + 1 == k
     nodes = tree.cut_nodes(k)
     clusters = {node: set(members.tolist()) for node, members in tree.clusters()}
     assert {frozenset(clusters[node]) for node in nodes.tolist()} == {
         frozenset(np.flatnonzero(labels == number).tolist()) for number in range(k)
     }
     height = float(np.quantile(tree.heights, 0.5))
-    assert np.array_equal(tree.cut_height(height), number_by_size(tree.cut_height(height)))
+    assert np.array_equal(tree.cut_height(height), relabel_by_size(tree.cut_height(height)))
 
 
 def test_flat_labels_are_numbered_by_size():
@@ -49,7 +49,7 @@ def test_flat_labels_are_numbered_by_size():
         [row for row in rows if abs(points[row[0]] - points[row[1]]) < abs(points[row[0]] - points[row[2]])]
     )
     model = ComparisonClustering(n_clusters=2).fit(answers)
-    assert np.array_equal(model.labels_, number_by_size(model.labels_)) and np.bincount(model.labels_)[0] >= 4
+    assert np.array_equal(model.labels_, relabel_by_size(model.labels_)) and np.bincount(model.labels_)[0] >= 4
     given_labels = np.array([0, 1, 1, 1, 1, 2, 2])
     flat = FlatResult(given_labels, answers)
     assert flat.labels.tolist() == [2, 0, 0, 0, 0, 1, 1] and given_labels.tolist() == [0, 1, 1, 1, 1, 2, 2]

@@ -696,10 +696,10 @@ def test_the_command_says_what_it_took(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "a.csv", ["uno", "due", "tre"], drawn(3, seed=2))
     code, out, err = run(capsys, "a.csv")
-    assert code == 0 and "warning: the first line of a.csv" in err and "uno" not in out
+    assert code == 0 and "warning: the first line of a.csv" in err and out.count("uno") == 1
     written(tmp_path / "b.csv", ["head", "winner", "loser"], [("a1", "b1", "c1"), ("x", "y", "z")])
     code, out, err = run(capsys, "b.csv")
-    assert code == 0 and "fall apart into 2 groups" in err and "head" not in out
+    assert code == 0 and "fall apart into 2 groups" in err and out.count("head") == 1
 
 
 def test_rows_left_out_are_counted_among_those_that_count(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from benchmarks import same_bits
 
 from comparison_hc.adaptive import InconsistentTriplets, consistent_hierarchy
-from comparison_hc.core.counting import linked_groups
+from comparison_hc.comparisons import linked_groups
 from comparison_hc.flat.solver import read_off
 
 

@@ -128,7 +128,7 @@ def test_people_and_places(answers, capsys, tmp_path):
     assert [who for who, row in rows.items() if row["biased"] == "True"] == ["p03"]
     share = np.mean([line.split(",")[3] == "left" for line in open("shown.csv", encoding="utf-8").readlines()[1:]])
     assert f"chosen in {share:.0%} of all answers (no preference: 50%)" in out
-    assert out.splitlines()[-2].endswith("Farther from that than chance explains: p03.") and "100% biased" in out
+    assert out.splitlines()[-3].endswith("Farther from that than chance explains: p03.") and "100% biased" in out
     (tmp_path / "fair.csv").write_text(shown_rows(answers, None))
     assert "Nobody is farther from that than chance explains." in run(capsys, "people", "fair.csv", *words[1:])[1]
     assert "first place: not known" in run(capsys, "people", "said.csv", "--method", "3-al")[1]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from comparison_hc.comparisons import Quadruplets, Triplets
-from comparison_hc.core.rows import WEIGHT_RULES, check_weights
+from comparison_hc.core._rows import WEIGHT_RULES, check_weights
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import random_tree
 from comparison_hc.elicitation.crowd import crowd_table, crowd_weights, make_crowd

@@ -130,7 +130,7 @@ def _columns(text):
 def say_if_disconnected(answers):
     "A line of the error stream if the answers fall apart into groups of objects."
     from comparison_hc.comparisons import comparison_components
-    from comparison_hc.core.counting import warn_if_disconnected
+    from comparison_hc.comparisons import warn_if_disconnected
 
     with warnings_to_stderr():
         warn_if_disconnected(comparison_components(answers), answers.object_names)

@@ -51,7 +51,9 @@ def record_of(path, words=None):
 
     from comparison_hc import __version__
 
-    digest = sha256(Path(path).read_bytes()).hexdigest()
+    paths = [Path(one) for one in (path if isinstance(path, list) else [path])]
+    files = [file for one in paths for file in ([one] if one.is_file() else sorted(one.rglob("*"))) if file.is_file()]
+    digest = sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
     command = shlex.join(["comparison-hc", *map(str, sys.argv[1:] if words is None else words)])
     return {"command": command, "version": __version__, "sha256": digest}
 

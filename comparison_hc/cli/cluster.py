@@ -12,7 +12,6 @@ from ..evaluation.object_tables import read_initial, read_similarity, read_truth
 from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
 from ._report_options import add_report_options, check_report_options, with_provenance
-from ..evaluation.people_filter import without_people
 from ..core.screen import say, warnings_to_stderr
 from ._options import one_line, option_name, refuse
 from ._reading import ANSWER_WORDS, add_files, add_reading, files_of, say_if_disconnected, title_of, typed_answers
@@ -224,7 +223,7 @@ def _read_answers(args):
     comparisons = typed_answers(args)
     initial = _initial(args, comparisons.object_names)
     classes = read_truth(args.truth, comparisons.object_names) if args.truth else None
-    comparisons = without_people(comparisons, args.without, "--without")
+    comparisons = comparisons.without_people(args.without, "--without")
     notes = {"left out": ", ".join(args.without)} if args.without else {}
     if args.kind in ("central", "odd-one-out"):
         notes["statements"] = f"{len(comparisons) // 2:,} ({args.kind}, two triplets each)"

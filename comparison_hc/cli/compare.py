@@ -4,7 +4,7 @@
 import sys
 
 from ..core.parallel import command_bar
-from ..core.validation import check_integer, require
+from ..core.validation import check_integer, require, visible_line
 from ._options import one_line
 from ..evaluation.outputs import check_files
 from ..core.screen import say, warnings_to_stderr
@@ -77,6 +77,7 @@ def compare_command(args):
     print(found.shown().to_string(index=False))
     for sentence in found.sentences():
         print(f"\n{sentence}")
+    say(f"\nread: {visible_line(str(answers.reading))}")
     if args.out:
         say(f"\nwrote {args.out}")
 
@@ -98,5 +99,6 @@ def _print_curve(args, answers):
     if args.out:
         atomic_write(args.out, curve.to_csv(index=False))
     say("\n".join([f"{method}, {args.splits} splits", *curve_lines(curve, noise_ceiling(answers))]))
+    say(f"read: {visible_line(str(answers.reading))}")
     if args.out:
         say(f"wrote {args.out}")

@@ -110,6 +110,7 @@ def people_command(args):
         safe = table.assign(person=table.person.map(visible_line))
         atomic_write(args.out, safe.to_csv(index=False, lineterminator="\n"))
     say("\n".join(map(visible_line, people_lines(table, n_places))))
+    say(f"read: {visible_line(str(answers.reading))}")
     if args.out is not None:
         say(f"wrote {args.out}")
 
@@ -129,6 +130,7 @@ def _print_groups(args):
         text = "draw,gain\n" + "".join(f"{at},{gain}\n" for at, gain in enumerate([test.gain, *test.dealt]))
         atomic_write(args.out, text)  # draw 0 is the real one
     say("\n".join(test.sentences()))
+    say(f"read: {visible_line(str(answers.reading))}")
     if args.out is not None:
         say(f"wrote {args.out}")
 

@@ -62,7 +62,7 @@ PLACES = words("""choice chosen answer response resp side position pos place but
     click clicked index option pressed odd central decision judgment judgement winner""")
 WEAK_WORDS = words("a b c i j k l n one two three first second third win same no")  # that alone make no header
 HEADER_WORDS = frozenset().union(*ROLES.values(), WEIGHTS, WEAK_WORDS, BESIDE_PEOPLE, PEOPLE, NO_ROLE) | words("""
-    item items object objects stim stimulus stimuli image other others session block condition phase triplet""")
+    item items object objects stim stimulus stimuli image other others session block condition phase triplet out""")
 SETTLING_WORDS = HEADER_WORDS - WEAK_WORDS - BESIDE_PEOPLE - words("x y") | {"id", "uid"}
 
 
@@ -200,14 +200,17 @@ def _columns_by_role(names, columns):
         if role is not None:
             found.setdefault(role, []).append((len(words), c))
     found = {role: [c for n, c in pairs if n == min(pairs)[0]] for role, pairs in found.items()}
-    if len({re.sub(r"\d+", "", names[c]) for c in found.get("answer", ())}) < len(found.get("answer", ())):
-        found.setdefault("shown", found.pop("answer"))  # choice1, choice2
+    stems = [re.sub(r"\d+", "", names[c]) for c in found.get("answer", ())]
+    numbered = [c for c, stem in zip(found.get("answer", ()), stems) if stems.count(stem) > 1]
+    if numbered:  # choice1, choice2
+        found.setdefault("shown", numbered)
+        found["answer"] = [c for c in found["answer"] if c not in numbered]
     return found
 
 
 def _person_rank(name):
     "How clearly a column name tells that it says who answered: 0 most; None if it does not."
-    parts = [part if part in PEOPLE else part.removesuffix("id") for part in name_parts(name)]
+    parts = [part.removesuffix("id") if part.removesuffix("id") in PEOPLE else part for part in name_parts(name)]
     ranks = [PEOPLE.index(part) for part in parts if part in PEOPLE]
     if name_parts(name) == ["response", "id"]:  # Qualtrics
         return len(PEOPLE)
@@ -327,7 +330,7 @@ def _triplet_roles(kind, by_role, rest, picked, told):
         return Roles([anchor, *others], picked, "by name") if len(others) == 2 else None
     known = [anchor, chosen, farther]
     missing = [c for c in rest if c not in known]
-    if not told and len(rest) == 3 and len(missing) == 1 and known.count(None) == 1:
+    if not told and len(rest) == 3 and len(missing) == known.count(None) <= 1:
         return Roles([missing[0] if c is None else c for c in known], None, "by name")
     return None
 

@@ -184,7 +184,8 @@ def decoded(data, encoding, path):
     if encoding == "utf-8-sig" and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     try:
-        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline="").read().lstrip("\ufeff")
+        text = io.TextIOWrapper(io.BytesIO(data), encoding, newline="").read()
+        text = text.lstrip("\ufeff").replace("\n\ufeff", "\n")  # of files that were put behind one another
     except UnicodeDecodeError as error:
         name = "UTF-8" if encoding == "utf-8-sig" else encoding
         byte = f"byte {error.start} is {error.object[error.start]:#04x}"
@@ -257,7 +258,13 @@ def find_separator(text, suffix, width, path):
 
 
 def text_table(text, path, suffix="", separator=None, width=3):
-    "The cells of a delimited text. Raises `InputError` with the line."
+    "The table in a delimited text. Raises `InputError` with the line."
+    rows, lines, separator, notes = _split(text, path, suffix, separator, width)
+    return rows_table(rows, lines, path, separator, notes)
+
+
+def _split(text, path, suffix, separator, width):
+    "(rows of cells, line of each, separator, notes) of a delimited text. Raises `InputError` with the line."
     start, notes = 1, []
     stated = re.match(r'"?sep=(.)"?[ \t]*(\r\n|\r|\n)', text)
     if stated:
@@ -275,7 +282,15 @@ def text_table(text, path, suffix="", separator=None, width=3):
             start = before + reader.line_num + 1  # a quoted name may go over several lines
     except csv.Error as error:
         raise InputError(f"{path}, line {start}, must be delimited text; {error}") from None
-    return rows_table(rows, lines, path, separator, notes)
+    return rows, lines, separator, notes
+
+
+def read_rows(path, encoding="utf-8-sig", width=2):
+    "(rows of cells, line of each, separator) of a delimited text file, whatever its rows mean. Raises `InputError`."
+    text = decoded(_unpacked(str(path), Path(path).read_bytes(), str(path))[0][1], encoding, str(path))
+    rows, lines, separator, _ = _split(text, str(path), Path(path).suffix.lower(), None, width)
+    found = [(tuple(_clean(cell) for cell in row), line) for row, line in zip(rows, lines)]
+    return [row for row, _ in found if any(row)], [line for row, line in found if any(row)], separator
 
 
 def _clean(cell):
@@ -510,12 +525,10 @@ def array_table(rows, path="the list"):
 def _numpy_table(data, path, key, width):
     "The rows of a NumPy file; of several arrays, the one that has the right shape."
     try:
-        with np.load(io.BytesIO(data)) as file:
-            arrays = dict(file)
+        file = np.load(io.BytesIO(data))
+        arrays = {"": file} if isinstance(file, np.ndarray) else dict(file)
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
-    except AttributeError:  # an .npy holds one array without a name
-        arrays = {"": np.load(io.BytesIO(data))}
     if key is not None:
         require(key in arrays, "records", f"one of the arrays {list(arrays)}", key)
         arrays = {key: arrays[key]}

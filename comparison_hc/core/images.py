@@ -1,5 +1,7 @@
 """Pictures as PNG, data URIs and heat maps."""
 
+import re
+import unicodedata
 import warnings
 from base64 import b64encode
 from io import BytesIO
@@ -72,9 +74,14 @@ def images_from_folder(folder, names, side=160):
     "({name: data URI}, names without a picture, other files): small copies of pictures named as objects are."
     check_image_folder(folder)
     known, found, others = set(names), {}, []
+    last_parts = [re.split(r"[\\/]", name)[-1] for name in names]
+    by_last_part = {last: name for last, name in zip(last_parts, names) if last_parts.count(last) == 1}
+    by_last_part = {Path(last).stem: name for last, name in by_last_part.items()} | by_last_part
     for path in sorted(path for path in Path(folder).iterdir() if path.is_file() and not path.name.startswith(".")):
-        name = path.stem if path.stem in known else path.name
-        if name not in known:
+        file = unicodedata.normalize("NFC", path.name)
+        name = next((text for text in (Path(file).stem, file) if text in known), None)
+        name = by_last_part.get(file, by_last_part.get(Path(file).stem)) if name is None else name
+        if name is None:
             others.append(path.name)
             continue
         require(name not in found, "--images", "a folder with one picture an object", path.name)

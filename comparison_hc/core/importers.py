@@ -12,20 +12,24 @@ from .validation import require
 
 __all__ = ["IMPORTERS"]
 
-NEXT_NAMES = {
-    "participant id": "participant_uid",
-    "center": "target_center",
-    "left": "target_left",
-    "right": "target_right",
-    "answer": "target_winner",
-}
+NEXT = {
+    "center": ("center", "target center"),
+    "left": ("left", "target left"),
+    "right": ("right", "target right"),
+    "answer": ("answer", "target winner"),
+}  # what its pages and its tables call the columns
+
+
+def first_source(table):
+    "The file that a message about the whole table names."
+    return table.source if isinstance(table.source, str) else table.source[0]
 
 
 def _need(table, names, tool):
     "The positions of the columns that a tool's file has to have."
     header = table.names or []
     missing = [name for name in names if name not in header]
-    source = table.source if isinstance(table.source, str) else table.source[0]
+    source = first_source(table)
     require(not missing, source, f"a file of {tool} with the columns {', '.join(names)}", header)
     twice = [name for name in names if header.count(name) > 1]
     require(not twice, source, f"a file of {tool} with each column once", twice[:1])
@@ -95,16 +99,15 @@ SALMON = ("head", "winner", "loser")
 
 def next_responses(table, options):
     "Responses of NEXT: a table with target_… columns, that of its pages, or records with target_indices."
-    plain = [re.sub(r"[^a-z]+", " ", name.lower()).strip() for name in table.names]
-    table = replace(table, names=[NEXT_NAMES.get(word, name) for word, name in zip(plain, table.names)])
     if any(name.startswith("target_indices.") for name in table.names):
         table = _next_records(table)
-    columns = ("target_center", "target_left", "target_right")
-    _need(table, (*columns, "target_winner"), "NEXT")
-    winner = _cells(table, "target_winner")
-    table, said = _kept(table, (winner != "") & (winner != "null"), "without an answer")
-    who = _respondent(table, options, "participant_uid")
-    return table, replace(options, columns=columns, answer="target_winner", respondent=who), said
+    plain = [re.sub(r"[^a-z]+", " ", name.lower()).strip() for name in table.names]
+    found = [[c for c, name in enumerate(plain) if name in names] for names in NEXT.values()]
+    rule = "a file of NEXT with the columns target_center, target_left, target_right, target_winner, each once"
+    require(all(len(columns) == 1 for columns in found), first_source(table), rule, table.names)
+    *shown, answer = (columns[0] for columns in found)
+    table, said = _kept(table, ~table.frame[answer].isin(["", "null"]).to_numpy(), "without an answer")
+    return table, replace(options, columns=tuple(shown), answer=answer), said
 
 
 def _next_records(table):
@@ -139,7 +142,7 @@ def _numbers(table, options, width):
         named = any(is_word(cell) and cell.lower() not in ("true", "false") for cell in first)
         if named if options.header is None else options.header:
             rows = rows.iloc[1:]
-    source = table.source if isinstance(table.source, str) else table.source[0]
+    source = first_source(table)
     found = f"{rows.shape[1]} columns" if len(rows) else "an empty file"
     require(len(rows) > 0 and rows.shape[1] == width, source, f"a table of {width} columns, as cblearn has it", found)
     return replace(table, frame=rows, names=None)
@@ -202,7 +205,8 @@ def _jspsych_objects(table, kind):
     if not any(choices):
         _need(table, ("stimulus", "choices"), SHOWN)
     if n == 3:
-        shown = [c if len(c) == 3 else s if len(s) == 3 else [""] * 3 for c, s in zip(choices, stimuli)]
+        shown = [s if len(s) == 3 else c if len(c) == 3 else [""] * 3 for c, s in zip(choices, stimuli)]
+        table = _keys_as_places(table, choices, [len(s) == 3 for s in stimuli])
         rule = f"three choices, or three stimuli, with kind={kind!r}"
     else:
         shown = [[s[0], *c] if len(s) == 1 and len(c) == 2 else [""] * 3 for c, s in zip(choices, stimuli)]
@@ -211,6 +215,17 @@ def _jspsych_objects(table, kind):
     require(good.any(), table.where(0), rule, max(map(len, choices), default=0))
     columns = ("stimulus", "choices.0", "choices.1") if n == 2 else ("choices.0", "choices.1", "choices.2")
     return _with(table, dict(zip(columns, zip(*[[_object_name(cell) for cell in row] for row in shown])))), columns
+
+
+def _keys_as_places(table, choices, by_key):
+    "The table with places in response where it has keys, of the choices, and stimuli were to choose from."
+    if "response" not in table.names or not any(by_key):
+        return table
+    cells = _cells(table, "response").tolist()
+    for r, keys in enumerate(choices):
+        if by_key[r] and cells[r] in keys:
+            cells[r] = str(keys.index(cells[r]))
+    return _with(table, {"response": cells})
 
 
 SHOWN = "jsPsych with what was shown (say columns=…, or save the choices)"

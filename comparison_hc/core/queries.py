@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .rows import as_integer_rows
+from ._rows import as_integer_rows
 from .validation import as_array, check_integer, require
 
 

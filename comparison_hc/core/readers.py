@@ -30,7 +30,7 @@ from ._columns import (
 from ._tables import cell_text, joined, read_tables, some_lines
 from .importers import IMPORTERS, imported
 from .compat import repeat
-from .rows import is_name
+from ._rows import is_name
 from .validation import InputError, InputWarning, check_flag, check_names, require, shown
 
 __all__ = ["Reading"]
@@ -193,10 +193,14 @@ def chosen_options(words, shown, options, others=(), name=None, told=None):
         rule = f"clear: the values of {column} are {complete[0]} as well as {other}, and mean different things"
         rule += f"; say what they mean, such as {settle} (--answer …)"
         require((found[other] == found[complete[0]]).all(), "answer", rule, sorted(different)[:5])
-    rule = f"{best}, as in the other rows" if n_read[best] else f"one of: {'; '.join(list(found)[:5])}, …"
+    known = [code for code in codes if code in meaning.get(best, ())]
+    is_usual = best == BY_NAME or len(known) > 1 or any(len(code) > 3 for code in known)
+    usual = is_usual and n_read[best] > len(words) / 2
+    rule = f"{best}, as in the other rows" if usual else f"one of: {'; '.join(list(found)[:5])}, …"
     coding = [(w, called[meaning[best][c]]) for w, c in zip(different, codes) if c in meaning.get(best, ())]
     explained = complete or told or best == BY_NAME and set(different) <= set(shown.ravel())
     if not explained:
+        found[best] = found[best] if usual else np.full(len(words), -1)
         odd = words[found[best] < 0][0]
         other = f"say missing={odd!r} (--missing {odd}); else say what the values mean: {settle}"
         rule += f" (if {odd!r} is no answer, {other})"

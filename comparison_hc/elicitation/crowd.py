@@ -22,7 +22,6 @@ from ..core.validation import as_array, as_rng, check_integer, check_number, che
 from ..dendrogram import Dendrogram
 from ..evaluation._candidates import as_builder
 from ..evaluation.model_selection import signed_correctness
-from ..evaluation.people_filter import without_people as without_people
 from ..hierarchical._wins import each_weight
 from ..hierarchical.average import quadruplet_average_linkage
 from ..hierarchical.triplets import triplet_average_linkage

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core.headers import as_number
-from ..core.reading import existing_file, read_cells
+from ..core._columns import as_number
+from ..core._tables import existing_file, read_rows
 from ..core.validation import InputError, check_choice, check_integer, check_names, require, shown
 from ..link.merge import check_distances
 from .object_tables import read_similarity, read_truth
@@ -211,8 +211,7 @@ def read_feature_table(path, header=None, encoding="utf-8-sig", option="TASK"):
     "A table; its first line names the columns if no cell of it is a number. Else they are named 0, 1, …"
     from pandas import DataFrame
 
-    cells = read_cells(existing_file(path, option), encoding)
-    rows, lines = cells.rows, list(cells.lines)
+    rows, lines, _ = read_rows(existing_file(path, option), encoding)
     require(rows, str(path), "a table of features, an object a line", "an empty file")
     if header is None:
         header = len(rows) > 1 and not any(np.isfinite(as_number(cell, np.nan)) for cell in rows[0])

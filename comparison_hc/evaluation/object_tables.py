@@ -2,26 +2,28 @@
 
 
 
-from ..core.headers import as_number, is_whole_number, is_word
-from ..core.reading import existing_file
+import re
+
+from ..core._columns import as_number, is_whole_number, is_word, plain_number
+from ..core._tables import existing_file
 from ..core.validation import InputError, require
 
 def read_groups(path, names, option):
     "The groups of objects, from a file. Raises `InputError` (with the line) for unknown or repeated objects."
-    from comparison_hc.comparisons import read_cells
+    from comparison_hc.core._tables import read_rows
 
     path = existing_file(path, option)
-    table = read_cells(path)
+    rows, lines, _ = read_rows(path)
     known, groups = set(names), {}
 
     def named(cell):
-        return cell if cell in known else None
+        return next((name for name in (cell, plain_number(cell)) if name in known), None)
 
     wanted = f"an object and its {'class' if option == '--truth' else 'cluster'}, two cells"
-    for place, (line, row) in enumerate(zip(table.lines, table.rows)):
+    for place, (line, row) in enumerate(zip(lines, rows)):
         where = f"{path}, line {line},"
         require(len(row) == 2 and row[1], where, wanted, row)
-        if place == 0 and _is_header(row, table.rows[1:], named):
+        if place == 0 and _is_header(row, rows[1:], named):
             continue
         rule, name = "about an object that was compared (say --objects if others exist)", named(row[0])
         require(name is not None, where, rule, row[0])
@@ -95,10 +97,12 @@ def read_similarity(path, encoding="utf-8-sig"):
     """
     import numpy as np
 
-    from comparison_hc.comparisons import read_cells
+    from comparison_hc.core._tables import read_rows
 
-    rows = read_cells(existing_file(path, "FILE"), encoding).rows
+    rows, _, separator = read_rows(existing_file(path, "FILE"), encoding)
     require(rows, str(path), "a file with a square table", "an empty file")
+    if separator != ",":
+        rows = [tuple(re.sub(r"^(-?\d+),(\d+)$", r"\1.\2", cell) for cell in row) for row in rows]
     rule = "a row of numbers (0 on the diagonal says nothing), or names with letters above names at the left"
     require(not _is_doubtful(rows), f"{path}, line 1,", rule, rows[0])
     top = _has_names_above(rows)

@@ -17,7 +17,7 @@ from ..core.compat import needed
 from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
 from ..core.plotting import ABOVE, PALETTE, TreeFigure, cluster_color, leaf_labels, tag, text_color
-from ..core.rows import number_by_size
+from ..core._rows import relabel_by_size
 from ..core.validation import require, visible_text
 from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
@@ -169,7 +169,7 @@ class FlatResult:
     compared: Any = None
 
     def __post_init__(self):
-        object.__setattr__(self, "labels", number_by_size(np.asarray(self.labels)))
+        object.__setattr__(self, "labels", relabel_by_size(np.asarray(self.labels)))
 
     @property
     def n_clusters(self) -> int:
@@ -244,6 +244,8 @@ def _leaf_images(result):
 def result_lines(result):
     "(label, text) of what the comparisons are and how well a result fits them."
     lines = [("method", result.method)] if result.method else []
+    if result.comparisons is not None and result.comparisons.reading is not None:
+        lines.append(("read", str(result.comparisons.reading)))
     lines += [(label, str(text)) for label, text in result.notes.items()]
     if result.comparisons is not None:
         lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..comparisons import Triplets
 from ..core.io import atomic_write, journal_path, locked
-from ..core.reading import existing_file
+from ..core._tables import existing_file
 from ..core.validation import InputError, as_list, check_flag, check_integer, check_names, check_progress, require
 from .similarity import AddS
 

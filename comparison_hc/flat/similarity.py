@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..comparisons import Comparisons, Quadruplets, Triplets, as_quadruplets, as_triplets, linked_groups
+from ..core._rows import as_integer_rows, first_broken_row, four_columns
 from ..core.kernels import quadruplet_kernel, triplet_kernel
-from ..core.rows import as_integer_rows, first_broken_row, four_columns
 from ..core.validation import as_array, check_flag, check_integer, check_progress, require
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount
-from ..core.rows import index_type
+from ..core._rows import index_type
 from ..core.validation import MOST_OBJECTS, as_array, as_list, check_integer, check_names, require
 
 

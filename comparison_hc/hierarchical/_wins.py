@@ -7,7 +7,7 @@ import numpy as np
 from ..comparisons import pair_from_index, pair_index
 from ..core.compat import bincount, repeat
 from ..core.kernels import MANY_ANSWERS, comparison_matrices
-from ..core.rows import check_weights
+from ..core._rows import check_weights
 from ..core.validation import as_list, check_labels, require
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.rows import check_weights
+from ..core._rows import check_weights
 from ..core.validation import as_rng, check_integer, check_number, check_similarity, require
 from ..dendrogram import Dendrogram
 

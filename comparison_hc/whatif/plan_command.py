@@ -4,10 +4,11 @@ import shlex
 from html import escape
 from pathlib import Path
 
+from ..cli._reading import add_reading, typed_answers
 from ..core.io import is_file_name
 from ..core.parallel import command_bar
 from ..core.screen import say
-from ..core.validation import MissingFileError, check_integer, require, visible_text
+from ..core.validation import MissingFileError, check_integer, require, visible_line, visible_text
 from ..evaluation.object_tables import read_names
 
 
@@ -179,8 +180,6 @@ PLAN_HELP = {
     "seconds-per-answer": "that a question takes (default: 6)",
     "pilot": "answers that are there already, as `cluster` reads them",
     "kind": "what a row of the pilot says (default: triplets)",
-    "columns": "of the pilot: names or positions (from 0) of the object columns",
-    "respondent": "of the pilot: name or position of the column that says who answered",
     "pilot-design": "how the pilot was asked, if its rows do not say it: adaptive, or grid (pick the nearest of many)",
     "accuracy": "the AARI that is enough (default: 0.8)",
     "design": "designs to compare, with commas (default: all)",
@@ -212,10 +211,8 @@ def add_plan(commands):
     option("minutes", type=float, default=15.0, metavar="X")
     option("noise", type=float, metavar="P")
     option("seconds-per-answer", type=float, default=6.0, metavar="X")
-    option("pilot", metavar="FILE")
+    option("pilot", metavar="FILE", nargs="+")
     option("kind", choices=["triplets", "central", "odd-one-out"], default="triplets")
-    option("columns", metavar="A,B,C")
-    option("respondent", metavar="COLUMN")
     option("pilot-design", choices=["adaptive", "grid"])
     option("accuracy", type=float, default=0.8, metavar="X")
     option("design", metavar="NAMES")
@@ -228,6 +225,7 @@ def add_plan(commands):
     option("journal", metavar="FILE")
     option("out", metavar="FOLDER")
     option("collect", metavar="FOLDER")
+    add_reading(plan, kind=False)
     plan.set_defaults(run=plan_command)
 
 
@@ -290,10 +288,10 @@ def _arguments(args):
         journal_path(args.journal, "--journal")
     journal = args.journal or (None if folder is None else str(folder / RUNS))
     pilot = _pilot(args)
-    for name in ("columns", "respondent", "pilot_design"):
+    for name in ("columns", "respondent", "answer", "weight", "where", "missing", "format", "records", "pilot_design"):
         given = getattr(args, name)
         option = f"--{name.replace('_', '-')}"
-        require(given is None or pilot is not None, option, "left out without --pilot", given)
+        require(not given or pilot is not None, option, "left out without --pilot", given)
     design = {} if args.design is None else dict(designs=[name.strip() for name in args.design.split(",")])
     return dict(
         objects=_objects(args.objects, pilot),
@@ -328,15 +326,8 @@ def _objects(words, pilot):
 
 def _pilot(args):
     "The answers of a pilot, or None."
-    from comparison_hc.comparisons import read_comparisons
-    from comparison_hc.core.screen import warnings_to_stderr
-
     if args.pilot is None:
         return None
-
-    def column(text):
-        return int(text) if text is not None and text.isdecimal() else text
-
-    columns = None if args.columns is None else [column(part.strip()) for part in args.columns.split(",")]
-    with warnings_to_stderr():
-        return read_comparisons(args.pilot, args.kind, columns=columns, respondent=column(args.respondent))
+    pilot = typed_answers(args, args.pilot[0] if len(args.pilot) == 1 else args.pilot)
+    say(f"read: {visible_line(str(pilot.reading))}\n")
+    return pilot

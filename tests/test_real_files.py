@@ -1,0 +1,722 @@
+"""Files as people have them: read rightly, or refused with the words that would do; nothing is read wrongly in silence.
+
+Every case is a kind of file that was read wrongly once, written with answers about six animals in two groups.
+"""
+
+import bz2
+import gzip
+import io
+import json
+import unicodedata
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from comparison_hc.cli import main
+from comparison_hc.comparisons import Triplets, read_comparisons
+from comparison_hc.core.validation import InputError, InputWarning
+
+PETS, FISH = ("cat", "dog", "cow"), ("trout", "pike", "eel")
+ROWS = [  # anchor, nearer, farther: eighteen answers without error
+    (anchor, near, far)
+    for group, other in ((PETS, FISH), (FISH, PETS))
+    for at, anchor in enumerate(group)
+    for near, far in zip((group[at - 1], group[at - 2], group[at - 1]), other)
+]
+LEFT = [number % 3 != 1 for number in range(len(ROWS))]  # whether the nearer was on the left
+SHOWN = [(a, n, f) if left else (a, f, n) for (a, n, f), left in zip(ROWS, LEFT)]
+NUMBER = {name: number for number, name in enumerate((*PETS, *FISH))}
+TRIOS = [(n, a, f) if left else (f, n, a) for (a, n, f), left in zip(ROWS, LEFT)]  # with one odd one
+ODD_AT = [2 if left else 0 for left in LEFT]
+
+
+def text(rows, header=None, separator=",", end="\n"):
+    "A delimited file."
+    return "".join(separator.join(map(str, row)) + end for row in [*([header] if header else []), *rows])
+
+
+def shown(codes, header="anchor,left,right,answer"):
+    "What was shown, and what was answered: one code where the left one was nearer, and another."
+    return text([(*row, codes[not left]) for row, left in zip(SHOWN, LEFT)], header.split(","))
+
+
+def lines(records):
+    "JSON lines."
+    return "".join(json.dumps(record) + "\n" for record in records)
+
+
+def trials(*keys, codes=(0, 1), wrap=str):
+    "Trials of jsPsych."
+    found = []
+    for (a, x, y), left in zip(SHOWN, LEFT):
+        saved = {"stimulus": wrap(a), "choices": [wrap(x), wrap(y)], "response": codes[not left]}
+        found.append({"trial_type": "html-button-response", **saved})
+    return found
+
+
+def saved(array):
+    "A NumPy file."
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def zipped(files):
+    "An archive."
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def named(answers):
+    "Answers as tuples of names."
+    called = answers.object_names
+    return [tuple(called[i] for i in row) for row in answers.array.tolist()]
+
+
+def numbers(rows):
+    return [tuple(NUMBER[name] for name in row) for row in rows]
+
+
+def by_number(answers):
+    "Answers about objects that are called by their numbers, by name."
+    called = (*PETS, *FISH)
+    return [tuple(called[int(name)] for name in row) for row in named(answers)]
+
+
+def read(tmp_path, name, content, **options):
+    "(the answers or the error, the warnings) of a file."
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", InputWarning)
+        try:
+            found = read_comparisons(path, **options)
+        except InputError as error:
+            found = error
+    return found, " | ".join(str(w.message) for w in said)
+
+
+TURNED = [(a, f, n) for a, n, f in ROWS]
+BOTH = text([(*row, *row[1:]) for row in ROWS], ("head", "winner", "loser", "left", "right"))
+ODD = dict(kind="odd-one-out")
+SIDES = dict(columns=["anchor", "left", "right"])
+
+# (file, content, options, what the one line must say)
+RIGHT = {
+    # F1: names of columns decide
+    "head,loser,winner": ("a.csv", text(TURNED, ("head", "loser", "winner")), {}, "winner = nearer"),
+    "winner,loser,head": ("a.csv", text([(n, f, a) for a, n, f in ROWS], ("winner", "loser", "head")), {}, "by name"),
+    "target,far,near": ("a.csv", text(TURNED, ("target", "far", "near")), {}, "far = farther"),
+    "anchor,negative,positive": ("a.tsv", text(TURNED, ("anchor", "negative", "positive"), "\t"), {}, "by name"),
+    "Probe Reference": ("a.csv", text([(n, a, f) for a, n, f in ROWS], ("Closer Image", "Reference", "Far")), {}, ""),
+    "two of three": ("a.csv", text([(f, n, a) for a, n, f in ROWS], ("loser", "winner", "item")), {}, "item = anchor"),
+    "more columns": (
+        "a.csv",
+        text([(1, f, "p", a, 812, n) for a, n, f in ROWS], "trial,far,puid,ref,rt,near".split(",")),
+        {},
+        "puid = respondent",
+    ),
+    "less similar": ("a.csv", text(TURNED, ("reference", "less_similar", "more_similar")), {}, ""),
+    "camel case": ("a.csv", text(TURNED, ("refImage", "rejectedImage", "chosenImage")), {}, ""),
+    "shown and answered": ("a.csv", shown(("left", "right")), {}, "answer = answer"),
+    "the anchor last": (
+        "a.csv",
+        text(
+            [(x, y, a, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], ("left", "right", "target", "choice")
+        ),
+        {},
+        "target = anchor",
+    ),
+    "choice_1, choice_2": (
+        "a.csv",
+        text(
+            [(x, y, a, 1 if left else 2) for (a, x, y), left in zip(SHOWN, LEFT)],
+            ("choice_1", "choice_2", "anchor", "response"),
+        ),
+        {},
+        "",
+    ),
+    # F3, F16, F17: codes
+    "eval": (
+        "a.csv",
+        shown("10", "A,B,C,eval"),
+        dict(columns=["A", "B", "C"], answer="eval:1=B,0=C"),
+        "0 is C, 1 is B",
+    ),
+    "codes in order": ("a.csv", shown("fj"), dict(**SIDES, answer="answer:f,j"), "f is left"),
+    "is_left": ("a.csv", shown("10", "anchor,left,right,is_left"), dict(**SIDES, answer="is_left"), "1 is left"),
+    "True and False": (
+        "a.csv",
+        shown(("True", "False"), "A,B,C,eval"),
+        dict(columns=["A", "B", "C"], answer="eval"),
+        "True is B",
+    ),
+    "1.0 and 2.0": ("a.csv", shown(("1.0", "2.0")), {}, "1.0 is left"),
+    "A and B": ("a.csv", shown("AB"), {}, "A is left"),
+    "keys": ("a.csv", shown(("ArrowLeft", "ArrowRight")), {}, ""),
+    "key codes": ("a.csv", shown((37, 39)), {}, ""),
+    "file names": (
+        "a.csv",
+        text(
+            [(f"img/{a}.png", f"img/{x}.png", f"img/{y}.png", n) for (a, x, y), (_, n, _) in zip(SHOWN, ROWS)],
+            ("anchor", "left", "right", "response"),
+        ),
+        {},
+        "",
+    ),
+    "minus one": ("a.csv", shown((1, -1), "A,B,C,y"), dict(columns=["A", "B", "C"], answer="y:1=B,-1=C"), ""),
+    "all the same": (
+        "a.csv",
+        text([(*row, 1) for row in ROWS], ("anchor", "left", "right", "answer")),
+        dict(answer="answer:1=left,2=right"),
+        "",
+    ),
+    "a missing code": (
+        "a.csv",
+        shown("12") + "cat,dog,pike,0\n",
+        dict(answer="answer", missing="answer=0", drop_invalid=True),
+        "left out",
+    ),
+    # F2, F20: jsPsych
+    "jsPsych": ("a.json", json.dumps(trials()), dict(format="jspsych"), ""),
+    "jsPsych in CSV": (
+        "a.csv",
+        pd.DataFrame([{**t, "choices": json.dumps(t["choices"])} for t in trials()]).to_csv(index=False),
+        dict(format="jspsych"),
+        "",
+    ),
+    "jsPsych with HTML": ("a.json", json.dumps(trials(wrap="<p>{}</p>".format)), dict(format="jspsych"), ""),
+    "jsPsych with pictures": (
+        "a.json",
+        json.dumps(trials(wrap="<img src='img/{}.png'>".format)),
+        dict(format="jspsych"),
+        "",
+    ),
+    "one spelling is HTML": (
+        "a.json",
+        json.dumps(
+            [
+                {
+                    **t,
+                    "stimulus": f"img/{t['stimulus']}.png",
+                    "choices": [f"<img src='img/{c}.png' width=80>" for c in t["choices"]],
+                }
+                for t in trials()
+            ]
+        ),
+        dict(format="jspsych"),
+        "",
+    ),
+    "jsPsych 6": (
+        "a.json",
+        json.dumps(
+            [
+                {"stimulus": t["stimulus"], "choices": t["choices"], "button_pressed": str(t["response"])}
+                for t in trials()
+            ]
+        ),
+        dict(format="jspsych"),
+        "",
+    ),
+    # F5: headers inside
+    "two files in one": (
+        "a.csv",
+        text(ROWS[:9], ("head", "winner", "loser")) + text(ROWS[9:], ("head", "winner", "loser")),
+        {},
+        "1 repeated header",
+    ),
+    "… with byte order marks": (
+        "a.csv",
+        "\ufeff" + text(ROWS[:9], ("head", "winner", "loser")) + "\ufeff" + text(ROWS[9:], ("head", "winner", "loser")),
+        {},
+        "repeated",
+    ),
+    "… and columns": (
+        "a.csv",
+        text(ROWS[:9], ("uno", "due", "tre")) + text(ROWS[9:], ("uno", "due", "tre")),
+        dict(columns=["uno", "due", "tre"]),
+        "repeated",
+    ),
+    # F7, F21, F22: separators
+    "quoted commas": ("a.csv", text([[f'"{name}, x"' for name in row] for row in ROWS], separator=";"), {}, ""),
+    "tabs in .csv": ("a.csv", text([[f"{name}, x" for name in row] for row in ROWS], separator="\t"), {}, ""),
+    "commas and blanks inside": (
+        "a.csv",
+        text([[f"{name}, x" for name in row] for row in ROWS], separator=";"),
+        {},
+        "",
+    ),
+    "pipes": ("a.csv", text(ROWS, separator="|"), {}, ""),
+    "blanks": ("a.txt", text(ROWS, separator=" "), {}, "0 = anchor"),
+    "blanks in columns": (
+        "a.txt",
+        text([[f"{name:>8}" for name in row] for row in ROWS], separator=" ", end=" \n"),
+        {},
+        "",
+    ),
+    "write.table": (
+        "a.txt",
+        '"head" "winner" "loser"\n' + "".join(f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1)),
+        {},
+        "by name",
+    ),
+    "write.table without names": (
+        "a.txt",
+        "".join(f'"{n}" "{a}" "{b}" "{c}"\n' for n, (a, b, c) in enumerate(ROWS, 1)),
+        {},
+        "",
+    ),
+    "to_csv with an index": ("a.csv", pd.DataFrame(ROWS, columns=["x", "y", "z"]).to_csv(), {}, ""),
+    "sep=;": ("a.csv", "sep=;\r\n" + text(ROWS, ("head", "winner", "loser"), ";", "\r\n"), {}, "names the separator"),
+    "a comment": ("a.csv", "# exported on Monday, by Ada\n" + text(ROWS, ("head", "winner", "loser")), {}, "1 comment"),
+    "savetxt's header": ("a.txt", "# head loser winner\n" + text(TURNED, separator=" "), {}, "by name"),
+    "END OF FILE": ("a.csv", text(ROWS, ("head", "winner", "loser")) + "END OF FILE,,\n", {}, "END OF FILE"),
+    "separators at the end": ("a.csv", text(ROWS, ("head", "winner", "loser"), end=",,\n"), {}, ""),
+    "a separator that is told": ("a.csv", text(ROWS, separator="~"), dict(separator="~"), ""),
+    "UTF-16": ("a.csv", text(ROWS, ("head", "winner", "loser"), "\t").encode("utf-16"), {}, ""),
+    # F13: Salmon
+    "Salmon": (
+        "a.csv",
+        text(
+            [
+                (*[NUMBER[x] for x in (*row, *row[1:])], "p", *[f"{x}.png" for x in (row[0], row[1], *row[1:])])
+                for row in ROWS
+            ],
+            "head,winner,loser,left,right,puid,head_filename,winner_filename,left_filename,right_filename".split(","),
+        ),
+        dict(format="salmon"),
+        "as salmon writes them",
+    ),
+    "Salmon without a format": ("a.csv", BOTH, {}, "by name"),
+    # F18, F19: JSON
+    "JATOS": ("a.txt", "".join(json.dumps(trials()[n : n + 6]) + "\n" for n in (0, 6, 12)), dict(format="jspsych"), ""),
+    "JSON lines with a float": (
+        "a.jsonl",
+        lines(
+            [
+                {"head": a, "winner": n, "loser": f, "rt": 812.5 if a == "cat" else None}
+                | ({"x": 1} if f == "eel" else {})
+                for a, n, f in ROWS
+            ]
+        ),
+        {},
+        "",
+    ),
+    "JSON lines in .json": ("a.json", lines([dict(zip(("head", "loser", "winner"), row)) for row in TURNED]), {}, ""),
+    "arrays a line": ("a.jsonl", lines(ROWS), {}, ""),
+    # F23: pandas
+    **{
+        f"to_json {orient}": (
+            "a.json",
+            pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(orient=orient),
+            {},
+            "by name",
+        )
+        for orient in ("columns", "index", "split", "records", "table")
+    },
+    "to_json *": (
+        "a.json",
+        pd.DataFrame(TURNED, columns=["head", "loser", "winner"]).to_json(),
+        dict(records="*"),
+        "by name",
+    ),
+    # F24: NEXT
+    "NEXT through R": (
+        "a.csv",
+        text(
+            [("p", "t", a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)],
+            "Participant.ID,Timestamp,Center,Left,Right,Answer".split(","),
+        ),
+        dict(format="next"),
+        "Participant.ID = respondent",
+    ),
+    "NEXT without people": (
+        "a.csv",
+        text(
+            [(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer".split(",")
+        ),
+        dict(format="next"),
+        "",
+    ),
+    "NEXT without a format": (
+        "a.csv",
+        text(
+            [(a, x, y, x if left else y) for (a, x, y), left in zip(SHOWN, LEFT)], "Center,Left,Right,Answer".split(",")
+        ),
+        {},
+        "",
+    ),
+    # F26: packed
+    "gz under .csv": ("a.csv", gzip.compress(text(ROWS).encode()), {}, ""),
+    "bz2": ("a.csv.bz2", bz2.compress(text(ROWS).encode()), {}, ""),
+    "names in an array": ("a.npy", saved(np.array(ROWS)), {}, ""),
+}
+
+
+@pytest.mark.parametrize("case", RIGHT)
+def test_what_is_right(tmp_path, case):
+    name, content, options, line = RIGHT[case]
+    answers, _ = read(tmp_path, name, content, **options)
+    assert not isinstance(answers, InputError), answers
+    strip = {called: called.removesuffix(", x").removesuffix(".png").removeprefix("img/") for called in answers.names}
+    assert [tuple(strip[x] for x in row) for row in named(answers)] == ROWS, answers.reading
+    assert line in str(answers.reading) and "\n" not in str(answers.reading)
+
+
+# (file, content, options, what the message must say)
+REFUSED = {
+    "odd, kind triplets": (
+        "a.csv",
+        text([(n, a, f) for a, n, f in ROWS], ("image_1", "image_2", "odd_one_out")),
+        {},
+        ["'odd_one_out'", "--kind odd-one-out", "--columns image_1,image_2,odd_one_out"],
+    ),
+    "winners, kind odd": (
+        "a.csv",
+        text(ROWS, ("head", "winner", "loser")),
+        ODD,
+        ["'winner'", "--kind triplets", "--columns head,winner,loser"],
+    ),
+    "winners, kind central": (
+        "a.csv",
+        text(ROWS, ("head", "winner", "loser")),
+        dict(kind="central"),
+        ["--kind triplets"],
+    ),
+    "two anchors": (
+        "a.csv",
+        text(ROWS, ("reference", "target", "near")),
+        {},
+        ["columns must be told", "anchor, nearer, farther", "--columns"],
+    ),
+    "the farther second": ("a.csv", text(ROWS, ("x", "far", "y")), {}, ["columns must be told", "--columns"]),
+    "an answer beside winners": (
+        "a.csv",
+        text([(*row, row[2]) for row in ROWS], ("anchor", "positive", "negative", "response")),
+        {},
+        ["'response' says something else than 'positive'", "--columns anchor,positive,negative"],
+    ),
+    # codes
+    "all one": (
+        "a.csv",
+        text([(*row, 1) for row in ROWS], ("anchor", "left", "right", "answer")),
+        {},
+        ["clear", "0 to 1", "1 to 2", "answer='answer:1=left'"],
+    ),
+    "minus one and one": (
+        "a.csv",
+        shown((-1, 1)),
+        {},
+        ["-1 for the first and 1 for the second", "1 for the first and -1 for the second"],
+    ),
+    "a code of no coding": (
+        "c.csv",
+        shown("12") + "cat,dog,pike,0\n",
+        dict(drop_invalid=True),
+        ["line 20", "--missing 0", "answer:"],
+    ),
+    "most are 1": (
+        "c.csv",
+        "anchor,left,right,ans\ncat,dog,trout,1\ndog,cat,trout,1\ndog,cat,pike,1\ntrout,pike,cat,1\n"
+        "pike,trout,cat,1\ntrout,cat,pike,2\ntrout,pike,dog,0\npike,trout,dog,0\n",
+        dict(**SIDES, answer="ans", drop_invalid=True),
+        ["--missing"],
+    ),
+    "letters that mean nothing": (
+        "a.csv",
+        shown("fj"),
+        SIDES | dict(answer="answer"),
+        ["'f'", "answer='answer:f=left'"],
+    ),
+    "codes without meaning": ("a.csv", shown("12"), SIDES | dict(answer="answer:1=up,2=down"), ["1=left", "'1=up'"]),
+    "too many codes": (
+        "a.csv",
+        shown("12"),
+        SIDES | dict(answer="answer:1,2,3"),
+        ["2 codes, in the order of left, right"],
+    ),
+    # cells
+    "two columns of one name": (
+        "a.csv",
+        text([(*row, row[1]) for row in ROWS], ("head", "winner", "loser", "winner")),
+        dict(columns=["head", "winner", "loser"]),
+        ["'winner', 2 times"],
+    ),
+    "… for Salmon": (
+        "a.csv",
+        text([(*row, row[1]) for row in ROWS], ("head", "winner", "loser", "winner")),
+        dict(format="salmon"),
+        ["once", "winner"],
+    ),
+    "… for names": (
+        "a.csv",
+        text([(*row, row[2]) for row in ROWS], ("head", "winner", "loser", "winner")),
+        {},
+        ["columns"],
+    ),
+    "nan among numbers": ("a.csv", "0,1,2\n1,nan,2\n", {}, ["line 2", "'nan'"]),
+    "a person who is not there": (
+        "a.csv",
+        text([(*row, "" if row[0] == "eel" else "ann") for row in ROWS], ("head", "winner", "loser", "puid")),
+        {},
+        ["line 17", "'puid'"],
+    ),
+    "an impossible winner": (
+        "m.csv",
+        "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
+        "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n",
+        dict(format="salmon"),
+        ["line 2", "what was shown"],
+    ),
+    # forms
+    "two separators": ("a.csv", "Doe,J;Roe,A;Poe\nRoe,A;Doe,J;Poe\n", {}, ["separator", "','", "';'", "--separator"]),
+    "three choices, triplets": (
+        "a.json",
+        json.dumps([{"stimulus": "odd?", "choices": list(t), "response": 0} for t in TRIOS]),
+        dict(format="jspsych"),
+        ["--kind odd-one-out".replace("--kind ", "kind='"), "central"],
+    ),
+    "jsPsych without a format": (
+        "a.json",
+        json.dumps([{**t, "trial_index": n} for n, t in enumerate(trials())]),
+        {},
+        ["looks like a file of jspsych", "--format jspsych"],
+    ),
+    "HDF5": ("a.csv", b"\x89HDF\r\n\x1a\n" + bytes(50), {}, ["an HDF5 file"]),
+    "a pickle": ("a.txt", b"\x80\x04\x95" + bytes(50), {}, ["a Python pickle"]),
+    "a spreadsheet": ("a.csv", zipped({"[Content_Types].xml": "", "xl/workbook.xml": ""}), {}, ["spreadsheet", "CSV"]),
+    "an array of one column": ("a.npy", saved(np.arange(9)), {}, ["a comparison a row", "(9,)"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(tmp_path, case):
+    name, content, options, words = REFUSED[case]
+    error, _ = read(tmp_path, name, content, **options)
+    assert isinstance(error, InputError), (named(error), str(error.reading))
+    assert all(word in str(error) for word in words) and "\n" not in str(error), str(error)
+
+
+# (file, content, options, what the warning must say, the answers or None)
+WARNED = {
+    "eval without a coding": (
+        "e.csv",
+        shown("10", "A,B,C,eval"),
+        dict(columns=["A", "B", "C"], answer="eval"),
+        ["0 is taken for B and 1 is taken for C", "eval:0=C,1=B"],
+        TURNED,
+    ),
+    "columns that are told": (
+        "a.csv",
+        text(ROWS, ("head", "loser", "winner")),
+        dict(columns=["head", "loser", "winner"]),
+        ["'loser' is taken for the nearer, as you say"],
+        ROWS,
+    ),
+    "sides without an answer": ("a.csv", text(ROWS, ("anchor", "left", "right")), {}, ["--answer"], ROWS),
+    "counts": (
+        "a.csv",
+        text([(*row, 2) for row in ROWS], ("head", "winner", "loser", "count")),
+        {},
+        ["'count' is not read", "--weight count"],
+        ROWS,
+    ),
+    "a header again": (
+        "a.csv",
+        text(ROWS[:9], ("head", "winner", "loser")) + text(ROWS[9:], ("head", "winner", "loser")),
+        {},
+        ["1 rows", "repeat the header", "line 11"],
+        ROWS,
+    ),
+    "an invisible blank": (
+        "a.csv",
+        text(ROWS) + "\u200bcat,dog,pike\n",
+        {},
+        ["cannot be seen", "U+200B ZERO WIDTH SPACE", "'cat' and '\\u200bcat'"],
+        None,
+    ),
+    "another case": ("a.csv", text(ROWS) + "Cat,dog,pike\n", {}, ["'Cat' and 'cat'"], None),
+    "blanks": ("a.csv", text(ROWS) + "c at,dog,pike\n", {}, ["'c at' and 'cat'"], None),
+    "folders": ("a.csv", text(ROWS) + "img/cat,dog,pike\n", {}, ["'cat' and 'img/cat'"], None),
+    "endings": ("a.csv", text(ROWS) + "cat.PNG,dog,pike\n", {}, ["'cat' and 'cat.PNG'"], None),
+    "two spellings": (
+        "a.csv",
+        text([(f"img/{a}.png", n, f) for a, n, f in ROWS]),
+        {},
+        ["none of the 6 anchors is ever a choice"],
+        None,
+    ),
+    "NA": ("a.csv", text(ROWS) + "cat,NA,pike\n", {}, ["1 cells say 'NA'"], None),
+    "NA for a person": (
+        "a.csv",
+        text([(*row, "NA") for row in ROWS], ("head", "winner", "loser", "puid")),
+        {},
+        ["18 cells say 'NA'"],
+        ROWS,
+    ),
+    "an impossible winner": (
+        "m.csv",
+        BOTH + "cat,cow,dog,eel,dog\n",
+        dict(drop_invalid=True),
+        ["1 names a choice that was not shown (line 20)"],
+        ROWS,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_what_is_pointed_out(tmp_path, case):
+    name, content, options, words, rows = WARNED[case]
+    answers, said = read(tmp_path, name, content, **options)
+    assert not isinstance(answers, InputError), answers
+    assert all(word in said for word in words) and (rows is None or named(answers) == rows), said
+
+
+def test_numbers_that_are_equal_are_one_name(tmp_path):
+    rows = numbers(ROWS)
+    floats = text([(i, f"{j:.1f}", f" {k}") for i, j, k in rows], ("head", "winner", "loser"))
+    expected = read(tmp_path, "a.csv", text(rows))[0]
+    frame = pd.DataFrame(rows, columns=["head", "winner", "loser"]).astype({"winner": float})
+    for found in (read(tmp_path, "b.csv", floats)[0], read_comparisons(frame), read_comparisons(rows)):
+        assert named(found) == named(expected) and found.names == tuple("012345")
+    scientific = "".join(" ".join(f"{x:.18e}" for x in row) + "\n" for row in rows)
+    assert named(read(tmp_path, "c.txt", scientific)[0]) == named(expected)
+    codes = read(tmp_path, "d.csv", "007,7,3\n7,3,007\n")
+    assert set(codes[0].names) == {"007", "7", "3"} and "'007' and '7'" in codes[1]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_two_unicode_forms_are_one_name(tmp_path, form):
+    a, b = (unicodedata.normalize(f, "kö") for f in ("NFC", "NFD"))
+    content = f"head,winner,loser\ncat,dog,trout\n{a},cat,trout\ndog,{b},pike\ntrout,pike,{a}\npike,trout,{b}\n"
+    answers, _ = read(tmp_path, "n.csv", content)
+    assert len(answers.names) == 5 and a in answers.names
+    names = [unicodedata.normalize(form, name) for name in answers.names]
+    assert read_comparisons(tmp_path / "n.csv", objects=names).names == answers.names
+    (tmp_path / "n.json").write_text(json.dumps([dict(zip("ijk", row)) for row in csv_rows(content)[1:]]))
+    assert named(read_comparisons(tmp_path / "n.json")) == named(answers)
+
+
+def csv_rows(content):
+    return [line.split(",") for line in content.splitlines()]
+
+
+@pytest.mark.parametrize("kind", ["odd-one-out", "central"])
+@pytest.mark.parametrize("form", ["choices", "CSV", "a list of stimuli"])
+def test_three_choices_of_jspsych(tmp_path, kind, form):
+    records = []
+    for trio, at in zip(TRIOS, ODD_AT):
+        saved = {"stimulus": "<p>Which one is the odd one out?</p>", "choices": list(trio), "response": at}
+        if form == "a list of stimuli":
+            saved = {"stimulus": list(trio), "choices": ["f", "g", "h"], "response": at}
+        records.append({"trial_type": "html-button-response", **saved})
+    records.insert(0, {"trial_type": "html-button-response", "stimulus": "Go?", "choices": ["Yes"], "response": 0})
+    name, content = "a.json", json.dumps(records)
+    if form == "CSV":
+        frame = pd.DataFrame(records).assign(choices=lambda frame: frame.choices.map(json.dumps))
+        name, content = "a.csv", frame.to_csv(index=False)
+    found, said = read(tmp_path, name, content, kind=kind, format="jspsych")
+    expected = text([(trio[at], *[x for x in trio if x != trio[at]]) for trio, at in zip(TRIOS, ODD_AT)])
+    assert named(found) == named(read(tmp_path, "b.csv", expected, kind=kind)[0]) and "1 of 19 rows" in said
+
+
+@pytest.mark.parametrize(
+    "header", ["image_1,image_2,odd_one_out", "odd,x,y", "x,Odd.One,y", "", "first,second,third,odd"]
+)
+def test_the_odd_one_is_found_by_name(tmp_path, header):
+    names = header.split(",") if header else None
+    at = next((n for n, name in enumerate(names) if "odd" in name.lower()), 0) if names else 2
+    rows = []
+    for trio, odd in zip(TRIOS, ODD_AT):
+        others = [x for x in trio if x != trio[odd]]
+        rows.append((*trio, trio[odd]) if names and len(names) == 4 else (*others[:at], trio[odd], *others[at:]))
+    options = ODD if names else ODD | dict(columns=[2, 0, 1])  # THINGS, SPoSE and VICE: numbers and blanks
+    answers, said = read(tmp_path, "a.txt", text(rows, names, "," if names else " "), **options)
+    expected = [(trio[odd], *[x for x in trio if x != trio[odd]]) for trio, odd in zip(TRIOS, ODD_AT)]
+    assert named(answers) == named(read(tmp_path, "b.csv", text(expected), **ODD)[0]) and not said
+
+
+def test_salmon_names_losers(tmp_path):
+    content = "head,left,right,winner,puid,left_filename,right_filename,head_filename,winner_filename,loser\n"
+    content += "0,18,12,5,p,l.png,r.png,h.png,w.png,12\n1,2,3,2,p,x.png,y.png,z.png,x.png,3\n"
+    answers, said = read(tmp_path, "m.csv", content, format="salmon", drop_invalid=True)
+    assert named(answers) == [("z.png", "x.png", "y.png")] and "1 names a choice that was not shown (line 2)" in said
+
+
+def test_decimal_commas(tmp_path):
+    content = text([(*row, f"{n},5") for n, row in enumerate(ROWS)], ("head", "winner", "loser", "w"), ";")
+    answers, _ = read(tmp_path, "a.csv", content, weight="w")
+    assert answers.weights.tolist() == [n + 0.5 for n in range(18)] and named(answers) == ROWS
+
+
+def test_qualtrics_writes_three_lines_of_header(tmp_path):
+    head = ["ResponseId", "anchor", "left", "right", "choice"]
+    more = [["Response ID", "The anchor?", "Left", "Right", "Which?"], [json.dumps({"ImportId": x}) for x in head]]
+    rows = [(f"R_{n % 3}", *row, row[1] if left else row[2]) for n, (row, left) in enumerate(zip(SHOWN, LEFT))]
+    frame = pd.DataFrame([*more, *rows], columns=head)
+    answers, _ = read(tmp_path, "q.csv", frame.to_csv(index=False))
+    assert named(answers) == ROWS and answers.respondents.tolist()[:3] == ["R_0", "R_1", "R_2"]
+    assert "2 more lines of Qualtrics' header" in str(answers.reading)
+
+
+@pytest.mark.parametrize("form", ["folder", "list", "zip", "JATOS"])
+def test_a_file_for_each_person(tmp_path, form):
+    parts = {f"{who}.csv": text(ROWS[n::3], ("head", "winner", "loser")) for n, who in enumerate(("ann", "ben", "cy"))}
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for name, content in parts.items():
+        (folder / name).write_text(content)
+    (folder / "notes.md").write_text("nothing")
+    source = folder
+    if form == "list":
+        source = sorted(folder.glob("*.csv"))
+    elif form in ("zip", "JATOS"):
+        source = tmp_path / "data.zip"
+        inside = {f"study/{name[:-4]}/data.txt" if form == "JATOS" else name: x for name, x in parts.items()}
+        source.write_bytes(zipped(inside))
+    answers = read_comparisons(source)
+    assert named(answers) == [row for n in range(3) for row in ROWS[n::3]]
+    assert answers.respondents.tolist() == [who for who in ("ann", "ben", "cy") for _ in range(6)]
+    assert "file = respondent" in str(answers.reading)
+    with pytest.raises(InputError, match="line [23], must be") as refused:
+        (folder / "ben.csv").write_text(parts["ben.csv"].replace("dog", ""))
+        read_comparisons(folder)
+    assert "ben.csv" in str(refused.value)
+
+
+def test_a_column_says_who_answered_in_several_files(tmp_path):
+    for n in range(3):
+        rows = [(*row, f"p{m % 2}") for m, row in enumerate(ROWS[n::3])]
+        (tmp_path / f"{n}.csv").write_text(text(rows, ("head", "winner", "loser", "puid")))
+    assert set(read_comparisons(tmp_path).respondents) == {"p0", "p1"}
+
+
+def test_the_same_in_python():
+    frame = pd.DataFrame(TURNED, columns=["head", "loser", "winner"])
+    assert named(read_comparisons(frame)) == named(Triplets.from_frame(frame)) == ROWS
+    assert named(read_comparisons(ROWS)) == named(read_comparisons(np.array(ROWS))) == ROWS
+    records = frame.to_dict("records")
+    assert named(read_comparisons(records)) == ROWS
+
+
+# ---- the command
+
+
+@pytest.mark.parametrize(
+    "command", ["cluster a.csv --method 3-al --clusters 2", "compare a.csv --splits 2", "people a.csv"]
+)
+def test_commands_say_how_they_read(tmp_path, monkeypatch, capsys, command):
+    monkeypatch.chdir(tmp_path)
+    rows = [(*row, f"p{n % 2}") for n, row in enumerate(TURNED)]
+    (tmp_path / "a.csv").write_text(text(rows, ("head", "loser", "winner", "puid")))
+    assert main(command.split()) == 0
+    out, _ = capsys.readouterr()
+    assert "head = anchor, winner = nearer, loser = farther, puid = respondent (by name); 18 rows" in out
+    if command.startswith("cluster"):
+        assert "cluster 0 (3): cat, cow, dog\ncluster 1 (3): eel, pike, trout\n" in out
