@@ -211,7 +211,7 @@ NOT_ATTACKED = {
     **dict.fromkeys(["InconsistentTriplets"], RESULT),
     **dict.fromkeys("PlantedPartition dataset_html answers_and_places plan_chart plan_lists plan_page".split(), RESULT),
     **dict.fromkeys("plan_sentences write_plan Hierarchy Comparisons Solution".split(), RESULT),
-    **dict.fromkeys("COMMANDS POSITIONAL THEORY THEORY_MODULES READINGS MAKERS JournalError".split(), WORDS),
+    **dict.fromkeys("COMMANDS POSITIONAL THEORY THEORY_MODULES READINGS JournalError".split(), WORDS),
     **dict.fromkeys("BudgetExhausted NotConvergedWarning InputError Wrong".split(), WORDS),
     **dict.fromkeys("run_dashboard ask_dashboard flat_dashboard link_dashboard".split(), LIVE),
     **dict.fromkeys("plan_dashboard planted_dashboard step_dashboard".split(), LIVE),

@@ -4,7 +4,6 @@ import shlex
 from html import escape
 from pathlib import Path
 
-from ..cli._reading import add_reading, typed_answers
 from ..core.io import is_file_name
 from ..core.parallel import command_bar
 from ..core.screen import say
@@ -197,6 +196,8 @@ PLAN_HELP = {
 
 def add_plan(commands):
     "The words of `plan`."
+    from comparison_hc.cli._reading import add_reading
+
     plan = commands.add_parser(
         "plan",
         help="plan a study: what to ask, how many people, what it will reach",
@@ -326,6 +327,8 @@ def _objects(words, pilot):
 
 def _pilot(args):
     "The answers of a pilot, or None."
+    from comparison_hc.cli._reading import typed_answers
+
     if args.pilot is None:
         return None
     pilot = typed_answers(args, args.pilot[0] if len(args.pilot) == 1 else args.pilot)
