@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Dendrogram", "random_tree"]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Dendrogram:
     """A hierarchy of N objects: an immutable list of merges.
 
@@ -58,18 +58,25 @@ class Dendrogram:
     """
 
     linkage_matrix: np.ndarray
-    initial_clusters: tuple[tuple[int, ...], ...] | None = None
-    names: tuple[str, ...] | None = None
-    height_kind: str = "height"
+    initial_clusters: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...] | None
+    height_kind: str
 
-    def __post_init__(self):
-        Z = _check_linkage_matrix(self.linkage_matrix)
-        clusters = _check_clusters(self.initial_clusters, len(Z) + 1)
-        is_text = isinstance(self.height_kind, str) and self.height_kind
-        require(is_text, "height_kind", "a text that says what the heights are", self.height_kind)
+    def __init__(
+        self,
+        linkage_matrix: ArrayLike,
+        initial_clusters: Sequence[Sequence[int]] | None = None,
+        names: Sequence[str] | None = None,
+        height_kind: str = "height",
+    ) -> None:
+        Z = _check_linkage_matrix(linkage_matrix)
+        clusters = _check_clusters(initial_clusters, len(Z) + 1)
+        is_text = isinstance(height_kind, str) and height_kind
+        require(is_text, "height_kind", "a text that says what the heights are", height_kind)
         object.__setattr__(self, "linkage_matrix", Z)
         object.__setattr__(self, "initial_clusters", clusters)
-        object.__setattr__(self, "names", check_names(self.names, sum(map(len, clusters))))
+        object.__setattr__(self, "names", check_names(names, sum(map(len, clusters))))
+        object.__setattr__(self, "height_kind", height_kind)
 
     def __repr__(self):
         leaves = f"{self.n_leaves} lea{'f' if self.n_leaves == 1 else 'ves'}"
@@ -189,7 +196,7 @@ class Dendrogram:
     @cached_property
     def n_objects(self) -> int:
         "N, the number of objects in all initial clusters."
-        return sum(map(len, self.initial_clusters))
+        return sum(len(cluster) for cluster in self.initial_clusters)
 
     @cached_property
     def heights(self) -> np.ndarray:
@@ -362,14 +369,14 @@ class Dendrogram:
         Dendrogram
             Leaves are numbered by their smallest object.
         """
-        order = _check_permutation(order, self.n_objects)
-        place = np.argsort(order)
+        old = _check_permutation(order, self.n_objects)
+        place = np.argsort(old)
         moved = [tuple(sorted(place[list(cluster)].tolist())) for cluster in self.initial_clusters]
         by_first = sorted(range(self.n_leaves), key=lambda leaf: moved[leaf][0])
         number = np.append(np.argsort(by_first), np.arange(self.n_leaves, 2 * self.n_leaves - 1))
         Z = self.linkage_matrix.copy()
         Z[:, :2] = number[self.children]
-        names = self.names and [self.names[i] for i in order]
+        names = self.names and [self.names[i] for i in old]
         return Dendrogram(Z, [moved[leaf] for leaf in by_first], names, self.height_kind)
 
     def same_tree(self, other: Dendrogram) -> bool:
@@ -530,10 +537,10 @@ def random_tree(n_objects: int, rng: int | np.random.Generator | None) -> Dendro
     >>> random_tree(4, 0)
     Dendrogram(4 leaves, heights are merge order)
     """
-    n, rng = check_integer(n_objects, "n_objects", 1, 2**31), as_rng(rng)
+    n, generator = check_integer(n_objects, "n_objects", 1, 2**31), as_rng(rng)
     alive, merges = list(range(n)), []
     for step in range(n - 1):
-        merges.append([alive.pop(int(rng.integers(len(alive)))) for _ in range(2)])
+        merges.append([alive.pop(int(generator.integers(len(alive)))) for _ in range(2)])
         alive.append(n + step)
     return Dendrogram.from_merges(merges)
 
@@ -635,6 +642,9 @@ def _read_only(array):
 
 class _FittedHierarchy:
     "What estimators of a hierarchy share; the first of their bases."
+
+    n_clusters: int | None
+    fit: Any
 
     def _keep_dendrogram(self, dendrogram):
         "The end of `fit`: `dendrogram_`, `linkage_matrix_`, `children_` and, with `n_clusters`, `labels_`."

@@ -58,12 +58,12 @@ def adjusted_rand_index(a: ArrayLike, b: ArrayLike) -> float:
     >>> adjusted_rand_index([0, 0, 1, 1], ["x", "x", "y", "y"])
     1.0
     """
-    a = check_labels(a, argument="a")
-    b = check_labels(b, len(a), "b")
-    _, table = np.unique(a * len(b) + b, return_counts=True)  # the contingency table
-    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, np.bincount(a), np.bincount(b)))
+    first = check_labels(a, argument="a")
+    second, N = check_labels(b, len(first), "b"), len(first)
+    _, table = np.unique(first * N + second, return_counts=True)  # the contingency table
+    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, np.bincount(first), np.bincount(second)))
     only_a, only_b = in_a - both, in_b - both  # ordered pairs that one partition puts together; `both` has N more
-    together, apart = both - len(a), len(a) ** 2 - both - only_a - only_b
+    together, apart = both - N, N**2 - both - only_a - only_b
     if only_a == only_b == 0:
         return 1.0
     below = (together + only_a) * (only_a + apart) + (together + only_b) * (only_b + apart)
@@ -398,17 +398,17 @@ def noise_ceiling(
     >>> noise_ceiling([(0, 1, 2), (0, 1, 2), (0, 2, 1)], undecided=0)
     0.6666666666666666
     """
-    comparisons, undecided = as_comparisons(comparisons, weighted=True), check_number(undecided, "undecided", 0, 0.5)
-    weights = comparisons.weights if weights is None else as_array(weights, "weights", "(m,) numbers", float)
-    weights = np.ones(len(comparisons)) if weights is None else weights
-    require(weights.shape == (len(comparisons),), "weights", f"{len(comparisons)} numbers, one per comparison", weights)
-    if len(comparisons) == 0:
+    checked, undecided = as_comparisons(comparisons, weighted=True), check_number(undecided, "undecided", 0, 0.5)
+    given = checked.weights if weights is None else as_array(weights, "weights", "(m,) numbers", float)
+    weight = np.ones(len(checked)) if given is None else given
+    require(weight.shape == (len(checked),), "weights", f"{len(checked)} numbers, one per comparison", weights)
+    if len(checked) == 0:
         return float("nan")
-    if comparisons.width == 4:
-        _, keys, low_won = unique_questions(*comparisons.winners_and_losers())
+    if checked.width == 4:
+        _, keys, low_won = unique_questions(*checked.winners_and_losers())
         options, scores = 2, [(low_won, 1.0)]
     else:
-        rows = comparisons.array.astype(np.int64)
+        rows = checked.array.astype(np.int64)
         low, middle, high = np.sort(rows, axis=1).T
         keys = low + middle * (middle - 1) // 2 + high * (high - 1) * (high - 2) // 6
         position = np.argsort(np.argsort(rows, axis=1), axis=1)  # of i, j and k among the three
@@ -416,5 +416,5 @@ def noise_ceiling(
     _, group = np.unique(keys, return_inverse=True)
     best = np.zeros((group.max() + 1, options))  # weight that each possible statement about a group earns
     for option, value in scores:
-        best += value * np.bincount(options * group + option, weights, best.size).reshape(best.shape)
-    return float(best.max(axis=1).sum() / weights.sum())
+        best += value * np.bincount(options * group + option, weight, best.size).reshape(best.shape)
+    return float(best.max(axis=1).sum() / weight.sum())

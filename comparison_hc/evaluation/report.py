@@ -125,7 +125,7 @@ class Result:
             With pictures where all leaves have one.
         """
         images = _leaf_images(self)
-        shown = dict(names=self.names, images=images if images and all(images) else None)
+        shown: dict[str, Any] = dict(names=self.names, images=images if images and all(images) else None)
         if self.classes is not None:
             return self.dendrogram.chart(labels=list(self.classes), label_title="class", **shown)
         return self.dendrogram.chart(labels=self.labels, label_title="cluster", **shown)
@@ -219,8 +219,8 @@ def save_result(result: Result | FlatResult, path: str | Path) -> None:
     """
     require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
     forms = WRITERS if isinstance(result, Result) else FLAT_WRITERS
-    path = check_destination(path, "path", tuple(forms))
-    atomic_write(path, forms[path.suffix.lower()](result))
+    destination = check_destination(path, "path", tuple(forms))
+    atomic_write(destination, forms[destination.suffix.lower()](result))
 
 
 def _members(names, labels):
