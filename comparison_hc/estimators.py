@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -262,11 +263,15 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
     def _partition(self, S, n_answers):
         "(labels, result, certificate or None)."
         from comparison_hc.flat.sdp import sdp_k
-        from comparison_hc.flat.search import WorkShare, round_solution
-        from comparison_hc.flat.spur import spur
+        from comparison_hc.flat.spur_search import round_solution, spur
 
-        share = None if self.progress is None else WorkShare(self.progress)
-        options = dict(tol=self.tol, max_iter=self.max_iter, rng=self.rng, progress=share)
+        iterations = count(1)
+
+        def report(*_):
+            done = next(iterations)  # how many there will be is not known; 300 is typical
+            self.progress(100 * done // (done + 300), 100)
+
+        options = dict(tol=self.tol, max_iter=self.max_iter, rng=self.rng, progress=self.progress and report)
         if self.n_clusters is None:
             scaled = self.similarity == "mulk"
             found = spur(S, n_answers, rounding=self.rounding, normalised=scaled, **options)
@@ -274,8 +279,8 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         else:
             found = sdp_k(S, self.n_clusters, **options)
             result = found.labels, found, found.certificate if found.how == "certificate" else None
-        if share:
-            share.finish()
+        if self.progress:
+            self.progress(100, 100)
         if result[0] is None:
             return round_solution(found.X, self.n_clusters, self.rounding, self.rng), *result[1:]
         return result

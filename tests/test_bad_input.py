@@ -35,8 +35,8 @@ from comparison_hc.core import kernels
 from comparison_hc.core.validation import as_rng, check_integer, check_labels, check_number, check_similarity
 from comparison_hc.flat.planted import gaussians, planted_partition
 from comparison_hc.flat.sdp import sdp_k, sdp_lambda
-from comparison_hc.flat.search import round_solution
 from comparison_hc.flat.similarity import adds3, mulk3, mulk4
+from comparison_hc.flat.spur_search import round_solution
 from comparison_hc.hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.methods import build_from_similarity, build_hierarchy, methods

@@ -9,7 +9,7 @@ from benchmarks import same_bits
 
 from comparison_hc.adaptive import InconsistentTriplets, consistent_hierarchy
 from comparison_hc.comparisons import linked_groups
-from comparison_hc.flat.solver import read_off
+from comparison_hc.flat.sdp import labels_from_solution
 
 
 @pytest.fixture(scope="module")
@@ -76,5 +76,5 @@ def test_graphs_have_vertices_of_32_bits(name, monkeypatch):
     assert linked_groups(4, np.array([(0, 1), (2, 1)], dtype=np.int64)).tolist() == [0, 0, 0, 1]
     with pytest.raises(InconsistentTriplets):
         consistent_hierarchy([(0, 1, 2), (5, 4, 0), (1, 2, 3), (2, 3, 1), (0, 1, 4)])
-    assert read_off(np.kron(np.eye(2), np.ones((2, 2)) / 2)).tolist() == [0, 0, 1, 1]
+    assert labels_from_solution(np.kron(np.eye(2), np.ones((2, 2)) / 2)).tolist() == [0, 0, 1, 1]
     assert widths and all(width == {4} for width in widths)

@@ -57,9 +57,8 @@ def test_planted_is_a_loop_over_the_packages_functions(accuracy):
 def test_flat_is_a_loop_over_the_packages_functions(n_clusters):
     from comparison_hc.flat.planted import gaussians, planted_partition, sample_comparisons
     from comparison_hc.flat.sdp import sdp_k
-    from comparison_hc.flat.search import round_solution
     from comparison_hc.flat.similarity import adds3, mulk4
-    from comparison_hc.flat.spur import spur
+    from comparison_hc.flat.spur_search import round_solution, spur
     from comparison_hc.metrics import adjusted_rand_index
 
     found = whatif("flat", n=16, k=2, answers=300, n_clusters=n_clusters, method="adds-3,mulk-4", repeat=1)

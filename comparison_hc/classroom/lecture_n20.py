@@ -71,7 +71,7 @@ lecture = Lecture(
             "The proof. k̂ = {k_hat} and ARI {ari} from {answers} answers, {times} times as many as before; "
             "nothing is proved.",
             "“Not proved” is not “wrong”: the certificate asks for more than the clusters need "
-            "([23](../flat/23_spur.ipynb), “A proof makes most of this unnecessary”).",
+            "([23](../flat/26_spur_search.ipynb), “A proof makes most of this unnecessary”).",
             claims(lambda ari, proved, times, **_: ari == 1 and not proved and 0.15 < times < 0.25),
             dict(BASE, a=2.5),
         ),

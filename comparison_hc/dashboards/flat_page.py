@@ -263,7 +263,7 @@ WORDS = {
 SOURCES = (
     Source("flat/20_planted", "The model"),
     Source("flat/21_similarity", "AddS and the other similarities"),
-    Source("flat/23_spur", paper="N20", item="Algorithm 1"),
+    Source("flat/26_spur_search", paper="N20", item="Algorithm 1"),
     Source("flat/24a_theory_sdp", paper="N20", item="Proposition 1"),
     Source("flat/24b_theory_recovery", paper="N20", item="Theorem 1"),
     Source("reproduce/94_n20", "N20, Figure 1, done again"),

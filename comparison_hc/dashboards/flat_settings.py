@@ -12,7 +12,7 @@ from ..core.parallel import limited_threads
 from ..core.validation import check_flag, check_integer, check_number
 from .shell import Settings, no_step, one_of, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
-from ..flat.spur import spur
+from ..flat.spur_search import spur
 
 MOST_OBJECTS = 400
 MOST_ANSWERS = 5_000_000

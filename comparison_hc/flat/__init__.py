@@ -1,4 +1,5 @@
 "Flat clusters from triplets or quadruplets: similarities counted from answers, semidefinite programs, proofs (N20)."
+from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
@@ -6,10 +7,9 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
                 "sample_comparisons", "uniform_beta", "uniform_normal"],
     "similarity": ["AddS", "adds3", "adds4", "mulk3", "mulk4"],
     "_from_file": ["adds_from_file"],
-    "certificate": ["certify", "Certificate", "cluster_matrix"],
+    "certificate": ["Certificate", "certify", "cluster_matrix"],
     "candidates": ["improve_partition"],
-    "solver": ["SDPSolution"],
-    "sdp": ["sdp_k", "sdp_lambda", "sdp_reference", "NotConvergedWarning"],
-    "search": ["spur_objective", "round_solution", "SpurResult", "SpurStep"],
-    "spur": ["spur", "spur_prices"],
+    "sdp": ["NotConvergedWarning", "SDPSolution", "sdp_k", "sdp_lambda", "sdp_reference"],
+    "spur_search": ["SpurResult", "SpurStep", "lambda_range", "round_solution", "spur", "spur_objective"],
 })
+__getattr__ = with_old_names(__name__, __getattr__, {"spur_prices": "lambda_range"})

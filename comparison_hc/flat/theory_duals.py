@@ -19,7 +19,7 @@ from ..core.compat import bincount, needed, repeat
 from ..core.parallel import one_thread
 from ..core.validation import as_rng
 from .certificate import certify, cluster_matrix
-from .search import spur_objective
+from .spur_search import spur_objective
 from comparison_hc.flat.theory_sdp import (
     block_means,
     dual_solution,

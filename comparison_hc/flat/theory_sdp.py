@@ -11,13 +11,13 @@ import numpy as np
 from ..core.compat import bincount, repeat
 from ..core.parallel import one_thread
 from ..core.validation import as_rng
-from .certificate import Blocks, cluster_matrix
+from .certificate import PartitionKKT, cluster_matrix
 from .theory import block_gap, expected_blocks
 
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #791daebe
 def printed_interval(S, labels, blocks):
     "The quantities of N20's proposition 1, with S̃ = ZΣZᵀ on the diagonal too."
-    Z = Blocks(S, labels).Z
+    Z = PartitionKKT(S, labels).Z
     noise = S - Z @ blocks @ Z.T
     norm = float(np.linalg.norm(noise, 2))
     gap = block_gap(blocks)
@@ -38,7 +38,7 @@ def noisy_blocks(sizes, noise, rng):
 # %% ../../nbs/flat/24a_theory_sdp.ipynb #sdp-block-means
 def block_means(S, labels):
     "The means that the dual solution is made of."
-    Z = Blocks(S, labels).Z
+    Z = PartitionKKT(S, labels).Z
     sizes = Z.sum(0)
     B = S @ Z / sizes
     return B, Z.T @ B / sizes[:, None], B[np.arange(len(S)), labels]
@@ -73,7 +73,7 @@ def rank_one_slack(S, labels, lam):
 
     B, means, own = block_means(S, labels)
     P = cluster_matrix(labels)
-    Z = Blocks(S, labels).Z
+    Z = PartitionKKT(S, labels).Z
     sizes = Z.sum(0)
     price = lam / 2 * (1 / sizes[labels][:, None] + 1 / sizes)
     rows = (own - np.diag(means)[labels] / 2)[:, None] + np.diag(means) / 2 - B - price

@@ -18,9 +18,9 @@ from comparison_hc.flat.planted import (
     uniform_beta,
     uniform_normal,
 )
-from ..flat.search import round_solution
+from ..flat.spur_search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
-from ..flat.spur import spur
+from ..flat.spur_search import spur
 from ..metrics import adjusted_rand_index
 from .experiments import parameter_grid
 

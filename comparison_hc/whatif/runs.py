@@ -12,9 +12,9 @@ from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.validation import NotConvergedWarning, as_rng
 from ..flat import sdp
 from ..flat.planted import n_comparisons, planted_partition, sample_comparisons
-from ..flat.search import round_solution
+from ..flat.spur_search import round_solution
 from ..flat.similarity import adds3, adds4, mulk3, mulk4
-from ..flat.spur import spur
+from ..flat.spur_search import spur
 from ..hierarchical.planted import planted_hierarchy
 from ..link.merge import alpha_linkage
 from ..methods import build_from_similarity, build_hierarchy, methods

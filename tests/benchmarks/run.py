@@ -416,7 +416,7 @@ for n in (1000, 4000, 10_000):
 
 def by_spur(a):
     "The number of clusters and the clusters."
-    from comparison_hc.flat.spur import spur
+    from comparison_hc.flat import spur
 
     S, n_answers = planted_adds3(1000, a)
 
@@ -449,7 +449,7 @@ def flat_without_proof(n, m, **shape):
     "SPUR as `adds` calls it; what was imported before does not count."
 
     def prepare():
-        from comparison_hc.flat.spur import spur
+        from comparison_hc.flat import spur
 
         S, iterations = people_like(n, m, **shape), []
         spur(people_like(20, 300), 300)

@@ -103,7 +103,7 @@ def mulk_4(n, m):
 @method("spur, no proof", (100, 20_000), (250, 42_000), (250, 250_000), (500, 150_000), (1000, 330_000))
 def searched(n, m):
     "The number of clusters and the clusters, where no certificate helps: every answer is somebody's opinion."
-    from comparison_hc.flat.spur import spur
+    from comparison_hc.flat.spur_search import spur
 
     S = people_like(n, m)
     spur(people_like(20, 300), 300)
