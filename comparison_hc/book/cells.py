@@ -7,6 +7,7 @@ from ..core.validation import require
 
 SHOWN = {
     "export",
+    "exporti",
     "slow",
     "data",
     "notest",

@@ -226,16 +226,18 @@ ROUTES = (
         "f19",
         "F19, all of it",
         "Trees from quadruplets: methods, theory, figures, and a live page.",
-        ("hierarchical/", "91", "91a", "92", "61"),
+        ("hierarchical/", "theory/0*", "91", "91a", "92", "61"),
     ),
     Route(
         "n20",
         "N20, all of it",
         "Flat clusters with a certificate: methods, theory, figures, and a live page.",
-        ("flat/", "94", "95", "62"),
+        ("flat/", "theory/1*", "94", "95", "62"),
     ),
-    Route("a18", "A18, all of it", "Trees from questions that are chosen as one goes.", ("adaptive/", "63")),
-    Route("l20", "L20, all of it", "A linkage that is learned from tasks.", ("link/", "96", "65")),
+    Route(
+        "a18", "A18, all of it", "Trees from questions that are chosen as one goes.", ("adaptive/", "theory/2*", "63")
+    ),
+    Route("l20", "L20, all of it", "A linkage that is learned from tasks.", ("link/", "theory/3*", "96", "65")),
     Route(
         "answers",
         "I have answers from people",
@@ -261,6 +263,8 @@ def route_pages(route, book):
     for number in route.numbers:
         if number.endswith("/"):
             found = book.of_room(number[:-1])
+        elif number.endswith("*"):
+            found = [page for page in book.reading_path if page.path.startswith(number[:-1])]
         else:
             found = [p for p in book.pages if p.path.startswith(f"{number}_") or p.number == number][:1]
         require(found, f"route {route.name}", "made of pages that exist", number)
