@@ -207,7 +207,7 @@ WORDS = "a constant or an exception"
 NOT_ATTACKED = {
     **dict.fromkeys("Agreement BestPruning Refinement Certificate SDPSolution SpurResult SpurStep".split(), RESULT),
     **dict.fromkeys("ExecutionTree Leaf LearnedLinkage PiecewiseLoss TwoParameterGrid".split(), RESULT),
-    **dict.fromkeys("TwoParameterPartition StudyPlan WhatIf Dataset PlantedHierarchy".split(), RESULT),
+    **dict.fromkeys("StudyPlan WhatIf Dataset PlantedHierarchy".split(), RESULT),
     **dict.fromkeys(["InconsistentTriplets"], RESULT),
     **dict.fromkeys("PlantedPartition dataset_html answers_and_places plan_chart plan_lists plan_page".split(), RESULT),
     **dict.fromkeys("plan_sentences write_plan Hierarchy Comparisons Solution".split(), RESULT),
