@@ -13,7 +13,7 @@ import numpy as np
 try:
     from numba import njit
 except ImportError:
-    njit = None
+    njit = None  # type: ignore[assignment]
 
 
 def compiled(function):

@@ -326,14 +326,14 @@ class ExecutionTree:
         -------
         Leaves
         """
-        limit, found = np.inf if limit is None else check_integer(limit, "limit"), []
+        most, found = np.inf if limit is None else check_integer(limit, "limit"), []
         check_progress(progress, "a share from 0 to 1")
         try:
             for leaf in self:
                 found.append(leaf)
                 if progress is not None:
                     progress(leaf.high)
-                if len(found) >= limit:
+                if len(found) >= most:
                     break
         except KeyboardInterrupt:
             pass

@@ -298,7 +298,8 @@ def two_parameter_grid(
     family, depth = as_alpha_beta_family(D0, D1, merges), check_integer(depth, "depth", 0, 12)
     check_progress(progress, "a share from 0 to 1")
     stack, done = [(0.0, 1.0, 0.0, 1.0, 0)], 0.0
-    cells, numbers, trees, tree_of, certified = [], {}, [], [], []
+    trees: list[Dendrogram] = []
+    cells, numbers, tree_of, certified = [], {}, [], []
     while stack:
         *rectangle, level = stack.pop()
         a0, a1, b0, b1 = rectangle

@@ -81,12 +81,13 @@ class PiecewiseLoss:
         PiecewiseLoss
             It is partial if `limit` or Ctrl-C ended the search.
         """
-        limit = np.inf if limit is None else check_integer(limit, "limit")
+        most = np.inf if limit is None else check_integer(limit, "limit")
         check_progress(progress, "a share from 0 to 1")
-        begins, values, n_trees, end = [], [], 0, None
+        begins: list[float] = []
+        values, n_trees, end = [], 0, None
         try:
             for low, value, is_new_tree in pieces:
-                if len(begins) == limit:
+                if len(begins) == most:
                     end = low
                     break
                 begins.append(low)
@@ -110,11 +111,11 @@ class PiecewiseLoss:
         return f"PiecewiseLoss({pieces}, {stretches}, least {self.values.min(initial=np.inf):.4g}{part})"
 
     def __call__(self, x: ArrayLike) -> np.ndarray:
-        x = as_array(x, "x", "a number or an array of them")
-        require(x.dtype.kind in "biuf", "x", "a number or an array of them", x.tolist())
-        is_inside = (x >= 0).all() and (x <= self.breakpoints[-1]).all() and len(self.values)
-        require(is_inside, "x", f"in [0, {self.breakpoints[-1]:g}]", x.tolist())
-        return self.values[np.minimum(np.searchsorted(self.breakpoints, x, side="right") - 1, len(self.values) - 1)]
+        at = as_array(x, "x", "a number or an array of them")
+        require(at.dtype.kind in "biuf", "x", "a number or an array of them", at.tolist())
+        is_inside = (at >= 0).all() and (at <= self.breakpoints[-1]).all() and len(self.values)
+        require(is_inside, "x", f"in [0, {self.breakpoints[-1]:g}]", at.tolist())
+        return self.values[np.minimum(np.searchsorted(self.breakpoints, at, side="right") - 1, len(self.values) - 1)]
 
     def simplified(self) -> PiecewiseLoss:
         """The same function without breakpoints at which the value does not change.

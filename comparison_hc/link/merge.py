@@ -58,11 +58,11 @@ def rings_and_disks(n: int, rng: int | np.random.Generator) -> tuple[np.ndarray,
     >>> labels
     array([0, 0, 1, 1, 2, 2, 3, 3])
     """
-    n, rng = check_integer(n, "n", 4, 2**31), as_rng(rng)
+    n, generator = check_integer(n, "n", 4, 2**31), as_rng(rng)
     require(n % 4 == 0, "n", "a multiple of 4", n)
     labels = np.repeat(np.arange(4), n // 4)
-    angle = rng.uniform(0, 2 * np.pi, n)
-    of_disks = 0.4 * np.sqrt(rng.random(n // 2))  # the root makes a disk uniform
+    angle = generator.uniform(0, 2 * np.pi, n)
+    of_disks = 0.4 * np.sqrt(generator.random(n // 2))  # the root makes a disk uniform
     radius = np.concatenate([np.repeat([0.4, 0.8], n // 4), of_disks])
     centre = np.array([[0, 0], [0, 0], [1.5, 0.4], [1.5, -0.4]])[labels]
     return centre + radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)]), labels
@@ -430,12 +430,12 @@ def beta_linkage(D0: ArrayLike, D1: ArrayLike, beta: float, merge: Merge = "comp
     >>> beta_linkage([[0, 2], [2, 0]], [[0, 4], [4, 0]], 0.5).heights.tolist()
     [3.0]
     """
-    D0, merge, beta = check_distances(D0, "D0"), as_metric_merge(merge), check_number(beta, "beta", 0, 1)
-    D1 = check_distances(D1, "D1", len(D0))
+    first, merge, beta = check_distances(D0, "D0"), as_metric_merge(merge), check_number(beta, "beta", 0, 1)
+    second = check_distances(D1, "D1", len(first))
     if merge is AVERAGE:
-        D0, D1 = round_to_exact(D0, D1)
-    line = None if merge is AVERAGE else beta_line(D0, D1, merge)
-    return ParametricDistances((D0, D1), (merge, merge), line).linkage(beta)
+        first, second = round_to_exact(first, second)
+    line = None if merge is AVERAGE else beta_line(first, second, merge)
+    return ParametricDistances((first, second), (merge, merge), line).linkage(beta)
 
 # %% ../../nbs/link/40_merge.ipynb #c1c8a628
 def mixed_linkage(
@@ -479,9 +479,9 @@ def mixed_linkage(
     require(isinstance(merges, (tuple, list)) and len(merges), "merges", "a sequence of merge functions", merges)
     first = check_distances(metrics[0], "metrics, entry 0,")
     Ds = [check_distances(D, f"metrics, entry {i},", len(first)) for i, D in enumerate(metrics)]
-    beta = check_weights(beta, len(Ds), "of at least 0, of sum 1", "beta")
-    alpha = check_weights(alpha, len(merges), "of at least 0, of sum 1", "alpha")
-    merges = [as_merge(merge, "merges") for merge in merges]
-    D = sum(w * D for w, D in zip(beta, Ds))
-    mix = MergeFunction("mix", lambda block: sum(w * distance_of(merge, block) for w, merge in zip(alpha, merges)))
+    metric_weights = check_weights(beta, len(Ds), "of at least 0, of sum 1", "beta")
+    merge_weights = check_weights(alpha, len(merges), "of at least 0, of sum 1", "alpha")
+    D = sum(w * D for w, D in zip(metric_weights, Ds))
+    terms = list(zip(merge_weights, [as_merge(merge, "merges") for merge in merges]))
+    mix = MergeFunction("mix", lambda block: sum(w * distance_of(merge, block) for w, merge in terms))
     return ParametricDistances((D, D), (mix, mix)).linkage(0)
