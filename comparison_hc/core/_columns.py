@@ -7,7 +7,7 @@ from math import inf, isfinite
 import numpy as np
 
 from ._tables import cell_text
-from .validation import check_integer, require
+from .validation import InputError, check_integer, require
 
 WIDTHS = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
 MISSING_WORDS = frozenset(("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"))
@@ -146,7 +146,9 @@ def names_columns(first, later):
     parts = [name_parts(cell) for cell in first]
     people = any(_person_rank(cell) is not None for cell in first)
     settled = any(part in SETTLING_WORDS for words in parts for part in words)
-    if not people and not (settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)):
+    n_roles = sum(role_of_name(words) is not None for words in parts)
+    known = settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)
+    if not (people or known or n_roles > 2 or looks_like(first)):
         return False
     others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
     return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
@@ -158,6 +160,11 @@ SIGNATURES = {  # columns by which a file of a tool is known
     "jspsych": ("trial_type", "trial_index"),
     "salmon": ("head", "winner", "puid"),
     "next": ("target_center", "target_winner"),
+    "psychopy": ("expName", "participant"),
+    "gorilla": ("Participant Private ID",),
+    "qualtrics": ("ResponseId", "RecordedDate"),
+    "mturk": ("HITId", "WorkerId"),
+    "labjs": ("sender", "sender_type"),
 }
 
 
@@ -205,6 +212,11 @@ def _columns_by_role(names, columns):
     if numbered:  # choice1, choice2
         found.setdefault("shown", numbered)
         found["answer"] = [c for c in found["answer"] if c not in numbered]
+    plain = [c for c in parts if c not in {c for columns in found.values() for c in columns}]
+    stems = [re.sub(r"\d+|(?<=[_. -])[a-cA-C]$", "#", names[c]) for c in plain]
+    groups = [stem for stem in dict.fromkeys(stems) if "#" in stem and stems.count(stem) in (2, 3)]
+    if "shown" not in found and len(groups) == 1:  # image1, image2
+        found["shown"] = [c for c, stem in zip(plain, stems) if stem == groups[0]]
     return found
 
 
@@ -272,7 +284,9 @@ def find_roles(table, options):
         numbers = [c for c in range(n_columns) if n_columns > width and _counts_rows(table, c)][:1]
         rest = [c for c in range(n_columns) if c not in (*told.values(), *numbers)]
         rest = [c for c in rest if c not in people] if len(rest) > width else rest
-        found = _roles_by_name(table, options.kind, rest, told.get("answer"))
+        found = _roles_by_name(
+            table, options.kind, rest, told.get("answer"), "" if options.format else looks_like(names)
+        )
     if options.respondent is None and "respondent" not in told:
         who = next((c for c in people if c not in (*found.objects, found.answer)), None)
     else:
@@ -280,7 +294,7 @@ def find_roles(table, options):
     return replace(found, respondent=who, weight=told.get("weight"))
 
 
-def _roles_by_name(table, kind, rest, answer):
+def _roles_by_name(table, kind, rest, answer, hint):
     "`Roles` from the names of the columns in `rest`, or from their positions where names say nothing."
     names, width = table.names, WIDTHS[kind]
     by_role = {} if names is None else _columns_by_role(names, rest)
@@ -292,9 +306,10 @@ def _roles_by_name(table, kind, rest, answer):
     if found is None:
         beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
         how = "say columns=… (--columns …) or respondent=… (--respondent …) if the file has others"
-        shown = "" if names is None else ": " + ", ".join(names[c] for c in rest)
-        rule = f"{width} columns{beside} ({how}{looks_like(names)})"
-        require(len(rest) == width, table.where(0), rule, f"{len(rest)} columns{shown}")
+        shown = "" if names is None else ": " + ", ".join(names[c] for c in rest[:12]) + " …" * (len(rest) > 12)
+        if len(rest) != width:
+            text = f"{table.where(0)} must be {width} columns{beside} ({how}{hint})"
+            raise InputError(f"{text}; got {len(rest)} columns{shown}")
         found = Roles(rest, answer)
     if names is not None:
         _refuse_contradictions(found, by_role, kind, names)

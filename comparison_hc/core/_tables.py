@@ -565,18 +565,22 @@ def _one_table(name, data, path, options, wanted, width):
         return _parquet_table(data, path)
     if data.startswith(b"\x93NUMPY") or suffix in (".npy", ".npz"):
         return _numpy_table(data, path, options.records, width)
-    text = decoded(data, options.encoding, path)
+    text, no_json = decoded(data, options.encoding, path), None
     if suffix in (".json", *JSON_LINES):
         return json_table(text, path, suffix, options.records, wanted)
     if re.match(r"\s*[\[{]", text):  # JATOS and others write JSON as .txt
         try:
             return json_table(text, path, suffix, options.records, wanted)
-        except InputError:
+        except InputError as error:
             if options.records is not None:
                 raise
+            no_json = error
     rule = "left out, as only a .json file has records"
     require(options.records is None, "records", rule, options.records)
-    return text_table(text, path, suffix, options.separator, width)
+    try:
+        return text_table(text, path, suffix, options.separator, width)
+    except InputError as error:
+        raise InputError(f"{error} (nor can it be read as JSON: {no_json})" if no_json else str(error)) from None
 
 
 def read_tables(source, options, width, wanted=()):

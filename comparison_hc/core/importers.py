@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from html import unescape
 
 import numpy as np
@@ -257,22 +257,59 @@ def _object_name(cell):
     return next(filter(None, source.groups())) if source else " ".join(text.split())
 
 
+# ---- tools whose files name their columns: what they call the answer and the person, and which rows are answers
+
+
+@dataclass(frozen=True)
+class Tool:
+    "Columns of a tool, by what their whole names match; the objects are found by name, or told."
+
+    answer: str = "$"  # pattern of the column of answers; of several the first that has any
+    person: str = "$"
+    rows: tuple = ("$", "")  # a column, and what its cell must match for a row to be an answer
+    columns: tuple = ()  # of the objects
+
+    def __call__(self, table, options):
+        answer = options.answer
+        if answer is None:
+            found = [c for c, name in enumerate(table.names) if re.fullmatch(self.answer, name, re.I)]
+            answer = next((c for c in found if (table.frame[c] != "").any()), None)
+        person = [c for c, name in enumerate(table.names) if re.fullmatch(self.person, name, re.I)]
+        who = options.respondent if options.respondent is not None or not person else person[0]
+        column = [c for c, name in enumerate(table.names) if re.fullmatch(self.rows[0], name, re.I)]
+        keep = np.ones(len(table.frame), dtype=bool)
+        if column:
+            keep &= table.frame[column[0]].str.contains(self.rows[1], case=False, regex=True).to_numpy()
+        if isinstance(answer, int):
+            keep &= ~table.frame[answer].isin(["", "None", "null"]).to_numpy()
+        table, said = _kept(table, keep, "no answers")
+        columns = options.columns or self.columns or None
+        return table, replace(options, answer=answer, respondent=who, columns=columns), said
+
+
 IMPORTERS = {
     "salmon": salmon,
     "next": next_responses,
     "cblearn-list": cblearn_list,
     "cblearn-bool": cblearn_bool,
     "jspsych": jspsych,
+    "psychopy": Tool(r".*\.(clicked_name|keys|response)", "participant.*|PROLIFIC_PID"),
+    "gorilla": Tool("Response", "Participant Private ID", ("Zone Type|Response Type", "response|.")),
+    "qualtrics": Tool(person="ResponseId|Response ID", rows=("Finished", "^(1|true)$")),
+    "mturk": Tool(r"Answer\..*", "WorkerId", ("AssignmentStatus", "^(?!Rejected)")),
+    "labjs": Tool("response", "observation|participant.*"),
+    "triplettools": Tool("Answer", "worker_id", columns=("Center", "Left", "Right")),
 }
+TOLD = ("jspsych", "psychopy", "gorilla", "qualtrics", "mturk", "labjs")  # columns and kind may be told
 
 
 def imported(table, options):
     "(table, options that say what its columns mean, what was left out) for a file of a tool."
     name = options.format
-    free = ("columns", "answer") if name == "jspsych" else ()
+    free = ("columns", "answer", "weight") if name in TOLD else ()
     for argument in ("columns", "answer", "weight"):
         rule = f"left out, as format={name!r} says it"
         require(argument in free or getattr(options, argument) is None, argument, rule, getattr(options, argument))
     rule = f"'triplets' with format={name!r}"
-    require(name == "jspsych" or options.kind == "triplets", "kind", rule, options.kind)
+    require(name in TOLD or options.kind == "triplets", "kind", rule, options.kind)
     return IMPORTERS[name](table, options)

@@ -20,6 +20,7 @@ from ._columns import (
     find_roles,
     is_whole_number,
     judge_header,
+    looks_like,
     name_parts,
     names_columns,
     plain_number,
@@ -95,13 +96,14 @@ SIDES = {2: ("left", "right"), 3: ("left", "middle", "right")}
 KEYS = (("l", "r"), ("arrowleft", "arrowright"), ("leftarrow", "rightarrow"), ("37", "39"))  # what was pressed, of two
 TRUE_WORDS = (("true", "false"), ("t", "f"), ("yes", "no"), ("y", "n"), ("1", "-1"))  # the first of two, or the other
 TELLING_TRUTH = frozenset(
-    "is was are chose chosen select selected pick picked prefer preferred prefers closer nearer more"
+    "vote votes voted is was are chose chosen select selected pick picked prefer preferred prefers closer nearer more"
     " similar winner wins".split()
 )
 
 
 def _code(word):
-    return plain_number(word).lower()
+    "A code in one spelling: without the brackets of a list of one, as PsychoPy writes it."
+    return plain_number(re.sub(r"""^\[\s*['"]?([^'",]*)['"]?\s*\]$""", r"\1", word)).lower()
 
 
 def split_answer(text, names):
@@ -147,9 +149,11 @@ def _codings(options, others, name):
     n = len(options)
     named = {option.lower() for option in (*options, *others) if option is not None}
     by_column = {option.lower(): p for p, option in reversed([*enumerate(options)]) if option is not None}
+    by_column = {option.split(".")[-1]: p for option, p in by_column.items()} | by_column  # Input.image_a of MTurk
     found = {"a column's name": by_column}
     lists = [(f"one of {', '.join(SIDES[n])}", SIDES[n]), ("a letter", tuple("abc"[:n]))]
     lists += [(f"a number from 0 to {n - 1}", "012"[:n]), (f"a number from 1 to {n}", "123"[:n])]
+    lists += [("-1, 0 and 1 from left to right", ("-1", "0", "1"))] if n == 3 else []
     if n == 2:
         lists += [("L or R" if keys[0] == "l" else "an arrow key", keys) for keys in KEYS]
         lists += [("-1 for the first and 1 for the second", ("-1", "1"))]
@@ -178,6 +182,9 @@ def chosen_options(words, shown, options, others=(), name=None, told=None):
     codes = [_code(word) for word in different]
     column, called = "the answer" if name is None else f"column {name!r}", _option_names(options)
     meaning, tells = ({"as told": _told_coding(told, options)}, True) if told else _codings(options, others, name)
+    if not tells and not {str(option).lower() for option in options} & set(SIDES[len(options)]):  # left_image
+        sides = [[p for p, side in enumerate(SIDES[len(options)]) if side in name_parts(word)] for word in different]
+        meaning["a word with a side in it"] = {c: s[0] for c, s in zip(codes, sides) if len(s) == 1}
     found = {said: np.array([coding.get(code, -1) for code in codes])[at] for said, coding in meaning.items()}
     if shown is not None and not told:
         found = {BY_NAME: _position_in(words, shown), **found}
@@ -460,6 +467,7 @@ def read_answers(source, options):
         table, options, said = imported(table, options)
         notes += [f"{_source(table)}: {note}" for note in said]
         require(len(table.frame), _source(table), f"a file of {options.format} with at least one answer", "none")
+    table, options = _one_answer_a_row(table, options)
     column, coding = split_answer(options.answer, table.names)
     options = replace(options, answer=column)
     try:
@@ -471,6 +479,31 @@ def read_answers(source, options):
     for note in notes:
         warnings.warn(note, InputWarning, stacklevel=4)
     return answers
+
+
+def _one_answer_a_row(table, options):
+    "The table with an answer a row, where columns are told with a * for the number of the answer: left_*, right_*."
+    stars = [c for c in (*(options.columns or ()), options.answer, options.weight) if isinstance(c, str) and "*" in c]
+    if not stars or table.names is None:
+        return table, options
+    column, coding = stars and [], {}
+    positions = {}
+    for star in stars:
+        pattern = re.escape(star.split(":")[0]).replace(r"\*", "(.+)")
+        found = {m[1]: c for c, name in enumerate(table.names) if (m := re.fullmatch(pattern, name))}
+        require(found, "columns", f"names that some columns have (of {table.names})", star)
+        positions[star.split(":")[0]] = found
+    keys = [key for key in next(iter(positions.values())) if all(key in found for found in positions.values())]
+    require(keys, "columns", "names in which * stands for the same in several columns", stars)
+    parts = []
+    for key in keys:
+        taken = [found[key] for found in positions.values()]
+        others = [c for c in range(len(table.names)) if not any(c in found.values() for found in positions.values())]
+        parts.append(replace(table, frame=table.frame[taken + others].set_axis(range(len(taken + others)), axis=1)))
+    names = [*positions, *(table.names[c] for c in others)]
+    table = joined([replace(part, names=names, label=part.label) for part in parts])
+    empty = table.frame[range(len(positions))].eq("").all(axis=1).to_numpy()
+    return table.keep(~empty), options
 
 
 def _numbered(rows, options, roles, coding, notes):
@@ -544,7 +577,8 @@ def _refuse_missing(rows, options, roles, notes):
         c = next(c for c in needed if c in empty and empty[c][r])
         return f"{rows.column(c)[r]!r} in column {c if names is None else repr(names[c])}"
 
-    rows.refuse(bad, "complete, with names or values in all columns that are read", value, "lack a value")
+    hint = "" if options.format or not bad.any() else looks_like(names)
+    rows.refuse(bad, f"complete, with names or values in all columns that are read{hint}", value, "lack a value")
     kept = [c for c in (*roles.objects, roles.respondent) if c is not None]
     doubtful = MISSING_WORDS.difference(options.objects or ())
     words = Counter(cell for c in kept if doubtful & cells[c] for cell in rows.column(c).tolist() if cell in doubtful)
@@ -603,9 +637,10 @@ def _refuse_not_shown(rows, roles):
     "Refuse rows whose choice was not shown, where the file says both; and columns that clash."
     names = rows.table.names
     if roles.same is not None:
-        nearer, same = rows.column(roles.objects[1]), rows.column(roles.same)
+        nearer, same = rows.column(roles.objects[1]).tolist(), rows.column(roles.same).tolist()
+        one_to_one = len(set(zip(nearer, same))) == len(set(nearer)) == len(set(same))  # numbers and names, perhaps
         rule = f"told, as {names[roles.same]!r} says something else than {names[roles.objects[1]]!r}: say "
-        require((nearer == same).all(), "columns", rule + told_columns(roles.objects, names), names)
+        require(one_to_one, "columns", rule + told_columns(roles.objects, names), names)
     if roles.shown:
         pair = np.stack([rows.column(c) for c in (*roles.objects[1:], *roles.shown)], axis=1)
         bad = ((pair[:, :2] != pair[:, 2:]) & (pair[:, :2] != pair[:, :1:-1])).any(axis=1)
