@@ -486,7 +486,6 @@ def _one_answer_a_row(table, options):
     stars = [c for c in (*(options.columns or ()), options.answer, options.weight) if isinstance(c, str) and "*" in c]
     if not stars or table.names is None:
         return table, options
-    column, coding = stars and [], {}
     positions = {}
     for star in stars:
         pattern = re.escape(star.split(":")[0]).replace(r"\*", "(.+)")
