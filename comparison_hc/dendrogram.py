@@ -121,6 +121,8 @@ class Dendrogram:
         Dendrogram
         """
         given = cls(linkage_matrix, initial_clusters, names, height_kind)
+        if (np.diff(given.heights) >= 0).all():
+            return given
         return cls(sorted_linkage(given.children, given.heights), given.initial_clusters, given.names, height_kind)
 
     @classmethod

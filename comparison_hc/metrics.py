@@ -359,8 +359,8 @@ def _count_agreement(dendrogram, comparisons, block=1 << 18):
     pairs = ((0, 1), (0, 2)) if comparisons.width == 3 else ((0, 1), (2, 3))
     agree = disagree = 0
     for start in range(0, m, block):
-        part = rows[start : start + block].astype(np.intp)
-        first, second = (step[part[:, a] * n + part[:, b]] for a, b in pairs)
+        part = rows[start : start + block]
+        first, second = (step[part[:, a].astype(np.intp) * n + part[:, b]] for a, b in pairs)
         agree += int(np.count_nonzero(first < second))
         disagree += int(np.count_nonzero(first > second))
     return Agreement(agree, disagree, m - agree - disagree)

@@ -140,14 +140,16 @@ def _strokes(shape, begins, ends, forward, back, axis):
 def _grid_columns(layout, width):
     "Columns to the scale of the heights, moved left where a node would hide another, if the tree is not too deep."
     column = np.round((width - 1) * (1 - layout.x / max(layout.x.max(), 1e-300))).astype(np.int64).clip(0, width - 1)
-    n_leaves, depth = len(layout.leaves), np.zeros(len(column), dtype=np.int64)
-    for node in range(len(column) - 1, n_leaves - 1, -1):
-        depth[list(layout.children[node - n_leaves])] = depth[node] + 1
-    if depth.max() >= width:
+    n_leaves, depth = len(layout.leaves), [0] * len(column)
+    for node, row in zip(range(len(column) - 1, n_leaves - 1, -1), reversed(layout.children)):
+        for child in row:
+            depth[child] = depth[node] + 1
+    if max(depth) >= width:
         return column
+    column = column.tolist()
     for node, row in enumerate(layout.children, start=n_leaves):
-        column[node] = max(depth[node], min(column[node], column[list(row)].min() - 1))
-    return column
+        column[node] = max(depth[node], min(column[node], min(column[child] for child in row) - 1))
+    return np.array(column)
 
 
 # ---- SVG

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -279,12 +280,16 @@ def static_text(name):
 
 def html_page(result):
     "One self-contained page."
+    return visible_text(_template().render(**_page_parts(result)))
+
+
+@cache
+def _template():
     from jinja2 import Environment
 
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters |= dict(table=table_html, lines=lines_html)
-    template = environment.from_string(static_text("report.html"))
-    return visible_text(template.render(**_page_parts(result)))
+    return environment.from_string(static_text("report.html"))
 
 
 def _page_parts(result):
