@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from shared import assert_every_statement_is_checked, every_check_holds
 
 from comparison_hc.checks import find_checks
-from comparison_hc.core.validation import InputError
 from comparison_hc.reproduce.l20_tasks import bring_pictures
 from comparison_hc.theory import l20_execution as execution
 from comparison_hc.theory import l20_regions as regions
@@ -157,9 +156,3 @@ def test_pictures_are_brought():
         for one in D if name == "Omniglot" else (D,):
             assert one.shape == (10, 10) and (one == one.T).all() and (one.diagonal() == 0).all() and one.sum() > 0
         assert np.unique(labels, return_counts=True)[1].tolist() == [2] * 5
-
-
-@pytest.mark.parametrize("name", ["letters", 3, None, ["digits"]])
-def test_unknown_distributions_are_refused(name):
-    with pytest.raises(InputError, match="^distribution must be one of rings and disks, digits"):
-        execution.count_pieces(name, 10, 0)

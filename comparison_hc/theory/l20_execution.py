@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from comparison_hc.checks import check, compare_rows
-from comparison_hc.core.validation import MissingFileError, as_rng, require
+from comparison_hc.core.validation import MissingFileError, as_rng
 from comparison_hc.link.execution import execution_tree, piecewise_loss
 from comparison_hc.link.merge import MergeFunction, rings_and_disks
 from comparison_hc.theory.l20_regions import run_by_key
@@ -99,8 +99,7 @@ def _parameters(leaves, rng, n_random):
 def _n_seams(leaves):
     "How many leaves are empty or do not begin where the one before ends, and missed ends of [0, 1]."
     between = sum(one.high != two.low for one, two in zip(leaves, list(leaves)[1:]))
-    empty = sum(leaf.low >= leaf.high for leaf in leaves)
-    return between + empty + (leaves[0].low != 0) + (leaves[-1].high != 1)
+    return between + sum(leaf.low >= leaf.high for leaf in leaves) + (leaves[0].low != 0) + (leaves[-1].high != 1)
 
 
 def _n_different(leaves, others):
@@ -277,8 +276,13 @@ def ordered_pairs(clusters):
 
 
 def pair_line(D, merges):
-    "What Algorithm 2 asks: two merge functions, once each."
+    "The line of a pair of clusters between two merge functions."
     return lambda pair: exact_line(*pair, [D], merges, Fraction(0))
+
+
+def traversal(n, tally):
+    "The nodes of the execution tree by algorithms 2 and 4."
+    return walk(n, lambda clusters, *ends: algorithm_2(ordered_pairs(clusters), tally, *ends))
 
 
 def n_lowest_lines(lines, low, high):
@@ -335,7 +339,7 @@ def merging_costs_edges(quick=True, rng=0):
             Ds = whole_distances(n, 1, rng)
             line = pair_line(Ds[0].tolist(), merges)
             tally = Tally(line)
-            nodes = walk(n, lambda clusters, *ends, t=tally: algorithm_2(ordered_pairs(clusters), t, *ends))
+            nodes = traversal(n, tally)
             M = sum(n_lowest_lines({p: line(p) for p in ordered_pairs(v.clusters)}, v.low, v.high) for v in nodes)
             pairs_asked = sum(len(v.clusters) * (len(v.clusters) - 1) * len(v.children) for v in nodes)
             n_rounds, leaves = sum(len(v.rounds) for v in nodes), leaves_found(Ds, merges)
@@ -351,11 +355,10 @@ def merging_costs_edges(quick=True, rng=0):
                 once = sum(len(v.clusters) * (len(v.clusters) - 1) for v in nodes) + 2 * (n - 1) * len(found)
                 rows.append((*about, "the package: evaluations, node by node", own.evaluations, "=", once))
     leaves = execution_tree(euclidean(rings_and_disks(24, rng)[0])).leaves()
-    same_tree = sum(leaf.same_topology for leaf in leaves)
-    rows.append(("single–complete", 24, leaves.n_edges, "leaves that change only the order", same_tree, ">", 0))
+    about, same_tree = ("single–complete", 24, leaves.n_edges), sum(leaf.same_topology for leaf in leaves)
+    rows.append((*about, "leaves that change only the order", same_tree, ">", 0))
     shared = leaves.n_edges / (len(leaves) * 23)
-    about = "edges a leaf, of n − 1 (the rest is shared)"
-    rows.append(("single–complete", 24, leaves.n_edges, about, shared, "<", 0.9))
+    rows.append((*about, "edges a leaf, of n − 1 (the rest is shared)", shared, "<", 0.9))
     return compare_rows(rows, "family n E what left relation right", random=dict(seed=seed, what="distances"))
 
 # %% ../../nbs/theory/33_l20_execution.ipynb #817952af
@@ -391,8 +394,7 @@ def lines_are_handed_down(quick=True, rng=0):
             Ds = whole_distances(n, 1, draws)
             line = pair_line(Ds[0].tolist(), FAMILIES[family])
             tally, plain = Tally(line), Tally(line)
-            nodes = walk_with_lines(n, tally)
-            others = walk(n, lambda clusters, *ends, t=plain: algorithm_2(ordered_pairs(clusters), t, *ends))
+            nodes, others = walk_with_lines(n, tally), traversal(n, plain)
             leaves, about = leaves_found(Ds, FAMILIES[family]), (family, n)
             asked = n * (n - 1) + sum(2 * (len(v.clusters) - 2) * len(v.children) for v in nodes)
             n_other = sum(one != two for one, two in zip(nodes, others)) + abs(len(nodes) - len(others))
@@ -404,7 +406,7 @@ def lines_are_handed_down(quick=True, rng=0):
         line = pair_line(np.maximum(*np.indices((n, n))).tolist(), ("single", "complete"))
         tally, plain = Tally(line), Tally(line)
         walk_with_lines(n, tally)
-        walk(n, lambda clusters, *ends, t=plain: algorithm_2(ordered_pairs(clusters), t, *ends))
+        traversal(n, plain)
         rows.append(("one path", n, "evaluations", tally.evaluations, "=", 2 * (n - 1) ** 2))
         rows.append(("one path", n, "evaluations as in the paper", plain.evaluations, "=", (n**3 - n) // 3))
     return compare_rows(rows, "distances n what left relation right", random=dict(seed=rng, what="distances"))
@@ -530,16 +532,6 @@ def families_of(D):
     return found + ([("two metrics, complete", D, None)] if isinstance(D, tuple) else [])
 
 
-def small_task(distribution, rng):
-    "One task of `SMALL` points."
-    draw = DISTRIBUTIONS[distribution][0]
-    D, labels = draw(SMALL[0], rng)
-    if isinstance(D, tuple):
-        few = slice(SMALL[1])
-        D, labels = tuple(one[few, few] for one in D), labels[few]
-    yield from both_ways(D, labels)
-
-
 def both_ways(D, labels):
     "(n, family, pieces found by the package, leaves found by the traversal)"
     for name, own, merges in families_of(D):
@@ -547,31 +539,20 @@ def both_ways(D, labels):
         yield len(labels), name, len(piecewise_loss(own, labels, merges).values), len(walked)
 
 
-def count_pieces(distribution, n, rng):
-    """Pieces of one task: single–complete and average–complete; for two metrics complete linkage too.
-
-    Raises `InputError`, and `MissingFileError` where the data are not here."""
-    is_known = isinstance(distribution, str) and distribution in DISTRIBUTIONS
-    require(is_known, "distribution", f"one of {', '.join(DISTRIBUTIONS)}", distribution)
-    draw = DISTRIBUTIONS[distribution][0]
-    D, labels = draw(n, as_rng(rng))
-    return {name: len(piecewise_loss(own, labels, merges).values) for name, own, merges in families_of(D)}
-
-
 def pieces_table(quick=True, rng=0):
-    "Pieces of one task of every distribution and size."
-    rows = []
-    missing = [name for name in BROUGHT if name not in DISTRIBUTIONS]
-    for number, (name, (_, small, large)) in enumerate(DISTRIBUTIONS.items()):
-        of_name = []
+    "(distribution, n, family, pieces) of one task of every distribution and size; distributions without data."
+    rows, missing = [], [name for name in BROUGHT if name not in DISTRIBUTIONS]
+    for number, (name, (draw, small, large)) in enumerate(DISTRIBUTIONS.items()):
+        found = []
         try:
             for n in small if quick else large:
-                counted = count_pieces(name, n, np.random.default_rng((rng, number, n)))
-                of_name += [(name, n, family, pieces) for family, pieces in counted.items()]
+                D, labels = draw(n, np.random.default_rng((rng, number, n)))
+                for family, own, merges in families_of(D):
+                    found.append((name, n, family, len(piecewise_loss(own, labels, merges).values)))
         except MissingFileError:
             missing.append(name)
-        else:
-            rows += of_name
+            continue
+        rows += found
     return rows, missing
 
 
@@ -597,7 +578,10 @@ def pieces_are_few(quick=True, rng=0):
         rows.append((name, large, family, many, "power of n, above", power, "<", 2.75))
         rows.append((name, large, family, many, "power of n, below", power, ">", 1))
     for number, name in enumerate(sorted({name for name, *_ in counted})):
-        for n, family, pieces, walked in small_task(name, np.random.default_rng((rng, number))):
+        D, labels = DISTRIBUTIONS[name][0](SMALL[0], np.random.default_rng((rng, number)))
+        if isinstance(D, tuple):
+            D, labels = tuple(one[: SMALL[1], : SMALL[1]] for one in D), labels[: SMALL[1]]
+        for n, family, pieces, walked in both_ways(D, labels):
             rows.append((name, n, family, pieces, about, pieces, "=", walked))
     metrics = tuple(whole_distances(SMALL[1], 2, np.random.default_rng((rng, 99))))  # two, whatever data are here
     for n, family, pieces, walked in both_ways(metrics, np.arange(SMALL[1]) % 2):
