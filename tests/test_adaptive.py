@@ -4,7 +4,7 @@ from collections import Counter
 from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations
-from math import comb, exp, lgamma, log, log2, sqrt
+from math import comb, log2
 from types import SimpleNamespace
 
 import numpy as np
@@ -117,14 +117,6 @@ def distances(tour):
         while tour.parent[path[-1]] >= 0:
             path.append(int(tour.parent[path[-1]]))
     return np.array([[len(set(a) ^ set(b)) for b in up] for a in up])
-
-
-def chance(c, k, p):
-    return exp(lgamma(k + 1) - lgamma(c + 1) - lgamma(k - c + 1) + c * log(p) + (k - c) * log(1 - p))
-
-
-def tail(most, k, p):
-    return sum(chance(c, k, p) for c in range(most + 1))
 
 
 def hierarchy_of(tree):
@@ -352,18 +344,6 @@ def test_random_hierarchies(shape, n, seed):
         assert tree.heights[-1] == (n - 1).bit_length()
 
 
-def test_uniform_is_uniform_and_split_splits_evenly():
-    drawn = Counter(random_hierarchy(4, "uniform", seed) for seed in range(3000))
-    chi2 = sum((count - 200) ** 2 / 200 for count in drawn.values())
-    assert len(drawn) == 15 and chi2 < 36.1  # 14 degrees of freedom: 99.9 %
-    first = Counter()
-    for seed in range(1500):
-        tree = random_hierarchy(6, "split", seed)
-        first[min(int(tree.sizes[child]) for child in tree.children[-1])] += 1 / 1500
-    for smaller, p in ((1, 0.4), (2, 0.4), (3, 0.2)):
-        assert abs(first[smaller] - p) < 4 * (p * (1 - p) / 1500) ** 0.5
-
-
 @properties
 @given(st.integers(2, 30), seeds)
 def test_equal_trees_give_equal_dendrograms_and_leaves_stay_below(n, seed):
@@ -377,15 +357,6 @@ def test_equal_trees_give_equal_dendrograms_and_leaves_stay_below(n, seed):
     for a, b in children:
         root.append(turned.add_sibling(root[b], root[a]))
     assert turned.dendrogram() == tree.dendrogram() and turned.dendrogram().same_tree(tree.dendrogram())
-
-
-def test_the_question_of_a_pivot_asks_both_sides():
-    for tree in all_hierarchies(5):
-        for v in tree.below():
-            if v >= 5 and len(tree.below(v)) < 9:
-                x = next(item for item in range(5) if item not in tree.below(v))
-                left, right, new = tree.question(v, x)
-                assert left in tree.below(tree.left[v]) and right in tree.below(tree.right[v]) and new == x
 
 
 def test_a_tree_can_be_drawn():
@@ -435,16 +406,6 @@ def test_oracles_answer_by_definition(shape, n, share, seed):
         assert answers.tolist() == [oracle(t[None]).item() for t in triples] and answers.dtype == np.int8
 
 
-def test_one_question_inside_initial_clusters():
-    oracle = HierarchyOracle(Dendrogram.from_merges([[0, 1]], initial_clusters=[[0, 1, 2], [3, 4]]))
-    questions = np.array([[0, 1, 2], [0, 3, 1], [3, 0, 4], [1, 4, 0]])
-    assert oracle(questions).tolist() == [oracle(q[None]).item() for q in questions] == [-1, 1, 1, 1]
-    for question in ([[0, 1, 1]], [[0, 1, -1]], [[0, 1, 5]]):
-        for form in (question, np.array(question), np.array(question, dtype=np.int32)):
-            with pytest.raises(InputError, match="question 0"):
-                oracle(form)
-
-
 def test_adversaries():
     truth, decoy = (random_hierarchy(12, shape, 0) for shape in ("balanced", "caterpillar"))
     triples = np.array([np.random.default_rng(i).permutation(t) for i, t in enumerate(combinations(range(12), 3))])
@@ -466,11 +427,6 @@ def test_adversaries():
 
 
 # ---- insertion
-
-
-def test_the_hardest_orders_at_some_size():
-    for order in ("as drawn", "backwards"):
-        assert_learns("insertion", reordered(random_hierarchy(4000, "caterpillar", 0), order), 4000)
 
 
 def test_the_depth_limit_fits_a_balanced_tree_and_sums_to_the_bound():
@@ -688,41 +644,19 @@ def test_the_last_doubts_are_not_lost_to_rounding():
         assert beside[at] == min(beside.values()) < len(tour)
 
 
-@pytest.mark.parametrize("p", [0.51, 0.55, 0.6, 0.75, 0.8, 0.9, 0.99])
-def test_votes(p):
-    exact, printed = noise.votes_per_pivot(p), noise.votes_per_pivot(p, True)
-    assert exact % 2 == printed % 2 == 1 and exact <= printed and 1 - np.exp(-printed * (2 * p - 1) ** 2 / 2) >= sqrt(p)
-    if exact < 500:
-        assert 1 - tail(exact // 2, exact, p) >= sqrt(p)
-        assert exact == 1 or 1 - tail(exact // 2 - 1, exact - 2, p) < sqrt(p)
-
-
-@pytest.mark.parametrize("p", [0.6, 0.75, 0.8, 0.9])
-@pytest.mark.parametrize("delta", [0.4, 0.01, 1e-4])
-def test_rounds_suffice(p, delta):
-    for N in (3, 39, 1999):
-        K = noise.mw_rounds(N, p, delta)
-        assert K <= noise.mw_rounds(N, p, delta, True)
-        enough = [c for c in range(K + 1) if c * log2(p) + (K - c) * log2(1 - p) > log2(N) - K + 1e-9]
-        assert tail(min(enough) - 1, K, p) <= delta * (1 + 1e-8)
-    for D in (1, 5, 40):
-        k = noise.walking_rounds(D, p, delta)
-        missed = sum(chance(c, k, p) for c in range(k + 1) if 2 * c - k <= D)
-        assert k <= noise.walking_rounds(D, p, delta, True) and missed <= delta * (1 + 1e-8)
-
-
 # ---- noisy insertion
 
 
 @pytest.mark.parametrize("wrong", ["random", "same", "decoy"])
-@pytest.mark.parametrize("way, runs, n", [("robust", 8, 6), ("bayesian", 40, 10)])
-def test_wrong_trees_are_rare(way, runs, n, wrong):
-    learn, right = getattr(adaptive, f"{way}_insertion_clustering"), 0
-    for seed in range(runs):
-        truth = random_hierarchy(n, sorted(SHAPES)[seed % 4], seed)
-        story = HierarchyOracle(random_hierarchy(n, "uniform", 999 + seed)) if wrong == "decoy" else wrong
-        right += run(learn(n, 0.8, 0.02, seed), Noisy(HierarchyOracle(truth), 0.8, seed, wrong=story)).same_tree(truth)
-    assert right >= runs - 3  # four or more of 40 at 2 %: less than 1 % even if the bound were attained
+def test_wrong_trees_of_bayesian_insertion_are_rare(wrong):
+    "For robust insertion this is the check `trees_are_right`."
+    right = 0
+    for seed in range(40):
+        truth = random_hierarchy(10, sorted(SHAPES)[seed % 4], seed)
+        story = HierarchyOracle(random_hierarchy(10, "uniform", 999 + seed)) if wrong == "decoy" else wrong
+        noisy = Noisy(HierarchyOracle(truth), 0.8, seed, wrong=story)
+        right += run(bayesian_insertion_clustering(10, 0.8, 0.02, seed), noisy).same_tree(truth)
+    assert right >= 37  # four or more wrong at 2 %: less than 1 % even if the bound were attained
 
 
 def test_the_exact_posterior_keeps_its_guarantee_on_average():
@@ -732,19 +666,6 @@ def test_the_exact_posterior_keeps_its_guarantee_on_average():
         algorithm = bayesian_insertion_clustering(8, 0.75, delta, seed, adversary=False)
         wrong += not run(algorithm, Noisy(HierarchyOracle(truth), 0.75, seed)).same_tree(truth)
     assert 0 < wrong < delta * runs  # it is spent, but not overspent
-
-
-def test_numbers_of_questions_with_noise():
-    truth, asked = random_hierarchy(25, "split", 0), {}
-    for name, algorithm in dict(
-        robust=robust_insertion_clustering(25, 0.8, 0.05),
-        any=bayesian_insertion_clustering(25, 0.8, 0.05),
-        random=bayesian_insertion_clustering(25, 0.8, 0.05, adversary=False),
-    ).items():
-        oracle = Counting(Noisy(HierarchyOracle(truth), 0.8, 1))
-        run(algorithm, oracle)
-        asked[name] = oracle.n_queries
-    assert asked["random"] < asked["any"] < asked["robust"] / 8 and asked["any"] < 15 * (25 * log2(25) + 25 * log2(20))
 
 
 def test_extreme_but_legal():
