@@ -10,7 +10,7 @@ from shared import trees
 
 from comparison_hc.core import pruning as engine
 from comparison_hc.core.pruning import best_pruning, majority_loss, pruning_loss
-from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.dendrogram import Dendrogram, random_tree
 
 tries = settings(deadline=None, derandomize=True, max_examples=60)
 
@@ -18,37 +18,22 @@ tries = settings(deadline=None, derandomize=True, max_examples=60)
 @st.composite
 def trees_and_labels(draw, most=6, n_classes=5):
     tree = draw(trees(most))
-    return (
-        tree,
-        draw(st.lists(st.integers(0, n_classes - 1), min_size=tree.n_objects, max_size=tree.n_objects)),
-        draw(st.integers(1, tree.n_leaves)),
-    )
+    labels = st.lists(st.integers(0, n_classes - 1), min_size=tree.n_objects, max_size=tree.n_objects)
+    return tree, draw(labels), draw(st.integers(1, tree.n_leaves))
 
 
-def prunings_by_definition(tree, k):
-    clusters = {node: members.tolist() for node, members in tree.clusters()}
-    return [
-        nodes
-        for nodes in combinations(clusters, k)
-        if sorted(sum((clusters[v] for v in nodes), [])) == list(range(tree.n_objects))
-    ]
-
-
-def right_by_definition(tree, labels, listed):
-    "Most objects that can be right, over all prunings and all one-to-one matchings."
-    codes, clusters, best = np.unique(labels, return_inverse=True)[1].reshape(-1), dict(tree.clusters()), 0
-    for pruning in listed:
-        count = np.array([np.bincount(codes[clusters[v]], minlength=codes.max() + 1) for v in pruning])
-        few, many = (count if count.shape[0] <= count.shape[1] else count.T).tolist(), max(count.shape)
-        best = max(
-            best, max(sum(row[c] for row, c in zip(few, sigma)) for sigma in permutations(range(many), len(few)))
-        )
-    return best
-
-
-def majority_by_definition(tree, labels, listed):
-    labels, clusters = np.asarray(labels), dict(tree.clusters())
-    return max(sum(np.unique(labels[clusters[v]], return_counts=True)[1].max() for v in pruning) for pruning in listed)
+def by_definition(tree, labels, k):
+    "(most objects right, most in majorities): over all prunings, and all one-to-one matchings."
+    codes, clusters = np.unique(labels, return_inverse=True)[1].reshape(-1), dict(tree.clusters())
+    best = majority = 0
+    for nodes in combinations(clusters, k):
+        if sorted(i for v in nodes for i in clusters[v].tolist()) != list(range(tree.n_objects)):
+            continue
+        count = np.array([np.bincount(codes[clusters[v]], minlength=codes.max() + 1) for v in nodes])
+        few, many = (count if len(count) <= count.shape[1] else count.T).tolist(), max(count.shape)
+        matchings = (sum(row[c] for row, c in zip(few, sigma)) for sigma in permutations(range(many), len(few)))
+        best, majority = max(best, *matchings), max(majority, int(count.max(axis=1).sum()))
+    return best, majority
 
 
 def n_right(tree, labels, k, algorithm=None):
@@ -56,7 +41,7 @@ def n_right(tree, labels, k, algorithm=None):
 
 
 def shapes(n):
-    "All shapes of binary trees with n leaves in Newick, leaves numbered from left to right by `numbered`."
+    "All shapes of binary trees with n leaves in Newick, with # for a leaf."
     if n == 1:
         return ["#"]
     return [
@@ -84,24 +69,20 @@ def test_loss_on_all_small_trees(n):
         leaf = iter(range(n))
         tree = Dendrogram.from_newick("".join(str(next(leaf)) if c == "#" else c for c in shape) + ";")
         for k in range(1, n + 1):
-            listed = prunings_by_definition(tree, k)
             for labels in labellings(n)[:: 5 if n == 6 else 1]:
-                exact = right_by_definition(tree, labels, listed)
-                assert pruning_loss(tree, labels, k) == (n - exact) / n
-                assert majority_loss(tree, labels, k) == (n - majority_by_definition(tree, labels, listed)) / n
+                right, majority = by_definition(tree, labels, k)
+                assert pruning_loss(tree, labels, k) == (n - right) / n
+                assert majority_loss(tree, labels, k) == (n - majority) / n
 
 
 @given(trees_and_labels())
 @settings(deadline=None, derandomize=True, max_examples=80)
 def test_both_algorithms_are_brute_force(case):
     tree, labels, k = case
-    listed = prunings_by_definition(tree, k)
-    exact = right_by_definition(tree, labels, listed)
+    right, majority = by_definition(tree, labels, k)
     for algorithm in (None, engine._best_by_sets, engine._best_by_solver):
-        assert n_right(tree, labels, k, algorithm) == exact
-    assert majority_loss(tree, labels, k) * tree.n_objects == pytest.approx(
-        tree.n_objects - majority_by_definition(tree, labels, listed)
-    )
+        assert n_right(tree, labels, k, algorithm) == right
+    assert majority_loss(tree, labels, k) == (tree.n_objects - majority) / tree.n_objects
 
 
 @given(trees_and_labels(9), st.randoms(use_true_random=False))
@@ -136,12 +117,7 @@ def test_best_pruning_is_one(case):
     "n, n_classes, k", [(60, 7, 7), (60, 7, 4), (60, 7, 12), (40, 11, 11), (80, 3, 30), (30, 2, 30)]
 )
 def test_algorithms_agree_on_larger_trees(n, n_classes, k):
-    rng = np.random.default_rng([n, n_classes, k])
-    alive, merges = list(range(n)), []
-    for new in range(n, 2 * n - 1):
-        merges.append(tuple(alive.pop(rng.integers(len(alive))) for _ in range(2)))
-        alive.append(new)
-    tree, labels = Dendrogram.from_merges(merges), rng.integers(0, n_classes, n)
+    tree, labels = random_tree(n, n_classes), np.random.default_rng([n, n_classes, k]).integers(0, n_classes, n)
     by_sets, by_solver = (n_right(tree, labels, k, way) for way in (engine._best_by_sets, engine._best_by_solver))
     assert by_sets == by_solver == n_right(tree, labels, k)
 
