@@ -309,11 +309,10 @@ def test_no_title_of_the_map_is_cut(book):
     assert longest <= LONGEST and LEFT + 7 * (longest + 5) <= WIDTH
 
 
-def test_routes_lead_over_pages_that_exist_and_two_hours_are_two(book):
-    minutes = {route.name: sum(page.minutes for page in route_pages(route, book)) for route in ROUTES}
-    assert 60 <= minutes["two-hours"] <= 120
+def test_routes_lead_over_pages_that_exist(book):
+    assert all(route_pages(route, book) for route in ROUTES)
     for paper, room in (("f19", "hierarchical"), ("n20", "flat"), ("a18", "adaptive"), ("l20", "link")):
-        first = next(route for route in ROUTES if route.name == "two-hours")
+        first = next(route for route in ROUTES if route.name == "first-steps")
         assert [page for page in route_pages(first, book) if page.room == room], paper
     with pytest.raises(InputError, match="no-such"):
         route_pages(book_pages.Route("x", "X", "x", ("no-such",)), book)
@@ -333,8 +332,6 @@ def test_every_exercise_has_a_worked_solution_that_is_computed(book):
     for page in book.reading_path:
         cells = json.loads((NBS / page.path).read_text(encoding="utf-8"))["cells"]
         asked = [at for at, cell in enumerate(cells) if "**Exercise" in "".join(cell["source"])]
-        if page.room in EXERCISED and not is_assignment(dict(cells=cells)) and page.stem not in WITHOUT:
-            lacking += [] if asked else [f"{page.path}: no exercise"]
         for at in asked:
             seen += 1
             text = "".join(cells[at]["source"]).split("**Exercise", 1)[1].split("\n\n**")[0]
@@ -347,10 +344,6 @@ def test_every_exercise_has_a_worked_solution_that_is_computed(book):
                 if not re.search(rf"\*{number}\.\*|\*\*Solution {number}\.", said):
                     lacking.append(f"{page.path}: no solution of exercise {number}")
     assert seen > 60 and lacking == []
-
-
-EXERCISED = ("core", "hierarchical", "flat", "adaptive", "link", "evaluation", "elicitation", "reproduce")
-WITHOUT = ("59_large_data",)  # a page of measured tables
 
 
 def is_solution(cells, at):

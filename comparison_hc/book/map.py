@@ -2,7 +2,7 @@
 
 from html import escape
 
-ROW, LEFT, WIDTH, LONGEST = 40, 92, 520, 54  # height of a row, room for arcs, width, letters of a title
+ROW, LEFT, WIDTH, LONGEST = 40, 92, 640, 72  # height of a row, room for arcs, width, letters of a title
 
 
 def arcs(needs):

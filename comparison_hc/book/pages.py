@@ -217,8 +217,8 @@ class Route:
 
 ROUTES = (
     Route(
-        "two-hours",
-        "Two hours",
+        "first-steps",
+        "First steps",
         "What comparisons are, and one page a paper: a tree, clusters, questions one by one, a linkage that learns.",
         ("00", "02", "13", "21", "31", "link/44", "53"),
     ),
@@ -253,7 +253,12 @@ ROUTES = (
     Route(
         "what-if", "What if?", "Move anything in the models and see what happens.", ("98", "99", "61", "62", "65", "93")
     ),
-    Route("maintain", "I maintain", "The house, its rules, and what every piece is for.", ("04", "52", "60")),
+    Route(
+        "maintain",
+        "I maintain",
+        "Checks, the table of methods, and the framework of the dashboards.",
+        ("04", "52", "60"),
+    ),
 )
 
 

@@ -226,11 +226,11 @@ def _pages_line(pages):
 
 def shown_on(figure, book, homes):
     "The page of the reading path that names a figure, in the room where its runs are written; else the page of these."
-    home = homes.get(figure.function.__module__.removeprefix("comparison_hc."))
+    module = figure.function.__module__.removeprefix("comparison_hc.")
     for page in book.reading_path:
-        if home and page.room == home.room and f'"{figure.name}"' in _text_of(book.root / page.path):
+        if page.room == module.split(".")[0] and f'"{figure.name}"' in _text_of(book.root / page.path):
             return page
-    return home
+    return homes.get(module)
 
 
 def _figure_line(figure, page):
