@@ -94,6 +94,12 @@ class GrowingTree:
         self.parent = [-1] * (2 * n - 1)
         self.leaf_below = [*range(n)] + [-1] * (n - 1)
 
+    def __getattr__(self, name):
+        if name != "splice":
+            raise AttributeError(f"GrowingTree has no attribute {name!r}")
+        warn("GrowingTree.splice is now called add_sibling", DeprecationWarning, stacklevel=2)
+        return self.add_sibling
+
     def __repr__(self):
         return f"GrowingTree({self.n_items} items, {self.n_vertices - self.n_items} inner vertices)"
 
@@ -133,22 +139,6 @@ class GrowingTree:
             side = self.left if self.left[up] == v else self.right
             side[up] = u
         return u
-
-    def splice(self, v: int, w: int) -> int:
-        """Old name of `add_sibling`.
-
-        Parameters
-        ----------
-        v, w : int
-            As in `add_sibling`.
-
-        Returns
-        -------
-        int
-            The new vertex.
-        """
-        warn("GrowingTree.splice is now called add_sibling", DeprecationWarning, stacklevel=2)
-        return self.add_sibling(v, w)
 
     def question(self, v: int, x: int) -> tuple[int, int, int]:
         """Return the ordinal query for x with pivot v (A18, Proposition 2.4).
@@ -280,21 +270,20 @@ def tree_chart(tree, classes=None, colours=None, names=None, title="", width=180
         name = visible_text(str(names[v] if names else v)) if leaf else str(v) if number else ""
         ink = _text_color(colours.get(group, GREY))
         points.append(dict(x=x, y=y, name=name, leaf=leaf, what=group, ink=ink))
-    n_leaves = sum(point["leaf"] for point in points)
-    top = max(y for _, y in at.values())
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, n_leaves - 0.4]))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.4, top + 0.4]))
+    ends = sum(point["leaf"] for point in points) - 0.4, max(y for _, y in at.values()) + 0.4
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.6, ends[0]]))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[-0.4, ends[1]]))
     scale = alt.Scale(domain=[*colours, "other"], range=[*colours.values(), GREY])
     legend = alt.Legend(orient="bottom", values=[*colours], columns=4) if colours else None
     lines = alt.Chart(alt.InlineData(values=edges)).mark_rule(color="#999999")
     lines = lines.encode(x, y, alt.X2("x2:Q"), alt.Y2("y2:Q"))
-    base = alt.Chart(alt.InlineData(values=points)).encode(x, y)
+    base = alt.Chart(alt.InlineData(values=points)).encode(x, y, text="name:N")
     dots = base.mark_circle(size=130 if number else 50, opacity=1)
     dots = dots.encode(color=alt.Color("what:N", title=None, scale=scale, legend=legend))
     inner = base.transform_filter("!datum.leaf").mark_text(fontSize=9)
-    inner = inner.encode(text="name:N", color=alt.Color("ink:N", scale=None))
+    inner = inner.encode(color=alt.Color("ink:N", scale=None))
     leaves = base.transform_filter("datum.leaf").mark_text(fontSize=10, angle=270, align="right", dx=-9)
-    chart = alt.layer(lines, dots, inner, leaves.encode(text="name:N"))
+    chart = alt.layer(lines, dots, inner, leaves)
     return chart.properties(width=width, height=height, title=alt.TitleParams(title, fontSize=11))
 
 # %% ../../nbs/adaptive/30_trees.ipynb #908c90ce
