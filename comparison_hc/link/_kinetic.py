@@ -200,8 +200,8 @@ def certify_order(S, first, stop):
         if s >= n_steps - 1:
             S.failure_time[ORDER, s] = np.inf
         else:
-            one, two = S.steps[s], S.steps[s + 1]
-            S.failure_time[ORDER, s] = pair_crossing(S, one.left, one.right, two.left, two.right)
+            step, after = S.steps[s], S.steps[s + 1]
+            S.failure_time[ORDER, s] = pair_crossing(S, step.left, step.right, after.left, after.right)
 
 
 # ---- the order of the objects, and their linked lists
@@ -380,8 +380,8 @@ def update_nearest(S, pu, pv, m, x):
 @compiled
 def make_node(S, u, v, t):
     "A node for u + v: that of the old run, if it had this cluster at or after step t (an interval of the same size)."
-    one, two = S.nodes[u], S.nodes[v]
-    low, high, size = min(one.start, two.start), max(one.last, two.last), one.n_objects + two.n_objects
+    left, right = S.nodes[u], S.nodes[v]
+    low, high, size = min(left.start, right.start), max(left.last, right.last), left.n_objects + right.n_objects
     w = -1
     if high - low + 1 == size:
         for s in range(t, len(S.steps)):
@@ -399,10 +399,10 @@ def make_node(S, u, v, t):
         S.nodes[w].old_death = -1
         S.nodes[w].death = NEVER
     S.nodes[w].n_objects = size
-    S.nodes[w].highest = max(one.highest, two.highest)
-    S.nodes[w].head = one.head
-    S.nodes[w].tail = two.tail
-    S.lists[one.tail].following = two.head
+    S.nodes[w].highest = max(left.highest, right.highest)
+    S.nodes[w].head = left.head
+    S.nodes[w].tail = right.tail
+    S.lists[left.tail].following = right.head
     return w
 
 
@@ -516,9 +516,9 @@ def rerun(S, t, x):
 @compiled
 def swap_steps(S, t, x):
     "Exchange steps t and t + 1, if that is all that happens at x; whether it was done."
-    one, two = S.steps[t], S.steps[t + 1]
-    a, b, v = one.left, one.right, one.node
-    c, e, w = two.left, two.right, two.node
+    step, after = S.steps[t], S.steps[t + 1]
+    a, b, v = step.left, step.right, step.node
+    c, e, w = after.left, after.right, after.node
     if c == v or e == v or not pair_before(S, c, e, a, b, x):
         return False
     if t > 0 and not pair_before(S, S.steps[t - 1].left, S.steps[t - 1].right, c, e, x):
@@ -542,8 +542,8 @@ def swap_steps(S, t, x):
     second = local_failure(S, a, b, k + 1, x)
     if second < 0:
         return False
-    one.left, one.right, one.node = c, e, w
-    two.left, two.right, two.node = a, b, v
+    step.left, step.right, step.node = c, e, w
+    after.left, after.right, after.node = a, b, v
     for early, late, made, s in ((c, e, w, t), (a, b, v, t + 1)):
         S.nodes[early].death = s
         S.nodes[late].death = s

@@ -98,15 +98,15 @@ def _parameters(leaves, rng, n_random):
 
 def _n_seams(leaves):
     "How many leaves are empty or do not begin where the one before ends, and missed ends of [0, 1]."
-    between = sum(one.high != two.low for one, two in zip(leaves, list(leaves)[1:]))
+    between = sum(leaf.high != after.low for leaf, after in zip(leaves, list(leaves)[1:]))
     return between + sum(leaf.low >= leaf.high for leaf in leaves) + (leaves[0].low != 0) + (leaves[-1].high != 1)
 
 
 def _n_different(leaves, others):
     "How many leaves of one list are not in the other, breakpoints up to rounding."
     n_wrong = abs(len(leaves) - len(others))
-    for one, two in zip(leaves, others):
-        n_wrong += abs(one.low - two.low) > 1e-12 or not np.array_equal(one.merges, two.merges)
+    for leaf, other in zip(leaves, others):
+        n_wrong += abs(leaf.low - other.low) > 1e-12 or not np.array_equal(leaf.merges, other.merges)
     return n_wrong
 
 
@@ -123,7 +123,7 @@ def _leaves_are_runs(families, quick, rng):
             leaves = leaves_found(Ds, merges)
             n_leaves += len(leaves)
             n_seams += _n_seams(leaves)
-            n_twins += sum(np.array_equal(one.merges, two.merges) for one, two in zip(leaves, list(leaves)[1:]))
+            n_twins += sum(np.array_equal(leaf.merges, after.merges) for leaf, after in zip(leaves, list(leaves)[1:]))
             if n <= 5 or not quick:
                 n_walked_otherwise += _n_different(leaves, leaves_found(Ds, merges, "traversal"))
             for where, x, i in _parameters(leaves, rng, 10):
@@ -172,12 +172,12 @@ class Tally:
         self.line = line
         self.evaluations = self.equations = 0
 
-    def ask(self, *about):
+    def evaluate(self, *about):
         "A line, by two evaluations."
         self.evaluations += 2
         return self.line(*about)
 
-    def meet(self, f, g):
+    def solve(self, f, g):
         "Solve one equation."
         self.equations += 1
         d0, d1 = f[0] - g[0], f[1] - g[1]
@@ -188,12 +188,12 @@ def algorithm_2(pairs, tally, low, high, by_slope=True):
     "L20's algorithm 2, step by step."
     found, x = [], low
     while x < high:
-        lines = {pair: tally.ask(pair) for pair in pairs}
+        lines = {pair: tally.evaluate(pair) for pair in pairs}
         best = min(lines, key=lambda pair: place_of_line(lines[pair], x)[: 2 if by_slope else 1])
         end = high
         for pair in pairs:
             if pair != best:
-                crossing = tally.meet(lines[best], lines[pair])
+                crossing = tally.solve(lines[best], lines[pair])
                 if crossing is not None and x < crossing < end:
                     end = crossing
         found.append((best, x, end))
@@ -228,9 +228,9 @@ def ties_need_a_rule(quick=True, rng=0):
         for by_slope in (True, False):
             found = algorithm_2(list(lines), Tally(lines.get), Fraction(0), Fraction(1), by_slope)
             wrong[by_slope] += wrong_intervals(lines, found)
-    one = {pair: (1, 1) for pair in combinations(range(3), 2)}
-    strictly = sum(all(f < g for other, g in one.items() if other != pair) for pair, f in one.items())
-    with_rule = len(algorithm_2(list(one), Tally(one.get), Fraction(0), Fraction(1)))
+    equal = {pair: (1, 1) for pair in combinations(range(3), 2)}
+    strictly = sum(all(f < g for other, g in equal.items() if other != pair) for pair, f in equal.items())
+    with_rule = len(algorithm_2(list(equal), Tally(equal.get), Fraction(0), Fraction(1)))
     rows = [
         ("random lines, smaller slope first", wrong[True], "=", 0),
         ("random lines, first in the list", wrong[False], ">", 0),
@@ -265,8 +265,8 @@ def walk(n, step):
                 children.append((pair, a, b))
         nodes.append(Node(clusters, low, high, rounds, children))
         for (A, B), a, b in children:
-            rest = tuple(C for C in clusters if C not in (A, B))
-            stack.append(((*rest, tuple(sorted(A + B))), a, b))
+            others = tuple(C for C in clusters if C not in (A, B))
+            stack.append(((*others, tuple(sorted(A + B))), a, b))
     return nodes
 
 
@@ -331,7 +331,7 @@ def counted_merges(tally):
     r"changes, a leaf ends and the cluster tree stays.",
 )
 def merging_costs_edges(quick=True, rng=0):
-    "What is executed against M and E, with E from the package's sweep; what the package's own walk asks."
+    "Executed operations against M and E, with E from the package's sweep; evaluations of the package's traversal."
     seed, rng, rows = rng, as_rng(rng), []
     for family in list(FAMILIES)[:3]:
         merges = FAMILIES[family]
@@ -341,14 +341,14 @@ def merging_costs_edges(quick=True, rng=0):
             tally = Tally(line)
             nodes = traversal(n, tally)
             M = sum(n_lowest_lines({p: line(p) for p in ordered_pairs(v.clusters)}, v.low, v.high) for v in nodes)
-            pairs_asked = sum(len(v.clusters) * (len(v.clusters) - 1) * len(v.children) for v in nodes)
+            n_distances = sum(len(v.clusters) * (len(v.clusters) - 1) * len(v.children) for v in nodes)
             n_rounds, leaves = sum(len(v.rounds) for v in nodes), leaves_found(Ds, merges)
             about = family, n, leaves.n_edges
             rows.append((*about, "rounds and M", n_rounds, "=", M))
             rows.append((*about, "rounds and edges", n_rounds, "=", leaves.n_edges))
-            rows.append((*about, "evaluations, node by node", tally.evaluations, "=", pairs_asked))
+            rows.append((*about, "evaluations, node by node", tally.evaluations, "=", n_distances))
             rows.append((*about, "evaluations", tally.evaluations, "<=", leaves.n_edges * n * n))
-            rows.append((*about, "equations, node by node", tally.equations, "=", pairs_asked // 2 - n_rounds))
+            rows.append((*about, "equations, node by node", tally.equations, "=", n_distances // 2 - n_rounds))
             if family == "single–complete":
                 own = Tally()
                 found = execution_tree(Ds[0].astype(float), counted_merges(own)).leaves()
@@ -363,15 +363,15 @@ def merging_costs_edges(quick=True, rng=0):
 
 # %% ../../nbs/theory/33_l20_execution.ipynb #817952af
 def walk_with_lines(n, tally):
-    "L20's algorithm 4, but a child asks only for the lines of its new cluster."
+    "L20's algorithm 4, but a child evaluates only the lines of its new cluster."
     known = []  # lines of the nodes on the stack, the last on top
 
     def step(clusters, low, high):
         above = known.pop() if known else {}
         pairs = ordered_pairs(clusters)
-        lines = {pair: above[pair] if pair in above else tally.ask(pair) for pair in pairs}
+        lines = {pair: above[pair] if pair in above else tally.evaluate(pair) for pair in pairs}
         rounds = algorithm_2(pairs, Tally(lines.get), low, high)
-        n_children = 1 + sum(one[0] != two[0] for one, two in zip(rounds, rounds[1:]))
+        n_children = 1 + sum(pair != after for (pair, *_), (after, *_) in zip(rounds, rounds[1:]))
         known.extend([lines] * (n_children if len(clusters) > 2 else 0))
         return rounds
 
@@ -396,11 +396,11 @@ def lines_are_handed_down(quick=True, rng=0):
             tally, plain = Tally(line), Tally(line)
             nodes, others = walk_with_lines(n, tally), traversal(n, plain)
             leaves, about = leaves_found(Ds, FAMILIES[family]), (family, n)
-            asked = n * (n - 1) + sum(2 * (len(v.clusters) - 2) * len(v.children) for v in nodes)
-            n_other = sum(one != two for one, two in zip(nodes, others)) + abs(len(nodes) - len(others))
+            expected = n * (n - 1) + sum(2 * (len(v.clusters) - 2) * len(v.children) for v in nodes)
+            n_other = sum(node != other for node, other in zip(nodes, others)) + abs(len(nodes) - len(others))
             rows.append((*about, "nodes that are other without", n_other, "=", 0))
             rows.append((*about, "children and edges", sum(len(v.children) for v in nodes), "=", leaves.n_edges))
-            rows.append((*about, "evaluations, child by child", tally.evaluations, "=", asked))
+            rows.append((*about, "evaluations, child by child", tally.evaluations, "=", expected))
             rows.append((*about, "evaluations a piece", tally.evaluations / len(leaves), "<=", 2 * (n - 1) ** 2))
     for n in (6, 12) if quick else (6, 12, 24, 48):
         line = pair_line(np.maximum(*np.indices((n, n))).tolist(), ("single", "complete"))
@@ -431,7 +431,7 @@ def algorithm_3(clusters, tally, low, high):
     "L20's algorithm 3 (complete linkage between two metrics), step by step."
     pairs, found, x = ordered_pairs(clusters), [], low
     while x < high:
-        lines = {(a, b): tally.ask(a, b) for A, B in pairs for a in A for b in B}
+        lines = {(a, b): tally.evaluate(a, b) for A, B in pairs for a in A for b in B}
 
         def farthest(pair, lines=lines, x=x):
             return max((lines[a, b] for a in pair[0] for b in pair[1]), key=lambda f: place_of_line(f, x))
@@ -439,7 +439,7 @@ def algorithm_3(clusters, tally, low, high):
         best = min(pairs, key=lambda pair: place_of_line(farthest(pair), x))
         own, end = farthest(best), high
         for line in lines.values():
-            crossing = tally.meet(own, line)
+            crossing = tally.solve(own, line)
             if crossing is not None and x < crossing < end:
                 end = crossing
         found.append((best, x, end))
@@ -474,7 +474,7 @@ def pairs_across(clusters):
     r"'any two merge functions'; metrics are meant.)",
 )
 def metrics_cost_rounds(quick=True, rng=0):
-    "What is executed against rounds, rounds against edges, on random metrics and on tangents."
+    "Executed operations against rounds, rounds against edges, on random metrics and on tangents."
     seed, rng, rows = rng, as_rng(rng), []
     cases = [("random", whole_distances(n, 2, rng)) for n in ((4, 5, 6) if quick else (4, 5, 6, 7, 8, 9))]
     for s in (2, 3, 4) if quick else (2, 3, 4, 5, 6, 8):
@@ -527,8 +527,8 @@ SMALL = 12, 7  # points of tasks on which the paper's way is quick: one metric, 
 
 def families_of(D):
     "The families whose pieces are counted: two of merge functions; between two metrics complete linkage too."
-    one = D[1] if isinstance(D, tuple) else D
-    found = [(name, one, FAMILIES[name]) for name in ("single–complete", "average–complete")]
+    single = D[1] if isinstance(D, tuple) else D
+    found = [(name, single, FAMILIES[name]) for name in ("single–complete", "average–complete")]
     return found + ([("two metrics, complete", D, None)] if isinstance(D, tuple) else [])
 
 
@@ -580,7 +580,7 @@ def pieces_are_few(quick=True, rng=0):
     for number, name in enumerate(sorted({name for name, *_ in counted})):
         D, labels = DISTRIBUTIONS[name][0](SMALL[0], np.random.default_rng((rng, number)))
         if isinstance(D, tuple):
-            D, labels = tuple(one[: SMALL[1], : SMALL[1]] for one in D), labels[: SMALL[1]]
+            D, labels = tuple(metric[: SMALL[1], : SMALL[1]] for metric in D), labels[: SMALL[1]]
         for n, family, pieces, walked in both_ways(D, labels):
             rows.append((name, n, family, pieces, about, pieces, "=", walked))
     metrics = tuple(whole_distances(SMALL[1], 2, np.random.default_rng((rng, 99))))  # two, whatever data are here

@@ -253,13 +253,13 @@ def two_points_by_order(quick=True, rng=0):
     places[MEDIAN] = partial(picked_index, MEDIAN)
     wrong, nowhere, n_blocks = Counter(), 0, 200 if quick else 3000
     for _ in range(n_blocks):
-        one = rng.integers(10, 21, rng.integers(1, 5, 2))
-        other = same_order(one, rng)
-        ranks = np.reshape(ranks_of(one.ravel().tolist()), one.shape)
+        first = rng.integers(10, 21, rng.integers(1, 5, 2))
+        other = same_order(first, rng)
+        ranks = np.reshape(ranks_of(first.ravel().tolist()), first.shape)
         for merge, place in places.items():
-            for what, block in (("the metric", one), ("another of the same order", other)):
+            for what, block in (("the metric", first), ("another of the same order", other)):
                 wrong[merge.name, what] += distance_of(merge, block) != block.flat[place(ranks)]
-        nowhere += not any(distance_of(average, block) in block for block in (one, other))
+        nowhere += not any(distance_of(average, block) in block for block in (first, other))
     rows = [(name, f"not the distance there: {what}", n_blocks, n, "=", 0) for (name, what), n in wrong.items()]
     rows.append(("average", "no distance of the block", n_blocks, nowhere, ">", 0))
     random = dict(seed=seed, what="blocks of distances")
