@@ -74,8 +74,7 @@ def check(paper, label, statement, kind, confidence=None, false_passes=None, pow
 THEORY = dict(  # modules that hold checks, by folder; imported when checks are looked for
     hierarchical="theory theory_answers theory_index theory_sorting theory_linkage "
     "theory_kernel_active theory_kernel_active_proof theory_kernel_passive theory_kernel_passive_proof "
-    "theory_average theory_average_scores theory_average_chance",
-    flat="theory_means theory_duals theory_noise theory_counts",
+    "theory_average theory_average_scores theory_average_chance"
 )
 _THEORY = import_module("comparison_hc.theory")  # all its modules hold checks
 THEORY_MODULES = [f"comparison_hc.{folder}.{name}" for folder, names in THEORY.items() for name in names.split()]

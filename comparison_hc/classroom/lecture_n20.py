@@ -101,7 +101,7 @@ lecture = Lecture(
             "The same answers, but ε = 0.5. What is lost? Write down: clusters, proof, both or nothing.",
             "The proof only: k̂ = {k_hat}, ARI {ari}, though {wrong} of {answers} answers are wrong.",
             "Errors that are independent average out in sums; certainty shrinks with ε "
-            "([24b](../flat/24b_theory_recovery.ipynb)).",
+            "([24b](../theory/13_n20_noise.ipynb)).",
             found_not_proved,
             dict(BASE, a=3.2, epsilon=0.5),
         ),
@@ -112,7 +112,7 @@ lecture = Lecture(
             "times, a hundred times?",
             "With {answers} answers, {times} times as many as before, it is back: from λ = {low} to {high}.",
             "Theorem 1 asks for a number in proportion to 1/ε², and ε was halved "
-            "([24b](../flat/24b_theory_recovery.ipynb)).",
+            "([24b](../theory/13_n20_noise.ipynb)).",
             claims(lambda ari, proved, times, **_: ari == 1 and proved and 3 < times < 6, 3.2),
             dict(BASE, a=4.2, epsilon=0.5),
         ),

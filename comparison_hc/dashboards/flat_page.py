@@ -14,8 +14,8 @@ from .server import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from ..flat.sdp import cluster_matrix
-from ..flat.theory_recovery import theorem_conditions, theorem_interval
-from ..flat.theory_remarks import CONSTANTS
+from ..theory.n20_noise import theorem_conditions, theorem_interval
+from ..theory.n20_remarks import CONSTANTS
 
 
 def short(value):
@@ -264,8 +264,8 @@ SOURCES = (
     Source("flat/20_planted", "The model"),
     Source("flat/21_similarity", "AddS and the other similarities"),
     Source("flat/26_spur_search", paper="N20", item="Algorithm 1"),
-    Source("flat/24a_theory_sdp", paper="N20", item="Proposition 1"),
-    Source("flat/24b_theory_recovery", paper="N20", item="Theorem 1"),
+    Source("theory/12_n20_sdp", paper="N20", item="Proposition 1"),
+    Source("theory/13_n20_noise", paper="N20", item="Theorem 1"),
     Source("reproduce/94_n20", "N20, Figure 1, done again"),
     Source("dashboards/62_flat", "This page"),
 )
