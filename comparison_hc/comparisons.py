@@ -54,8 +54,8 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['FIELDS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets',
-           'answers_and_places', 'read_comparisons', 'majority_rows', 'linked_groups', 'comparison_components',
-           'DisconnectedWarning', 'warn_if_disconnected', 'ComparisonSummary']
+           'apply_responses', 'answers_and_places', 'read_comparisons', 'majority_rows', 'linked_groups',
+           'comparison_components', 'DisconnectedWarning', 'warn_if_disconnected', 'ComparisonSummary']
 
 # %% ../nbs/core/00_comparisons.ipynb #13ac2244
 class Comparisons:
@@ -494,6 +494,35 @@ def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):
 def as_quadruplets(quadruplets, n_objects=None, weighted=False, argument="quadruplets"):
     "Return `Quadruplets`, into which triplets are turned. Arguments: `as_comparisons`."
     return as_comparisons(quadruplets, n_objects, weighted, argument).to_quadruplets()
+
+
+def apply_responses(comparisons, responses):
+    """Return comparisons with the rows reversed whose response is False or −1, as cblearn writes them.
+
+    Parameters
+    ----------
+    comparisons : Triplets, Quadruplets, array-like or DataFrame
+        m comparisons.
+    responses : array-like of shape (m,) or None
+        Booleans, or 1 and −1; anything else is ignored, as scikit-learn's `y` is.
+
+    Returns
+    -------
+    Triplets, Quadruplets, or what was given where responses are ignored
+
+    Examples
+    --------
+    >>> apply_responses([[0, 1, 2], [3, 4, 5]], [1, -1]).array.tolist()
+    [[0, 1, 2], [3, 5, 4]]
+    """
+    y = np.asarray(responses) if isinstance(responses, (list, tuple)) or hasattr(responses, "dtype") else np.array(0)
+    if y.ndim != 1 or not len(y) or not (y.dtype.kind == "b" or y.dtype.kind in "if" and (abs(y) == 1).all()):
+        return comparisons
+    comparisons = as_comparisons(comparisons, weighted=True, argument="X")
+    require(len(y) == len(comparisons), "y", f"one response for each of {len(comparisons)} comparisons", len(y))
+    rows, wrong = comparisons.array.copy(), ~(y > 0)
+    rows[wrong] = rows[wrong][:, [0, 2, 1] if comparisons.width == 3 else [2, 3, 0, 1]]
+    return comparisons._with(rows)
 
 # %% ../nbs/core/00_comparisons.ipynb #a6a5f107
 _CONSTRUCTORS = {

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.base import BaseEstimator, ClusterMixin
 
-from .comparisons import as_comparisons, comparison_components, warn_if_disconnected
+from comparison_hc.comparisons import (
+    Comparisons,
+    apply_responses,
+    as_comparisons,
+    comparison_components,
+    warn_if_disconnected,
+)
 from .core._rows import relabel_by_size
-from .core.validation import check_choice, check_integer, check_progress, require
+from .core.validation import check_choice, check_integer, check_progress, check_similarity, require
 from .dendrogram import _FittedHierarchy
+from .evaluation.object_tables import similarity_of_distances, warn_if_distances
 from .methods import _as_answers, _as_oracle, _check_method, build_hierarchy
 
 if TYPE_CHECKING:
@@ -25,6 +32,18 @@ if TYPE_CHECKING:
 __all__ = ['ComparisonHC', 'ComparisonClustering']
 
 # %% ../nbs/evaluation/51_estimators.ipynb #745782d2
+def _as_similarity(X, kind):
+    "A matrix of similarities, for one of distances; an oracle as it is. Warns of distances that pass for similarities."
+    check_choice(kind, "kind", ("similarity", "distance"))
+    if callable(X) or isinstance(X, Comparisons):
+        return X
+    matrix = check_similarity(X, "X")
+    if kind == "distance":
+        return similarity_of_distances(matrix, "X")
+    warn_if_distances(matrix, "X", 'kind="distance"')
+    return X
+
+
 class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
     """Hierarchical clustering from triplets or quadruplets.
 
@@ -46,6 +65,8 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         Number of queries of "4k-al-active" and "3k-al-active". The default is the square of the number of objects.
     rng : int or numpy.random.Generator, default 0
         Seed or generator of active methods and of "auto".
+    kind : {"similarity", "distance"}, default "similarity"
+        What the matrix holds from which an active method gets its answers.
 
     Attributes
     ----------
@@ -85,7 +106,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
 
     A similarity matrix answers the queries of an active method:
 
-    >>> ComparisonHC("single", n_clusters=2).fit_predict([[0, 5, 1], [5, 0, 2], [1, 2, 0]]).tolist()
+    >>> ComparisonHC("single", n_clusters=2).fit_predict([[9, 5, 1], [5, 9, 2], [1, 2, 9]]).tolist()
     [0, 0, 1]
     """
 
@@ -97,9 +118,10 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         self_pairs: bool | None = None,
         n_comparisons: int | None = None,
         rng: int | np.random.Generator = 0,
+        kind: str = "similarity",
     ):
         self.linkage, self.n_clusters, self.initial = linkage, n_clusters, initial
-        self.self_pairs, self.n_comparisons, self.rng = self_pairs, n_comparisons, rng
+        self.self_pairs, self.n_comparisons, self.rng, self.kind = self_pairs, n_comparisons, rng, kind
 
     def fit(self, X: Any, y: Any = None) -> ComparisonHC:
         """Build the hierarchy.
@@ -110,8 +132,9 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
             Comparisons for a passive method: a triplet (i, j, k) says that i is closer to j than to k, a quadruplet
             (i, j, k, l) that i and j are closer than k and l. For an active method, an oracle or a similarity
             matrix that answers its queries.
-        y : object
-            Ignored, as in scikit-learn.
+        y : array_like of shape (m,), optional
+            Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
+            else is ignored, as in scikit-learn.
 
         Returns
         -------
@@ -130,6 +153,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         """
         is_auto = isinstance(self.linkage, str) and self.linkage == "auto"
         passive = is_auto or _check_method(self.linkage, "linkage", also=("auto",)).passive
+        X = apply_responses(X, y) if passive else _as_similarity(X, self.kind)
         if is_auto:
             X = as_comparisons(X, weighted=True, argument="X")
             for name in ("initial", "self_pairs", "n_comparisons"):
@@ -223,8 +247,9 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         ----------
         X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
             Comparisons.
-        y : object
-            Ignored, as in scikit-learn.
+        y : array_like of shape (m,), optional
+            Responses in cblearn's form, True or 1 for a comparison as it is, False or −1 for the reverse. Anything
+            else is ignored, as in scikit-learn.
 
         Returns
         -------
@@ -248,7 +273,7 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
         check_choice(self.similarity, "similarity", ("adds", "mulk"))
         check_choice(self.rounding, "rounding", ("k-means", "spectral"))
         check_progress(self.progress, "(hundredths done, 100)")
-        X = as_comparisons(X, argument="X")
+        X = as_comparisons(apply_responses(X, y), argument="X")
         require(len(X), "X", "at least one answer", X)
         if self.n_clusters is not None:
             check_integer(self.n_clusters, "n_clusters", 1, X.n_objects)

@@ -56,7 +56,13 @@ def test_parameters_are_stored_untouched_and_checked_in_fit_only():
     strange = object()
     model = ComparisonHC(linkage=strange, n_clusters="many", initial={1: 2})
     assert model.linkage is strange and model.get_params() == dict(
-        linkage=strange, n_clusters="many", initial=model.initial, self_pairs=None, n_comparisons=None, rng=0
+        linkage=strange,
+        n_clusters="many",
+        initial=model.initial,
+        self_pairs=None,
+        n_comparisons=None,
+        rng=0,
+        kind="similarity",
     )
     with pytest.raises(InputError, match="linkage"):
         model.fit([[0, 1, 2]])

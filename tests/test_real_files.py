@@ -16,8 +16,9 @@ import pandas as pd
 import pytest
 
 from comparison_hc.cli import main
-from comparison_hc.comparisons import Triplets, read_comparisons
+from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
+from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 
 PETS, FISH = ("cat", "dog", "cow"), ("trout", "pike", "eel")
 ROWS = [  # anchor, nearer, farther: eighteen answers without error
@@ -720,3 +721,134 @@ def test_commands_say_how_they_read(tmp_path, monkeypatch, capsys, command):
     assert "head = anchor, winner = nearer, loser = farther, puid = respondent (by name); 18 rows" in out
     if command.startswith("cluster"):
         assert "cluster 0 (3): cat, cow, dog\ncluster 1 (3): eel, pike, trout\n" in out
+
+
+# ---- two thousand files
+
+WORDS = {
+    "anchor": ["head", "anchor", "Reference", "target", "probe_image", "query", "targetStimulus", "ref"],
+    "nearer": ["winner", "positive", "near", "closer", "Chosen.Item", "more_similar", "nearest"],
+    "farther": ["loser", "negative", "far", "less_similar", "farther", "rejected", "unchosen"],
+    "left": ["left", "left_image", "imgLeft", "Left"],
+    "right": ["right", "right_image", "imgRight", "Right"],
+    "answer": ["answer", "choice", "response", "Response", "selected", "decision"],
+    "odd": ["odd", "odd_one_out", "Odd.One"],
+    "central": ["central", "most_central"],
+    "person": ["puid", "participant", "Participant.ID", "worker_id", "subject", "WorkerId", "respondent"],
+}
+BESIDE = {
+    "rt": lambda rng: rng.integers(300, 3000),
+    "trial_index": lambda rng: rng.integers(50),
+    "block": lambda rng: "b",
+}
+CODES = [("left", "right"), (0, 1), (1, 2), ("L", "R"), ("ArrowLeft", "ArrowRight"), (1.0, 2.0), (37, 39)]
+FORMS = ("csv", "tsv", "json", "frame", "parquet")
+
+
+def generated(rng):
+    "(rows of a table, columns, kind, options, answers as they are meant) of a made-up study."
+    names = [f"{word}{n}" for word in ("cat", "pike") for n in range(3)] if rng.random() < 0.6 else list(range(6))
+    kind = rng.choice(["triplets", "triplets", "shown", "shown", "odd-one-out", "central"])
+    pick = {role: str(rng.choice(words)) for role, words in WORDS.items()}
+    pick["right"] = WORDS["right"][WORDS["left"].index(pick["left"])]
+    rows, truth = [], []
+    codes = CODES[rng.integers(len(CODES))] if rng.random() < 0.7 else None
+    for n in range(int(rng.integers(8, 20))):
+        a, x, y = (names[i] for i in rng.permutation(6)[:3])
+        row = {pick["person"]: f"p{n % 3}"}
+        if kind == "triplets":
+            row |= {pick["anchor"]: a, pick["nearer"]: x, pick["farther"]: y}
+        elif kind == "shown":
+            turned = rng.random() < 0.5 and n > 1 or n == 1
+            code = x if codes is None else codes[turned]
+            sides = (y, x) if turned else (x, y)
+            row |= {pick["anchor"]: a, pick["left"]: sides[0], pick["right"]: sides[1], pick["answer"]: code}
+        else:
+            row |= {"item_1": x, "item_2": y, pick["odd" if kind == "odd-one-out" else "central"]: a}
+        rows.append(row | {name: make(rng) for name, make in BESIDE.items()})
+        truth.append((a, x, y))
+    order = rng.permutation(list(rows[0])).tolist()
+    frame = pd.DataFrame(rows)[order]
+    options = {} if kind in ("triplets", "shown") else {"kind": str(kind)}
+    expected = truth
+    if options:
+        expected = named(read_comparisons([tuple(map(str, row)) for row in truth], kind=str(kind), columns=[0, 1, 2]))
+    return frame, options, [tuple(map(str, row)) for row in expected]
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_five_forms_of_a_file_are_read_alike(tmp_path, part):
+    pytest.importorskip("pyarrow")
+    n_read = 0
+    for seed in range(100 * part, 100 * part + 100):
+        frame, options, expected = generated(np.random.default_rng(seed))
+        paths = {form: tmp_path / f"{seed}.{form}" for form in FORMS}
+        frame.to_csv(paths["csv"], index=False, sep=",;"[seed % 2])
+        frame.to_csv(paths["tsv"], index=False, sep="\t")
+        paths["json"].write_text(frame.to_json(orient=("records", "columns", "split")[seed % 3]))
+        frame.to_parquet(paths["parquet"])
+        found = set()
+        for form, path in paths.items():
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                try:
+                    answers = read_comparisons(frame if form == "frame" else path, **options)
+                    found.add((tuple(named(answers)), answers.names, tuple(answers.respondents)))
+                except InputError as error:
+                    found.add(str(error).split("must be")[-1][:40])
+        assert len(found) == 1, (seed, frame.head(3), found)
+        (result,) = found
+        if not isinstance(result, str):
+            assert sorted(result[0]) == sorted(expected), (seed, frame.head(3), str(answers.reading))
+            n_read += 1
+    assert n_read > 80
+
+
+# ---- Python and matrices
+
+
+def test_responses_of_cblearn_are_not_dropped():
+    X = np.array([[0, 1, 2], [1, 2, 0], [2, 3, 0], [3, 1, 2], [4, 0, 3], [4, 2, 1]])
+    y = np.array([1, -1, 1, -1, 1, -1])
+    for responses in (y, y.astype(float), y > 0, y.tolist()):
+        assert ComparisonHC("3-al", n_clusters=2).fit(X, responses).labels_.tolist() == [0, 0, 1, 1, 0]
+        flat = ComparisonClustering(n_clusters=2).fit(X, responses).similarity_
+        assert np.array_equal(flat, ComparisonClustering(n_clusters=2).fit(apply_responses(X, y)).similarity_)
+    for other in (None, np.zeros(6), np.arange(6), ["a"] * 6, "y", 3):
+        assert ComparisonHC("3-al", n_clusters=2).fit(X, other).labels_.tolist() == [1, 0, 0, 0, 1]
+    with pytest.raises(InputError, match="y must be one response for each of 6 comparisons; got 5"):
+        ComparisonHC("3-al").fit(X, y[:5])
+    four = [[0, 1, 2, 3], [1, 2, 0, 3]]
+    assert apply_responses(four, [True, False]).array.tolist() == [[0, 1, 2, 3], [0, 3, 1, 2]]
+
+
+def test_names_are_taken_wherever_numbers_are(tmp_path):
+    frame = pd.DataFrame(TURNED, columns=["head", "loser", "winner"])
+    expected = ComparisonHC("3-al", n_clusters=2).fit(Triplets(ROWS)).labels_.tolist()
+    for X in (ROWS, np.array(ROWS), frame, read_comparisons(frame)):
+        assert ComparisonHC("3-al", n_clusters=2).fit(X).labels_.tolist() == expected == [0, 0, 0, 1, 1, 1]
+    by_index = pd.DataFrame(numbers(TURNED), columns=["head", "loser", "winner"])
+    assert Triplets(by_index).array.tolist() == [list(row) for row in numbers(ROWS)]
+    with pytest.raises(InputError, match="--kind odd-one-out"):
+        Triplets(by_index.set_axis(["odd", "x", "y"], axis=1))
+
+
+DISTANCES = ",cat,dog,trout,pike\ncat,0,1,9,8\ndog,1,0,9,8\ntrout,9,9,0,1\npike,8,8,1,0\n"
+
+
+def test_distances_are_no_similarities(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "d.csv").write_text(DISTANCES)
+    words = ["cluster", "d.csv", "--method", "single", "--clusters", "2", "--kind"]
+    assert main([*words, "similarity"]) == 0 and "--kind distance" in capsys.readouterr().err
+    assert main([*words, "distance"]) == 0
+    out, err = capsys.readouterr()
+    assert "cluster 0 (2): cat, dog\ncluster 1 (2): trout, pike\n" in out and not err
+    (tmp_path / "d.csv").write_text(DISTANCES.replace(",", ";").replace("1", "0,5"))
+    assert main([*words, "distance"]) == 0 and "cluster 0 (2): cat, dog\n" in capsys.readouterr().out
+    matrix = np.array([[0, 1, 9, 8], [1, 0, 9, 8], [9, 9, 0, 1], [8, 8, 1, 0]])
+    with pytest.warns(InputWarning, match='if these are distances, say kind="distance"'):
+        ComparisonHC("single").fit(matrix)
+    assert ComparisonHC("single", n_clusters=2, kind="distance").fit(matrix).labels_.tolist() == [0, 0, 1, 1]
+    with pytest.raises(InputError, match="distances of at least 0"):
+        ComparisonHC("single", kind="distance").fit(-matrix)

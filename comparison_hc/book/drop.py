@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ..core._columns import WIDTHS
 from ..core.validation import InputError
 
-KINDS = (*WIDTHS, "similarity")
+KINDS = (*WIDTHS, "similarity", "distance")
 METHODS = ("4-al", "auto", "4k-al", "adds", "mulk")  # the first is what the page begins with: it needs the least
 ENCODINGS = ("utf-8", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "mac_roman")  # the first is the command's own
 MOST_BYTES = 20_000_000  # of a file: about a million answers, minutes in a browser

@@ -66,8 +66,8 @@ def add_reading(command, matrix=False, kind=True):
         command.add_argument(f"--{name}", **settings | dict(help=one_line(settings["help"])))
 
     if kind:
-        help = READING_HELP["kind"] + "; or FILE is a square matrix of similarities" * matrix
-        option("kind", choices=[*KINDS, "similarity"] if matrix else KINDS, default="triplets", help=help)
+        help = READING_HELP["kind"] + "; or FILE is a square matrix of similarities, or of distances" * matrix
+        option("kind", choices=[*KINDS, "similarity", "distance"] if matrix else KINDS, default="triplets", help=help)
         option("objects", metavar="NAMES")
     option("columns", metavar="A,B,C")
     option("respondent", metavar="COLUMN")

@@ -1,4 +1,5 @@
 "The commands `cluster` and `demo`: from options to a hierarchy, and from a result to a screen and files."
+
 import argparse
 from dataclasses import replace
 
@@ -8,7 +9,13 @@ from ..core.parallel import command_bar
 from ..core.validation import check_integer, check_names, check_similarity, require, visible_line
 from ..evaluation._candidates import EMBEDDINGS, SUFFIX, candidate
 from ..evaluation._candidates import refined as refined_tree
-from ..evaluation.object_tables import read_initial, read_similarity, read_truth
+from ..evaluation.object_tables import (
+    read_initial,
+    read_similarity,
+    read_truth,
+    similarity_of_distances,
+    warn_if_distances,
+)
 from ..evaluation.outputs import check_files
 from ..methods import methods, passive_methods
 from ._report_options import add_report_options, check_report_options, with_provenance
@@ -113,6 +120,8 @@ def cluster_command(args):
     from comparison_hc.cli.learn import learned_result
     from comparison_hc.evaluation.report import FLAT_WRITERS
 
+    args.distances = args.kind == "distance"
+    args.kind = "similarity" if args.distances else args.kind
     if args.linkage is not None:
         return report(with_provenance(learned_result(args), args), args)
     tables = ("truth", "initial", "objects", "people")
@@ -278,6 +287,10 @@ def _from_similarity(args):
     require(isinstance(args.file, str), "FILE", "one file with --kind similarity", args.file)
     w, names = read_similarity(args.file, args.encoding)
     names, w = check_names(names, argument=f"the names in {args.file}"), check_similarity(w, str(args.file))
+    if args.distances:
+        w = similarity_of_distances(w, str(args.file))
+    with warnings_to_stderr():
+        warn_if_distances(w, args.file, "--kind distance (a diagonal that says nothing may be left empty)")
     initial, start = _initial(args, names)
     classes = read_truth(args.truth, names) if args.truth else None
     options = dict(self_pairs=args.self_pairs, n_comparisons=args.questions, rng=args.seed)

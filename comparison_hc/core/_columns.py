@@ -345,7 +345,7 @@ def _triplet_roles(kind, by_role, rest, picked, told):
         return Roles([anchor, *others], picked, "by name") if len(others) == 2 else None
     known = [anchor, chosen, farther]
     missing = [c for c in rest if c not in known]
-    if not told and len(rest) == 3 and len(missing) == known.count(None) <= 1:
+    if not told and (None not in known or len(rest) == 3 and len(missing) == known.count(None) == 1):
         return Roles([missing[0] if c is None else c for c in known], None, "by name")
     return None
 
@@ -359,6 +359,7 @@ def _special_roles(kind, by_role, rest, picked, told):
     others = [c for c in rest if c != chosen]
     if chosen is not None and (None not in three or len(others) == 3):
         return Roles(list(three) if None not in three else others, chosen, "by name")
+    others = others if len(others) == 2 else by_role.get("shown", ())
     if special is not None and not told and len(others) == 2:
         return Roles([special, *others], None, "by name")
     return None

@@ -90,6 +90,29 @@ def _has_names_above(rows):
     return words or (square and as_number(rows[0][0]) is None) or len(rows) == len(rows[0]) + 1
 
 
+def warn_if_distances(matrix, argument, how):
+    "Issue an `InputWarning` where every entry on the diagonal of a similarity is the smallest of its row."
+    import warnings
+
+    import numpy as np
+
+    from ..core.validation import InputWarning
+
+    diagonal, others = np.diag(matrix), matrix[~np.eye(len(matrix), dtype=bool)].reshape(len(matrix), -1)
+    if len(matrix) > 2 and (diagonal < others.min(axis=1)).all():
+        text = f"every object of {argument} is less similar to itself than to any other: if these are distances, say {how}"
+        warnings.warn(text, InputWarning, stacklevel=4)
+
+
+def similarity_of_distances(distances, argument):
+    "The largest distance minus each, a similarity of the same order. Raises `InputError` for negative distances."
+    import numpy as np
+
+    off = ~np.eye(len(distances), dtype=bool)
+    require(len(distances) < 2 or distances[off].min() >= 0, argument, "distances of at least 0", distances)
+    return np.where(off, distances[off].max(initial=0) - distances, distances[off].max(initial=0))
+
+
 def read_similarity(path, encoding="utf-8-sig"):
     """A similarity matrix from a file.
 
@@ -129,5 +152,6 @@ def read_similarity(path, encoding="utf-8-sig"):
             require(value is not None or i == j, where, "made of numbers", cell)
             rounded = i != j and is_whole_number(cell) and int(cell) != value
             require(not rounded, where, "made of numbers that a float holds exactly", cell)
-            similarity[i, j] = 0.0 if value is None else value
-    return similarity, names
+            similarity[i, j] = np.nan if value is None else value
+    unknown = np.isnan(similarity) & np.eye(len(cells), dtype=bool)  # a diagonal that says nothing
+    return np.where(unknown, np.nanmax(similarity, initial=0.0), similarity), names
