@@ -852,3 +852,28 @@ def test_distances_are_no_similarities(tmp_path, monkeypatch, capsys):
     assert ComparisonHC("single", n_clusters=2, kind="distance").fit(matrix).labels_.tolist() == [0, 0, 1, 1]
     with pytest.raises(InputError, match="distances of at least 0"):
         ComparisonHC("single", kind="distance").fit(-matrix)
+
+
+def test_the_report_says_what_was_read(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.csv").write_text(shown("10", "A,B,C,eval") + "cat,cat,dog,1\n")
+    words = "cluster e.csv --columns A,B,C --answer eval:1=B,0=C --drop-invalid --method 3-al --out t.html --out t.json"
+    assert main(words.split()) == 0
+    page = (tmp_path / "t.html").read_text().split("<h2>What was read</h2>")[1].split("<h2>")[0]
+    for text in ("e.csv", "A = anchor, B = shown, C = shown, eval = answer", "0 is C, 1 is B", "18 of 19 rows"):
+        assert text in page
+    assert "1 compares a thing with itself (line 20)" in page and "are left out" in page
+    line = json.loads((tmp_path / "t.json").read_text())["summary"]["read"]
+    assert line in capsys.readouterr().out and line.startswith("A = anchor")
+
+
+def test_pictures_are_found_by_the_last_part_of_a_name(tmp_path, monkeypatch, capsys):
+    Image = pytest.importorskip("PIL.Image")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "img").mkdir()
+    for name in (*PETS, *FISH):
+        Image.new("RGB", (4, 4)).save(tmp_path / "img" / f"{name}.png")
+    rows = [tuple(f"stimuli/{name}.png" for name in row) for row in ROWS]
+    (tmp_path / "a.csv").write_text(text(rows, ("head", "winner", "loser")))
+    assert main("cluster a.csv --method 3-al --images img --out t.html".split()) == 0
+    assert "6 of 6 objects" in capsys.readouterr().out

@@ -267,6 +267,8 @@ class Reading:
         Columns that were not read.
     notes : tuple of str
         What else was recognised, such as comments or Qualtrics' header.
+    warnings : tuple of str
+        What was guessed and may be wrong.
     """
 
     source: str
@@ -279,6 +281,7 @@ class Reading:
     left_out: tuple = ()
     unread: tuple = ()
     notes: tuple = ()
+    warnings: tuple = ()
 
     def table(self):
         "(what, text) for every property that there is something to say about."
@@ -292,7 +295,8 @@ class Reading:
         if self.unread:
             more = f" and {len(self.unread) - 8} more" if len(self.unread) > 8 else ""
             rows.append(("not read", ", ".join(self.unread[:8]) + more))
-        return rows + [("recognised", note) for note in self.notes]
+        rows += [("recognised", note) for note in self.notes]
+        return rows + [("warning", warning) for warning in self.warnings]
 
     def __str__(self):
         rows = {what.split(" (")[0]: text for what, text in self.table()}
@@ -478,7 +482,7 @@ def read_answers(source, options):
     answers = _numbered(_Rows(table, options), options, roles, coding, notes)
     for note in notes:
         warnings.warn(note, InputWarning, stacklevel=4)
-    return answers
+    return replace(answers, reading=replace(answers.reading, warnings=tuple(notes)))
 
 
 def _one_answer_a_row(table, options):

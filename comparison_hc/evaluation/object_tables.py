@@ -100,8 +100,8 @@ def warn_if_distances(matrix, argument, how):
 
     diagonal, others = np.diag(matrix), matrix[~np.eye(len(matrix), dtype=bool)].reshape(len(matrix), -1)
     if len(matrix) > 2 and (diagonal < others.min(axis=1)).all():
-        text = f"every object of {argument} is less similar to itself than to any other: if these are distances, say {how}"
-        warnings.warn(text, InputWarning, stacklevel=4)
+        text = f"every object of {argument} is less similar to itself than to any other"
+        warnings.warn(f"{text}: if these are distances, say {how}", InputWarning, stacklevel=4)
 
 
 def similarity_of_distances(distances, argument):

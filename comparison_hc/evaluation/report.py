@@ -306,6 +306,7 @@ def _page_parts(result):
         map=_map_parts(result),
         lines=result_lines(result),
         rows=_first_rows(result.comparisons),
+        reading=getattr(getattr(result.comparisons, "reading", None), "table", list)(),
         provenance=_provenance_html(result.provenance or {}),
         methods=" ".join(methods_section(result)),
         references=[REFERENCES[key] for key in cited_papers(result)],
