@@ -146,7 +146,7 @@ class Dataset:
         require(self.comparisons is not None, "dataset", rule, self.name)
         makers = {"triplets": Triplets, "central": Triplets.from_central, "odd-one-out": Triplets.from_odd_one_out}
         named = dict(n_objects=len(self), names=self.objects, respondents=self.respondents)
-        return makers[self.kind](self.comparisons, **named)
+        return makers[str(self.kind)](self.comparisons, **named)
 
     def _repr_html_(self):
         facts = self.facts()

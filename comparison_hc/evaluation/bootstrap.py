@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..comparisons import Quadruplets, Triplets, as_comparisons
+from ..comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
 from ..core.parallel import check_workers, map_in_order, until_interrupted
 from comparison_hc.core.validation import (
     as_array,
@@ -177,13 +177,13 @@ def bootstrap_support(
     [1.0, 0.95, 1.0]
     """
     _check_dendrogram(dendrogram)
-    answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
-    require(answers.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
+    comparisons, build_tree = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
+    require(comparisons.n_objects == dendrogram.n_objects, "answers", f"about {dendrogram.n_objects} objects", answers)
     rngs = as_rng(rng).spawn(check_integer(n_resamples, "n_resamples", 1, MOST_DRAWS))
-    units = _units(answers, by)
+    units = _units(comparisons, by)
 
     def one_tree(child):
-        return build(_bootstrap_sample(answers, units, child))
+        return build_tree(_bootstrap_sample(comparisons, units, child))
 
     trees, stopped = until_interrupted(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
     clusters, counts = clusters_as_bits(dendrogram), np.zeros(dendrogram.n_leaves - 1, dtype=np.int64)
@@ -194,7 +194,7 @@ def bootstrap_support(
         counts += [cluster in found for cluster in clusters]
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
-        drawn = "answers" if answers.respondents is None else "people"
+        drawn = "answers" if comparisons.respondents is None else "people"
     return Support(dendrogram, _read_only(counts / len(trees)), tuple(trees), drawn, stopped)
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-chance
@@ -260,7 +260,7 @@ def majority_consensus(trees: Sequence[Dendrogram], threshold: float = 0.5) -> C
     if K == 1:
         return Consensus(first, np.zeros(0), np.zeros(0, dtype=bool))
     members, count, position = _count_clusters(trees, n)
-    taken = []
+    taken: list[int] = []
     for row, cluster in enumerate(members):
         if 2 * count[row] > len(trees) or not taken or _is_compatible(cluster, members[taken]):
             taken.append(row)
@@ -322,7 +322,7 @@ def _tree_of_clusters(clusters, positions, leaves, like):
     return Dendrogram.from_merges(merges, like.initial_clusters, like.names), order
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #9acfb33b
-def null_flip(answers: Triplets | Quadruplets, rng: np.random.Generator) -> Triplets | Quadruplets:
+def null_flip(answers, rng):
     "The same questions, answered by tossing a fair coin."
     return answers.flip(0.5, rng)
 
@@ -354,7 +354,8 @@ def null_redraw(answers: Triplets, rng: np.random.Generator) -> Triplets:
     >>> null_redraw(Triplets.from_odd_one_out([[0, 1, 2]]), np.random.default_rng(0)).array.tolist()
     [[0, 1, 2], [1, 0, 2]]
     """
-    rows = answers.array
+    triplets = as_triplets(answers, weighted=True)
+    rows = triplets.array
     pairs = rows.reshape(-1, 2, 3) if len(rows) % 2 == 0 else np.empty((0, 2, 3), dtype=rows.dtype)
     three = np.sort(pairs, axis=2)
     whole = len(pairs) and (three[:, 0] == three[:, 1]).all()
@@ -363,7 +364,8 @@ def null_redraw(answers: Triplets, rng: np.random.Generator) -> Triplets:
     moved = np.take_along_axis(first, (turn[:, None] + np.arange(3)) % 3, axis=1)
     index = np.argmax(pairs[:, 1][:, :, None] == first[:, None, :], axis=2)  # of the second row's objects in the first
     both = np.stack([moved, np.take_along_axis(moved, index, axis=1)], axis=1)
-    return answers.trusted(both.reshape(-1, 3), answers.n_objects, answers.names, answers.respondents, answers.weights)
+    about = triplets.n_objects, triplets.names, triplets.respondents, triplets.weights
+    return triplets.trusted(both.reshape(-1, 3), *about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,16 +438,16 @@ def structure_test(
     >>> structure_test(animals, "3-al", n_draws=9, chance=null_redraw).p_value
     0.1
     """
-    answers, build = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
+    comparisons, build_tree = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
     require(callable(chance), "chance", "a function of answers and a generator", chance)
     rngs = [None, *as_rng(rng).spawn(check_integer(n_draws, "n_draws", 1, MOST_DRAWS))]
-    weights = each_weight(answers)
+    weights = each_weight(comparisons)
 
     def accuracy(child):
-        drawn = answers if child is None else chance(answers, child)
-        same = type(drawn) is type(answers) and len(drawn) == len(answers)
-        require(same, "chance", f"a function that gives {len(answers):,} {answers.kind}", drawn)
-        correctness = signed_correctness(build(drawn), drawn)
+        drawn = comparisons if child is None else chance(comparisons, child)
+        same = type(drawn) is type(comparisons) and len(drawn) == len(comparisons)
+        require(same, "chance", f"a function that gives {len(comparisons):,} {comparisons.kind}", drawn)
+        correctness = signed_correctness(build_tree(drawn), drawn)
         return float(np.nan_to_num(accuracy_scores(correctness, weights)["accuracy"]))
 
     work = map_in_order(accuracy, rngs, check_workers(n_jobs), check_progress(progress))

@@ -216,9 +216,9 @@ def t_ste(
     """
     from scipy.optimize import minimize
 
-    triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
+    task, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
     alpha = float(max(d - 1, 1)) if alpha is None else check_number(alpha, "alpha", 1e-9)
-    pairs, shape = _compared_pairs(triplets), (triplets.n_objects, d)
+    pairs, shape = _compared_pairs(task), (task.n_objects, d)
     options = dict(maxiter=max_iter, maxfun=20 * max_iter, ftol=1e-9, gtol=1e-4 / shape[0])
     starts = []
 
@@ -230,7 +230,7 @@ def t_ste(
         found = minimize(loss, 0.1 * own.normal(size=shape).ravel(), jac=True, method="L-BFGS-B", options=options)
         how = int(found.nit), bool(found.status == 0), str(found.message).lower()
         starts.append((found.x.reshape(shape), found.fun, *how))
-    return _best(starts, "t-STE", triplets.names)
+    return _best(starts, "t-STE", task.names)
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #53a7a4bc
 def forte(
@@ -289,13 +289,13 @@ def forte(
     >>> triplet_error(forte(triplets, n_components=1), triplets)
     0.0
     """
-    triplets, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
-    tol, pairs = check_number(tol, "tol", 0), _compared_pairs(triplets)
+    task, d = _check_task(triplets, n_components, n_starts, max_iter, n_objects)
+    tol, pairs = check_number(tol, "tol", 0), _compared_pairs(task)
     starts = []
     for own in as_rng(rng).spawn(n_starts):
-        points = own.normal(size=(triplets.n_objects, d)) / np.sqrt(d)
+        points = own.normal(size=(task.n_objects, d)) / np.sqrt(d)
         starts.append(_forte_from(points - points.mean(axis=0), pairs, max_iter, tol))
-    return _best(starts, "FORTE", triplets.names)
+    return _best(starts, "FORTE", task.names)
 
 
 def _forte_from(points, pairs, max_iter, tol):

@@ -26,7 +26,6 @@ from comparison_hc.core.validation import (
     check_progress,
     require,
 )
-from ..dendrogram import Dendrogram
 from ._task_tables import FeatureMetric, Task
 from ..link.estimators import MixedLinkage
 from ..link.execution import piecewise_loss
@@ -35,7 +34,6 @@ from ..link.losses import widest_interval
 from ..link.merge import NAMED, alpha_linkage, beta_linkage, check_distances
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
     from pandas import DataFrame
 
 # %% auto #0
@@ -248,9 +246,7 @@ class LinkageModel:
     def __str__(self):
         return f"{self.title}, learned from {self.n_tasks} task{'s' * (self.n_tasks > 1)}"
 
-    def hierarchy(
-        self, distances: ArrayLike | tuple[ArrayLike, ArrayLike], names: Sequence[str] | None = None
-    ) -> Dendrogram:
+    def hierarchy(self, distances, names=None):
         "The tree of new objects from (n, n) distances, or a pair of them where β was learned."
         if self.beta is None:
             tree = alpha_linkage(distances, self.alpha, self.merges)
@@ -260,10 +256,10 @@ class LinkageModel:
             if self.alpha is None:
                 tree = beta_linkage(*distances, self.beta, self.merges[0])
             else:
-                tree = alpha_linkage(_mixed_metric(*distances, self.beta), self.alpha, self.merges)
+                tree = alpha_linkage(_mixed_metric(distances, self.beta), self.alpha, self.merges)
         return tree if names is None else replace(tree, names=check_names(names, tree.n_objects))
 
-    def clusterer(self, n_clusters: int | None = None) -> MixedLinkage:
+    def clusterer(self, n_clusters=None):
         "The model as a scikit-learn estimator, if one parameter was learned."
         alone = self.alpha is None or self.beta is None
         require(alone, "the model", "of one parameter to be a MixedLinkage (use hierarchy)", str(self))
@@ -290,7 +286,8 @@ def _check_merges(merges, count):
     return merges
 
 
-def _mixed_metric(D0, D1, beta):
+def _mixed_metric(metrics, beta):
+    D0, D1 = metrics
     D0 = check_distances(D0, "the first metric")
     return (1 - beta) * D0 + beta * check_distances(D1, "the second metric", len(D0))
 
@@ -365,8 +362,8 @@ def learn_model(
     >>> learn_model([(D, ["a", "a", "b", "b"])] * 2).held_out.gain
     0.0
     """
-    tasks = _as_tasks(tasks)
-    is_pair = _has_two_metrics(tasks[0].distances)
+    found = _as_tasks(tasks)
+    is_pair = _has_two_metrics(found[0].distances)
     check_choice(loss, "loss", LOSSES)
     require(both is False or is_pair, "both", "False with one metric: there is no β", both)
     check_progress(progress)
@@ -374,29 +371,28 @@ def learn_model(
     only_beta = is_pair and not both
     if merges is None:
         merges = ("complete",) if only_beta else ("single", "complete")
-    merges = (merges,) if isinstance(merges, str) else tuple(merges) if isinstance(merges, list) else merges
-    _check_merges(merges, 1 if only_beta else 2)
+    names = (merges,) if isinstance(merges, str) else tuple(merges) if isinstance(merges, list) else merges
+    ends = _check_merges(names, 1 if only_beta else 2)
     steps = (np.arange(check_integer(n_steps, "n_steps") + 1) / n_steps).tolist() if both else [None]
     curves = []
     for number, beta in enumerate(steps):
-        D = [task.distances if beta is None else _mixed_metric(*task.distances, beta) for task in tasks]
-        instances = list(zip(D, [task.labels for task in tasks]))
+        D = [task.distances if beta is None else _mixed_metric(task.distances, beta) for task in found]
+        instances = list(zip(D, [task.labels for task in found]))
         part = progress and _part_of(progress, number, len(steps))
-        learned = learn_linkage(instances, merges[0] if only_beta else merges, loss, n_clusters, n_jobs, journal, part)
+        learned = learn_linkage(instances, ends[0] if only_beta else ends, loss, n_clusters, n_jobs, journal, part)
         if not learned.is_complete:
             raise KeyboardInterrupt("interrupted" + (f"; the same call continues from {journal}" if journal else ""))
         curves.append(learned.curves)
     step, interval = best_parameter(curves)
     held_out = None
-    if len(tasks) > 1:
-        fixed = {name: tuple(losses) for name, losses in _fixed_losses(tasks, loss, n_clusters).items()}
-        names = tuple(task.name for task in tasks)
-        held_out = LeaveOneTaskOut(names, tuple(held_out_losses(curves).tolist()), fixed)
+    if len(found) > 1:
+        fixed = {name: tuple(losses) for name, losses in _fixed_losses(found, loss, n_clusters).items()}
+        held_out = LeaveOneTaskOut(tuple(task.name for task in found), tuple(held_out_losses(curves).tolist()), fixed)
     middle = sum(interval) / 2
     alpha, beta = (None, middle) if only_beta else (middle, steps[step])
     average = float(np.mean([float(curve(middle)) for curve in curves[step]]))
-    about = loss, average, n_clusters, len(tasks), measure, held_out, dict(how or {})
-    return LinkageModel(merges, alpha, beta, interval, *about)
+    about = loss, average, n_clusters, len(found), measure, held_out, dict(how or {})
+    return LinkageModel(ends, alpha, beta, interval, *about)
 
 
 def _as_tasks(tasks):
@@ -421,7 +417,7 @@ def _fixed_losses(tasks, loss, n_clusters):
         metrics = {
             " on the first metric": lambda D: D[0],
             " on the second metric": lambda D: D[1],
-            " on both in equal parts": lambda D: _mixed_metric(*D, 0.5),
+            " on both in equal parts": lambda D: _mixed_metric(D, 0.5),
         }
     found = {}
     for words, metric in metrics.items():
@@ -499,9 +495,9 @@ def load_model(path: str | PathLike, option: str = "path") -> LinkageModel:
     >>> load_model("model.json").alpha  # doctest: +SKIP
     0.5
     """
-    path = existing_file(path, option)
+    file = existing_file(path, option)
     try:
-        values = json.loads(path.read_bytes().decode("utf-8"))
+        values = json.loads(file.read_bytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} must be a JSON file; {' '.join(str(error).split())[:200]}") from None
     require(isinstance(values, dict), str(path), "a JSON object", values)

@@ -229,11 +229,11 @@ def compare_methods(
     >>> found.table.agreement.round(2).to_dict()
     {'3-al': 0.93, 'random': 0.48}
     """
-    answers = as_comparisons(answers, weighted=True, argument="answers")
-    chosen, progress = _check_methods(methods, answers), check_progress(progress)
+    comparisons = as_comparisons(answers, weighted=True, argument="answers")
+    chosen, progress = _check_methods(methods, comparisons), check_progress(progress)
     plan_rng, seeds = as_rng(rng).spawn(2)
-    plan = plan_splits(answers, n_splits, test_share, people, plan_rng)
-    return _cross_validate(answers, chosen, plan, seeds, progress)
+    plan = plan_splits(comparisons, n_splits, test_share, people, plan_rng)
+    return _cross_validate(comparisons, chosen, plan, seeds, progress)
 
 
 def _check_methods(methods, comparisons):
@@ -363,17 +363,18 @@ def choose_method(
     >>> choose_method([[0, 1, 2], [1, 0, 2]]).title
     '4–AL, the default: 2 answers are too few (at least 100) to compare methods'
     """
-    answers = as_comparisons(answers, weighted=True, argument="answers")
+    comparisons = as_comparisons(answers, weighted=True, argument="answers")
     check_progress(progress)
-    chosen = [candidate(name) for name in candidate_names(answers.kind) if name != RANDOM]
+    chosen = [candidate(name) for name in candidate_names(comparisons.kind) if name != RANDOM]
     plan_rng, seeds = as_rng(rng).spawn(2)
-    if reason := _too_few(answers):
-        tree, _ = fit(candidate(DEFAULT), answers, 0, {})
+    if reason := _too_few(comparisons):
+        tree, _ = fit(candidate(DEFAULT), comparisons, 0, {})
         return Choice(DEFAULT, f"{candidate(DEFAULT).title}, the default: {reason}", tree, None)
-    plan = plan_splits(answers, 1, 1 / 3, people, plan_rng)
+    plan = plan_splits(comparisons, 1, 1 / 3, people, plan_rng)
     total = len(chosen) + 1
-    compared = _cross_validate(answers, chosen, plan, seeds, progress and (lambda done, _: progress(done, total)))
-    tree, _ = fit(candidate(compared.best), answers, int(seeds.integers(2**63)), {})
+    part = progress and (lambda done, _: progress(done, total))
+    compared = _cross_validate(comparisons, chosen, plan, seeds, part)
+    tree, _ = fit(candidate(compared.best), comparisons, int(seeds.integers(2**63)), {})
     if progress:
         progress(total, total)
     row, others = compared.table.loc[compared.best], compared.table.drop(compared.best)
@@ -441,14 +442,14 @@ def learning_curve(
     """
     import pandas as pd
 
-    rng, rows = as_rng(rng), []
-    splits, progress = plan_splits(answers, n_splits, people=people, rng=rng).splits, check_progress(progress)
+    generator, rows = as_rng(rng), []
+    splits, progress = plan_splits(answers, n_splits, people=people, rng=generator).splits, check_progress(progress)
     most = min(len(split.train) for split in splits)
     sizes = [max(1, most // part) for part in (8, 4, 2, 1)] if sizes is None else list(sizes)
     require(sizes, "sizes", "at least one", sizes)
     sizes = sorted({check_integer(size, "sizes", 1, most) for size in sizes})
     for number, split in enumerate(splits):
-        train, test = rng.permutation(split.train), answers.take(split.test)
+        train, test = generator.permutation(split.train), answers.take(split.test)
         for size in sizes:
             tree, _ = build_hierarchy(method, answers.take(np.sort(train[:size])))
             correctness = signed_correctness(tree, test)

@@ -5,9 +5,9 @@
 # %% ../../nbs/evaluation/56_ordinal.ipynb #60e20a88
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,9 +40,7 @@ def _near_far(D, clusters):
     return values
 
 
-def possible_merges(
-    D: ArrayLike, clusters: Sequence[Sequence[int]] | None = None
-) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def possible_merges(D, clusters=None):
     """Links (cluster, cluster) that α-linkage merges next under some increasing transformation of the distances.
 
     They are the same for all 0 < α < 1. The clusters are a partition of the objects; None: single objects.
@@ -241,7 +239,7 @@ def _ordinal_linkage(n, alpha, rng):
     return OrdinalLinkage(R, alpha, alpha_linkage(R, alpha), tuple(scale_invariant_clusters(R)))
 
 # %% ../../nbs/evaluation/56_ordinal.ipynb #eb68aff6
-_SCALES = {"linear": lambda D: D, "root": np.sqrt, "ranks": distance_ranks}
+_SCALES: dict[str, Any] = {"linear": lambda D: D, "root": np.sqrt, "ranks": distance_ranks}
 
 
 def as_distances(similarity: ArrayLike, scale: str = "linear") -> np.ndarray:
