@@ -17,9 +17,9 @@ from comparison_hc.hierarchical.average import (
     quadruplet_average_linkage_ranked,
 )
 from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.sampled import quadruplet_average_linkage_sampled
 from comparison_hc.metrics import average_ari
 from comparison_hc.oracles import sample_quadruplets, sample_triplets
+from comparison_hc.theory.f19_theorem4 import quadruplet_average_linkage_sampled
 
 # ---- the reference
 

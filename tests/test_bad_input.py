@@ -985,14 +985,6 @@ def test_options_of_every_method(name, what):
         (lambda: H.kernel_passive(ANSWERS, progress="bar"), "progress must be"),
         (lambda: H.triplet_average_linkage(ANSWERS, progress=3), "progress must be"),
         (lambda: H.quadruplet_average_linkage(ANSWERS, progress=3), "progress must be"),
-        (
-            lambda: H.quadruplet_average_linkage_sampled(SIMILARITY, 0.0, 0, [0, 0, 1, 1]),
-            "p must be a number in (0, 1]",
-        ),
-        (
-            lambda: H.quadruplet_average_linkage_sampled(SIMILARITY, 0.5, 0, [0, 0, 1, 1], progress=3),
-            "progress must be",
-        ),
         (lambda: H.triplet_kernel_ranked([[0, 1], [2, 0]]), "similarity must be symmetric"),
         (lambda: H.triplet_kernel_ranked(SIMILARITY, "yes"), "normalise"),
         (lambda: H.triplet_average_linkage_ranked(SIMILARITY, [[0, 1], [1, 2, 3]]), "initial must be"),
@@ -1000,7 +992,7 @@ def test_options_of_every_method(name, what):
         (lambda: H.triplet_average_linkage_ranked(SIMILARITY, names=["a"]), "names"),
         (lambda: build_hierarchy("3-al", [[0, 1, 2, 3]]), "X must be triplets"),
     ],
-    ids=range(22),
+    ids=range(20),
 )
 def test_further_bad_values(call, words):
     refused(call, words)

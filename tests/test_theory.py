@@ -12,27 +12,13 @@ from shared import assert_every_statement_is_checked, every_check_holds
 
 from comparison_hc.checks import compare_rows, find_checks, passing_probability
 from comparison_hc.dendrogram import Dendrogram
-from comparison_hc.hierarchical import (
-    theory,
-    theory_answers,
-    theory_average,
-    theory_average_chance,
-    theory_average_scores,
-    theory_index,
-    theory_kernel_active,
-    theory_kernel_active_proof,
-    theory_kernel_passive,
-    theory_kernel_passive_proof,
-    theory_levels,
-    theory_linkage,
-    theory_sorting,
-)
 from comparison_hc.hierarchical.planted import _level_labels, planted_hierarchy
 from comparison_hc.metrics import adjusted_rand_index
 from comparison_hc.oracles import Counting, SimilarityOracle, run, sample_quadruplets
+from comparison_hc.theory import f19_levels, f19_theorem1, f19_theorem2, f19_theorem3, f19_theorem4
 
 properties = settings(deadline=None, max_examples=40, derandomize=True)
-CHECKS = [c for c in find_checks("F19") if c.__module__.startswith("comparison_hc.hierarchical.theory")]
+CHECKS = [c for c in find_checks("F19") if c.__module__.startswith("comparison_hc.theory.f19")]
 
 
 def symmetric(n, rng):
@@ -83,40 +69,35 @@ def test_every_statement_of_the_paper_has_a_check():
     "module, name, wrong, check",
     [
         (
-            theory_answers,
+            f19_levels,
             "beta",
             lambda level, snr: math.sqrt(2) * np.asarray(level) * 0 + np.tanh(np.asarray(level) * snr),
-            theory_answers.mean_answer,
+            f19_levels.mean_answer,
         ),
         (
-            theory,
+            f19_theorem1,
             "linkage_successes",
             lambda n0, L, snr, runs, rng, methods=(1, 2): [runs // 2] * len(methods),
-            theory.linkage_recovers,
+            f19_theorem1.linkage_recovers,
         ),
         (
-            theory_average,
+            f19_theorem4,
             "beta",
             lambda level, snr: np.asarray(level) * 0.1 * snr,
-            theory_average.mean_preference_follows_the_tree,
+            f19_theorem4.mean_preference_follows_the_tree,
         ),
-        (theory_answers, "passive_gap", lambda snr, L: 2 * snr + 0 * L, theory_answers.gaps_exceed_delta),
-        (theory_average_chance, "C_PRIME", 5.0, theory_average_chance.bernstein_gives_eq14),
-        (theory_average_chance, "C_THEOREM_4", 80.0, theory_average_chance.threshold_closes_the_proof),
+        (f19_levels, "passive_gap", lambda snr, L: 2 * snr + 0 * L, f19_levels.gaps_exceed_delta),
+        (f19_theorem4, "C_PRIME", 5.0, f19_theorem4.bernstein_gives_eq14),
+        (f19_theorem4, "C_THEOREM_4", 80.0, f19_theorem4.threshold_closes_the_proof),
         (
-            theory_kernel_active_proof,
+            f19_theorem2,
             "kernel_levels",
-            lambda M, n, whole=False: theory_levels.clusters_at_level(len(M) - 1) * 0.0,
-            theory_kernel_active_proof.kernel_levels_are_exact,
+            lambda M, n, whole=False: f19_levels.clusters_at_level(len(M) - 1) * 0.0,
+            f19_theorem2.kernel_levels_are_exact,
         ),
-        (theory_kernel_active_proof, "C_THEOREM_2", 150, theory_kernel_active_proof.active_threshold),
-        (theory_kernel_passive_proof, "C_THEOREM_3", 20.0, theory_kernel_passive_proof.passive_threshold),
-        (
-            theory_kernel_passive,
-            "shared_products",
-            lambda snr, L: np.zeros((L + 1,) * 3),
-            theory_kernel_passive.passive_kernel_mean,
-        ),
+        (f19_theorem2, "C_THEOREM_2", 150, f19_theorem2.active_threshold),
+        (f19_theorem3, "C_THEOREM_3", 20.0, f19_theorem3.passive_threshold),
+        (f19_theorem3, "shared_products", lambda snr, L: np.zeros((L + 1,) * 3), f19_theorem3.passive_kernel_mean),
     ],
 )
 def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
@@ -125,26 +106,26 @@ def test_a_wrong_formula_is_found(monkeypatch, module, name, wrong, check):
 
 
 def test_a_broken_condition_is_seen():
-    assert not theory_linkage.close_similarities_suffice(reach=0.75)
-    assert not theory_kernel_active.active_constant(constant=2.5)
-    assert not theory_kernel_passive.passive_constant(constant=0.005)
-    assert not theory_kernel_passive_proof.passive_entries_concentrate(factor=0.02)
-    assert not theory_average.small_constant_suffices(constant=0.0005)
-    assert not theory.linkage_recovers(constant=1)
-    assert not theory.single_linkage_fails(constant=4).table.holds.any()
-    assert not theory_kernel_active_proof.close_entries_suffice(reach=0.75)
-    assert not theory_kernel_passive_proof.passive_group_error(factor=1)
-    assert not theory_average_scores.close_preferences_suffice(reach=1.5)
+    assert not f19_theorem1.close_similarities_suffice(reach=0.75)
+    assert not f19_theorem2.active_constant(constant=2.5)
+    assert not f19_theorem3.passive_constant(constant=0.005)
+    assert not f19_theorem3.passive_entries_concentrate(factor=0.02)
+    assert not f19_theorem4.small_constant_suffices(constant=0.0005)
+    assert not f19_theorem1.linkage_recovers(constant=1)
+    assert not f19_theorem1.single_linkage_fails(constant=4).table.holds.any()
+    assert not f19_theorem2.close_entries_suffice(reach=0.75)
+    assert not f19_theorem3.passive_group_error(factor=1)
+    assert not f19_theorem4.close_preferences_suffice(reach=1.5)
 
 
 @pytest.mark.parametrize(
     "check, rows",
     [
-        (theory.linkage_recovers, [(0.99, 200, 0.9)] * 6),
-        (theory.single_linkage_fails, [(0.8, 150, 0.5)] * 8),
-        (theory_kernel_active.active_constant, [(0.75, 150, 0.5), (0.3, 150, 0.1)]),
-        (theory_kernel_passive.passive_constant, [(0.9, 40, 0.5)] * 3),
-        (theory_average.small_constant_suffices, [(0.98, 80, 0.8)] * 3),
+        (f19_theorem1.linkage_recovers, [(0.99, 200, 0.9)] * 6),
+        (f19_theorem1.single_linkage_fails, [(0.8, 150, 0.5)] * 8),
+        (f19_theorem2.active_constant, [(0.75, 150, 0.5), (0.3, 150, 0.1)]),
+        (f19_theorem3.passive_constant, [(0.9, 40, 0.5)] * 3),
+        (f19_theorem4.small_constant_suffices, [(0.98, 80, 0.8)] * 3),
     ],
 )
 def test_the_stated_power_is_the_exact_one(check, rows):
@@ -161,13 +142,13 @@ def latest(check):
 
 def test_the_stated_power_is_about_the_runs_that_are_made():
     for check, runs in (
-        (theory.linkage_recovers, 200),
-        (theory.single_linkage_fails, 150),
-        (theory_kernel_active.active_constant, 150),
-        (theory_average.small_constant_suffices, 80),
+        (f19_theorem1.linkage_recovers, 200),
+        (f19_theorem1.single_linkage_fails, 150),
+        (f19_theorem2.active_constant, 150),
+        (f19_theorem4.small_constant_suffices, 80),
     ):
         assert f"{runs} " in latest(check).random["what"] + " ", check.name
-    few = theory_kernel_passive.passive_constant
+    few = f19_theorem3.passive_constant
     assert latest(few).table.runs.tolist() == [40] * 3
 
 
@@ -187,14 +168,14 @@ def test_every_check_that_draws_says_so():
 @given(st.integers(2, 9), st.integers(0, 10**6))
 def test_sorting_by_questions(n, seed):
     w, oracle = symmetric(n, seed), None
-    order = run(theory_sorting.merge_sort_pairs(n), oracle := Counting(SimilarityOracle(w)))
+    order = run(f19_theorem1.merge_sort_pairs(n), oracle := Counting(SimilarityOracle(w)))
     assert np.all(np.diff(w[order[:, 0], order[:, 1]]) > 0) and len(order) == math.comb(n, 2)
     assert oracle.n_queries <= len(order) * math.ceil(math.log2(max(len(order), 1)))
     from scipy.cluster.hierarchy import linkage
 
     for method in ("single", "complete"):
         assert np.array_equal(
-            theory_sorting.linkage_from_order(order, method)[:, :2],
+            f19_theorem1.linkage_from_order(order, method)[:, :2],
             linkage(w.max() - w[np.triu_indices(n, 1)], method)[:, :2],
         )
 
@@ -208,20 +189,20 @@ def test_recovery_is_equality_of_planted_clusters(seed, shape, delta):
     Z = linkage(-model.similarity[np.triu_indices(len(model.labels), 1)] + 100, "average")
     found = {frozenset(members.tolist()) for _, members in Dendrogram.from_linkage(Z).clusters()}
     planted = {frozenset(members.tolist()) for _, members in model.dendrogram.clusters()}
-    assert theory.recovers(Z, *shape) == (planted <= found)
+    assert f19_levels.recovers(Z, *shape) == (planted <= found)
 
 
 def test_recovery_from_initial_clusters():
     halves = [[0, 1], [2, 3], [4, 5], [6, 7]]
-    assert theory.recovers([[0, 1], [2, 3], [4, 5]], 4, 1, halves) and not theory.recovers(
+    assert f19_levels.recovers([[0, 1], [2, 3], [4, 5]], 4, 1, halves) and not f19_levels.recovers(
         [[0, 2], [1, 3], [4, 5]], 4, 1, halves
     )
 
 
 def test_rand_indices_are_scikit_learns():
-    every = theory_index.all_partitions(5)
+    every = f19_levels.all_partitions(5)
     assert len(every) == 52
-    index = theory_index.rand_indices(every, every)
+    index = f19_levels.rand_indices(every, every)
     for a, b in np.random.default_rng(0).integers(0, 52, (60, 2)):
         assert math.isclose(index[a, b], adjusted_rand_index(every[a], every[b]), abs_tol=1e-12)
 
@@ -231,14 +212,14 @@ def test_rand_indices_are_scikit_learns():
 def test_beta_is_a_bias(level, snr):
     from scipy.stats import norm
 
-    assert math.isclose(theory.beta(level, snr), 2 * norm.cdf(level * snr / math.sqrt(2)) - 1, abs_tol=1e-12)
-    assert theory.beta(-level, snr) == -theory.beta(level, snr) and abs(theory.beta(level, snr)) <= 1
+    assert math.isclose(f19_levels.beta(level, snr), 2 * norm.cdf(level * snr / math.sqrt(2)) - 1, abs_tol=1e-12)
+    assert f19_levels.beta(-level, snr) == -f19_levels.beta(level, snr) and abs(f19_levels.beta(level, snr)) <= 1
 
 
 @pytest.mark.parametrize("n, p", [(5, 1.0), (6, 0.4)])
 def test_direct_kernel_is_equation_9(n, p):
     w = symmetric(n, 3)
-    K = theory_levels.passive_kernel(w, p, np.random.default_rng(7))
+    K = f19_theorem3.passive_kernel(w, p, np.random.default_rng(7))
     P, pairs = math.comb(n, 2), list(combinations(range(n), 2))
     rng, Q = np.random.default_rng(7), {pair: set() for pair in pairs}  # the pairs that a pair was compared with
     for a in range(P - 1):
@@ -258,14 +239,14 @@ def test_direct_kernel_is_equation_9(n, p):
 @properties
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.floats(0.01, 1))
 def test_entry_distribution_has_the_right_moments(products, q):
-    pmf = theory_kernel_active_proof.entry_distribution(products, q)
+    pmf = f19_theorem2.entry_distribution(products, q)
     value = np.arange(-len(products), len(products) + 1)
     assert math.isclose(pmf.sum(), 1, rel_tol=1e-9) and (pmf >= 0).all()
     assert math.isclose((pmf * value).sum(), q * sum(products), abs_tol=1e-9)
 
 
 def test_products_over_a_shared_reference():
-    m = theory_kernel_passive.shared_products(1.0, 2)
+    m = f19_theorem3.shared_products(1.0, 2)
     assert np.allclose(m, m.transpose(1, 0, 2)) and np.allclose([m[t, t, t] for t in range(3)], 1 / 3)
     x, y, z = np.random.default_rng(0).normal(size=(3, 400_000))
     assert abs(np.mean(np.sign(2 + x - z) * np.sign(1 + y - z)) - m[2, 1, 0]) < 0.01
@@ -276,10 +257,10 @@ def test_products_over_a_shared_reference():
 def test_levels_are_counted_from_the_labels_of_all_depths(n_pure, n_levels):
     labels = _level_labels(np.repeat(np.arange(2**n_levels), n_pure), n_levels)
     level = (labels[:, :, None] == labels[:, None, :]).sum(axis=0)
-    assert np.array_equal(theory_levels.planted_levels(n_pure, n_levels), level)
+    assert np.array_equal(f19_levels.planted_levels(n_pure, n_levels), level)
     rows, columns = np.triu_indices(len(level), 1)
     apart = (labels[:, rows] != labels[:, columns]).sum(axis=0)
-    assert np.array_equal(theory_levels.planted_distances(n_pure, n_levels, 0.3), 0.3 * apart)
+    assert np.array_equal(f19_levels.planted_distances(n_pure, n_levels, 0.3), 0.3 * apart)
 
 
 def test_a_row_becomes_two_sides():
@@ -289,12 +270,10 @@ def test_a_row_becomes_two_sides():
 
 
 def test_levels_and_clusters():
-    level = theory_levels.planted_levels(3, 2)
+    level = f19_levels.planted_levels(3, 2)
     assert level[0].tolist() == [2, 2, 2, 1, 1, 1, 0, 0, 0, 0, 0, 0]
     for L in range(1, 6):
-        assert theory_levels.clusters_at_level(L).sum() == 2**L and math.isclose(
-            theory_levels.level_shares(4, L).sum(), 1
-        )
+        assert f19_levels.clusters_at_level(L).sum() == 2**L and math.isclose(f19_levels.level_shares(4, L).sum(), 1)
 
 
 @properties
@@ -311,7 +290,7 @@ def test_preference_counts_votes(seed):
         for k in C.tolist()
         for l in D.tolist()
     )
-    assert theory_average.preference(answers, A, B, C, D) == votes / 16
+    assert f19_theorem4.preference(answers, A, B, C, D) == votes / 16
 
 
 @settings(properties, max_examples=200)
@@ -336,18 +315,18 @@ def test_preference_is_equation_4_in_fractions(seed):
                 for l in D:
                     for a, b, c, d in rows.tolist():
                         balance += ({a, b} == {i, j} and {c, d} == {k, l}) - ({a, b} == {k, l} and {c, d} == {i, j})
-    assert Fraction(theory_average.preference(Quadruplets(rows, 6), A, B, C, D)).limit_denominator(1296) == Fraction(
+    assert Fraction(f19_theorem4.preference(Quadruplets(rows, 6), A, B, C, D)).limit_denominator(1296) == Fraction(
         balance, len(A) * len(B) * len(C) * len(D)
     )
 
 
 def test_a_preference_that_is_not_antisymmetric_is_found(monkeypatch):
     "Each of the two sides, spoiled alone, is noticed."
-    whole = theory_average.preference
-    monkeypatch.setattr(theory_average_scores, "preference", lambda answers, *links: whole(answers, *links) + 0.01)
-    assert not theory_average_scores.preference_is_antisymmetric()
-    monkeypatch.setattr(theory_average_scores, "preference", lambda answers, *links: abs(whole(answers, *links)))
-    assert not theory_average_scores.preference_is_antisymmetric()
+    whole = f19_theorem4.preference
+    monkeypatch.setattr(f19_theorem4, "preference", lambda answers, *links: whole(answers, *links) + 0.01)
+    assert not f19_theorem4.preference_is_antisymmetric()
+    monkeypatch.setattr(f19_theorem4, "preference", lambda answers, *links: abs(whole(answers, *links)))
+    assert not f19_theorem4.preference_is_antisymmetric()
 
 
 @properties
@@ -362,24 +341,24 @@ def test_merges_from_preferences_are_those_of_4al(seed):
     W = np.zeros((5,) * 4)
     for i, j, k, l in np.ndindex(W.shape):
         if i != j and k != l:
-            W[i, j, k, l] = theory_average.preference(answers, initial[i], initial[j], initial[k], initial[l])
+            W[i, j, k, l] = f19_theorem4.preference(answers, initial[i], initial[j], initial[k], initial[l])
     sizes, nudge = [len(part) for part in initial], 1e-9 * rng.normal(size=W.shape)
-    merges = theory_average_scores.merges_from_preferences(W + nudge, sizes)
-    assume(merges == theory_average_scores.merges_from_preferences(W - nudge, sizes))  # no tie
+    merges = f19_theorem4.merges_from_preferences(W + nudge, sizes)
+    assume(merges == f19_theorem4.merges_from_preferences(W - nudge, sizes))  # no tie
     assert [set(pair) for pair in merges] == [
         set(pair) for pair in quadruplet_average_linkage(answers, initial, 10).children.tolist()
     ]
 
 
 def test_stages_lead_from_parts_to_the_root():
-    stages = [stage.tolist() for stage in theory_average_scores.planned_stages(1, 2)]
+    stages = [stage.tolist() for stage in f19_theorem4.planned_stages(1, 2)]
     assert stages == [[0, 1], [0, 1, 1], [0, 0, 1], [0, 0, 1, 1], [0, 1]]
-    assert theory_average_scores.expected_scores(np.array([0, 1]), 1, 1.0) == {0: 0.0}
+    assert f19_theorem4.expected_scores(np.array([0, 1]), 1, 1.0) == {0: 0.0}
 
 
 def test_drawn_preferences_have_mean_zero():
     for p, level in ((0.2, 0), (1.0, 1)):
-        draws = theory_average_chance.preference_deviations(3, p, 1.0, level, 4000, 0)
+        draws = f19_theorem4.preference_deviations(3, p, 1.0, level, 4000, 0)
         assert abs(draws.mean()) < 4 * draws.std() / math.sqrt(4000)
 
 
@@ -398,7 +377,7 @@ def test_the_tail_of_equal_levels_is_that_of_whole_numbers(n, threshold):
     assume(all(abs(abs(2 * u - n * n) - threshold * n * n) > 1e-9 for u in range(n * n + 1)))
     far = sum(orders(n, n, u) for u in range(n * n + 1) if abs(2 * u - n * n) > threshold * n * n)
     exact = far / math.comb(2 * n, n)
-    assert math.isclose(theory_average_chance.equal_level_tail(n, threshold), exact, rel_tol=1e-9, abs_tol=1e-15)
+    assert math.isclose(f19_theorem4.equal_level_tail(n, threshold), exact, rel_tol=1e-9, abs_tol=1e-15)
 
 
 def test_small_tails_do_not_get_lost():
@@ -411,14 +390,14 @@ def test_small_tails_do_not_get_lost():
         for k in range(i, most + 1):
             counts[k] += counts[k - i]
     exact = 2 * sum(counts) / math.comb(80, 40)
-    assert exact < 1e-12 and math.isclose(theory_average_chance.equal_level_tail(n, 0.9), exact, rel_tol=1e-9)
+    assert exact < 1e-12 and math.isclose(f19_theorem4.equal_level_tail(n, 0.9), exact, rel_tol=1e-9)
 
 
 @properties
 @given(st.floats(0, 30), st.integers(1, 20), st.floats(0.01, 0.99))
 def test_binomial_tail(k, n, p):
     by_hand = sum(math.comb(n, s) * p**s * (1 - p) ** (n - s) for s in range(math.floor(k) + 1, n + 1))
-    assert math.isclose(theory_levels.binomial_tail(k, n, p), by_hand, abs_tol=1e-12)
+    assert math.isclose(f19_levels.binomial_tail(k, n, p), by_hand, abs_tol=1e-12)
 
 
 def test_orders_up_to_renaming_stand_for_all():
@@ -426,7 +405,7 @@ def test_orders_up_to_renaming_stand_for_all():
     from itertools import permutations
 
     pairs = list(combinations(range(4), 2))
-    listed = set(theory_sorting.orders_of_the_others(4))
+    listed = set(f19_theorem1.orders_of_the_others(4))
     names = [p + q for p in permutations((0, 1)) for q in permutations((2, 3))]
     for order in permutations(range(1, 6)):
         assert any(
@@ -439,20 +418,20 @@ def test_orders_up_to_renaming_stand_for_all():
 def test_best_pair_and_what_is_never_asked():
     w = symmetric(6, 0)
     oracle = Counting(SimilarityOracle(w))
-    best = run(theory_sorting.best_pair(6), oracle)
+    best = run(f19_theorem1.best_pair(6), oracle)
     assert w[best] == w[np.triu_indices(6, 1)].max() and oracle.n_queries == 14
 
     def lazy(n, rng):
         yield np.array([[0, 1, 2, 3]])
 
-    assert theory_sorting.never_asked(lazy, w, 0) == (13, 1)
+    assert f19_theorem1.never_asked(lazy, w, 0) == (13, 1)
 
 
 def test_the_packages_merges_from_a_table_of_preferences():
     "On balances that have given preferences, 4–AL of the package merges as it is defined."
     rng = np.random.default_rng(0)
     sizes = [1, 3, 2, 2]
-    V = theory_average_scores.link_deviations(6, rng)
+    V = f19_theorem4.link_deviations(6, rng)
     number = np.zeros((4, 4), int)
     i, j = np.triu_indices(4, 1)
     number[i, j] = number[j, i] = np.arange(6)
@@ -460,6 +439,6 @@ def test_the_packages_merges_from_a_table_of_preferences():
         np.eye(6, dtype=bool)[number][:, :, number], 0, (V + 1e-3 * rng.normal(size=(6, 6)))[number][:, :, number]
     )
     W = (W - W.transpose(2, 3, 0, 1)) / 2
-    one = theory_average_scores.merges_from_preferences(W, sizes)
-    two = theory_average_scores.package_merges(W, sizes)
+    one = f19_theorem4.merges_from_preferences(W, sizes)
+    two = f19_theorem4.package_merges(W, sizes)
     assert [set(pair) for pair in one] == [set(pair) for pair in np.asarray(two).tolist()]

@@ -82,7 +82,7 @@ lecture = Lecture(
             "All three: with {answers} answers (single linkage asked {asked}) the kernel has {kernel}, 4–AL {average}, "
             "and from groups of three {groups}; SL has {sl}. Only CL, with its own questions, is above: {cl}.",
             "A random answer about two averages is worth more than one about two extreme pairs "
-            "([14](../hierarchical/14_theory.ipynb), “What an answer is worth”).",
+            "([01](../theory/01_f19_levels.ipynb), “Mean outcome of an answer”).",
             claims(lambda sl, cl, kernel, average, groups: sl < min(kernel, average, groups) and groups < cl, **ALL),
             dict(snr=1.0, p=0.001, drawn="4–AL–I3"),
         ),
@@ -106,7 +106,7 @@ lecture = Lecture(
             "Harder: groups of three now give {groups}, and 4–AL {average}. There are {answers} answers, of {all} "
             "possible ones.",
             "The number of possible answers falls with the fourth power of N, and at the same p so does what is left "
-            "to average ([14](../hierarchical/14_theory.ipynb)).",
+            "to average ([01](../theory/01_f19_levels.ipynb)).",
             claims(lambda average, groups, **_: average < groups < 0.9, **ALL),
             dict(snr=0.5, p=0.01, n_pure=4, drawn="4–AL–I3"),
         ),

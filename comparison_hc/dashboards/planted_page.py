@@ -268,8 +268,8 @@ WORDS = {
 SOURCES = (
     Source("hierarchical/10_planted", "The model"),
     *(
-        Source(f"hierarchical/{page}", paper="F19", item=f"Theorem {number}")
-        for number, page in enumerate(("14_theory", "14a_theory_active", "14b_theory_passive", "14c_theory_average"), 1)
+        Source(f"theory/0{number + 1}_f19_theorem{number}", paper="F19", item=f"Theorem {number}")
+        for number in (1, 2, 3, 4)
     ),
     Source("reproduce/91_f19", "F19, Figure 2, done again"),
     Source("dashboards/61_planted", "This page"),

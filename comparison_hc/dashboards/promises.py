@@ -6,16 +6,16 @@ from math import floor, inf, isinf, log, log10, sqrt
 
 from .planted_settings import GROUP_SIZES, SNR_LIVE
 from ..hierarchical._active import active_budget
-from ..hierarchical.theory_answers import active_gap, passive_gap
-from ..hierarchical.theory_average_chance import C_THEOREM_4
-from ..hierarchical.theory_kernel_active_proof import C_THEOREM_2
-from ..hierarchical.theory_kernel_passive_proof import C_THEOREM_3
+from ..theory.f19_levels import active_gap, passive_gap
+from ..theory.f19_theorem2 import C_THEOREM_2
+from ..theory.f19_theorem3 import C_THEOREM_3
+from ..theory.f19_theorem4 import C_THEOREM_4
 
 ETA = 0.5
-# q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory_kernel_active.active_constant`
+# q = (20/N) ln(N/η) at L = 1, δ/σ = 3/2: `theory.f19_theorem2.active_constant`
 C_2_ESTIMATED = 20 * active_gap(1.5, 1, ETA) ** 4 / 4
-C_3_ESTIMATED = 0.06  # `theory_kernel_passive.passive_constant`
-C_4_ESTIMATED = 0.05  # `theory_average.small_constant_suffices`
+C_3_ESTIMATED = 0.06  # `theory.f19_theorem3.passive_constant`
+C_4_ESTIMATED = 0.05  # `theory.f19_theorem4.small_constant_suffices`
 
 
 @dataclass(frozen=True)

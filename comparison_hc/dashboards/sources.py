@@ -46,7 +46,7 @@ def pages_beside(folder=None, root=CHECKOUT):
 class Source:
     "Something that a live page stands on, and where it is told."
 
-    page: str  # of the book, without ending: "hierarchical/14_theory"
+    page: str  # of the book, without ending: "theory/02_f19_theorem1"
     words: str = ""  # what is there; empty for a numbered item
     paper: str = ""  # "F19", "N20", "A18" or "L20"
     item: str = ""  # such as "Theorem 1", as the theory index has it

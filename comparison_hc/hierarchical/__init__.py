@@ -1,12 +1,15 @@
-"Trees from answers about pairs: the planted model, four ways to merge, and theorems on when they work (F19)."
+"Hierarchies from comparisons: planted model, single, complete and average linkage, kernels, refinement (F19)."
+
+from importlib import import_module
+from warnings import warn
+
 from ..core.lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
+_find, __dir__, __all__ = lazy_names(__name__, {
     "planted": ["planted_hierarchy", "PlantedHierarchy"],
     "linkage": ["single_linkage", "complete_linkage"],
     "kernel": ["kernel_active", "kernel_passive", "kernel_passive_ranked", "kernel_average_linkage"],
     "average": ["quadruplet_average_linkage", "quadruplet_average_linkage_ranked"],
-    "sampled": ["quadruplet_average_linkage_sampled"],
     "triplets": [
         "triplet_kernel",
         "triplet_kernel_active",
@@ -16,3 +19,11 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     ],
     "refinement": ["refine", "Refinement"],
 })
+
+
+def __getattr__(name):
+    if name == "quadruplet_average_linkage_sampled":  # for one release
+        home = "comparison_hc.theory.f19_theorem4"
+        warn(f"{__name__}.{name} is now {home}.{name}", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(home), name)
+    return _find(name)
