@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .comparisons import Comparisons, Quadruplets, Triplets, as_comparisons, as_quadruplets, as_triplets
+from .core.compat import bincount
 from .core.pruning import BestPruning as BestPruning
 from .core.pruning import best_pruning as best_pruning
 from .core.pruning import majority_loss as majority_loss
@@ -61,7 +62,7 @@ def adjusted_rand_index(a: ArrayLike, b: ArrayLike) -> float:
     first = check_labels(a, argument="a")
     second, N = check_labels(b, len(first), "b"), len(first)
     _, table = np.unique(first * N + second, return_counts=True)  # the contingency table
-    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, np.bincount(first), np.bincount(second)))
+    both, in_a, in_b = (int(sizes @ sizes) for sizes in (table, bincount(first), bincount(second)))
     only_a, only_b = in_a - both, in_b - both  # ordered pairs that one partition puts together; `both` has N more
     together, apart = both - N, N**2 - both - only_a - only_b
     if only_a == only_b == 0:
@@ -416,5 +417,5 @@ def noise_ceiling(
     _, group = np.unique(keys, return_inverse=True)
     best = np.zeros((group.max() + 1, options))  # weight that each possible statement about a group earns
     for option, value in scores:
-        best += value * np.bincount(options * group + option, weight, best.size).reshape(best.shape)
+        best += value * bincount(options * group + option, weight, best.size).reshape(best.shape)
     return float(best.max(axis=1).sum() / weight.sum())

@@ -54,6 +54,9 @@ def unpacked(folder):
     draft.replace(folder)
 
 
+PACKED = ("jinja2", "markupsafe", "tqdm")  # needed by the package, not taken from Pyodide
+
+
 @pytest.fixture(scope="module")
 def distribution():
     "A folder with Pyodide."
@@ -73,7 +76,8 @@ def python(distribution, tmp_path_factory):
     folder = tmp_path_factory.mktemp("node") / "pyodide"
     lite.copy_pyodide(distribution, folder, lite.NEEDED)
     lite.own_wheel(folder)
-    lite.packed("tqdm", folder)
+    for name in PACKED:
+        lite.packed(name, folder)
     assert lite.compile_wheels(folder)
     lite.enter_wheels(folder)
 
@@ -499,7 +503,8 @@ def bare_site(source, folder):
     wanted = ("numpy", "scipy", "pillow", "threadpoolctl", "pandas")
     lite.copy_pyodide(source, folder / "pyodide", wanted)
     lite.own_wheel(folder / "pyodide")
-    lite.packed("tqdm", folder / "pyodide")
+    for name in PACKED:
+        lite.packed(name, folder / "pyodide")
     lite.enter_wheels(folder / "pyodide")
     style = f"<style>{site.static_text('book.css')}</style>"
     page = f'<meta charset="utf-8">{style}<article>{site.drop_page()}</article>'

@@ -151,7 +151,7 @@ def pure_wheels(folder, wanted=PURE):
 
 
 DEPENDS = {  # what an entry's package needs, by the names of entries
-    "comparison-hc": ("numpy", "scipy", "pillow", "threadpoolctl", "tqdm"),  # the others where they are imported
+    "comparison-hc": ("numpy", "scipy", "pillow", "jinja2", "threadpoolctl", "tqdm"),  # others where they are imported
     "altair": CHART[1:],
     "jinja2": ("markupsafe",),
     "jsonschema": ("attrs", "pyrsistent"),

@@ -117,9 +117,9 @@ def matrix_png(matrix, low, high, scale=(1, 1), colors=SEQUENTIAL):
     cells, file = shades(matrix, low, high).repeat(scale[0], axis=0).repeat(scale[1], axis=1), BytesIO()
     stops = np.array([[int(color[at : at + 2], 16) for at in (1, 3, 5)] for color in colors])
     at = np.linspace(0, len(colors) - 1, N_SHADES)
-    palette = np.column_stack([np.interp(at, np.arange(len(colors)), part) for part in stops.T]).round().astype(int)
+    palette = np.column_stack([np.interp(at, np.arange(len(colors)), part) for part in stops.T]).round()
     image = Image.fromarray(np.ascontiguousarray(cells), "L")
-    image.putpalette([*palette.ravel().tolist(), 255, 255, 255], "RGB")
+    image.putpalette([*palette.astype(np.uint8).ravel().tolist(), 255, 255, 255], "RGB")
     image.save(file, "PNG", optimize=True, transparency=N_SHADES)
     return data_uri(file.getvalue())
 

@@ -4,6 +4,7 @@ from html import escape
 
 import numpy as np
 
+from ..core.compat import bincount
 from ..core.images import SEQUENTIAL, matrix_png
 from ..core.plotting import cluster_color, cut_text, is_free, svg, tag, text_width
 
@@ -16,7 +17,7 @@ def win_counts(comparisons):
     winners, losers = rows[:, :2], rows[:, [0, 2]] if comparisons.width == 3 else rows[:, 2:]
 
     def count(pairs):
-        found = np.bincount(pairs[:, 0] * N + pairs[:, 1], comparisons.weights, N * N).reshape(N, N).astype(float)
+        found = bincount(pairs[:, 0] * N + pairs[:, 1], comparisons.weights, N * N).reshape(N, N).astype(float)
         return found + found.T
 
     won = count(winners)
