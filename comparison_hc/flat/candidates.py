@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # %% auto #0
-__all__ = ['leading_eigenvectors', 'improve_partition', 'local_search', 'fill_empty_clusters', 'spectral_candidate',
-           'candidates_for_lambda']
+__all__ = ['improve_partition']
 
 # %% ../../nbs/flat/24_candidates.ipynb #candidates-leading-eigenvectors
 def leading_eigenvectors(S, m, dense=400):
@@ -77,7 +76,7 @@ def improve_partition(S: ArrayLike, labels: ArrayLike) -> NDArray[np.integer]:
     S = check_symmetric(S)
     return local_search(S, check_labels(labels, len(S)))
 
-
+# %% ../../nbs/flat/24_candidates.ipynb #16c8eb8f
 def local_search(S, labels):
     "`improve_partition` on checked input."
     labels = labels.copy()

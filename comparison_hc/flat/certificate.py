@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # %% auto #0
-__all__ = ['check_symmetric', 'cluster_matrix', 'PartitionKKT', 'lanczos', 'top_eigenvalue', 'positive_definite',
-           'project_out_blocks', 'DualCertificate', 'Certificate', 'certify']
+__all__ = ['cluster_matrix', 'Certificate', 'certify']
 
 # %% ../../nbs/flat/23_certificate.ipynb #3cdbda02
 def check_symmetric(S, argument="S", n_objects=None, most=1e100):
@@ -32,7 +31,7 @@ def check_symmetric(S, argument="S", n_objects=None, most=1e100):
     require(largest <= most, argument, f"of entries of at most {most:g} in absolute value", largest)
     return S
 
-
+# %% ../../nbs/flat/23_certificate.ipynb #e950ded4
 def cluster_matrix(labels: ArrayLike) -> NDArray[np.float64]:
     """Normalised clustering matrix X* of a partition.
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 # %% auto #0
-__all__ = ['sdp_reference', 'SDPSolution', 'certified_solution', 'labels_from_solution', 'sdp_k', 'sdp_lambda']
+__all__ = ['sdp_reference', 'SDPSolution', 'sdp_k', 'sdp_lambda']
 
 # %% ../../nbs/flat/22_sdp.ipynb #cd5b5e94
 def sdp_reference(
@@ -166,7 +166,7 @@ class SDPSolution:
         "tr(X); for a partition its number of clusters."
         return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
 
-
+# %% ../../nbs/flat/22_sdp.ipynb #d8f61579
 def certified_solution(name, parameter, certificate, lam=0.0, **more):
     "The solution that a certificate proves."
     value = certificate.objective - lam * certificate.n_clusters

@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['ROUNDS', 'spur_objective', 'lambda_range', 'round_solution', 'solution_objective', 'solution_trace', 'SpurStep',
-           'SpurResult', 'Search', 'spur']
+__all__ = ['spur_objective', 'lambda_range', 'round_solution', 'SpurStep', 'SpurResult', 'spur']
 
 # %% ../../nbs/flat/26_spur_search.ipynb #9ea789ed
 def spur_objective(X: ArrayLike, k: int) -> float:
@@ -188,10 +187,6 @@ def solution_trace(solution):
     return solution.trace if solution.eigenvalues is None else float(1 + solution.eigenvalues.sum())
 
 # %% ../../nbs/flat/26_spur_search.ipynb #ae20df31
-# relative gap to reach, and how far below the best a k's objective may be to take part
-ROUNDS = ((5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (5e-3, 0.04), (2e-3, 0.025), (0.0, 0.012))
-
-
 @dataclass(frozen=True)
 class SpurStep:
     """One number of clusters in SPUR's search.
@@ -264,6 +259,10 @@ class SpurResult:
         return pd.DataFrame([vars(step) for step in self.steps])
 
 # %% ../../nbs/flat/26_spur_search.ipynb #f8698cb1
+# relative gap to reach, and how far below the best a k's objective may be to take part
+ROUNDS = ((5e-2, np.inf), (2e-2, 0.15), (1e-2, 0.08), (5e-3, 0.04), (2e-3, 0.025), (0.0, 0.012))
+
+
 @dataclass(frozen=True, eq=False)
 class Search:
     "SPUR's search in one similarity, on checked input."
