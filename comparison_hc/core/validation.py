@@ -79,7 +79,7 @@ def is_real(value, kind=Real):
     return isinstance(value, kind) and not isinstance(value, (bool, np.bool_, np.timedelta64))
 
 
-def check_integer(value, argument, low=1, high=None):
+def check_integer(value, argument, low=1, high=None) -> int:
     "An integer within its bounds."
     if type(value) is int and low <= value and (high is None or value <= high):
         return value  # nearly always: inner loops come through here
@@ -88,7 +88,7 @@ def check_integer(value, argument, low=1, high=None):
     return int(value)
 
 
-def check_number(value, argument, low=-np.inf, high=np.inf, open_low=False, open_high=False):
+def check_number(value, argument, low=-np.inf, high=np.inf, open_low=False, open_high=False) -> float:
     "A finite real number within its range."
     if type(value) is float and low < value < high:
         return value  # nearly always
@@ -128,13 +128,13 @@ def check_choice(value, argument, choices):
     return value
 
 
-def check_flag(value, argument):
+def check_flag(value, argument) -> bool:
     "True or False, and nothing that merely counts as one of them."
     require(isinstance(value, (bool, np.bool_)), argument, "True or False", value)
     return bool(value)
 
 
-def as_rng(rng):
+def as_rng(rng) -> np.random.Generator:
     "The generator that `rng` stands for. The same seed gives the same bits; a generator is used as it is and moves on."
     legal = rng is None or isinstance(rng, np.random.Generator) or is_real(rng, Integral) and rng >= 0
     require(legal, "rng", "a non-negative integer seed, a numpy.random.Generator or None", rng)
@@ -144,13 +144,13 @@ def as_rng(rng):
 # ---- sequences and arrays
 
 
-def as_list(value, argument, rule):
+def as_list(value, argument, rule) -> list:
     "What is in a sequence, a set or a generator."
     require(np.iterable(value), argument, rule, value)
     return list(value)
 
 
-def as_array(value, argument, rule, dtype=None):
+def as_array(value, argument, rule, dtype=None) -> np.ndarray:
     "The value as an array in the machine's byte order, if that is possible and hides no masked entry."
     if type(value) is np.ndarray and dtype is None and value.dtype.isnative:
         return value
@@ -162,7 +162,7 @@ def as_array(value, argument, rule, dtype=None):
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def check_similarity(similarity, argument="similarity", n_objects=None):
+def check_similarity(similarity, argument="similarity", n_objects=None) -> np.ndarray:
     "A symmetric matrix without NaN or infinity off the diagonal."
     array = as_array(similarity, argument, "a matrix of numbers")
     texts = array.dtype.kind == "O" and any(isinstance(x, (str, bytes)) for x in array.ravel().tolist())
@@ -192,7 +192,7 @@ def check_similarity(similarity, argument="similarity", n_objects=None):
     return matrix
 
 
-def check_labels(labels, n_objects=None, argument="labels"):
+def check_labels(labels, n_objects=None, argument="labels") -> np.ndarray:
     "One class for every object, as small integers in order of appearance."
     dtype = None if hasattr(labels, "dtype") else object  # NumPy would make one text of 1 and "1" and of nothing
     array = as_array(labels, argument, "a sequence of labels", dtype)
@@ -208,7 +208,7 @@ def check_labels(labels, n_objects=None, argument="labels"):
     try:
         return factorize(array)[0].astype(np.intp)
     except TypeError:
-        require(False, argument, "hashable values (numbers, texts, …)", labels)
+        raise InputError(f"{argument} must be hashable values (numbers, texts, …); got {shown(labels)}") from None
 
 
 def check_names(names, n_objects=None, distinct=True, argument="names"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
@@ -97,7 +97,8 @@ def adds_from_file(
     rule = "given, and not both: the objects have to be known before the file is read"
     require((n_objects is None) != (objects is None), "n_objects or objects", rule, (n_objects, objects))
     names = check_names(objects, argument="objects")
-    stream = AddS(n_objects if names is None else len(names), "quadruplets" if kind == "quadruplets" else "triplets")
+    n_objects = check_integer(n_objects, "n_objects") if names is None else len(names)
+    stream = AddS(n_objects, "quadruplets" if kind == "quadruplets" else "triplets")
     stream._allocate(0)
     names = names or tuple(map(str, range(n_objects)))
     every, chunksize = check_integer(every, "every", 1), check_integer(chunksize, "chunksize", 1)
@@ -105,7 +106,7 @@ def adds_from_file(
     read = _reader(path, read_csv)
     positions, start = _object_columns(path, read, names, 4 if kind == "quadruplets" else 3, columns, header)
     run = dict(kind=kind, n_objects=len(names), objects=objects and list(objects), columns=positions)
-    lock = nullcontext()
+    lock: Any = nullcontext()
     if checkpoint is not None:
         lock = locked(f"{journal_path(checkpoint, 'checkpoint')}.lock", "checkpoint")
     with lock, open(path, "rb") as file:

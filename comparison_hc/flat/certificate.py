@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ['cluster_matrix', 'Certificate', 'certify']
 
 # %% ../../nbs/flat/23_certificate.ipynb #3cdbda02
-def check_symmetric(S, argument="S", n_objects=None, most=1e100):
+def check_symmetric(S, argument="S", n_objects=None, most=1e100) -> np.ndarray:
     "A similarity matrix for the SDPs: square, symmetric, finite, and not too large."
     S = check_similarity(S, argument, n_objects)
     bad = np.flatnonzero(~np.isfinite(np.diag(S)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import erf, hypot, isfinite, log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -346,7 +346,7 @@ def planted_partition(
     return PlantedPartition(w, labels, sizes, f_in, f_out, delta)
 
 
-def _check_sizes(sizes):
+def _check_sizes(sizes) -> tuple[int, ...]:
     "Sizes of clusters, at least one, each an integer of at least 1."
     rule = "a sequence of cluster sizes"
     require(not isinstance(sizes, (str, bytes, dict, set)), "sizes", rule, sizes)
@@ -445,9 +445,11 @@ def sample_comparisons(
     if isinstance(similarity, PlantedPartition):
         similarity = similarity.similarity
     w = as_array(similarity, "similarity", "a matrix of numbers")
-    sample, n_questions = sample_triplets, n_triplet_questions
-    if kind == "quadruplets":
-        sample, n_questions = sample_quadruplets, n_quadruplet_questions
+    ways: Any = {
+        "triplets": (sample_triplets, n_triplet_questions),
+        "quadruplets": (sample_quadruplets, n_quadruplet_questions),
+    }
+    sample, n_questions = ways[kind]
     if not isinstance(size_or_p, (float, np.floating)) and np.ndim(w) == 2:
         check_integer(size_or_p, f"the number of {kind}", 1, max(1, n_questions(len(w))))
     answers = sample(w, size_or_p, rng)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -153,18 +153,18 @@ class SDPSolution:
     residuals: tuple[float, float] = (0.0, 0.0)
     dual: NDArray[np.float64] | None = field(default=None, repr=False)
     eigenvalues: NDArray[np.float64] | None = field(default=None, repr=False)
-    _X: object = field(default=None, repr=False)
-    _end: object = field(default=None, repr=False)  # (V, ρ, Fantope) of the last iteration
+    _X: Any = field(default=None, repr=False)
+    _end: Any = field(default=None, repr=False)  # (V, ρ, Fantope) of the last iteration
 
     @property
     def X(self) -> NDArray[np.float64]:
         "(n, n) matrix; built on access if it is that of a partition."
-        return cluster_matrix(self.labels) if self._X is None else self._X
+        return self._X if self.labels is None or self._X is not None else cluster_matrix(self.labels)
 
     @property
     def trace(self) -> float:
         "tr(X); for a partition its number of clusters."
-        return float(self.labels.max() + 1) if self._X is None else float(np.trace(self._X))
+        return float(np.trace(self._X) if self.labels is None or self._X is not None else self.labels.max() + 1)
 
 # %% ../../nbs/flat/22_sdp.ipynb #d8f61579
 def certified_solution(name, parameter, certificate, lam=0.0, **more):

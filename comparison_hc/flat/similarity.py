@@ -5,7 +5,7 @@
 # %% ../../nbs/flat/21_similarity.ipynb #similarity-from-comparison-hc-comparisons-i
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,8 +75,8 @@ class AddS:
         require(isinstance(kind, str) and kind in kinds, "kind", '"triplets" or "quadruplets"', kind)
         self.kind = kind
         self.n_comparisons = 0
-        self._sums = None  # (n²,) the table C; made with the first batch, so that an empty stream is small
-        self._roots = None  # (n,) smallest object of every object's component
+        self._sums: Any = None  # (n²,) the table C; made with the first batch, so that an empty stream is small
+        self._roots: Any = None  # (n,) smallest object of every object's component
 
     def __repr__(self):
         return f"{type(self).__name__}({self.n_comparisons:,} {self.kind} about {self.n_objects:,} objects)"
