@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # %% auto #0
-__all__ = ['FIELDS', 'Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets',
-           'apply_responses', 'answers_and_places', 'read_comparisons', 'majority_rows', 'linked_groups',
-           'comparison_components', 'DisconnectedWarning', 'warn_if_disconnected', 'ComparisonSummary']
+__all__ = ['Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets', 'apply_responses',
+           'answers_and_places', 'read_comparisons', 'majority_rows', 'linked_groups', 'comparison_components',
+           'DisconnectedWarning', 'warn_if_disconnected', 'ComparisonSummary']
 
 # %% ../nbs/core/00_comparisons.ipynb #13ac2244
 class Comparisons:
@@ -138,13 +138,13 @@ class Comparisons:
             if values is not None:
                 values.flags.writeable = False
         values = (array, n_objects, names, respondents, weights, reading)
-        for field, value in zip(FIELDS, values):
+        for field, value in zip(_FIELDS, values):
             object.__setattr__(self, field, value)
         return self
 
     def _with(self, array, **changed):
         "Comparisons of the same kind with other rows, and perhaps other fields."
-        fields = {field: getattr(self, field) for field in FIELDS} | {"array": array} | changed
+        fields = {field: getattr(self, field) for field in _FIELDS} | {"array": array} | changed
         return self.trusted(**fields)
 
     def __setattr__(self, field, value=None):
@@ -153,7 +153,7 @@ class Comparisons:
     __delattr__ = __setattr__
 
     def __reduce__(self):
-        return _rebuild, (type(self), *(getattr(self, field) for field in FIELDS))
+        return _rebuild, (type(self), *(getattr(self, field) for field in _FIELDS))
 
     def __len__(self):
         return len(self.array)
@@ -345,7 +345,7 @@ class Comparisons:
         return f"<p><b>{escape(repr(self))}</b></p>{counts}<p>The first {len(head)}:</p>{table}"
 
 
-FIELDS = ("array", "n_objects", "names", "respondents", "weights", "reading")
+_FIELDS = ("array", "n_objects", "names", "respondents", "weights", "reading")
 
 
 def _rebuild(cls, array, n_objects, names, respondents, weights=None, reading=None):

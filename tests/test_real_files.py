@@ -18,7 +18,9 @@ import pytest
 from comparison_hc.cli import main
 from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
+from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
+from comparison_hc.flat import adds_from_file
 
 PETS, FISH = ("cat", "dog", "cow"), ("trout", "pike", "eel")
 ROWS = [  # anchor, nearer, farther: eighteen answers without error
@@ -877,3 +879,46 @@ def test_pictures_are_found_by_the_last_part_of_a_name(tmp_path, monkeypatch, ca
     (tmp_path / "a.csv").write_text(text(rows, ("head", "winner", "loser")))
     assert main("cluster a.csv --method 3-al --images img --out t.html".split()) == 0
     assert "6 of 6 objects" in capsys.readouterr().out
+
+
+# ---- trees of other programs
+
+
+def test_merges_out_of_order_are_sorted():
+    tree = Dendrogram.from_linkage([[0, 1, 3.0, 2], [2, 3, 1.0, 2], [4, 5, 5.0, 4]])
+    assert tree.cut(3).tolist() == [1, 2, 0, 0] and (np.diff(tree.heights) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "newick, names",
+    [
+        ("((A[x[y]z]:1,B:1):1,C:2);", "ABC"),
+        ("\ufeff((A:1,B:1):1,C:2);\n", "ABC"),
+        ("((\"A b\":1,'B c':1):1,C:2);", ["A b", "B c", "C"]),
+        ("[&R] ((A:1,B:1)90:1,C:2)[a];", "ABC"),
+    ],
+)
+def test_newick_in_the_wild(newick, names):
+    assert list(Dendrogram.from_newick(newick).names) == list(names)
+
+
+@pytest.mark.parametrize(
+    "newick, word", [("((A:1,(B:1)#H1:0):1,(#H1:0,C:1):1);", "network"), ("((A:1,B:1):1,C:2)", "';' at the end")]
+)
+def test_what_is_no_tree_is_refused(newick, word):
+    with pytest.raises(InputError, match=word):
+        Dendrogram.from_newick(newick)
+
+
+def test_chunks_of_a_large_file_are_read_by_name(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(text(TURNED, ("head", "loser", "winner")))
+    expected = ComparisonClustering(n_clusters=2).fit(ROWS).similarity_
+    names = sorted((*PETS, *FISH))
+    assert np.array_equal(adds_from_file(path, objects=names).similarity(), expected)
+    path.write_text(text(TRIOS, ("image_1", "image_2", "odd")))
+    with pytest.raises(InputError, match="--kind odd-one-out"):
+        adds_from_file(path, objects=names)
+    path.write_text(shown(("left", "right")))
+    with pytest.raises(InputError, match="read_comparisons, as column 'answer'"):
+        adds_from_file(path, objects=names)

@@ -12,7 +12,9 @@ import numpy as np
 
 from ..comparisons import Triplets
 from ..core.io import atomic_write, journal_path, locked
-from ..core._tables import existing_file
+from ..core._columns import find_roles
+from ..core._tables import existing_file, frame_table
+from ..core.readers import Options
 from ..core.validation import InputError, as_list, check_flag, check_integer, check_names, check_progress, require
 from .similarity import AddS
 
@@ -58,7 +60,8 @@ def adds_from_file(
     objects : sequence of str, optional
         Names of all objects, if they have names; exactly one of the two is required.
     columns : sequence of str or int, optional
-        Names or positions of the object columns; may be omitted if the file has no other columns.
+        Names or positions of the object columns; may be omitted if their names tell, as for `read_comparisons`, or
+        if the file has no other columns.
     header : bool, optional
         Whether the first row names the columns; by default it does if none of its cells is an object.
     checkpoint : path-like, optional
@@ -104,7 +107,7 @@ def adds_from_file(
     every, chunksize = check_integer(every, "every", 1), check_integer(chunksize, "chunksize", 1)
     check_progress(progress)
     read = _reader(path, read_csv)
-    positions, start = _object_columns(path, read, names, 4 if kind == "quadruplets" else 3, columns, header)
+    positions, start = _object_columns(path, read, names, kind, columns, header)
     run = dict(kind=kind, n_objects=len(names), objects=objects and list(objects), columns=positions)
     lock: Any = nullcontext()
     if checkpoint is not None:
@@ -150,18 +153,26 @@ def _reader(path, options):
     return read
 
 
-def _object_columns(path, read, names, width, columns, header):
-    "(Positions of the object columns, number of rows before the first comparison)."
+def _object_columns(path, read, names, kind, columns, header):
+    "(Positions of the object columns, number of rows before the first comparison). Names of columns decide."
+    from pandas import DataFrame
+
     first = next(read(path, chunksize=1), None)
     require(first is not None, str(path), "a file with at least one answer", "an empty file")
-    first = first.iloc[0].tolist()
+    header = None if header is None else check_flag(header, "header")
+    first, width = first.iloc[0].tolist(), 4 if kind == "quadruplets" else 3
+    if columns is None and (header or header is None and not {*first} & {*names}):
+        roles = find_roles(frame_table(DataFrame([first], columns=first), str(path)), Options(kind))
+        answers = f"left to read_comparisons, as column {first[roles.answer or 0]!r} says who was chosen"
+        require(roles.answer is None, str(path), answers, first)
+        columns = roles.objects
     asked = as_list(range(len(first)) if columns is None else columns, "columns", "names or positions")
     positions = [first.index(c) if c in first else c for c in asked]
     found = len({*positions} & {*range(len(first))})
     rule = f"{width} of the {len(first)} columns of the file ({', '.join(first)})"
     require(found == len(asked) == width, "columns", rule, columns)
     has_header = not {first[c] for c in positions} & {*names}
-    return positions, int(has_header if header is None else check_flag(header, "header"))
+    return positions, int(has_header if header is None else header)
 
 
 def _object_numbers(texts, names, path, done):
