@@ -37,7 +37,7 @@ QUICK = {
     "evaluation": ["test_embedding", "test_methods"],
     "dashboards": ["test_dashboard_step"],
     "elicitation": ["test_crowd"],
-    "reproduce": ["test_journals"],
+    "reproduce": ["test_log"],
     "command": ["test_compare_command", "test_trust_command"],
 }
 

@@ -15,22 +15,6 @@ from once import checks_run_once
 
 from comparison_hc.dendrogram import Dendrogram, random_tree
 
-# ---- values that are none
-
-
-class Hollow:
-    "A value that says it has a length, and has none."
-
-    def __len__(self):
-        return -1
-
-    def __iter__(self):
-        return iter(())
-
-    def __repr__(self):
-        return "Hollow()"
-
-
 # ---- trees and similarities
 
 

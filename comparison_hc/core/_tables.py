@@ -181,6 +181,7 @@ def decoded(data, encoding, path):
     "A file's bytes as text, without byte order marks. Raises `InputError`."
     kind = next((kind for start, kind in KNOWN_BYTES.items() if data.startswith(start)), None)
     require(kind is None, path, "text, JSON, Parquet or NumPy's .npy", kind)
+    require(isinstance(encoding, str), "encoding", "the name of a text encoding", encoding)
     if encoding == "utf-8-sig" and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..core.validation import as_rng, check_integer, check_progress, require
+from ..core.validation import as_list, as_rng, check_integer, check_progress, require
 from .crowd import raters
 from ..evaluation.model_selection import signed_correctness
 from ..methods import build_hierarchy
@@ -112,9 +112,13 @@ def compare_groups(
     >>> test.gain > 0
     True
     """
+    require(hasattr(answers, "respondents"), "answers", "Triplets or Quadruplets with respondents", answers)
     names, person = raters(answers)
     n_draws, rng, progress = check_integer(n_draws, "n_draws"), as_rng(rng), check_progress(progress)
-    of_answer = [groups.get(names[who]) for who in person] if isinstance(groups, dict) else list(map(str, groups))
+    if isinstance(groups, dict):
+        of_answer = [groups.get(names[who]) for who in person]
+    else:
+        of_answer = list(map(str, as_list(groups, "groups", "a dict or a sequence")))
     require(len(of_answer) == len(person), "groups", "a group for every answer", len(of_answer))
     pairs = sorted({*zip(person.tolist(), of_answer)}, key=str)
     require(None not in {g for _, g in pairs}, "groups", "a group for every person", "a person without one")

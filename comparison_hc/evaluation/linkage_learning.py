@@ -368,6 +368,7 @@ def learn_model(
     require(both is False or is_pair, "both", "False with one metric: there is no β", both)
     check_progress(progress)
     require(how is None or isinstance(how, dict), "how", "a dict or None", how)
+    require(measure is None or isinstance(measure, FeatureMetric), "measure", "a FeatureMetric or None", measure)
     only_beta = is_pair and not both
     if merges is None:
         merges = ("complete",) if only_beta else ("single", "complete")

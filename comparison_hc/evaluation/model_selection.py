@@ -15,7 +15,7 @@ import numpy as np
 from ..comparisons import Quadruplets, Triplets, as_comparisons
 from ..core.parallel import until_interrupted
 from ..core.stats import corrected_resampled_interval
-from ..core.validation import as_rng, check_integer, check_progress, require
+from ..core.validation import as_list, as_rng, check_integer, check_progress, require
 from ..dendrogram import Dendrogram
 from ._candidates import RANDOM, Candidate, candidate, candidate_names, check_model, fit
 from ._splits import SplitPlan, object_groups, plan_splits
@@ -445,7 +445,11 @@ def learning_curve(
     generator, rows = as_rng(rng), []
     splits, progress = plan_splits(answers, n_splits, people=people, rng=generator).splits, check_progress(progress)
     most = min(len(split.train) for split in splits)
-    sizes = [max(1, most // part) for part in (8, 4, 2, 1)] if sizes is None else list(sizes)
+    sizes = (
+        [max(1, most // part) for part in (8, 4, 2, 1)]
+        if sizes is None
+        else as_list(sizes, "sizes", "a list of numbers")
+    )
     require(sizes, "sizes", "at least one", sizes)
     sizes = sorted({check_integer(size, "sizes", 1, most) for size in sizes})
     for number, split in enumerate(splits):

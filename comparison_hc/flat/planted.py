@@ -13,7 +13,7 @@ import numpy as np
 
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.compat import repeat
-from ..core.validation import as_array, as_list, as_rng, check_integer, check_number, require
+from ..core.validation import as_list, as_rng, check_integer, check_number, check_similarity, require
 from ..oracles import sample_quadruplets, sample_triplets
 
 if TYPE_CHECKING:
@@ -444,13 +444,13 @@ def sample_comparisons(
     epsilon, rng = check_number(epsilon, "epsilon", 0, 1, open_low=True), as_rng(rng)
     if isinstance(similarity, PlantedPartition):
         similarity = similarity.similarity
-    w = as_array(similarity, "similarity", "a matrix of numbers")
+    w = check_similarity(similarity)
     ways: Any = {
         "triplets": (sample_triplets, n_triplet_questions),
         "quadruplets": (sample_quadruplets, n_quadruplet_questions),
     }
     sample, n_questions = ways[kind]
-    if not isinstance(size_or_p, (float, np.floating)) and np.ndim(w) == 2:
+    if not isinstance(size_or_p, (float, np.floating)):
         check_integer(size_or_p, f"the number of {kind}", 1, max(1, n_questions(len(w))))
     answers = sample(w, size_or_p, rng)
     return answers if epsilon == 1 else answers.flip((1 - epsilon) / 2, rng)
