@@ -169,6 +169,7 @@ REFUSED = {  # by the name of the parameter; None is not tried where it is the d
     **dict.fromkeys("path".split(), NO_FILE),
 }
 LEGAL = {  # (function, parameter): numbers of the values above that this function takes
+    ("ComparisonHC", "kind"): range(4),  # of tables only
     ("cluster_matrix", "labels"): [10],
     ("Dendrogram.chart", "names"): [4],
     ("Journal", "kind"): [1],
