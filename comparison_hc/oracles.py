@@ -21,7 +21,7 @@ from .core.io import journal_path
 from .core.lca import RangeMaximum, adjacent_lca
 from .core.log import Log, header_line
 from .core.parallel import in_chunks
-from .core.queries import Wrapper, check_answers, check_queries, layers, unique_largest
+from .core.queries import SMALL, Wrapper, check_answers, check_queries, layers, unique_largest
 from comparison_hc.core.sampling import (
     n_quadruplet_questions,
     n_triplet_questions,
@@ -258,8 +258,8 @@ class HierarchyOracle:
 
     def __call__(self, queries):
         q = check_queries(queries, self.n_objects)
-        if q.shape == (1, 3):  # an adaptive algorithm asks one question at a time, a million times over
-            return np.array([self._odd_one(*map(self._place.item, q.tolist()[0]))], dtype=np.int8)
+        if q.shape[1] == 3 and len(q) <= SMALL:  # an adaptive algorithm asks few questions at a time
+            return np.array([self._odd_one(*map(self._place.item, row)) for row in q.tolist()], dtype=np.int8)
         if q.shape[1] == 4:
             return self.lca_step(q[:, 0], q[:, 1]) < self.lca_step(q[:, 2], q[:, 3])
         i, j, k = q.T

@@ -8,11 +8,18 @@ from ._rows import as_integer_rows
 from .validation import as_array, check_integer, require
 
 
+SMALL = 8  # rows of a batch up to which plain numbers are faster than arrays
+
+
+def _is_legal(i, j, k, n_objects):
+    return i != j != k != i and min(i, j, k) >= 0 and max(i, j, k) < n_objects
+
+
 def check_queries(queries, n_objects=None):
     "A legal batch, (m, 3) or (m, 4): three different objects a row, or two different pairs. Raises `InputError`."
-    if type(queries) is np.ndarray and queries.shape == (1, 3) and queries.dtype.kind == "i":
-        i, j, k = queries.tolist()[0]  # the commonest batch of all: plain numbers are faster than arrays
-        if i != j != k != i and min(i, j, k) >= 0 and (n_objects is None or max(i, j, k) < n_objects):
+    if type(queries) is np.ndarray and queries.dtype.kind == "i" and queries.ndim == 2 and queries.shape[1] == 3:
+        most = np.inf if n_objects is None else n_objects
+        if len(queries) <= SMALL and all(_is_legal(*row, most) for row in queries.tolist()):
             return queries
     rule = "an integer array of shape (m, 3) or (m, 4), one question a row"
     if n_objects is not None:
@@ -26,9 +33,10 @@ def check_queries(queries, n_objects=None):
         return queries
     if queries.shape[1] == 4:
         kind, (i, j, k, l) = "two different pairs of different objects", queries.T
+        bad = (i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))
     else:
-        kind, (i, j, l), k = "three different objects", queries.T, queries[:, 0]
-    bad = (i == j) | (k == l) | ((i == k) & (j == l)) | ((i == l) & (j == k))
+        kind, (i, j, k) = "three different objects", queries.T
+        bad = (i == j) | (j == k) | (i == k)
     _refuse(queries, bad, "question {} of queries", f"about {kind}")
     if queries.dtype.kind == "i" and queries.min() < 0:
         _refuse(queries, queries.min(axis=1) < 0, "question {} of queries", "made of indices of at least 0")
@@ -44,19 +52,27 @@ def check_answers(queries, answers):
         queries = check_queries(queries)
     require(queries.ndim == 2, "queries", "of shape (m, 3) or (m, 4)", queries)
     m, width = queries.shape
-    if m == 1 and width == 3 and type(answers) is np.ndarray and answers.dtype.char == "b" and answers.shape == (1,):
-        if -1 <= answers.item() <= 2:
-            return answers  # the commonest answer of all
+    if (
+        m <= SMALL
+        and width == 3
+        and type(answers) is np.ndarray
+        and answers.dtype.char == "b"
+        and answers.shape == (m,)
+    ):
+        if all(-1 <= answer <= 2 for answer in answers.tolist()):
+            return answers
     if not isinstance(answers, np.ndarray):
         answers = np.asarray(answers, dtype=object)  # a list keeps what stands in it
     require(not np.ma.is_masked(answers), "answers", "free of masked entries", answers)
     received = answers if answers.ndim else answers.item()
     require(answers.shape == (m,), "answers", f"of shape ({m},), one a question", received)
     if width == 4:
-        legal, rule, kinds = (0, 1), "True or False", "biuf"
+        legal, rule, kinds = (0, 1), "True or False", "uf"
     else:
-        legal, rule, kinds = (-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none", "iuf"
-    if answers.dtype.kind in kinds:
+        legal, rule, kinds = (-1, 0, 1, 2), "the position 0, 1 or 2 of the one left out, or -1 for none", "uf"
+    if answers.dtype.kind == "i" or answers.dtype.kind == "b" and width == 4:
+        bad = (answers < legal[0]) | (answers > legal[-1])
+    elif answers.dtype.kind in kinds:
         bad = ~np.isin(answers, legal)
     else:
         bad = np.array([not _is_number(a, width == 4) or a not in legal for a in answers.tolist()], dtype=bool)
