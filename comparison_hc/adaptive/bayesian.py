@@ -15,7 +15,7 @@ from ..core.validation import check_flag
 from ..dendrogram import Dendrogram
 
 # %% auto #0
-__all__ = ['best_split_pivot', 'bayesian_sibling', 'bayesian_insertion_clustering']
+__all__ = ['bayesian_insertion_clustering']
 
 # %% ../../nbs/adaptive/34_bayesian.ipynb #f2e89ce5
 def best_split_pivot(tour, weight, top):

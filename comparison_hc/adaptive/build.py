@@ -20,8 +20,7 @@ from ..dendrogram import Dendrogram
 from ..oracles import HierarchyOracle
 
 # %% auto #0
-__all__ = ['aho_components', 'refine', 'hierarchy_of_blocks', 'minimal_inconsistent_subset', 'triplets_of', 'inconsistent_with',
-           'consistent_hierarchy', 'all_triples_clustering']
+__all__ = ['minimal_inconsistent_subset', 'triplets_of', 'inconsistent_with', 'consistent_hierarchy', 'all_triples_clustering']
 
 # %% ../../nbs/adaptive/36_build.ipynb #consistent-hierarchy
 def aho_components(block, triplets):

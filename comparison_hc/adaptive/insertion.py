@@ -16,7 +16,7 @@ from ..core.validation import check_integer
 from ..dendrogram import Dendrogram
 
 # %% auto #0
-__all__ = ['depth_limit', 'centroid', 'prune', 'DecisionTree', 'insertion_clustering']
+__all__ = ['insertion_clustering']
 
 # %% ../../nbs/adaptive/31_insertion.ipynb #11de6347
 def depth_limit(m):

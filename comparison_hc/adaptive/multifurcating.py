@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from altair import LayerChart
 
 # %% auto #0
-__all__ = ['ANSWER', 'Hierarchy', 'OrdinalOracle', 'GrowingHierarchy', 'all_multifurcating', 'collapse_edges',
-           'questions_per_insertion', 'multifurcating_clustering']
+__all__ = ['Hierarchy', 'OrdinalOracle', 'questions_per_insertion', 'multifurcating_clustering']
 
 # %% ../../nbs/adaptive/35_multifurcating.ipynb #zoo
 def _checked_children(children):

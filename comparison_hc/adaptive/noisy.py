@@ -17,10 +17,7 @@ from ..core.validation import as_rng, check_flag, check_integer, require
 from ..dendrogram import Dendrogram
 
 # %% auto #0
-__all__ = ['RIGHT', 'LEFT', 'UP', 'HERE', 'EulerTour', 'most_frequent', 'simulate_vertex_query', 'binomial_tail',
-           'bisect_sufficient', 'votes_per_pivot', 'mw_update', 'mw_weights', 'weighted_median', 'mw_stage',
-           'mw_rounds', 'contracted_tree', 'distances_in', 'diameter', 'tree_walk', 'walking_rounds', 'robust_sibling',
-           'check_noise', 'insert_all', 'robust_insertion_clustering']
+__all__ = ['robust_sibling', 'check_noise', 'insert_all', 'robust_insertion_clustering']
 
 # %% ../../nbs/adaptive/33_noisy.ipynb #assert
 RIGHT, LEFT, UP, HERE = range(4)  # directions; the first three are the answers 0, 1, 2 of a question with a pivot

@@ -18,7 +18,7 @@ from ..dendrogram import Dendrogram
 from ..oracles import HierarchyOracle
 
 # %% auto #0
-__all__ = ['A', 'B', 'C', 'LETTER', 'splitting', 'merging', 'quick_clustering']
+__all__ = ['quick_clustering']
 
 # %% ../../nbs/adaptive/32_quick.ipynb #quick-clustering
 A, B, C = range(3)

@@ -17,8 +17,8 @@ from ..core.validation import MOST_OBJECTS, as_rng, check_integer, require, visi
 from ..dendrogram import Dendrogram
 
 # %% auto #0
-__all__ = ['GREY', 'SHAPES', 'canonical_children', 'dendrogram_of_children', 'GrowingTree', 'new_tree', 'tree_chart',
-           'n_hierarchies', 'all_hierarchies', 'tree_from_insertions', 'random_hierarchy']
+__all__ = ['SHAPES', 'canonical_children', 'dendrogram_of_children', 'GrowingTree', 'new_tree', 'n_hierarchies',
+           'all_hierarchies', 'tree_from_insertions', 'random_hierarchy']
 
 # %% ../../nbs/adaptive/30_trees.ipynb #growingtree
 def canonical_children(rows):

@@ -242,7 +242,7 @@ ROUTES = (
         "answers",
         "I have answers from people",
         "From a messy file to a tree that one can publish, and how far to trust it.",
-        ("53a", "tutorials/21", "tutorials/22", "tutorials/11", "tutorials/12", "58", "tutorials/23"),
+        ("tutorials/10", "tutorials/21", "tutorials/22", "tutorials/11", "tutorials/12", "58", "tutorials/23"),
     ),
     Route(
         "teach",

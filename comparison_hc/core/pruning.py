@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # %% auto #0
-__all__ = ['pruning_loss', 'BestPruning', 'best_pruning', 'majority_loss']
+__all__ = []
 
 # %% ../../nbs/core/06_pruning.ipynb #pruning-top
 @dataclass(frozen=True)

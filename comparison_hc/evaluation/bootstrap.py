@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
-from ..core.parallel import check_workers, map_in_order, until_interrupted
+from comparison_hc.comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
+from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
 from comparison_hc.core.validation import (
     as_array,
     as_list,
@@ -23,10 +23,10 @@ from comparison_hc.core.validation import (
     check_progress,
     require,
 )
-from ..dendrogram import Dendrogram, _check_dendrogram, _read_only
-from ._candidates import as_builder
-from .model_selection import accuracy_scores, signed_correctness
-from ..hierarchical._wins import each_weight
+from comparison_hc.dendrogram import Dendrogram, _check_dendrogram, _read_only
+from comparison_hc.evaluation._candidates import as_builder
+from comparison_hc.evaluation.model_selection import accuracy_scores, signed_correctness
+from comparison_hc.hierarchical._wins import each_weight
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 MOST_DRAWS = 1_000_000
 
 # %% auto #0
-__all__ = ['MOST_DRAWS', 'Support', 'bootstrap_support', 'Consensus', 'majority_consensus', 'null_flip', 'null_redraw',
-           'StructureTest', 'structure_test']
+__all__ = ['Support', 'bootstrap_support', 'Consensus', 'majority_consensus', 'null_flip', 'null_redraw', 'StructureTest',
+           'structure_test']
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-draw
 def _units(comparisons, by=None):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # %% auto #0
-__all__ = ['Embedding', 't_ste', 'forte', 'triplet_error', 'cosine_similarity', 'embedding_average_linkage']
+__all__ = ['t_ste', 'forte', 'triplet_error', 'cosine_similarity', 'embedding_average_linkage']
 
 # %% ../../nbs/evaluation/55_embedding.ipynb #ac279d84
 #| code-fold: true

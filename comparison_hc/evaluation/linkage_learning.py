@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['FEWEST_DIFFERENT', 'LOSSES', 'WHAT', 'SCHEMA', 'LeaveOneTaskOut', 'LinkageModel', 'learn_model', 'save_model',
-           'load_model']
+__all__ = ['WHAT', 'SCHEMA', 'learn_model', 'save_model', 'load_model']
 
 # %% ../../nbs/evaluation/59_linkage_learning.ipynb #best-of
 def best_parameter(curves):

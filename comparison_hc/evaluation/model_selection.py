@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 # %% auto #0
-__all__ = ['COLUMNS', 'FEWEST_ANSWERS', 'FEWEST_GROUPS', 'DEFAULT', 'MethodComparison', 'compare_methods', 'Choice',
-           'choose_method', 'learning_curve', 'held_out_agreement']
+__all__ = ['FEWEST_ANSWERS', 'FEWEST_GROUPS', 'DEFAULT', 'compare_methods', 'Choice', 'choose_method', 'learning_curve',
+           'held_out_agreement']
 
 # %% ../../nbs/evaluation/57_model_selection.ipynb #slow
 def signed_correctness(model, comparisons):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 # %% auto #0
-__all__ = ['possible_merges', 'scale_invariant_clusters', 'OrdinalLinkage', 'ordinal_linkage', 'as_distances']
+__all__ = ['scale_invariant_clusters', 'OrdinalLinkage', 'ordinal_linkage', 'as_distances']
 
 # %% ../../nbs/evaluation/56_ordinal.ipynb #e4f02516
 def distance_ranks(D):

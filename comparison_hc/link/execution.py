@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 # %% auto #0
-__all__ = ['Leaf', 'Leaves', 'ExecutionTree', 'execution_tree', 'piecewise_loss']
+__all__ = ['Leaf', 'ExecutionTree', 'execution_tree', 'piecewise_loss']
 
 # %% ../../nbs/link/41_execution.ipynb #8cb42ea2
 from collections.abc import Callable, Sequence
