@@ -326,15 +326,18 @@ def test_every_notebook_has_a_place(book):
     )
 
 
+EXERCISE = re.compile(r"\*\*Exercise|^## Exercise", re.MULTILINE)
+
+
 def test_every_exercise_has_a_worked_solution_that_is_computed(book):
     "Folded cells below it that the tests run; they assert something and say the solution, each number of its own."
     lacking, seen = [], 0
     for page in book.reading_path:
         cells = json.loads((NBS / page.path).read_text(encoding="utf-8"))["cells"]
-        asked = [at for at, cell in enumerate(cells) if "**Exercise" in "".join(cell["source"])]
+        asked = [at for at, cell in enumerate(cells) if EXERCISE.search("".join(cell["source"]))]
         for at in asked:
             seen += 1
-            text = "".join(cells[at]["source"]).split("**Exercise", 1)[1].split("\n\n**")[0]
+            text = EXERCISE.split("".join(cells[at]["source"]), maxsplit=1)[1].split("\n\n**")[0]
             given = cells[at + 1 : next(i for i in range(at + 1, len(cells) + 1) if not is_solution(cells, i))]
             said = "".join(shown_text(cell) for cell in given)
             code = "".join("".join(cell["source"]) for cell in given)
