@@ -1,6 +1,5 @@
 "The registry behind proof-linked checks: who judges, what is reported, and the intervals for statements about chance."
 
-import dataclasses
 import math
 import re
 import sys
@@ -18,6 +17,7 @@ from comparison_hc.checks import (
     Check,
     check,
     checks_table,
+    closest_rows,
     compare,
     errata,
     find_checks,
@@ -28,7 +28,6 @@ from comparison_hc.checks import (
     run_checks,
     within,
 )
-from comparison_hc.core.judging import closest_rows
 from comparison_hc.core.validation import InputError
 
 properties = settings(deadline=None, derandomize=True, max_examples=80)
@@ -154,8 +153,6 @@ def test_fields_of_a_result():
         dict(quick=False, n=5),
     )
     assert result.seconds >= 0 and result.error is None
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        result.holds = False
 
 
 def test_an_exception_is_a_failure_with_its_reason():

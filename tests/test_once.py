@@ -1,74 +1,52 @@
-"What the suite shares between a theorem's page, its workshop and its test is the same check with the same arguments."
+"A check is computed once where that is the same check, and each time where it is not."
 
 import types
 from unittest import mock
 
 import pytest
-from once import checks_run_once, missing_names
+from once import checks_run_once
 
-from comparison_hc.core.judging import RegisteredCheck, compare
-
-HOME = "comparison_hc.theory.l20_samples"
+from comparison_hc.checks import THEORY_MODULES, RegisteredCheck, compare
 
 
-def counted(home=HOME, **changes):
-    "A check of this module, and how often its sides were computed."
+def counted(home=THEORY_MODULES[0]):
+    "A check of a theory, and the list of its runs."
     seen = []
 
-    def one_is_one(quick=True, rng=0):
-        seen.append(rng)
-        return compare(1, "=", 1, random=dict(seed=rng, what="nothing"), made=[str(rng)])
+    def one(quick=True, seed=0):
+        seen.append(seed)
+        return compare(seed, "<=", 1)
 
-    one_is_one.__module__ = home
-    return RegisteredCheck(
-        one_is_one, "L20", changes.get("label", "lemma 1"), "$1=1$", "deterministic", None, None
-    ), seen
+    one.__module__ = home
+    about = dict(paper="F19", label="lemma", statement="$0 \\leq 1$", kind="deterministic", erratum=None)
+    return RegisteredCheck(one, **about, confidence=None, false_passes=None, power=None), seen
 
 
 def test_computed_once_by_whoever_is_first(tmp_path):
-    (first, n_first), (second, n_second), (other, n_other) = counted(), counted("__main__"), counted(label="lemma 2")
+    (one, ran), (other, ran_again) = counted(), counted()
     with checks_run_once(tmp_path):
-        assert first() and first(rng=1)
-    with checks_run_once(tmp_path, HOME):  # a notebook that exports this module
-        results = second(), second(rng=1), other()
-    assert (n_first, n_second, n_other) == ([0, 1], [], [0]) and all(results)
-    assert [result.table.made.tolist() for result in results] == [["0"], ["1"], ["0"]]
-    assert first() and n_first == [0, 1, 0]  # outside it runs as it always does
+        assert one() and one() and other() and ran == [0] and ran_again == []
+        assert other(seed=1) and not other(seed=2) and ran_again == [1, 2]
+        assert other(seed=mock.Mock(__le__=lambda *_: True)).error and len(ran_again) == 3  # no plain argument
+    assert other() and len(ran_again) == 4
 
 
 @pytest.mark.parametrize("home", ["comparison_hc.checks", "__main__"])
-def test_no_check_of_a_theory_is_run_each_time(tmp_path, home):
-    for _ in range(2):
-        one, n_one = counted(home)
-        with checks_run_once(tmp_path):
-            assert one() and n_one == [0]
+def test_no_check_outside_a_theory_is_shared(tmp_path, home):
+    one, ran = counted(home)
+    with checks_run_once(tmp_path):
+        assert one() and one() and ran == [0, 0]
     assert not list(tmp_path.iterdir())
 
 
 def test_nothing_is_shared_while_something_is_replaced(tmp_path):
     thing, other = types.SimpleNamespace(here=1), {"here": 1}
     for replaced in (mock.patch.object(thing, "here", 2), mock.patch.dict(other, here=2)):
-        check, seen = counted()
+        check, ran = counted()
         with checks_run_once(tmp_path):
             with replaced:
                 assert check() and check()
-            assert len(seen) == 2 and not list(tmp_path.iterdir())  # run each time, and nothing is kept
+            assert len(ran) == 2 and not list(tmp_path.iterdir())
     with checks_run_once(tmp_path):
-        assert check() and check() and len(seen) == 3
+        assert check() and check() and len(ran) == 3
     assert other == {"here": 1} and list(tmp_path.iterdir())
-
-
-def test_a_name_that_a_notebook_has_not_is_noticed(tmp_path):
-    "Though the sides are there: the workshop's check has to be one that could run."
-    source = (
-        "def helper():\n    return [known for _ in 'a' if elsewhere]\ndef check(quick=True):\n    return len(helper())"
-    )
-    notebook = types.ModuleType("__main__")
-    exec(source, notebook.__dict__)
-    assert missing_names(notebook.check) == {"known", "elsewhere"}
-    notebook.known = notebook.elsewhere = 1
-    assert missing_names(notebook.check) == set()
-    del notebook.elsewhere
-    made = RegisteredCheck(notebook.check, "L20", "lemma 1", "$1=1$", "deterministic", None, None)
-    with checks_run_once(tmp_path, HOME), pytest.raises(AssertionError, match="elsewhere"):
-        made()

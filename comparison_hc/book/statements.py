@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from .reference import plain
-from ..core.judging import PAPERS
+from ..checks import PAPERS
 
 PICTURE = "a drawing, not a result"
 CODE = "an algorithm claims nothing by itself; its code is tested against its definition"

@@ -1,8 +1,16 @@
-"""What a sample says about a probability or a mean, with a stated chance of being wrong."""
+"""Confidence intervals for a probability or a mean, and the power of a lower bound."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .validation import check_integer, check_number, require
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 def error_of_each(confidence, n_statements):
     "The error probability of each of several intervals that hold together with `confidence` (Bonferroni)."
@@ -10,8 +18,36 @@ def error_of_each(confidence, n_statements):
     return (1 - confidence) / check_integer(n_statements, "n_statements")
 
 
-def proportion_interval(successes, trials, confidence, n_statements=1):
-    "Clopper and Pearson's interval for a probability (1934): encloses it with at least the confidence, whatever it is."
+def proportion_interval(
+    successes: ArrayLike, trials: ArrayLike, confidence: float, n_statements: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose probabilities by Clopper and Pearson's interval, whose coverage is at least the confidence.
+
+    Parameters
+    ----------
+    successes, trials : array_like of int
+        Counts, 0 ≤ successes ≤ trials.
+    confidence : float
+        In (0, 1).
+    n_statements : int, default 1
+        How many intervals must hold together (Bonferroni).
+
+    Returns
+    -------
+    low, high : ndarray or float
+        The ends.
+
+    References
+    ----------
+    Clopper and Pearson (1934).
+
+    Examples
+    --------
+    >>> from comparison_hc.checks import proportion_interval
+    >>> low, high = proportion_interval(8, 10, 0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.444, 0.975)
+    """
     from scipy.special import betaincinv
 
     s, m = np.asarray(successes), np.asarray(trials)
@@ -23,10 +59,38 @@ def proportion_interval(successes, trials, confidence, n_statements=1):
     high = np.where(s < m, betaincinv(s + 1, np.maximum(m - s, 1), 1 - error / 2), 1.0)
     return low[()], high[()]
 
-def mean_interval(values, confidence, low=None, high=None, n_statements=1):
-    """An interval for a mean.
 
-    Hoeffding's (1963) for bounded values, which never promises too much; otherwise Student's t, approximate.
+def mean_interval(
+    values: ArrayLike, confidence: float, low: float | None = None, high: float | None = None, n_statements: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Enclose a mean: by Hoeffding's inequality for bounded values, else by Student's t, which is approximate.
+
+    Parameters
+    ----------
+    values : array_like of shape (m,) or (m, k)
+        Independent draws, m ≥ 2.
+    confidence : float
+        In (0, 1).
+    low, high : float, optional
+        Bounds of the values; given together or not at all.
+    n_statements : int, default 1
+        How many intervals must hold together (Bonferroni).
+
+    Returns
+    -------
+    low, high : ndarray or float
+        The ends.
+
+    References
+    ----------
+    Hoeffding (1963).
+
+    Examples
+    --------
+    >>> from comparison_hc.checks import mean_interval
+    >>> low, high = mean_interval([0.0, 1.0] * 50, 0.95, low=0, high=1)
+    >>> round(float(low), 3), round(float(high), 3)
+    (0.364, 0.636)
     """
     from scipy.special import stdtrit
 
@@ -44,14 +108,58 @@ def mean_interval(values, confidence, low=None, high=None, n_statements=1):
         half = (high - low) * np.sqrt(np.log(2 / error) / (2 * m))
     return mean - half, mean + half
 
-def proportion_bounds(successes, trials, false_passes):
-    "Clopper and Pearson's one-sided bounds for a probability: use one of the two ends."
+
+def proportion_bounds(
+    successes: ArrayLike, trials: ArrayLike, false_passes: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bound a probability from one side by Clopper and Pearson: use one of the two ends.
+
+    Parameters
+    ----------
+    successes, trials : array_like of int
+        Counts, 0 ≤ successes ≤ trials.
+    false_passes : float
+        Probability in (0, ½) that the bound fails.
+
+    Returns
+    -------
+    low, high : ndarray or float
+        A lower bound and an upper bound.
+
+    Examples
+    --------
+    >>> from comparison_hc.checks import proportion_bounds
+    >>> round(float(proportion_bounds(100, 100, 0.01)[0]), 3)
+    0.955
+    """
     error = check_number(false_passes, "false_passes", 0, 0.5, open_low=True, open_high=True)
     return proportion_interval(successes, trials, 1 - 2 * error)
 
 
-def passing_probability(rate, trials, target, false_passes):
-    "Power: how often the lower bound of so many trials reaches the target, exactly. For an upper one take 1 − rate."
+def passing_probability(rate: float, trials: int, target: float, false_passes: float) -> float:
+    """Compute the power of a lower bound: how often it reaches a target, exactly. For an upper one take 1 − rate.
+
+    Parameters
+    ----------
+    rate : float
+        The true probability.
+    trials : int
+        How many trials there are.
+    target : float
+        What the lower bound must reach.
+    false_passes : float
+        As in `proportion_bounds`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from comparison_hc.checks import passing_probability
+    >>> round(passing_probability(0.99, 500, 0.95, 0.01), 3)
+    0.999
+    """
     from scipy.special import betainc
 
     low, _ = proportion_bounds(np.arange(check_integer(trials, "trials") + 1), trials, false_passes)

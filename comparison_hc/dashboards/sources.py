@@ -9,7 +9,7 @@ from pathlib import Path
 
 import comparison_hc
 from ..book.statements import NUMBERED
-from ..core.judging import PAPERS
+from ..checks import PAPERS
 from ..core.validation import InputError
 
 
