@@ -40,11 +40,6 @@ def sha256(data):
     return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
-def n_contradictory(triplets):
-    rows = {tuple(row) for row in triplets.tolist()}
-    return sum((a, c, b) in rows for a, b, c in rows) // 2
-
-
 # ---- facts
 
 
@@ -64,111 +59,78 @@ def test_catalogue_agrees_with_the_data(name, dataset_or_skip):
     assert f"{len(data):,}" in data._repr_html_() and repr(data).startswith(f"Dataset({name!r}: ")
 
 
-@pytest.mark.parametrize(
-    "collection, rows, triplets, unique, contradictions",
-    [
-        ("T_ALL_REDUCED", 6056, 12112, 12112, 0),
-        ("ALL", 7097, 14194, 13152, 242),
-        ("survey", 7097, 14194, 13152, 242),
-        ("ALL_REDUCED", 6338, 12676, None, None),
-        ("T_ALL", 6757, 13514, None, None),
-    ],
-)
-def test_car(collection, rows, triplets, unique, contradictions, dataset_or_skip):
-    car = dataset_or_skip("car", collection=collection)
-    assert car.kind == "central" and car.comparisons.shape == (rows, 3)
-    assert (car.comparisons.min(), car.comparisons.max()) == (0, 59)
-    assert car.objects == tuple(str(i) for i in range(1, 61)) and np.bincount(car.labels).tolist() == [24, 15, 17, 4]
-    assert car.label_names[car.labels[29]] == "outlier" and car.label_names[car.labels[0]] == "off-road/SUV"
-    t = car.triplets
-    assert len(t) == triplets and t.n_objects == 60 and tuple(t.object_names) == car.objects
-    if unique:
-        assert len(np.unique(t.array, axis=0)) == unique and n_contradictory(t.array) == contradictions
-    i, j, k = car.comparisons[0]
-    assert {tuple(row) for row in t.array[:2].tolist()} == {(j, i, k), (k, i, j)}
+def content(value):
+    "The bytes of a field of a data set, the same on every platform."
+    if hasattr(value, "indptr"):
+        value = value.data, value.indices, value.indptr
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, (list, tuple)):
+        return b"".join(map(content, value))
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        form = "<f8" if value.dtype.kind == "f" else "<i8"
+        return str(value.shape).encode() + np.ascontiguousarray(value).astype(form).tobytes()
+    return str(value).encode()
 
 
-def test_car_survey_is_what_ALL_was_made_from(dataset_or_skip):
-    survey, everything = dataset_or_skip("car", collection="survey"), dataset_or_skip("car", collection="ALL")
+DIGESTS = {  # of everything that a reader gives, taken when the counts below were right
+    ("animals", None): "f939f6fafb6b6b58",
+    ("car", "T_ALL_REDUCED"): "d85e0248e4772056",
+    ("car", "T_ALL"): "27269bc23bbd77f8",
+    ("car", "ALL"): "904472e7c1ee7063",
+    ("car", "ALL_REDUCED"): "54afea37726a9c3a",
+    ("car", "survey"): "6c9a900b540df5ad",
+    ("food", None): "731bcd57198a7731",
+    ("zoo", None): "aaeb295f51ca9edc",
+    ("glass", None): "e625b43d8a49e8b7",
+    ("newsgroups", None): "6d119744673e42ac",
+    ("mnist", None): "5e9554927a405cfa",
+    ("mnist-tsne", None): "e873dfbf205bd5e7",
+    ("omniglot", None): "f4ab7343eff760f6",
+    ("cifar10", None): "d4d2beff0b260487",
+    ("digits", None): "f61c1d924dfd88f1",
+    ("iris", None): "d01396538e32716b",
+    ("wine", None): "9d0fc1068fc5b4bf",
+}
+
+
+@pytest.mark.parametrize("name, collection", DIGESTS)
+def test_readers_give_the_same_content(name, collection, dataset_or_skip):
+    data = dataset_or_skip(name, collection=collection)
+    if name == "cifar10" and len(data) != 2000:
+        pytest.skip("the digest is of the part with 2,000 photographs")
+    fields = "objects labels label_names features feature_names comparisons kind respondents".split()
+    values = [getattr(data, field) for field in fields]
+    values += [None if isinstance(data.images, tuple) else data.images, sorted(data.extra.items())]
+    assert hashlib.sha256(content(values)).hexdigest()[:16] == DIGESTS[name, collection]
+
+
+def test_car_responses(dataset_or_skip):
+    "The survey of 146 rounds is what ALL was made from; T_ALL_REDUCED has no contradictions."
+    car, survey, everything = (dataset_or_skip("car", collection=name) for name in ("T_ALL_REDUCED", "survey", "ALL"))
     assert len(np.unique(survey.respondents)) == 146 and survey.extra["n_left_out"] == 0
-    key = lambda rows: sorted((i, *sorted((j, k))) for i, j, k in rows.tolist())
+
+    def key(rows):
+        return sorted((i, *sorted((j, k))) for i, j, k in rows.tolist())
+
     assert key(survey.comparisons) == key(everything.comparisons)
-    assert len(survey.triplets.respondents) == 14194 and survey.extra["response_time"].shape == (7097,)
-    assert all(os.path.isfile(path) for path in survey.images)
+    for data, n_unique, n_pairs in ((car, 12112, 0), (everything, 13152, 242)):
+        rows = {tuple(row) for row in data.triplets.array.tolist()}
+        assert len(rows) == n_unique and sum((a, c, b) in rows for a, b, c in rows) // 2 == n_pairs
+    i, j, k = car.comparisons[0]
+    assert {tuple(row) for row in car.triplets.array[:2].tolist()} == {(j, i, k), (k, i, j)}
+    assert all(os.path.isfile(path) for path in survey.images or ())
 
 
-def test_food(dataset_or_skip):
-    food = dataset_or_skip("food")
-    assert food.kind == "triplets" and food.comparisons.shape == (250320, 3)
-    unique = np.unique(food.comparisons, axis=0)
-    assert len(unique) == 190376 and n_contradictory(unique) == 9349
-    assert np.array_equal(food.triplets.array, food.comparisons)
-    assert sum(name.startswith("dish ") for name in food.objects) == 7 and food.extra["tastes"].shape == (100, 6)
-    assert food.extra["tastes"][0].tolist() == [50, 67, 50, 33, 100, 0]
-
-
-def test_zoo(dataset_or_skip):
-    zoo = dataset_or_skip("zoo")
-    assert np.bincount(zoo.labels).tolist() == [40, 20, 5, 13, 4, 8, 10]
-    assert zoo.features.shape == (100, 16) and len(np.unique(zoo.features, axis=0)) == 58
-    assert "girl" not in zoo.objects and "frog (2)" in zoo.objects
-    assert zoo.feature_names[12] == "legs" and zoo.features[:, 12].max() == 8
-
-
-def test_glass(dataset_or_skip):
-    glass = dataset_or_skip("glass")
-    assert glass.features.shape == (214, 9) and np.bincount(glass.labels).tolist() == [70, 76, 17, 13, 9, 29]
-    assert len(np.unique(np.column_stack([glass.features, glass.labels]), axis=0)) == 213
-
-
-def test_newsgroups(dataset_or_skip):
-    news = dataset_or_skip("newsgroups")
-    assert news.features.shape == (11314, 25941) and news.features.nnz == 1635098 and len(news.label_names) == 20
-    assert news.features.has_canonical_format and news.objects[0] == "alt.atheism/49960"
-    from sklearn.metrics.pairwise import cosine_similarity
-
-    assert np.allclose(np.diag(cosine_similarity(news.features[:5])), 1)  # read-only arrays are no obstacle
-
-
-def test_mnist(dataset_or_skip):
-    mnist, counts = dataset_or_skip("mnist"), [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
-    assert (
-        mnist.images.shape == (10000, 28, 28)
-        and round(float(mnist.images.mean()), 3) == 33.791
-        and np.bincount(mnist.labels).tolist() == counts
-    )
-    tsne = dataset_or_skip("mnist-tsne")
-    assert (
-        tsne.features.shape == (10000, 2)
-        and np.bincount(tsne.labels).tolist() == counts
-        and (np.diff(tsne.labels) >= 0).all()
-    )
-
-
-def test_omniglot(dataset_or_skip):
+def test_omniglot_strokes_pass_where_the_ink_is(dataset_or_skip):
     o = dataset_or_skip("omniglot")
-    assert len(o) == 2720 and np.bincount(o.labels).tolist() == [20] * 136 and len(o.extra["alphabet_names"]) == 5
-    assert o.images[3].shape == (105, 105) and o.images[3].dtype == bool
-    strokes = o.extra["strokes"]
-    assert len(strokes) == 2720 and sum(len(points) for drawing in strokes for points in drawing) == 375709
-    assert not strokes[0][0].flags.writeable and (np.diff(np.vstack(strokes[0])[:, 2]) >= 0).all()
-    for drawing in (0, 100, 2000):  # the pen passes where the ink is
-        x, y = np.vstack(strokes[drawing])[:, :2].T
-        ink = o.images[drawing]
-        near = [
-            ink[max(r - 2, 0) : r + 3, max(c - 2, 0) : c + 3].any()
-            for r, c in zip((-y).round().astype(int), x.round().astype(int))
-        ]
+    assert sum(len(points) for drawing in o.extra["strokes"] for points in drawing) == 375709
+    for drawing in (0, 100, 2000):
+        x, y = np.vstack(o.extra["strokes"][drawing])[:, :2].T
+        rows, columns = (-y).round().astype(int), x.round().astype(int)
+        ink = np.pad(o.images[drawing], 2)
+        near = [ink[r : r + 5, c : c + 5].any() for r, c in zip(rows, columns)]
         assert np.mean(near) > 0.9
-
-
-def test_cifar10(dataset_or_skip):
-    cifar = dataset_or_skip("cifar10")
-    assert (
-        cifar.images.shape[1:] == (32, 32, 3)
-        and len(set(np.bincount(cifar.labels))) == 1
-        and len(cifar) in (2000, 10000)
-    )
 
 
 # ---- animals and simulated responses
