@@ -512,6 +512,7 @@ def apply_responses(comparisons, responses):
 
     Examples
     --------
+    >>> from comparison_hc.comparisons import apply_responses
     >>> apply_responses([[0, 1, 2], [3, 4, 5]], [1, -1]).array.tolist()
     [[0, 1, 2], [3, 5, 4]]
     """
@@ -663,6 +664,7 @@ def majority_rows(winner: ArrayLike, loser: ArrayLike, weights: ArrayLike | None
 
     Examples
     --------
+    >>> from comparison_hc.comparisons import majority_rows
     >>> majority_rows(np.array([0, 1, 0]), np.array([1, 0, 1])).tolist()
     [0]
     """
@@ -703,6 +705,7 @@ def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int |
 
     Examples
     --------
+    >>> from comparison_hc import comparison_components
     >>> comparison_components([[0, 1, 2], [4, 5, 3]]).tolist()
     [0, 0, 0, 1, 1, 1]
     """

@@ -109,6 +109,7 @@ class Pool:
             consistent_hierarchy(Triplets(rows, names=self.names))
         except InconsistentTriplets as error:
             return error
+        return None
 
     def who_said(self) -> list:
         """List the inconsistent responses, each with the people who gave it.

@@ -51,7 +51,7 @@ def final_choice(responses):
 class Replay:
     "How far the insertion gets with the responses there are."
 
-    missing: object  # (three items, trial type) that must be asked next, or None at the end
+    missing: tuple | None  # (three items, trial type) that must be asked next, or None at the end
     rows: tuple  # (i, j, k): i and j belong together, k is left out; the tree is built from these
     n_placed: int  # items in the tree: the first ones of the order
     n_asked: int  # pivots answered for the next item

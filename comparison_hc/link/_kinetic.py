@@ -13,7 +13,7 @@ import numpy as np
 try:
     from numba import njit
 except ImportError:
-    njit = None  # type: ignore[assignment]
+    njit = None
 
 
 def compiled(function):
