@@ -29,28 +29,21 @@ ENDINGS = (
     ".npy",
     ".npz",
 )  # of data in a folder
-PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
-END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
-KNOWN_BYTES = {
-    b"\xd0\xcf\x11\xe0": "a spreadsheet: save it as CSV",
-    b"\x89HDF": "an HDF5 file",
-    b"SQLite format 3": "an SQLite database",
-    b"%PDF": "a PDF",
-    b"\x89PNG": "a picture",
-    b"\xff\xd8\xff": "a picture",
-    b"GIF8": "a picture",
-    b"\x80\x03": "a Python pickle",
-    b"\x80\x04": "a Python pickle",
-    b"\x80\x05": "a Python pickle",
-    b"ARROW1": "a Feather file",
-    b"FEA1": "a Feather file",
-    b"RDX": "an R data file",
-    b"X\n\0\0": "an R data file",
-    b"MATLAB 5": "a MATLAB file",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive",
+PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
+KNOWN_BYTES = {  # what else files begin with
+    "an old spreadsheet (save it as CSV)": (b"\xd0\xcf\x11\xe0",),
+    "an HDF5 file": (b"\x89HDF",),
+    "an SQLite database": (b"SQLite format 3",),
+    "a PDF": (b"%PDF",),
+    "a picture": (b"\x89PNG", b"\xff\xd8\xff", b"GIF8"),
+    "a Python pickle": (b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05"),
+    "a Feather file": (b"ARROW1", b"FEA1"),
+    "an R data file": (b"RDX", b"X\n\0\0"),
+    "a MATLAB file": (b"MATLAB 5",),
+    "an archive (unpack it)": (b"7z\xbc\xaf", b"Rar!"),
 }
+END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
 
 
 @dataclass
@@ -60,30 +53,27 @@ class Table:
     frame: object  # DataFrame of text with columns 0, 1, … and "" where nothing stands; its index counts rows
     names: list | None  # of the columns, if the file has them
     lines: object  # line (or row, or record) of every row, counted from 1
-    source: str  # file of all rows, or of each
+    source: object  # name of the file; of a table of several files, that of every row
     unit: str = "line"  # what `lines` counts
     ragged: dict = field(default_factory=dict)  # {row: cells} of rows that are longer or shorter than the others
     separator: str | None = None  # between the cells of a text
     notes: list = field(default_factory=list)  # what was recognised and left out
     label: object = None  # of several files, which one; of a table of several, the file of every row
 
+    @property
+    def title(self):
+        "The file or files, for a message about the whole table."
+        files = [self.source] if isinstance(self.source, str) else list(dict.fromkeys(self.source))
+        return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more files"
+
     def where(self, r):
         "Where row r stands, in words, for a message."
         n = self.frame.index[r]
-        source = self.source if isinstance(self.source, str) else self.source[n]
-        return f"{source}, {self.unit} {self.lines[n]},"
+        return f"{self.source if isinstance(self.source, str) else self.source[n]}, {self.unit} {self.lines[n]},"
 
     def keep(self, mask):
         "The same table with some of its rows."
         return replace(self, frame=self.frame[mask])
-
-    def named_by_first_row(self):
-        "The same table, its first row as names of the columns."
-        return replace(self, names=self.frame.iloc[0].tolist(), frame=self.frame.iloc[1:])
-
-    def positions(self, name):
-        "All positions of a name."
-        return [c for c, other in enumerate(self.names or ()) if other == name]
 
 
 def existing_file(path, argument="path"):
@@ -102,13 +92,43 @@ def cell_text(value):
     "A value as text. A whole number has no point, though a column with missing cells gives it one."
     if isinstance(value, (float, np.floating)) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
-    return str(value).strip()
+    return str(value)
+
+
+def _clean(cell):
+    cell = cell.strip()
+    return cell if cell.isascii() else unicodedata.normalize("NFC", cell)
+
+
+def _value_text(value):
+    return "" if value is None or value != value else _clean(cell_text(value))
+
+
+def _cleaned(column, as_text=_clean):
+    "A column as text, each different cell looked at once; what is missing is empty."
+    import pandas as pd
+
+    values = np.array(column, dtype=object) if isinstance(column, tuple) else column
+    codes, different = pd.factorize(values)
+    return np.array([*map(as_text, different), ""], dtype=object)[codes]
+
+
+def _frame(columns):
+    import pandas as pd
+
+    return pd.DataFrame(dict(enumerate(columns)), dtype=object)
+
+
+def some_lines(lines, rows, unit):
+    "The lines of some rows, of many the first three."
+    examples = ", ".join(str(lines[r]) for r in rows[:3]) + (", …" if len(rows) > 3 else "")
+    return f"{unit}{'s' * (len(rows) > 1)} {examples}"
 
 
 # ---- bytes
 
 
-def _hidden(name):
+def _is_hidden(name):
     return any(part.startswith((".", "__MACOSX")) for part in Path(name).parts)
 
 
@@ -116,77 +136,52 @@ def _unpacked(name, data, path):
     "(name, bytes) of every file in a file; packed ones are known by their first bytes. Raises `InputError`."
     from importlib import import_module
     from zipfile import BadZipFile, ZipFile
+    from zlib import error as zlib_error
 
     suffix = Path(name).suffix.lower()
     module = next((module for start, module in PACKED.items() if data.startswith(start)), None)
-    is_zip = data.startswith(b"PK\x03\x04") or suffix == ".zip"
     rule = "text, JSON or Parquet: save the sheet with the answers as CSV (UTF-8)"
     require(suffix not in SHEETS, path, rule, f"a spreadsheet, {suffix}")
     try:
         if module is not None:
             plain = name[: -len(suffix)] if suffix in (".gz", ".bz2", ".xz") else name
             return _unpacked(plain, import_module(module).decompress(data), path)
-        if is_zip:
+        if data.startswith(b"PK\x03\x04") or suffix == ".zip":
             with ZipFile(io.BytesIO(data)) as archive:
-                inside = sorted(n for n in archive.namelist() if not n.endswith("/") and not _hidden(n))
+                inside = sorted(n for n in archive.namelist() if not n.endswith("/") and not _is_hidden(n))
                 require(not {"[Content_Types].xml", "mimetype"} & set(inside), path, rule, "a spreadsheet")
                 if inside and all(n.endswith(".npy") for n in inside):
                     return [(str(Path(name).with_suffix(".npz")), data)]
-                members = [(n, archive.read(n)) for n in inside]
-            return [pair for member in members for pair in _unpacked(*member, path)]
+                return [pair for n in inside for pair in _unpacked(n, archive.read(n), path)]
         require(suffix not in (".gz", ".bz2", ".xz"), path, f"a {suffix} file that can be unpacked", "other bytes")
     except InputError:
         raise
-    except (
-        BadZipFile,
-        OSError,
-        EOFError,
-        RuntimeError,
-        NotImplementedError,
-        ValueError,
-        *_unpacking_errors(),
-    ) as error:
+    except (BadZipFile, OSError, EOFError, RuntimeError, NotImplementedError, ValueError, zlib_error) as error:
         raise InputError(f"{path} must be a {suffix} file that can be unpacked; {error}") from None
     return [(name, data)]
-
-
-def _unpacking_errors():
-    import zlib
-
-    try:
-        from lzma import LZMAError
-    except ImportError:  # a browser
-        return (zlib.error,)
-    return (zlib.error, LZMAError)
 
 
 def _files(path):
     "(name, bytes) of every file with data in a file, an archive or a folder."
     if not str(path) or not os.path.isdir(path):
         return _unpacked(str(path), existing_file(path).read_bytes(), str(path))
-    path = Path(path)
-    known = (*ENDINGS, ".gz", ".zip", ".bz2", ".xz")
-    inside = sorted(p for p in path.rglob("*") if p.is_file() and not _hidden(p.relative_to(path)))
-    files = [p for p in inside if p.suffix.lower() in known]
+    inside = sorted(p for p in Path(path).rglob("*") if p.is_file() and not _is_hidden(p.relative_to(path)))
+    files = [p for p in inside if p.suffix.lower() in (*ENDINGS, ".gz", ".zip", ".bz2", ".xz")]
     if not files:
         rule = f"an existing file, or a folder with files of answers ({', '.join(ENDINGS)})"
         raise MissingFileError(f"path must be {rule}; got {shown(str(path), 200)}")
     return [pair for p in files for pair in _unpacked(str(p), p.read_bytes(), str(p))]
 
 
-# ---- text
-
-
-def decoded(data, encoding, path):
+def _decoded(data, encoding, path):
     "A file's bytes as text, without byte order marks. Raises `InputError`."
-    kind = next((kind for start, kind in KNOWN_BYTES.items() if data.startswith(start)), None)
+    kind = next((kind for kind, starts in KNOWN_BYTES.items() if data.startswith(starts)), None)
     require(kind is None, path, "text, JSON, Parquet or NumPy's .npy", kind)
     require(isinstance(encoding, str), "encoding", "the name of a text encoding", encoding)
     if encoding == "utf-8-sig" and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
     try:
         text = io.TextIOWrapper(io.BytesIO(data), encoding, newline="").read()
-        text = text.lstrip("\ufeff").replace("\n\ufeff", "\n")  # of files that were put behind one another
     except UnicodeDecodeError as error:
         name = "UTF-8" if encoding == "utf-8-sig" else encoding
         byte = f"byte {error.start} is {error.object[error.start]:#04x}"
@@ -195,23 +190,18 @@ def decoded(data, encoding, path):
     except (LookupError, TypeError, ValueError) as error:
         rule = f"the name of a text encoding that fits {path}"
         raise InputError(f"encoding must be {rule}; got {shown(encoding)}: {str(error)[:200]}") from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        rule = "text without zero bytes: say encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
-        require(False, path, rule, f"one in line {line}")
+    text = text.lstrip("\ufeff").replace("\n\ufeff", "\n")  # of files that were put behind one another
+    line = text.count("\n", 0, text.find("\0")) + 1
+    rule = "text without zero bytes: say encoding='utf-16-le' (or utf-16-be, utf-32) if that is what it is"
+    require("\0" not in text, path, rule, f"one in line {line}")
     return text
+
+
+# ---- delimited text
 
 
 def _csv_rows(text, separator):
     return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True, strict=True)
-
-
-def _cells(row, separator):
-    "The cells of a row without blanks around them; blanks at the end of a line are no separators."
-    cells = [cell.strip().strip("\ufeff") for cell in row]
-    while separator == " " and len(cells) > 1 and not cells[-1]:
-        cells.pop()
-    return cells
 
 
 def _is_note(cells):
@@ -220,59 +210,47 @@ def _is_note(cells):
     return filled[0].startswith("#") or len(filled) == 1 and re.fullmatch(END_OF_FILE, filled[0], re.I)
 
 
-def find_separator(text, suffix, width, path):
+def _find_separator(text, suffix, width, path):
     "What stands between cells: judged by the first 200 rows, outside quotes. Raises `InputError` where two can."
-    found, heads = {}, {}
+    n_cells, first, even = {}, {}, set()
     for separator in SEPARATORS.values():
-        rows = []
         try:
-            for row in islice(_csv_rows(text, separator), 200):
-                rows.append(_cells(row, separator))
+            rows = [[cell.strip() for cell in row] for row in islice(_csv_rows(text[: 1 << 20], separator), 200)]
         except csv.Error:
             continue
-        rows = [cells for cells in rows if any(cells)]
+        rows = [cells[:-1] if separator == " " and not cells[-1] else cells for cells in rows if any(cells)]
         counts = [len(cells) for cells in rows if not _is_note(cells)]
         n, times = max(Counter(counts).items(), key=lambda pair: (pair[1], pair[0]), default=(1, 0))
         if n > 1:
-            shorter = bool(counts) and counts[0] == n - 1  # R's header has no name above the names of rows
-            found[separator], heads[separator] = (times + shorter == len(counts), n), rows[0]
-    if "\t" in found and suffix in (".tsv", ".tab"):
+            n_cells[separator], first[separator] = n, rows[0]
+            if times + (counts[0] == n - 1) == len(counts):  # R's header has no name above the names of rows
+                even.add(separator)
+    if "\t" in n_cells and suffix in (".tsv", ".tab"):
         return "\t"
-    even = {s for s, (is_even, n) in found.items() if is_even}
-    good = {s for s in even if found[s][1] >= width} or {s for s in found if found[s][1] >= width} or even or set(found)
+    wide = {s for s, n in n_cells.items() if n >= width}
+    good = even & wide or wide or even or set(n_cells)
     head = re.sub(r'"[^"]*"', "", text[: 1 << 16])
-    if "," in found and not re.search(r"(?<!\d),|,(?!\d)", head) and good - {","}:
-        good.discard(",")  # all commas are decimal ones
-    elif " " in good and (even - {" "} or good - {" "}):
-        good = good - {" "} or even - {" "}  # blanks inside of names
-    spaced = {s for s in good if not re.search(rf"{re.escape(s)}(?! )", head)}
-    good = good - spaced or good
+    if "," in n_cells and not re.search(r"(?<!\d),|,(?!\d)", head) and good - {","}:
+        good = good - {","}  # all commas are decimal ones
+    elif " " in good:
+        good = good - {" "} or even - {" "} or good  # blanks inside of names
+    good = good - {s for s in good if not re.search(rf"{re.escape(s)}(?! )", head)} or good  # a mark, and then a blank
     if "\t" in good:
         return "\t"
     if len(good) > 1 and not good <= even:
-        good = {max(good, key=lambda s: (found[s][1], s == ","))}
-    rule = (
-        "said (--separator …): " + " and ".join(f"{s!r} makes {heads[s]}" for s in sorted(good)) + " of the first line"
-    )
-    require(len(good) < 2, "separator", rule, path)
+        return max(good, key=lambda s: (n_cells[s], s == ","))
+    examples = " and ".join(f"{s!r} makes {first[s]}" for s in sorted(good))
+    require(len(good) < 2, "separator", f"said (--separator …): {examples} of the first line", path)
     return good.pop() if good else ","
-
-
-def text_table(text, path, suffix="", separator=None, width=3):
-    "The table in a delimited text. Raises `InputError` with the line."
-    rows, lines, separator, notes = _split(text, path, suffix, separator, width)
-    return rows_table(rows, lines, path, separator, notes)
 
 
 def _split(text, path, suffix, separator, width):
     "(rows of cells, line of each, separator, notes) of a delimited text. Raises `InputError` with the line."
-    start, notes = 1, []
-    stated = re.match(r'"?sep=(.)"?[ \t]*(\r\n|\r|\n)', text)
+    stated, start, notes = re.match(r'"?sep=(.)"?[ \t]*(\r\n|\r|\n)', text), 1, []
     if stated:
-        text, start, separator = text[stated.end() :], 2, separator or stated[1]
-        notes.append("line 1 names the separator")
-    separator = SEPARATORS.get(separator, separator) or find_separator(text, suffix, width, path)
-    require(isinstance(separator, str) and len(separator) == 1, "separator", "one character", separator)
+        text, start, separator, notes = text[stated.end() :], 2, separator or stated[1], ["line 1 names the separator"]
+    separator = SEPARATORS.get(separator, separator) or _find_separator(text, suffix, width, path)
+    require(len(separator) == 1, "separator", f"one character, or {', '.join(SEPARATORS)}", separator)
     rows, lines, before = [], [], start - 1
     try:
         reader = _csv_rows(text, separator)
@@ -288,47 +266,32 @@ def _split(text, path, suffix, separator, width):
 
 def read_rows(path, encoding="utf-8-sig", width=2):
     "(rows of cells, line of each, separator) of a delimited text file, whatever its rows mean. Raises `InputError`."
-    text = decoded(_unpacked(str(path), Path(path).read_bytes(), str(path))[0][1], encoding, str(path))
-    rows, lines, separator, _ = _split(text, str(path), Path(path).suffix.lower(), None, width)
-    found = [(tuple(_clean(cell) for cell in row), line) for row, line in zip(rows, lines)]
+    ((name, data), *_) = _unpacked(str(path), Path(path).read_bytes(), str(path))
+    text = _decoded(data, encoding, str(path))
+    rows, lines, separator, _ = _split(text, str(path), Path(name).suffix.lower(), None, width)
+    found = [(tuple(map(_clean, row)), line) for row, line in zip(rows, lines)]
     return [row for row, _ in found if any(row)], [line for row, line in found if any(row)], separator
 
 
-def _clean(cell):
-    cell = cell.strip()
-    return cell if cell.isascii() else unicodedata.normalize("NFC", cell)
-
-
-def _cleaned(column, as_text=_clean):
-    "A column as text, each different cell looked at once; what is missing is empty."
-    import pandas as pd
-
-    values = np.array(column, dtype=object) if isinstance(column, tuple) else column
-    codes, different = pd.factorize(values)
-    return np.array([*map(as_text, different), ""], dtype=object)[codes]
-
-
-def rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
+def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     "A table of rows of text, which may be of different lengths; comments and marks of the file's end are left out."
-    import pandas as pd
-
     if not rows:
-        return Table(pd.DataFrame(), None, lines, path, unit, {}, separator, list(notes))
+        return Table(_frame([]), None, lines, path, unit, {}, separator, list(notes))
     lengths = np.fromiter(map(len, rows), np.intp, len(rows))
-    frame = pd.DataFrame({c: _cleaned(column) for c, column in enumerate(_columns(rows, lengths))}, dtype=object)
+    columns = zip(*rows) if (lengths == lengths[0]).all() else zip_longest(*rows, fillvalue="")
+    frame = _frame(map(_cleaned, columns))
     filled = (frame.to_numpy() != "").reshape(len(rows), -1)
     keep, notes, ragged = filled.any(axis=1), list(notes), {}
-    if not keep.any():
-        return Table(frame[keep], None, lines, path, unit, {}, separator, notes)
-    first, counts = np.flatnonzero(keep)[0], np.bincount(lengths[keep])
-    usual = lengths[first] if counts[lengths[first]] == counts.max() else counts.argmax()
-    if frame.iat[first, 0] == "#" and lengths[first] == usual + 1:  # numpy.savetxt puts it before a header
+    first = int(keep.argmax())
+    counts = np.bincount(lengths[keep], minlength=lengths[first] + 1)
+    n = int(lengths[first] if counts[lengths[first]] == counts.max() else counts.argmax())  # cells of a usual row
+    if frame.iat[first, 0] == "#" and lengths[first] == n + 1:  # numpy.savetxt puts it before a header
         frame.iloc[first, :-1] = frame.iloc[first, 1:].to_numpy()
         lengths[first] -= 1
     comments = []
-    for r in np.flatnonzero(keep & ((lengths != usual) | (filled.sum(axis=1) == 1))):
+    for r in np.flatnonzero(keep & ((lengths != n) | (filled.sum(axis=1) == 1))):
         cell = frame.iat[r, filled[r].argmax()]
-        if cell.startswith("#") and lengths[r] != usual:
+        if cell.startswith("#") and lengths[r] != n:
             comments.append(r)
         elif filled[r].sum() == 1 and re.fullmatch(END_OF_FILE, cell, re.I):
             keep[r] = False
@@ -336,32 +299,20 @@ def rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     keep[comments] = False
     if comments:
         notes.append(f"{len(comments):,} comment{'s' * (len(comments) > 1)} ({some_lines(lines, comments, unit)})")
-    n = int(usual)
-    regular = filled[keep & (lengths <= usual)]
+    regular = filled[keep & (lengths <= n)]
     while n > 1 and not regular[:, n - 1].any():
         n -= 1  # every line ends with a separator
-    ends = filled.shape[1] - filled[:, ::-1].argmax(axis=1)
-    first = np.flatnonzero(keep)[0] if keep.any() else 0
+    ends, first = filled.shape[1] - filled[:, ::-1].argmax(axis=1), int(keep.argmax())
     if lengths[first] == n - 1 and _are_row_names(frame[0][keep][1:]):  # R names the rows, and not their column
         frame.iloc[first, 1:n] = frame.iloc[first, : n - 1].to_numpy()
         frame.iat[first, 0], lengths[first] = "", n
     for r in np.flatnonzero(keep & ((lengths < n) | (ends > n))):
-        ragged[r] = tuple(frame.iloc[r, : max(lengths[r] if lengths[r] < n else 0, ends[r])])
+        ragged[r] = tuple(frame.iloc[r, : lengths[r] if lengths[r] < n else ends[r]])
     return Table(frame.loc[keep, : n - 1], None, lines, path, unit, ragged, separator, notes)
-
-
-def _columns(rows, lengths):
-    "The columns of rows, which are filled up where they are short."
-    return zip(*rows) if len(set(lengths.tolist())) < 2 else zip_longest(*rows, fillvalue="")
 
 
 def _are_row_names(cells):
     return len(cells) > 0 and cells.is_unique and all(map(str.isdecimal, cells))
-
-
-def some_lines(lines, rows, unit):
-    shown = ", ".join(str(lines[r]) for r in rows[:3]) + (", …" if len(rows) > 3 else "")
-    return f"{unit}{'s' * (len(rows) > 1)} {shown}"
 
 
 # ---- JSON
@@ -369,8 +320,7 @@ def some_lines(lines, rows, unit):
 
 def _json_values(text, path):
     "(value, line) of all JSON values that stand one behind the other. Raises `InputError` with the line."
-    decoder, at, line, before, values, text = json.JSONDecoder(), 0, 1, 0, [], text.rstrip()
-    blank = re.compile(r"\s*")
+    decoder, blank, at, line, before, text = json.JSONDecoder(), re.compile(r"\s*"), 0, 1, 0, text.rstrip()
     while (at := blank.match(text, at).end()) < len(text):
         line, before = line + text.count("\n", before, at), at
         try:
@@ -380,51 +330,49 @@ def _json_values(text, path):
             raise InputError(f"{where} must be JSON; {error.msg} at column {error.colno}") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {line}, must be JSON; {error}") from None
-        values.append((value, line))
-    return values
+        yield value, line
 
 
-def _rows_of_frame(value):
-    "The records in what pandas' `to_json` writes; None for anything else."
+def _records_of_object(value):
+    "The records in what NEXT writes, and pandas' `to_json`; None for anything else."
     if not isinstance(value, dict) or not value:
         return None
     if "participant_responses" in value:  # NEXT
         return [record for record, _ in _follow(value, "participant_responses.*.*", "the file")]
-    if isinstance(value.get("data"), list) and isinstance(value.get("columns"), list):
-        return [dict(zip(map(str, value["columns"]), row)) for row in value["data"]]
-    if isinstance(value.get("schema"), dict) and isinstance(value.get("data"), list):
-        return value["data"]
-    inner = list(value.values())
-    if not all(isinstance(column, dict) and list(column) == list(inner[0]) for column in inner):
+    rows, columns = value.get("data"), list(value.values())
+    if isinstance(rows, list) and isinstance(value.get("columns"), list):
+        return [dict(zip(map(str, value["columns"]), row)) for row in rows]
+    if isinstance(rows, list) and isinstance(value.get("schema"), dict):
+        return rows
+    if not all(isinstance(column, dict) and list(column) == list(columns[0]) for column in columns):
         return None
-    if len(value) > 1 and list(inner[0]) and all(map(str.isdecimal, inner[0])):
-        return [{name: column[row] for name, column in value.items()} for row in inner[0]]
-    return inner if all(map(str.isdecimal, value)) else None
+    if len(value) > 1 and columns[0] and all(map(str.isdecimal, columns[0])):
+        return [{name: column[row] for name, column in value.items()} for row in columns[0]]
+    return columns if all(map(str.isdecimal, value)) else None
 
 
-def json_table(text, path, suffix, records=None, wanted=()):
+def _json_table(text, path, suffix, records, wanted):
     "The records of a JSON file: a list, one a line, a list a line, or what pandas writes."
-    values = _json_values(text, path)
+    values, pairs = list(_json_values(text, path)), []
     whole = len(values) == 1 and suffix not in JSON_LINES
-    unit, pairs = "record" if whole else "line", []
     for value, line in values:
-        at = path if whole else f"{path}, line {line},"
-        frame = _rows_of_frame(value) if records in (None, "*") and whole else None
-        if frame is not None:
-            value = frame
-        if records is not None and frame is None:
+        at, found = path if whole else f"{path}, line {line},", None
+        if whole and records in (None, "*"):
+            found = _records_of_object(value)
+        if found is not None:
+            found = [(record, {}) for record in found]
+        elif records is not None:
             found = _follow(value, records, at)
-        elif isinstance(value, list) and not (value and whole) and not any(isinstance(x, (list, dict)) for x in value):
-            found = [(value, {})] if value else []
-        elif isinstance(value, list):
+        elif isinstance(value, list) and (whole or any(isinstance(x, (list, dict)) for x in value)):
             found = [(record, {}) for record in value]
         else:
             keys = f"an object with the keys {list(value)}" if isinstance(value, dict) else value
             rule = "a list of records (or say where they are, such as records='responses.*' (--records …))"
-            require(isinstance(value, dict) and not whole, at, rule if whole else "a JSON array or object", keys)
-            found = [(value, {})]
+            is_row = not whole and isinstance(value, (list, dict))
+            require(is_row, at, rule if whole else "a JSON array or object", keys)
+            found = [(value, {})] if value else []
         pairs += [(*pair, len(pairs) + n if whole else line) for n, pair in enumerate(found, 1)]
-    return _records_table(pairs, path, unit, wanted)
+    return _records_table(pairs, path, "record" if whole else "line", wanted)
 
 
 def _follow(value, records, where):
@@ -437,21 +385,16 @@ def _follow(value, records, where):
             if step == "*":
                 rule = f"a list or an object at each * of records={records!r}"
                 require(isinstance(value, (list, dict)), where, rule, value)
-                inside = enumerate(value) if isinstance(value, list) else value.items()
                 keyed = isinstance(value, dict)
+                inside = value.items() if keyed else enumerate(value)
                 found += [(v, {**above, "key": k, f"{name}key": k} if keyed else above) for k, v in inside]
                 continue
-            rule = f"an object with the key {step!r}, as records={records!r} says"
-            is_there = isinstance(value, dict) and step in value
-            require(is_there, where, rule, list(value) if isinstance(value, dict) else value)
+            rule, is_object = f"an object with the key {step!r}, as records={records!r} says", isinstance(value, dict)
+            require(is_object and step in value, where, rule, list(value) if is_object else value)
             cells = {k: _value_text(v) for k, v in value.items() if not isinstance(v, (dict, list))}
             found.append((value[step], {**above, **cells, **{f"{name}{k}": cell for k, cell in cells.items()}}))
         name += "" if step == "*" else f"{step}."
     return found
-
-
-def _value_text(value):
-    return "" if value is None or value != value else _clean(cell_text(value))
 
 
 def _flat(record, above=""):
@@ -467,9 +410,7 @@ def _flat(record, above=""):
 
 def _records_table(pairs, path, unit, wanted):
     "A table of (record, cells above it, line), one a row. Raises `InputError` with the record."
-    import pandas as pd
-
-    named = bool(pairs) and isinstance(pairs[0][0], dict)
+    named, lines = bool(pairs) and isinstance(pairs[0][0], dict), [line for *_, line in pairs]
     for record, _, line in pairs:
         where = f"{path}, {unit} {line},"
         rule = "a record of the form of the first: an object with names, or a list (array) of cells"
@@ -477,41 +418,29 @@ def _records_table(pairs, path, unit, wanted):
         rule = "a record, and no list of records (one more .* behind records=… leads into it)"
         require(named or not any(isinstance(cell, dict) for cell in record), where, rule, record)
     if not named:
-        nested = [any(isinstance(cell, list) for cell in record) for record, _, _ in pairs]
-        rows = [
-            list(_flat(record).values() if deep else map(_value_text, record))
-            for (record, _, _), deep in zip(pairs, nested)
-        ]
-        return rows_table(rows, [line for *_, line in pairs], path, unit=unit)
-    cells = [_flat(record) for record, _, _ in pairs]
-    names = list(dict.fromkeys(name for record in cells for name in record))
-    names += [
-        name for name in dict.fromkeys(wanted) if name not in names and any(name in above for _, above, _ in pairs)
-    ]
-    columns = {
-        c: np.array(
-            [record.get(name, above.get(name, "")) for record, (_, above, _) in zip(cells, pairs)], dtype=object
-        )
-        for c, name in enumerate(names)
-    }
-    return Table(pd.DataFrame(columns, dtype=object), names, [line for *_, line in pairs], path, unit)
+        deep = [any(isinstance(cell, list) for cell in record) for record, *_ in pairs]
+        rows = [list(_flat(r).values() if d else map(_value_text, r)) for (r, *_), d in zip(pairs, deep)]
+        return _rows_table(rows, lines, path, unit=unit)
+    cells = [_flat(record) for record, *_ in pairs]
+    names = dict.fromkeys(name for record in cells for name in record)
+    names |= dict.fromkeys(name for name in wanted if any(name in above for _, above, _ in pairs))
+    values = ([c.get(name, above.get(name, "")) for c, (_, above, _) in zip(cells, pairs)] for name in names)
+    return Table(_frame(map(np.array, values, [object] * len(names))), list(names), lines, path, unit)
 
 
-# ---- tables and arrays
+# ---- tables, arrays, files
 
 
 def frame_table(frame, path="the table"):
     "The cells of a DataFrame. Raises `InputError` for two columns of one name."
-    import pandas as pd
-
     names = [_clean(str(name)) for name in frame.columns]
     twice = [name for c, name in enumerate(names) if name in names[:c]]
     require(not twice, path, "one whose columns have different names", twice[0] if twice else None)
-    columns = {c: _cleaned(frame.iloc[:, c], _value_text) for c in range(len(names))}
-    return Table(pd.DataFrame(columns, dtype=object), names, range(1, len(frame) + 1), path, "row")
+    columns = (_cleaned(frame.iloc[:, c], _value_text) for c in range(len(names)))
+    return Table(_frame(columns), names, range(1, len(frame) + 1), path, "row")
 
 
-def array_table(rows, path="the list"):
+def _array_table(rows, path="the list"):
     "The cells of an array, or of a list of rows."
     import pandas as pd
 
@@ -530,58 +459,49 @@ def _numpy_table(data, path, key, width):
         arrays = {"": file} if isinstance(file, np.ndarray) else dict(file)
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
-    if key is not None:
-        require(key in arrays, "records", f"one of the arrays {list(arrays)}", key)
-        arrays = {key: arrays[key]}
-    fitting = [array for array in arrays.values() if array.ndim == 2 and array.shape[1] >= width]
-    shapes = {name: array.shape for name, array in arrays.items()}
+    require(key is None or key in arrays, "records", f"one of the arrays {list(arrays)}", key)
+    fitting = [a for name, a in arrays.items() if a.ndim == 2 and a.shape[1] >= width and key in (None, name)]
     rule = "a file with one array of a comparison a row (records=… (--records …) says which)"
-    require(len(fitting) == 1, path, rule, shapes)
-    return array_table(fitting[0], path)
+    require(len(fitting) == 1, path, rule, {name: array.shape for name, array in arrays.items()})
+    return _array_table(fitting[0], path)
 
 
 def _parquet_table(data, path):
     import pandas as pd
 
     try:
-        return frame_table(pd.read_parquet(io.BytesIO(data)), path)
+        frame = pd.read_parquet(io.BytesIO(data))
     except ImportError:
         rule = "reading those needs pyarrow: pip install 'comparison_hc[parquet]'"
         raise InputError(f"{path} is a Parquet file, and {rule}") from None
-    except InputError:
-        raise
     except Exception as error:
         if type(error).__module__.startswith("pyarrow") or isinstance(error, OSError):
             raise InputError(f"{path} must be a Parquet file; {str(error).splitlines()[0]}") from None
         raise
-
-
-# ---- anything
+    return frame_table(frame, path)
 
 
 def _one_table(name, data, path, options, wanted, width):
     "The table in the bytes of one file."
-    suffix = Path(name).suffix.lower()
+    suffix, no_json = Path(name).suffix.lower(), None
     if data.startswith(b"PAR1") or suffix in PARQUET:
         return _parquet_table(data, path)
     if data.startswith(b"\x93NUMPY") or suffix in (".npy", ".npz"):
         return _numpy_table(data, path, options.records, width)
-    text, no_json = decoded(data, options.encoding, path), None
-    if suffix in (".json", *JSON_LINES):
-        return json_table(text, path, suffix, options.records, wanted)
-    if re.match(r"\s*[\[{]", text):  # JATOS and others write JSON as .txt
+    text, is_json = _decoded(data, options.encoding, path), suffix in (".json", *JSON_LINES)
+    if is_json or re.match(r"\s*[\[{]", text):  # JATOS and others write JSON as .txt
         try:
-            return json_table(text, path, suffix, options.records, wanted)
+            return _json_table(text, path, suffix, options.records, wanted)
         except InputError as error:
-            if options.records is not None:
+            if is_json or options.records is not None:
                 raise
             no_json = error
-    rule = "left out, as only a .json file has records"
-    require(options.records is None, "records", rule, options.records)
+    require(options.records is None, "records", "left out, as only a .json file has records", options.records)
     try:
-        return text_table(text, path, suffix, options.separator, width)
+        rows, lines, separator, notes = _split(text, path, suffix, options.separator, width)
     except InputError as error:
         raise InputError(f"{error} (nor can it be read as JSON: {no_json})" if no_json else str(error)) from None
+    return _rows_table(rows, lines, path, separator, notes)
 
 
 def read_tables(source, options, width, wanted=()):
@@ -591,19 +511,17 @@ def read_tables(source, options, width, wanted=()):
         return [frame_table(source)]
     several = isinstance(source, (list, tuple)) and len(source) > 0 and isinstance(source[0], (str, os.PathLike))
     if not several and (isinstance(source, (list, tuple)) and len(source) or isinstance(source, np.ndarray)):
-        return [array_table(source)]
+        return [_array_table(source)]
     rule = "the name of a file, a list of such, a table, or a list of rows"
     require(several or isinstance(source, (str, os.PathLike)), "path", rule, source)
     paths = list(source) if several else [source]
+    require(len(set(map(str, paths))) == len(paths), "path", "a list of different files", list(map(str, paths)))
     files = [(name, data, str(path)) for path in paths for name, data in _files(path)]
     if len(files) == 1:
-        name, data, path = files[0]
-        return [_one_table(name, data, path, options, wanted, width)]
-    tables = []
-    for name, data, path in files:
-        label = name if name.startswith(path) else f"{path}/{name}"
-        tables.append(_one_table(name, data, label, options, wanted, width))
-    labels = _file_labels([table.source for table in tables])
+        return [_one_table(*files[0], options, wanted, width)]
+    titles = [name if name.startswith(path) else f"{path}/{name}" for name, _, path in files]
+    labels = _file_labels(titles)
+    tables = [_one_table(name, data, title, options, wanted, width) for (name, data, _), title in zip(files, titles)]
     return [replace(table, label=label) for table, label in zip(tables, labels)]
 
 
@@ -613,9 +531,8 @@ def _file_labels(paths):
     parts = [part for part in zip(*(p[::-1] for p in parts)) if len(set(part)) > 1]  # from the file's name upwards
     found = parts[0] if parts else paths
     for folders in parts[1:]:
-        if len(set(found)) == len(paths):
-            break
-        found = [f"{folder}/{name}" for folder, name in zip(folders, found)]
+        if len(set(found)) < len(paths):
+            found = [f"{folder}/{name}" for folder, name in zip(folders, found)]
     return list(found)
 
 
@@ -630,18 +547,44 @@ def joined(tables):
     width = tables[0].frame.shape[1]
     for table in tables:
         rule = "a file with names of columns, as the first has" if named else f"{width} columns, as the first file has"
-        same = (table.names is not None) == named and (named or table.frame.shape[1] == width)
-        require(same, table.source, rule, table.frame.iloc[0].tolist() if len(table.frame) else "nothing")
-        twice = [name for name in table.names or () if len(table.positions(name)) > 1]
-        require(not twice, table.source, "a file whose columns have different names", twice[:1])
+        alike = (table.names is not None) == named and (named or table.frame.shape[1] == width)
+        require(alike, table.title, rule, table.frame.iloc[0].tolist() if len(table.frame) else "nothing")
+        twice = [name for name, times in Counter(table.names or ()).items() if times > 1]
+        require(not twice, table.title, "a file whose columns have different names", twice[:1])
     frames = [t.frame.set_axis([names.index(name) for name in t.names], axis=1) if named else t.frame for t in tables]
-    frame = pd.concat(frames, ignore_index=True).reindex(columns=range(len(names or range(width)))).fillna("")
-    ragged, at = {}, 0
-    for table in tables:
-        ragged |= {at + np.flatnonzero(table.frame.index == r)[0]: cells for r, cells in table.ragged.items()}
-        at += len(table.frame)
-    lines = np.concatenate([np.asarray(table.lines)[table.frame.index] for table in tables])
-    files = np.repeat([table.source for table in tables], [len(table.frame) for table in tables])
-    labels = np.repeat([table.label for table in tables], [len(table.frame) for table in tables]).astype(object)
-    notes = [f"{table.source}: {note}" for table in tables for note in table.notes]
+    frame = pd.concat(frames, ignore_index=True).reindex(columns=range(len(names) if named else width)).fillna("")
+    starts = np.cumsum([0, *map(len, frames)])
+    ragged = {start + t.frame.index.get_loc(r): x for t, start in zip(tables, starts) for r, x in t.ragged.items()}
+    lines, files, labels = (
+        np.concatenate(
+            [np.broadcast_to(np.asarray(value, dtype=object), len(t.frame)) for t, value in zip(tables, values)]
+        )
+        for values in (
+            [np.asarray(t.lines)[t.frame.index] for t in tables],
+            [t.title for t in tables],
+            [t.label for t in tables],
+        )
+    )
+    notes = [f"{table.title}: {note}" for table in tables for note in table.notes]
     return Table(frame, names, lines, files, tables[0].unit, ragged, tables[0].separator, notes, labels)
+
+
+def named_by_star(table, stars):
+    "The table with an answer a row, of one with several: left_* stands for left_1, left_2, …, and so do the others."
+    require(table.names is not None, "columns", "positions, as the file has no header", stars)
+    found = {}
+    for star in stars:
+        pattern = re.escape(star).replace(r"\*", "(.+)")
+        found[star] = {m[1]: c for c, name in enumerate(table.names) if (m := re.fullmatch(pattern, name))}
+    keys = [key for key in found[stars[0]] if all(key in columns for columns in found.values())]
+    require(keys, "columns", f"names of which * makes columns of the file ({', '.join(table.names)})", stars)
+    others = [c for c in range(len(table.names)) if not any(c in columns.values() for columns in found.values())]
+    names, parts = [*found, *(table.names[c] for c in others)], []
+    for key in keys:
+        frame = table.frame[[*(columns[key] for columns in found.values()), *others]].set_axis(
+            range(len(names)), axis=1
+        )
+        label = None if table.label is None else table.label[table.frame.index]
+        parts.append(replace(table, frame=frame, names=names, notes=[], label=label))
+    whole = replace(joined(parts), notes=table.notes, label=parts[0].label and np.concatenate([p.label for p in parts]))
+    return whole.keep((whole.frame[range(len(found))] != "").any(axis=1).to_numpy())

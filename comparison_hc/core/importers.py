@@ -20,19 +20,13 @@ NEXT = {
 }  # what its pages and its tables call the columns
 
 
-def first_source(table):
-    "The file that a message about the whole table names."
-    return table.source if isinstance(table.source, str) else table.source[0]
-
-
 def _need(table, names, tool):
     "The positions of the columns that a tool's file has to have."
     header = table.names or []
     missing = [name for name in names if name not in header]
-    source = first_source(table)
-    require(not missing, source, f"a file of {tool} with the columns {', '.join(names)}", header)
+    require(not missing, table.title, f"a file of {tool} with the columns {', '.join(names)}", header)
     twice = [name for name in names if header.count(name) > 1]
-    require(not twice, source, f"a file of {tool} with each column once", twice[:1])
+    require(not twice, table.title, f"a file of {tool} with each column once", twice[:1])
     return [header.index(name) for name in names]
 
 
@@ -104,7 +98,7 @@ def next_responses(table, options):
     plain = [re.sub(r"[^a-z]+", " ", name.lower()).strip() for name in table.names]
     found = [[c for c, name in enumerate(plain) if name in names] for names in NEXT.values()]
     rule = "a file of NEXT with the columns target_center, target_left, target_right, target_winner, each once"
-    require(all(len(columns) == 1 for columns in found), first_source(table), rule, table.names)
+    require(all(len(columns) == 1 for columns in found), table.title, rule, table.names)
     *shown, answer = (columns[0] for columns in found)
     table, said = _kept(table, ~table.frame[answer].isin(["", "null"]).to_numpy(), "without an answer")
     return table, replace(options, columns=tuple(shown), answer=answer), said
@@ -142,9 +136,10 @@ def _numbers(table, options, width):
         named = any(is_word(cell) and cell.lower() not in ("true", "false") for cell in first)
         if named if options.header is None else options.header:
             rows = rows.iloc[1:]
-    source = first_source(table)
     found = f"{rows.shape[1]} columns" if len(rows) else "an empty file"
-    require(len(rows) > 0 and rows.shape[1] == width, source, f"a table of {width} columns, as cblearn has it", found)
+    require(
+        len(rows) > 0 and rows.shape[1] == width, table.title, f"a table of {width} columns, as cblearn has it", found
+    )
     return replace(table, frame=rows, names=None)
 
 
