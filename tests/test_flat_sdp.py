@@ -89,6 +89,7 @@ def check_against_reference(solution, S, value, lam=0.0):
     assert solution.objective - slack <= value <= solution.bound + slack
     assert solution.converged and solution.bound - solution.objective <= 1e-4 * max(abs(value), norm) + slack
     check_feasible(solution.X, solution.parameter if solution.problem == "SDP-k" else None)
+    assert solution.labels is None or np.abs(solution.X - cluster_matrix(solution.labels)).max() <= 1e-9
     assert np.vdot(S, solution.X) - lam * np.trace(solution.X) == pytest.approx(solution.objective, abs=slack)
 
 
@@ -229,7 +230,11 @@ def test_moves_never_make_a_partition_worse(case, data):
     S = case[0]
     labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(S), max_size=len(S))))
     value, better = lambda partition: np.vdot(S, cluster_matrix(partition)), improve_partition(S, labels)
-    assert value(better) >= value(labels) - 1e-9 and len(set(better)) == len(set(labels))
+    k, n = len(set(labels)), len(S)
+    assert value(better) >= value(labels) - 1e-9 and len(set(better)) == k
+    moved = [np.where(np.arange(n) == i, to, better) for i in range(n) for to in range(k)]
+    values = [value(partition) for partition in moved if len(set(partition)) == k]
+    assert max(values, default=-np.inf) <= value(better) + 1e-6 * max(1, np.abs(S).max())  # no single move helps
 
 
 def test_input_is_left_alone_and_the_same_seed_gives_the_same_bits():
@@ -289,7 +294,8 @@ def test_a_projection_from_any_former_eigenvectors(W):
     N = np.random.default_rng(0).normal(size=(60, 3))
     N -= N.mean(axis=0)
     fantope = Fantope(60, k=3)
-    fantope.project(N @ N.T, 1.0)
+    first = np.linalg.eigvalsh(fantope.project(N @ N.T, 1.0)[0])
+    assert first.sum() == pytest.approx(2) and first[-1] < 1 + 1e-12 and first[0] > -1e-12
     Y, exact = fantope.project(W, 1.0)[0], Fantope(60, k=3).project(W, 1.0)[0]
     values = np.linalg.eigvalsh(Y)
     assert np.allclose(Y.sum(axis=1), 0, atol=1e-12) and np.trace(Y) == pytest.approx(2)

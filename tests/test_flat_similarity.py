@@ -369,86 +369,74 @@ def test_a_killed_process_continues(tmp_path):
 
 # --- bad input ---
 
-OK = AddS(4).partial_fit([[0, 1, 2]])
-WEIGHTED = Triplets([[0, 1, 2]], weights=[2])
+OK, WEIGHTED = AddS(4).partial_fit([[0, 1, 2]]), Triplets([[0, 1, 2]], weights=[2])
 
 
 @pytest.mark.parametrize(
-    "names, call",
+    "word, call, bad",
     [
-        ("triplets", lambda: adds3([])),
-        ("triplets", lambda: adds3([[0, 1]])),
-        ("triplets", lambda: adds3([[0.5, 1, 2]])),
-        ("triplets", lambda: adds3(None)),
-        ("without weights", lambda: adds3(WEIGHTED)),
-        ("without weights", lambda: OK.partial_fit(WEIGHTED)),
-        ("without weights", lambda: ComparisonCounts(3).partial_fit(WEIGHTED)),
-        ("row 1 of data", lambda: adds3(np.array([[0, 1, 2], [0, 1, 1]]))),
-        ("row 0 of data", lambda: adds3(np.array([[0, 1, -1]]))),
-        ("row 0 of data", lambda: adds3(np.array([[0, 1, 2]]), 2)),
-        ("row 0 of data", lambda: adds3(np.array([[0, 1, 2**63 + 5]], dtype=np.uint64), 5)),
-        ("triplets", lambda: adds3(Quadruplets([[0, 1, 2, 3]]))),
-        ("row 0 of data", lambda: adds4(np.array([[0, 1, 1, 0]]))),
-        ("row 0 of data", lambda: adds4(np.array([[0, 0, 1, 2]]))),
-        ("n_objects", lambda: adds3(np.array([[0, 1, 2]]), 0)),
-        ("small enough", lambda: AddS(2**31).partial_fit([[0, 1, 2]])),
-        ("n_objects", lambda: AddS(2.0)),
-        ("kind", lambda: AddS(3, "central")),
-        ("the stream", lambda: AddS(3).similarity()),
-        ("comparisons", lambda: OK.partial_fit([[0, 1]])),
-        ("comparisons", lambda: OK.partial_fit(Triplets([[0, 1, 9]]))),
-        ("comparisons", lambda: OK.partial_fit(Quadruplets([[0, 1, 2, 3]]))),
-        ("row 20001", lambda: OK.partial_fit(np.array([[0, 1, 2]] * 20_001 + [[3, 3, 1]]))),
-        ("other", lambda: OK.merge(AddS(5))),
-        ("other", lambda: OK.merge(AddS(4, "quadruplets"))),
-        ("other", lambda: OK + 3),
-        ("other", lambda: ComparisonCounts(3).merge(ComparisonCounts(4))),
-        ("n_objects", lambda: ComparisonCounts(10**6)),
-        ("triplets", lambda: mulk3([])),
-        ("normalise", lambda: mulk3([[0, 1, 2]], normalise=1)),
-        ("quadruplets", lambda: mulk4([[0, 1]])),
-        ("progress", lambda: mulk4([[0, 1, 2]], progress=0)),
-        ("existing file", lambda: adds_from_file("nowhere.csv", n_objects=3)),
-        ("kind", lambda: adds_from_file("x.csv", "pairs", 3)),
-        ("n_objects or objects", lambda: adds_from_file("x.csv")),
-        ("n_objects or objects", lambda: adds_from_file("x.csv", n_objects=2, objects=["a", "b"])),
-        ("objects", lambda: adds_from_file("x.csv", objects=["a", "a"])),
+        ("triplets", adds3, ([], [[0, 1]], [[0.5, 1, 2]], None, Quadruplets([[0, 1, 2, 3]]))),
+        ("without weights", adds3, (WEIGHTED,)),
+        ("without weights", OK.partial_fit, (WEIGHTED,)),
+        ("without weights", ComparisonCounts(3).partial_fit, (WEIGHTED,)),
+        ("row 1 of data", adds3, (np.array([[0, 1, 2], [0, 1, 1]]),)),
+        ("row 0 of data", adds3, (np.array([[0, 1, -1]]),)),
+        ("row 0 of data", lambda n: adds3(np.array([[0, 1, 2]]), n), (2,)),
+        ("row 0 of data", lambda rows: adds3(rows, 5), (np.array([[0, 1, 2**63 + 5]], dtype=np.uint64),)),
+        ("row 0 of data", adds4, (np.array([[0, 1, 1, 0]]), np.array([[0, 0, 1, 2]]))),
+        ("n_objects", lambda n: adds3(np.array([[0, 1, 2]]), n), (0, "3")),
+        ("n_objects", AddS, (0, 2.0)),
+        ("small enough", lambda n: AddS(n).partial_fit([[0, 1, 2]]), (2**31,)),
+        ("kind", lambda kind: AddS(3, kind), ("central",)),
+        ("the stream", lambda n: AddS(n).similarity(), (3,)),
+        ("comparisons", OK.partial_fit, ([[0, 1]], [0, 1, 2], Triplets([[0, 1, 9]]), Quadruplets([[0, 1, 2, 3]]))),
+        ("row 20001", OK.partial_fit, (np.array([[0, 1, 2]] * 20_001 + [[3, 3, 1]]),)),
+        ("other", OK.merge, (AddS(5), AddS(4, "quadruplets"), 3)),
+        ("other", ComparisonCounts(3).merge, (ComparisonCounts(4), None)),
+        ("n_objects", ComparisonCounts, (10**6, 0)),
+        ("triplets", mulk3, ([],)),
+        ("normalise", lambda flag: mulk3([[0, 1, 2]], normalise=flag), (1,)),
+        ("quadruplets", mulk4, ([[0, 1]],)),
+        ("progress", lambda report: mulk4([[0, 1, 2]], progress=report), (0, "print")),
+        ("existing file", lambda path: adds_from_file(path, n_objects=3), ("nowhere.csv",)),
+        ("kind", lambda kind: adds_from_file("x.csv", kind, 3), ("pairs", None)),
+        ("n_objects or objects", lambda who: adds_from_file("x.csv", **who), ({}, dict(n_objects=2, objects="ab"))),
+        ("objects", lambda names: adds_from_file("x.csv", objects=names), (["a", "a"],)),
     ],
 )
-def test_bad_input(names, call):
+def test_bad_input(word, call, bad):
     before = OK.similarity()
-    with pytest.raises(InputError, match=names):
-        call()
+    for value in bad:
+        with pytest.raises(InputError, match=word):
+            call(value)
     assert np.array_equal(OK.similarity(), before) and OK.n_comparisons == 1  # a refused batch leaves no trace
 
 
-@pytest.mark.parametrize(
-    "text, names, options",
-    [
-        ("", "at least one answer", {}),
-        ("i,j,k\n", "at least one answer", {}),
-        ("0,1,2\n0,1\n", "row 2", {}),
-        ("0,1,2\n0,1,2,1\n", "line 2", {}),
-        ("0,1,2\n0,1,x\n", "row 2.*x", {}),
-        ("0,1,2\n0,1,3\n", "row 2", {}),
-        ("0,1,2\n0,1,-1\n", "row 2", {}),
-        ("0,1,2\n0,1,1.5\n", "row 2", {}),
-        ("0,1,2\n\n\n0,1,9\n", "row 4", {}),
-        ("0,1,2\n\n\n1,1,2\n", "after row 0: row 1 of data", {}),
-        ('0,1,2\n0,"1,2\n', "row 1|inside string", {}),
-        ("0,1\n", "3 of the 2 columns", {}),
-        (b"0,1,2\n\xff,1,2\n", "0xff", {}),
-        ("0,1,2\n", "encoding", dict(encoding="nonsense")),
-        ("0,1,2\n", "columns", dict(columns=["q"])),
-        ("0,1,2\n", "progress", dict(progress=3)),
-        ("0,1,2\n", "checkpoint", dict(checkpoint=3.5)),
-        ("0,1,2\n", "checkpoint", dict(checkpoint="no such folder/state")),
-        ("0,1,2\n", "every", dict(every=0)),
-        ("0,1,2\n", "chunksize", dict(chunksize=0)),
-    ],
-)
-def test_bad_files_and_options(tmp_path, text, names, options):
+def test_bad_files_and_options(tmp_path):
     path = tmp_path / "bad.csv"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    with pytest.raises(InputError, match=names):
-        adds_from_file(path, n_objects=3, **options)
+    files = {
+        "": "at least one answer",
+        "i,j,k\n": "at least one answer",
+        "0,1,2\n0,1\n": "row 2",
+        "0,1,2\n0,1,2,1\n": "line 2",
+        "0,1,2\n0,1,x\n": "row 2.*x",
+        "0,1,2\n0,1,3\n": "row 2",
+        "0,1,2\n0,1,-1\n": "row 2",
+        "0,1,2\n0,1,1.5\n": "row 2",
+        "0,1,2\n\n\n0,1,9\n": "row 4",
+        "0,1,2\n\n\n1,1,2\n": "after row 0: row 1 of data",
+        '0,1,2\n0,"1,2\n': "inside string",
+        "0,1\n": "3 of the 2 columns",
+        b"0,1,2\n\xff,1,2\n": "0xff",
+    }
+    for content, word in files.items():
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        with pytest.raises(InputError, match=word):
+            adds_from_file(path, n_objects=3)
+    path.write_text("0,1,2\n")
+    folder = tmp_path / "no such folder" / "state"
+    wrong = dict(encoding="nonsense", columns=["q"], progress=3, checkpoint=3.5, every=0, chunksize=0, header="yes")
+    for name, value in [*wrong.items(), ("checkpoint", folder), ("columns", 5)]:
+        with pytest.raises(InputError, match=name):
+            adds_from_file(path, n_objects=3, **{name: value})
+    assert adds_from_file(path, n_objects=3).n_comparisons == 1
