@@ -197,6 +197,7 @@ class Comparisons:
 
         Examples
         --------
+        >>> from comparison_hc import Triplets
         >>> import pandas as pd
         >>> frame = pd.DataFrame({"far": ["trout"], "near": ["dog"], "anchor": ["cat"]})
         >>> Triplets.from_frame(frame).to_frame().values.tolist()
@@ -370,6 +371,7 @@ class Triplets(Comparisons):
 
     Examples
     --------
+    >>> from comparison_hc import Triplets
     >>> pets = Triplets([["cat", "dog", "trout"], ["dog", "cat", "trout"]])
     >>> pets.array.tolist(), pets.names
     ([[0, 1, 2], [1, 0, 2]], ('cat', 'dog', 'trout'))
@@ -393,6 +395,7 @@ class Triplets(Comparisons):
 
         Examples
         --------
+        >>> from comparison_hc import Triplets
         >>> Triplets.from_central([[0, 1, 2]]).array.tolist()
         [[1, 0, 2], [2, 0, 1]]
         """
@@ -414,6 +417,7 @@ class Triplets(Comparisons):
 
         Examples
         --------
+        >>> from comparison_hc import Triplets
         >>> Triplets.from_odd_one_out([[0, 1, 2]]).array.tolist()
         [[1, 2, 0], [2, 1, 0]]
         """
@@ -435,6 +439,7 @@ class Quadruplets(Comparisons):
 
     Examples
     --------
+    >>> from comparison_hc import Quadruplets
     >>> Quadruplets([["cat", "dog", "trout", "car"]]).array.tolist()
     [[1, 2, 3, 0]]
     """
@@ -634,6 +639,7 @@ def read_comparisons(
 
     Examples
     --------
+    >>> from comparison_hc import read_comparisons
     >>> rows = [("trout", "cat", "dog", "cat"), ("pike", "dog", "cat", "dog")]
     >>> import pandas as pd
     >>> frame = pd.DataFrame(rows, columns=["right", "left", "anchor", "answer"])
@@ -705,7 +711,7 @@ def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int |
 
     Examples
     --------
-    >>> from comparison_hc import comparison_components
+    >>> from comparison_hc.comparisons import comparison_components
     >>> comparison_components([[0, 1, 2], [4, 5, 3]]).tolist()
     [0, 0, 0, 1, 1, 1]
     """

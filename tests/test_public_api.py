@@ -21,7 +21,6 @@ MOST_NAMES = 260
 NOT_OFFERED = ("cli", "_modidx", "__main__")
 OPEN = {  # areas whose public names lack types, numpydoc or examples: this set only shrinks
     "comparisons",
-    "hierarchical",
     "flat",
     "classroom",
     "dashboards",
@@ -137,6 +136,7 @@ def doctests():
 
 @pytest.mark.parametrize("test", list(doctests()), ids=lambda test: test.name)
 def test_examples_run(test, monkeypatch):
+    checks.find_checks()  # registers all
     monkeypatch.setattr(checks, "_registry", dict(checks._registry))  # a check of an example is in no other test
     out = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS, verbose=False)
