@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .comparisons import Triplets
+from .core.compat import bincount
 from .core.images import png_bytes
 from .core.validation import check_choice, require
 from .evaluation import _dataset_readers as readers
@@ -152,7 +153,7 @@ class Dataset:
         facts = self.facts()
         rows = [("objects", f"{facts['objects']:,}: {_listed(self.objects, 6)}")]
         if self.labels is not None:
-            sizes = [f"{name} {count:,}" for name, count in zip(self.label_names, np.bincount(self.labels))]
+            sizes = [f"{name} {count:,}" for name, count in zip(self.label_names, bincount(self.labels))]
             rows.append(("classes", f"{facts['classes']:,}: {_listed(sizes, 10)}"))
         if facts["features"]:
             names = ": " + _listed(self.feature_names, 8) if len(self.feature_names) else ""

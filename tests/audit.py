@@ -21,7 +21,6 @@ LOADERS = ("import_module", "import_extra", "needed")  # functions of this packa
 IMPORTED_AS = {"scikit-learn": "sklearn", "pillow": "PIL", "vl-convert-python": "vl_convert", "myst-nb": "myst_nb"}
 IMPORTED_AS["django-static-mathjax"] = "mathjax"
 COMES_WITH = {  # what is imported and not declared → the reason
-    "cloudpickle": "distributed's own way to send a function; imported only behind it",
     "cblearn": "SOE, where a user has it: the method says that it is missing",
     "jupyter_core": "comes with the builder of browser pages, which the user installs for them",
     "jupyter_server": "what voila is an extension of",

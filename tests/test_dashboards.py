@@ -711,17 +711,17 @@ def test_every_page_leads_to_statements_and_notebooks(name):
     own = [path for path in paths if path.startswith("dashboards/")]
     assert len(own) == 1 and own[0].endswith(f"_{name}.html")
     for path in paths:
-        theory = re.fullmatch(r"theory/(\w+)\.html(?:#(.+))?", path)
+        theory = re.fullmatch(r"statements/(\w+)\.html(?:#(.+))?", path)
         if theory:
             paper, place = theory.groups()
             assert place is None or place in map(anchor, NUMBERED[paper.upper()])
         else:
             assert (BOOK / path).with_suffix(".ipynb").is_file()
     has_paper = name != "plan"
-    assert bool(re.search(r'<a href="\.\./theory/\w+\.html#', html)) == has_paper
+    assert bool(re.search(r'<a href="\.\./statements/\w+\.html#', html)) == has_paper
     assert ("<code>comparison-hc check " in html) == has_paper
     beside = spec_html(name, Pages("../", False))  # notebooks only, which have no index of theory
-    notebooks = [path.replace(".html", ".ipynb") for path in paths if not path.startswith("theory/")]
+    notebooks = [path.replace(".html", ".ipynb") for path in paths if not path.startswith("statements/")]
     assert re.findall(r'<a href="\.\./([^"]+)"', beside) == notebooks
     nowhere = spec_html(name, None)
     assert nowhere.count("<a ") == len(read) and all(f"<code>nbs/{path}</code>" in nowhere for path in notebooks)

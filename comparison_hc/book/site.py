@@ -301,7 +301,7 @@ def generated_pages(book, needed, commands, live, reference=True, lite=False):
     documents = {
         "Begin": ["routes", *contents, "map", "live", *["drop"] * lite],
         "Read": [f"{room}/index" for room in rooms],
-        "Look up": [*["theory/index", "api/index"] * reference, *alone],
+        "Look up": [*["statements/index", "api/index"] * reference, *alone],
         "More": ["reference/commands", "reference/data", "reference/cite", *["workshops/index"] * bool(shops)],
     }
     twins = re.findall(r'href="live/(\w+)\.html"', live)
@@ -314,7 +314,7 @@ def generated_pages(book, needed, commands, live, reference=True, lite=False):
         pages[f"{room}/index.md"] = room_page(book, room, plain(" ".join(about.split())), needed)
     if reference:
         pages |= {f"api/{name}.md": text for name, text in api_pages(package, homes, lazy).items()}
-        pages |= {f"theory/{name}.md": text for name, text in theory_pages(book).items()}
+        pages |= {f"statements/{name}.md": text for name, text in theory_pages(book).items()}
     pages |= {"reference/data.md": data_page(), "reference/commands.md": commands_page(commands)}
     pages["reference/cite.md"] = cite_page(book.root.parent, front)
     for room in shops:

@@ -144,7 +144,8 @@ lecture = Lecture(
             "0.8, 132.",
             "{total} questions, {wrong} of them answered wrongly, and the tree is {right}: more than ten times as many "
             "as without noise.",
-            "Questions grow like 1/(2p − 1)² ([33](../adaptive/33_noisy.ipynb), “Limitations, …”).",
+            "Questions grow like 1/(2p − 1)² "
+            "([33](../adaptive/33_noisy.ipynb), “Limitations, an alternative, an exercise”).",
             lambda settings, data: (
                 total(settings, data),
                 data["right"]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ._tables import cell_text
+from .compat import bincount
 from .validation import InputError, check_integer, require
 
 WIDTHS = {"triplets": 3, "quadruplets": 4, "central": 3, "odd-one-out": 3}
@@ -124,7 +125,7 @@ def judge_header(rows, objects=None, width=3):
         return False, None
     if all(map(is_whole_number, found)):
         return True, None
-    lonely = int((np.bincount(codes)[codes].reshape(later.shape) == 1).all(axis=1).sum())
+    lonely = int((bincount(codes)[codes].reshape(later.shape) == 1).all(axis=1).sum())
     if lonely:
         others = f"{lonely:,} more rows are" if lonely > 1 else "one more row is"
         return False, f"none of its names occurs in another row, but {others} so too"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .compat import bincount
 from .validation import InputError, MissingFileError, require, shown
 
 SEPARATORS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "blank": " "}
@@ -283,7 +284,7 @@ def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     filled = (frame.to_numpy() != "").reshape(len(rows), -1)
     keep, notes, ragged = filled.any(axis=1), list(notes), {}
     first = int(keep.argmax())
-    counts = np.bincount(lengths[keep], minlength=lengths[first] + 1)
+    counts = bincount(lengths[keep], minlength=lengths[first] + 1)
     n = int(lengths[first] if counts[lengths[first]] == counts.max() else counts.argmax())  # cells of a usual row
     if frame.iat[first, 0] == "#" and lengths[first] == n + 1:  # numpy.savetxt puts it before a header
         frame.iloc[first, :-1] = frame.iloc[first, 1:].to_numpy()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..comparisons import Quadruplets, as_quadruplets, pair_from_index
+from .compat import bincount
 from .validation import check_integer, check_names, check_pairwise, require
 
 if TYPE_CHECKING:
@@ -129,6 +130,6 @@ class ComparisonCounts:
     def _add(self, query, net, n_comparisons):
         self._query, index = np.unique(np.concatenate([self._query, query]), return_inverse=True)
         net = np.concatenate([self._net, net])
-        self._net = np.bincount(index, weights=net, minlength=len(self._query)).astype(np.int64)
+        self._net = bincount(index, weights=net, minlength=len(self._query)).astype(np.int64)
         self.n_comparisons += n_comparisons
         return self

@@ -59,7 +59,7 @@ class Source:
             notebook += f" (<code>nbs/{self.page}.ipynb</code>)"
         if not self.item:
             return f"<li>{escape(self.words)}: {notebook}</li>"
-        index = f"theory/{self.paper.lower()}.html#{anchor(self.item)}"
+        index = f"statements/{self.paper.lower()}.html#{anchor(self.item)}"
         name = linked(f"{self.paper}, {self.item}", index, pages if pages and pages.is_book else None)
         what = "algorithm" if self.item.startswith("Algorithm") else "proof and checks"
         return f"<li>{name}: {escape(NUMBERED[self.paper][self.item])}; {what}: {notebook}</li>"
@@ -84,7 +84,7 @@ def sources_html(sources, pages):
     "Papers, statements, proofs, checks and notebooks behind a page."
     papers = list(dict.fromkeys(each.paper for each in sources if each.paper))
     index = pages if pages and pages.is_book else None
-    names = [linked(f"{paper}: {PAPERS[paper]}", f"theory/{paper.lower()}.html", index) for paper in papers]
+    names = [linked(f"{paper}: {PAPERS[paper]}", f"statements/{paper.lower()}.html", index) for paper in papers]
     lines = [
         f"<li>Paper {name} ({linked('read it', f'arxiv.org/abs/{PREPRINTS[paper]}', Pages('https://'))});"
         f" all its checks: <code>comparison-hc check {paper}</code></li>"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..comparisons import as_comparisons
+from ..core.compat import bincount
 from ..core.validation import as_array, as_rng, check_integer, check_number, require
 
 MOST_SPLITS = 10_000
@@ -73,7 +74,7 @@ def _draw(units, groups, n_splits, test_share, rng):
 
 def _hold_out(units, test_share, rng):
     "(m,) bool: rows of randomly chosen units, about `test_share` of all; at least one unit is on each side."
-    sizes = np.bincount(units)
+    sizes = bincount(units)
     order = rng.permutation(len(sizes))
     reached = np.cumsum(sizes[order])
     n_chosen = np.abs(reached - test_share * len(units)).argmin() + 1  # as near to the share as whole units allow

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from comparison_hc.comparisons import Quadruplets, Triplets, as_comparisons, as_triplets
+from comparison_hc.core.compat import bincount
 from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
 from comparison_hc.core.validation import (
     as_array,
@@ -55,7 +56,7 @@ def _units(comparisons, by=None):
 
 def _bootstrap_sample(comparisons, units, rng):
     "As many units as there are, drawn with replacement."
-    rows, size = np.argsort(units, kind="stable"), np.bincount(units)
+    rows, size = np.argsort(units, kind="stable"), bincount(units)
     drawn = rng.integers(len(size), size=len(size))
     begin, length = (np.cumsum(size) - size)[drawn], size[drawn]  # in the sorted rows, of every drawn unit
     before = np.cumsum(length) - length  # rows of the units drawn before

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..comparisons import Triplets, as_triplets, pair_from_index
+from ..core.compat import bincount
 from comparison_hc.core.validation import (
     NotConvergedWarning,
     as_array,
@@ -64,7 +65,7 @@ def _logistic_loss(score, near, far, weights=None):
         if weights is not None:
             here, push = here * weights[start : start + size], push * weights[start : start + size]
         loss += here.sum()
-        slope += np.bincount(b, push, len(score)) - np.bincount(a, push, len(score))
+        slope += bincount(b, push, len(score)) - bincount(a, push, len(score))
     total = len(near) if weights is None else weights.sum()
     return loss / total, slope / total
 
@@ -76,7 +77,7 @@ def _t_ste_loss(points, pairs, alpha):
     loss, slope = _logistic_loss(-(alpha + 1) / 2 * np.log1p(D / alpha), pairs.near, pairs.far, pairs.weights)
     push = -(alpha + 1) * slope / (alpha + D)  # dloss/dD, times the 2 of dD/dx = 2 (x_i − x_j)
     n = len(points)
-    parts = [np.bincount(pairs.low, push * x, n) - np.bincount(pairs.high, push * x, n) for x in difference.T]
+    parts = [bincount(pairs.low, push * x, n) - bincount(pairs.high, push * x, n) for x in difference.T]
     return loss, np.stack(parts, axis=1)
 
 
@@ -143,7 +144,7 @@ class Embedding:
 def _check_task(triplets, n_components, n_starts, max_iter, n_objects):
     "(`Triplets`, d)."
     triplets = as_triplets(triplets, n_objects, weighted=True)
-    unseen = np.flatnonzero(np.bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
+    unseen = np.flatnonzero(bincount(triplets.array.ravel(), minlength=triplets.n_objects) == 0)
     rule = "about every object at least once (nothing would place the others)"
     require(len(unseen) == 0, "triplets", rule, f"none about {unseen[:5].tolist()}" + " …" * (len(unseen) > 5))
     for value, name in ((n_starts, "n_starts"), (max_iter, "max_iter")):

@@ -306,7 +306,7 @@ def _page_parts(result):
         map=_map_parts(result),
         lines=result_lines(result),
         rows=_first_rows(result.comparisons),
-        reading=getattr(getattr(result.comparisons, "reading", None), "table", list)(),
+        reading=_reading_rows(result.comparisons),
         provenance=_provenance_html(result.provenance or {}),
         methods=" ".join(methods_section(result)),
         references=[REFERENCES[key] for key in cited_papers(result)],
@@ -458,6 +458,13 @@ def _map_parts(result):
     points, explained = figures.two_dimensions(distances)
     svg, n_written = figures.map_svg(points, result.names, result.labels, result.images)
     return dict(svg=svg, n_written=n_written, explained=explained)
+
+
+def _reading_rows(comparisons):
+    "What was read, with the name of the file and not its folder: a report is sent to other people."
+    reading = getattr(comparisons, "reading", None)
+    rows = [] if reading is None else reading.table()
+    return [(what, text.replace("\\", "/").rpartition("/")[2] if what == "file" else text) for what, text in rows]
 
 
 def _first_rows(comparisons, most=8):
