@@ -187,9 +187,7 @@ def test_whole_numbers_are_said_to_have_64_bits():
     found = []
     for path in sorted((ROOT / "comparison_hc").rglob("*.py")):
         # compat is where it is done right, threads need no browser, and assignments are graded natively
-        if path.name in ("compat.py", "parallel.py", "grading.py") or path.name.startswith(
-            "assignment_"
-        ):  # graded natively
+        if path.name in ("compat.py", "parallel.py", "grading.py") or path.name.startswith("assignment_"):
             continue
         calls = narrow_calls(path.read_text(encoding="utf-8"))
         found += [f"{path.relative_to(ROOT)}:{line}: {called}" for line, called in calls]
