@@ -268,7 +268,7 @@ class Dendrogram:
     def _aggregate(self, values, how=np.add):
         "(2K-1,) values of the objects under every node, combined."
         objects = np.fromiter(chain.from_iterable(self.initial_clusters), dtype=np.int64, count=self.n_objects)
-        begins = np.cumsum(np.append(0, self.leaf_sizes[:-1]))
+        begins = np.cumsum(np.append(0, self.leaf_sizes[:-1])).astype(np.intp)  # `reduceat` takes no wider one
         return aggregate(self.children, how.reduceat(values[objects], begins), how)
 
     def _common_values(self, values):
