@@ -270,7 +270,8 @@ def write_notebooks(book, folder, needed, reference=True, lite=False, live=""):
             return f"{api}#comparison_hc.{module}.{name}"
 
         notebook = json.loads((book.root / page.path).read_text(encoding="utf-8"))
-        place = address if reference else None
+        is_private = page.module.rpartition(".")[2].startswith("_")  # the reference has public modules only
+        place = address if reference and not is_private else None
         below = (lambda source, place=place: parameter_tables(source, place)) if page.module else None
         before = [needs_line(page, needed, book), run_button(page) if lite and page in book.reading_path else ""]
         shown = site_notebook(notebook, "\n\n".join(filter(None, before)), below)
