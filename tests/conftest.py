@@ -30,7 +30,7 @@ settings.load_profile("same every time")
 # command in this process. About a minute on two cores; no browser, no notebook, no figure of a paper.
 QUICK = {
     "core": ["test_bad_input", "test_metrics", "test_numbering", "test_planted", "test_tree_layout"],
-    "hierarchical": ["test_brute_force", "test_hierarchical_triplets"],
+    "hierarchical": ["test_hierarchical"],
     "flat": ["test_flat_planted"],
     "adaptive": ["test_adaptive_insertion"],
     "link": ["test_link"],

@@ -6,12 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_hierarchical import random_rows
 
 from comparison_hc import Quadruplets
 from comparison_hc.core import kernels
 from comparison_hc.core._compiled_counts import has_numba
 from comparison_hc.hierarchical import _wins
-from comparison_hc.hierarchical.average import quadruplet_average_linkage
+from comparison_hc.hierarchical.average import _merge_by_score, quadruplet_average_linkage
 from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.oracles import sample_quadruplets
@@ -26,6 +29,27 @@ def some_answers(seed, repeated):
     if not repeated:
         return answers
     return answers.take(rng.integers(len(answers), size=2 * len(answers))).flip(0.3, rng)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_every_form_of_wins_gives_the_same_update_and_the_same_merges(seed):
+    rng, n, P = np.random.default_rng(seed), 9, 36
+    answers = Quadruplets(random_rows(rng, n, 300, 4), n)
+    winner, loser = answers.winners_and_losers()
+    net_wins = np.zeros((P, P), dtype=np.int64)
+    np.add.at(net_wins, (winner, loser), 1)
+    forms = [_wins.DenseWins(net_wins - net_wins.T), _wins.SparseWins(answers)]
+    forms.append(_wins.SparseWins(answers, np.full(len(answers), 2.0)))
+    change, pairs, weights = rng.normal(size=7), rng.choice(P, 7, replace=False), rng.normal(size=P)
+    for wins, scale in zip(forms, (1, 1, 2)):
+        for expected, arguments in (
+            (-change @ forms[0].net_wins[pairs], (change, pairs)),
+            (forms[0].net_wins @ weights, (weights,)),
+        ):
+            some, values = wins.score_update(*arguments)
+            found = np.bincount(np.arange(P)[some], values, P)
+            np.testing.assert_allclose(found, scale * expected, atol=1e-10)
+        assert _merge_by_score(wins, np.arange(n)).tolist() == quadruplet_average_linkage(answers).children.tolist()
 
 
 @needs_numba

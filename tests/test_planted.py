@@ -8,49 +8,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from comparison_hc.core.validation import InputError
-from comparison_hc.dendrogram import Dendrogram
 from comparison_hc.hierarchical.planted import _level_labels, planted_hierarchy
 
-shapes = st.tuples(st.integers(1, 5), st.integers(1, 4))
 
-
-def level_of_meeting(a, b, L):
-    "How many splits from the root two pure clusters share, going down bit by bit (F19, section 2.2)."
+def meeting_level(a, b, L):
+    "Number of splits from the root that two pure clusters share, bit by bit (F19, section 2.2)."
     level = 0
     while level < L and a >> (L - 1 - level) == b >> (L - 1 - level):
         level += 1
     return level
 
 
-@given(shapes, st.floats(-2, 2), st.floats(0, 1), st.integers(0, 99))
-def test_means_by_definition(shape, mu, delta, seed):
-    N0, L = shape
-    planted = planted_hierarchy(N0, L, mu, delta, 0.0, seed)
-    N = N0 * 2**L
-    expected = [[mu - delta * (L - level_of_meeting(i // N0, j // N0, L)) for j in range(N)] for i in range(N)]
-    np.testing.assert_allclose(planted.ideal, expected, rtol=0, atol=1e-12)
+@given(st.integers(1, 5), st.integers(1, 4), st.floats(-2, 2), st.floats(0, 1), st.integers(0, 99))
+def test_means_and_tree_by_definition(N0, L, mu, delta, seed):
+    planted, N = planted_hierarchy(N0, L, mu, delta, 0.0, seed), N0 << L
+    level = np.array([[meeting_level(i // N0, j // N0, L) for j in range(N)] for i in range(N)])
+    np.testing.assert_allclose(planted.ideal, mu - delta * (L - level), rtol=0, atol=1e-12)
     np.testing.assert_array_equal(planted.similarity, planted.ideal)  # no noise at sigma = 0
-
-
-@given(shapes, st.integers(0, 99))
-def test_structure(shape, seed):
-    N0, L = shape
-    planted = planted_hierarchy(N0, L, 0.8, 0.1, 0.1, seed)
-    N, w = N0 * 2**L, planted.similarity
-    assert w.shape == (N, N) and (w == w.T).all() and planted.labels.tolist() == [i // N0 for i in range(N)]
-    assert [len(set(level)) for level in planted.levels.tolist()] == [2**l for l in range(1, L + 1)]
+    assert planted.labels.tolist() == [i // N0 for i in range(N)]
     tree = planted.dendrogram
-    assert (
-        isinstance(tree, Dendrogram)
-        and tree.n_leaves == 2**L
-        and tree.n_objects == N
-        and [len(c) for c in tree.initial_clusters] == [N0] * 2**L
-    )
-    for l in range(1, L + 1):
-        np.testing.assert_array_equal(tree.cut(2**l), planted.levels[l - 1])
-    expected = [[N0 * 2 ** (L - level_of_meeting(i // N0, j // N0, L)) for j in range(N)] for i in range(N)]
-    np.testing.assert_array_equal(tree.lca_size(), expected)
-    for array in (w, planted.ideal, planted.labels):
+    assert [len(cluster) for cluster in tree.initial_clusters] == [N0] * 2**L
+    np.testing.assert_array_equal(tree.lca_size(), N0 * 2 ** (L - level))
+    for depth in range(1, L + 1):
+        np.testing.assert_array_equal(tree.cut(2**depth), planted.levels[depth - 1])
+    for array in (planted.similarity, planted.ideal, planted.labels):
         with pytest.raises(ValueError):
             array[0] = 0
 
@@ -58,12 +39,12 @@ def test_structure(shape, seed):
 def test_noise_has_the_stated_mean_and_spread():
     "N(N−1)/2 = 28,680 independent residuals; each bound fails for about one seed in a million, and the seed is fixed."
     planted = planted_hierarchy(30, 3, 0.8, 0.1, 0.25, 17)
+    assert (planted.similarity == planted.similarity.T).all() and (planted.similarity.diagonal() == 0.8).all()
     residual = (planted.similarity - planted.ideal)[np.triu_indices(240, 1)]
     assert abs(residual.mean()) < 4.9 * 0.25 / sqrt(28_680)
     assert abs(residual.var() / 0.25**2 - 1) < 4.9 * sqrt(2 / 28_680)
-    assert abs((residual > 0.25).mean() - 0.158655) < 4.9 * sqrt(
-        0.1587 * 0.8413 / 28_680
-    )  # Gaussian beyond one standard deviation
+    beyond = (residual > 0.25).mean()  # one standard deviation
+    assert abs(beyond - 0.158655) < 4.9 * sqrt(0.1587 * 0.8413 / 28_680)
 
 
 def test_same_seed_same_bits_and_generators_move_on():
@@ -81,9 +62,7 @@ def test_impossible_settings_are_refused_by_name(wrong):
         planted_hierarchy(**{**settings, **wrong})
 
 
-def test_pairs_parted_at_every_level():
-    "N = 240 in eight pure clusters of 30: half of an object's partners are parted at the root, and so on downwards."
-    low, high = np.triu_indices(240, 1)
+def test_half_of_the_partners_are_separated_at_the_root_and_so_on():
     levels = _level_labels(np.repeat(range(8), 30), 3)
-    parted = (levels[:, low] != levels[:, high]).sum(axis=0)
-    assert np.bincount(parted).tolist() == [8 * 30 * 29 // 2, 4 * 30 * 30, 2 * 60 * 60, 120 * 120]
+    apart = (levels[:, :, None] != levels[:, None, :]).sum(axis=0)[np.triu_indices(240, 1)]
+    assert np.bincount(apart).tolist() == [8 * 30 * 29 // 2, 4 * 30 * 30, 2 * 60 * 60, 120 * 120]
