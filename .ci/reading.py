@@ -1,8 +1,7 @@
 """How long notebooks take to read, and what one of them states about itself.
 
 A minute is 180 words of prose or twelve lines of visible code. Where a page's text is computed, its cell has the tag
-`prose`, and what it shows counts as prose. What a reader meets on the reading path takes at most
-`PATH_LIMIT` minutes, a workshop (a `w` behind the number in its name) at most `WORKSHOP_LIMIT`.
+`prose`, and what it shows counts as prose.
 `python .ci/reading.py` prints every notebook.
 """
 
@@ -13,15 +12,9 @@ import sys
 from pathlib import Path
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "nbs"
-PATH_LIMIT, WORKSHOP_LIMIT = 20, 35
 HIDDEN = re.compile(r"^#\|\s*(hide|hide_input|echo:\s*false|include:\s*false)\b")
 HIDDEN_TAGS = {"hide-input", "hide-cell", "remove-cell", "remove-input"}
 STATED = re.compile(r"^\*(\d+) minutes? to read, (.+) to run\.\*$", re.MULTILINE)
-
-
-def is_workshop(path):
-    "Whether only a maintainer needs this notebook."
-    return re.match(r"\d\d[a-z]?w_", path.name) is not None
 
 
 def is_hidden(cell):
@@ -96,17 +89,16 @@ def existing(*endings):
 
 
 def main():
-    "One line a notebook, and the sums."
+    "Print one line per notebook, and the sum."
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    total = {False: 0, True: 0}
+    total = 0
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
         if ".ipynb_checkpoints" in path.parts:
             continue
-        count, workshop = minutes(json.loads(path.read_text(encoding="utf-8"))), is_workshop(path)
-        total[workshop] += count
-        over = "  too long" if count > (WORKSHOP_LIMIT if workshop else PATH_LIMIT) else ""
-        print(f"{path.relative_to(NOTEBOOKS).as_posix():48} {count:4}{over}")
-    print(f"reading path {total[False]} minutes, workshops {total[True]} minutes")
+        count = minutes(json.loads(path.read_text(encoding="utf-8")))
+        total += count
+        print(f"{path.relative_to(NOTEBOOKS).as_posix():48} {count:4}")
+    print(f"{total} minutes in all")
 
 
 if __name__ == "__main__":

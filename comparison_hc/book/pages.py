@@ -69,11 +69,6 @@ class Page:
         found = re.match(r"\d\d[a-z]*(?=_)", self.stem)
         return found[0] if found else self.stem
 
-    @property
-    def is_workshop(self):
-        "Whether only a maintainer needs this page."
-        return re.match(r"\d\d[a-z]?w_", self.stem) is not None
-
 
 def read_page(path, root):
     "What a notebook says of itself. Raises `InputError` where the first cell lacks a title and a subtitle."
@@ -117,26 +112,21 @@ class Book:
     "All pages, and what follows from them."
 
     root: Path  # nbs
-    pages: tuple  # of `Page`, in reading order, workshops behind the others
+    pages: tuple  # of `Page`, in reading order
 
     @cached_property
     def by_path(self):
         "{path: `Page`}"
         return {page.path: page for page in self.pages}
 
-    @cached_property
-    def by_number(self):
-        "{number: `Page`}; of workshops of one number, the first."
-        return {page.number: page for page in reversed(self.pages)}
-
-    def of_room(self, room, workshops=False):
+    def of_room(self, room):
         "The pages of a room."
-        return [page for page in self.pages if page.room == room and page.is_workshop == workshops]
+        return [page for page in self.pages if page.room == room]
 
     @cached_property
     def reading_path(self):
         "The pages that a reader meets, in order, without those that stand beside the rooms."
-        return [page for page in self.pages if page.room and not page.is_workshop]
+        return [page for page in self.pages if page.room]
 
 
 def read_book(root=None):
@@ -147,7 +137,7 @@ def read_book(root=None):
     rooms = [*ROOMS, ""]
     for page in pages:
         require(page.room in rooms, page.path, f"in one of {', '.join(ROOMS)}", page.room)
-    pages.sort(key=lambda page: (page.is_workshop, rooms.index(page.room), page.stem))
+    pages.sort(key=lambda page: (rooms.index(page.room), page.stem))
     return Book(root, tuple(pages))
 
 
@@ -167,22 +157,9 @@ def lazy_homes(folder):
     return homes
 
 
-def page_served(page, book):
-    "The page itself, or, for a workshop, the page with the longest number that begins its own."
-    if not page.is_workshop:
-        return page
-    number = page.number
-    while number:
-        found = book.by_number.get(number)
-        if found is not None and found.room == page.room and not found.is_workshop:
-            return found
-        number = number[:-1]
-    return None
-
-
 def needs(book, homes):
     "What a page uses of the pages before it."
-    serving = {page.module: page_served(page, book) for page in book.pages if page.module}
+    serving = {page.module: page for page in book.pages if page.module}
     order = {page.path: place for place, page in enumerate(book.reading_path)}
     found = {}
     for page in book.reading_path:

@@ -88,9 +88,8 @@ def pages_table(pages):
     length = length_text(sum(page.minutes for page in pages))
     lines = ["| page | what it is about | minutes |", "| --- | --- | --- |"]
     for page in pages:
-        name = page.title.removeprefix("Workshop: ")
         lines.append(
-            f"| {page.number if page.room else ''} [{name}](/{page.path}) | {page.subtitle} | {page.minutes} |"
+            f"| {page.number if page.room else ''} [{page.title}](/{page.path}) | {page.subtitle} | {page.minutes} |"
         )
     return "\n".join([*lines, "", f"{len(pages)} page{'s' * (len(pages) != 1)}, {length}."])
 
@@ -108,8 +107,6 @@ def room_page(book, room, about, needed):
         drawn = room_map(book, needed, room, lambda path: f"../{path.removesuffix('.ipynb')}.html")
         parts += [pages_table(pages), "## Which page needs which"]
         parts += ["Arrows lead from a page to those below that use what it defines.", drawn]
-    if book.of_room(room, True):
-        parts.append(f"What a maintainer needs is in the [workshops of this room](/workshops/{room}.md).")
     return "\n\n".join([*parts, toctree([document(page.path) for page in pages])]) + "\n"
 
 
@@ -298,12 +295,11 @@ def generated_pages(book, needed, commands, live, reference=True, lite=False):
     rooms = [room for room in ROOMS if book.of_room(room)]
     alone = [page.path.removesuffix(".ipynb") for page in book.pages if not page.room and page.stem != "contents"]
     contents = [page.path.removesuffix(".ipynb") for page in book.pages if page.path == "contents.ipynb"]
-    shops = [room for room in ROOMS if book.of_room(room, True)]
     documents = {
         "Begin": ["routes", *contents, "map", "live", *["drop"] * lite],
         "Read": [f"{room}/index" for room in rooms],
         "Look up": [*["statements/index", "api/index"] * reference, *alone],
-        "More": ["reference/commands", "reference/data", "reference/cite", *["workshops/index"] * bool(shops)],
+        "More": ["reference/commands", "reference/data", "reference/cite"],
     }
     twins = re.findall(r'href="live/(\w+)\.html"', live)
     pages = {"index.md": home_page(front, moving_picture(twins), documents, lite)}
@@ -318,15 +314,6 @@ def generated_pages(book, needed, commands, live, reference=True, lite=False):
         pages |= {f"statements/{name}.md": text for name, text in theory_pages(book).items()}
     pages |= {"reference/data.md": data_page(), "reference/commands.md": commands_page(commands)}
     pages["reference/cite.md"] = cite_page(book.root.parent, front)
-    for room in shops:
-        shown = book.of_room(room, True)
-        order = toctree([document(page.path) for page in shown])
-        pages[f"workshops/{room}.md"] = "\n\n".join([f"# Workshops: {ROOMS[room]}", pages_table(shown), order]) + "\n"
-    intro = "What only a maintainer needs: the parts of which the pages are made, with their tests and their limits."
-    if not shops:
-        return pages
-    lines = "\n".join(f"- [{ROOMS[room]}]({room}.md): {len(book.of_room(room, True))} workshops" for room in shops)
-    pages["workshops/index.md"] = "\n\n".join(["# Workshops", intro, lines, toctree(shops)]) + "\n"
     return pages
 
 

@@ -197,8 +197,8 @@ def claims_of(reproduction):
 
 
 def _link_to(page):
-    "A link by a page's number; by a workshop's word, too, as several have the same number."
-    return f"[{page.stem.replace('_', ' ') if page.is_workshop else page.number}](/{page.path})"
+    "A link by a page's number."
+    return f"[{page.number}](/{page.path})"
 
 
 _MARGIN = (

@@ -68,9 +68,6 @@ class MixedLinkage(_FittedHierarchy, ClusterMixin, BaseEstimator):
         tags.input_tags.pairwise = True  # cross-validation takes rows and columns of a matrix of distances
         return tags
 
-    def _more_tags(self):
-        return {"pairwise": True}
-
     def fit(self, X: Distances, y: object = None) -> MixedLinkage:
         """Build the hierarchy.
 

@@ -16,22 +16,6 @@ def kept_results(name, folder=None):
             raise error from None
 
 
-def verdict_counts():
-    "The claims of all reproductions, judged from the kept results, by the four words."
-    from pandas import DataFrame
-
-    from comparison_hc.reproduce.claims import claims_table, find_reproductions
-
-    rows = []
-    for name, each in find_reproductions().items():
-        if each.claims is not None:
-            summary, kind = kept_results(name)
-            rows.append(
-                {"paper": each.paper, "name": name, "setting": kind, **claims_table(each.claims(summary)).counts}
-            )
-    return DataFrame(rows)
-
-
 def which_setting(kind):
     "Whose setting results of this kind come from."
     return "THE PAPER'S SETTING" if kind == "full" else "QUICK SETTING, not the paper's"
