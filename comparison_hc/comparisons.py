@@ -87,7 +87,7 @@ class Comparisons:
     Raises
     ------
     InputError
-        For the first row that is no comparison, with the rule and the value.
+        For the first row that is not a comparison, with the rule and the value.
     """
 
     width, kind, columns = 0, "", ()

@@ -53,7 +53,7 @@ def spectral(S, k, columns=slice(-1, None, -1)):
 
 
 def by_average_linkage(S, k):
-    "Another method: rows of S that point the same way; names in the place of numbers."
+    "Another method: rows of S that point the same way; names instead of numbers."
     from scipy.cluster.hierarchy import fcluster, linkage
 
     return [f"group {label}" for label in fcluster(linkage(S, "ward"), k, "maxclust")]

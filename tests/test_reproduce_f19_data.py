@@ -34,7 +34,7 @@ needs_data = pytest.mark.skipif(
 
 @pytest.fixture
 def small(monkeypatch):
-    "Sixteen made-up objects in the place of every data set."
+    "Sixteen made-up objects instead of every data set."
     w = rd.cosine_similarity(
         np.random.default_rng(0).normal(size=(16, 3)) + np.repeat(3 * np.eye(3)[[0, 0, 1, 2]], 4, axis=0)
     )

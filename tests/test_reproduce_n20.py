@@ -29,7 +29,7 @@ EASY = dict(family="normal", delta=0.9, epsilon=1.0, k=2, n=24, repetition=0)
 
 @pytest.fixture
 def plane(monkeypatch):
-    "Three groups of ten points, three digits, in the place of MNIST."
+    "Three groups of ten points, three digits, instead of MNIST."
     points = np.random.default_rng(0).normal(scale=0.02, size=(30, 2)) + np.repeat(
         [[0, 0], [0.9, 0], [0, 0.9]], 10, axis=0
     )

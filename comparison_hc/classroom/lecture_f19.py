@@ -101,7 +101,7 @@ lecture = Lecture(
         Step(
             6,
             "Half as many objects",
-            "The same with N0 = 4 objects a cluster in the place of 8. Does it become easier, since the tree is "
+            "The same with N0 = 4 objects a cluster instead of 8. Does it become easier, since the tree is "
             "smaller, or harder?",
             "Harder: groups of three now give {groups}, and 4–AL {average}. There are {answers} answers, of {all} "
             "possible ones.",

@@ -118,7 +118,7 @@ lecture = Lecture(
         ),
         Step(
             6,
-            "Multiply in the place of adding",
+            "Multiply instead of adding",
             "a = 3 and ε = 0.75: with AddS-3 the clusters would be found, and just proved. MulK-3 compares how two "
             "objects judge the same pairs. Better or worse, with so few answers?",
             "Worse here: ARI {ari} from {answers} answers, and no proof.",

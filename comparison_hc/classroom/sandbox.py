@@ -182,7 +182,7 @@ class Sandbox:
             raise SandboxEnded(how) from None
         except (ValueError, KeyError, TypeError, AttributeError, MemoryError) as error:
             self.close()
-            raise SandboxEnded(f"it sent what is no answer ({type(error).__name__})") from None
+            raise SandboxEnded(f"it sent something that is not an answer ({type(error).__name__})") from None
 
     def _timed(self, found):
         "A stand-in asks through this object, which looks at the clock."

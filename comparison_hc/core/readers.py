@@ -391,7 +391,7 @@ def chosen_options(cells, shown, options, others=(), name=None, told=None):
         numbers = numbers if usual else np.full(len(cells), -1)
         strange = cells[numbers < 0][0]
         other = f"say missing={strange!r} (--missing {strange}); else say what the values mean: {settle}"
-        rule += f" (if {strange!r} is no answer, {other})"
+        rule += f" (if {strange!r} is not an answer, {other})"
     truth = " for the first" in best or best == "a number from 0 to 1" and PLACES.isdisjoint(name_parts(name or ""))
     if truth and not tells and name is not None and coding:
         turned = ",".join(f"{w}={called[1 - called.index(o)]}" for w, o in coding)

@@ -222,7 +222,7 @@ def kind_of(tour, at, sibling):
     confidence=0.999,
 )
 def vertex_queries_are_right(quick=True, confidence=0.999, n_votes=None, rng=0):
-    "Failures at random places by kind, adversary and p; with `n_votes` in the place of k_p if given."
+    "Failures at random places by kind, adversary and p; with `n_votes` instead of k_p if given."
     seed, rng = rng, as_rng(rng)
     each = 150 if quick else 2500
     tally = {}
@@ -756,7 +756,7 @@ def questions_grow_like_n_log_n(quick=True, rng=0):
     power="trees that are right 99 times in 100 pass with probability 0.97 a case",
 )
 def trees_are_right(quick=True, false_passes=0.001, believed=None, rng=0):
-    "Lower bounds for the share of right trees against 1 − δ; `believed` in the place of the true p."
+    "Lower bounds for the share of right trees against 1 − δ; `believed` instead of the true p."
     seed, rng = rng, as_rng(rng)
     n, delta, runs = 6, 0.3, 28 if quick else 300
     rows = []

@@ -220,7 +220,7 @@ def identified_quartets(table, groups, columns):
     "Theorem 2.3, conclusion",
     r"$k$ fixed triplets find a shuffled full tree with probability at most $\frac{24k}{n(n-1)(n-2)}$,"
     r" so with fewer than $\frac{(1-\delta)}{24}n(n-1)(n-2)$ the algorithm fails with probability more than $\delta$;"
-    r" they tell how $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, in the mean and at most",
+    r" they tell how $\frac{6k}{(n-1)(n-2)}$ clusters of four are cut, on average and at most",
     "exact enumeration",
     erratum=r"As the text at hand prints it: with fewer questions 'it fails to uniquely identify the clustering with "
     r"probability at least $1 - \delta$'. Read as failing with probability at least $1-\delta$ this is false: "

@@ -219,7 +219,7 @@ def smallest_exact_gap(reference, snr, n_levels, n_pure):
 
 
 def smallest_entry_gap(n_pure, n_levels, snr, reference, pair):
-    "Smallest entry of a level less largest entry of the level below it, in the mean kernel for q = 1."
+    "Smallest entry of a level minus the largest entry of the level below it, in the mean kernel for q = 1."
     level = planted_levels(n_pure, n_levels)
     np.fill_diagonal(level, -1)
     mean = expected_active(n_pure, n_levels, snr, reference, pair)
