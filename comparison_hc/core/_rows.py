@@ -32,7 +32,7 @@ def four_columns(array):
 
 
 def first_broken_row(array, n_objects):
-    "(row, rule) of the first row of (m, 3) or (m, 4) that is not a comparison of N (None: any number of) objects, or None."
+    "(row, rule) of the first row that is not a comparison of N objects (None: any number), or None."
     i, j, k, l = four_columns(array)
     limit, text = (MOST_NUMBERED, "2³¹") if n_objects is None else (n_objects, f"n_objects = {n_objects}")
     rules = [
