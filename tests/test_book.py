@@ -388,6 +388,10 @@ def test_every_check_has_its_verdict_on_a_page(book):
     shown = shown_results(book)
     missing = [f"{check.paper} {check.name}" for check in find_checks() if (check.paper, check.name) not in shown]
     assert missing == [], "run .ci/execute.py on the notebook that calls them, or show one call of each"
+    failed = [
+        f"{shown[key].path}: {key[1]}" for check in find_checks() if not shown[key := (check.paper, check.name)].holds
+    ]
+    assert failed == [], "a page shows that its check does not hold, or that it raised an error"
 
 
 def prose_of(book, path):

@@ -175,6 +175,11 @@ def intervals_are_nested(quick=True, rng=0):
     return compare_rows(rows, "sizes noise what left relation right", tol=1e-10, random=random)
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #c089ffa1
+def sdp_objective(S, lam, X):
+    "tr(SX) − λ tr(X)."
+    return float(np.sum(S * X) - lam * np.trace(X))
+
+
 def ideal_upper_end(blocks, sizes):
     "The largest λ at which X* is optimal when S = S̃."
     own, sizes = np.diag(blocks), np.asarray(sizes)
@@ -271,11 +276,6 @@ def solve_by_definition(S, lam, objective=None, slack=1e-6):
             nearly = [*feasible, value >= problem.value - slack]
             cp.Problem(cp.Minimize(cp.sum(cp.multiply(objective, X))), nearly).solve(solver=cp.CLARABEL)
     return X.value
-
-
-def sdp_objective(S, lam, X):
-    "tr(SX) − λ tr(X)."
-    return float(np.sum(S * X) - lam * np.trace(X))
 
 
 @check(
