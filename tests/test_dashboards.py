@@ -25,7 +25,6 @@ from hypothesis import strategies as st
 from shared import asks_nobody, awaited, contrasts, least_difference, read_static_twin
 
 from comparison_hc import Dendrogram, InputError
-from comparison_hc.book.statements import NUMBERED
 from comparison_hc.cli import main
 from comparison_hc.dashboards import flat, home, measure, page, planted, planted_page, promises, serve_command, server
 from comparison_hc.dashboards.ask import code_text
@@ -44,6 +43,7 @@ from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.elicitation.session import Session
 from comparison_hc.metrics import average_ari
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
+from comparison_hc.theory.statements import NUMBERED
 
 # ---- the worker
 

@@ -6,92 +6,12 @@ from dataclasses import dataclass
 
 from .reference import plain
 from ..checks import PAPERS
+from ..theory.statements import NUMBERED
 
 PICTURE = "a drawing, not a result"
 CODE = "an algorithm claims nothing by itself; its code is tested against its definition"
 DEFINITION = "a definition claims nothing by itself"
 
-NUMBERED = {
-    "F19": {
-        "Proposition 1": "How many active comparisons single and complete linkage need",
-        "Theorem 1": "Single and complete linkage recover the planted hierarchy, and when single linkage does not",
-        "Theorem 2": "4K–AL recovers it from active comparisons",
-        "Theorem 3": "4K–AL recovers it from passive comparisons",
-        "Theorem 4": "4–AL recovers it from passive comparisons and pure initial clusters",
-        "Algorithm 1": "Agglomerative hierarchical clustering",
-        "Figure 1": "The planted model and its matrix of similarities",
-        "Figure 2": "AARI on the planted hierarchy",
-        "Figure 3": "Dasgupta's cost on Zoo, Glass and newsgroups",
-        "Figure S.1": "AARI on the planted hierarchy, every sampling proportion",
-        "Figure S.2": "Dasgupta's cost on Zoo, more dimensions",
-        "Figure S.3": "Dasgupta's cost on Glass, more dimensions",
-        "Figure S.4": "Dasgupta's cost on newsgroups, more dimensions",
-    },
-    "N20": {
-        "Proposition 1": "SDP-λ recovers the planted clusters if S is close enough to its ideal",
-        "Theorem 1": "Recovery with AddS-3 and AddS-4: how many comparisons, how small a cluster, which λ",
-        "Remark 1": "Against earlier results",
-        "Remark 2": "How the number of comparisons depends on the noise",
-        "Remark 3": "The condition on δ is needed",
-        "Remark 4": "The number of comparisons is nearly optimal",
-        "Remark 5": "More comparisons carry no new information",
-        "Remark 6": "Distributions without parameters",
-        "Algorithm 1": "Comparison-based SPUR",
-        "Figure 1a": "Planted model: number of comparisons",
-        "Figure 1b": "Planted model: external noise",
-        "Figure 1c": "Planted model: other distributions",
-        "Figure 2a": "MNIST, 1 against 7",
-        "Figure 2b": "MNIST, ten digits",
-        "Figure 2c": "Sixty cars",
-    },
-    "A18": {
-        "Proposition 2.1": "The hierarchy of some items is the tree induced by them",
-        "Proposition 2.2": "All answers together tell the tree",
-        "Theorem 2.3": "Who does not adapt needs Ω(n³) questions",
-        "Proposition 2.4": "What an answer about a pivot says",
-        "Lemma 3.1": "A random split is rarely bad",
-        "Theorem 3.2": "Quick clustering needs O(n log n) questions in expectation",
-        "Proposition 4.1": "Where a new item goes",
-        "Lemma 4.2": "FindSibling finds it in log n questions",
-        "Theorem 4.3": "Insertion clustering needs n log n questions",
-        "Theorem 5.1": "Answers that are sometimes wrong: still O(n log n) questions",
-        "Lemma 5.2": "One robust insertion",
-        "Lemma 5.3": "Vertex queries from ordinal queries",
-        "Lemma 5.4": "Noisy binary search leaves few candidates",
-        "Lemma 5.5": "Noisy search for a leaf of a tree",
-        "Lemma 5.6": "Noisy search for a vertex of a tree",
-        "Lemma B.1": "Every right answer brings the walk closer",
-        "Algorithm 1": "QuickClustering",
-        "Algorithm 2": "Merge",
-        "Algorithm 3": "InsertionClustering",
-        "Algorithm 4": "FindSibling",
-        "Algorithm 5": "SimulateVertexQuery",
-        "Algorithm 6": "TreeWalk",
-        "Figure 1": "A binary tree and one of its clusters of four",
-    },
-    "L20": {
-        "Definition 1": "Merge functions that look at two points",
-        "Definition 2": "The partition by the signs of functions",
-        "Theorem 1": "A sample of tasks speaks for all",
-        "Lemma 1": "How many regions functions have",
-        "Lemma 2": "In a region the order of distances does not change",
-        "Lemma 3": "In a region the algorithm's output does not change",
-        "Lemma 4": "The leaves of the execution tree tile the interval, for merge functions",
-        "Lemma 5": "What finding all next merges costs, for merge functions",
-        "Theorem 2": "What the execution tree costs, for merge functions",
-        "Lemma 6": "The leaves tile the interval, for metrics",
-        "Lemma 7": "What finding all next merges costs, for metrics",
-        "Theorem 3": "What the execution tree costs, for metrics",
-        "Algorithm 1": "Linkage clustering",
-        "Algorithm 2": "All next merges, for merge functions",
-        "Algorithm 3": "All next merges, for metrics",
-        "Algorithm 4": "Execution tree for merge functions, depth first",
-        "Algorithm 5": "Execution tree for metrics, depth first",
-        "Figure 1": "An execution tree",
-        "Figure 2": "Average loss between linkages",
-        "Figure 3": "Average loss between two metrics for letters",
-    },
-}
 ROOM_OF = {"F19": "hierarchical", "N20": "flat", "A18": "adaptive", "L20": "link"}
 
 

@@ -8,9 +8,9 @@ from html import escape
 from pathlib import Path
 
 import comparison_hc
-from ..book.statements import NUMBERED
 from ..checks import PAPERS
 from ..core.validation import InputError
+from ..theory.statements import NUMBERED
 
 
 @dataclass(frozen=True)
