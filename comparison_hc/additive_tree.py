@@ -5,7 +5,7 @@
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-2
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -231,8 +231,11 @@ class AdditiveTree(BaseEstimator):
         statements, _, self.names_ = _statements(X, kind)
         self.held_out_loss_ = None
         if "auto" in (n_trees, rate):
-            rate, n_trees, self.held_out_loss_ = _choose(statements, rate, n_trees, rng)
-        found = _grow(statements, n_trees, rate, rng)
+            rate, n_trees, self.held_out_loss_, found = _choose(statements, rate, n_trees, rng)
+            found = _improved(statements, engine.fit_lengths(statements, found.parents, rate, found.lengths), rate)
+            found = _grow(statements, n_trees, rate, rng, found)
+        else:
+            found = _grow(statements, n_trees, rate, rng)
         self.rate_, self.n_trees_ = rate, n_trees
         lengths = found.lengths.reshape(n_trees, -1)
         self.trees_ = tuple(LengthTree(*each, self.names_) for each in zip(found.parents, lengths))
@@ -338,15 +341,14 @@ def _statements(X, kind):
         closer, farther = odd
     made, number = engine.statements_of(closer, farther, len(names), answers.weights)
     if kind == "central":  # the other two are the farthest pair: all signs turn
-        made = engine.Statements(made.n_objects, made.pairs, made.contrast, -made.sign, made.count)
+        made = replace(made, sign=-made.sign)
     return made, number, names
 
 
-def _grow(statements, n_trees, rate, rng):
+def _grow(statements, n_trees, rate, rng, found=None):
     "Fit so many trees: each starts from points that explain what the trees before it leave unexplained."
-    found = None
-    for _ in range(n_trees):
-        offset = None if found is None else found.lengths @ found.design
+    while found is None or len(found.parents) < n_trees:
+        offset = 0.0 if found is None else found.margin
         distances = engine.distances_of_points(statements, 3 if found is None else 2, rng, offset)
         first = engine.neighbour_joining(distances)
         if found is None:
@@ -354,34 +356,37 @@ def _grow(statements, n_trees, rate, rng):
         else:
             lengths = np.concatenate([found.lengths, np.full(len(first) - 1, 0.1)])
             found = engine.fit_lengths(statements, [*found.parents, first], rate, lengths)
-        for better in engine.improve(statements, found, rate):
-            found = better
+        found = _improved(statements, found, rate)
+    return found
+
+
+def _improved(statements, found, rate):
+    for better in engine.improve(statements, found, rate):
+        found = better
     return found
 
 
 def _choose(statements, rate, n_trees, rng):
-    "(rate, number of trees, held-out loss) by the log loss of held-out statements."
-    held = np.zeros(len(statements.count), dtype=bool)
-    held[rng.permutation(len(held))[: max(1, int(HELD_OUT * len(held)))]] = True
-    train, test = statements.take(~held), statements.take(held)
+    "(rate, number of trees, held-out loss, fits) by the log loss of held-out questions."
+    _, question = np.unique(statements.question, return_inverse=True)
+    n_questions = question.max() + 1
+    held = np.zeros(n_questions, dtype=bool)
+    held[rng.permutation(n_questions)[: max(1, int(HELD_OUT * n_questions))]] = True
+    train, test = statements.take(~held[question]), statements.take(held[question])
 
-    def losses(found):
-        u = test.sign * (found.lengths @ found.design)[test.contrast]
-        return np.logaddexp(0, np.logaddexp.reduce(-u, axis=1))
-
-    def mean(values):
-        return test.count @ values / test.count.sum()
+    def mean(found):
+        return test.count @ test.losses(found.margin) / test.count.sum()
 
     found = _grow(train, 1, 3.0 if rate == "auto" else rate, rng)
     if rate == "auto":
         fits = {each: engine.fit_lengths(train, found.parents, each, found.lengths) for each in RATES}
-        rate = min(RATES, key=lambda each: mean(losses(fits[each])))
+        rate = min(RATES, key=lambda each: mean(fits[each]))
         found = fits[rate]
-    best, chosen = losses(found), 1
+    best, chosen = found, 1
     while n_trees == "auto" and chosen < MAX_TREES:
-        more = losses(_grow(train, chosen + 1, rate, rng))
-        gain = test.count * (best - more)
+        more = _grow(train, chosen + 1, rate, rng, best)
+        gain = test.count * (test.losses(best.margin) - test.losses(more.margin))
         if gain.sum() <= np.sqrt(len(gain)) * gain.std():
             break
         best, chosen = more, chosen + 1
-    return rate, chosen if n_trees == "auto" else n_trees, float(mean(best))
+    return rate, chosen if n_trees == "auto" else n_trees, float(mean(best)), best

@@ -1,17 +1,18 @@
-"""Additive trees by penalised maximum likelihood: statements, path designs, lengths by Newton, interchanges.
+"""Additive trees by penalised maximum likelihood: statements, paths, lengths by Newton, interchanges.
 
 An unrooted binary tree over N leaves is an array `parent` of 2N − 2 entries, rooted at leaf 0: node v < N is leaf v,
 and edge v − 1 joins node v to parent[v]. Several trees are a list of such arrays; their edges follow each other.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 
 from .compat import bincount
 
 MIN_CURVATURE = 1e-6  # of a statement in the quadratic model: far from its decision boundary it has almost none
-MAX_NEWTON, MAX_SWEEPS = 50, 200
+MAX_NEWTON, MAX_PIVOTS = 50, 100
 TOLERANCE = 1e-4  # of the objective, between Newton steps
 
 
@@ -23,30 +24,53 @@ class Statements:
     """
 
     n_objects: int
-    pairs: np.ndarray  # (C, 4): contrast c compares pair (0, 1) with pair (2, 3)
-    contrast: np.ndarray  # (M, A): the contrast of each alternative of a statement; A is 1 or 2
+    pairs: np.ndarray  # (P, 2) objects
+    contrasts: np.ndarray  # (C, 2) numbers of two pairs
+    alternatives: np.ndarray  # (M, A): the contrast of each alternative of a statement; A is 1 or 2
     sign: np.ndarray  # (M, A): +1 where the first pair of the contrast was called the closer
     count: np.ndarray  # (M,): how often it was said
+    question: np.ndarray  # (M,): equal where the same pairs were compared, whatever was said
+
+    def margins(self, distances):
+        "(C,) from the distances of the pairs (P,)."
+        return distances[self.contrasts[:, 1]] - distances[self.contrasts[:, 0]]
+
+    def losses(self, margin):
+        "(M,) −log-likelihood of each statement at these margins of the contrasts."
+        u = self.sign * margin[self.alternatives]
+        return np.logaddexp(0, np.logaddexp.reduce(-u, axis=1))
 
     def loss(self, margin):
         "(−log-likelihood, minus its gradient (C,), a bound of its curvature (C,)) at these margins of the contrasts."
-        n_contrasts = len(self.pairs)
-        u = self.sign * margin[self.contrast]
+        n_contrasts = len(self.contrasts)
+        u = self.sign * margin[self.alternatives]
         top = np.maximum(0, (-u).max(axis=1))
         odds = np.exp(-u - top[:, None])
         total = np.exp(-top) + odds.sum(axis=1)
         p = odds / total[:, None]  # of what was not said
         value = float(self.count @ (top + np.log(total)))
         slope = (self.count[:, None] * self.sign * p).ravel()
-        bound = (self.count[:, None] * p * (1 - 2 * p + p.sum(axis=1, keepdims=True))).ravel()
-        index = self.contrast.ravel()
-        curvature = bincount(index, bound, n_contrasts)
-        floor = MIN_CURVATURE * bincount(index, np.repeat(self.count, self.sign.shape[1]), n_contrasts)
-        return value, bincount(index, slope, n_contrasts), np.maximum(curvature, floor)
+        bound = self.count[:, None] * np.maximum(p * (1 - 2 * p + p.sum(axis=1, keepdims=True)), MIN_CURVATURE)
+        index = self.alternatives.ravel()
+        return value, bincount(index, slope, n_contrasts), bincount(index, bound.ravel(), n_contrasts)
 
-    def take(self, rows):
-        "Some of the statements; the contrasts stay."
-        return Statements(self.n_objects, self.pairs, self.contrast[rows], self.sign[rows], self.count[rows])
+    def by_pair(self, slope):
+        "(P,) what contrasts (C,) add up to at their pairs."
+        first, second = self.contrasts.T
+        return bincount(second, slope, len(self.pairs)) - bincount(first, slope, len(self.pairs))
+
+    def take(self, rows, count=None):
+        "Some of the statements, said so often; the contrasts stay."
+        fields = (getattr(self, name)[rows] for name in ("alternatives", "sign", "count", "question"))
+        taken = Statements(self.n_objects, self.pairs, self.contrasts, *fields)
+        return taken if count is None else replace(taken, count=count)
+
+    def compact(self):
+        "The same statements without the contrasts and pairs that none of them has."
+        used, alternatives = np.unique(self.alternatives, return_inverse=True)
+        kept, contrasts = np.unique(self.contrasts[used], return_inverse=True)
+        alternatives = alternatives.reshape(self.alternatives.shape)
+        return replace(self, pairs=self.pairs[kept], contrasts=contrasts.reshape(-1, 2), alternatives=alternatives)
 
 
 def statements_of(closer, farther, n_objects, count=None):
@@ -54,22 +78,23 @@ def statements_of(closer, farther, n_objects, count=None):
 
     Returns the statements and, for each of the M rows, the number of its statement.
     """
-    n, size = n_objects, n_objects * n_objects
     closer = np.sort(np.asarray(closer, dtype=np.int64), axis=-1)
     farther = np.sort(np.asarray(farther, dtype=np.int64), axis=-1)
-    one, other = closer @ [n, 1], farther @ [n, 1]
-    low, high = np.minimum(one[:, None], other), np.maximum(one[:, None], other)
-    keys, contrast = np.unique(low * size + high, return_inverse=True)
-    contrast, sign = contrast.reshape(other.shape), np.where(one[:, None] < other, 1, -1)
-    order = np.argsort(contrast * 2 + (sign > 0), axis=1)
-    coded = np.take_along_axis(contrast * 2 + (sign > 0), order, axis=1)
-    distinct, number = np.unique(coded, axis=0, return_inverse=True)
+    coded = np.concatenate([closer[:, None], farther], axis=1) @ [n_objects, 1]
+    keys, pair = np.unique(coded, return_inverse=True)
+    pair = pair.reshape(coded.shape)
+    question = np.unique(np.sort(pair, axis=1), axis=0, return_inverse=True)[1].ravel()
+    one, other, size = pair[:, :1], pair[:, 1:], len(keys)
+    contrast_keys, contrast = np.unique(np.minimum(one, other) * size + np.maximum(one, other), return_inverse=True)
+    said = np.sort(contrast.reshape(other.shape) * 2 + (one < other), axis=1)
+    distinct, row, number = np.unique(said, axis=0, return_index=True, return_inverse=True)
     number = number.ravel()
     count = bincount(number, count, len(distinct)) if count is not None else bincount(number, minlength=len(distinct))
-    first, second = np.divmod(keys, size)
-    pairs = np.stack([*np.divmod(first, n), *np.divmod(second, n)], axis=1)
+    pairs = np.stack(np.divmod(keys, n_objects), axis=1)
+    contrasts = np.stack(np.divmod(contrast_keys, size), axis=1)
     signs = np.where(distinct % 2, 1.0, -1.0)
-    return Statements(n, pairs, distinct // 2, signs, count.astype(float)), number
+    made = Statements(n_objects, pairs, contrasts, distinct // 2, signs, count.astype(float), question[row])
+    return made, number
 
 
 # ---- trees
@@ -83,15 +108,20 @@ def children_of(parent):
     return children
 
 
+def from_the_root(children):
+    "All nodes, each after its parent."
+    order = [0]
+    for node in order:
+        order += children[node]
+    return order
+
+
 def leaves_below(parent):
     "(2N − 3, N) bool: the leaves on the far side of every edge, seen from leaf 0."
     n = len(parent) // 2 + 1
-    children, order = children_of(parent), [0]
-    for node in order:
-        order += children[node]
     below = np.zeros((len(parent), n), dtype=bool)
     below[np.arange(n), np.arange(n)] = True
-    for node in reversed(order[1:]):
+    for node in reversed(from_the_root(children_of(parent))[1:]):
         below[parent[node]] |= below[node]
     return below[1:]
 
@@ -104,11 +134,25 @@ def path_lengths(splits, lengths):
     return np.maximum(far[:, None] + far - 2 * sides.T @ weighted, 0)
 
 
-def design_of(splits, pairs):
-    "(E, C) float32: what a unit of each edge adds to the margin of each contrast."
-    sides = splits.astype(np.int8)
-    i, j, k, l = pairs.T
-    return ((sides[:, k] ^ sides[:, l]) - (sides[:, i] ^ sides[:, j])).astype(np.float32)
+def edges_above(parent):
+    "(2N − 2, 2N − 3) bool: the edges between each node and the root."
+    above = np.zeros((len(parent), len(parent) - 1), dtype=bool)
+    for node in from_the_root(children_of(parent))[1:]:
+        above[node] = above[parent[node]]
+        above[node, node - 1] = True
+    return above
+
+
+def common_ancestors(parent, splits):
+    "(N, N) the last common node on the ways from leaf 0 to two leaves."
+    n, found = splits.shape[1], np.zeros((splits.shape[1],) * 2, dtype=np.intp)
+    for node, children in enumerate(children_of(parent)):
+        if node >= n:
+            one, other = (np.flatnonzero(splits[child - 1]) for child in children)
+            found[one[:, None], other] = node
+            found[other[:, None], one] = node
+    found[np.arange(n), np.arange(n)] = np.arange(n)
+    return found
 
 
 def neighbour_joining(distances):
@@ -148,21 +192,83 @@ def root_at_first(edges, n_nodes):
 # ---- lengths of fixed trees
 
 
-def descend(H, slope, start):
-    "Coordinate descent on slope·d − d·H·d/2 over d ≥ −start: the step d."
-    step, gradient = np.zeros(len(start)), slope.copy()
-    curvature = H.diagonal() + 1e-9
-    for _ in range(MAX_SWEEPS):
-        largest = 0.0
-        for e in range(len(start)):
-            move = max(gradient[e] / curvature[e], -start[e] - step[e])
-            if move:
-                step[e] += move
-                gradient -= H[e] * move
-                largest = max(largest, move * move * curvature[e])
-        if largest < 1e-8:
+class Paths:
+    """The paths between the pairs of statements: a pair's distance is depth(i) + depth(j) − 2 depth(their ancestor).
+
+    Sums over paths are therefore sums over three nodes, carried to the edges above each node: no matrix of answers
+    times edges is needed.
+    """
+
+    def __init__(self, parents, splits, pairs):
+        i, j = pairs.T
+        self.nodes = [[i, j, common_ancestors(*tree)[i, j]] for tree in zip(parents, splits)]  # T times 3 of (P,)
+        self.above = [edges_above(parent).astype(float) for parent in parents]
+        self.n_edges = len(parents[0]) - 1
+
+    SHARE = 1.0, 1.0, -2.0  # of the three nodes in a distance
+
+    def distances(self, lengths):
+        "(P,) at these lengths of the edges of all trees."
+        total = 0
+        for nodes, above, own in zip(self.nodes, self.above, lengths.reshape(-1, self.n_edges)):
+            depth = above @ own
+            total = total + sum(share * depth[at] for share, at in zip(self.SHARE, nodes))
+        return total
+
+    def to_edges(self, values):
+        "(T·E,): for each edge, the sum of the values (P,) of the pairs whose path it is on."
+        found = []
+        for nodes, above in zip(self.nodes, self.above):
+            found.append(sum(share * bincount(at, values, len(above)) for share, at in zip(self.SHARE, nodes)) @ above)
+        return np.concatenate(found)
+
+    def curvature(self, contrasts, weights):
+        "(T·E, T·E): Σ weights · x xᵀ over contrasts, x what a unit of each edge adds to the margin."
+        first, second = contrasts.T
+        n_pairs, n_nodes, n_trees = len(self.nodes[0][0]), self.n_edges + 1, len(self.nodes)
+        own = bincount(first, weights, n_pairs) + bincount(second, weights, n_pairs)
+        H = np.empty((n_trees, self.n_edges, n_trees, self.n_edges))
+        for a in range(n_trees):
+            for b in range(a + 1):
+                between = np.zeros(n_nodes * n_nodes)
+                for (share, one), (other_share, other) in product(
+                    zip(self.SHARE, self.nodes[a]), zip(self.SHARE, self.nodes[b])
+                ):
+                    scale, row = share * other_share, one * n_nodes
+                    between += bincount(row + other, scale * own, len(between))
+                    between -= bincount(row[first] + other[second], scale * weights, len(between))
+                    between -= bincount(row[second] + other[first], scale * weights, len(between))
+                H[a, :, b] = self.above[a].T @ between.reshape(n_nodes, n_nodes) @ self.above[b]
+                H[b, :, a] = H[a, :, b].T
+        return H.reshape(n_trees * self.n_edges, -1)
+
+
+def best_step(H, slope, start):
+    """The d ≥ −start that maximises slope·d − d·H·d/2, by block principal pivoting (Júdice and Pires 1994).
+
+    Edges are free or end at length 0. All that are on the wrong side change sides at once; where that does not lower
+    their number in three attempts, only the last of them does, which cannot cycle.
+    """
+    from scipy.linalg import cho_factor, cho_solve
+
+    H = H + np.diag(np.full(len(H), 1e-9 * max(H.diagonal().max(), 1)))
+    free, fewest, attempts = (start > 0) | (slope > 0), len(start) + 1, 3
+    for _ in range(MAX_PIVOTS):
+        d = -start
+        inside = np.flatnonzero(free)
+        fixed = slope - H[:, ~free] @ d[~free]
+        if len(inside):
+            d[inside] = cho_solve(cho_factor(H[np.ix_(inside, inside)]), fixed[inside])
+        uphill = fixed - H[:, inside] @ d[inside]
+        wrong = np.flatnonzero(np.where(free, start + d < -1e-12, uphill > 1e-9))
+        if not len(wrong):
             break
-    return step
+        if len(wrong) < fewest:
+            fewest, attempts = len(wrong), 3
+        else:
+            attempts -= 1
+        free[wrong if attempts > 0 else wrong[-1:]] ^= True
+    return np.maximum(d, -start)
 
 
 @dataclass(frozen=True)
@@ -171,12 +277,11 @@ class Fit:
 
     parents: list  # of T trees
     splits: list  # of T arrays (E, N)
-    design: np.ndarray  # (T·E, C)
     lengths: np.ndarray  # (T·E,)
     objective: float  # −log-likelihood + rate · Σ lengths
+    margin: np.ndarray  # (C,) of the contrasts
     slope: np.ndarray  # (C,) minus the gradient of the loss
     curvature: np.ndarray  # (C,)
-    H: np.ndarray  # (T·E, T·E) curvature of the lengths
 
     def distances(self):
         "(T, N, N) path lengths of each tree."
@@ -184,19 +289,18 @@ class Fit:
         return np.stack([path_lengths(*each) for each in zip(self.splits, lengths)])
 
 
-def fit_lengths(statements, parents, rate, lengths=None, splits=None, design=None, max_newton=MAX_NEWTON):
+def fit_lengths(statements, parents, rate, lengths=None, splits=None, max_newton=MAX_NEWTON):
     "The best lengths of these trees under an exponential prior with this rate: a convex problem, by Newton steps."
     splits = [leaves_below(parent) for parent in parents] if splits is None else splits
-    if design is None:
-        design = np.concatenate([design_of(each, statements.pairs) for each in splits])
-    lengths = np.full(len(design), 0.3) if lengths is None else lengths
-    margin = lengths.astype(np.float32) @ design
+    paths = Paths(parents, splits, statements.pairs)
+    lengths = np.full(len(parents) * paths.n_edges, 0.3) if lengths is None else lengths
+    margin = statements.margins(paths.distances(lengths))
     loss, slope, curvature = statements.loss(margin)
-    objective, H = loss + rate * lengths.sum(), None
+    objective = loss + rate * lengths.sum()
     for _ in range(max_newton):
-        H = (design * curvature.astype(np.float32)) @ design.T
-        step = descend(H.astype(float), design @ slope - rate, lengths)
-        change, size, better = step.astype(np.float32) @ design, 1.0, False
+        H = paths.curvature(statements.contrasts, curvature)
+        step = best_step(H, paths.to_edges(statements.by_pair(slope)) - rate, lengths)
+        change, size, better = statements.margins(paths.distances(step)), 1.0, False
         while size > 1e-4 and not better:
             trial = np.maximum(lengths + size * step, 0)
             loss, s, c = statements.loss(margin + size * change)
@@ -205,11 +309,11 @@ def fit_lengths(statements, parents, rate, lengths=None, splits=None, design=Non
         if not better:
             break
         gain = objective - (loss + rate * trial.sum())
-        lengths, margin, slope, curvature = trial, trial.astype(np.float32) @ design, s, c
+        lengths, margin, slope, curvature = trial, margin + 2 * size * change, s, c
         objective -= gain
         if gain < TOLERANCE:
             break
-    return Fit(list(parents), splits, design, lengths, objective, slope, curvature, H)
+    return Fit(list(parents), splits, lengths, objective, margin, slope, curvature)
 
 
 # ---- nearest-neighbour interchanges
@@ -229,42 +333,75 @@ class Interchange:
     touched: tuple  # nodes above whose edges the model may change; the last one is `node`
 
 
+def _quartet_margins():
+    "(256, 7): what a unit of the branches A, B, C, D, AB|CD, AC|BD, AD|BC adds to a margin; see `quartet_sums`."
+    sides = np.array([[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [0, 1, 0, 1], [0, 1, 1, 0]])
+    i, j, k, l = np.unravel_index(np.arange(256), (4, 4, 4, 4))
+    return ((sides[:, k] != sides[:, l]).astype(float) - (sides[:, i] != sides[:, j])).T
+
+
+def quartet_sums(statements, groups, slope, curvature):
+    """(slopes (7,), curvature (7, 7)) of the seven branches that can join four groups of leaves.
+
+    A margin depends on those branches only through the groups (N,) of its four objects: 256 sums say everything.
+    """
+    pair = groups[statements.pairs[:, 0]] * 4 + groups[statements.pairs[:, 1]]
+    code = (pair[statements.contrasts[:, 0]] * 16 + pair[statements.contrasts[:, 1]]).astype(np.intp)
+    weighted = QUARTET * bincount(code, curvature, 256)[:, None]
+    return QUARTET.T @ bincount(code, slope, 256), QUARTET.T @ weighted
+
+
+QUARTET = _quartet_margins()
+
+
+def inner_edges(parent):
+    "(node, its children, its sibling, its parent) of every inner edge."
+    children, n = children_of(parent), len(parent) // 2 + 1
+    for node in range(n, len(parent)):
+        above = parent[node]
+        if above:
+            (up,) = (other for other in children[above] if other != node)
+            yield node, children[node], up, above
+
+
+def groups_of(below, node, down, up):
+    "(N,) uint8: leaves below one child of the node, below the other, below its sibling, and the rest."
+    groups = np.full(below.shape[1], 3, dtype=np.uint8)
+    groups[below[node - 1]] = 1
+    groups[below[down - 1]] = 0
+    groups[below[up - 1]] = 2
+    return groups
+
+
 def interchanges(statements, fit, rate):
     "Every interchange that the quadratic model calls a gain, the best first."
-    n_edges, moves, columns = len(fit.splits[0]), [], []
+    moves, slopes, curvatures = [], [], []
     for tree, parent in enumerate(fit.parents):
-        children, below, n = children_of(parent), fit.splits[tree], statements.n_objects
-        for node in range(n, 2 * n - 2):
-            above = parent[node]
-            if above == 0:
-                continue
-            (up,) = (other for other in children[above] if other != node)
-            for down, stays in (children[node], children[node][::-1]):
-                moves.append((tree, node, down, up, (down, stays, up, above, node)))
-                columns.append(below[up - 1] | below[stays - 1])
+        below = fit.splits[tree]
+        for node, (a, b), up, above in inner_edges(parent):
+            g, H = quartet_sums(statements, groups_of(below, node, a, up), fit.slope, fit.curvature)
+            for down, stays, new in ((b, a, 5), (a, b, 6)):  # AC|BD or AD|BC
+                at = [0, 1, 2, 3, 4, new] if down == b else [1, 0, 2, 3, 4, new]
+                moves.append((tree, node, down, up, (stays, down, up, above, node)))
+                slopes.append(g[at] - rate)
+                curvatures.append(H[np.ix_(at, at)])
     if not moves:
         return []
-    columns = np.array(columns)
-    new = design_of(columns, statements.pairs)
-    weighted = new * fit.curvature.astype(np.float32)
-    cross, own = weighted @ fit.design.T, np.einsum("mc,mc->m", weighted, new)
-    slopes, slope = new @ fit.slope - rate, fit.design @ fit.slope - rate
+    n_edges = len(fit.splits[0])
     edges = np.array([[m[0] * n_edges + v - 1 for v in m[4]] for m in moves])  # (M, 5): four neighbours, then the edge
-    H = np.empty((len(moves), 6, 6))
-    H[:, :5, :5] = fit.H[edges[:, :, None], edges[:, None, :]]
-    H[:, 5, :5] = H[:, :5, 5] = np.take_along_axis(cross, edges, axis=1)
-    H[:, 5, 5] = own
-    g = np.concatenate([slope[edges], slopes[:, None]], axis=1)
+    g, H = np.array(slopes), np.array(curvatures)
     start = np.concatenate([fit.lengths[edges], np.zeros((len(moves), 1))], axis=1)
     stay, go = (_small_steps(H, g, start, fixed) for fixed in (5, 4))
     gain = _model_gain(H, g, go) - _model_gain(H, g, stay)
     found = []
-    for at in np.argsort(-gain):
+    for at in np.argsort(-gain, kind="stable"):
         if gain[at] < 1e-3:
             break
         tree, node, down, up, touched = moves[at]
+        below = fit.splits[tree]
         lengths = (start[at] + go[at])[[0, 1, 2, 3, 5]]
-        found.append(Interchange(gain[at], tree, node, down, up, columns[at], lengths, touched))
+        split = below[up - 1] | below[touched[0] - 1]
+        found.append(Interchange(gain[at], tree, node, down, up, split, lengths, touched))
     return found
 
 
@@ -289,15 +426,12 @@ def apply(statements, fit, chosen, rate, max_newton=MAX_NEWTON):
     n_edges = len(fit.splits[0])
     parents, splits = [parent.copy() for parent in fit.parents], [each.copy() for each in fit.splits]
     lengths = fit.lengths.copy()
-    design = fit.design.copy()
     for one in chosen:
         parent = parents[one.tree]
         parent[one.down], parent[one.up] = parent[one.node], one.node
         splits[one.tree][one.node - 1] = one.split
-        edges = one.tree * n_edges + np.array(one.touched) - 1
-        lengths[edges] = one.lengths
-        design[edges[-1]] = design_of(one.split[None], statements.pairs)[0]
-    return fit_lengths(statements, parents, rate, lengths, splits, design, max_newton)
+        lengths[one.tree * n_edges + np.array(one.touched) - 1] = one.lengths
+    return fit_lengths(statements, parents, rate, lengths, splits, max_newton)
 
 
 def improve(statements, fit, rate, max_rounds=100, progress=None):
@@ -324,26 +458,19 @@ def improve(statements, fit, rate, max_rounds=100, progress=None):
 # ---- a first tree
 
 
-def distances_of_points(statements, n_dims, rng, offset=None, ridge=0.05, max_iter=150):
+def distances_of_points(statements, n_dims, rng, offset=0.0, ridge=0.05, max_iter=150):
     "Distances of points that explain the statements, which neighbour joining makes a tree of."
     from scipy.optimize import minimize
 
-    n, (i, j, k, l) = statements.n_objects, statements.pairs.T
-    offset = 0.0 if offset is None else offset
+    n, (i, j) = statements.n_objects, statements.pairs.T
 
     def value_and_gradient(flat):
         x = flat.reshape(n, n_dims)
-        first, second = x[i] - x[j], x[k] - x[l]
-        d1, d2 = (np.sqrt((each * each).sum(axis=1) + 1e-6) for each in (first, second))
-        loss, slope, _ = statements.loss(d2 - d1 + offset)
-        pull, push = (slope / d1)[:, None] * first, (-slope / d2)[:, None] * second
-        gradient = np.stack(
-            [
-                bincount(i, a, n) - bincount(j, a, n) + bincount(k, b, n) - bincount(l, b, n)
-                for a, b in zip(pull.T, push.T)
-            ],
-            axis=1,
-        )
+        apart = x[i] - x[j]
+        d = np.sqrt((apart * apart).sum(axis=1) + 1e-6)
+        loss, slope, _ = statements.loss(statements.margins(d) + offset)
+        pull = (-statements.by_pair(slope) / d)[:, None] * apart
+        gradient = np.stack([bincount(i, a, n) - bincount(j, a, n) for a in pull.T], axis=1)
         return loss + ridge * (x * x).sum(), (gradient + 2 * ridge * x).ravel()
 
     start = rng.normal(0, 0.5, n * n_dims)
