@@ -22,7 +22,6 @@ NOT_OFFERED = ("cli", "_modidx", "__main__")
 OPEN = {  # areas whose public names lack types, numpydoc or examples: this set only shrinks
     "comparisons",
     "flat",
-    "classroom",
     "dashboards",
     "whatif",
 }

@@ -1,4 +1,4 @@
-"The class: assignments that check themselves, their student versions, and grading that trusts nobody."
+"Assignments that check themselves, and a class's course in nbgrader."
 
 from ..core.lazy import lazy_names
 
@@ -16,16 +16,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "list_assignments",
             "open_assignment",
         ],
-        "grading": ["grade_folder", "grade_notebook"],
-        "sandbox": ["Limits"],
-        "source": [
-            "find_source",
-            "generate",
-            "new_assignment",
-            "read_notebook",
-            "solution_mark",
-            "student_version",
-            "tests_mark",
-        ],
+        "grading": ["generate", "grade"],
+        "source": ["new_assignment"],
     },
 )

@@ -1,52 +1,85 @@
 """Tests that accept every right answer, say what is wrong in a wrong one, and give hints in three steps."""
 
+from __future__ import annotations
+
 import ast
 import sys
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from numbers import Real
-from time import perf_counter, process_time
+from time import perf_counter
+from typing import Any
 
 import numpy as np
 
-from ..core.validation import check_integer, require, shown
+from .source import SECONDS
+from ..core.validation import InputError, check_integer, require, shown
 
 
 class Wrong(AssertionError):
-    "What is wrong with an answer, in a sentence for the person who wrote it."
+    """What is wrong with an answer, in a sentence for the person who wrote it.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import Wrong
+    >>> raise Wrong("count(3) gives 4, and should give 3.")
+    Traceback (most recent call last):
+    comparison_hc.classroom.checking.Wrong: count(3) gives 4, and should give 3.
+    """
 
     def _render_traceback_(self):
         "What a notebook shows in place of a traceback."
         return [str(self)]
 
 
-def expect(holds, sentence):
-    """Raise `Wrong` with the sentence, unless it holds.
+def expect(holds: Any, sentence: str) -> None:
+    """Raise `Wrong` with a sentence unless something holds.
 
     Parameters
     ----------
-    holds
+    holds : bool
         What must be true.
-    sentence
+    sentence : str
         What is wrong if it is not.
+
+    Raises
+    ------
+    Wrong
+        If it does not hold.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import expect
+    >>> expect(1 < 2, "1 should be less than 2.")
     """
     if not bool(holds):
         raise Wrong(sentence)
 
 
-def expect_equal(got, want, what, tol=0):
+def expect_equal(got: Any, want: Any, what: str, tol: float = 0) -> None:
     """Raise `Wrong` unless two values are equal: numbers within `tol`, sequences place by place whatever their type.
 
     Parameters
     ----------
-    got
+    got : object
         The student's value.
-    want
-        Number, text, list, tuple, set, dict or array.
-    what
-        Which value that is, such as "count(3)".
-    tol
+    want : float, str, list, tuple, set, dict, array or None
+        The right value.
+    what : str
+        Which value it is, such as "count(3)".
+    tol : float, default 0
         How far numbers may be apart.
+
+    Raises
+    ------
+    Wrong
+        If they differ; the sentence names the first difference.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import expect_equal
+    >>> expect_equal((1, 2.0), [1, 2], "count(3)")
     """
     if isinstance(want, np.ndarray) or isinstance(want, (list, tuple)) and not isinstance(got, (str, dict, set)):
         _expect_array(got, want, what, tol)
@@ -108,34 +141,45 @@ def _is_code(text):
     return True
 
 
-SECONDS = 20  # of the processor, for a cell or a call, when an assignment is graded
-
-
 class Answers:
-    "What a student has defined, by name."
+    """What a student has defined, by name.
 
-    def __init__(self, names):
-        """…
+    Parameters
+    ----------
+    names : mapping
+        Names and their values, such as the `globals()` of a notebook.
 
-        Parameters
-        ----------
-        names
-            Mapping of names to values: a notebook's names, or stand-ins for those of a sandbox.
-        """
+    Examples
+    --------
+    >>> from comparison_hc.classroom import Answers
+    >>> Answers({"count": len}).function("count")([1, 2])
+    2
+    """
+
+    def __init__(self, names: Mapping[str, Any]):
         self._names = names
-        self.slowest = (0.0, "")  # seconds of the processor, and the call that took them
 
-    def value(self, name, kind=None, form=""):
-        """The value of a name. Raises `Wrong` if there is none, or one of another kind.
+    def value(self, name: str, kind: type | tuple | None = None, form: str = "") -> Any:
+        """The value of a name.
 
         Parameters
         ----------
-        name
+        name : str
             Of a variable.
-        kind
-            Type or tuple of types it must have.
-        form
-            How such a value is called, for the sentence.
+        kind : type or tuple of types, optional
+            That it must have.
+        form : str, optional
+            What such a value is called, for the sentence.
+
+        Returns
+        -------
+        object
+            The value.
+
+        Raises
+        ------
+        Wrong
+            If there is none, or one of another kind.
         """
         expect(name in self._names, f"There is no `{name}` yet: the cell above should define it, under this very name.")
         found = self._names[name]
@@ -144,36 +188,33 @@ class Answers:
             expect(isinstance(found, kind), f"`{name}` is {shown(found)}, and should be {form or kind}.")
         return found
 
-    def function(self, name, by_name=()):
+    def function(self, name: str, by_name: Iterable[str] = ()) -> Callable:
         """A student's function.
 
         Parameters
         ----------
-        name
+        name : str
             Of a function.
-        by_name
+        by_name : iterable of str, default ()
             Names that stand for the first arguments in sentences, where their values say little.
 
         Returns
         -------
-        result
-            Function that calls it, and raises `Wrong` with the call where it raises.
+        callable
+            Calls it, and raises `Wrong` with the call where it raises.
+
+        Raises
+        ------
+        Wrong
+            If there is no such function.
         """
         found = self.value(name)
         expect(callable(found), f"`{name}` is {shown(found)}, and should be a function.")
 
         def call(*args, **kwargs):
-            text, wall, work = call_text(name, args, kwargs, by_name), perf_counter(), process_time()
-            result = guarded(found, text, *args, **kwargs)
-            seconds = min(perf_counter() - wall, process_time() - work)  # less than either on a busy machine
-            self.slowest = max(self.slowest, (seconds, text))
-            return result
+            return guarded(found, call_text(name, args, kwargs, [*by_name]), *args, **kwargs)
 
         return call
-
-
-class OutOfReach(Exception):
-    "The answers cannot be asked any more: their process has ended. The text says why."
 
 
 def call_text(name, args, kwargs, by_name=()):
@@ -186,14 +227,13 @@ def guarded(function, call, *args, **kwargs):
     "The result of a call, or `Wrong` that says what it raised."
     try:
         return function(*args, **kwargs)
-    except (Wrong, StopIteration, OutOfReach):
+    except (Wrong, StopIteration):
         raise
+    except NotImplementedError:
+        raise Wrong(f"{call}: not written yet.") from None
     except Exception as error:
         text = " ".join(str(error).split())[:200]
-        kind = getattr(error, "kind", type(error).__name__)  # from a sandbox: the name of what was raised there
-        if kind == "NotImplementedError":
-            raise Wrong(f"{call}: not written yet.") from None
-        raise Wrong(f"{call} stopped with {kind}{': ' * bool(text)}{text}") from None
+        raise Wrong(f"{call} stopped with {type(error).__name__}{': ' * bool(text)}{text}") from None
 
 
 @dataclass(frozen=True)
@@ -205,37 +245,62 @@ class Part:
     points: int  # for the tests that everybody sees
     hidden: int  # for the tests that only the teacher has; 0 where there are none
     hints: tuple  # three texts, each saying more than the one before
-    test: object  # function of `Answers` that raises `Wrong`
+    test: Callable  # function of `Answers` that raises `Wrong`
 
 
 @dataclass(frozen=True)
 class Assignment:
-    "The parts of an assignment, in order."
+    """The parts of an assignment, in order.
 
-    name: str  # as on the command line: lower-case words with - between
-    title: str  # as over the notebook
-    parts: dict = field(default_factory=dict)  # name -> `Part`
+    Parameters
+    ----------
+    name : str
+        As on the command line: lower-case words with - between.
+    title : str
+        As over the notebook.
+    parts : dict, optional
+        Of its parts by name; filled by `part`.
 
-    def part(self, name, title, points, hidden=0, hints=()):
-        """Add a part. Raises `InputError`.
+    Examples
+    --------
+    >>> from comparison_hc.classroom import Assignment
+    >>> counting = Assignment("counting", "Count questions")
+    >>> @counting.part("1a", "Count", points=2, hints=("Pairs?", "Pairs of pairs.", "m (m - 1) / 2."))
+    ... def test(answers):
+    ...     assert answers.function("count")(3) == 3
+    >>> counting.points
+    2
+    """
+
+    name: str
+    title: str
+    parts: dict = field(default_factory=dict)
+
+    def part(self, name: str, title: str, points: int, hidden: int = 0, hints: Iterable[str] = ()) -> Callable:
+        """Add a part.
 
         Parameters
         ----------
-        name
+        name : str
             Such as "1a".
-        title
+        title : str
             What is done.
-        points
-            At least 1.
-        hidden
+        points : int
+            At least 1, for the tests that everybody sees.
+        hidden : int, default 0
             Points for hidden tests.
-        hints
-            Three texts.
+        hints : iterable of str
+            Three texts, each saying more than the one before.
 
         Returns
         -------
-        result
-            Decorator for the function that tests it.
+        callable
+            Decorator for the function of `Answers` that tests the part.
+
+        Raises
+        ------
+        InputError
+            If the part exists, or for other numbers of points and hints.
         """
         require(name not in self.parts, "name", f"a new one in {self.name}", name)
         check_integer(points, "points", 1)
@@ -250,7 +315,7 @@ class Assignment:
         return add
 
     @property
-    def points(self):
+    def points(self) -> int:
         "All that can be reached."
         return sum(part.points + part.hidden for part in self.parts.values())
 
@@ -270,53 +335,68 @@ class Feedback:
 
 
 class Checker:
-    "Checks the parts of an assignment. Called with the name of a part."
+    """Checks the parts of an assignment: call it with the name of a part.
 
-    def __init__(self, assignment, names=None, advise=True):
-        """…
+    Parameters
+    ----------
+    assignment : Assignment
+        With the parts.
+    names : mapping, optional
+        Names and values of the answers. By default those of the notebook that calls.
+    advise : bool, default True
+        Whether to give hints.
 
-        Parameters
-        ----------
-        assignment
-            `Assignment`.
-        names
-            Mapping of names to values; None: the names of the notebook that calls.
-        advise
-            Whether hints are given.
-        """
+    Examples
+    --------
+    >>> from comparison_hc.classroom import Checker, find_assignment
+    >>> check = Checker(find_assignment("lying-oracle"), {"votes_needed": lambda p, risk: 1})
+    >>> check("1a")
+    Traceback (most recent call last):
+    comparison_hc.classroom.checking.Wrong: ✗ 1a: votes_needed(0.8, 0.05) gives 1, and should give 7.
+      Hint 1 of 3: How many of k answers are right? That number has a well-known distribution.
+    """
+
+    def __init__(self, assignment: Assignment, names: Mapping[str, Any] | None = None, advise: bool = True):
         self.assignment = assignment
         self.names = names
         self.advise = advise
-        self.failures = {}  # part -> how often it was wrong
+        self.failures: dict = {}  # part -> how often it was wrong
 
-    def __call__(self, name):
-        """Run the tests that everybody sees. Raises `Wrong` with what is wrong and the next hint; `InputError`.
+    def __call__(self, name: str) -> Feedback:
+        """Run the tests that everybody sees.
 
         Parameters
         ----------
-        name
+        name : str
             Of a part, such as "1a".
 
         Returns
         -------
-        result
-            `Feedback`.
+        Feedback
+            That it is right.
+
+        Raises
+        ------
+        Wrong
+            With what is wrong and the next hint.
+        InputError
+            If there is no such part.
         """
         part = self._part(name)
         more = "; hidden ones are run when it is graded" if part.hidden and self.advise else ""
         return self._run(part, part.test, sys._getframe(1).f_globals, more)
 
-    def hidden(self, name):
+    def hidden(self, name: str) -> Callable:
         """Run hidden tests.
 
         Parameters
         ----------
-        name
+        name : str
             Of a part.
 
         Returns
         -------
-        result
+        callable
             Decorator for a function of `Answers`, which runs at once.
         """
         part, names = self._part(name), sys._getframe(1).f_globals
@@ -326,20 +406,20 @@ class Checker:
 
         return run
 
-    def hint(self, name, step=1):
+    def hint(self, name: str, step: int = 1) -> str:
         """A hint, whether or not anything was tried.
 
         Parameters
         ----------
-        name
+        name : str
             Of a part.
-        step
+        step : int, default 1
             1, 2 or 3.
 
         Returns
         -------
-        result
-            Text.
+        str
+            The hint.
         """
         return self._part(name).hints[check_integer(step, "step", 1, 3) - 1]
 
@@ -349,17 +429,15 @@ class Checker:
         return parts[name]
 
     def _run(self, part, test, names, more=""):
-        answers = Answers(names if self.names is None else self.names)
+        start = perf_counter()
         try:
-            test(answers)
+            test(Answers(names if self.names is None else self.names))
         except Wrong as wrong:
             raise Wrong(f"✗ {part.name}: {wrong}{self._advice(part)}") from None
         self.failures.pop(part.name, None)
-        if self.advise and answers.slowest[0] > SECONDS:
-            seconds, call = answers.slowest
-            more += (
-                f". But {call} took {seconds:.0f} seconds, and no call may take more than {SECONDS} when it is graded"
-            )
+        seconds = perf_counter() - start
+        if self.advise and seconds > SECONDS:
+            more += f". But they took {seconds:.0f} seconds, and no cell may take more than {SECONDS} when it is graded"
         return Feedback(self.assignment.name, part.name, part.title, more)
 
     def _advice(self, part):
@@ -371,34 +449,57 @@ class Checker:
         return f"\n  Hint {step + 1} of 3: {part.hints[step]}"
 
 
-def open_assignment(name):
-    """The checker of an assignment, for a student's notebook. Raises `InputError`.
+def open_assignment(name: str) -> Checker:
+    """The checker of an assignment, for a student's notebook.
 
     Parameters
     ----------
-    name
-        Such as "counting": the module `comparison_hc.classroom.assignment_counting`, or a teacher's own module.
+    name : str
+        Such as "few-triplets", or that of a teacher's own module, which holds an `assignment`.
 
     Returns
     -------
-    result
-        `Checker`.
+    Checker
+        To be called with the name of a part.
+
+    Raises
+    ------
+    InputError
+        If there is no such assignment.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import open_assignment
+    >>> check = open_assignment("few-triplets")
+    >>> check.assignment.title
+    'Find the groups with few triplets'
     """
     return Checker(find_assignment(name))
 
 
-def find_assignment(name):
-    """An assignment by its name. Raises `InputError`.
+def find_assignment(name: str) -> Assignment:
+    """An assignment by its name.
 
     Parameters
     ----------
-    name
-        Of an assignment, or of a module of one's own that holds an `assignment`.
+    name : str
+        Of an assignment of the package, or of a module that holds an `assignment`.
 
     Returns
     -------
-    result
-        `Assignment`.
+    Assignment
+        With its parts.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import find_assignment
+    >>> list(find_assignment("lying-oracle").parts)
+    ['1a', '1b', '2a', '2b', '3a', '3b', '4a']
     """
     good = isinstance(name, str) and all(word.isidentifier() for word in name.replace("-", "_").split("."))
     require(good, "name", "an assignment's name: lower-case words with - between", name)
@@ -412,14 +513,28 @@ def find_assignment(name):
         else:
             if isinstance(getattr(found, "assignment", None), Assignment):
                 return found.assignment
-    require(False, "name", f"one of {', '.join(list_assignments())}, or a module that holds an `assignment`", name)
+    raise InputError(
+        f"name must be one of {', '.join(list_assignments())}, or a module that holds an `assignment`; got {name!r}"
+    )
 
 
-def list_assignments():
-    "The assignments that come with the package, in order."
+def list_assignments() -> list[str]:
+    """The names of the assignments that come with the package.
+
+    Returns
+    -------
+    list of str
+        In alphabetical order.
+
+    Examples
+    --------
+    >>> from comparison_hc.classroom import list_assignments
+    >>> len(list_assignments())
+    8
+    """
     from pkgutil import iter_modules
 
-    import comparison_hc.classroom as room
+    import comparison_hc.classroom as package
 
-    found = [info.name for info in iter_modules(room.__path__) if info.name.startswith("assignment_")]
+    found = [info.name for info in iter_modules(package.__path__) if info.name.startswith("assignment_")]
     return [name.removeprefix("assignment_").replace("_", "-") for name in found]
