@@ -10,17 +10,22 @@ import json
 import unicodedata
 import warnings
 import zipfile
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from comparison_hc.cli import main
+from comparison_hc.cli._main import make_parser
+from comparison_hc.cli._reading import READING_HELP
 from comparison_hc.comparisons import Triplets, apply_responses, read_comparisons
 from comparison_hc.core.validation import InputError, InputWarning
 from comparison_hc.dendrogram import Dendrogram
+from comparison_hc.elicitation.pool import compare_people
 from comparison_hc.estimators import ComparisonClustering, ComparisonHC
 from comparison_hc.flat import adds_from_file
+from comparison_hc.hierarchical.triplets import triplet_average_linkage
 
 PETS, FISH = ("cat", "dog", "cow"), ("trout", "pike", "eel")
 ROWS = [  # anchor, nearer, farther: eighteen answers without error
@@ -64,6 +69,13 @@ def saved(array):
     "A NumPy file."
     file = io.BytesIO()
     np.save(file, array)
+    return file.getvalue()
+
+
+def archive(**arrays):
+    "A file of several arrays."
+    file = io.BytesIO()
+    np.savez(file, **arrays)
     return file.getvalue()
 
 
@@ -355,6 +367,35 @@ RIGHT = {
         {},
         "",
     ),
+    # forms of other tools
+    "a title above the header": (
+        "a.txt",
+        ("C:\\merge.emrg2\n" + text(TURNED, ("Target", "Loser", "Winner"), "\t")).encode("utf-16"),
+        {},
+        "1 line above the header (line 1)",
+    ),
+    "facts above the header": (
+        "a.csv",
+        "group,session,px\n1,883,133\n\n"
+        + text([(n, *row, 7) for n, row in enumerate(ROWS)], "no,head,winner,loser,rt".split(",")),
+        {},
+        "2 lines above the header (lines 1, 2)",
+    ),
+    "X and y": ("a.npz", archive(X=np.array(SHOWN), y=np.where(LEFT, 1, -1), group_id=np.zeros(18)), {}, "group_id"),
+    "X and booleans": ("a.npz", archive(X=np.array(SHOWN), y=np.array(LEFT)), {}, "left is 1"),
+    "tags around JSON": (
+        "a.txt",
+        "".join(f"[main_start_{n}---{json.dumps(trials()[9 * n : 9 * n + 9])}---main_end_{n}]" for n in (0, 1)),
+        dict(format="jspsych"),
+        "2 tags around JSON",
+    ),
+    "query and ref1, ref2": ("a.csv", shown("qp", "query,ref1,ref2,response"), dict(answer="response:q,p"), "by name"),
+    "input and output": (
+        "a.tsv",
+        shown(("left", "right"), "INPUT:image,INPUT:image_left,INPUT:image_right,OUTPUT:result").replace(",", "\t"),
+        {},
+        "by name",
+    ),
     # F26: packed
     "gz under .csv": ("a.csv", gzip.compress(text(ROWS).encode()), {}, ""),
     "bz2": ("a.csv.bz2", bz2.compress(text(ROWS).encode()), {}, ""),
@@ -405,6 +446,20 @@ REFUSED = {
         {},
         ["'response' says something else than 'positive'", "--columns anchor,positive,negative"],
     ),
+    "pairs": (
+        "a.csv",
+        text([(a, n, "left" if left else "right") for (a, n, _), left in zip(ROWS, LEFT)], ("left", "right", "label")),
+        {},
+        ["'left' (left)", "--columns"],
+    ),
+    "pairs and who judged": (
+        "a.csv",
+        text([("p1", *row[1:]) for row in ROWS], ("rater", "winner", "loser")),
+        {},
+        ["2 columns: winner, loser"],
+    ),
+    "pairs and when": ("a.csv", text([("May", *row[1:]) for row in ROWS], ("date", "winner", "loser")), {}, ["'date'"]),
+    "y of other values": ("a.npz", archive(X=np.array(ROWS), y=np.arange(18)), {}, ["1 and -1", "records='X'"]),
     # codes
     "all one": (
         "a.csv",
@@ -521,6 +576,13 @@ WARNED = {
         dict(columns=["head", "loser", "winner"]),
         ["'loser' is taken for the nearer, as you say"],
         ROWS,
+    ),
+    "votes that are not read": (
+        "a.csv",
+        text([(*trio, 1, 2, 5) for trio in TRIOS], "clip1,clip2,clip3,votes1,votes2,votes3".split(",")),
+        ODD | dict(columns=["clip1", "clip2", "clip3"]),
+        ["'clip1' is taken for the odd one in every row", "--answer"],
+        None,
     ),
     "sides without an answer": ("a.csv", text(ROWS, ("anchor", "left", "right")), {}, ["--answer"], ROWS),
     "counts": (
@@ -693,6 +755,29 @@ def test_a_file_for_each_person(tmp_path, form):
     assert "ben.csv" in str(refused.value)
 
 
+def test_files_of_a_folder_that_hold_no_answers(tmp_path):
+    header = ("head", "winner", "loser")
+    for who in ("ann", "ben"):  # both begin with the same answer
+        (tmp_path / f"{who}.csv").write_text(text(ROWS))
+    assert len(read_comparisons(tmp_path)) == 36
+    for who in ("ann", "ben"):
+        (tmp_path / f"{who}.csv").write_text(text(ROWS, header))
+    (tmp_path / "README.txt").write_text("nothing")
+    (tmp_path / "cy.csv").write_text("")
+    (tmp_path / "dan.csv").write_text(text([], header))
+    with pytest.warns(InputWarning, match="2 files hold no rows: .*cy.csv, .*dan.csv"):
+        assert set(read_comparisons(tmp_path).respondents) == {"ann", "ben"}
+    for name, content in (("age.csv", "id,age\nann,4\n"), ("notes.txt", 'what "this\nand "that", is')):
+        (tmp_path / name).write_text(content)
+        with pytest.raises(InputError, match=f"{name} must be a file of answers.*--drop-invalid"):
+            read_comparisons(tmp_path)
+        with pytest.warns(InputWarning, match=f"1 file left out, not answers: .*{name}"):
+            assert len(read_comparisons(tmp_path, drop_invalid=True)) == 36
+        with pytest.raises(InputError):  # it was named
+            read_comparisons([*tmp_path.glob("*n.csv"), tmp_path / name])
+        (tmp_path / name).unlink()
+
+
 def test_a_column_says_who_answered_in_several_files(tmp_path):
     for n in range(3):
         rows = [(*row, f"p{m % 2}") for m, row in enumerate(ROWS[n::3])]
@@ -712,7 +797,7 @@ def test_the_same_in_python():
 
 
 @pytest.mark.parametrize(
-    "command", ["cluster a.csv --method 3-al --clusters 2", "compare a.csv --splits 2", "people a.csv"]
+    "command", ["cluster a.csv --method 3-al --clusters 2", "compare a.csv --splits 2", "people a.csv", "pool a.csv"]
 )
 def test_commands_say_how_they_read(tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
@@ -723,6 +808,39 @@ def test_commands_say_how_they_read(tmp_path, monkeypatch, capsys, command):
     assert "head = anchor, winner = nearer, loser = farther, puid = respondent (by name); 18 rows" in out
     if command.startswith("cluster"):
         assert "cluster 0 (3): cat, cow, dog\ncluster 1 (3): eel, pike, trout\n" in out
+
+
+def test_commands_take_the_same_options():
+    commands = make_parser()._subparsers._group_actions[0].choices
+    taken = {name: {o for a in commands[name]._actions for o in a.option_strings} for name in commands}
+    common = {f"--{name}" for name in READING_HELP}
+    for name in ("cluster", "compare", "people", "pool", "plan"):
+        assert common <= taken[name], (name, common - taken[name])
+
+
+def test_people_are_compared_by_their_answers_and_trees():
+    rows = {
+        "ann": [*ROWS, ("cat", "eel", "cow")],
+        "ben": [("dog", "eel", "cow"), ("cat", "dog", "cow"), *ROWS[:3], ("dog", "trout", "cat"), *ROWS[4:9]],
+    }
+    rows["ben"].append(("cat", "cow", "dog"))  # answered both ways
+    answers = read_comparisons([(*row, who) for who in rows for row in rows[who]], respondent=3, header=False)
+    (found,) = compare_people(answers).to_dict("records")
+    said = {who: [(a, *sorted((n, f)), n) for a, n, f in rows[who]] for who in rows}
+    decided = [
+        {question for question in said[who] if (*question[:3], *{*question[1:3]} - {question[3]}) not in said[who]}
+        for who in rows
+    ]
+    same, asked = set.intersection(*decided), [{question[:3] for question in own} for own in decided]
+    sizes = [triplet_average_linkage(answers.take(answers.respondents == who)).lca_size() for who in rows]
+    seen = set.intersection(*({answers.names.index(name) for row in rows[who] for name in row} for who in rows))
+    odd = [
+        [max(trio, key=lambda k: own[k, [i for i in trio if i != k]].min()) for trio in combinations(sorted(seen), 3)]
+        for own in sizes
+    ]
+    agree = np.mean(np.equal(*odd))
+    expected = dict(first="ann", second="ben", common_questions=len(set.intersection(*asked)), same_answers=len(same))
+    assert found == expected | dict(triples=len(odd[0]), tree_agreement=agree) and 0 < agree < 1
 
 
 # ---- two thousand files

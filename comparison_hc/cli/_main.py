@@ -36,7 +36,7 @@ COMMANDS = (
     add_reproduce,
     add_book,
 )
-POSITIONAL = {"file": "FILE", "journals": "JOURNAL", "name": "NAME", "tasks": "TASK"}
+POSITIONAL = {"file": "FILE", "name": "NAME", "tasks": "TASK"}
 
 
 def _short(message):

@@ -55,7 +55,7 @@ def files_of(args, option="FILE"):
 def title_of(args):
     "The title of a result: as the user says, or the name of the file."
     _, path = files_of(args)[0]
-    return args.title or Path(path).stem
+    return getattr(args, "title", None) or Path(path).stem
 
 
 def add_reading(command, matrix=False, kind=True):

@@ -12,7 +12,16 @@ from ..core.screen import say, warnings_to_stderr
 from ..core.validation import check_integer, require, visible_line, visible_text
 from ..evaluation.outputs import check_files
 from ._options import refuse
-from ._reading import add_files, add_reading, files_of, typed_places
+from ._reading import (
+    ANSWER_WORDS,
+    add_files,
+    add_reading,
+    files_of,
+    say_if_disconnected,
+    title_of,
+    typed_answers,
+    typed_places,
+)
 from .cluster import print_lines, write_results
 
 SHOWN = {"central": 3, "odd-one-out": 3}  # alternatives, where they are not two
@@ -258,32 +267,71 @@ def _write_answers(result, triplets, args):
     return written
 
 
+MANY_PEOPLE = 10  # from whom on the pairs are summed up
+
+
 def add_pool(commands):
     "The words of `pool`."
     pool = commands.add_parser(
         "pool",
-        help="take several people's journals together",
-        description="How far people agree, and one hierarchy from the answers of all. The journals stay as they are.",
+        help="take several people's answers together",
+        description="How far every two people agree, and one hierarchy from the answers of all: journals of `ask`, or "
+        "files of answers as `cluster` reads them.",
     )
-    pool.add_argument("journals", nargs="+", metavar="JOURNAL", help="one a person")
+    add_files(pool, "journals, one a person; or answers, with a column that says who gave them, or one file a person")
+    add_reading(pool)
     _add_written(pool)
     pool.set_defaults(run=pool_command)
 
 
 def pool_command(args):
-    "Take several people's journals together: how far they agree, and one hierarchy."
-    from comparison_hc.elicitation.pool import pool_journals, pool_result
+    "Take several people's answers together: how far they agree, and one hierarchy."
+    from comparison_hc.core.log import log_kind
 
-    check_files(args, [("JOURNAL", path) for path in args.journals])
-    with warnings_to_stderr():
-        pool = pool_journals(args.journals)
-        result = pool_result(pool)
-    written = _write_answers(result, pool.triplets, args)
+    check_files(args, [*files_of(args), ("--objects", args.objects)])
+    journals = [log_kind(path) == "session" for _, path in files_of(args)]
+    result, answers, table, lines = (_pooled_journals if any(journals) else _pooled_answers)(args)
+    written = _write_answers(result, answers, args)
     print_lines(result)
-    if len(pool.people) > 1:
-        say(f"\n{pool.agreement().to_string(index=False)}")
-    for line in pool.who_said():
+    people = len({*table["first"], *table.second})
+    if people > MANY_PEOPLE:
+        low, middle, high = table.tree_agreement.quantile([0, 0.5, 1])
+        say(f"\n{len(table):,} pairs of {people:,} people: tree_agreement {low:.2f} to {high:.2f}, median {middle:.2f}")
+    elif people:
+        say("\n" + "\n".join(map(visible_line, table.to_string(index=False).splitlines())))
+    for line in lines:
         say(f"clash: {visible_line(line)}")
     say(f"\n{result.dendrogram.to_text()}")
     for line in written:
         say(line)
+
+
+def _pooled_journals(args):
+    "(result, answers, pairs of people, who contradict one another) of journals."
+    from comparison_hc.elicitation.pool import pool_journals, pool_result
+
+    rule = "left out with journals of `ask`, which say it"
+    refuse(args, ANSWER_WORDS, rule)
+    require(args.kind == "triplets", "--kind", rule, args.kind)
+    with warnings_to_stderr():
+        pool = pool_journals([path for _, path in files_of(args)])
+        return pool_result(pool), pool.triplets, pool.agreement(), pool.who_said()
+
+
+def _pooled_answers(args):
+    "The same of files of answers, of which nobody is said to contradict another: answers may be wrong."
+    from comparison_hc.elicitation.pool import compare_people
+    from comparison_hc.evaluation.report import Result
+    from comparison_hc.methods import build_hierarchy, methods
+
+    answers, method = typed_answers(args), "4-al" if args.kind == "quadruplets" else "3-al"
+    say_if_disconnected(answers)
+    table, tree = compare_people(answers, method), build_hierarchy(method, answers)[0]
+    papers = {"references": list(methods[method].papers)}
+    notes = {"people": f"{len(set(answers.respondents)):,}"}
+    return (
+        Result(tree, answers, title_of(args), methods[method].title, notes=notes, provenance=papers),
+        answers,
+        table,
+        [],
+    )

@@ -18,7 +18,7 @@ def words(text):
 
 
 ROLES = {  # what tools call the columns, the more telling role first
-    "odd": words("odd oddball oddity outlier"),
+    "odd": words("odd oddball oddity outlier ooo"),
     "central": words("central"),
     "left": words("left"),
     "right": words("right"),
@@ -28,15 +28,16 @@ ROLES = {  # what tools call the columns, the more telling role first
     "nearer": words("winner positive pos near nearer nearest close closer closest similar same match preferred"),
     "anchor": words("anchor head reference ref target probe query standard sample"),
     "answer": words("""answer answers choice choices chosen response responses selected selection picked pick decision
-        judgment judgement clicked"""),
+        judgment judgement clicked pressed resp vote preference pref result label"""),
     "shown": words("option options alternative alternatives candidate candidates comparison"),
 }
-NO_ROLE = words("""time rt rts latency timestamp duration start started end ended onset date confidence sure correct
-    accuracy count number type device text duplicate age index trial key keys x y url html""")
+NO_OBJECT = words("""time rt rts latency timestamp duration start started end ended onset date confidence sure correct
+    accuracy age""")  # no object is called so, and those below may be
+NO_ROLE = NO_OBJECT | words("count number type device text duplicate index trial key keys x y url html")
 NEGATIONS = words("not non no less least un")
 PEOPLE = """puid respondent participant subject worker user rater annotator observer subj prolific responseid person
-    ppt""".split()  # the more telling first
-BESIDE_PEOPLE = words("id ids uid pid number no num nr name code private key hash external anonymous anon")
+    ppt judge coder assessor listener informant""".split()  # the more telling first
+BESIDE_PEOPLE = words("id ids uid pid number no num nr name code private key hash external anonymous anon assignment")
 WEIGHTS = words("weight weights count counts frequency freq")
 WEAK_WORDS = words("a b c i j k l n x y one two three first second third win same no")  # that alone make no header
 HEADER_WORDS = frozenset().union(*ROLES.values(), WEIGHTS, WEAK_WORDS, BESIDE_PEOPLE, PEOPLE, NO_ROLE) | words("""
@@ -139,9 +140,11 @@ def names_columns(first, later):
     settled = not SETTLING_WORDS.isdisjoint(part for words in parts for part in words)
     known = settled and all(words and HEADER_WORDS.issuperset(words) for words in parts)
     people = any(_person_rank(cell) is not None for cell in first)
-    if not (people or known or sum(role_of_name(words) is not None for words in parts) > 2 or looks_like(first)):
-        return False
     others = later[(later != np.array(first, dtype=object)).any(axis=1)]  # a header may come again
+    n_roles = sum(role_of_name(words) is not None for words in parts)
+    coded = n_roles == 2 and not set(first).isdisjoint(others.ravel())  # left and right, which are answers below
+    if not (people or known or n_roles > 2 or coded or looks_like(first)):
+        return False
     return bool(len(others)) and not any((column == cell).any() for cell, column in zip(first, others.T))
 
 
@@ -185,7 +188,7 @@ def _person_rank(name):
     return min(ranks) if ranks and BESIDE_PEOPLE.issuperset(set(parts) - set(PEOPLE)) else None
 
 
-def _split_number(name):
+def split_number(name):
     "(name without its number, number): of image2 image# and 2, of b # and b. Letters count as numbers."
     match = re.search(r"\d+|(?:^|(?<=[_. -]))[a-zA-Z]$", name)
     if match is None:
@@ -195,7 +198,7 @@ def _split_number(name):
 
 def _in_order(columns, names):
     "Columns by their numbers or letters, if these are all that tells their names apart."
-    stems, numbers = zip(*(_split_number(names[c]) for c in columns)) if columns else ((), ())
+    stems, numbers = zip(*(split_number(names[c]) for c in columns)) if columns else ((), ())
     alike = len(set(stems)) == 1 and len(set(numbers)) == len(columns)
     return [c for _, c in sorted(zip(numbers, columns))] if alike else list(columns)
 
@@ -211,13 +214,14 @@ def _columns_by_role(names, columns):
         found.setdefault(role, []).append((len(words), c))
     plain = [c for _, c in found.pop(None, [])]
     found = {role: [c for n, c in pairs if n == min(pairs)[0]] for role, pairs in found.items()}
-    for candidates in (found.get("answer", []), plain):  # choice1 and choice2, or image1 and image2
-        stems = [_split_number(names[c])[0] for c in candidates]
+    for candidates in (found.get("answer", []), found.get("anchor", []), plain):  # choice1, choice2; ref1, ref2
+        stems = [split_number(names[c])[0] for c in candidates]
         groups = [stem for stem in dict.fromkeys(stems) if "#" in stem and stems.count(stem) in (2, 3)]
         if "shown" not in found and len(groups) == 1:
             found["shown"] = [c for c, stem in zip(candidates, stems) if stem == groups[0]]
     found["shown"] = _in_order(found.get("shown", []), names)
-    found["answer"] = [c for c in found.get("answer", []) if c not in found["shown"]]
+    for role in ("answer", "anchor"):
+        found[role] = [c for c in found.get(role, []) if c not in found["shown"]]
     return {role: columns for role, columns in found.items() if columns}
 
 
@@ -268,7 +272,7 @@ def find_roles(table, options):
     else:
         numbers = [c for c in range(n_columns) if n_columns > width and _counts_rows(table, c)][:1]
         rest = [c for c in range(n_columns) if c not in (*told.values(), *numbers)]
-        rest = [c for c in rest if c not in people] if len(rest) > width else rest
+        rest = [c for c in rest if c not in people] if len(rest) > width or len(people) == 1 else rest
         found = _roles_by_name(table, options, rest, told.get("answer"))
     who = next((c for c in people if c not in (*found.objects, found.answer)), None)
     who = told.get("respondent", who if options.respondent is None else None)
@@ -367,6 +371,10 @@ OF_OTHERS = {  # roles that contradict a kind
 def _refuse_contradictions(found, by_role, kind, names):
     "Raise `InputError` where names of columns say something else than they are read as."
     role_of = {c: role for role, columns in by_role.items() for c in columns}
+    strange = next((c for c in found.objects if NO_OBJECT.intersection(name_parts(names[c]))), None)
+    if strange is not None:
+        rule = f"told (--columns …), as {names[strange]!r} seems to name no objects, and would be read as one of"
+        require(False, "columns", rule, [names[c] for c in found.objects])
     clash = next((c for c in (*found.objects, found.answer) if role_of.get(c) in OF_OTHERS[kind]), None)
     if clash is not None:
         meant = {"odd": "odd-one-out", "central": "central"}.get(role_of[clash], "triplets")
@@ -377,6 +385,7 @@ def _refuse_contradictions(found, by_role, kind, names):
     roles = [{"middle": "anchor"}.get(role_of.get(c), role_of.get(c)) for c in found.objects]
     places = IN_TRIPLET if found.answer is None else IN_TRIPLET[:1]
     clash = any(role in IN_TRIPLET and role != place for role, place in zip(roles, places))
+    clash |= found.basis == "by position" and roles[0] in ("left", "right")
     if clash or found.basis == "by position" and any(len(by_role.get(role, ())) > 1 for role in IN_TRIPLET):
         order = [IN_TRIPLET.index(role) if role in IN_TRIPLET else 1 for role in roles]
         likely = [c for _, c in sorted(zip(order, found.objects), key=lambda pair: pair[0])]

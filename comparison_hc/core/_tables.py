@@ -30,6 +30,7 @@ ENDINGS = (
     ".npy",
     ".npz",
 )  # of data in a folder
+RESPONSES = ("y", "response", "responses", "answer", "answers")  # arrays as cblearn has them, beside X
 SHEETS = (".xlsx", ".xls", ".xlsm", ".ods", ".numbers")
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ": "lzma"}  # first bytes: the module that unpacks the rest
 KNOWN_BYTES = {  # what else files begin with
@@ -44,6 +45,8 @@ KNOWN_BYTES = {  # what else files begin with
     "a MATLAB file": (b"MATLAB 5",),
     "an archive (unpack it)": (b"7z\xbc\xaf", b"Rar!"),
 }
+TAGS = r"\[(\w+?)_start\w*---(.*?)---\1_end\w*\]"  # as some studies put them around what JATOS keeps
+NO_ANSWERS = r"(readme|license|metadata|dataset_description)\b.*"  # files beside those with answers
 END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
 
 
@@ -60,12 +63,15 @@ class Table:
     separator: str | None = None  # between the cells of a text
     notes: list = field(default_factory=list)  # what was recognised and left out
     label: object = None  # of several files, which one; of a table of several, the file of every row
+    inside: bool = False  # whether the file was found in a folder or an archive, and not named
+    error: InputError | None = None  # why a file of a folder cannot be read
 
     @property
     def title(self):
         "The file or files, for a message about the whole table."
         files = [self.source] if isinstance(self.source, str) else list(dict.fromkeys(self.source))
-        return files[0] if len(files) == 1 else f"{files[0]} and {len(files) - 1} more files"
+        more = len(files) - 1
+        return f"{files[0]} and {more} more file{'s' * (more > 1)}" if more else files[0]
 
     def where(self, r):
         "Where row r stands, in words, for a message."
@@ -75,6 +81,13 @@ class Table:
     def keep(self, mask):
         "The same table with some of its rows."
         return replace(self, frame=self.frame[mask])
+
+    def some_lines(self, rows):
+        "The lines of some rows, of many the first three; with the file, if there are several."
+        if isinstance(self.source, str):
+            return some_lines(self.lines, rows, self.unit)
+        examples = ", ".join(f"{self.source[r]} {self.unit} {self.lines[r]}" for r in rows[:3])
+        return examples + (", …" if len(rows) > 3 else "")
 
 
 def existing_file(path, argument="path"):
@@ -130,7 +143,9 @@ def some_lines(lines, rows, unit):
 
 
 def _is_hidden(name):
-    return any(part.startswith((".", "__MACOSX")) for part in Path(name).parts)
+    "Whether a file of a folder is kept by a program, or says something about the others."
+    parts = Path(name).parts
+    return any(part.startswith((".", "__MACOSX")) for part in parts) or re.match(NO_ANSWERS, parts[-1], re.I)
 
 
 def _unpacked(name, data, path):
@@ -461,10 +476,20 @@ def _numpy_table(data, path, key, width):
     except (ValueError, OSError, EOFError) as error:
         raise InputError(f"{path} must be a NumPy file of numbers or text; {error}") from None
     require(key is None or key in arrays, "records", f"one of the arrays {list(arrays)}", key)
-    fitting = [a for name, a in arrays.items() if a.ndim == 2 and a.shape[1] >= width and key in (None, name)]
+    fitting = [n for n, a in arrays.items() if a.ndim == 2 and a.shape[1] >= width and key in (None, n)]
     rule = "a file with one array of a comparison a row (records=… (--records …) says which)"
     require(len(fitting) == 1, path, rule, {name: array.shape for name, array in arrays.items()})
-    return _array_table(fitting[0], path)
+    table, others = _array_table(arrays.pop(fitting[0]), path), list(arrays)
+    answers = [n for n in arrays if key is None and n in RESPONSES and arrays[n].shape == (len(table.frame),)]
+    for name in answers[:1]:
+        values = arrays[name]
+        rule = f"responses of 1 and -1, or True and False (records={fitting[0]!r} leaves them out)"
+        require(values.dtype == bool or set(values.tolist()) <= {1, -1}, f"{path}, {name},", rule, values)
+        frame = table.frame.assign(response=np.where(values > 0, "left", "right").astype(object))
+        names = [*map(str, table.frame), "response"]
+        table = replace(table, frame=frame.set_axis(range(len(names)), axis=1), names=names)
+        others.remove(name)
+    return replace(table, notes=[f"arrays not read: {', '.join(others)}"] if others else [])
 
 
 def _parquet_table(data, path):
@@ -492,7 +517,9 @@ def _one_table(name, data, path, options, wanted, width):
     text, is_json = _decoded(data, options.encoding, path), suffix in (".json", *JSON_LINES)
     if is_json or re.match(r"\s*[\[{]", text):  # JATOS and others write JSON as .txt
         try:
-            return _json_table(text, path, suffix, options.records, wanted)
+            plain, n_tags = re.subn(TAGS, r" \2 ", text, flags=re.S) if re.match(r"\s*\[\w+---", text) else (text, 0)
+            table = _json_table(plain, path, suffix, options.records, wanted)
+            return replace(table, notes=[*table.notes, *[f"{n_tags} tags around JSON"] * bool(n_tags)])
         except InputError as error:
             if is_json or options.records is not None:
                 raise
@@ -521,9 +548,17 @@ def read_tables(source, options, width, wanted=()):
     if len(files) == 1:
         return [_one_table(*files[0], options, wanted, width)]
     titles = [name if name.startswith(path) else f"{path}/{name}" for name, _, path in files]
-    labels = _file_labels(titles)
-    tables = [_one_table(name, data, title, options, wanted, width) for (name, data, _), title in zip(files, titles)]
-    return [replace(table, label=label) for table, label in zip(tables, labels)]
+    tables = []
+    for (name, data, _), title, label in zip(files, titles, _file_labels(titles)):
+        inside, error = title not in map(str, paths), None  # of a folder or an archive
+        try:
+            table = _one_table(name, data, title, options, wanted, width)
+        except InputError as refused:
+            if not inside:
+                raise
+            table, error = Table(_frame([]), None, [], title), refused
+        tables.append(replace(table, label=label, inside=inside, error=error))
+    return tables
 
 
 def _file_labels(paths):

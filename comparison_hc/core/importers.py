@@ -7,7 +7,7 @@ from html import unescape
 
 import numpy as np
 
-from ._columns import WIDTHS, find_column, is_whole_number, is_word, plain_number
+from ._columns import find_column, is_whole_number, is_word, plain_number
 from .validation import require
 
 __all__ = ["IMPORTERS"]
@@ -181,14 +181,16 @@ def jspsych(table, options):
     filled = ~table.frame[[*places, place]].isin(["", "null"]).any(axis=1).to_numpy()
     table, said = _kept(table, filled, "trials without objects or without a response")
     buttons = places[1:] if options.kind == "triplets" else places
-    cells = table.frame[place].tolist()
-    if plain == answer and options.kind != "quadruplets" and WIDTHS[options.kind] == len(places):
-        for r, cell in enumerate(cells):
-            if is_whole_number(cell):
-                rule = f"a response from 0 to {len(buttons) - 1}, as there are {len(buttons)} objects to choose from"
-                require(0 <= int(cell) < len(buttons), table.where(r), rule, cell)
-                cells[r] = table.frame.iat[r, buttons[int(cell)]]
-        table = replace(table, frame=_put(table.frame, place, cells))
+    cells = table.frame[place]
+    by_number = plain == answer and options.kind != "quadruplets" and all(map(is_whole_number, cells))
+    if by_number:
+        n = len(buttons)
+        rule = f"a response from 0 to {n - 1}, as there are {n} objects to choose from"
+        bad = next((r for r, cell in enumerate(cells) if not 0 <= int(cell) < n), None)
+        require(bad is None, bad is None or table.where(bad), rule, bad is None or cells.iloc[bad])
+        answer = f"{table.names[place]}:" + ",".join(
+            f"{i}={name}" for i, name in enumerate(("first", "second", "third")[:n])
+        )
     return table, replace(options, answer=answer), said
 
 

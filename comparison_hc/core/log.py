@@ -66,6 +66,15 @@ def _parse_header(line):
     return (_FIRST_FORMATS[form], record) if form in _FIRST_FORMATS else None
 
 
+def log_kind(path):
+    "What kind of log a file is; None for another file."
+    try:
+        with open(path, "rb") as file:
+            return (_parse_header(file.readline(10**6).rstrip(b"\n")) or (None,))[0]
+    except OSError:
+        return None
+
+
 def parse(data, kind, wrote, path, argument="journal", accepts=_any):
     "`Contents` of a log's bytes. Raises `JournalError` if they are another kind's, or damaged before the last line."
     refused = f"{argument} must be a new file or {wrote}; got {path}, "
@@ -107,9 +116,7 @@ class Log:
     Raises `InputError`, and `JournalError` for another's file, a damaged one, or one that is being written.
     """
 
-    def __init__(
-        self, path, kind, about, wrote, argument="journal", accepts=_any, fsync=True, timeout=LOCK_TIMEOUT
-    ):
+    def __init__(self, path, kind, about, wrote, argument="journal", accepts=_any, fsync=True, timeout=LOCK_TIMEOUT):
         self.path, self.argument, self.fsync, self._fd = path, argument, fsync, None
         self._contents = Contents(about, [], 0, False, "")
         if path is None:

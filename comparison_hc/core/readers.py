@@ -27,10 +27,11 @@ from ._columns import (
     plain_number,
     role_of_name,
     sorted_names,
+    split_number,
     told_columns,
 )
 from ._rows import is_name
-from ._tables import cell_text, joined, named_by_star, read_tables, some_lines
+from ._tables import cell_text, joined, named_by_star, read_tables
 from .compat import repeat
 from .importers import IMPORTERS, imported
 from .validation import InputError, InputWarning, check_flag, check_names, require, shown
@@ -174,9 +175,8 @@ def read_answers(source, options):
     named += [options.answer.split(":")[0], options.answer] if isinstance(options.answer, str) else []
     tables = read_tables(source, options, WIDTHS[options.kind], named)
     if not (options.format or "").startswith("cblearn"):
-        is_named = options if options.format is None else replace(options, header=True)
-        tables = _with_headers(tables, is_named, notes)
-    table, doubts = joined(tables), list(notes)
+        tables = _with_headers(tables, options, notes)
+    table, doubts = joined(_with_answers(tables, options, notes)), list(notes)
     require(len(table.frame), table.title, "a file with at least one answer", "an empty file")
     if options.format is not None:
         table, options, left_out = imported(table, options)
@@ -201,12 +201,49 @@ def read_answers(source, options):
 
 def _with_headers(tables, options, notes):
     "The tables, with names where files have them. Of several without, one header is the first row of all."
-    if len(tables) > 1 and options.header is None and all(t.names is None and len(t.frame) for t in tables):
-        first = [t.frame.iloc[0].tolist() for t in tables]
+    header = options.header if options.format is None else True
+    first = [t.frame.iloc[0].tolist() for t in tables if t.names is None and len(t.frame)]
+    if len(tables) > 1 and header is None and len(first) == sum(len(t.frame) > 0 for t in tables):
+        rest = [t.frame.to_numpy()[1:] for t in tables if len(t.frame)]
         same = all(row == first[0] for row in first) and not all(map(is_whole_number, first[0]))
-        named = all(names_columns(row, t.frame.to_numpy()[1:]) for row, t in zip(first, tables))
-        options = replace(options, header=same or named)
-    return [_with_header(table, options, notes) for table in tables]
+        same = same and all(set(first[0]).isdisjoint(rows.ravel()) for rows in rest)
+        header = same or all(len(rows) == 0 or names_columns(row, rows) for row, rows in zip(first, rest)) or None
+    only_header = lambda t: len(t.frame) == 1 and first.count(t.frame.iloc[0].tolist()) > 1 and header is not False
+    tables = [t.keep([False]) if len(tables) > 1 and t.names is None and only_header(t) else t for t in tables]
+    return [_with_header(table, replace(options, header=header), notes) for table in tables]
+
+
+def _with_answers(tables, options, notes):
+    "The tables that hold answers, of those of a folder or an archive. Raises `InputError` for others."
+    if len(tables) < 2:
+        return tables
+    empty = [t for t in tables if not len(t.frame) and t.error is None]
+    tables = [t for t in tables if len(t.frame) or t.error is not None]
+    if empty:
+        notes.append(f"{len(empty):,} file{'s hold' if len(empty) > 1 else ' holds'} no rows: {_some_files(empty)}")
+    others = {}
+    for t in tables if len({tuple(t.names or [t.frame.shape[1]]) for t in tables}) > 1 else []:
+        try:
+            if t.error is not None:
+                raise t.error
+            if t.inside and not any("*" in str(c) for c in (*(options.columns or ()), options.answer)):
+                named, told, _ = (t, options, ()) if options.format is None else imported(t, options)
+                find_roles(named, replace(told, answer=split_answer(told.answer, named.names)[0]))
+        except InputError as error:
+            others[t.title] = str(error)
+    if others and (len(others) == len(tables) or not options.drop_invalid):
+        title, error = next(iter(others.items()))
+        how = "" if len(others) == len(tables) else " (drop_invalid=True (--drop-invalid) leaves such files out)"
+        raise InputError(f"{title} must be a file of answers, as all of its folder or archive{how}; {error}")
+    if others:
+        left_out = [t for t in tables if t.title in others]
+        notes.append(f"{len(others):,} file{'s' * (len(others) > 1)} left out, not answers: {_some_files(left_out)}")
+    return [t for t in tables if t.title not in others] or empty[:1]
+
+
+def _some_files(tables):
+    "The names of files, of many the first three."
+    return ", ".join(t.title for t in tables[:3]) + (f" and {len(tables) - 3} more" if len(tables) > 3 else "")
 
 
 def _with_header(table, options, notes):
@@ -214,6 +251,7 @@ def _with_header(table, options, notes):
     if not len(table.frame):
         return table
     if table.names is None:
+        table = _without_title(table) if options.header is not False else table
         is_header, doubt = options.header, None
         if is_header is None:
             objects = None if options.objects is None else set(options.objects)
@@ -239,11 +277,24 @@ def _with_header(table, options, notes):
     candidates = frame[frame[len(names) - 1].str.lower() == names[-1]]
     again = candidates.index[(candidates.map(lambda cell: cell.strip("\ufeff").lower()) == names).all(axis=1)]
     if len(again) and not frame.drop(index=again).isin([name for name in table.names if name]).to_numpy().any():
-        lines = some_lines(table.lines, again, table.unit)
+        lines = table.some_lines(again)
         notes.append(f"{len(again):,} rows of {table.source} repeat the header, and are left out ({lines})")
         repeated = f"{len(again):,} repeated header{'s' * (len(again) > 1)} ({lines})"
         table = replace(table, frame=frame.drop(index=again), notes=[*table.notes, repeated])
     return table
+
+
+def _without_title(table):
+    "The table without lines of other lengths, or of one cell, above a line that names the columns."
+    ragged, rows = np.isin(table.frame.index, list(table.ragged)), table.frame.head(20).to_numpy()
+    title = ragged[: len(rows)] | ((rows != "").sum(axis=1) == 1)
+    n = int(title.argmin())
+    if n == 0 or rows.shape[1] < 3 or not names_columns(table.frame.iloc[n].tolist(), table.frame.to_numpy()[n + 1 :]):
+        return table
+    above = table.frame.index[:n]
+    note = f"{n} line{'s' * (n > 1)} above the header ({table.some_lines(above)})"
+    cut = {r: cells for r, cells in table.ragged.items() if r not in above}
+    return replace(table, frame=table.frame.iloc[n:], ragged=cut, notes=[*table.notes, note])
 
 
 def _n_header_lines(frame, names):
@@ -471,7 +522,7 @@ class _Rows:
         for reason, index in self.left_out.items():
             verb, _, rest = reason.partition(" ")
             reason = f"{SINGULAR.get(verb, verb)} {rest}" if len(index) == 1 else reason
-            yield f"{len(index):,} {reason}", some_lines(self.table.lines, index, self.table.unit)
+            yield f"{len(index):,} {reason}", self.table.some_lines(index)
 
     def note(self):
         "How many rows were left out, and why."
@@ -641,6 +692,9 @@ def _refuse_broken(rows):
 # ---- what the user should know
 
 
+CHOSEN = {"central": "most central", "odd-one-out": "odd"}
+
+
 def _role_notes(roles, kind, names):
     "Notes on columns whose names say something else, or that count answers and are not read."
     if names is None:
@@ -656,6 +710,15 @@ def _role_notes(roles, kind, names):
         if roles.basis == "as told" and wrong:
             what = f"column {names[roles.objects[wrong[0]]]!r} is taken for the {IN_TRIPLET[wrong[0]]}, as you say"
             notes.append(f"{what}; its name says something else")
+    numbered = len({split_number(names[c])[0] for c in roles.objects}) == 1 and list(names[:3]) != ["i", "j", "k"]
+    if (
+        kind in ("central", "odd-one-out")
+        and roles.answer is None
+        and numbered
+        and sorted(roles.objects) == roles.objects
+    ):
+        what = f"column {names[roles.objects[0]]!r} is taken for the {CHOSEN[kind]} one in every row"
+        notes.append(f"{what}; if all three are only what was shown, say answer=… (--answer …), the column that tells")
     read = {*roles.objects, roles.answer, roles.weight, roles.respondent}
     unread = [name for c, name in enumerate(names) if c not in read and name_parts(name)]
     for name in [name for name in unread if WEIGHTS.issuperset(name_parts(name))][:1]:

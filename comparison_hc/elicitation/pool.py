@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,10 @@ import numpy as np
 
 from ..adaptive._validation import InconsistentTriplets
 from ..adaptive.build import consistent_hierarchy
-from ..adaptive.multifurcating import OrdinalOracle
+from ..adaptive.multifurcating import Hierarchy, OrdinalOracle
 from ..comparisons import Triplets
 from ..core.validation import as_list, require
+from .crowd import raters
 from .items import Response, as_triplets
 from .replay import build_tree
 from .session import SessionState, read_journal
@@ -37,6 +39,29 @@ def _some_triples(n):
         return np.array(list(combinations(range(n), 3)), dtype=np.int64).reshape(-1, 3)
     drawn = np.sort(np.random.default_rng(0).integers(n, size=(MAX_TRIPLES, 3)), axis=1)
     return drawn[(drawn[:, 0] < drawn[:, 1]) & (drawn[:, 1] < drawn[:, 2])]
+
+
+def _pairs_of_people(people, answers, trees, known=None):
+    "A table of every two people: {question: answer} of each on common questions, their trees on triples they know."
+    from pandas import DataFrame
+
+    triples, rows = _some_triples(trees[0].n_items), []
+    odd = [OrdinalOracle(tree)(triples) for tree in trees]
+    if known is not None:  # of other items a tree says nothing
+        odd = [np.where(own[triples].all(axis=1), who, -1) for own, who in zip(known, odd)]
+    for a, b in combinations(range(len(people)), 2):
+        common, both = answers[a].keys() & answers[b].keys(), (odd[a] >= 0) & (odd[b] >= 0)
+        rows.append(
+            dict(
+                first=people[a],
+                second=people[b],
+                common_questions=len(common),
+                same_answers=sum(answers[a][key] == answers[b][key] for key in common),
+                triples=int(both.sum()),
+                tree_agreement=float((odd[a] == odd[b])[both].mean()) if both.any() else float("nan"),
+            )
+        )
+    return DataFrame(rows, columns=["first", "second", "common_questions", "same_answers", "triples", "tree_agreement"])
 
 
 @dataclass(frozen=True)
@@ -151,27 +176,8 @@ class Pool:
         pandas.DataFrame
             One row per pair of people.
         """
-        from pandas import DataFrame
-
-        triples, everything = _some_triples(len(self.names)), range(len(self.names))
-        said = [OrdinalOracle(build_tree(own, everything, self.names))(triples) for own in self.rows]
-        by_items = [{frozenset(row): row for row in own} for own in self.rows]
-        rows = []
-        for a, b in combinations(range(len(self.people)), 2):
-            common = by_items[a].keys() & by_items[b].keys()
-            both = (said[a] >= 0) & (said[b] >= 0)
-            rows.append(
-                dict(
-                    first=self.people[a],
-                    second=self.people[b],
-                    common_questions=len(common),
-                    same_answers=sum(by_items[a][key] == by_items[b][key] for key in common),
-                    triples=int(both.sum()),
-                    tree_agreement=float((said[a] == said[b])[both].mean()) if both.any() else float("nan"),
-                )
-            )
-        columns = ["first", "second", "common_questions", "same_answers", "triples", "tree_agreement"]
-        return DataFrame(rows, columns=columns)
+        trees = [build_tree(own, range(len(self.names)), self.names) for own in self.rows]
+        return _pairs_of_people(self.people, [{frozenset(row): row for row in own} for own in self.rows], trees)
 
 
 def pool_journals(paths: Sequence[str | os.PathLike]) -> Pool:
@@ -209,6 +215,21 @@ def pool_journals(paths: Sequence[str | os.PathLike]) -> Pool:
         person = found.settings.person
         require(people.count(person) == 1, f"{path}", "the only journal of its person", person)
     return Pool(read[0].settings.names, tuple(SessionState(found.settings, found.answers) for found in read))
+
+
+def compare_people(answers, method="3-al"):
+    "A table of every two people who answered, as `Pool.agreement`: trees by `method`, ties of a person left out."
+    names, person = raters(answers)
+    better, worse = answers.winners_and_losers()
+    given, trees, known = [], [], []
+    for number in range(len(names)):
+        own, wins = answers.take(np.flatnonzero(person == number)), Counter()
+        for pair, other in zip(better[person == number].tolist(), worse[person == number].tolist()):
+            wins[min(pair, other), max(pair, other)] += 1 if pair < other else -1
+        given.append({question: net > 0 for question, net in wins.items() if net})
+        trees.append(Hierarchy.from_dendrogram(build_hierarchy(method, own)[0]))
+        known.append(np.isin(np.arange(answers.n_objects), own.array))
+    return _pairs_of_people(names, given, trees, known)
 
 
 def pool_result(pool):
