@@ -860,7 +860,7 @@ def test_pool_command(tmp_path, capsys, monkeypatch):
         (["ask", "--person", "x" * 400], "journal must be a file"),
         (["ask", "x" * 5000], "items must be"),
         (["ask", "--journal", "a\0b"], "journal must be"),
-        (["pool"], "JOURNAL"),
+        (["pool"], "FILE"),
         (["pool", "nowhere"], "nowhere"),
     ],
 )
