@@ -23,7 +23,7 @@ def left_out(shown):
 def pictured_page(name):
     "The page as a file with one answer, whatever its controls say."
     from comparison_hc.dashboards.page import static_page, stored_answers
-    from comparison_hc.dashboards.server import find_dashboard
+    from comparison_hc.dashboards.registry import find_dashboard
     from comparison_hc.dashboards.shell import no_step
 
     found = find_dashboard(name)

@@ -159,7 +159,7 @@ def answered_page(kind, browser, name, folder, **start):
     from importlib import import_module
 
     from comparison_hc.dashboards.page import bundle, modules_of, static_text, style_of, vega_library
-    from comparison_hc.dashboards.server import find_dashboard
+    from comparison_hc.dashboards.registry import find_dashboard
     from comparison_hc.dashboards.worker import LatestOnly
 
     page_of = import_module(find_dashboard(name).module).PAGE

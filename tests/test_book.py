@@ -20,7 +20,6 @@ from socket import SHUT_WR, create_connection
 from urllib.parse import unquote, urldefrag
 from urllib.request import urlopen
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -49,7 +48,7 @@ from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
 from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards.page import read_static_page
-from comparison_hc.dashboards.server import find_dashboard
+from comparison_hc.dashboards.registry import find_dashboard
 
 ROOT = Path(__file__).parents[1]
 NBS = ROOT / "nbs"
@@ -774,12 +773,17 @@ def test_a_page_has_its_parts(small_site):
     assert "Show a worked solution" in solution and "<strong>Solution.</strong>" in solution
 
 
-def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path):
+def test_a_twin_of_the_site_says_where_its_notebooks_are(tmp_path, monkeypatch):
+    from comparison_hc.dashboards import planted_page, registry
+
+    few = dict(snr=[0.6], p=[1.0], n_pure=[2], n_levels=[1], seed=[0], against=["δ/σ"])
+    small = replace(find_dashboard("planted"), static=lambda said, pages: planted_page.PAGE.static(said, few, pages))
+    monkeypatch.setitem(registry._registry, "planted", small)
     said = []
-    made = live.write_twins(tmp_path / "live", ("step",), said.append)
-    title, size = made["step"]
-    text = (tmp_path / "live" / "step.html").read_text(encoding="utf-8")
-    assert list(made) == ["step"] and said[-1].endswith("1 of 1")
+    made = live.write_twins(tmp_path / "live", ("planted",), said.append)
+    title, size = made["planted"]
+    text = (tmp_path / "live" / "planted.html").read_text(encoding="utf-8")
+    assert list(made) == ["planted"] and said[-1].endswith("1 of 1")
     assert len(text.encode()) == size > 50_000 and f"<title>{title}</title>" in text and asks_nobody(text)
     assert 'href="../dashboards/' in read_static_page(text)[0]["html"]
     assert live.live_page(made).count("<li>") == 1 and live.write_twins(tmp_path / "none", ()) == {}
@@ -810,29 +814,7 @@ def test_the_dashboard_of_a_lecture_is_the_stored_page_where_that_has_the_settin
 
 
 def test_every_dashboard_has_a_twin_for_the_site():
-    assert set(live.TWINS) == {name for name, each in find_dashboard().items() if each.static} == set(find_dashboard())
-
-
-def test_what_a_twin_simulates_it_simulates_once(monkeypatch):
-    "Settings that simulate change last, and the file is the same as in any other order."
-    from comparison_hc.dashboards import plan_page
-
-    asked = []
-
-    def simulated(settings, r, step):
-        asked.append((*settings.studied, r))
-        seed = [r, *(round(100 * value) for value in settings.studied if isinstance(value, (int, float)))]
-        return np.random.default_rng(seed).random((3, len(plan_page.SIZES)))
-
-    monkeypatch.setattr(plan_page, "one_repetition", simulated)
-    monkeypatch.setattr(plan_page, "REPETITIONS", 2)
-    values = dict(n=[20, 40], people=[5, 10], minutes=[10], noise=[0.05, 0.3], delta_over_sigma=[1, 2])
-    stored = plan_page.PAGE.answers(values)
-    assert len(asked) == len({*asked}) == 2 * 2 * 2 * 2
-    assert stored == replace(plan_page.PAGE, slow=()).answers(values) and list(stored["answers"]) == sorted(
-        stored["answers"], key=lambda key: [float(word) for word in key.split("|")]
-    )
-    assert len(asked) == 3 * len({*asked})  # in the order of the grid it simulates twice as much
+    assert set(live.TWINS) == {name for name, each in find_dashboard().items() if each.static}
 
 
 def test_the_order_of_computing_changes_nothing_of_a_twin():

@@ -1,15 +1,8 @@
 "The page `planted` in headless Chromium: moved by keyboard, as a file, and served by the command."
 
-import os
 import re
-import signal
-import socket
 import statistics
-import subprocess
-import sys
 import time
-from http.client import HTTPConnection
-from pathlib import Path
 from urllib.parse import urlencode
 
 import numpy as np
@@ -23,40 +16,6 @@ from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.reproduce.f19 import planted_methods
 
 LIVE_VALUES = PlantedSettings.values("live")
-
-TOKEN = f"comparison-hc-test-{os.getpid()}"
-
-
-def start_command(*words, token, folder=None):
-    "The command as a user starts it: (process, the address that it prints, with its token)."
-    for name in ("voila", "anywidget"):
-        pytest.importorskip(name, reason=f"{name} is not installed (extra: dashboard)")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{probe.getsockname()[1]}/"
-    port = address.split(":")[2].strip("/")
-    command = "import sys; from comparison_hc.cli import main; sys.exit(main())"
-    process = subprocess.Popen(
-        [sys.executable, "-c", command, "dashboard", *words, "--no-browser", "--port", port],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "COMPARISON_HC_TOKEN": token},
-    )
-    line = process.stdout.readline()
-    assert address in line, line + process.stderr.read()
-    return process, re.search(r"http\S+", line)[0]
-
-
-@pytest.fixture(scope="module")
-def server():
-    "The command, and the address that it prints."
-    process, address = start_command("planted", token=TOKEN)
-    yield process, address
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
 
 
 TIMED = """([name, kept]) => {
@@ -444,53 +403,3 @@ def test_static_twin(browser, tmp_path):
 
 
 # ---- the end
-
-
-def processes():
-    "Processes that this test's server started, itself included."
-    return [path.name for path in Path("/proc").glob("[0-9]*") if TOKEN.encode() in _environment(path)]
-
-
-def _environment(path):
-    try:
-        return (path / "environ").read_bytes()
-    except OSError:
-        return b""
-
-
-def who_may_read(address, path):
-    "Who gets something that is neither a refusal nor the form that asks for the token."
-    port, token = re.search(r":(\d+)/\?token=(.+)", address).groups()
-    own, evil = f"127.0.0.1:{port}", f"evil.example:{port}"
-    found = []
-    for who, host, given in (("owner", own, token), ("stranger", own, "wrong"), ("page elsewhere", evil, token)):
-        connection = HTTPConnection("127.0.0.1", int(port), timeout=60)
-        headers = {"Host": host, "Authorization": f"token {given}"}
-        if path.endswith("channels"):
-            headers |= {"Connection": "Upgrade", "Upgrade": "websocket", "Sec-WebSocket-Version": "13"}
-            headers |= {"Sec-WebSocket-Key": "AAAAAAAAAAAAAAAAAAAAAA==", "Origin": f"http://{host}"}
-        connection.request("GET", f"/{path}", headers=headers)
-        found += [who] * (connection.getresponse().status in (101, 200))
-        connection.close()
-    return found
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_served_by_the_command_until_ctrl_c(browser, server):
-    "The same page from a server with a kernel; Ctrl-C ends it in one line, and no process stays."
-    process, address = server
-    page = Page(browser.new_page(viewport=WINDOW), address)
-    assert {name: text for name, text in page.aari().items() if text} == shown(PlantedSettings())
-    page.press("n_levels", "ArrowLeft")
-    assert {name: text for name, text in page.aari().items() if text} == shown(PlantedSettings(n_levels=2))
-    page.is_clean(address)
-    kernel = re.search(r"kernels/[\w-]+", " ".join(page.urls))[0]
-    assert who_may_read(address, "") == who_may_read(address, f"api/{kernel}/channels") == ["owner"]
-    assert who_may_read(address, "voila/files/planted.ipynb") == []
-    if Path("/proc").is_dir():
-        assert len(processes()) >= 3  # the command, the server, a kernel
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130 and out == "" and err == "comparison-hc: the dashboard is closed\n"
-    assert not Path("/proc").is_dir() or processes() == []
-    page.page.close()

@@ -8,14 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import read_static_twin
 from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.comparisons import comparison_components
-from comparison_hc.dashboards import server
 from comparison_hc.dashboards.flat import FlatInstance, flat_data
-from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events, flat_static
+from comparison_hc.dashboards.flat_page import flat_dashboard, flat_events
 from comparison_hc.dashboards.flat_settings import FAMILIES, SIMILARITIES, FlatSettings, why_not
 from comparison_hc.dashboards.pictures import read_png, shades
 from comparison_hc.dashboards.worker import Superseded
@@ -259,50 +257,6 @@ def test_the_sample_is_that_of_the_model():
 
 
 # ---- static twin, registry, widget
-
-SMALL = dict(
-    STATIC_VALUES,
-    n=[20],
-    k=[2, 3],
-    delta=[0.9],
-    epsilon=[1.0],
-    a=[-6, 2],
-    family=["normal"],
-    similarity=["AddS-3", "MulK-3"],
-    against=["ε"],
-)
-
-
-def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    spec, data = read_static_twin(flat_static, SMALL, 8)
-    assert data["names"] == ["k", "a", "similarity"]
-    for key, places in data["answers"].items():
-        k, a, similarity = key.split("|")
-        fresh = list(flat_events(FlatSettings(20, int(k), 0.9, 1.0, float(a), "normal", similarity)))
-        assert [data["events"][place] for place in places] == json.loads(json.dumps(fresh))
-    assert spec["start"]["n"] == 20
-
-
-def test_static_values_are_legal_and_few():
-    "What is stored is a few MB at most: two pictures for every setting."
-    from math import prod
-
-    n_settings = prod(len(values) for name, values in STATIC_VALUES.items() if name != "against")  # it moves no picture
-    widest = FlatSettings(n=max(STATIC_VALUES["n"]), k=2, a=max(STATIC_VALUES["a"]))
-    size = sum(len(json.dumps(event)) for event in flat_events(widest))
-    assert n_settings * size < 6e6
-    for name, values in STATIC_VALUES.items():
-        for value in values:
-            FlatSettings.from_message({"k": 2, name: value})
-
-
-def test_it_is_registered():
-    dashboard = server.find_dashboard("flat")
-    assert (
-        dashboard.widget == "flat_dashboard"
-        and dashboard.static is flat_static
-        and set(server.find_dashboard()) >= {"planted", "flat"}
-    )
 
 
 def test_the_widget_answers_messages():

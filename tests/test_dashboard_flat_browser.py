@@ -4,10 +4,9 @@ import statistics
 
 import pytest
 from shared import answered_page
-from test_dashboard_browser import WINDOW, Page
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.flat import flat_data
-from comparison_hc.dashboards.flat_page import flat_static
 from comparison_hc.dashboards.flat_settings import FlatSettings
 
 LIVE_VALUES, STATIC_VALUES = FlatSettings.values("live"), FlatSettings.values("stored")
@@ -159,41 +158,3 @@ def test_nothing_sticks_out(live, width):
     live.page.set_viewport_size(dict(width=width, height=900))
     live.page.wait_for_timeout(300)
     assert live.sticking_out() == []
-
-
-def test_static_twin(browser, tmp_path):
-    "Opened as a file, without a server: it shows what the pure function gives; what has one value has no control."
-    values = dict(
-        STATIC_VALUES,
-        n=[20],
-        delta=[0.9],
-        epsilon=[1.0],
-        a=[-6, 1, 2.5],
-        family=["normal"],
-        similarity=["AddS-3", "MulK-3"],
-        k=[2, 4],
-        against=["ε"],
-    )
-    path = tmp_path / "flat.html"
-    path.write_text(flat_static(values=values), encoding="utf-8")
-    page = FlatPage(browser.new_page(viewport=WINDOW), path.as_uri())
-    assert page.page.locator(".chc-slider, .chc-choice").count() == 3 and "12 stored settings" in page.text(
-        ".chc-about"
-    )
-    for keys in (("k", "End"), ("a", "End"), ("k", "Home")):
-        page.press(*keys)
-        assert page.shows(
-            FlatSettings(
-                20,
-                int(page.text(".chc-slider[data-name=k] output")),
-                0.9,
-                1.0,
-                float(page.text(".chc-slider[data-name=a] output")),
-            )
-        )
-    page.choose("similarity", "MulK-3")
-    assert page.shows(FlatSettings(20, 2, 0.9, 1.0, 2.5, similarity="MulK-3"))
-    page.press("a", "Home")
-    assert "No comparison is asked" in page.notes()
-    assert page.urls == [path.as_uri()] and page.complaints == []
-    page.page.close()

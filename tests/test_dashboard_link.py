@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import read_static_twin
 from test_dashboards import sent_by
 
 from comparison_hc import InputError
-from comparison_hc.dashboards import link, link_page, page, server
+from comparison_hc.dashboards import link, link_page, page
 from comparison_hc.dashboards.link import all_trees, guessed_classes, link_data, one_curve
-from comparison_hc.dashboards.link_page import link_dashboard, link_events, link_static
+from comparison_hc.dashboards.link_page import link_dashboard, link_events
 from comparison_hc.dashboards.tasks import FAMILIES, TASKS, LinkSettings, draw_task, family_of
 from comparison_hc.dashboards.worker import Superseded
 from comparison_hc.link.execution import piecewise_loss
@@ -261,24 +260,6 @@ def test_the_smallest_and_the_largest_values_of_the_page_are_legal():
 
 
 # ---- static twin, registry, widget
-
-TINY = dict(STATIC_VALUES, kind=["iris"], per_class=[4], task=[0, 1], tasks=[1, 2])
-
-
-def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    spec, data = read_static_twin(link_static, TINY, 12)
-    assert data["names"] == ["family", "task", "tasks"] and spec["start"]["kind"] == "iris"
-    for key, places in data["answers"].items():
-        family, task, tasks = key.split("|")
-        events = json.loads(json.dumps(list(link_events(LinkSettings("iris", family, 4, int(task), int(tasks))))))
-        assert [data["events"][place] for place in places] == [events[0], events[-1]]
-
-
-def test_it_is_registered():
-    dashboard = server.find_dashboard("link")
-    assert (
-        dashboard.widget == "link_dashboard" and dashboard.static is link_static and "link" in server.find_dashboard()
-    )
 
 
 def test_the_widget_answers_messages():

@@ -5,10 +5,9 @@ import statistics
 import numpy as np
 import pytest
 from shared import answered_page
-from test_dashboard_browser import WINDOW, Page
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.link import link_data
-from comparison_hc.dashboards.link_page import link_static
 from comparison_hc.dashboards.tasks import LinkSettings
 
 LIVE_VALUES, STATIC_VALUES = LinkSettings.values("live"), LinkSettings.values("stored")
@@ -190,21 +189,3 @@ def test_lists_show_their_names_on_a_narrow_screen(live):
     live.page.wait_for_timeout(300)
     room = live.page.evaluate(LISTS)
     assert len(room) == 2 and min(room) > 25 and live.sticking_out() == []  # an arrow stands beside the name
-
-
-def test_static_twin(browser, tmp_path):
-    "Opened as a file, without a server: it shows what the pure function gives."
-    values = dict(STATIC_VALUES, kind=["iris"], per_class=[6], task=[0, 1], tasks=[2])
-    path = tmp_path / "link.html"
-    path.write_text(link_static(values=values), encoding="utf-8")
-    page = LinkPage(browser.new_page(viewport=WINDOW), path.as_uri())
-    assert "6 stored settings" in page.text(".chc-about") and page.shows(
-        link_data(LinkSettings("iris", "single–complete", 6, 1, 2))
-    )
-    page.choose("family", "two metrics")
-    page.press("task", "Home")
-    for x in (0.2, 0.7, 1):
-        page.move(x)
-        assert page.shows(link_data(LinkSettings("iris", "two metrics", 6, 0, 2)))
-    assert page.urls == [path.as_uri()] and page.complaints == []
-    page.page.close()

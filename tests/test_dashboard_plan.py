@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 from shared import answered_page
-from test_dashboard_browser import WINDOW, Page
+from test_dashboard_browser import Page
 
 from comparison_hc.core.validation import InputError
 from comparison_hc.dashboards.plan import (
@@ -18,7 +18,7 @@ from comparison_hc.dashboards.plan import (
     plan_data,
     read_off,
 )
-from comparison_hc.dashboards.plan_page import plan_event, plan_events, plan_static
+from comparison_hc.dashboards.plan_page import plan_event, plan_events
 from comparison_hc.whatif.designs import QUESTIONS, study_run
 
 SMALL = dict(n=12, n_levels=1, people=3, minutes=4)
@@ -168,17 +168,3 @@ def test_nothing_sticks_out(live, width):
     live.page.set_viewport_size(dict(width=width, height=900))
     live.page.wait_for_timeout(300)
     assert live.sticking_out() == [] and live.complaints == []
-
-
-def test_static_twin(browser, tmp_path):
-    values = {**PlanSettings.values("stored"), "n": [12], "n_levels": [1], "noise": [0.15], "minutes": [5, 15]}
-    values |= dict(people=[5, 20], delta_over_sigma=[2.0])
-    path = tmp_path / "plan.html"
-    path.write_text(plan_static(values=values), encoding="utf-8")
-    page = PlanPage(browser.new_page(viewport=WINDOW), path.as_uri())
-    assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
-    page.press("people", "Home")
-    page.press("minutes", "End")
-    assert page.shows(PlanSettings(n=12, n_levels=1, people=5, minutes=15))
-    assert page.urls == [path.as_uri()] and page.complaints == []
-    page.page.close()

@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import read_static_twin
 from test_dashboards import sent_by
 
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
 from comparison_hc.adaptive.trees import GrowingTree
-from comparison_hc.dashboards import page, server
+from comparison_hc.dashboards import page
 from comparison_hc.dashboards.costs import (
     DELTA_VALUES,
     EXACT_N,
@@ -29,7 +28,7 @@ from comparison_hc.dashboards.costs import (
 )
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import step_data, watch
-from comparison_hc.dashboards.step_page import step_dashboard, step_events, step_static
+from comparison_hc.dashboards.step_page import step_dashboard, step_events
 from comparison_hc.oracles import HierarchyOracle, run
 
 LIVE_VALUES, STATIC_VALUES = StepSettings.values("live"), StepSettings.values("stored")
@@ -256,22 +255,6 @@ def test_every_value_of_a_control_is_legal(values):
     for name in values:
         for value in values[name]:
             StepSettings.from_message({name: value})
-
-
-SMALL = dict(STATIC_VALUES, n=[4, 6], shape=["uniform", "balanced"], p=[0.9, 1.0], seed=[0])
-
-
-def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    spec, data = read_static_twin(step_static, SMALL, 8)
-    assert data["names"] == ["n", "shape", "p"] and spec["start"]["n"] == 6
-    fresh = json.loads(json.dumps(list(step_events(StepSettings(6, "balanced", 0.9)))))
-    assert [data["events"][place] for place in data["answers"]["6|balanced|0.9"]] == fresh
-    assert "4|uniform|1" in data["answers"]
-
-
-def test_it_is_registered():
-    dashboard = server.find_dashboard("step")
-    assert dashboard.widget == "step_dashboard" and dashboard.static is step_static
 
 
 def test_the_widget_answers_messages():

@@ -2,11 +2,10 @@
 
 import pytest
 from shared import answered_page
-from test_dashboard_browser import WINDOW, Page
+from test_dashboard_browser import Page
 
 from comparison_hc.dashboards.record import LETTERS, StepSettings
 from comparison_hc.dashboards.step import watch
-from comparison_hc.dashboards.step_page import step_static
 
 STATIC_VALUES = StepSettings.values("stored")
 
@@ -143,17 +142,3 @@ def test_axes_have_names_and_no_texts_overlap(live):
             assert live.page.evaluate(
                 "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
             )
-
-
-def test_static_twin(browser, tmp_path):
-    path = tmp_path / "step.html"
-    path.write_text(
-        step_static(values=dict(STATIC_VALUES, n=[5, 8], shape=["split"], p=[0.8, 1.0], seed=[0])), encoding="utf-8"
-    )
-    page = StepPage(browser.new_page(viewport=WINDOW), path.as_uri())
-    assert page.page.locator(".chc-slider, .chc-choice").count() == 2 and "4 stored settings" in page.text(".chc-about")
-    page.press("p", "End")
-    page.press("n", "End")
-    through_the_last_item(page, StepSettings(8, "split"))
-    assert page.urls == [path.as_uri()] and page.complaints == []
-    page.page.close()

@@ -1,34 +1,28 @@
 "Dashboards without a browser: the worker, the pure functions, extreme settings, the static twin, the command."
 
 import json
-import os
 import re
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import fields, replace
-from datetime import datetime, timedelta, timezone
 from html import escape, unescape
 from importlib import import_module
 from itertools import product
 from math import inf
 from pathlib import Path
-from types import SimpleNamespace
-from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from shared import asks_nobody, awaited, contrasts, least_difference, read_static_twin
+from shared import contrasts, least_difference, read_static_twin
 
 from comparison_hc import Dendrogram, InputError
-from comparison_hc.cli import main
-from comparison_hc.dashboards import flat, home, measure, page, planted, planted_page, promises, serve_command, server
+from comparison_hc.dashboards import flat, measure, page, planted, planted_page, promises, registry
 from comparison_hc.dashboards.ask import code_text
-from comparison_hc.dashboards.ask_page import ask_static, ask_walk, page_spec, replies, session_event
+from comparison_hc.dashboards.ask_page import page_spec
 from comparison_hc.dashboards.flat_settings import FlatSettings
 from comparison_hc.dashboards.link_page import LOOKS
 from comparison_hc.dashboards.live import key_text
@@ -472,23 +466,13 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
     assert spec["start"]["n_pure"] == 2
 
 
-BEGINS_ELSEWHERE = {  # controls whose default the static twin does not store, and where it begins instead
-    "flat": dict(epsilon=0.8),  # few values, for a file of a few MB
-    "link": dict(per_class=25),  # smaller, for the same reason
-}
-
-
-WALK = ask_walk(list("abcd"))
-WITH_SETTINGS = [name for name, each in server.find_dashboard().items() if hasattr(import_module(each.module), "PAGE")]
-
-
-@pytest.mark.parametrize("name", WITH_SETTINGS)
+@pytest.mark.parametrize("name", ["planted"])
 def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
     "Every default is stored, but for those above, and what the twin asks for first is among its answers."
-    live = import_module(server.find_dashboard(name).module).PAGE
+    live = import_module(registry.find_dashboard(name).module).PAGE
     begin = live.settings()
     spec, data = page.read_static_page(replace(live, work=lambda *request: ()).static())
-    assert spec["start"] == begin.message() | BEGINS_ELSEWHERE.get(name, {})
+    assert spec["start"] == begin.message()
     assert "|".join(key_text(spec["start"][each]) for each in data["names"]) in data["answers"]
     stored = live.settings(**live.stored)
     for each in {each.name for each in fields(live.settings)} - set(live.settings.values("stored")):
@@ -496,43 +480,9 @@ def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
         assert first == others or set(first) <= set(others), each
 
 
-@given(st.lists(st.sampled_from([1, 2, 3, "undo"]), max_size=8))
-def test_the_stored_walk_is_what_a_session_says(wishes):
-    states, session, at = WALK, Session(list("abcd"), None, "you", 0, repeat_every=0), 0
-    for number, wish in enumerate(wishes):
-        if wish == "undo":
-            at = states[at]["back"]
-            done = dict(do="undo", at=session.n_records)
-        elif session.question is None:
-            continue
-        else:
-            at = states[at]["on"][wish]
-            done = dict(do="answer", answer=wish, at=session.n_records)
-        replies(session, dict(done, number=number))
-        event = session_event(session)
-        shown, stored = dict(event["show"]), dict(states[at]["show"])
-        for each in (shown, stored):
-            each["ask"] = {name: value for name, value in each["ask"].items() if name != "data-at"}
-            each.pop("pass")
-        assert shown == stored
-
-
-def test_the_stored_walk_has_every_state_once_and_ends_where_nothing_is_left():
-    ends = [state for state in WALK if len(state["on"]) == 1]
-    ways = [place for state in WALK for place in state["on"][1:]]
-    assert sorted(ways) == list(range(1, len(WALK))) and all(state["on"][0] == at for at, state in enumerate(WALK))
-    assert ends and all(state["show"]["heading"].startswith("Thank you") for state in ends)
-    assert all(state["show"]["pass"] == dict(hidden="") for state in WALK)
-    text = ask_static(items=list("abcd"))
-    spec, data = page.read_static_page(text)
-    assert asks_nobody(text) and f"{len(WALK)} places" in data[0]["show"]["kept"] and "data-form" not in spec["html"]
-    assert [state["on"] for state in data] == [state["on"] for state in WALK]
-
-
 def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
     "Each file by itself, and all of a dashboard as one."
     import shutil
-    import subprocess
     from importlib.resources import files
 
     static = [path for path in files("comparison_hc.dashboards").joinpath("static").iterdir()]
@@ -613,13 +563,13 @@ def test_the_signal_of_theorem_4_is_met_where_it_says_so():
             assert h.theorem != "Theorem 4" or h.about.split()[0] != method or h.here > h.estimated
 
 
-LIVE = [name for name in server.find_dashboard() if name != "ask"]
+LIVE = [name for name in registry.find_dashboard() if name != "ask"]
 
 
 @pytest.mark.parametrize("name", LIVE)
 def test_every_page_has_things_to_try_words_and_sources(name):
     "Buttons put every control somewhere legal, and the code gives the settings back."
-    live = import_module(server.find_dashboard(name).module).PAGE
+    live = import_module(registry.find_dashboard(name).module).PAGE
     html = live.spec(live.settings.values("live"), live.settings(), live.about)["html"]
     sent = [json.loads(unescape(text)) for text in re.findall(r'data-preset="(.*?)"', html)]
     assert len(sent) == len(live.tries) >= 3 and live.sources and live.words
@@ -668,7 +618,7 @@ def table_of(name, found):
 @pytest.mark.parametrize("name", LIVE)
 def test_the_saved_code_computes_the_saved_table(name, capsys):
     "Another process would do the same: the code imports all that it names."
-    live = import_module(server.find_dashboard(name).module).PAGE
+    live = import_module(registry.find_dashboard(name).module).PAGE
     settings = live.settings.from_message(SAVED[name])
     rows = {}
     for event in live.work(settings, no_step, {}):
@@ -694,14 +644,14 @@ def test_the_caption_of_the_curve_says_which_theorems_it_shows():
 
 def spec_html(name, pages):
     "The HTML of a live page whose book is there."
-    module = import_module(server.find_dashboard(name).module)
+    module = import_module(registry.find_dashboard(name).module)
     if name == "ask":
         return page_spec(Session(), pages)["html"]
     live = module.PAGE
     return live.spec(live.settings.values("live"), live.settings(), live.about, pages)["html"]
 
 
-@pytest.mark.parametrize("name", server.find_dashboard())
+@pytest.mark.parametrize("name", registry.find_dashboard())
 def test_every_page_leads_to_statements_and_notebooks(name):
     html = spec_html(name, Pages("../"))
     paths = re.findall(r'<a href="\.\./([^"]+)" target="_blank"', html)
@@ -767,201 +717,7 @@ def test_a_static_twin_offers_only_what_it_has():
     assert "data-preset" not in html and "<span>Try</span>" not in html
 
 
-def test_the_home_page_has_a_picture_and_a_sentence_for_each():
-    known = server.find_dashboard()
-    assert set(home.CARDS) == set(known)
-    page = home.home_page({name: (each.title, f"./{name}?token=a&b") for name, each in known.items()})
-    assert page.count("<li><a ") == page.count("<img ") + page.count("<svg ") == len(known)
-    assert 'href="./planted?token=a&amp;b"' in page and asks_nobody(re.sub(r'href="\./\w+', "", page))
-
-
-def test_without_a_name_the_home_page_is_served(capsys, monkeypatch):
-    from contextlib import contextmanager
-
-    opened, stop = [], threading.Event()
-
-    @contextmanager
-    def serve(port):
-        yield SimpleNamespace(address=f"http://127.0.0.1:{port}/")
-
-    monkeypatch.setattr("comparison_hc.dashboards.class_server.serve_class", serve)
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    stop.set()
-    serve_command.run_home(8123, stop=stop)
-    assert opened == ["http://127.0.0.1:8123/"] and opened[0] in capsys.readouterr().out
-    assert main(["dashboard", "--static", "x.html"]) == 2 and "--static" in capsys.readouterr().err
-
-
-def test_command(capsys, tmp_path, monkeypatch):
-    small = server.Dashboard(
-        "planted",
-        "t",
-        "comparison_hc.dashboards.planted_page",
-        "planted_dashboard",
-        lambda progress, pages: planted_page.planted_static(progress, SMALL, pages),
-    )
-    monkeypatch.setitem(server._registry, "planted", server.register_dashboard(small))
-    assert main(["dashboard", "planted", "--static", str(tmp_path / "p.html")]) == 0 and (
-        tmp_path / "p.html"
-    ).read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    capsys.readouterr()
-    for words, says in (
-        (["nosuch"], "planted"),
-        (["planted", "--static", str(tmp_path / "p.pdf")], ".html"),
-        (["planted", "--static", str(tmp_path / "no" / "p.html")], "folder"),
-        (["planted", "--port", "70000"], "--port"),
-        (["planted", "--static", "p.html", "--port", "8000"], "--port"),
-    ):
-        assert main(["dashboard", *words]) == 2
-        out, err = capsys.readouterr()
-        assert out == "" and err.count("\n") == 1 and says in err
-
-
-def test_a_taken_port_is_named(capsys):
-    import socket
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        with pytest.raises(InputError, match="free"):
-            server.free_port(port)
-        assert server.free_port() != port
-
-
-FILES_ONLY = """
-import http.server, sys
-http.server.test(http.server.SimpleHTTPRequestHandler, port=int(sys.argv[1]), bind='127.0.0.1')
-"""  # in place of Voila
-
-
-@pytest.fixture
-def plain_server(monkeypatch):
-    "A server of files in place of Voila: the page is the list of the folder's files."
-    import sys
-
-    monkeypatch.setattr(server, "import_extra", lambda name: None)
-    monkeypatch.setattr(server, "voila_command", lambda notebook, port: [sys.executable, "-c", FILES_ONLY, str(port)])
-
-
-def page_at(address):
-    from urllib.request import ProxyHandler, build_opener
-
-    with build_opener(ProxyHandler({})).open(address, timeout=10) as page:
-        return page.read().decode()
-
-
-def named(name):
-    return server.Dashboard(name, name, "m", "w", None)
-
-
-def test_two_dashboards_started_at_once_on_one_port_get_a_page_each(plain_server, monkeypatch):
-    "Both choose the same port before either listens."
-    chosen, both_chose, both_serve, found, choose = [], threading.Barrier(2), threading.Barrier(2), {}, server.free_port
-
-    def same_at_first(port=None):
-        chosen.append(choose(port))
-        if len(chosen) > 2:
-            return chosen[-1]
-        both_chose.wait(30)
-        return chosen[0]
-
-    monkeypatch.setattr(server, "free_port", same_at_first)
-
-    def start(name):
-        with server.serve_dashboard(named(name)) as address:
-            found[name] = address, page_at(address)
-            both_serve.wait(30)
-
-    threads = [threading.Thread(target=start, args=[name]) for name in ("first", "second")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(chosen) == 3 and found["first"][0] != found["second"][0]
-    assert all(f"{name}.ipynb" in page for name, (_, page) in found.items())
-
-
-def test_a_wanted_port_that_somebody_takes_first_is_named(plain_server, monkeypatch):
-    "It was free when we looked. The other page answers, and is not taken for ours."
-    choose, looked = server.free_port, []
-    with server.serve_dashboard(named("other")) as address:
-        port = urlsplit(address).port
-        monkeypatch.setattr(
-            server, "free_port", lambda wanted: choose(wanted) if looked else looked.append(wanted) or wanted
-        )
-        with pytest.raises(InputError, match=f"--port must be a port that is free; got {port}"):
-            with server.serve_dashboard(named("mine"), port):
-                pass
-        assert looked == [port] and "other.ipynb" in page_at(address)
-
-
-@pytest.mark.parametrize(
-    "words, patience, says",
-    [
-        ("import sys; sys.exit('no such module')", 30, "no such module"),
-        ("import time; time.sleep(60)", 0.5, "it said nothing"),
-    ],
-)
-def test_a_server_that_does_not_start_says_why_and_is_not_tried_again(plain_server, monkeypatch, words, patience, says):
-    import sys
-
-    started = []
-    monkeypatch.setattr(
-        server, "voila_command", lambda notebook, port: started.append(port) or [sys.executable, "-c", words]
-    )
-    with pytest.raises(InputError, match=says):
-        with server.serve_dashboard(named("d"), patience=patience):
-            pass
-    assert len(started) == 1
-
-
-class Jupyter:
-    "What is used of Jupyter's manager of kernels: a kernel without a page ends after two minutes."
-
-    def __init__(self):
-        self.kernels, self.ended, self._pools = {}, [], {}
-
-    def get_kernel(self, name):
-        return self.kernels[name]
-
-    async def cull_kernel_if_idle(self, name):
-        if datetime.now(timezone.utc) - self.kernels[name].last_activity > timedelta(minutes=2):
-            self.ended.append(name)
-
-
-class Begun(dict):
-    "A kernel that is made ready, as Voila's pool has it."
-
-    def done(self):
-        return self["done"]
-
-
-def test_a_page_that_comes_late_gets_its_kernel_for_two_minutes_at_least():
-    "The kernel that waits ready has been idle for long when a page gets it, whose scripts take a while to come."
-
-    long_ago = datetime.now(timezone.utc) - timedelta(hours=1)
-    manager = server.kept_until_given(Jupyter)()
-    manager.kernels = {name: SimpleNamespace(last_activity=long_ago) for name in ("given", "old")}
-    manager.kernels["old"].is_given = True
-
-    def look(name):
-        awaited(manager.cull_kernel_if_idle(name))
-
-    manager._pools = {"notebook": [Begun(done=False)]}  # one is being made ready: it could be any
-    look("old")
-    assert manager.ended == []
-    manager._pools = {"notebook": [Begun(done=True)]}
-    look("given")
-    look("old")
-    assert manager.ended == ["old"] and manager.kernels["given"].last_activity > long_ago
-    manager.kernels["given"].last_activity = long_ago
-    look("given")
-    assert manager.ended == ["old", "given"]
-
-
 def test_a_missing_extra_is_one_sentence(monkeypatch):
-    import sys
 
     monkeypatch.setitem(sys.modules, "anywidget", None)
     with pytest.raises(InputError, match=r"comparison_hc\[dashboard\]"):
@@ -996,21 +752,3 @@ def test_the_widget_answers_messages():
     assert kinds == ["model", "notes", "theory", "measure", "method", "tree", "done"]
     assert {event["number"] for event in sent} == {"v:1"}
     assert widget.spec["start"]["n_pure"] == 2
-
-
-@pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_killed_command_leaves_no_server_and_no_port_behind():
-    pytest.importorskip("voila")
-    port = server.free_port()
-    words = [sys.executable, "-m", "comparison_hc", "dashboard", "planted", "--no-browser", f"--port={port}"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        said = process.stdout.readline()
-        assert f":{port}/" in said and not server._is_free(port)
-    finally:
-        process.kill()
-        process.wait()
-    late = time.monotonic() + 15
-    while not server._is_free(port) and time.monotonic() < late:
-        time.sleep(0.1)
-    assert server._is_free(port)

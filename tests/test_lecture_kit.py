@@ -86,32 +86,3 @@ def test_addresses_that_no_page_understands_are_refused():
             read_address(wrong)
     with pytest.raises(InputError, match="name"):
         address("ask")
-
-
-def test_the_address_sets_the_page_and_the_page_the_address(browser, tmp_path):
-    from comparison_hc.dashboards.step_page import step_static
-
-    path = tmp_path / "step.html"
-    values = dict(n=[5, 8], shape=["split", "caterpillar"], p=[0.8, 1.0], delta=[0.05], seed=[0])
-    path.write_text(step_static(values=values), encoding="utf-8")
-    page = browser.new_page()
-    done = "() => document.querySelector('.chc[data-at]') && document.querySelector('.chc').dataset.done"
-    control = lambda name: page.locator(f"[data-setting={name}]").evaluate(
-        "e => JSON.parse(e.dataset.values)[+e.value]"
-    )
-    page.goto(path.as_uri() + "#" + address("step", dict(at=2), n=5, shape="caterpillar", p=0.8).partition("#")[2])
-    page.wait_for_function(done)
-    assert [control(name) for name in ("n", "shape", "p")] == [5, "caterpillar", 0.8]
-    assert page.locator(".chc").get_attribute("data-at") == "2"
-    page.locator("[data-setting=n]").press("End")
-    page.wait_for_function("() => document.querySelector('.chc').dataset.done === '2'")
-    said = page.evaluate("() => location.hash")
-    assert "n=8" in said and "shape=caterpillar" in said and "at=" not in said
-    page.reload()
-    page.wait_for_function(done)
-    assert [control(name) for name in ("n", "shape", "p")] == [8, "caterpillar", 0.8]
-    page.evaluate("() => { location.hash = '#n=5&shape=split&p=1&seed=77&at=9999'; }")  # another link; nonsense stays
-    page.wait_for_function("() => document.querySelector('[data-setting=shape]')?.value === '0'")
-    page.wait_for_function(done)
-    assert [control(name) for name in ("n", "shape", "p")] == [5, "split", 1.0]
-    page.close()

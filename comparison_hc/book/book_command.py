@@ -10,8 +10,7 @@ from .lite import PYODIDE
 from ..core.io import is_file_name
 from ..core.screen import say
 from ..core.validation import require
-from ..dashboards.room import LOOPBACK, NOT_OURS, is_our_name
-from ..dashboards.server import free_port
+from ..dashboards.server import LOOPBACK, NOT_OURS, is_our_name, listening
 
 
 def add_book(commands):
@@ -91,7 +90,10 @@ def site_server(folder, port=None):
     "A server of a folder on the loopback. Raises `InputError` if there is no site, or the port is taken."
     rule = "a folder with a site (make one with: comparison-hc book build)"
     require((Path(folder) / "index.html").is_file(), "--folder", rule, str(folder))
-    return _Server(("127.0.0.1", free_port(port)), partial(_Quiet, directory=str(folder)))
+    free = listening(LOOPBACK, port)[0]  # refuses a port that is taken
+    with free:
+        number = free.getsockname()[1]
+    return _Server((LOOPBACK, number), partial(_Quiet, directory=str(folder)))
 
 
 def serve_command(args):

@@ -8,14 +8,13 @@ from ..book.book_command import add_book
 from ..classroom.command import add_classroom
 from ..core.screen import say
 from ..core.validation import InputError, check_integer, require
-from ..dashboards.serve_command import add_serve
 from ..whatif.plan_command import add_plan
 from ..whatif.whatif_command import add_whatif
 from .cluster import add_cluster, add_demo
 from .compare import add_compare
 from .learn import add_learn
 from .look_up import add_check, add_data, add_reproduce
-from .pages import add_dashboard
+from .pages import add_dashboard, add_serve
 from .people import add_ask, add_people, add_pool
 
 COMMANDS = (
@@ -36,7 +35,7 @@ COMMANDS = (
     add_reproduce,
     add_book,
 )
-POSITIONAL = {"file": "FILE", "name": "NAME", "tasks": "TASK"}
+POSITIONAL = {"file": "FILE", "name": "NAME", "names": "NAME", "tasks": "TASK"}
 
 
 def _short(message):

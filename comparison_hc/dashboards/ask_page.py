@@ -8,12 +8,13 @@ from string import Template
 from ..core.plotting import tree_layout
 from .ask import fulfil, session_view
 from .live import more_html
-from .page import page_widget, static_page, static_text
+from .page import page_widget, static_text
 from .pictures import tree_picture
-from .server import Dashboard, register_dashboard
-from .sources import Source, pages_beside, pages_given
+from .registry import Dashboard, register_dashboard
+from ..core.validation import InputError
+from .sources import Source, pages_beside
 from ..elicitation.export import EXPORTS
-from ..elicitation.items import ANIMALS, default_log
+from ..elicitation.items import default_log
 from ..elicitation.session import Session
 
 
@@ -186,21 +187,20 @@ SOURCES = (
 )
 
 
-def page_spec(session, pages=None, forms=(*EXPORTS, ".py"), tries=tuple(TRIES)):
+def page_spec(session, pages=None):
     "What the page has to know before the first question."
     items = [session.picture(item) for item in range(session.state.settings.n)]
-    found = {name: TRIES[name] for name in tries}
     emoji = sorted({item.picture for item in items if item.picture and not item.is_image})
     exports = "".join(
         f'<button type="button" class="ask-small" data-do="export" data-form="{form}">{LABELS[form]}</button>'
-        for form in forms
+        for form in (*EXPORTS, ".py")
     )
-    exports = exports and f'<div class="ask-row" role="group" aria-label="save"><span>Save:</span>{exports}</div>'
+    exports = f'<div class="ask-row" role="group" aria-label="save"><span>Save:</span>{exports}</div>'
     buttons = [
         f'<button type="button" class="ask-small" data-words title="{escape(text)}">{name}</button>'
-        for name, text in found.items()
+        for name, text in TRIES.items()
     ]
-    more = more_html(found, WORDS, SOURCES, pages)
+    more = more_html(TRIES, WORDS, SOURCES, pages)
     html = Template(static_text("ask.html")).substitute(exports=exports, tries="".join(buttons), more=more)
     return dict(html=html, charts={}, emoji=emoji, silence=NO_REPLY)
 
@@ -240,50 +240,24 @@ def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_
     return page_widget("ask", page_spec(session, pages_beside()), heard)
 
 
-WALKERS = (*ANIMALS[:4], ANIMALS[6], ANIMALS[10])  # whom the twin asks about
-STORED = (
-    "This page has no kernel: it has the {1:,} places to which answers about these {0} can lead, and keeps nothing. The"
-    " live page, comparison-hc dashboard ask, asks about your own things, takes “cannot say”, asks some questions"
-    " again, and saves."
-)
+MOST_SESSIONS = 40  # that a process of the server holds open
 
 
-def ask_walk(items=WALKERS, progress=None):
-    "Every state that answers can lead to, the first one first. Nothing is asked twice, and all is answered."
-    ways, events, backs = [()], [], [0]
-    for place, way in enumerate(ways):  # which grow
-        session = Session(items, None, "you", 0, repeat_every=0)
-        for answer in way:
-            session.answer(answer, session.n_records)
-        event = session_event(session)
-        after = range(len(ways), len(ways) + 3) if session.question else ()
-        ways.extend((*way, answer) for answer in (1, 2, 3) if after)
-        backs.extend(place for _ in after)
-        event["show"]["pass"] = dict(hidden="")
-        events.append(dict(event, on=[place, *after], back=backs[place]))
-        if progress:
-            progress(len(events), len(ways))
-    return events
+def served_replies(request, sessions):
+    "Do what a person wishes on a page of the server. What cannot be done is a note, never an exception."
+    wish, path = request["wish"], Path(request["journal"])
+    try:
+        session = sessions.pop(request["journal"], None)
+        if session is None or not path.is_file():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            session = Session(request["items"], path, request["person"])
+        sessions[request["journal"]] = session
+        while len(sessions) > MOST_SESSIONS:
+            del sessions[next(iter(sessions))]
+        return replies(session, wish, path.stem)
+    except (InputError, OSError, LookupError, TypeError, ValueError) as error:
+        return [dict(kind="state", show=dict(notes=f"<p>{escape(str(error))}</p>"))]
 
 
-def ask_static(progress=None, items=WALKERS, pages=None):
-    "The same page with a stored walk: the answers lead on, and undo leads back."
-    session = Session(items, None, "you", 0, repeat_every=0)
-    events = ask_walk(items, progress)
-    words = STORED.format(len(session.items), len(events))
-    for event in events:
-        event["show"]["kept"] = words
-    return static_page(TITLE, "ask", page_spec(session, pages or pages_given(), (), ["change your mind"]), events)
-
-
-def prepare_ask(items="animals", journal=None, person=None):
-    "Begin the journal before anything is served: what does not fit is said at once, and the server works elsewhere."
-    path = Path(journal) if journal is not None else default_log(items, person or "somebody")
-    Session(items, path, person)
-    where = str(Path(items).resolve()) if Path(items).exists() else items
-    return dict(items=where, journal=str(path.resolve()), person=person)
-
-
-_ = register_dashboard(
-    Dashboard("ask", TITLE, "comparison_hc.dashboards.ask_page", "ask_dashboard", ask_static, prepare_ask)
-)
+SUMMARY = "Which of three does not belong? Answer yourself, and your own tree grows."
+_ = register_dashboard(Dashboard("ask", TITLE, "comparison_hc.dashboards.ask_page", "ask_dashboard", SUMMARY))

@@ -10,7 +10,7 @@ from .flat_settings import AGAINST, FlatSettings, why_not
 from .live import LivePage, Try
 from .measure import Axis, measure_chart, measure_show
 from .pictures import heat_figure, heat_map, shades, strip_picture, to_vega
-from .server import Dashboard, register_dashboard
+from .registry import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from ..flat.sdp import cluster_matrix
@@ -309,11 +309,5 @@ def flat_dashboard(**start):
     return PAGE.widget(**start)
 
 
-def flat_static(progress=None, values=None, pages=None):
-    "The same page with stored answers, in one file."
-    return PAGE.static(progress, values, pages)
-
-
-_ = register_dashboard(
-    Dashboard("flat", PAGE.title, "comparison_hc.dashboards.flat_page", "flat_dashboard", flat_static)
-)
+SUMMARY = "When do clusters appear in the answers, and from when on can they be proved?"
+_ = register_dashboard(Dashboard("flat", PAGE.title, "comparison_hc.dashboards.flat_page", "flat_dashboard", SUMMARY))

@@ -10,7 +10,7 @@ from ..core.plotting import tree_layout
 from .link import all_trees, one_curve
 from .live import LivePage, Try
 from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture
-from .server import Dashboard, register_dashboard
+from .registry import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
@@ -329,11 +329,5 @@ def link_dashboard(**start):
     return PAGE.widget(**start)
 
 
-def link_static(progress=None, values=None, pages=None):
-    "The same page with stored answers, in one file."
-    return PAGE.static(progress, values, pages)
-
-
-_ = register_dashboard(
-    Dashboard("link", PAGE.title, "comparison_hc.dashboards.link_page", "link_dashboard", link_static)
-)
+SUMMARY = "Slide through all algorithms between two linkages, and see which one the tasks ask for."
+_ = register_dashboard(Dashboard("link", PAGE.title, "comparison_hc.dashboards.link_page", "link_dashboard", SUMMARY))

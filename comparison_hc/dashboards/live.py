@@ -18,7 +18,8 @@ from comparison_hc.dashboards.page import (
     stored_answers,
     vega_library,
 )
-from .shell import find_dashboard, message_value, no_step
+from .registry import find_dashboard
+from .shell import message_value, no_step
 from .sources import pages_beside, pages_given, sources_html
 
 

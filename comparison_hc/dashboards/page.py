@@ -94,6 +94,11 @@ def import_extra(name):
         ) from None
 
 
+def page_parts(name, spec):
+    "What a page without a kernel is made of."
+    return dict(style=style_of(name), spec=_embedded(spec), script=bundle([*modules_of(name), "begin.mjs"]))
+
+
 def page_widget(name, spec, heard):
     "The page in a notebook. Needs the extra `dashboard`."
     anywidget = import_extra("anywidget")
@@ -165,15 +170,8 @@ def _embedded(value):
 
 def static_page(title, name, spec, data):
     "One file that answers without a kernel and asks nobody."
-    script = bundle([*modules_of(name), "begin.mjs"])
-    return Template(static_text("file.html")).substitute(
-        title=title,
-        style=style_of(name),
-        library=vega_library() if spec["charts"] else "",
-        script=script,
-        spec=_embedded(spec),
-        data=_embedded(data),
-    )
+    parts = dict(page_parts(name, spec), library=vega_library() if spec["charts"] else "", data=_embedded(data))
+    return Template(static_text("file.html")).substitute(parts, title=title)
 
 
 def read_static_page(text):

@@ -16,7 +16,7 @@ from comparison_hc.dashboards.plan import (
     one_repetition,
     read_off,
 )
-from .server import Dashboard, register_dashboard
+from .registry import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from ..whatif.needs import mean_and_ends, with_interval
@@ -189,11 +189,5 @@ def plan_dashboard(**start):
     return PAGE.widget(**start)
 
 
-def plan_static(progress=None, values=None, pages=None):
-    "The same page with stored answers, in one file."
-    return PAGE.static(progress, values, pages)
-
-
-_ = register_dashboard(
-    Dashboard("plan", PAGE.title, "comparison_hc.dashboards.plan_page", "plan_dashboard", plan_static)
-)
+SUMMARY = "How many people, minutes and questions does a study need? Simulated before it costs anything."
+_ = register_dashboard(Dashboard("plan", PAGE.title, "comparison_hc.dashboards.plan_page", "plan_dashboard", SUMMARY))

@@ -30,7 +30,7 @@ from comparison_hc.dashboards.promises import (
     share_thresholds,
     signal_thresholds,
 )
-from .server import Dashboard, register_dashboard
+from .registry import Dashboard, register_dashboard
 from .shell import no_step, shown_value
 from .sources import Source
 
@@ -320,6 +320,7 @@ def planted_static(progress=None, values=None, pages=None):
     return PAGE.static(progress, values, pages)
 
 
+SUMMARY = "Move the noise or the number of answers, and see which methods still find a planted tree."
 _ = register_dashboard(
-    Dashboard("planted", PAGE.title, "comparison_hc.dashboards.planted_page", "planted_dashboard", planted_static)
+    Dashboard(PAGE.name, PAGE.title, __name__, "planted_dashboard", SUMMARY, planted_static)
 )

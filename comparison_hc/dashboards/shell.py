@@ -10,12 +10,6 @@ from dataclasses import field, fields
 from math import inf
 
 from ..core.validation import require
-from .server import Dashboard as Dashboard
-from .server import find_dashboard as find_dashboard
-from .server import register_dashboard as register_dashboard
-from .server import run_dashboard as run_dashboard
-from .server import serve_dashboard as serve_dashboard
-from .server import write_static as write_static
 
 # %% ../../nbs/dashboards/60_shell.ipynb #shell-setting
 def shown_value(value):

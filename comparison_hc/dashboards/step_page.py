@@ -9,7 +9,7 @@ from .live import LivePage, Try
 from .page import pack
 from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_picture
 from .record import LETTERS, StepSettings
-from .server import Dashboard, register_dashboard
+from .registry import Dashboard, register_dashboard
 from .shell import no_step
 from .sources import Source
 from .step import watch
@@ -327,11 +327,5 @@ def step_dashboard(**start):
     return PAGE.widget(**start)
 
 
-def step_static(progress=None, values=None, pages=None):
-    "The same page with stored runs."
-    return PAGE.static(progress, values, pages)
-
-
-_ = register_dashboard(
-    Dashboard("step", PAGE.title, "comparison_hc.dashboards.step_page", "step_dashboard", step_static)
-)
+SUMMARY = "Watch a tree grow by one question after the other, with right answers or with errors."
+_ = register_dashboard(Dashboard("step", PAGE.title, "comparison_hc.dashboards.step_page", "step_dashboard", SUMMARY))

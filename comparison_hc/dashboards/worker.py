@@ -16,6 +16,49 @@ NO_MEMORY = "This needs more memory than there is; take a smaller setting."
 OUR_MISTAKE = "This setting failed ({}: {}). That is a mistake of this page; the others still work."
 
 
+def answer(work, request, publish, is_old, show_after=0.15):
+    "Publish the events of `work(request, step)`, mistakes as sentences; whether it came to its end."
+    try:
+        for _ in answer_slowly(work, request, publish, is_old, show_after):
+            pass
+    except Superseded:
+        return False
+    return True
+
+
+def answer_slowly(work, request, publish, is_old, show_after=0.15):
+    "The same, as a generator that pauses after every event. Raises `Superseded` if it is wanted no more."
+    start = last = time.perf_counter()
+
+    def stop_if_old():
+        if is_old():
+            raise Superseded
+
+    def step(text, done=0, total=0):
+        nonlocal last
+        stop_if_old()
+        if time.perf_counter() - last >= show_after:
+            last = time.perf_counter()
+            publish(dict(kind="progress", text=text, done=int(done), total=int(total)))
+
+    try:
+        for event in work(request, step):
+            stop_if_old()
+            publish(event)
+            yield
+    except Superseded:
+        raise
+    except InputError as error:
+        publish(dict(kind="sentence", text=str(error)))
+    except MemoryError:
+        publish(dict(kind="sentence", text=NO_MEMORY))
+    except Exception as error:
+        logging.getLogger("comparison_hc.dashboards").exception("a dashboard's work failed")
+        publish(dict(kind="sentence", text=OUR_MISTAKE.format(type(error).__name__, error)))
+    stop_if_old()
+    publish(dict(kind="done", seconds=time.perf_counter() - start))
+
+
 class LatestOnly:
     "A thread that answers the latest request only. `publish` is called in that thread, or in the caller's loop."
 
@@ -92,37 +135,13 @@ class LatestOnly:
                 self._busy = False
                 self._changed.notify_all()
 
-    def _stop_if_old(self):
-        if self._closed or self._waiting is not None:
-            raise Superseded
-
     def _answer(self, number, settings):
         "Publish every event of the work, unless a newer request comes; yields after each."
-        start = last = time.perf_counter()
 
-        def step(text, done=0, total=0):
-            nonlocal last
-            self._stop_if_old()
-            if time.perf_counter() - last >= self.show_after:
-                last = time.perf_counter()
-                self.publish(dict(kind="progress", number=number, text=text, done=int(done), total=int(total)))
+        def is_old():
+            return self._closed or self._waiting is not None
 
-        try:
-            for event in self.work(settings, step):
-                self._stop_if_old()
-                self.publish({**event, "number": number})
-                yield
-        except Superseded:
-            raise
-        except InputError as error:
-            self._say(number, str(error))
-        except MemoryError:
-            self._say(number, NO_MEMORY)
-        except Exception as error:
-            logging.getLogger("comparison_hc.dashboards").exception("a dashboard's work failed")
-            self._say(number, OUR_MISTAKE.format(type(error).__name__, error))
-        self._stop_if_old()
-        self.publish(dict(kind="done", number=number, seconds=time.perf_counter() - start))
+        def publish(event):
+            self.publish(dict(event, number=number))
 
-    def _say(self, number, sentence):
-        self.publish(dict(kind="sentence", number=number, text=sentence))
+        yield from answer_slowly(self.work, settings, publish, is_old, self.show_after)

@@ -12,7 +12,7 @@ import statistics
 from contextlib import contextmanager
 
 from comparison_hc.dashboards.planted_settings import PlantedSettings
-from comparison_hc.dashboards.server import find_dashboard, serve_dashboard
+from comparison_hc.dashboards.server import serve_dashboard
 
 LIVE_VALUES = PlantedSettings.values("live")
 
@@ -51,7 +51,7 @@ def opened(name, height, patience):
     "A dashboard, served on this machine and shown in headless Chromium: (page, address). Says how busy the machine is."
     from playwright.sync_api import sync_playwright
 
-    with serve_dashboard(find_dashboard(name)) as address, sync_playwright() as playwright:
+    with serve_dashboard(name) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         page = chromium.new_page(viewport=dict(width=1280, height=height), device_scale_factor=1)
         page.set_default_timeout(1000 * patience)
@@ -111,9 +111,7 @@ def main():
 
 def _picture(chromium, address, path):
     "The dashboard after a short visit."
-    page = chromium.new_page(
-        viewport=dict(width=1280, height=1180)
-    )  # all of it: an inner part of Voila's page scrolls, not the page
+    page = chromium.new_page(viewport=dict(width=1280, height=1180))
     page.set_default_timeout(120_000)
     page.goto(address)
     page.wait_for_selector(".chc[data-done]")

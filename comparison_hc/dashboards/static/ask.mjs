@@ -17,7 +17,8 @@ begin.start = (root, connect, spec) => {
     if (event.number !== `${view}:${count}` || event.kind === "done") return;     // of another page or a wish before
     if (event.kind === "file") return keep(event.name, unpack(event.data, Uint8Array));
     clearTimeout(silence);
-    put({...event.show, ask: {...event.show.ask, "data-busy": ""}});
+    if (event.kind === "sentence") return put({notes: `<p>${event.text}</p>`, ask: {"data-busy": ""}});
+    if (event.show) put({...event.show, ask: {...event.show.ask, "data-busy": ""}});
   });
   function wish(what) {
     if (page.dataset.busy) return;

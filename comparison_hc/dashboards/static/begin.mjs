@@ -9,9 +9,6 @@ const stored = ({names, events, answers}) => heard => ({number, settings}) => {
   const places = answers[names.map(name => settings[name]).join("|")];
   for (const event of [...places.map(place => events[place]), {kind: "done"}]) heard({...event, number});
 };
-// A walk among stored states: each says where an answer leads, and where it came from.
-const walked = (states, at = 0) => heard => ({number, do: what, answer}) =>
-  heard({...states[at = what === "answer" ? states[at].on[answer] : what === "undo" ? states[at].back : at], number});
 // A line to the server of a class. Where nothing comes for long, not even an event without a word, it is gone.
 function served(heard) {
   const sign = document.getElementById("gone"), where = location.origin.replace("http", "ws") + alone.dataset.line;
@@ -30,6 +27,5 @@ function served(heard) {
   })();
   return request => { asked = JSON.stringify(request); if (line.readyState === 1) line.send(asked); };
 }
-const known = data => Array.isArray(data) ? walked(data) : stored(data);
 const alone = document.querySelector("main#comparison-hc");
-if (alone) begin.start(alone, alone.dataset.line ? served : known(await read("data")), await read("spec"));
+if (alone) begin.start(alone, alone.dataset.line ? served : stored(await read("data")), await read("spec"));
