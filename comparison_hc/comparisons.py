@@ -54,8 +54,7 @@ if TYPE_CHECKING:
 
 # %% auto #0
 __all__ = ['Comparisons', 'Triplets', 'Quadruplets', 'as_comparisons', 'as_triplets', 'as_quadruplets', 'apply_responses',
-           'answers_and_places', 'read_comparisons', 'majority_rows', 'linked_groups', 'comparison_components',
-           'DisconnectedWarning', 'warn_if_disconnected', 'ComparisonSummary']
+           'read_comparisons', 'majority_rows', 'comparison_components', 'DisconnectedWarning']
 
 # %% ../nbs/core/00_comparisons.ipynb #13ac2244
 class Comparisons:
@@ -88,6 +87,15 @@ class Comparisons:
     ------
     InputError
         For the first row that is not a comparison, with the rule and the value.
+
+    Examples
+    --------
+    >>> from comparison_hc import Triplets
+    >>> answers = Triplets([[0, 1, 2], [1, 0, 2]], names=["cat", "dog", "trout"])
+    >>> answers
+    Triplets(2 answers about 3 objects)
+    >>> answers.to_quadruplets().array.tolist()
+    [[0, 1, 0, 2], [1, 0, 1, 2]]
     """
 
     width, kind, columns = 0, "", ()
@@ -129,8 +137,35 @@ class Comparisons:
         self._fill(rows.astype(index_type(n_objects)), n_objects, names, respondents, weights, reading)
 
     @classmethod
-    def trusted(cls, array, n_objects, names=None, respondents=None, weights=None, reading=None):
-        "Comparisons from rows that this package made: no check, no copy; the array becomes read-only."
+    def trusted(
+        cls,
+        array: np.ndarray,
+        n_objects: int,
+        names: tuple[str, ...] | None = None,
+        respondents: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+        reading: Any = None,
+    ) -> Comparisons:
+        """Return comparisons from rows that are known to be right: nothing is checked or copied.
+
+        Parameters
+        ----------
+        array : ndarray of int of shape (m, 3) or (m, 4)
+            The rows. The array becomes read-only.
+        n_objects : int
+            N.
+        names : tuple of str, optional
+            N names.
+        respondents, weights : ndarray of shape (m,), optional
+            As in `Comparisons`.
+        reading : Reading, optional
+            How the file was read.
+
+        Returns
+        -------
+        Comparisons
+            Of this kind.
+        """
         return object.__new__(cls)._fill(array, n_objects, names, respondents, weights, reading)
 
     def _fill(self, array, n_objects, names=None, respondents=None, weights=None, reading=None):
@@ -187,7 +222,7 @@ class Comparisons:
             One answer per row.
         columns : sequence of str or int, optional
             Columns of the objects, as in `read_comparisons`.
-        **roles
+        **roles : object
             Further arguments of `read_comparisons`, such as `answer` or `weight`.
 
         Returns
@@ -212,17 +247,52 @@ class Comparisons:
         return [str(i) for i in range(self.n_objects)] if self.names is None else list(self.names)
 
     def take(self, index: ArrayLike | slice) -> Comparisons:
-        "Return some of the rows: those of a slice, or of an integer or boolean array."
+        """Return some of the rows.
+
+        Parameters
+        ----------
+        index : slice or array-like of int or bool
+            Which.
+
+        Returns
+        -------
+        Comparisons
+            Of the same kind.
+        """
         who = None if self.respondents is None else self.respondents[index]
         weights = None if self.weights is None else self.weights[index]
         return self._with(self.array[index], respondents=who, weights=weights)
 
     def without_weights(self) -> Comparisons:
-        "Return the same answers, each of which counts the same."
+        """Return the same answers, each of which counts the same.
+
+        Returns
+        -------
+        Comparisons
+            Of the same kind.
+        """
         return self._with(self.array, weights=None)
 
     def without_people(self, people: str | Sequence[str], argument: str = "people") -> Comparisons:
-        "Return the answers of all others. Raises `InputError` for a name that is not there, or if nothing is left."
+        """Return the answers of all others.
+
+        Parameters
+        ----------
+        people : str or sequence of str
+            Respondents to leave out.
+        argument : str, default="people"
+            What the caller calls them, for a message.
+
+        Returns
+        -------
+        Comparisons
+            Of the same kind.
+
+        Raises
+        ------
+        InputError
+            For a name that nobody has, and if nothing is left.
+        """
         people = [people] if isinstance(people, str) else [str(name) for name in people]
         if not people:
             return self
@@ -242,14 +312,26 @@ class Comparisons:
         require(self.weights is None, "comparisons", f"{rule} ({how})", self)
 
     def to_quadruplets(self) -> Quadruplets:
-        "Return the same answers as quadruplets: (i, j, k) becomes (i, j, i, k)."
+        """Return the same answers as quadruplets: (i, j, k) becomes (i, j, i, k).
+
+        Returns
+        -------
+        Quadruplets
+            With the same names, respondents and weights.
+        """
         if self.width == 4:
             return self
         fields = (self.n_objects, self.names, self.respondents, self.weights, self.reading)
         return Quadruplets.trusted(self.array[:, [0, 1, 0, 2]], *fields)
 
     def winners_and_losers(self) -> tuple[np.ndarray, np.ndarray]:
-        "Return the more similar and the less similar pair of every answer, as pair numbers (`pair_index`)."
+        """Return the more similar and the less similar pair of every answer, as pair numbers (`pair_index`).
+
+        Returns
+        -------
+        winners, losers : ndarray of int of shape (m,)
+            Pair numbers.
+        """
         i, j, k, l = four_columns(self.array)
         return pair_index(i, j), pair_index(k, l)
 
@@ -296,16 +378,33 @@ class Comparisons:
         """Return one answer per question, the one that most respondents gave, by weight where there are weights.
 
         Questions on which equally many said either are left out.
+
+        Returns
+        -------
+        Comparisons
+            Of the same kind, without respondents and weights.
         """
         kept = majority_rows(*self.winners_and_losers(), self.weights)
         return self._with(self.array[kept], respondents=None, weights=None)
 
     def summary(self) -> ComparisonSummary:
-        "Count objects, answers, repetitions, contradictions, objects never compared and connected components."
+        """Count objects, answers, repetitions, contradictions, objects never compared and connected components.
+
+        Returns
+        -------
+        ComparisonSummary
+            `str()` of it is a table.
+        """
         return _summary(self)
 
     def to_frame(self) -> pd.DataFrame:
-        "Return a table of object names, with columns `respondent` and `weight` where they are known."
+        """Return a table of object names, with columns `respondent` and `weight` where they are known.
+
+        Returns
+        -------
+        DataFrame
+            A row an answer.
+        """
         import pandas as pd
 
         names = np.array(self.object_names, dtype=object)
@@ -367,7 +466,14 @@ def _by_number(data, kind, width):
 
 # %% ../nbs/core/00_comparisons.ipynb #adcfcafc
 class Triplets(Comparisons):
-    """Rows (i, j, k) that say w_ij > w_ik: i is closer to j than to k. Arguments and attributes: `Comparisons`.
+    """Rows (i, j, k) that say w_ij > w_ik: i is closer to j than to k. Attributes: `Comparisons`.
+
+    Parameters
+    ----------
+    data : array-like of int or str, DataFrame or Triplets
+        One triplet per row, of object numbers 0..N−1 or of names.
+    n_objects, names, respondents, weights : optional
+        As in `Comparisons`.
 
     Examples
     --------
@@ -380,12 +486,19 @@ class Triplets(Comparisons):
     width, kind, columns = 3, "triplets", ("i", "j", "k")
 
     @classmethod
-    def from_central(cls, data, n_objects=None, names=None, respondents=None, weights=None) -> Triplets:
+    def from_central(
+        cls,
+        data: ArrayLike | pd.DataFrame,
+        n_objects: int | None = None,
+        names: Sequence[str] | None = None,
+        respondents: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Triplets:
         """Return two triplets for every row (i, j, k) that says: i is the most central of the three.
 
         Parameters
         ----------
-        data, n_objects, names, respondents, weights
+        data, n_objects, names, respondents, weights : optional
             As in `Triplets`.
 
         Returns
@@ -402,12 +515,19 @@ class Triplets(Comparisons):
         return cls._two_for_each("central", [[1, 0, 2], [2, 0, 1]], data, n_objects, names, respondents, weights)
 
     @classmethod
-    def from_odd_one_out(cls, data, n_objects=None, names=None, respondents=None, weights=None) -> Triplets:
+    def from_odd_one_out(
+        cls,
+        data: ArrayLike | pd.DataFrame,
+        n_objects: int | None = None,
+        names: Sequence[str] | None = None,
+        respondents: ArrayLike | None = None,
+        weights: ArrayLike | None = None,
+    ) -> Triplets:
         """Return two triplets for every row (i, j, k) that says: i is the odd one out of the three.
 
         Parameters
         ----------
-        data, n_objects, names, respondents, weights
+        data, n_objects, names, respondents, weights : optional
             As in `Triplets`.
 
         Returns
@@ -435,7 +555,14 @@ class Triplets(Comparisons):
 
 
 class Quadruplets(Comparisons):
-    """Rows (i, j, k, l) that say w_ij > w_kl: i and j are more alike than k and l. Arguments: `Comparisons`.
+    """Rows (i, j, k, l) that say w_ij > w_kl: i and j are more alike than k and l. Attributes: `Comparisons`.
+
+    Parameters
+    ----------
+    data : array-like of int or str, DataFrame or Quadruplets
+        One quadruplet per row, of object numbers 0..N−1 or of names.
+    n_objects, names, respondents, weights : optional
+        As in `Comparisons`.
 
     Examples
     --------
@@ -448,7 +575,12 @@ class Quadruplets(Comparisons):
 
 # %% ../nbs/core/00_comparisons.ipynb #comparisons-as-comparisons
 #| echo: false
-def as_comparisons(comparisons, n_objects=None, weighted=False, argument="comparisons"):
+def as_comparisons(
+    comparisons: ArrayLike | Comparisons,
+    n_objects: int | None = None,
+    weighted: bool = False,
+    argument: str = "comparisons",
+) -> Comparisons:
     """Return `Triplets` for three columns and `Quadruplets` for four: input validation of functions that take either.
 
     Parameters
@@ -465,6 +597,18 @@ def as_comparisons(comparisons, n_objects=None, weighted=False, argument="compar
     Returns
     -------
     Triplets or Quadruplets
+        What was given, if it is one of them.
+
+    Raises
+    ------
+    InputError
+        For anything else, and for weights that the caller cannot use.
+
+    Examples
+    --------
+    >>> from comparison_hc.comparisons import as_comparisons
+    >>> as_comparisons([[0, 1, 2]])
+    Triplets(1 answers about 3 objects)
     """
     n_objects = None if n_objects is None else check_integer(n_objects, "n_objects", 1, 2**31)
     if isinstance(comparisons, Comparisons):
@@ -487,8 +631,29 @@ def _made(kind, data, n_objects, argument):
         raise InputError(re.sub(r"^(row [\d,]+ of )?data\b", rf"\g<1>{argument}", str(error))) from None
 
 
-def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):
-    "Return `Triplets`: input validation of functions that take nothing else. Arguments: `as_comparisons`."
+def as_triplets(
+    triplets: ArrayLike | Triplets, n_objects: int | None = None, weighted: bool = False, argument: str = "triplets"
+) -> Triplets:
+    """Return `Triplets`: input validation of functions that take nothing else.
+
+    Parameters
+    ----------
+    triplets : Triplets, array-like or DataFrame
+        (m, 3) object numbers, or names.
+    n_objects, weighted, argument : optional
+        As in `as_comparisons`.
+
+    Returns
+    -------
+    Triplets
+        What was given, if it is one.
+
+    Examples
+    --------
+    >>> from comparison_hc.comparisons import as_triplets
+    >>> as_triplets([[0, 1, 2]]).n_objects
+    3
+    """
     rule = "triplets; quadruplets say more than a triplet can"
     require(not isinstance(triplets, Quadruplets), argument, rule, triplets)
     if isinstance(triplets, Triplets):
@@ -496,12 +661,36 @@ def as_triplets(triplets, n_objects=None, weighted=False, argument="triplets"):
     return _made(Triplets, triplets, n_objects, argument)
 
 
-def as_quadruplets(quadruplets, n_objects=None, weighted=False, argument="quadruplets"):
-    "Return `Quadruplets`, into which triplets are turned. Arguments: `as_comparisons`."
+def as_quadruplets(
+    quadruplets: ArrayLike | Comparisons,
+    n_objects: int | None = None,
+    weighted: bool = False,
+    argument: str = "quadruplets",
+) -> Quadruplets:
+    """Return `Quadruplets`, into which triplets are turned.
+
+    Parameters
+    ----------
+    quadruplets : Quadruplets, Triplets, array-like or DataFrame
+        (m, 3) or (m, 4) object numbers, or names.
+    n_objects, weighted, argument : optional
+        As in `as_comparisons`.
+
+    Returns
+    -------
+    Quadruplets
+        What was given, if it is one.
+
+    Examples
+    --------
+    >>> from comparison_hc.comparisons import as_quadruplets
+    >>> as_quadruplets([[0, 1, 2]]).array.tolist()
+    [[0, 1, 0, 2]]
+    """
     return as_comparisons(quadruplets, n_objects, weighted, argument).to_quadruplets()
 
 
-def apply_responses(comparisons, responses):
+def apply_responses(comparisons: ArrayLike | Comparisons, responses: Any) -> Any:
     """Return comparisons with the rows reversed whose response is False or −1, as cblearn writes them.
 
     Parameters
@@ -513,7 +702,8 @@ def apply_responses(comparisons, responses):
 
     Returns
     -------
-    Triplets, Quadruplets, or what was given where responses are ignored
+    Triplets or Quadruplets
+        Or what was given, where responses are ignored.
 
     Examples
     --------
@@ -565,7 +755,7 @@ def answers_and_places(path, options):
     places[:: len(answers) // len(found.rows)] = found.places  # a statement is two answers and one choice
     return answers, places
 
-
+# %% ../nbs/core/00_comparisons.ipynb #def-read_comparisons
 def read_comparisons(
     path: str | os.PathLike | Sequence | pd.DataFrame,
     kind: str = "triplets",
@@ -693,7 +883,7 @@ def linked_groups(n_objects, links):
     graph = coo_array((np.ones(len(links), dtype=np.int8), tuple(ends.T)), shape=(n_objects, n_objects))
     return connected_components(graph, directed=False)[1]
 
-
+# %% ../nbs/core/00_comparisons.ipynb #def-comparison_components
 def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int | None = None) -> np.ndarray:
     """Return groups of objects that chains of compared pairs connect.
 
@@ -723,7 +913,7 @@ def comparison_components(comparisons: ArrayLike | Comparisons, n_objects: int |
 class DisconnectedWarning(UserWarning):
     "The answers fall apart into groups of objects about whose pairs nobody was asked."
 
-
+# %% ../nbs/core/00_comparisons.ipynb #def-warn_if_disconnected
 def warn_if_disconnected(components, names=None, stacklevel=2):
     "Issue a `DisconnectedWarning` if there is more than one group, and return the number of groups."
     sizes = bincount(components)
@@ -748,7 +938,7 @@ def _first_five(values):
 class ComparisonSummary:
     """Counts that describe a set of comparisons; `str(summary)` is a table.
 
-    Attributes
+    Parameters
     ----------
     kind : str
         "triplets" or "quadruplets".
@@ -764,6 +954,12 @@ class ComparisonSummary:
         People who answered, where that is known.
     weights : tuple of float or None
         Smallest, largest and sum of the weights, where there are some.
+
+    Examples
+    --------
+    >>> from comparison_hc import Triplets
+    >>> Triplets([[0, 1, 2], [0, 2, 1]]).summary().n_contradictory
+    1
     """
 
     kind: str
@@ -779,7 +975,13 @@ class ComparisonSummary:
     weights: tuple | None = None
 
     def rows(self) -> list[tuple[str, str]]:
-        "Return (what, value) lines for a table."
+        """Return the lines of a table.
+
+        Returns
+        -------
+        list of (str, str)
+            What is counted, and its value.
+        """
         share = self.n_questions / max(self.n_possible, 1)
         never = f"{len(self.never_compared):,}"
         if self.never_compared:

@@ -20,7 +20,6 @@ from comparison_hc import checks
 MOST_NAMES = 260
 NOT_OFFERED = ("cli", "_modidx", "__main__")
 OPEN = {  # areas whose public names lack types, numpydoc or examples: this set only shrinks
-    "comparisons",
     "flat",
     "dashboards",
     "whatif",
