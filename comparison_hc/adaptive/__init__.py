@@ -1,4 +1,7 @@
-"Trees from questions chosen one after the other, which two of three belong together (A18)."
+"""Trees from questions chosen one after the other, which two of three belong together (A18).
+
+All public names raise `InputError` for an argument that is not as described: it states argument, rule and value.
+"""
 
 from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names

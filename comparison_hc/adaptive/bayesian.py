@@ -70,19 +70,10 @@ def bayesian_insertion_clustering(
 
     Parameters
     ----------
-    items : int or sequence of str
-        Number of items n ≥ 2, or n different names.
-    p_correct : float
-        p in [0.501, 1). Every answer, also to a repeated question, is right with at least this probability.
-    delta : float
-        δ in (0, 1). The tree is wrong with at most this probability.
-    rng : int or numpy.random.Generator, default 0
-        Seed or generator; draws the items that represent a side of a pivot.
+    items, p_correct, delta, rng, tree : as in `robust_insertion_clustering`
     adversary : bool, default True
         Whether the guarantee holds for every tree and any wrong answers, or (False) only for uniform random trees and
         random wrong answers, with fewer questions.
-    tree : GrowingTree, optional
-        A new `GrowingTree(n)`, which grows while the questions are answered, for a caller who wants to watch.
 
     Yields
     ------
@@ -93,11 +84,6 @@ def bayesian_insertion_clustering(
     -------
     Dendrogram
         The learned hierarchy; its heights are levels.
-
-    Raises
-    ------
-    InputError
-        For bad arguments, and for the answer −1, which is impossible in a binary hierarchy.
 
     Examples
     --------

@@ -152,8 +152,7 @@ def consistent_hierarchy(triplets: Triplets | ArrayLike, n_objects: int | None =
 
     References
     ----------
-    .. [1] Aho, Sagiv, Szymanski and Ullman (1981), Inferring a tree from lowest common ancestors with an application to
-       the optimization of relational expressions.
+    Aho, Sagiv, Szymanski and Ullman (1981), SIAM Journal on Computing 10(3).
 
     Examples
     --------
@@ -198,13 +197,13 @@ def all_triples_clustering(
     Raises
     ------
     InputError
-        For bad arguments, and for the answer −1, which is impossible in a binary hierarchy.
+        For the answer −1, which is impossible in a binary hierarchy.
     InconsistentTriplets
         If no hierarchy agrees with all answers.
 
     References
     ----------
-    .. [1] Emamjomeh-Zadeh and Kempe (2018), Adaptive Hierarchical Clustering Using Ordinal Queries, Proposition 2.2.
+    Emamjomeh-Zadeh and Kempe (2018), Proposition 2.2.
 
     Examples
     --------

@@ -157,12 +157,11 @@ def insertion_clustering(
     Raises
     ------
     InputError
-        For bad items, and for the answer −1, which is impossible in a binary hierarchy.
+        For the answer −1, which is impossible in a binary hierarchy.
 
     References
     ----------
-    .. [1] Emamjomeh-Zadeh and Kempe (2018), Adaptive Hierarchical Clustering Using Ordinal Queries, Algorithms 3 and 4,
-       Theorem 4.3.
+    Emamjomeh-Zadeh and Kempe (2018), Algorithms 3 and 4, Theorem 4.3.
 
     Examples
     --------

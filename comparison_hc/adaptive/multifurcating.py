@@ -420,7 +420,7 @@ def multifurcating_clustering(
 
     References
     ----------
-    .. [1] Emamjomeh-Zadeh and Kempe (2018), Adaptive Hierarchical Clustering Using Ordinal Queries, section 6.
+    Emamjomeh-Zadeh and Kempe (2018), section 6.
 
     Examples
     --------

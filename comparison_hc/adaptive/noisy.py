@@ -343,7 +343,7 @@ def robust_insertion_clustering(
     Raises
     ------
     InputError
-        For bad arguments, and for the answer −1, which is impossible in a binary hierarchy.
+        For the answer −1, which is impossible in a binary hierarchy.
 
     See Also
     --------
@@ -351,8 +351,7 @@ def robust_insertion_clustering(
 
     References
     ----------
-    .. [1] Emamjomeh-Zadeh and Kempe (2018), Adaptive Hierarchical Clustering Using Ordinal Queries, Algorithms 5 and 6,
-       Theorem 5.1.
+    Emamjomeh-Zadeh and Kempe (2018), Algorithms 5 and 6, Theorem 5.1.
 
     Examples
     --------

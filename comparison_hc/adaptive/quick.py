@@ -218,14 +218,13 @@ def quick_clustering(
     Raises
     ------
     InputError
-        For bad arguments, and for the answer −1, which is impossible in a binary hierarchy.
+        For the answer −1, which is impossible in a binary hierarchy.
     InconsistentTriplets
         If the answers of a rejected draw contradict the tree.
 
     References
     ----------
-    .. [1] Emamjomeh-Zadeh and Kempe (2018), Adaptive Hierarchical Clustering Using Ordinal Queries, Algorithms 1 and 2,
-       Theorem 3.2.
+    Emamjomeh-Zadeh and Kempe (2018), Algorithms 1 and 2, Theorem 3.2.
 
     Examples
     --------

@@ -117,11 +117,6 @@ class GrowingTree:
         -------
         int
             The new vertex.
-
-        Raises
-        ------
-        InputError
-            If v is no vertex, or w has a parent or is v itself.
         """
         v = check_integer(v, "v", 0, self.n_vertices - 1)
         w = check_integer(w, "w", 0, self.n_vertices - 1)
@@ -397,11 +392,6 @@ def random_hierarchy(n: int, shape: str, rng: int | np.random.Generator) -> Dend
     -------
     Dendrogram
         Its heights are levels.
-
-    Raises
-    ------
-    InputError
-        If n or the shape is out of range.
 
     Examples
     --------

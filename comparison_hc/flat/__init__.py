@@ -1,4 +1,7 @@
-"Flat clusters from triplets or quadruplets: similarities counted from answers, semidefinite programs, proofs (N20)."
+"""Flat clusters from triplets or quadruplets: similarities counted from answers, semidefinite programs, proofs (N20).
+
+All public names raise `InputError` for an argument that is not as described: it states argument, rule and value.
+"""
 from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names
 

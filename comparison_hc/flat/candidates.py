@@ -61,11 +61,6 @@ def improve_partition(S: ArrayLike, labels: ArrayLike) -> NDArray[np.integer]:
     ndarray of shape (n,)
         Labels 0..k−1 of a partition with as many clusters and at least the objective.
 
-    Raises
-    ------
-    InputError
-        If an argument has a wrong form.
-
     Examples
     --------
     >>> from comparison_hc.flat import adds3, improve_partition

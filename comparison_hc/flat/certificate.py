@@ -45,11 +45,6 @@ def cluster_matrix(labels: ArrayLike) -> NDArray[np.float64]:
     ndarray of shape (n, n)
         1/\\|C\\| inside a cluster C, 0 elsewhere.
 
-    Raises
-    ------
-    InputError
-        If `labels` is not a sequence of labels.
-
     References
     ----------
     Perrot, Esser and Ghoshdastidar (2020), section 3.
@@ -339,11 +334,6 @@ def certify(
     -------
     Certificate
         The proved interval.
-
-    Raises
-    ------
-    InputError
-        If an argument has a wrong form.
 
     References
     ----------

@@ -149,11 +149,6 @@ def gaussians(
     f_in, f_out : frozen distributions
         Inside a cluster, and between clusters.
 
-    Raises
-    ------
-    InputError
-        If a number is out of range.
-
     References
     ----------
     Perrot, Esser and Ghoshdastidar (2020), section 5.
@@ -189,11 +184,6 @@ def uniform_beta(delta: float) -> tuple[rv_frozen, rv_frozen]:
     f_in, f_out : frozen distributions
         Inside a cluster, and between clusters.
 
-    Raises
-    ------
-    InputError
-        If `delta` is out of range.
-
     References
     ----------
     Perrot, Esser and Ghoshdastidar (2020), figure 1c.
@@ -224,11 +214,6 @@ def uniform_normal(delta: float, sigma: float = 1.0) -> tuple[rv_frozen, rv_froz
     -------
     f_in, f_out : frozen distributions
         Inside a cluster, and between clusters.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
 
     References
     ----------
@@ -377,11 +362,6 @@ def n_comparisons(n: int, a: float) -> int:
     -------
     int
         At least 1.
-
-    Raises
-    ------
-    InputError
-        If a number is out of range.
 
     References
     ----------

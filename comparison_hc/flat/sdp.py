@@ -263,11 +263,6 @@ def sdp_k(
     SDPSolution
         The best feasible matrix, with bounds.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
     Warns
     -----
     NotConvergedWarning
@@ -325,11 +320,6 @@ def sdp_lambda(
     -------
     SDPSolution
         The best feasible matrix, with bounds.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
 
     Warns
     -----

@@ -123,11 +123,6 @@ class AddS:
         -------
         AddS
             The stream itself.
-
-        Raises
-        ------
-        InputError
-            If `other` is not such a stream.
         """
         alike = isinstance(other, AddS) and (other.kind, other.n_objects) == (self.kind, self.n_objects)
         require(alike, "other", f"an AddS of {self.kind} about {self.n_objects} objects", other)

@@ -94,11 +94,6 @@ def lambda_range(S: ArrayLike, n_comparisons: int, normalised: bool = False) -> 
     lam_min, lam_max : float
         √(c ln n / n) and c/n, scaled if `normalised`.
 
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
-
     References
     ----------
     Perrot, Esser and Ghoshdastidar (2020), algorithm 1.
@@ -140,11 +135,6 @@ def round_solution(
     -------
     ndarray of shape (n,)
         Labels 0..k−1 in order of first appearance.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
 
     References
     ----------
@@ -401,11 +391,6 @@ def spur(
     -------
     SpurResult
         Clusters, their number, and every k that was considered.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range.
 
     Warns
     -----

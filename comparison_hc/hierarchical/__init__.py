@@ -1,4 +1,7 @@
-"Hierarchies from comparisons: planted model, single, complete and average linkage, kernels, refinement (F19)."
+"""Hierarchies from comparisons: planted model, single, complete and average linkage, kernels, refinement (F19).
+
+All public names raise `InputError` for an argument that is not as described: it states argument, rule and value.
+"""
 
 from importlib import import_module
 from warnings import warn

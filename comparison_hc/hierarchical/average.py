@@ -72,11 +72,6 @@ def quadruplet_average_linkage(
     Dendrogram
         Tree over the initial clusters; heights are the merge order.
 
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
-
     References
     ----------
     Ghoshdastidar, Perrot and von Luxburg (2019), equations 4 and 5, algorithm 1.
@@ -117,11 +112,6 @@ def quadruplet_average_linkage_ranked(
     -------
     Dendrogram
         Tree over the initial clusters; heights are the merge order.
-
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
 
     References
     ----------

@@ -45,11 +45,6 @@ def kernel_passive(
     ndarray of shape (N, N)
         Symmetric int64 kernel with zero diagonal.
 
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
-
     References
     ----------
     Ghoshdastidar, Perrot and von Luxburg (2019), equation 3; appendix, equation 9.
@@ -81,11 +76,6 @@ def kernel_passive_ranked(similarity: ArrayLike, self_pairs: bool = False) -> np
     -------
     ndarray of shape (N, N)
         Symmetric int64 kernel with zero diagonal.
-
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
 
     References
     ----------
@@ -156,11 +146,6 @@ def kernel_active(
     -------
     generator
         Yields batches of queries (b, 4); returns the (N, N) int64 kernel with zero diagonal.
-
-    Raises
-    ------
-    InputError
-        At once, if an argument is not as described.
 
     References
     ----------

@@ -42,11 +42,6 @@ def single_linkage(
     generator
         Yields batches of queries (b, 4); returns a `Dendrogram` whose heights are the merge order.
 
-    Raises
-    ------
-    InputError
-        If `n` or `rng` is not as described.
-
     References
     ----------
     Ghoshdastidar, Perrot and von Luxburg (2019), section 3.1.
@@ -187,11 +182,6 @@ def complete_linkage(
     -------
     generator
         Yields batches of queries (b, 4); returns a `Dendrogram` whose heights are the merge order.
-
-    Raises
-    ------
-    InputError
-        If `n` or `rng` is not as described.
 
     References
     ----------

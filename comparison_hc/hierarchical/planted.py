@@ -93,11 +93,6 @@ def planted_hierarchy(
     PlantedHierarchy
         N = N₀ · 2^L ≤ 20,000 objects; those of a pure cluster are neighbours.
 
-    Raises
-    ------
-    InputError
-        If an argument is outside its range.
-
     References
     ----------
     Ghoshdastidar, Perrot and von Luxburg (2019), section 2.2.

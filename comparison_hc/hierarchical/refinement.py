@@ -97,11 +97,6 @@ def refine(
     Refinement
         The refined tree and a record of the search.
 
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
-
     Examples
     --------
     >>> from comparison_hc.dendrogram import random_tree

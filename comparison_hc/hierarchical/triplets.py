@@ -50,11 +50,6 @@ def triplet_kernel(
     ndarray of shape (N, N)
         Symmetric with zero diagonal: int64 counts, or floats in [−1, 1] if normalised.
 
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
-
     References
     ----------
     Kleindessner and von Luxburg (2017), Kernel functions based on triplet comparisons.
@@ -88,11 +83,6 @@ def triplet_kernel_ranked(similarity: ArrayLike, normalise: bool = True, self_pa
     -------
     ndarray of shape (N, N)
         As `triplet_kernel` returns it.
-
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
 
     Examples
     --------
@@ -136,11 +126,6 @@ def triplet_kernel_active(
     -------
     generator
         Yields batches of queries (b, 4), each row (i, j, i, k); returns the (N, N) int64 kernel with zero diagonal.
-
-    Raises
-    ------
-    InputError
-        At once, if an argument is not as described.
 
     Examples
     --------
@@ -199,11 +184,6 @@ def triplet_average_linkage(
     Dendrogram
         Tree over the initial clusters; heights are the merge order.
 
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
-
     Examples
     --------
     >>> from comparison_hc.hierarchical import triplet_average_linkage
@@ -242,11 +222,6 @@ def triplet_average_linkage_ranked(
     -------
     Dendrogram
         Tree over the initial clusters; heights are the merge order.
-
-    Raises
-    ------
-    InputError
-        If an argument is not as described.
 
     Examples
     --------

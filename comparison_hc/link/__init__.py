@@ -1,4 +1,7 @@
-"Learning from solved tasks which merge function or metric to cluster with, exactly at every parameter (L20)."
+"""Learning from solved tasks which merge function or metric to cluster with, exactly at every parameter (L20).
+
+All public names raise `InputError` for an argument that is not as described: it states argument, rule and value.
+"""
 
 from ..core.deprecated import with_old_names
 from ..core.lazy import lazy_names

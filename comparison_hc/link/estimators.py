@@ -82,11 +82,6 @@ class MixedLinkage(_FittedHierarchy, ClusterMixin, BaseEstimator):
         -------
         MixedLinkage
             The estimator itself.
-
-        Raises
-        ------
-        InputError
-            If an argument or a parameter of the estimator is not valid.
         """
         x = check_number(self.parameter, "parameter", 0, 1)
         family = as_family(X, self.merges)
@@ -162,11 +157,6 @@ class LinkageLearner(BaseEstimator):
         -------
         LinkageLearner
             The estimator itself.
-
-        Raises
-        ------
-        InputError
-            If a task or a parameter of the estimator is not valid.
         """
         require(isinstance(X, (list, tuple)), "X", "a sequence of tasks", X)
         if y is not None:

@@ -245,11 +245,6 @@ class Leaves:
         Returns
         -------
         Leaf
-
-        Raises
-        ------
-        InputError
-            If x is outside that part.
         """
         x = check_number(x, "x", 0, 1)
         was_searched = self.leaves and (x < self.leaves[-1].high or self.is_complete)
@@ -378,11 +373,6 @@ def execution_tree(
     -------
     ExecutionTree
 
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
-
     References
     ----------
     Balcan, Dick and Lang (2020), Algorithms 2 to 5.
@@ -437,11 +427,6 @@ def piecewise_loss(
     -------
     PiecewiseLoss
         It is partial if `limit` or Ctrl-C ended the search.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
 
     References
     ----------

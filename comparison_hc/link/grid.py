@@ -203,11 +203,6 @@ class TwoParameterGrid:
         tree : int
             Index into `trees`.
         is_certain : bool
-
-        Raises
-        ------
-        InputError
-            If a parameter is outside [0, 1].
         """
         alpha, beta = check_number(alpha, "alpha", 0, 1), check_number(beta, "beta", 0, 1)
         a0, a1, b0, b1 = self.cells.T
@@ -226,11 +221,6 @@ class TwoParameterGrid:
         Returns
         -------
         (n_trees,) ndarray
-
-        Raises
-        ------
-        InputError
-            If an argument is not valid.
         """
         function, _ = as_loss(loss)
         codes = check_labels(labels, self.n_objects)
@@ -280,11 +270,6 @@ def two_parameter_grid(
     Returns
     -------
     TwoParameterGrid
-
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
 
     Examples
     --------

@@ -49,11 +49,6 @@ def average_loss(curves: Sequence[PiecewiseLoss]) -> PiecewiseLoss:
     -------
     PiecewiseLoss
 
-    Raises
-    ------
-    InputError
-        If `curves` breaks one of these rules.
-
     References
     ----------
     Balcan, Dick and Lang (2020), section 3.
@@ -311,11 +306,6 @@ def split_instances(instances: Sequence, test_share: float, rng: int | np.random
     training, test : list
         Both have at least one instance.
 
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
-
     Examples
     --------
     >>> from comparison_hc.link import split_instances
@@ -346,11 +336,6 @@ def confidence_band(learned: LearnedLinkage, delta: float = 0.05) -> float:
     -------
     float
         With probability 1 − δ the expected loss is this close to the average, for all parameters at once.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
 
     References
     ----------
@@ -393,11 +378,6 @@ def theorem_1_rate(
     Returns
     -------
     float
-
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
 
     References
     ----------

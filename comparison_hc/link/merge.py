@@ -42,11 +42,6 @@ def rings_and_disks(n: int, rng: int | np.random.Generator) -> tuple[np.ndarray,
     labels : (n,) ndarray of int
         Classes: 0 and 1 are the rings, 2 and 3 the disks.
 
-    Raises
-    ------
-    InputError
-        If `n` is not a positive multiple of 4.
-
     References
     ----------
     Balcan, Dick and Lang (2020), section 4.
@@ -81,11 +76,6 @@ class MergeFunction:
     pick : callable, optional
         For 2-point-based functions: maps the block of ranks to the flat index of the distance that is the value.
         Mixes of two metrics need it.
-
-    Raises
-    ------
-    InputError
-        If `name` is not a text, or `of_block` or `pick` not a function.
 
     References
     ----------
@@ -415,11 +405,6 @@ def beta_linkage(D0: ArrayLike, D1: ArrayLike, beta: float, merge: Merge = "comp
     Dendrogram
         Its heights are distances of the merged clusters by the mixed metric.
 
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
-
     References
     ----------
     Balcan, Dick and Lang (2020), section 3 (A_metric).
@@ -458,11 +443,6 @@ def mixed_linkage(
     -------
     Dendrogram
         Its heights are the mixed distances D_α(·, ·; d_β) of the merged clusters.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks one of these rules.
 
     References
     ----------
