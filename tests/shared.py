@@ -9,9 +9,7 @@ from queue import SimpleQueue
 from string import Template
 
 import numpy as np
-import pytest
 from hypothesis import strategies as st
-from once import checks_run_once
 
 from comparison_hc.dendrogram import Dendrogram, random_tree
 
@@ -74,28 +72,6 @@ def as_sets(run):
         made.append({members[a], members[b]})
         members[len(members)] = tuple(sorted(members[a] + members[b]))
     return made
-
-
-# ---- registered checks
-
-
-def every_check_holds(checks):
-    "The test that each of these holds; its broken rows are shown where it does not."
-
-    @pytest.mark.parametrize("check", checks, ids=lambda check: check.name)
-    def holds(check, whole_suite):
-        with checks_run_once(whole_suite):
-            result = check()
-        assert result, f"{result!r}\n{result.error or result.table[~result.table.holds].to_string()}"
-
-    return holds
-
-
-def assert_every_statement_is_checked(checks, *statements):
-    "Each of these words stands in the label of one of the checks."
-    labels = " ".join(check.label for check in checks)
-    for statement in statements:
-        assert statement in labels, statement
 
 
 def assert_every_sentence_can_come_out_either_way(claims, tables):

@@ -269,15 +269,8 @@ def test_two_items_need_no_question(name):
     assert learned.names == ("x", "y") and clusters(learned) == {frozenset({0}), frozenset({1}), frozenset({0, 1})}
 
 
-BAD_ITEMS = [0, 1, -1, True, 2.0, 2.5, None, "abc", b"ab", [], ["a"], ["a", "a"], [1, "1"], ["a", None], 10**30]
-BAD_ITEMS += [["a", float("nan")], {"a", "b"}, {"a": 1, "b": 2}, object(), np.array([["a", "b"], ["c", "d"]])]
-
-
 @every_learner
-def test_bad_items_and_answers_are_refused(name):
-    for items in BAD_ITEMS:
-        with pytest.raises(InputError, match="items must be"):
-            LEARNERS[name].learn(items, 0)
+def test_bad_answers_are_refused(name):
     bad = [(3, "position"), (None, "position"), ("0", "position"), (0.5, "position"), (True, "position")]
     for answer, words in bad + [(-1, "binary")] * (not LEARNERS[name].multifurcating):
         with pytest.raises(InputError, match="question.*" + words):
@@ -417,13 +410,6 @@ def test_adversaries():
     assert (follow == np.where(other != right, other, same)).all() and (other != right).sum() > 50
     for wrong in ("random", "same", HierarchyOracle(decoy)):
         assert (Noisy(HierarchyOracle(truth), 1, 0, wrong=wrong)(triples) == right).all()
-        many = np.tile(triples, (100, 1))
-        share = (Noisy(HierarchyOracle(truth), 0.7, 1, wrong=wrong)(many) == np.tile(right, 100)).mean()
-        assert abs(share - 0.7) < 4 * (0.21 / len(many)) ** 0.5
-        one, two = (Noisy(HierarchyOracle(truth), 0.6, 5, wrong=wrong) for _ in range(2))
-        one.skip(triples[:50])
-        two(triples[:50])
-        assert (one(triples) == two(triples)).all()
 
 
 # ---- insertion
@@ -730,21 +716,6 @@ def test_a_large_inconsistent_set_is_made_small_quickly():
     assert_minimal(named)
 
 
-@properties
-@given(shapes, st.integers(3, 30), seeds, st.sampled_from([7, 100, 1 << 18]))
-def test_all_triples_asks_each_question_once(shape, n, seed, batch):
-    truth, seen = random_hierarchy(n, shape, seed), []
-    oracle = HierarchyOracle(truth)
-
-    def listening(questions):
-        seen.extend(map(frozenset, questions.tolist()))
-        assert len(questions) <= batch
-        return oracle(questions)
-
-    assert run(all_triples_clustering(n, batch), listening) == truth
-    assert len(set(seen)) == len(seen) == comb(n, 3)
-
-
 def test_all_triples_names_one_wrong_answer():
     for seed in range(40):
         rng, truth = np.random.default_rng(seed), random_hierarchy(9, sorted(SHAPES)[seed % 4], seed)
@@ -804,10 +775,8 @@ BAD = [
     *each("root must be", lambda root: grown().dendrogram(root=root), 2),
     *each("m must be", depth_limit, 0, -1, NAN, "x", 2.5),
     *each("n must be", lambda n: random_hierarchy(n, "split", 0), 1, 2.5),
-    *each("n must be", lambda n: next(all_hierarchies(n)), 0, 1.5, "3"),
-    *each("n must be", n_hierarchies, 0, 1.5, "3"),
-    *each("shape must be", lambda shape: random_hierarchy(5, shape, 0), "bushy", None, ["split"]),
-    *each("rng", lambda rng: random_hierarchy(5, "split", rng), "x"),
+    *each("n must be", lambda n: next(all_hierarchies(n)), 0, 1.5),
+    *each("n must be", n_hierarchies, 0, 1.5),
     *each(
         "^colours must be colours such as #0072b2; got 'blue'",
         lambda c: tree_chart(grown(), {4: "b"}, {"b": c}),
@@ -820,19 +789,11 @@ BAD = [
     *each("hierarchy", OrdinalOracle, np.eye(3)),
     *each("three items", OrdinalOracle(Hierarchy(((0, 1, 2, 3),))), [[0, 1, 2, 3]]),
     *each("share", lambda share: collapse_edges(tree_of(), share, 0), -0.1, 1.1, "x"),
-    *each("rng", lambda rng: quick_clustering(5, rng), "x"),
-    *each("merge must be", lambda merge: quick_clustering(5, 0, merge), "jump", None, 1),
     *each("binary", lambda oracle: run(quick_clustering(5, 0), oracle), SimilarityOracle(np.ones((5, 5)))),
-    *each("largest_first", lambda flag: multifurcating_clustering(4, flag), 1, None, "yes"),
     *each("m must be", lambda m: questions_per_insertion(m, 2), 1, "x"),
     *each("degree", lambda degree: questions_per_insertion(5, degree), 1, NAN),
-    *each("batch", lambda batch: all_triples_clustering(5, batch), 0, 1.5, None),
-    *each(" must be ", consistent_hierarchy, [[0, 0, 1]], [[0, 1]], "abc", None, [[0, 1, -2]], []),
-    *noisy("p_correct must be", "p_correct", 0.5, 0.4, 0, 1, 1.0, -1, 2, 0.5005, NAN, "0.8", None, True),
-    *noisy("delta must be", "delta", 0, 1, -0.1, 1.5, NAN, "x", None, 1e-200),
-    *noisy("rng must be", "rng", -1, "x"),
-    *each("printed", lambda flag: robust_insertion_clustering(5, 0.8, 0.1, printed=flag), 1),
-    *each("adversary", lambda flag: bayesian_insertion_clustering(5, 0.8, 0.1, adversary=flag), 1),
+    *noisy("p_correct must be", "p_correct", 0.5, 0.4, 0, 1, 0.5005),
+    *noisy("delta must be", "delta", 0, 1, 1.5, 1e-200),
     *each("p_correct must be", noise.votes_per_pivot, 0.5, 0.4, 1, 0, NAN, "x", None, True),
     *each("p_correct must be", lambda p: noise.mw_rounds(9, p, 0.1), 0.5, 1, NAN, None),
     *each("p_correct must be", lambda p: noise.walking_rounds(3, p, 0.1), 0.5, 1, NAN, None),

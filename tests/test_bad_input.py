@@ -149,6 +149,9 @@ NO_INITIAL += [
     [0, 1, 0],
     [0, NAN, 1, 1, 0, 0],
 ]
+NO_FLAG = [None, 1, "yes", []]
+NO_ITEMS = [0, 1, -1, True, 2.0, 2.5, None, "abc", b"ab", [], ["a"], ["a", "a"], [1, "1"], ["a", None], 10**30]
+NO_ITEMS += [["a", NAN], {"a", "b"}, {"a": 1, "b": 2}, object(), np.array([["a", "b"], ["c", "d"]])]
 NO_FILE = [None, 5, b"x.csv", "", "a\0b", "\ud800", "nowhere/x.csv", "x" * 5000]
 
 REFUSED = {  # by the name of the parameter; None is not tried where it is the default
@@ -164,8 +167,14 @@ REFUSED = {  # by the name of the parameter; None is not tried where it is the d
     **dict.fromkeys(["progress"], [3, "bar", ()]),
     **dict.fromkeys("names objects".split(), NO_NAMES),
     **dict.fromkeys(["initial"], NO_INITIAL),
-    **dict.fromkeys("self_pairs normalise per_person".split(), [None, 1, "yes", []]),
-    **dict.fromkeys("linkage loss kind merge shape".split(), [5, "zzz", ["x"], b"x"]),
+    **dict.fromkeys("self_pairs normalise normalised per_person sort certificate all_k".split(), NO_FLAG),
+    **dict.fromkeys("first_order shared_landmarks adversary printed largest_first".split(), NO_FLAG),
+    **dict.fromkeys("linkage loss kind merge shape form rounding".split(), [5, "zzz", ["x"], b"x"]),
+    **dict.fromkeys("limit max_iter batch n_references n_metrics n_merges".split(), [*NO_NUMBER[:-1], 0, -1, 2.0, INF]),
+    **dict.fromkeys("n_comparisons n_instances n_points".split(), NO_COUNT),
+    **dict.fromkeys("epsilon q".split(), [*NO_NUMBER, -0.1, 1.1]),
+    **dict.fromkeys(["merges"], [5, "single", ("single",), ("single", "ward"), ("single", 3), (None, None)]),
+    **dict.fromkeys(["items"], NO_ITEMS),
     **dict.fromkeys("path".split(), NO_FILE),
 }
 LEGAL = {  # (function, parameter): numbers of the values above that this function takes
@@ -179,6 +188,7 @@ LEGAL = {  # (function, parameter): numbers of the values above that this functi
     ("crowd_weights", "n_folds"): [9, 14],
     ("compare_groups", "n_draws"): [9, 14],
     ("load_dataset", "progress"): [0, 1, 2],
+    ("spur", "n_comparisons"): [14],
 }
 ALSO = {  # words by which a message may name an argument, too
     "alpha": ["merges"], "comparisons": ["answers", "data"], "data": ["rows", "row "], "triplets": ["row ", "data"],

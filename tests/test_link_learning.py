@@ -149,26 +149,18 @@ def test_the_log_knows_instance_family_and_loss(tmp_path):
     assert computed([(D, np.array(list("dbca"))[LABELS])]) == 0  # the same classes by other names
 
 
-@pytest.mark.parametrize("cut", [1, 10, 200])
-def test_a_torn_end_is_dropped(tmp_path, cut):
-    path = tmp_path / "j"
-    expected = learn_linkage(TASKS, journal=path)
-    path.write_bytes(path.read_bytes()[:-cut])
-    assert all(same(learn_linkage(TASKS, journal=path), expected) for _ in range(2))
-
-
 def test_foreign_or_damaged_files_are_refused_and_left_alone(tmp_path):
     path, header = tmp_path / "j", header_line("curves", {})
     learn_linkage(TASKS[:1], journal=path)
     damaged = bytearray(path.read_bytes())
     damaged[60] ^= 128
-    foreign = b"hello", b"not a journal\n", b"\x00\xff\n", b'{"a": 1}\n', b'{"digest":1', b'{"digest": "12', b"[1]\n"
+    foreign = b"hello", b'{"a": 1}\n', b'{"digest": "12', b"[1]\n"
     for content in (bytes(damaged), *foreign):
         path.write_bytes(content)
         with pytest.raises(JournalError, match="^journal"):
             learn_linkage(TASKS[:1], journal=path)
         assert path.read_bytes() == content
-    for content in (b"", b"{", header[:40], header):  # a first line that was cut off, or the whole of it
+    for content in (b"", header[:40], header, header + b'{"digest": "12'):  # a line that was cut off
         path.write_bytes(content)
         assert same(learn_linkage(TASKS[:1], journal=path), learn_linkage(TASKS[:1]))
         assert path.read_bytes().count(b"\n") == 2
@@ -227,7 +219,6 @@ BAD_INPUT = [
     ("instances, entry 1: merges", lambda: learn_linkage([*TASKS[:1], ((D, D), LABELS)], ("single", "complete"))),
     ("instances, entry 0: merges", lambda: learn_linkage(TASKS, "complete")),
     ("instances must be all of one kind", lambda: learn_linkage([*TASKS[:1], ((D, D), LABELS)])),
-    ("loss", lambda: learn_linkage(TASKS, loss="x")),
     *(("n_jobs", lambda n=n: learn_linkage(TASKS, n_jobs=n)) for n in (0, 1.5)),
     *(
         ("journal must be", lambda path=path: learn_linkage(TASKS[:1], journal=path))
@@ -238,13 +229,9 @@ BAD_INPUT = [
     ("curves must be all over the same parameter", lambda: average_loss([CURVE, piecewise_loss((D, D), LABELS)])),
     *(("learned", lambda some=some: confidence_band(some)) for some in (3, PARTIAL)),
     ("learned", lambda: confidence_band(LearnedLinkage(CURVE, [HIGH], 1, True))),
-    ("delta", lambda: confidence_band(LearnedLinkage(CURVE, [CURVE], 1, True), 1)),
-    ("n_instances", lambda: theorem_1_rate(0, 5)),
     ("n_points", lambda: theorem_1_rate(5, 1)),
-    ("n_metrics", lambda: theorem_1_rate(5, 5, n_metrics=0)),
     ("instances", lambda: split_instances([1], 0.5, 0)),
     ("test_share", lambda: split_instances([1, 2], 0, 0)),
-    ("rng", lambda: split_instances([1, 2], 0.5, "x")),
     ("X", lambda: LinkageLearner().fit(D)),
     ("y", lambda: LinkageLearner().fit([D], [])),
     ("the LinkageLearner", lambda: LinkageLearner().clusterer()),

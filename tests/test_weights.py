@@ -18,9 +18,7 @@ from comparison_hc.evaluation.bootstrap import null_flip, null_redraw, structure
 from comparison_hc.evaluation.embedding import _compared_pairs, _forte_loss, _t_ste_loss
 from comparison_hc.evaluation.model_selection import choose_method, compare_methods, signed_correctness
 from comparison_hc.hierarchical._wins import each_weight
-from comparison_hc.hierarchical.kernel import kernel_passive
 from comparison_hc.hierarchical.planted import planted_hierarchy
-from comparison_hc.hierarchical.triplets import triplet_kernel
 from comparison_hc.methods import build_hierarchy, methods
 from comparison_hc.oracles import sample_triplets
 
@@ -40,15 +38,6 @@ def weighted_answers(draw, width=None):
     return make(rows, n, weights=times * draw(SCALES)), make(np.repeat(rows, times, axis=0), n)
 
 
-@given(weighted_answers(), st.booleans(), st.booleans())
-def test_kernels_weigh_as_copies_count(answers, self_pairs, normalise):
-    weighted, repeated = answers
-    np.testing.assert_array_equal(kernel_passive(weighted, self_pairs), kernel_passive(repeated, self_pairs))
-    if weighted.width == 3:
-        found = triplet_kernel(weighted, normalise, self_pairs)
-        np.testing.assert_array_equal(found, triplet_kernel(repeated, normalise, self_pairs))
-
-
 @pytest.mark.parametrize("method", PASSIVE)
 @given(answers=weighted_answers(3))
 @settings(max_examples=15)
@@ -58,14 +47,6 @@ def test_every_method_weighs_as_copies_count(method, answers):
     assert build_hierarchy(method, exact)[0] == build_hierarchy(method, repeated)[0]
     again = Triplets(exact, weights=exact.weights / 8)
     assert build_hierarchy(method, again)[0] == build_hierarchy(method, repeated)[0]
-
-
-def test_the_side_with_more_weight_is_the_majority():
-    rows = [[0, 1, 2], [0, 2, 1], [0, 2, 1], [3, 1, 2]]
-    for weights, sign in (([0.5, 0.1, 0.1, 1], 1), ([0.1, 0.5, 0.1, 1], -1), ([0.3, 0.1, 0.2, 1], 0)):
-        assert triplet_kernel(Triplets(rows, weights=weights), normalise=False)[0, 3] == sign
-    tied = Triplets(rows[:2], weights=[0.5, 0.5])
-    assert not triplet_kernel(tied).any() and not kernel_passive(tied).any()
 
 
 # ---- held out
