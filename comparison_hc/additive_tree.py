@@ -5,6 +5,7 @@
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-2
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,13 @@ from sklearn.exceptions import NotFittedError
 
 from .comparisons import as_comparisons
 from .core import additive as engine
-from .core.validation import as_rng, check_integer, check_number, require
+from .core import tree_drawing as drawing
+from .core.validation import as_rng, check_choice, check_integer, check_number, require
 from .dendrogram import Dendrogram
 
 if TYPE_CHECKING:
     import altair
+    from numpy.typing import ArrayLike
 
 # %% auto #0
 __all__ = ['RATES', 'MAX_TREES', 'HELD_OUT', 'KINDS', 'LengthTree', 'AdditiveTree']
@@ -71,84 +74,99 @@ class LengthTree:
         "(n, n) lengths of the paths between leaves."
         return engine.path_lengths(self.splits, self.lengths)
 
-    def to_newick(self) -> str:
-        """Write the tree in Newick's format, unrooted: its outermost node has three branches.
+    def to_newick(self, support: ArrayLike | None = None, root: str | tuple[int, float] | None = None) -> str:
+        """Write the tree in Newick's format with branch lengths, which iTOL, ggtree, ape and ete read.
+
+        Parameters
+        ----------
+        support : array_like of shape (2n − 3,), optional
+            Support of each branch, written as the label of the inner node below it; that of leaves is not used.
+        root : "midpoint" or (int, float), optional
+            Where the root is: a branch and the distance from its end that is farther from leaf 0. By default the tree
+            has none, and its outermost node has three branches.
 
         Returns
         -------
         str
         """
-        from comparison_hc.core.newick import quoted
+        support = drawing.check_support(self, support)
+        return drawing.newick(self.parent, self.lengths, self.names, support, drawing.check_root(self, root))
 
-        texts = [quoted(name) for name in self.names] + [""] * (self.n_leaves - 2)
-        children = engine.children_of(self.parent)
-        order, top = [0], children[0][0]
-        for node in order:
-            order += children[node]
-        for node in reversed(order[2:]):
-            if children[node]:
-                texts[node] = f"({','.join(texts[child] for child in children[node])})"
-            texts[node] += f":{self.lengths[node - 1]:.9g}"
-        inside = ",".join([f"{texts[0]}:{self.lengths[top - 1]:.9g}", *(texts[child] for child in children[top])])
-        return f"({inside});"
+    def midpoint(self) -> tuple[int, float]:
+        """Find the middle of the longest path between two leaves, the usual root (Farris 1972).
 
-    def layout(self) -> np.ndarray:
-        """Place the nodes by the equal-angle algorithm: each subtree has an angle in proportion to its leaves.
+        Returns
+        -------
+        (int, float)
+            A branch, and the distance from its end that is farther from leaf 0.
+        """
+        return drawing.midpoint(self.parent, self.lengths)
+
+    def best_root(self, comparisons: Any) -> tuple[int, float]:
+        """Find the root whose nested groups agree with most of the comparisons, net of those that they contradict.
+
+        Parameters
+        ----------
+        comparisons : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
+
+        Returns
+        -------
+        (int, float)
+            As `midpoint`, which is also tried and wins ties; else the middle of a branch.
+        """
+        answers = as_comparisons(comparisons, n_objects=self.n_leaves, argument="comparisons")
+        return drawing.best_root(self.parent, self.lengths, answers)
+
+    def layout(self, method: str = "equal-daylight") -> np.ndarray:
+        """Place the nodes of the tree without a root.
+
+        Parameters
+        ----------
+        method : {"equal-daylight", "equal-angle"}, default "equal-daylight"
+            With equal angle every leaf has the same angle. Equal daylight then turns subtrees until the gaps around
+            each node are equal (Felsenstein 2004).
 
         Returns
         -------
         ndarray of shape (2n − 2, 2)
             Coordinates of the nodes; branches have their lengths and do not cross.
         """
-        children, counts = engine.children_of(self.parent), [1, *self.splits.sum(axis=1)]
-        place, angle = np.zeros((len(self.parent), 2)), np.zeros((len(self.parent), 2))
-        (top,) = children[0]
-        angle[top] = np.pi / self.n_leaves, 2 * np.pi - np.pi / self.n_leaves
-        place[top] = self.lengths[top - 1], 0.0
-        order = [top]
-        for node in order:
-            low, high = angle[node]
-            for child in children[node]:
-                wide = (high - low) * counts[child] / sum(counts[c] for c in children[node])
-                angle[child] = low, low + wide
-                middle = np.pi + low + wide / 2  # leaf 0 is at the left of `top`
-                step = self.lengths[child - 1] * np.array([np.cos(middle), np.sin(middle)])
-                place[child], low = place[node] + step, low + wide
-                order.append(child)
-        return place
+        check_choice(method, "method", drawing.LAYOUTS[:2])
+        place = drawing.equal_angle if method == "equal-angle" else drawing.equal_daylight
+        return place(self.parent, self.lengths)
 
-    def chart(self, width: int = 420) -> altair.Chart:
-        """Draw the tree unrooted, with a scale bar of one unit of log-odds.
+    def chart(self, layout: str = "equal-daylight", **options: Any) -> altair.LayerChart:
+        """Draw the tree with a scale bar in units of log-odds.
 
         Parameters
         ----------
-        width : int, default 420
-            Width in pixels; the height follows from the tree.
+        layout : {"equal-daylight", "equal-angle", "rooted"}, default "equal-daylight"
+            Without a root, as `layout`, or from a root at the left.
+        **options
+            `labels`, the cluster of each leaf from 0; `support` and `root` as in `to_newick`, where the root is the
+            midpoint by default; `width` in pixels.
 
         Returns
         -------
-        altair.Chart
+        altair.LayerChart
         """
-        import altair as alt
+        return drawing.drawing_chart(drawing.draw(self, layout, **options))
 
-        place = self.layout()
-        ends = [
-            dict(x=place[v, 0], y=place[v, 1], x2=place[u, 0], y2=place[u, 1]) for v, u in enumerate(self.parent) if v
-        ]
-        low, high = place.min(axis=0), place.max(axis=0)
-        room = max(high[0] - low[0], high[1] - low[1], 1e-9) * 0.12
-        x = dict(domain=[low[0] - room, high[0] + room], nice=False)
-        y = dict(domain=[low[1] - room, high[1] + room], nice=False)
-        height = round(width * (high[1] - low[1] + 2 * room) / (high[0] - low[0] + 2 * room))
-        at = dict(x=low[0] - room / 2, y=low[1] - room / 2)
-        bar = alt.Chart(alt.InlineData([{**at, "x2": at["x"] + 1, "y2": at["y"]}]))
-        lines = alt.Chart(alt.InlineData(ends)).mark_rule(color="#555555")
-        leaves = [dict(x=px, y=py, name=name) for (px, py), name in zip(place, self.names)]
-        labels = alt.Chart(alt.InlineData(leaves)).mark_text(fontSize=11)
-        across, up = alt.X("x:Q", axis=None).scale(**x), alt.Y("y:Q", axis=None).scale(**y)
-        drawn = [each.encode(x=across, y=up, x2="x2:Q", y2="y2:Q") for each in (lines, bar.mark_rule(strokeWidth=3))]
-        layers = alt.layer(*drawn, labels.encode(x=across, y=up, text="name:N"))
-        return layers.properties(width=width, height=max(height, 60)).configure_view(stroke=None)
+    def plot(self, ax: Any = None, layout: str = "equal-daylight", **options: Any) -> Any:
+        """Draw the tree with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+        layout, **options
+            As in `chart`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        return drawing.drawing_axes(drawing.draw(self, layout, **options), ax)
 
 
 class AdditiveTree(BaseEstimator):
@@ -297,8 +315,15 @@ class AdditiveTree(BaseEstimator):
         i, j, k, l = rows.T
         return np.round(distances[k, l] - distances[i, j], 9)
 
-    def to_newick(self) -> str:
+    def to_newick(self, support: Sequence[ArrayLike] | None = None, root: str | None = None) -> str:
         """Write the trees in Newick's format.
+
+        Parameters
+        ----------
+        support : sequence of array_like of shape (2n − 3,), optional
+            For each tree, the support of its branches.
+        root : "midpoint", optional
+            As in `LengthTree.to_newick`.
 
         Returns
         -------
@@ -306,23 +331,44 @@ class AdditiveTree(BaseEstimator):
             One line per tree.
         """
         self._fitted()
-        return "\n".join(tree.to_newick() for tree in self.trees_)
+        supports = [None] * len(self.trees_) if support is None else support
+        return "\n".join(tree.to_newick(each, root) for tree, each in zip(self.trees_, supports, strict=True))
 
-    def chart(self) -> altair.Chart:
-        """Draw the trees, side by side.
+    def chart(self, layout: str = "equal-daylight", support: Sequence[ArrayLike] | None = None, **options: Any) -> Any:
+        """Draw the trees side by side.
+
+        Parameters
+        ----------
+        layout : {"equal-daylight", "equal-angle", "rooted"}, default "equal-daylight"
+            As in `LengthTree.chart`.
+        support : sequence of array_like of shape (2n − 3,), optional
+            For each tree, the support of its branches.
+        **options
+            `labels`, `root` and `width` of one tree, as in `LengthTree.chart`.
 
         Returns
         -------
-        altair.Chart
+        altair.LayerChart
         """
         self._fitted()
-        charts = [tree.chart() for tree in self.trees_]
-        if len(charts) == 1:
-            return charts[0]
-        import altair as alt
+        return drawing.drawing_chart(drawing.draw_beside(self.trees_, layout, support, **options))
 
-        bare = [alt.layer(*chart.layer).properties(width=chart.width, height=chart.height) for chart in charts]
-        return alt.hconcat(*bare).configure_view(stroke=None)
+    def plot(self, ax: Any = None, layout: str = "equal-daylight", **options: Any) -> Any:
+        """Draw the trees side by side with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            By default the current axes.
+        layout, **options
+            As in `chart`.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        self._fitted()
+        return drawing.drawing_axes(drawing.draw_beside(self.trees_, layout, **options), ax)
 
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-13
 def _statements(X, kind):
