@@ -53,7 +53,7 @@ def equal_angle(parent, lengths):
 
 
 def equal_daylight(parent, lengths, n_rounds=ROUNDS):
-    """Equal angle, then every subtree is turned about its node until the gaps between them are equal (Felsenstein 2004).
+    """Equal angle, then subtrees are turned about their node until the gaps between them are equal (Felsenstein 2004).
 
     A subtree stays inside the angle that it covers as seen from the node, so no branches come to cross.
     """
