@@ -142,7 +142,7 @@ class LengthTree:
         ----------
         layout : {"equal-daylight", "equal-angle", "rooted"}, default "equal-daylight"
             Without a root, as `layout`, or from a root at the left.
-        **options
+        options : keyword arguments
             `labels`, the cluster of each leaf from 0; `support` and `root` as in `to_newick`, where the root is the
             midpoint by default; `width` in pixels.
 
@@ -159,7 +159,8 @@ class LengthTree:
         ----------
         ax : matplotlib.axes.Axes, optional
             By default the current axes.
-        layout, **options
+        layout : str, default "equal-daylight"
+        options : keyword arguments
             As in `chart`.
 
         Returns
@@ -343,7 +344,7 @@ class AdditiveTree(BaseEstimator):
             As in `LengthTree.chart`.
         support : sequence of array_like of shape (2n − 3,), optional
             For each tree, the support of its branches.
-        **options
+        options : keyword arguments
             `labels`, `root` and `width` of one tree, as in `LengthTree.chart`.
 
         Returns
@@ -360,7 +361,8 @@ class AdditiveTree(BaseEstimator):
         ----------
         ax : matplotlib.axes.Axes, optional
             By default the current axes.
-        layout, **options
+        layout : str, default "equal-daylight"
+        options : keyword arguments
             As in `chart`.
 
         Returns
