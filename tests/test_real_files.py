@@ -584,6 +584,20 @@ WARNED = {
         ["'clip1' is taken for the odd one in every row", "--answer"],
         None,
     ),
+    "a rare name": (
+        "a.csv",
+        text(ROWS) + "dgo,cat,pike\n",
+        {},
+        ["1 names occur only once, others 9 times", "'dgo'"],
+        None,
+    ),
+    "a column of no objects": (
+        "a.csv",
+        text([(a, f, n, 300 + n_row) for n_row, (a, n, f) in enumerate(ROWS)], ("head", "loser", "item", "winner")),
+        dict(columns=["head", "winner", "loser"]),
+        ["the nearer objects ('300', '301', '302') are in no other column"],
+        None,
+    ),
     "sides without an answer": ("a.csv", text(ROWS, ("anchor", "left", "right")), {}, ["--answer"], ROWS),
     "counts": (
         "a.csv",

@@ -291,6 +291,8 @@ def _roles_by_name(table, options, rest, answer):
         if len(objects) != width:
             beside = " beside those with other roles" if len(rest) < table.frame.shape[1] else ""
             how = "say columns=… (--columns …) or respondent=… (--respondent …) if the file has others"
+            twice = [name for name in dict.fromkeys(names or ()) if name and names.count(name) > 1]
+            how += "; " * bool(twice) + ", ".join(f"{name!r} is there {names.count(name)} times" for name in twice)
             shown = "" if names is None else ": " + ", ".join(names[c] for c in rest[:12]) + " …" * (len(rest) > 12)
             text = (
                 f"{table.where(0)} must be {width} columns{beside} ({how}{'' if options.format else looks_like(names)})"

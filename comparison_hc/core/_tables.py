@@ -47,6 +47,7 @@ KNOWN_BYTES = {  # what else files begin with
 }
 TAGS = r"\[(\w+?)_start\w*---(.*?)---\1_end\w*\]"  # as some studies put them around what JATOS keeps
 NO_ANSWERS = r"(readme|license|metadata|dataset_description)\b.*"  # files beside those with answers
+NUMBERING = r"|.*\b(trial|index|id|no|nr|number|row|unnamed: 0)\b.*"  # what a column of numbers may be called
 END_OF_FILE = r"\W*(END OF FILE|EOF)\W*"
 
 
@@ -302,8 +303,8 @@ def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     counts = bincount(lengths[keep], minlength=lengths[first] + 1)
     n = int(lengths[first] if counts[lengths[first]] == counts.max() else counts.argmax())  # cells of a usual row
     if frame.iat[first, 0] == "#" and lengths[first] == n + 1:  # numpy.savetxt puts it before a header
-        frame.iloc[first, :-1] = frame.iloc[first, 1:].to_numpy()
-        lengths[first] -= 1
+        frame.iloc[first] = [*frame.iloc[first, 1:], ""]
+        filled[first], lengths[first] = frame.iloc[first] != "", n
     comments = []
     for r in np.flatnonzero(keep & ((lengths != n) | (filled.sum(axis=1) == 1))):
         cell = frame.iat[r, filled[r].argmax()]
@@ -319,7 +320,9 @@ def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     while n > 1 and not regular[:, n - 1].any():
         n -= 1  # every line ends with a separator
     ends, first = filled.shape[1] - filled[:, ::-1].argmax(axis=1), int(keep.argmax())
-    if lengths[first] == n - 1 and _are_row_names(frame[0][keep][1:]):  # R names the rows, and not their column
+    if lengths[first] == n - 1 and _are_row_names(
+        frame[0][keep][1:].tolist(), frame.iat[first, 0]
+    ):  # R names the rows, and not their column
         frame.iloc[first, 1:n] = frame.iloc[first, : n - 1].to_numpy()
         frame.iat[first, 0], lengths[first] = "", n
     for r in np.flatnonzero(keep & ((lengths < n) | (ends > n))):
@@ -327,8 +330,11 @@ def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
     return Table(frame.loc[keep, : n - 1], None, lines, path, unit, ragged, separator, notes)
 
 
-def _are_row_names(cells):
-    return len(cells) > 0 and cells.is_unique and all(map(str.isdecimal, cells))
+def _are_row_names(cells, name):
+    "Whether a first column without a name of its own holds the numbers of rows, in order; `name` is of the second."
+    if not len(cells) or not all(map(str.isdecimal, cells)) or re.fullmatch(NUMBERING, name, re.I):
+        return False
+    return all(a < b for a, b in zip(map(int, cells), map(int, cells[1:])))
 
 
 # ---- JSON

@@ -32,7 +32,7 @@ from ._columns import (
 )
 from ._rows import is_name
 from ._tables import cell_text, joined, named_by_star, read_tables
-from .compat import repeat
+from .compat import bincount, repeat
 from .importers import IMPORTERS, imported
 from .validation import InputError, InputWarning, check_flag, check_names, require, shown
 
@@ -264,7 +264,9 @@ def _with_header(table, options, notes):
             notes.append(f"{what} is taken for {taken}; {doubt}. If it is {other}, say {overrule}")
         if not is_header:
             return table
-        names = table.frame.iloc[0].tolist()
+        names, cut = table.frame.iloc[0].tolist(), table.ragged.get(table.frame.index[0])
+        rule = f"a header with as many names as the lines below have cells, {len(names)}"
+        require(cut is None, table.where(0), rule, cut and f"{len(cut)}: {', '.join(cut)}")
         names[0] = names[0].lstrip("# ") if all(map(name_parts, names)) else names[0]
         table = replace(table, names=names, frame=table.frame.iloc[1:])
         rule = "a file with at least one answer (say header=False if its first line is one)"
@@ -567,7 +569,7 @@ def _numbered(rows, roles, coding, notes):
     used = pd.unique(rows.shown.ravel()).tolist()
     ordered = tuple(sorted_names(used)) if options.objects is None else options.objects
     number = pd.Index(ordered).get_indexer(rows.shown.ravel()).reshape(rows.shown.shape)
-    notes += rows.note() + _role_notes(roles, kind, names) + _spelling_notes(used, number, kind)
+    notes += rows.note() + _role_notes(roles, kind, names) + _spelling_notes(used, number, kind, ordered)
     who = plain(roles.respondent) if roles.respondent is not None else None
     if who is None and rows.table.label is not None and options.respondent is None:
         who = rows.table.label[rows.table.frame.index]
@@ -741,8 +743,8 @@ def _look(name):
     return re.sub(r"[\s_]", "", unicodedata.normalize("NFKC", seen).casefold())
 
 
-def _spelling_notes(names, rows, kind):
-    "Notes on names that look alike, or that hold what cannot be seen; and on anchors that are never a choice."
+def _spelling_notes(names, rows, kind, objects):
+    "Notes on names that look alike, hold what cannot be seen, or are rare; and on columns that share no object."
     notes, groups, files = [], {}, {}
     unseen = {name: _unseen(name) for name in names if _unseen(name)}
     if unseen:
@@ -761,9 +763,19 @@ def _spelling_notes(names, rows, kind):
         more = f" and {len(alike) - 3} more" if len(alike) > 3 else ""
         how = "differ only in case, blanks, folder or ending, and are taken for different objects"
         notes.append(f"names that look alike {how}: {examples}{more}")
-    anchors = np.unique(rows[:, 0])
-    if kind == "triplets" and len(anchors) > 2 and not np.isin(anchors, rows[:, 1:]).any():
-        notes.append(f"none of the {len(anchors):,} anchors is ever a choice: do all columns spell names alike?")
+    times = bincount(rows.ravel())
+    once, usual = np.flatnonzero(times == 1), np.median(times[times > 0])
+    if len(once) and len(times) * usual * np.exp(-usual) < 0.05:  # improbable if objects are drawn at random
+        examples = ", ".join(repr(objects[i]) for i in once[:3]) + ", …" * (len(once) > 3)
+        notes.append(f"{len(once):,} names occur only once, others {usual:.0f} times: are they misspelt? ({examples})")
+    columns = [np.unique(column) for column in rows.T] if kind == "triplets" else []
+    for c, own in enumerate(columns):
+        alone = not np.isin(own, np.concatenate(columns[:c] + columns[c + 1 :])).any()
+        if alone and c == 0 and len(own) > 2:
+            notes.append(f"none of the {len(own):,} anchors is ever a choice: do all columns spell names alike?")
+        elif alone and c > 0 and len(rows) >= 8:
+            examples = ", ".join(repr(objects[i]) for i in own[:3])
+            notes.append(f"the {IN_TRIPLET[c]} objects ({examples}) are in no other column: are they objects?")
     return notes
 
 
