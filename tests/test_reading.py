@@ -373,7 +373,7 @@ def test_what_is_left_is_what_would_not_be_refused(tmp_path, kind, width):
 
 def test_missing_values_have_names(tmp_path):
     path = written(tmp_path / "a.csv", ["anchor", "near", "far"], [*drawn(5), ("cat", "NA", "dog")])
-    with pytest.warns(InputWarning, match="1 cells say 'NA', which is taken for a name.*--missing NA"):
+    with pytest.warns(InputWarning, match="1 cell says 'NA', which is taken for a name.*--missing NA"):
         assert "NA" in read_comparisons(path).names
     with pytest.raises(InputError, match="line 7, must be complete.*'NA' in column 'near'"):
         read_comparisons(path, missing="NA")

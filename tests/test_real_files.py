@@ -7,6 +7,7 @@ import bz2
 import gzip
 import io
 import json
+import re
 import unicodedata
 import warnings
 import zipfile
@@ -588,7 +589,7 @@ WARNED = {
         "a.csv",
         text(ROWS) + "dgo,cat,pike\n",
         {},
-        ["1 names occur only once, others 9 times", "'dgo'"],
+        ["1 name occurs only once, and others 9 times", "'dgo'"],
         None,
     ),
     "a column of no objects": (
@@ -610,7 +611,7 @@ WARNED = {
         "a.csv",
         text(ROWS[:9], ("head", "winner", "loser")) + text(ROWS[9:], ("head", "winner", "loser")),
         {},
-        ["1 rows", "repeat the header", "line 11"],
+        ["1 row of", "repeats the header", "line 11"],
         ROWS,
     ),
     "an invisible blank": (
@@ -631,7 +632,7 @@ WARNED = {
         ["none of the 6 anchors is ever a choice"],
         None,
     ),
-    "NA": ("a.csv", text(ROWS) + "cat,NA,pike\n", {}, ["1 cells say 'NA'"], None),
+    "NA": ("a.csv", text(ROWS) + "cat,NA,pike\n", {}, ["1 cell says 'NA'"], None),
     "NA for a person": (
         "a.csv",
         text([(*row, "NA") for row in ROWS], ("head", "winner", "loser", "puid")),
@@ -990,13 +991,23 @@ def test_distances_are_no_similarities(tmp_path, monkeypatch, capsys):
 
 def test_the_report_says_what_was_read(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "e.csv").write_text(shown("10", "A,B,C,eval") + "cat,cat,dog,1\n")
-    words = "cluster e.csv --columns A,B,C --answer eval:1=B,0=C --drop-invalid --method 3-al --out t.html --out t.json"
-    assert main(words.split()) == 0
+    rows = "".join(
+        f"{row},{'practice' if n % 5 == 4 else 'main'}\n" for n, row in enumerate(shown("10").splitlines()[1:])
+    )
+    (tmp_path / "e.csv").write_text(
+        f"A,B,C,eval,phase\n{rows}cat,cat,dog,1,main\ncat,cow,dog,NA,main\ndgo,cat,eel,1,main\n"
+    )
+    words = f"cluster {tmp_path / 'e.csv'} --columns A,B,C --answer eval:1=B,0=C --where phase=main --missing NA"
+    assert main([*words.split(), *"--drop-invalid --method 3-al --out t.html --out t.json".split()]) == 0
     page = (tmp_path / "t.html").read_text().split("<h2>What was read</h2>")[1].split("<h2>")[0]
-    for text in ("e.csv", "A = anchor, B = shown, C = shown, eval = answer", "0 is C, 1 is B", "18 of 19 rows"):
-        assert text in page
-    assert "1 compares a thing with itself (line 20)" in page and "are left out" in page
+    cells = [re.sub("<[^>]*>", "", cell).strip() for cell in re.findall("<t[hd].*?</t[hd]>", page, re.S)]
+    table = dict(zip(cells[::2], cells[1::2]))
+    assert table["file"] == "e.csv" and str(tmp_path) not in page
+    assert table["columns (as told)"] == "A = anchor, B = shown, C = shown, eval = answer"
+    assert table["answers"] == "0 is C, 1 is B" and table["condition"] == "phase=main (18 of 21 rows)"
+    assert table["rows"] == "16 of 18 rows" and "NA" in table["missing"] and "not read" not in table
+    assert "1 lacks a value (line 21)" in page and "1 compares a thing with itself (line 20)" in page
+    assert "dgo" in table["warning"] and "left out" not in table["warning"]
     line = json.loads((tmp_path / "t.json").read_text())["summary"]["read"]
     assert line in capsys.readouterr().out and line.startswith("A = anchor")
 

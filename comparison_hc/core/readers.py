@@ -39,6 +39,12 @@ from .validation import InputError, InputWarning, check_flag, check_names, requi
 __all__ = ["Reading"]
 
 MOST_REPEATED = 10**8  # answers that counts may stand for
+MEANT = {
+    "triplets": "the anchor is closer to the nearer object than to the farther one",
+    "quadruplets": "the nearer pair is more alike than the farther pair",
+    "central": "one of three objects is the most central",
+    "odd-one-out": "one of three objects is the odd one out",
+}
 MISSING_WORDS = frozenset(("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "None"))
 
 
@@ -60,6 +66,10 @@ class Reading:
         Codes of the answer column, with the column that each stands for.
     n_rows, n_read : int
         Rows of the file that meet the conditions, and those that became comparisons.
+    conditions : tuple of (str, str)
+        Conditions on rows, each with how many rows meet it.
+    missing : tuple of str
+        What cells without a value say, besides nothing.
     left_out : tuple of (str, str)
         Reasons why rows were left out, each with the lines.
     unread : tuple of str
@@ -81,6 +91,8 @@ class Reading:
     unread: tuple = ()
     notes: tuple = ()
     warnings: tuple = ()
+    conditions: tuple = ()
+    missing: tuple = ()
 
     def table(self) -> list[tuple[str, str]]:
         "Return (what, text) for every property that there is something to say about."
@@ -88,9 +100,11 @@ class Reading:
         more = f" and {len(self.unread) - 8} more" if len(self.unread) > 8 else ""
         rows = [
             ("file", self.source),
-            ("kind", self.kind),
+            ("kind", f"{self.kind}: {MEANT[self.kind]}"),
             (f"columns ({self.basis})", ", ".join(f"{column} = {role}" for column, role in self.roles)),
             ("answers", ", ".join(f"{code} is {option}" for code, option in self.coding)),
+            *(("condition", f"{condition} ({met})") for condition, met in self.conditions),
+            ("missing", ", ".join(map(repr, self.missing))),
             ("rows", f"{n_rows} rows"),
             *(("left out", f"{reason} ({lines})") for reason, lines in self.left_out),
             ("not read", ", ".join(self.unread[:8]) + more),
@@ -101,7 +115,8 @@ class Reading:
 
     def __str__(self):
         rows = {what.split(" (")[0]: text for what, text in self.table()}
-        parts = [f"{rows['columns']} ({self.basis})", rows.get("answers"), rows["rows"]]
+        conditions = "; ".join(f"{condition} ({met})" for condition, met in self.conditions)
+        parts = [f"{rows['columns']} ({self.basis})", rows.get("answers"), conditions, rows["rows"]]
         left_out = "; ".join(f"{reason} ({lines})" for reason, lines in self.left_out)
         parts += [left_out and f"left out: {left_out}", self.unread and f"not read: {rows['not read']}"]
         return "; ".join([*filter(None, parts), *self.notes])
@@ -190,10 +205,14 @@ def read_answers(source, options):
         roles = find_roles(table, options)
     except InputError as error:
         raise InputError(f"{error} ({'; '.join(doubts)})" if doubts else str(error)) from None
-    answers = _numbered(_Rows(_that_count(table, options.where), options), roles, coding, notes)
+    table, conditions = _that_count(table, options.where)
+    rows = _Rows(table, options)
+    answers = _numbered(rows, roles, coding, notes)
     for note in notes:
         warnings.warn(note, InputWarning, stacklevel=4)
-    return replace(answers, reading=replace(answers.reading, warnings=tuple(notes)))
+    guesses = tuple(note for note in notes if note not in rows.note())
+    reading = replace(answers.reading, warnings=guesses, conditions=conditions, missing=options.missing)
+    return replace(answers, reading=reading)
 
 
 # ---- headers
@@ -280,7 +299,12 @@ def _with_header(table, options, notes):
     again = candidates.index[(candidates.map(lambda cell: cell.strip("\ufeff").lower()) == names).all(axis=1)]
     if len(again) and not frame.drop(index=again).isin([name for name in table.names if name]).to_numpy().any():
         lines = table.some_lines(again)
-        notes.append(f"{len(again):,} rows of {table.source} repeat the header, and are left out ({lines})")
+        rows = (
+            "1 row of {} repeats the header, and is"
+            if len(again) == 1
+            else f"{len(again):,} rows of {{}} repeat the header, and are"
+        )
+        notes.append(f"{rows.format(table.source)} left out ({lines})")
         repeated = f"{len(again):,} repeated header{'s' * (len(again) > 1)} ({lines})"
         table = replace(table, frame=frame.drop(index=again), notes=[*table.notes, repeated])
     return table
@@ -480,16 +504,18 @@ def parse_condition(text):
 
 
 def _that_count(table, conditions):
-    "The rows for which all conditions hold. Raises `InputError` if there are none."
+    "(the rows for which all conditions hold, how many hold each). Raises `InputError` if there are none."
+    found = []
     for text in conditions:
         column, equal, value = parse_condition(text)
         by_number = column.isdecimal() and column not in (table.names or ())
         cells = table.frame[find_column(int(column) if by_number else column, "where", table)]
         met = ((cells == value) == equal).to_numpy()
-        found = ", ".join(repr(cell) for cell, _ in Counter(cells.tolist()).most_common(5))
-        require(met.any(), "where", f"a condition that some rows meet (values there: {found})", text)
+        values = ", ".join(repr(cell) for cell, _ in Counter(cells.tolist()).most_common(5))
+        require(met.any(), "where", f"a condition that some rows meet (values there: {values})", text)
+        found.append((text, f"{met.sum():,} of {len(met):,} rows"))
         table = table.keep(met)
-    return table
+    return table, tuple(found)
 
 
 SINGULAR = {"lack": "lacks", "have": "has", "compare": "compares", "name": "names"}
@@ -612,7 +638,8 @@ def _refuse_missing(rows, roles, notes):
     for word, count in words.most_common(1):
         overrule = f"missing={word!r} (--missing {word})"
         notes.append(
-            f"{count:,} cells say {word!r}, which is taken for a name; if it stands for nothing, say {overrule}"
+            f"{count:,} cell{'s say' if count > 1 else ' says'} {word!r}, which is taken for a name; if it stands for "
+            f"nothing, say {overrule}"
         )
 
 
@@ -750,7 +777,8 @@ def _spelling_notes(names, rows, kind, objects):
     if unseen:
         name, characters = next(iter(unseen.items()))
         what = f"U+{ord(characters[0]):04X} {unicodedata.name(characters[0], '')}".strip()
-        notes.append(f"{len(unseen):,} names hold a character that cannot be seen, such as {name!r} ({what})")
+        hold = "1 name holds" if len(unseen) == 1 else f"{len(unseen):,} names hold"
+        notes.append(f"{hold} a character that cannot be seen, such as {name!r} ({what})")
     for name in names:
         groups.setdefault(_look(name), []).append(name)
     for look, alike in groups.items():
@@ -767,7 +795,8 @@ def _spelling_notes(names, rows, kind, objects):
     once, usual = np.flatnonzero(times == 1), np.median(times[times > 0])
     if len(once) and len(times) * usual * np.exp(-usual) < 0.05:  # improbable if objects are drawn at random
         examples = ", ".join(repr(objects[i]) for i in once[:3]) + ", …" * (len(once) > 3)
-        notes.append(f"{len(once):,} names occur only once, others {usual:.0f} times: are they misspelt? ({examples})")
+        occur = "1 name occurs" if len(once) == 1 else f"{len(once):,} names occur"
+        notes.append(f"{occur} only once, and others {usual:.0f} times: is a name misspelt? ({examples})")
     columns = [np.unique(column) for column in rows.T] if kind == "triplets" else []
     for c, own in enumerate(columns):
         alone = not np.isin(own, np.concatenate(columns[:c] + columns[c + 1 :])).any()
@@ -797,6 +826,7 @@ def _reading(rows, roles, codes, has_people):
     told = [(called[c], role) for c, role in told if c is not None]
     told += [("file", "respondent")] if has_people and roles.respondent is None else []
     read = {*roles.objects, roles.answer, roles.respondent, roles.weight, *roles.shown, roles.same}
-    unread = tuple(name for c, name in enumerate(called) if c not in read and name)
+    asked = {parse_condition(text)[0] for text in rows.options.where}
+    unread = tuple(name for c, name in enumerate(called) if c not in read and name and name not in asked)
     counts = rows.total, len(rows.shown), tuple(rows.reasons())
     return Reading(table.title, kind, tuple(told), roles.basis, codes, *counts, unread, tuple(table.notes))

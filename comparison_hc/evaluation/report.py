@@ -463,8 +463,10 @@ def _map_parts(result):
 def _reading_rows(comparisons):
     "What was read, with the name of the file and not its folder: a report is sent to other people."
     reading = getattr(comparisons, "reading", None)
-    rows = [] if reading is None else reading.table()
-    return [(what, text.replace("\\", "/").rpartition("/")[2] if what == "file" else text) for what, text in rows]
+    if reading is None:
+        return []
+    folder = re.match(r"(.*[\\/])?", reading.source)[0]
+    return [(what, text.replace(folder, "") if folder else text) for what, text in reading.table()]
 
 
 def _first_rows(comparisons, most=8):
