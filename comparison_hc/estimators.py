@@ -56,6 +56,8 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         oracle. "auto" takes the direct method that predicts held-out comparisons best (`choose_method`).
     n_clusters : int, optional
         Number of clusters in `labels_`, from 1 to the number of leaves. By default there is only the hierarchy.
+        Clusters are those that the comparisons support (`evaluation.evidence_cut`, with "auto"
+        `evaluation.choose_clusters`); `dendrogram_.cut` cuts by merge order, and so do active methods.
     initial : list of list of int, or array_like of shape (n_objects,), optional
         Initial clusters as lists of objects or as labels, for "4-al" and "3-al". By default every object is alone.
     self_pairs : bool, optional
@@ -174,7 +176,18 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
             options = self.initial, self.self_pairs, self.n_comparisons, self.rng
             dendrogram, self.n_questions_ = build_hierarchy(self.linkage, X, *options)
         self.n_leaves_, self.n_objects_ = dendrogram.n_leaves, dendrogram.n_objects
-        return self._keep_dendrogram(dendrogram)
+        self._keep_dendrogram(dendrogram)
+        if passive and self.n_clusters is not None:
+            self.labels_ = self._labels(X)
+        return self
+
+    def _labels(self, answers):
+        "The clusters that the comparisons support: of cuts of the tree, or with linkage=auto of all candidates."
+        from comparison_hc.evaluation.clusters import choose_clusters, evidence_cut
+
+        if self.linkage == "auto":
+            return choose_clusters(answers, self.n_clusters, self.dendrogram_, rng=self.rng).labels
+        return evidence_cut(self.dendrogram_, answers, self.n_clusters)
 
 # %% ../nbs/evaluation/51_estimators.ipynb #flatcluster1
 class ComparisonClustering(ClusterMixin, BaseEstimator):

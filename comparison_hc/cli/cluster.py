@@ -40,8 +40,9 @@ HELP = {
     "initial": """{starts}: file with initial clusters (object,cluster); objects that are not in it start on their
         own""",
     "seed": "seed of the methods that ask, and of the k-means in adds and mulk (default: 0)",
-    "clusters": """also cut the hierarchy into exactly K clusters; adds, mulk: find K clusters (default: as many as
-        SPUR chooses)""",
+    "clusters": """also find exactly K clusters, or with auto as many as held-out answers support: of several cuts of
+        trees and flat methods (with --method: of the cuts of its tree) those that explain the answers best; a
+        similarity matrix: cut by merge order; adds, mulk: find K clusters (default: as many as SPUR chooses)""",
     "truth": """file with each object's true class (object,class): colours the leaves, and with --clusters measures
         the agreement""",
     "out": """write the result; the ending says how: .html (page), .svg, .pdf, .png (picture), .nwk (Newick), .csv
@@ -88,7 +89,7 @@ def add_cluster(commands):
     option("questions", type=int, metavar="M")
     option("initial", metavar="FILE")
     option("seed", type=int, default=0)
-    option("clusters", type=int, metavar="K")
+    option("clusters", type=typed_number, metavar="K")
     option("truth", metavar="LABELS")
     option("out", action="append", default=[], metavar="PATH")
     option("linkage", metavar="MODEL.json")
@@ -115,6 +116,16 @@ def typed_method(text):
     return name
 
 
+def typed_number(text):
+    "A number of clusters, or auto. Raises `argparse.ArgumentTypeError`."
+    if text == AUTO:
+        return AUTO
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"must be a whole number or {AUTO}; got {text!r}") from None
+
+
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.cli.learn import learned_result
@@ -122,6 +133,9 @@ def cluster_command(args):
 
     args.distances = args.kind == "distance"
     args.kind = "similarity" if args.distances else args.kind
+    open_number = args.clusters == AUTO
+    answers = args.linkage is None and args.kind != "similarity"
+    require(answers or not open_number, "--clusters", "a number where FILE holds no answers", args.clusters)
     if args.linkage is not None:
         return report(with_provenance(learned_result(args), args), args)
     tables = ("truth", "initial", "objects", "people")
@@ -130,6 +144,7 @@ def cluster_command(args):
     check_support(args, args.method in flat_names)
     check_report_options(args)
     if args.method in flat_names:
+        args.clusters = None if open_number else args.clusters
         return report(with_provenance(_flat_clusters(args), args), args)
     args.method = settled_method(args)
     together = args.clusters is not None or not args.labels_out
@@ -177,8 +192,8 @@ def _from_answers(args):
 
     title = title_of(args)
     papers = {"references": list(method.papers)}
-    result = Result(tree, comparisons, title, how_built, args.clusters, classes, notes, provenance=papers)
-    return with_trust(result, args, build)
+    result = Result(tree, comparisons, title, how_built, None, classes, notes, provenance=papers)
+    return with_trust(with_clusters(result, args, build), args, build)
 
 
 def _from_points(args):
@@ -197,9 +212,13 @@ def _from_points(args):
     with command_bar(args.method):
         tree, _ = fit(chosen, comparisons, args.seed, {})
     title = title_of(args)
-    result = Result(tree, comparisons, title, chosen.title, args.clusters, classes, statements)
+    result = Result(tree, comparisons, title, chosen.title, None, classes, statements)
     result = replace(result, provenance={"references": list(chosen.papers)})
-    return with_trust(result, args, lambda drawn: fit(chosen, drawn, args.seed, {})[0])
+
+    def build(drawn):
+        return fit(chosen, drawn, args.seed, {})[0]
+
+    return with_trust(with_clusters(result, args, build), args, build)
 
 
 def _from_evidence(args):
@@ -213,10 +232,29 @@ def _from_evidence(args):
     with command_bar("methods") as progress:
         choice = choose_method(comparisons, rng=args.seed, progress=progress)
     title = title_of(args)
-    result = Result(choice.dendrogram, comparisons, title, choice.title, args.clusters, classes, statements)
+    result = Result(choice.dendrogram, comparisons, title, choice.title, None, classes, statements)
     papers = {"references": list(candidate(choice.name).papers)}
     result = replace(result, compared=choice.compared, provenance=papers)
-    return with_trust(result, args, lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0])
+    build = lambda drawn: fit(candidate(choice.name), drawn, args.seed, {})[0]
+    return with_trust(with_clusters(result, args), args, build)
+
+
+def with_clusters(result, args, build=None):
+    "The result with the clusters that were asked for; with `build`, of the cuts of its trees."
+    from comparison_hc.evaluation.clusters import choose_clusters, degenerate
+
+    if args.clusters is None:
+        return result
+    number = None if args.clusters == AUTO else args.clusters
+    with command_bar("clusters") as progress:
+        shown = dict(dendrogram=result.dendrogram, rng=args.seed)
+        chosen = choose_clusters(result.comparisons, number, **shown, build=build, progress=progress)
+        notes = dict(result.notes)
+        if build and degenerate(chosen.labels):
+            other = choose_clusters(result.comparisons, number, **shown)
+            sizes = "/".join(map(str, other.sizes))
+            notes["better clusters"] = f"{sizes} objects, by {other.title}; --method auto compares all methods"
+    return replace(result, partition=chosen, notes=notes)
 
 
 def settled_method(args):
@@ -245,7 +283,7 @@ def _read_answers(args):
 def _initial(args, names):
     "(initial clusters or None, what the summary says of them); no more clusters may be asked for than there are."
     initial, said = read_initial(args.initial, names) if args.initial else (None, None)
-    if args.clusters is not None:
+    if args.clusters not in (None, AUTO):
         check_integer(args.clusters, "--clusters", 1, len(names) if initial is None else len(initial))
     return initial, {"started from": said} if initial else {}
 

@@ -67,7 +67,7 @@ def methods_section(result):
         sizes = sorted(map(len, result.clusters()))
         text = f"the smallest of {_objects(sizes[0])} and the largest of {_objects(sizes[-1])}"
         text = f"each of {_objects(sizes[0])}" if sizes[0] == sizes[-1] else text
-        sentences.append(f"For a flat grouping it was cut into {len(sizes)} clusters, {text}.")
+        sentences.append(_how_cut(result, len(sizes), text))
     if not is_tree:
         proof = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
         sentences.append(f"The partition {proof} for its number of clusters.")
@@ -76,6 +76,19 @@ def methods_section(result):
         text = f"Of {len(shares):,} branches, {int((shares >= 0.7).sum()):,} were found in at least 70% of the trees "
         sentences.append(text + "that were built from resampled answers.")
     return sentences + (result.compared.sentences() if result.compared is not None else [])
+
+
+def _how_cut(result, n_clusters, sizes):
+    "How the flat clusters came about."
+    if result.partition is None:
+        return f"For a flat grouping it was cut into {n_clusters} clusters, {sizes}."
+    chosen = result.partition
+    text = f"For a flat grouping, {n_clusters} clusters, {sizes}, were chosen among {len(chosen.table)} candidate "
+    text += f"partitions by how much of the answers they explain ({chosen.title}; {chosen.table.evidence[0]:.3f} bits "
+    text += "per answer)"
+    if chosen.asked is None:
+        text += "; their number is the smallest one within one standard error of the best in held-out answers"
+    return text + "."
 
 
 def _objects(n):

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from ..comparisons import Quadruplets, Triplets
     from ..core.plotting import TreeStyle
+    from .clusters import ClusterChoice
 
 __all__ = ["Result", "FlatResult", "save_result"]
 
@@ -72,6 +73,8 @@ class Result:
         Size and direction of the picture.
     similarity : array-like of shape (N, N), optional
         The similarity, where there are no comparisons.
+    partition : ClusterChoice, optional
+        Clusters that were chosen by evidence, in place of a cut by merge order; `n_clusters` is then their number.
 
     Examples
     --------
@@ -96,6 +99,11 @@ class Result:
     provenance: dict[str, Any] | None = None
     style: TreeStyle | None = None
     similarity: ArrayLike | None = None
+    partition: ClusterChoice | None = None
+
+    def __post_init__(self):
+        if self.partition is not None:
+            object.__setattr__(self, "n_clusters", self.partition.n_clusters)
 
     @property
     def names(self) -> list[str]:
@@ -105,6 +113,8 @@ class Result:
     @property
     def labels(self) -> np.ndarray | None:
         "(N,) cluster of every object, 0 the largest; None without a number of clusters."
+        if self.partition is not None:
+            return self.partition.labels
         return None if self.n_clusters is None else self.dendrogram.cut(self.n_clusters)
 
     def clusters(self) -> list[list[str]]:
@@ -250,6 +260,8 @@ def result_lines(result):
     lines += [(label, str(text)) for label, text in result.notes.items()]
     if result.comparisons is not None:
         lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])
+    if getattr(result, "partition", None) is not None:
+        lines += result.partition.rows(result.names)
     if result.classes is not None and result.labels is not None:
         index = adjusted_rand_index(list(result.classes), result.labels)
         lines.append(("adjusted Rand index with the classes", f"{index:.3f}"))
@@ -285,11 +297,12 @@ def html_page(result):
 
 @cache
 def _template():
-    from jinja2 import Environment
+    from jinja2 import Environment, FunctionLoader
 
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    form = dict(autoescape=True, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+    environment = Environment(loader=FunctionLoader(static_text), **form)
     environment.filters |= dict(table=table_html, lines=lines_html)
-    return environment.from_string(static_text("report.html"))
+    return environment.get_template("report.html")
 
 
 def _page_parts(result):
@@ -329,7 +342,7 @@ def _tree_parts(result):
     most = min(max(MOST_CUTS, result.n_clusters or 1), n_leaves)
     figure = _tree_figure(result, most if n_leaves > 1 else 0)
     data = _script_data(result, figure, most) if n_leaves > 1 else None
-    over_branches = [_cutter(figure, data["stops"][(result.n_clusters or 1) - 1])] if data else []
+    over_branches = [_cutter(figure, data["stops"][(_n_cut(result) or 1) - 1])] if data else []
     collapsed = [node for node in figure.ends if node >= n_leaves]
     return dict(
         figure=figure,
@@ -353,7 +366,9 @@ def _tree_figure(result, n_cuts=0):
 def _steps(result):
     "Every merge in words."
     tree, labels, K = result.dendrogram, result.labels, result.dendrogram.n_leaves
-    texts, nodes = leaf_labels(tree, result.names), [] if labels is None else tree.cut_nodes(result.n_clusters)
+    texts, nodes = leaf_labels(tree, result.names), []
+    if labels is not None and result.partition is None:
+        nodes = tree.cut_nodes(result.n_clusters)
     texts += [f"branch {row + 1}" for row in range(K - 1)]
     cluster = {int(node): int(labels[tree.leaf_order()[tree.starts[node]]]) for node in nodes}
     for node, (a, b) in enumerate(tree.children.tolist(), K):
@@ -398,8 +413,8 @@ def _script_data(result, figure, most):
         starts=tree.starts.tolist(),
         sizes=tree.sizes.tolist(),
         cuts=cuts,
-        k=result.n_clusters,
-        tint=None if figure.numbered or result.classes is None else figure.colors,
+        k=_n_cut(result),
+        tint=figure.colors if result.partition is not None or _is_coloured_by_class(result, figure) else None,
         colours=PALETTE,
         inks=list(map(text_color, PALETTE)),
         above=ABOVE,
@@ -410,6 +425,15 @@ def _script_data(result, figure, most):
         start=figure.start,
         badges=figure.point(figure.length + 16, 0)[0 if sideways else 1],
     )
+
+
+def _n_cut(result):
+    "The number of clusters that the tree is cut into by merge order; None where they were chosen by evidence."
+    return result.n_clusters if result.partition is None else None
+
+
+def _is_coloured_by_class(result, figure):
+    return result.classes is not None and not figure.numbered
 
 
 def _safe_json(value):
@@ -540,6 +564,8 @@ def labels_text(names, labels):
 def _json_text(result):
     fields = _tree_fields(result) if isinstance(result, Result) else _flat_fields(result)
     fields["summary"] = dict(result_lines(result))
+    if getattr(result, "partition", None) is not None:
+        fields["clusters"] = _choice_fields(result.partition, result.names)
     text = json.dumps(fields, ensure_ascii=False, indent=1) + "\n"
     return text.encode(errors="replace").decode()  # the name of the data file may be no UTF-8
 
@@ -566,6 +592,14 @@ def _tree_fields(result):
         how=result.provenance,
         agreement=None if comparisons is None else vars(agreement(tree, comparisons.without_weights())),
     )
+
+
+def _choice_fields(choice, names):
+    "How clusters were chosen; a number is null where it was not computed."
+    numbers = None if choice.numbers is None else choice.numbers.to_dict("records")
+    unplaced = [names[i] for i in choice.unplaced]
+    table = choice.table.to_dict("records")
+    return dict(method=choice.title, sizes=choice.sizes, unplaced=unplaced, candidates=table, numbers=numbers)
 
 
 def _flat_fields(result):
