@@ -501,9 +501,9 @@ def choose_clusters(
     """Choose the clusters that explain the answers best, and their number if none is given.
 
     Candidates are cuts of trees (`evidence_cut`) by several methods, clusters with large AddS similarity inside, and
-    k-means on t-STE points; `partition_evidence` chooses among those with the same number of clusters. The number is the smallest
-    one whose clusters, from two thirds of the answers, explain the other third within one standard error as well as
-    those of the best number.
+    k-means on t-STE points; `partition_evidence` chooses among those with the same number of clusters. Where the number
+    is open, clusters of a single object are left out, and the number is the smallest one whose clusters, from two
+    thirds of the answers, explain the other third within one standard error as well as those of the best number.
 
     Parameters
     ----------
