@@ -145,7 +145,8 @@ def partition_evidence(answers: Triplets | Quadruplets | ArrayLike, labels: Arra
     >>> from comparison_hc.evaluation import partition_evidence
     >>> animals = load_dataset("animals")
     >>> known = partition_evidence(animals.triplets, animals.labels)
-    >>> known > partition_evidence(animals.triplets, sorted(animals.labels)[::-1]) + 0.3
+    >>> shuffled = np.random.default_rng(0).permutation(animals.labels)
+    >>> known > partition_evidence(animals.triplets, shuffled) + 0.3
     True
     """
     comparisons = _scored(as_comparisons(answers, weighted=True, argument="answers"), 0)
@@ -397,6 +398,13 @@ class ClusterChoice:
         The number of clusters that was asked for.
     left_out : tuple of str
         Candidates that were not computed, and why.
+
+    Examples
+    --------
+    >>> from comparison_hc import load_dataset
+    >>> from comparison_hc.evaluation import choose_clusters
+    >>> choose_clusters(load_dataset("animals").triplets, 4).sizes
+    [9, 6, 6, 3]
     """
 
     labels: np.ndarray
