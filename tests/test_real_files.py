@@ -745,6 +745,17 @@ def test_qualtrics_writes_three_lines_of_header(tmp_path):
     assert "2 more lines of Qualtrics' header" in str(answers.reading)
 
 
+def test_qualtrics_writes_a_row_for_each_person(tmp_path):
+    wide = {"ResponseId": ["R_1", "R_2", "R_3"], "Finished": ["1", "1", "0"]}
+    for number, (row, left) in enumerate(zip(SHOWN, LEFT)):
+        for name, cell in zip(("anchor", "left", "right", "choice"), (*row, 1 if left else 2)):
+            wide[f"{name}_{number}"] = [cell] * 3
+    how = dict(format="qualtrics", columns=["anchor_*", "left_*", "right_*"], answer="choice_*")
+    answers, said = read(tmp_path, "q.csv", pd.DataFrame(wide).to_csv(index=False), **how)
+    assert sorted(named(answers)) == sorted(ROWS * 2) and set(answers.respondents) == {"R_1", "R_2"}
+    assert "1 of 3 rows are left out" in said and "regular expression" not in said
+
+
 @pytest.mark.parametrize("form", ["folder", "list", "zip", "JATOS"])
 def test_a_file_for_each_person(tmp_path, form):
     parts = {f"{who}.csv": text(ROWS[n::3], ("head", "winner", "loser")) for n, who in enumerate(("ann", "ben", "cy"))}

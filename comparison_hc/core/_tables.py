@@ -71,8 +71,10 @@ class Table:
     def title(self):
         "The file or files, for a message about the whole table."
         files = [self.source] if isinstance(self.source, str) else list(dict.fromkeys(self.source))
-        more = len(files) - 1
-        return f"{files[0]} and {more} more file{'s' * (more > 1)}" if more else files[0]
+        if len(files) == 1:
+            return files[0]
+        root = os.path.commonpath(files) if len({os.path.isabs(file) for file in files}) == 1 else ""
+        return f"{root} ({len(files)} files)" if root else f"{files[0]} ({len(files)} files with the others)"
 
     def where(self, r):
         "Where row r stands, in words, for a message."
@@ -84,10 +86,10 @@ class Table:
         return replace(self, frame=self.frame[mask])
 
     def some_lines(self, rows):
-        "The lines of some rows, of many the first three; with the file, if there are several."
-        if isinstance(self.source, str):
+        "The lines of some rows, of many the first three; with what tells the files apart, if there are several."
+        if isinstance(self.source, str) or self.label is None:
             return some_lines(self.lines, rows, self.unit)
-        examples = ", ".join(f"{self.source[r]} {self.unit} {self.lines[r]}" for r in rows[:3])
+        examples = ", ".join(f"{self.label[r]} {self.unit} {self.lines[r]}" for r in rows[:3])
         return examples + (", …" if len(rows) > 3 else "")
 
 

@@ -276,11 +276,15 @@ class Tool:
         column = [c for c, name in enumerate(table.names) if re.fullmatch(self.rows[0], name, re.I)]
         keep = np.ones(len(table.frame), dtype=bool)
         if column:
-            keep &= table.frame[column[0]].str.contains(self.rows[1], case=False, regex=True).to_numpy()
+            keep &= (
+                table.frame[column[0]].map(lambda cell: re.search(self.rows[1], cell, re.I) is not None).to_numpy(bool)
+            )
         if isinstance(answer, int):
             keep &= ~table.frame[answer].isin(["", "None", "null"]).to_numpy()
         table, said = _kept(table, keep, "no answers")
         columns = options.columns or self.columns or None
+        names = {c: name for c, name in enumerate(table.names) if table.names.count(name) == 1}  # columns may move
+        answer, who = (names.get(c, c) if type(c) is int else c for c in (answer, who))
         return table, replace(options, answer=answer, respondent=who, columns=columns), said
 
 
