@@ -264,12 +264,18 @@ def _find_separator(text, suffix, width, path):
 
 
 def _split(text, path, suffix, separator, width):
-    "(rows of cells, line of each, separator, notes) of a delimited text. Raises `InputError` with the line."
+    """(rows of cells, or columns as a tuple; line of each row, separator, notes) of a delimited text.
+
+    Raises `InputError` with the line.
+    """
     stated, start, notes = re.match(r'"?sep=(.)"?[ \t]*(\r\n|\r|\n)', text), 1, []
     if stated:
         text, start, separator, notes = text[stated.end() :], 2, separator or stated[1], ["line 1 names the separator"]
     separator = SEPARATORS.get(separator, separator) or _find_separator(text, suffix, width, path)
     require(len(separator) == 1, "separator", f"one character, or {', '.join(SEPARATORS)}", separator)
+    even = _even_columns(text, separator)
+    if even is not None:
+        return even, range(start, start + len(even[0])), separator, notes
     rows, lines, before = [], [], start - 1
     try:
         reader = _csv_rows(text, separator)
@@ -283,23 +289,48 @@ def _split(text, path, suffix, separator, width):
     return rows, lines, separator, notes
 
 
+def _even_columns(text, separator):
+    "Columns of a text without quotes and blank lines whose lines have equally many cells; None for any other text."
+    import pandas as pd
+
+    lines = text.count("\n") + (not text.endswith("\n"))
+    first, _, _ = text.partition("\n")
+    n_cells = first.count(separator) + 1
+    is_even = text.count(separator) == (n_cells - 1) * lines and n_cells > 1 and not separator.isspace()
+    if not is_even or '"' in text or text.count("\r") != text.count("\r\n") or re.search(r"\n[ \t\r]*\n", text):
+        return None
+    how = dict(header=None, dtype=object, na_filter=False, quoting=csv.QUOTE_NONE, skip_blank_lines=False)
+    try:
+        frame = pd.read_csv(io.BytesIO(text.encode()), sep=separator, names=range(n_cells), index_col=False, **how)
+    except pd.errors.ParserError:  # a line with more cells, and so another with fewer
+        return None
+    return tuple(frame[c].to_numpy() for c in frame) if len(frame) == lines else None
+
+
 def read_rows(path, encoding="utf-8-sig", width=2):
     "(rows of cells, line of each, separator) of a delimited text file, whatever its rows mean. Raises `InputError`."
     ((name, data), *_) = _unpacked(str(path), Path(path).read_bytes(), str(path))
     text = _decoded(data, encoding, str(path))
     rows, lines, separator, _ = _split(text, str(path), Path(name).suffix.lower(), None, width)
+    rows = zip(*rows) if isinstance(rows, tuple) else rows
     found = [(tuple(map(_clean, row)), line) for row, line in zip(rows, lines)]
     return [row for row, _ in found if any(row)], [line for row, line in found if any(row)], separator
 
 
 def _rows_table(rows, lines, path, separator=None, notes=(), unit="line"):
-    "A table of rows of text, which may be of different lengths; comments and marks of the file's end are left out."
-    if not rows:
+    """A table of rows of text, which may be of different lengths, or of columns of one length, as a tuple.
+
+    Comments and marks of the file's end are left out.
+    """
+    if not len(lines):
         return Table(_frame([]), None, lines, path, unit, {}, separator, list(notes))
-    lengths = np.fromiter(map(len, rows), np.intp, len(rows))
-    columns = zip(*rows) if (lengths == lengths[0]).all() else zip_longest(*rows, fillvalue="")
+    if isinstance(rows, tuple):
+        lengths, columns = np.full(len(lines), len(rows), np.intp), rows
+    else:
+        lengths = np.fromiter(map(len, rows), np.intp, len(rows))
+        columns = zip_longest(*rows, fillvalue="")
     frame = _frame(map(_cleaned, columns))
-    filled = (frame.to_numpy() != "").reshape(len(rows), -1)
+    filled = (frame.to_numpy() != "").reshape(len(lines), -1)
     keep, notes, ragged = filled.any(axis=1), list(notes), {}
     first = int(keep.argmax())
     counts = bincount(lengths[keep], minlength=lengths[first] + 1)

@@ -590,11 +590,11 @@ def _numbered(rows, roles, coding, notes):
         cells, decimal_comma = rows.column(roles.weight), rows.table.separator not in (",", None)
         rows.weights = np.array([_weight(cell, decimal_comma) for cell in cells])
         rows.refuse(np.isnan(rows.weights), "a row with a weight above zero", lambda r: cells[r], "have no weight")
-    _refuse_broken(rows)
+    codes_of, found = _refuse_broken(rows)
     require(len(rows.shown), rows.table.title, "a file that leaves answers", "none that is valid")
-    used = pd.unique(rows.shown.ravel()).tolist()
+    used = found[pd.unique(codes_of.ravel())].tolist()
     ordered = tuple(sorted_names(used)) if options.objects is None else options.objects
-    number = pd.Index(ordered).get_indexer(rows.shown.ravel()).reshape(rows.shown.shape)
+    number = pd.Index(ordered).get_indexer(found)[codes_of]
     notes += rows.note() + _role_notes(roles, kind, names) + _spelling_notes(used, number, kind, ordered)
     who = plain(roles.respondent) if roles.respondent is not None else None
     if who is None and rows.table.label is not None and options.respondent is None:
@@ -701,7 +701,7 @@ def _weight(cell, decimal_comma):
 
 
 def _refuse_broken(rows):
-    "Refuse rows with a name that is none, and those that are no comparison."
+    "Refuse rows with a name that is none, and those that are no comparison; return (codes of the others, names)."
     import pandas as pd
 
     objects, cells = rows.options.objects, rows.shown
@@ -716,6 +716,7 @@ def _refuse_broken(rows):
     at_first = alone[(alone | same).argmax()] if len(alone) else False
     rule = "a pair of two different objects on each side" if at_first else "a comparison of two different pairs"
     rows.refuse(alone | same, rule, lambda r: tuple(kept[r].tolist()), "compare a thing with itself")
+    return codes[~(alone | same)], found
 
 
 # ---- what the user should know
