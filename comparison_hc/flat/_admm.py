@@ -172,7 +172,11 @@ class Problem:
         which = dict(subset_by_value=(self.lam, np.inf))
         if self.k:
             which = dict(subset_by_index=(self.n - self.k + 1, self.n - 1))
-        values = eigh(M, eigvals_only=True, overwrite_a=True, check_finite=False, **which)
+        try:
+            values = eigh(M, eigvals_only=True, check_finite=False, **which)
+        except np.linalg.LinAlgError:  # LAPACK may fail to find some eigenvalues where many are equal
+            values = np.linalg.eigvalsh(M)
+            values = values[1 - self.k :] if self.k else values[values > self.lam]
         return float(mean.sum() - self.lam) + float((values - self.lam).sum())
 
     def repair_negatives(self, X):
