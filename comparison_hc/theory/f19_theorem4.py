@@ -403,16 +403,6 @@ def equal_level_tail(n, threshold):
         chance *= i / (n + i)  # probabilities, not counts
     return 2 * float(chance.sum())
 
-
-def preference_deviations(m, p, snr, level, runs, rng):
-    "Exact draws: similarities of the two links, then the observed votes for and against as binomial numbers."
-    rng, n = as_rng(rng), m * m
-    out = np.empty(runs)
-    for r in range(runs):
-        wins = int(np.searchsorted(np.sort(rng.normal(size=n)), rng.normal(level * snr, 1, size=n)).sum())
-        out[r] = (rng.binomial(wins, p) - rng.binomial(n * n - wins, p)) / n**2
-    return out - p * beta(level, snr)
-
 # %% ../../nbs/theory/05_f19_theorem4.ipynb #50ea77d9
 @check(
     "F19",

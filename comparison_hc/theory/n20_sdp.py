@@ -16,10 +16,8 @@ from comparison_hc.core.compat import bincount, needed, repeat
 from comparison_hc.core.parallel import one_thread
 from comparison_hc.core.validation import as_rng
 from comparison_hc.flat.certificate import certify, cluster_matrix
-from comparison_hc.flat.planted import gaussians, planted_partition, sample_comparisons
-from comparison_hc.flat.similarity import adds3
 from comparison_hc.flat.spur_search import spur_objective
-from comparison_hc.theory.n20_model import block_gap, expected_blocks, n_questions
+from comparison_hc.theory.n20_model import block_gap, expected_blocks
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #791daebe
 def indicators(labels):
@@ -338,28 +336,6 @@ def outside_it_fails(quick=True, rng=1):
             rows.append((str(sizes), noise, end, float(np.trace(solved)), gain))
     random = dict(seed=seed, what="normal noise of the matrices")
     return compare_rows(rows, "sizes noise end trace left", relation=">", right=1e-4, random=random)
-
-# %% ../../nbs/theory/12_n20_sdp.ipynb #d1f67cf4
-def adds3_instances(sizes, delta, epsilon, n_triplets, runs, rng):
-    "(S, labels, intervals of λ) of AddS-3 for planted models."
-    rng = as_rng(rng)
-    p = n_triplets / n_questions(sum(sizes), "triplets")
-    for _ in range(runs):
-        model = planted_partition(sizes, *gaussians(delta), rng)
-        S = adds3(sample_comparisons(model, "triplets", n_triplets, epsilon, rng)).astype(float)
-        blocks = expected_blocks(sizes, p, epsilon, delta, "triplets")
-        yield S, model.labels, optimality_intervals(S, model.labels, blocks)
-
-
-def interval_shares(instances):
-    "Share of instances in which each interval of λ is not empty."
-    counts, runs = dict.fromkeys(("printed", "without Δ1/2", "first form", "rank one", "necessary"), 0), 0
-    for S, labels, ends in instances:
-        runs += 1
-        ends["rank one"] = (0.0, rank_one_slack(S, labels, ends["necessary"][1]))
-        for form, (low, high) in ends.items():
-            counts[form] += low < high
-    return {form: count / runs for form, count in counts.items()}
 
 # %% ../../nbs/theory/12_n20_sdp.ipynb #510d874b
 @check(
