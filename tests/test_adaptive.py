@@ -1,7 +1,6 @@
 "Adaptive learners: laws that hold for all, equality of every part with its definition, one table of bad input."
 
 from collections import Counter
-from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations
 from math import comb, log2
@@ -32,7 +31,7 @@ from comparison_hc.adaptive import (
 from comparison_hc.adaptive import noisy as noise
 from comparison_hc.adaptive._validation import check_items
 from comparison_hc.adaptive.bayesian import bayesian_sibling, best_split_pivot
-from comparison_hc.adaptive.insertion import DecisionTree, depth_limit
+from comparison_hc.adaptive.insertion import depth_limit
 from comparison_hc.adaptive.multifurcating import all_multifurcating, collapse_edges, questions_per_insertion
 from comparison_hc.adaptive.noisy import HERE, LEFT, RIGHT, UP, EulerTour
 from comparison_hc.adaptive.trees import SHAPES, tree_chart
@@ -421,34 +420,6 @@ def test_the_depth_limit_fits_a_balanced_tree_and_sums_to_the_bound():
 
 
 @properties
-@given(shapes, st.integers(2, 40), seeds, orders)
-def test_decisions_are_sound_after_every_insertion(shape, n, seed, order):
-    truth = reordered(random_hierarchy(n, shape, seed), order)
-    oracle, decisions = HierarchyOracle(truth), DecisionTree(GrowingTree(n))
-    tree = decisions.tree
-    for x in range(1, n):
-        part, path, answers = decisions.first, [], []
-        while part >= 0:
-            path.append(part)
-            answers.append(oracle(np.array([tree.question(part, x)])).item())
-            part = decisions.next_pivot[answers[-1]][part]
-        decisions.insert(path, answers, x)
-        stack, found = [(decisions.first, 0)], []
-        while stack:
-            part, depth = stack.pop()
-            assert part >= 0 or depth <= depth_limit(x + 1)
-            if part < 0:
-                found.append(~part)
-                continue
-            S = set(decisions.candidates(part))
-            left, right = (S & set(tree.below(side[part])) for side in (tree.left, tree.right))
-            inside = [set(decisions.candidates(after[part])) for after in decisions.next_pivot]
-            assert inside == [right, left, S - left - right] and len(S) == 2 * decisions.size[part] - 1
-            stack += [(after[part], depth + 1) for after in decisions.next_pivot]
-        assert sorted(found) == sorted(tree.below())
-
-
-@properties
 @given(st.integers(2, 30), seeds)
 def test_the_tree_agrees_with_whatever_was_answered(n, seed):
     rng, given_answers = np.random.default_rng(seed), []
@@ -512,23 +483,6 @@ def test_multifurcating_insertion_notices_two_inconsistent_answers():
 
 
 @properties
-@given(st.integers(2, 25), seeds)
-def test_positions_and_questions_of_a_tour(n, seed):
-    tour = random_tour(n, seed)
-    tree = tour.tree
-    assert len(tour) == 2 * n - 1 and tour.vertex.tolist() == tree.below()
-    for i, v in enumerate(tour.vertex.tolist()):
-        assert tour.vertex[i : tour.end[i]].tolist() == tree.below(v)
-        assert (tour.vertex[tour.parent[i]] if tour.parent[i] >= 0 else -1) == tree.parent[v]
-        if v >= n:
-            assert (tour.vertex[i + 1], tour.vertex[tour.middle[i]]) == (tree.left[v], tree.right[v])
-            questions = next(tour.ask(i, n, 20))
-            assert questions.shape == (20, 3) and (questions[:, 2] == n).all()
-            assert set(questions[:, 0]) <= set(tree.below(tree.left[v]))
-            assert set(questions[:, 1]) <= set(tree.below(tree.right[v]))
-
-
-@properties
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=30), st.floats(1.01, 99), seeds)
 def test_weights_are_powers_and_ties_are_ties(counts, factor, seed):
     "By exact fractions; and equal bits wherever as many answers allow, which an exponential need not give."
@@ -543,16 +497,6 @@ def test_weights_are_powers_and_ties_are_ties(counts, factor, seed):
     while len(products) <= known.max():
         products.append(products[-1] * (1 / factor))  # Python's own multiplication: the same bits
     assert [products[int(known.max() - c)] for c in known[~marked]] == weight[~marked].tolist()
-
-
-@properties
-@given(st.integers(2, 25), seeds)
-def test_the_median_minimises_the_weighted_distance(n, seed):
-    tour, rng = random_tour(n, seed), np.random.default_rng(seed)
-    weight = rng.random(len(tour)) ** 6 * (rng.random(len(tour)) < 0.7)
-    weight[rng.integers(len(tour))] = 1
-    costs = distances(tour) @ weight
-    assert np.isclose(costs[noise.weighted_median(tour, weight)], costs.min())
 
 
 @properties
@@ -576,23 +520,6 @@ def test_the_contracted_tree(n, seed, size):
                 seen[w] = seen[u] + 1
                 queue.append(w)
     assert noise.diameter(near) == max(max(seen.values()) for seen in steps.values()) <= len(marked) - 1
-
-
-@pytest.mark.parametrize("n_votes", [1, 3])
-def test_vertex_queries_without_noise_are_right(n_votes):
-    for n in (4, 5):
-        for hidden in all_hierarchies(n):
-            oracle = HierarchyOracle(hidden.dendrogram())
-            tour = EulerTour(GrowingTree(n), 0)
-            for x in range(1, n - 1):
-                tour.insert(run(bayesian_sibling(tour, x, 1e20, 1e-9), oracle) if x > 1 else 0, x)
-            grown = [deepcopy(tour) for _ in range(2 * n - 3)]
-            for at, probe in enumerate(grown):
-                probe.insert(at, n - 1)
-            [sibling] = [at for at, probe in enumerate(grown) if probe.tree.dendrogram() == hidden.dendrogram()]
-            for at in range(len(tour)):
-                response = run(noise.simulate_vertex_query(tour, at, n - 1, n_votes), oracle)
-                assert response == direction(tour, at, sibling)
 
 
 @properties

@@ -8,6 +8,7 @@ import pytest
 from definitions import clusters_of, merges_of
 from hypothesis import given
 from hypothesis import strategies as st
+from shared import similarities
 
 from comparison_hc import InputError, Quadruplets, Triplets
 from comparison_hc.hierarchical import (
@@ -99,13 +100,6 @@ def instance(method, seed, sizes=(3, 7)):
     initial = random_partition(rng, n) if method.starts and rng.random() < 0.5 else None
     m = int(rng.integers(1, 60) if method.exact else rng.integers(20, 90))
     return rng, n, random_rows(rng, n, m, method.width), initial
-
-
-def symmetric(n, seed, levels=None):
-    "A random similarity matrix; with `levels` it has ties."
-    rng = np.random.default_rng(seed)
-    w = np.triu(rng.normal(size=(n, n)) if levels is None else rng.integers(levels, size=(n, n)), 1).astype(float)
-    return w + w.T
 
 
 # ---- definitions, and what is no information
@@ -261,7 +255,7 @@ def equal(one, other):
 @pytest.mark.parametrize("ranked, listed, sample", RANKED.values(), ids=list(RANKED))
 @given(seed=seeds, n=st.integers(3, 13), levels=st.sampled_from([None, None, 3, 9]))
 def test_every_comparison_known_is_every_answer_given(ranked, listed, sample, seed, n, levels):
-    w = symmetric(n, seed, levels)
+    w = similarities(n, seed, levels)
     found, answers = ranked(w), sample(w, 1.0, seed)
     assert not len(answers) or equal(found, listed(answers))
     for same in (np.exp(3 * w), np.cbrt(w), 5 * w - 3, np.where(w > 0, 1e6 * w, w)):
@@ -273,7 +267,7 @@ def test_every_comparison_known_is_every_answer_given(ranked, listed, sample, se
 
 @given(seed=seeds, n=st.integers(1, 7), levels=st.sampled_from([None, 6]), self_pairs=st.booleans())
 def test_the_ranked_kernel_is_the_definition(seed, n, levels, self_pairs):
-    w = symmetric(n, seed, levels)
+    w = similarities(n, seed, levels)
     looks = [(r, y) for r in range(n) for y in definitions.pairs_of(n)]
     K = definitions.landmark_kernel(definitions.outcomes_of(w), n, looks, self_pairs)
     assert np.array_equal(kernel_passive_ranked(w, self_pairs), K)

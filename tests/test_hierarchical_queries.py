@@ -25,7 +25,7 @@ from comparison_hc.hierarchical import (
     triplet_kernel_active,
 )
 from comparison_hc.hierarchical._active import active_budget, query_kernel
-from comparison_hc.hierarchical._queries import all_pairs, sort_pairs, topological_merge_order
+from comparison_hc.hierarchical._queries import all_pairs
 from comparison_hc.hierarchical.linkage import _complete_linkage
 from comparison_hc.oracles import (
     Budget,
@@ -242,20 +242,6 @@ def test_every_pair_but_one_loses(method, n):
     oracle = Recording(similarities(n, n), once=False)
     run(LINKAGE[method](n), oracle)
     assert len({frozenset(row[2:]) for row in oracle.rows}) == n * (n - 1) // 2 - 1
-
-
-@few
-@given(st.integers(2, 12), seeds)
-def test_sort(n, seed):
-    w, pairs = similarities(n, seed), np.random.default_rng(seed).permutation(all_pairs(n))
-    order = run(sort_pairs(pairs, np.random.default_rng(0)), SimilarityOracle(w)) if n > 2 else np.arange(1)
-    assert sorted(order) == list(range(len(pairs))) and (np.diff(w[tuple(pairs[order].T)]) < 0).all()
-
-
-def test_a_merge_follows_its_parts():
-    "Node 4 = {0, 1}, node 5 = {4, 2}, node 6 = {5, 3}, with ranks that put the parents first."
-    assert topological_merge_order([(0, 1), (4, 2), (5, 3)], np.array([2, 1, 0]), 4) == [[0, 1], [2, 4], [3, 5]]
-    assert topological_merge_order([(0, 1), (2, 3), (4, 5)], np.array([1, 0, 2]), 4) == [[2, 3], [0, 1], [4, 5]]
 
 
 # ---- the quadruplet kernel

@@ -32,14 +32,7 @@ from comparison_hc.link import (
     widest_interval,
 )
 from comparison_hc.link.execution import as_family
-from comparison_hc.link.merge import (
-    check_distances,
-    compare_at,
-    crossings,
-    line_ranks,
-    merges_by_definition,
-    round_to_exact,
-)
+from comparison_hc.link.merge import check_distances, compare_at, line_ranks, merges_by_definition, round_to_exact
 from comparison_hc.metrics import average_ari, majority_loss, pruning_loss
 from comparison_hc.theory.l20_execution import FAMILIES, exact_run
 
@@ -160,17 +153,6 @@ def test_lines_are_compared_by_value_and_slope(lines, x):
     assert line_ranks(np.array(lines, dtype=float), x).tolist() == [sorted(set(keys)).index(key) for key in keys]
     for (f, k), (g, m) in combinations(zip(lines, keys), 2):
         assert compare_at(f, g, x) == -compare_at(g, f, x) == (k < m) - (k > m)
-
-
-@given(st.lists(ends, min_size=2, max_size=8), st.sampled_from([0.0, 0.5]))
-def test_crossings_are_where_a_line_falls_below(lines, x):
-    lines = np.array(lines, dtype=float)
-    f = tuple(lines[0])
-    for g, c in zip(map(tuple, lines), crossings(lines[0], lines.T, x)):
-        if np.isfinite(c):
-            assert c > x and compare_at(f, g, np.nextafter(c, 0)) == 1 and compare_at(f, g, c) == -1
-        else:
-            assert compare_at(f, g, x) <= 0 or compare_at(f, g, 1.0) >= 0
 
 
 def test_rounded_sums_are_exact():

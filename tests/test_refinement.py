@@ -1,12 +1,11 @@
 """Refinement against its definition: every move made on nested sets, and every answer counted from scratch."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from definitions import clusters_of, regraft, triplet_gain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from test_hierarchical import random_rows as more_rows
 
 from comparison_hc import Dendrogram, InputError, Quadruplets, Triplets
 from comparison_hc.dendrogram import _all_merge_orders, random_tree
@@ -23,10 +22,7 @@ KINDS = {3: Triplets, 4: Quadruplets}
 
 def random_rows(rng, n, m, width):
     "m answers with repetitions and contradictions."
-    if width == 3:
-        return np.array([rng.permutation(n)[:3] for _ in range(m)])
-    pairs = list(combinations(range(n), 2))
-    return np.array([[*pairs[a], *pairs[b]] for a, b in (rng.choice(len(pairs), 2, replace=False) for _ in range(m))])
+    return rng.permutation(more_rows(rng, n, m, width))[:m]
 
 
 def counted(tree, answers):
