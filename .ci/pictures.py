@@ -6,7 +6,6 @@ Every page is opened as it begins, with the answers to its first setting in it, 
 import shutil
 import sys
 import tempfile
-from importlib import import_module
 from pathlib import Path
 
 FIGURES = Path(__file__).parents[1] / "nbs" / "figures"
@@ -22,27 +21,23 @@ def left_out(shown):
 
 def pictured_page(name):
     "The page as a file with one answer, whatever its controls say."
+    from comparison_hc.dashboards.framework import find_dashboard, no_step
     from comparison_hc.dashboards.page import static_page, stored_answers
-    from comparison_hc.dashboards.registry import find_dashboard
-    from comparison_hc.dashboards.shell import no_step
 
-    found = find_dashboard(name)
-    module = import_module(found.module)
+    page = find_dashboard(name)
     if name == "ask":
+        from comparison_hc.dashboards.ask_page import page_spec, session_event
         from comparison_hc.elicitation.session import Session
 
         session = Session()
         for _ in range(ANSWERS):
             session.answer(left_out(session.question.shown))
-        spec, events = module.page_spec(session), [module.session_event(session)]
+        spec, events = page_spec(session), [session_event(session)]
     else:
-        page = module.PAGE
         start = page.settings()
         spec = page.spec(page.settings.values("live"), start, page.about)
         events = list(page.work(start, no_step, {}))
-        last = {event["kind"]: at for at, event in enumerate(events)}
-        events = [each for at, each in enumerate(events) if each["kind"] not in page.final or last[each["kind"]] == at]
-    return static_page(found.title, name, spec, stored_answers([], {(): events}))
+    return static_page(page.title, spec, stored_answers([], {(): events}))
 
 
 def draw(names, folder=FIGURES):

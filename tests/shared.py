@@ -132,18 +132,18 @@ begin.start(document.querySelector("main"), connect, SPEC);
 @contextmanager
 def answered_page(kind, browser, name, folder, **start):
     "The live page, which asks this process: no server, no kernel; in the end it must have asked nobody else."
-    from importlib import import_module
-
-    from comparison_hc.dashboards.page import bundle, modules_of, static_text, style_of, vega_library
-    from comparison_hc.dashboards.registry import find_dashboard
+    from comparison_hc.dashboards.framework import find_dashboard
+    from comparison_hc.dashboards.page import static_text, vega_library
     from comparison_hc.dashboards.worker import LatestOnly
 
-    page_of = import_module(find_dashboard(name).module).PAGE
+    page_of = find_dashboard(name)
     spec = page_of.spec(page_of.settings.values("live"), page_of.settings(**start), page_of.about)
-    script = bundle(modules_of(name)) + ANSWERED.replace("SPEC", json.dumps(spec))
-    parts = dict(title=page_of.title, style=style_of(name), library=vega_library(), spec="", data="", script=script)
-    path = folder / f"{name}.html"
-    path.write_text(Template(static_text("file.html")).substitute(parts), encoding="utf-8")
+    script = static_text("dashboard.mjs") + ANSWERED.replace("SPEC", json.dumps(spec))
+    parts = dict(
+        title=page_of.title, style=static_text("dashboard.css"), library=vega_library(), spec="", data="", script=script
+    )
+    path, file = folder / f"{name}.html", Template(static_text("file.html")).substitute(parts, spec="", data="")
+    path.write_text(file.replace(' id="comparison-hc"', ""), encoding="utf-8")
     events, memory = SimpleQueue(), {}
     worker = LatestOnly(lambda sent, step: page_of.work(page_of.settings.from_message(sent), step, memory), events.put)
     window = browser.new_page(viewport=dict(width=1280, height=900))

@@ -47,8 +47,8 @@ from comparison_hc.book.words import letters_table, remarks, words_table
 from comparison_hc.classroom.lecture_kit import address
 from comparison_hc.cli import main, make_parser
 from comparison_hc.core.validation import InputError
+from comparison_hc.dashboards.framework import find_dashboard
 from comparison_hc.dashboards.page import read_static_page
-from comparison_hc.dashboards.registry import find_dashboard
 
 ROOT = Path(__file__).parents[1]
 NBS = ROOT / "nbs"

@@ -106,7 +106,7 @@ def test_a_whole_session(browser, server, tmp_path):
     address, journal = server
     live = Page(browser, address)
     assert (
-        live.text("h2") == "Which two belong together?"
+        live.text("h2") == "Which one does not belong?"
         and len(live.shown()) == 3
         and live.text(".ask-left").startswith("0 answered · at most 43 left, about")
     )

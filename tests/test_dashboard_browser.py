@@ -11,7 +11,7 @@ import pytest
 from shared import answered_page
 
 from comparison_hc.dashboards.planted import planted_data
-from comparison_hc.dashboards.planted_page import PAGE, planted_static
+from comparison_hc.dashboards.planted_page import PAGE
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.reproduce.f19 import planted_methods
 
@@ -175,9 +175,7 @@ def test_the_first_picture_is_the_pure_functions(live):
 
 def test_twenty_moves_by_keyboard(live, record_property, capsys):
     "Every move changes the picture, without building it again. The median is bounded generously: machines differ."
-    live.time_moves(
-        "snr", ".chc-map, .chc-tree-svg, .chc-tree-svg path, tr[data-method], .chc-aari, [data-show=measure] svg"
-    )
+    live.time_moves("snr", ".chc-map, .chc-tree-svg, tr[data-method], .chc-aari, [data-show=measure] svg")
     pictures = {live.picture()}
     for _ in range(20):
         live.press("snr", "ArrowRight")
@@ -386,7 +384,7 @@ SMALL = dict(snr=[0.4, 1.6], p=[0.1, 1.0], n_pure=[3], n_levels=[2], seed=[0, 1]
 def test_static_twin(browser, tmp_path):
     "Opened as a file, without a server: it shows what the pure function gives, at the stored values only."
     path = tmp_path / "planted.html"
-    path.write_text(planted_static(values=SMALL), encoding="utf-8")
+    path.write_text(PAGE.static(values=SMALL), encoding="utf-8")
     page = Page(browser.new_page(viewport=WINDOW), path.as_uri())
     seen = []
     for keys in (("snr", "ArrowRight"), ("p", "End"), ("seed", "End"), ("snr", "Home"), ("p", "Home")):

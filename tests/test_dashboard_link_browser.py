@@ -83,7 +83,7 @@ def test_the_first_picture_is_the_pure_functions(live, data):
 def test_twenty_moves_ask_nobody_and_are_right(live, data, record_property, capsys):
     "Every move shows what the pure function says; nothing is sent. The median is bounded generously."
     live.page.evaluate(
-        "() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-tree-svg path, .chc-facts td')]; }"
+        "() => { window.kept = [...document.querySelectorAll('.chc svg, .chc-tree-svg, .chc-facts td')]; }"
     )
     asked, trees, took = live.page.locator(".chc").get_attribute("data-asked"), set(), []
     for x in np.linspace(0.02, 0.98, 20).round(3):

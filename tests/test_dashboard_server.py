@@ -21,8 +21,8 @@ from shared import awaited
 from comparison_hc import InputError
 from comparison_hc.cli import main
 from comparison_hc.dashboards import server
+from comparison_hc.dashboards.framework import no_step
 from comparison_hc.dashboards.record import StepSettings
-from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.step_page import PAGE
 from comparison_hc.elicitation.session import Session, read_journal
 

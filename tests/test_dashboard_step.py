@@ -14,7 +14,6 @@ from test_dashboards import sent_by
 from comparison_hc import InputError
 from comparison_hc.adaptive import insertion_clustering
 from comparison_hc.adaptive.trees import GrowingTree
-from comparison_hc.dashboards import page
 from comparison_hc.dashboards.costs import (
     DELTA_VALUES,
     EXACT_N,
@@ -129,9 +128,13 @@ def test_events_are_the_record(p):
     for at, (each, frames, picture) in enumerate(zip(insertions, frames_of(sent), sent["items"], strict=True)):
         names = [v for v, *_ in each.vertices]
         assert [int(v) for v in re.findall(r'chc-dot" data-vertex="(\d+)"', picture["overlay"])] == names
-        parent = page.unpack(picture["tree"]["parent"]).tolist()
-        for v, left, right in each.vertices:
-            assert all(parent[names.index(kid)] == names.index(v) for kid in (left, right) if kid >= 0)
+        dots = re.findall(r'data-vertex="(\d+)" style="left:([\d.]+)%;top:([\d.]+)%', picture["overlay"])
+        place = {int(v): (float(x), float(y)) for v, x, y in dots}
+        lines = re.findall(r'data-edge="(\d+)" d="M(\d+) (\d+)H(\d+)V(\d+)"', picture["tree"]["html"])
+        found = {int(v): [int(number) / 99.99 for number in numbers] for v, *numbers in lines}
+        wanted = {kid: [*place[v], *place[kid]] for v, *kids in each.vertices for kid in kids if kid >= 0}
+        assert found.keys() == wanted.keys()
+        assert all(found[kid] == pytest.approx(wanted[kid], abs=0.02) for kid in wanted)
         assert len(frames) == 2 * len(each.questions) + 1 and {frame["item"] for frame in frames} == {at}
         for number, q in enumerate(each.questions):
             asked, answered = frames[2 * number : 2 * number + 2]

@@ -7,7 +7,6 @@ import sys
 import threading
 from dataclasses import fields, replace
 from html import escape, unescape
-from importlib import import_module
 from itertools import product
 from math import inf
 from pathlib import Path
@@ -19,23 +18,22 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from shared import contrasts, least_difference, read_static_twin
 
-from comparison_hc import Dendrogram, InputError
-from comparison_hc.dashboards import flat, measure, page, planted, planted_page, promises, registry
+from comparison_hc import InputError
+from comparison_hc.core.plotting import tree_layout
+from comparison_hc.dashboards import flat, measure, page, planted, planted_page, promises
 from comparison_hc.dashboards.ask import code_text
 from comparison_hc.dashboards.ask_page import page_spec
 from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.framework import find_dashboard, key_text, no_step
 from comparison_hc.dashboards.link_page import LOOKS
-from comparison_hc.dashboards.live import key_text
-from comparison_hc.dashboards.pictures import CLUSTERS, read_png
+from comparison_hc.dashboards.pictures import CLUSTERS, edges, read_png
 from comparison_hc.dashboards.planted import PlantedInstance, planted_data
 from comparison_hc.dashboards.planted_page import planted_events
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.promises import Hypothesis, hypotheses
-from comparison_hc.dashboards.shell import no_step
 from comparison_hc.dashboards.sources import PREPRINTS, Pages, anchor, pages_beside, pages_given
 from comparison_hc.dashboards.worker import LatestOnly, Superseded
 from comparison_hc.elicitation.session import Session
-from comparison_hc.metrics import average_ari
 from comparison_hc.reproduce.f19 import planted_methods, planted_run
 from comparison_hc.theory.statements import NUMBERED
 
@@ -183,26 +181,6 @@ def test_a_closed_worker_publishes_nothing_more(stage):
 # ---- the pure functions
 
 
-def drawn_tree(picture, n):
-    "The dendrogram that the page draws, read from the picture's nodes alone."
-    parent = page.unpack(picture["parent"]).tolist()
-    x = page.unpack(picture["x"]).tolist()
-    children = {node: [] for node in range(n, len(parent))}
-    for node, above in enumerate(parent):
-        if above != node:
-            children[above].append(node)
-    merged_first = round(65535 * np.log2(n - 1) / np.log2(n))  # where the first merge of single objects stands
-    groups = [node for node in children if x[node] == x[n] != merged_first]  # joined before the first merge
-    clusters = [children[node] for node in groups] + [[i] for i in range(n) if parent[i] not in groups]
-    names = groups + [i for i in range(n) if parent[i] not in groups]
-    number = {node: at for at, node in enumerate(names)}
-    merges = []
-    for node in sorted(set(children) - set(groups)):
-        number[node] = len(clusters) + len(merges)
-        merges.append([number[child] for child in children[node]])
-    return Dendrogram.from_merges(merges, clusters)
-
-
 @pytest.mark.parametrize(
     "seed, snr, p, n_pure", [(0, 0.6, 0.1, 4), (1, 1.4, 0.02, 3), (2, 0.8, 1.0, 5), (3, 1.0, 0.5, 2)]
 )
@@ -213,7 +191,7 @@ def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
     instance = PlantedInstance(settings)
     events = list(planted_events(settings, instance=instance))
     shown = {event["when"][1]: event["show"] for event in events if event["kind"] == "method"}
-    trees = {event["when"][1]: event["show"]["tree"]["tree"] for event in events if event["kind"] == "tree"}
+    trees = {event["when"][1]: event["show"]["tree"] for event in events if event["kind"] == "tree"}
     values = {row["method"]: row["aari"] for event in events for row in event.get("rows", [])}
     order = ["4–AL", *(name for name in planted_methods if name != "4–AL")]  # the drawn one first
     assert list(shown) == list(trees) == order
@@ -221,8 +199,29 @@ def test_the_page_gets_the_trees_of_figure_2(seed, snr, p, n_pure):
         assert show[f"count {name}"] == f"{wanted[name]['comparisons']:,}"
         assert show[f"aari {name}"] == f"{wanted[name]['aari']:.3f}"
         assert values[name] == pytest.approx(wanted[name]["aari"], abs=1e-6)
-        drawn = drawn_tree(trees[name], settings.n_objects)
-        assert average_ari(instance.model.levels, drawn) == pytest.approx(values[name], abs=1e-6)
+        ends = re.findall(r"H9999(?=[M\"])", trees[name]["html"])  # a stem to every object
+        assert len(ends) == settings.n_objects and trees[name]["aria-label"].endswith(f"{values[name]:.3f}")
+
+
+@given(st.integers(2, 30), st.integers(0, 999), st.booleans())
+def test_edges_lead_from_every_node_to_its_parent(n, seed, upright):
+    "A stem and a bar, read back from the paths."
+    rng, rows, roots = np.random.default_rng(seed), [], list(range(n))
+    while len(roots) > 1:
+        rows.append([roots.pop(rng.integers(len(roots))) for _ in range(2)])
+        roots.append(n + len(rows) - 1)
+    at = tree_layout(rows)
+    x, y = 1 - at.x / at.x[-1], (at.y + 0.5) / n
+    place = list(zip(np.rint(9999 * x).astype(int).tolist(), np.rint(9999 * y).astype(int).tolist()))
+    paths = edges(x, y, at.parents, upright)
+    for node, above in enumerate(at.parents):
+        (x0, y0), (x1, y1) = place[above], place[node]
+        if above == node:
+            assert not upright or node not in paths
+        elif upright:
+            assert paths[node] == f"M{x0} {y0}H{x1}V{y1}"
+        else:
+            assert f"M{x0} {y0}V{y1}" in paths[above] and f"M{x0} {y1}H{x1}" in paths[node]
 
 
 def test_events_are_json_and_the_heat_map_is_the_similarity():
@@ -447,16 +446,11 @@ def test_a_hypothesis_that_holds():
 # ---- arrays in events, stored answers, registry
 
 
-@given(st.lists(st.integers(0, 65535)))
-def test_pack_and_unpack(numbers):
-    assert page.unpack(page.pack(numbers)).tolist() == numbers
-
-
 SMALL = dict(snr=[0.6, 1.0], p=[0.01, 1.0], n_pure=[2], n_levels=[2], seed=[0, 1], against=["δ/σ"])
 
 
 def test_static_twin_is_deterministic_whole_and_asks_nobody():
-    spec, data = read_static_twin(planted_page.planted_static, SMALL, 8)
+    spec, data = read_static_twin(planted_page.PAGE.static, SMALL, 8)
     assert data["names"] == ["snr", "p", "seed"]
     for key, places in data["answers"].items():
         snr, p, seed = key.split("|")
@@ -469,7 +463,7 @@ def test_static_twin_is_deterministic_whole_and_asks_nobody():
 @pytest.mark.parametrize("name", ["planted"])
 def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
     "Every default is stored, but for those above, and what the twin asks for first is among its answers."
-    live = import_module(registry.find_dashboard(name).module).PAGE
+    live = find_dashboard(name)
     begin = live.settings()
     spec, data = page.read_static_page(replace(live, work=lambda *request: ()).static())
     assert spec["start"] == begin.message()
@@ -480,26 +474,17 @@ def test_the_static_twin_stores_the_setting_with_which_the_page_begins(name):
         assert first == others or set(first) <= set(others), each
 
 
-def test_modules_of_the_page_are_javascript_and_fit_the_eye(tmp_path):
-    "Each file by itself, and all of a dashboard as one."
+def test_the_front_end_is_javascript_and_fits_the_eye(tmp_path):
     import shutil
-    from importlib.resources import files
 
-    static = [path for path in files("comparison_hc.dashboards").joinpath("static").iterdir()]
-    own = [path for path in static if path.name.endswith((".mjs", ".css"))]
-    assert len(own) > 10
-    for path in own:
-        assert all(len(line) <= 120 for line in path.read_text(encoding="utf-8").splitlines()), path.name
+    for name in ("dashboard.mjs", "dashboard.css"):
+        assert all(len(line) <= 120 for line in page.static_text(name).splitlines()), name
     node = shutil.which("node")
     if node is None:
         pytest.skip("node is not installed")
-    whole = {path.name: path.read_text(encoding="utf-8") for path in own if path.name.endswith(".mjs")}
-    for name in ("planted", "flat", "step", "ask", "link"):
-        whole[f"{name}_page.mjs"] = page.bundle([*page.modules_of(name), "begin.mjs"])
-    for name, text in whole.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-        done = subprocess.run([node, "--check", tmp_path / name], capture_output=True, text=True)
-        assert done.returncode == 0, f"{name}: {done.stderr}"
+    (tmp_path / "dashboard.mjs").write_text(page.static_text("dashboard.mjs"), encoding="utf-8")
+    done = subprocess.run([node, "--check", tmp_path / "dashboard.mjs"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # ---- the curve, and what a page offers beside its picture
@@ -563,16 +548,23 @@ def test_the_signal_of_theorem_4_is_met_where_it_says_so():
             assert h.theorem != "Theorem 4" or h.about.split()[0] != method or h.here > h.estimated
 
 
-LIVE = [name for name in registry.find_dashboard() if name != "ask"]
+def arguments_of(settings):
+    "As the page writes them."
+    values = {name: inf if value == "inf" else value for name, value in settings.message().items()}
+    return ", ".join(f"{name}={value!r}" for name, value in values.items()).replace("=inf", "=float('inf')")
+
+
+LIVE = [name for name in find_dashboard() if name != "ask"]
 
 
 @pytest.mark.parametrize("name", LIVE)
 def test_every_page_has_things_to_try_words_and_sources(name):
     "Buttons put every control somewhere legal, and the code gives the settings back."
-    live = import_module(registry.find_dashboard(name).module).PAGE
+    live = find_dashboard(name)
     html = live.spec(live.settings.values("live"), live.settings(), live.about)["html"]
     sent = [json.loads(unescape(text)) for text in re.findall(r'data-preset="(.*?)"', html)]
-    assert len(sent) == len(live.tries) >= 3 and live.sources and live.words
+    assert len(sent) == len(live.tries) + 1 >= 4 and live.sources and live.words and live.summary
+    assert sent.pop() == live.settings().message()  # the last one resets
     for each, message in zip(live.tries, sent):
         assert live.settings.from_message(message) == live.settings(**each.changed) != live.settings()
         assert escape(each.words) in html
@@ -580,7 +572,7 @@ def test_every_page_has_things_to_try_words_and_sources(name):
     assert all(f"<dt>{label}</dt>" in html for label in labels)
     assert len(re.findall(r'<div class="chc-(?:slider|choice)" data-name="\w+" title="[^"]+"', html)) == len(labels)
     assert re.findall(r'data-save="(\w+)"', html) == ["png", "svg", "csv", "py"]
-    begin = live.code.partition("found =")[0].replace("SETTINGS", json.dumps(live.settings().message()))
+    begin = live.code.partition("found =")[0].replace("SETTINGS", arguments_of(live.settings()))
     made = {}
     exec(compile(begin, name, "exec"), made)
     assert made["settings"] == live.settings() and callable(made[f"{name}_data"])
@@ -618,13 +610,13 @@ def table_of(name, found):
 @pytest.mark.parametrize("name", LIVE)
 def test_the_saved_code_computes_the_saved_table(name, capsys):
     "Another process would do the same: the code imports all that it names."
-    live = import_module(registry.find_dashboard(name).module).PAGE
+    live = find_dashboard(name)
     settings = live.settings.from_message(SAVED[name])
     rows = {}
     for event in live.work(settings, no_step, {}):
         rows.update({json.dumps(row): row for row in event.get("rows", ())})
     made = {}
-    exec(compile(live.code.replace("SETTINGS", json.dumps(settings.message())), name, "exec"), made)
+    exec(compile(live.code.replace("SETTINGS", arguments_of(settings)), name, "exec"), made)
     table = table_of(name, made["found"])
     assert len(table) == len(rows) and capsys.readouterr().out
     told = [{column: row[column] for column in table[0]} for row in rows.values()]
@@ -644,14 +636,13 @@ def test_the_caption_of_the_curve_says_which_theorems_it_shows():
 
 def spec_html(name, pages):
     "The HTML of a live page whose book is there."
-    module = import_module(registry.find_dashboard(name).module)
     if name == "ask":
         return page_spec(Session(), pages)["html"]
-    live = module.PAGE
+    live = find_dashboard(name)
     return live.spec(live.settings.values("live"), live.settings(), live.about, pages)["html"]
 
 
-@pytest.mark.parametrize("name", registry.find_dashboard())
+@pytest.mark.parametrize("name", find_dashboard())
 def test_every_page_leads_to_statements_and_notebooks(name):
     html = spec_html(name, Pages("../"))
     paths = re.findall(r'<a href="\.\./([^"]+)" target="_blank"', html)
@@ -699,7 +690,7 @@ def test_the_code_of_answers_makes_the_same_tree(capsys):
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_colours_differ_without_green_cones_in_both_styles(is_dark):
     "Lines also have marks and dashes, and clusters a place; words must be read."
-    style = page.static_text("page.css")
+    style = page.static_text("dashboard.css").partition(".chc-planted {")[0]
     assert style.count("--chc-dark: invert(.92) hue-rotate(180deg)") == 2  # what `is_dark` computes
     series = [look["colour"] for look in planted_page.SERIES]
     for colours in (series, [*CLUSTERS, planted_page.MIXED], [colour for colour, _ in LOOKS]):
@@ -714,7 +705,7 @@ def test_colours_differ_without_green_cones_in_both_styles(is_dark):
 
 def test_a_static_twin_offers_only_what_it_has():
     html = planted_page.PAGE.spec(SMALL, PlantedSettings(0.6, 0.01, 2, 2), "about")["html"]
-    assert "data-preset" not in html and "<span>Try</span>" not in html
+    assert html.count("data-preset") == 1 and ">reset</button>" in html
 
 
 def test_a_missing_extra_is_one_sentence(monkeypatch):

@@ -121,7 +121,7 @@ def write_wheel(folder, name, version, contents):
 def own_wheel(folder):
     "This package as a wheel, with its charts compiled, which no browser could do, and the stored results of runs."
     import comparison_hc
-    from comparison_hc.dashboards.live import compile_charts
+    from comparison_hc.dashboards.framework import compile_charts
     from comparison_hc.dashboards.page import COMPILED
 
     home = Path(comparison_hc.__file__).parent

@@ -11,7 +11,7 @@ TWINS = ("planted",)  # on the first page
 
 
 def _write_twin(folder, name):
-    from comparison_hc.dashboards.registry import write_static
+    from comparison_hc.dashboards.framework import write_static
     from comparison_hc.dashboards.sources import Pages
 
     write_static(name, folder / f"{name}.html", pages=Pages("../"))
@@ -19,7 +19,7 @@ def _write_twin(folder, name):
 
 def write_twins(folder, names=TWINS, say=lambda sentence: None):
     "The static twins of dashboards, as files. Raises `InputError` for a name that has none."
-    from comparison_hc.dashboards.registry import find_dashboard
+    from comparison_hc.dashboards.framework import find_dashboard
 
     folder.mkdir(parents=True)
     titles = {name: dashboard.title for name, dashboard in find_dashboard().items() if name in names}

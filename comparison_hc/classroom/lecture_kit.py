@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from comparison_hc.core.validation import check_integer, require
 from comparison_hc.dashboards.flat import flat_data
 from comparison_hc.dashboards.flat_settings import FlatSettings
+from comparison_hc.dashboards.framework import key_text
 from comparison_hc.dashboards.link import link_data
-from comparison_hc.dashboards.live import key_text
 from comparison_hc.dashboards.planted import planted_data
 from comparison_hc.dashboards.planted_settings import PlantedSettings
 from comparison_hc.dashboards.record import StepSettings

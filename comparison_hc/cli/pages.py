@@ -52,7 +52,7 @@ def add_serve(commands):
 
 def dashboard_command(args):
     "Serve dashboards until Ctrl-C, or write one's static export."
-    from comparison_hc.dashboards.registry import find_dashboard, write_static
+    from comparison_hc.dashboards.framework import find_dashboard, write_static
     from comparison_hc.dashboards.server import LOOPBACK, run_dashboard
 
     if args.command == "serve":

@@ -5,7 +5,7 @@ from ..core.lazy import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "registry": ["find_dashboard", "register_dashboard", "write_static"],
+        "framework": ["find_dashboard", "register_dashboard", "write_static"],
         "server": ["run_dashboard", "serve_dashboard"],
         "planted": ["planted_data"],
         "planted_settings": ["PlantedSettings"],

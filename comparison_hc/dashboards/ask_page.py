@@ -1,16 +1,16 @@
 """The page `ask`, from a session's view to three cards, a tree, and words; clicks and keys to wishes."""
 
 import base64
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from string import Template
 
 from ..core.plotting import tree_layout
 from .ask import fulfil, session_view
-from .live import more_html
+from .framework import more_html
 from .page import page_widget, static_text
 from .pictures import tree_picture
-from .registry import Dashboard, register_dashboard
 from ..core.validation import InputError
 from .sources import Source, pages_beside
 from ..elicitation.export import EXPORTS
@@ -68,7 +68,7 @@ def tree_show(view, items):
         words = "Dots: the three that are asked about. Clusters that you have not yet said anything about stay open."
     names = ", ".join(items[view["items"][leaf]].name for leaf in at.leaves)
     label = f"a tree over {hierarchy.n_items} of {len(items)} items: {names}"
-    return {"tree": dict(tree=tree) | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}
+    return {"tree": tree | {"aria-label": label}, "leaves": "".join(leaves), "tree-words": words}
 
 
 def cards_show(shown, items):
@@ -102,7 +102,7 @@ def words_show(view, items):
         doubt = f"<p>You said that {before}, and now that {now}. Which is it? The last word counts.</p>"
     elif view["why"] == "other":
         doubt = '<p class="ask-hint">The same about others:</p>'
-    help_text = "Choose the one to leave out; the other two stay together."
+    help_text = "Choose the one that is least like the others."
     if done:
         help_text = "The tree is complete; what you could not say stays open. You can still take answers back."
     limited = not done and view["at_most"] is not None
@@ -111,7 +111,7 @@ def words_show(view, items):
     clashes = view["clashes"]
     careful = careful_offer(view["state"])
     return {
-        "heading": "Thank you. That is all." if done else "Which two belong together?",
+        "heading": "Thank you. That is all." if done else "Which one does not belong?",
         "help": help_text,
         "doubt": doubt,
         "bar": dict(style=f"width:{share:.1f}%"),
@@ -148,7 +148,7 @@ def replies(session, wish, stem=""):
     return [{**event, "number": wish["number"]} for event in (*events, session_event(session, note))]
 
 
-TITLE = "Which two belong together? A person answers"
+TITLE = "Which one does not belong? A person answers"
 LABELS = {
     ".nwk": "Newick",
     ".csv": "linkage CSV",
@@ -202,7 +202,7 @@ def page_spec(session, pages=None):
     ]
     more = more_html(TRIES, WORDS, SOURCES, pages)
     html = Template(static_text("ask.html")).substitute(exports=exports, tries="".join(buttons), more=more)
-    return dict(html=html, charts={}, emoji=emoji, silence=NO_REPLY)
+    return dict(name="ask", html=html, charts={}, emoji=emoji, silence=NO_REPLY)
 
 
 def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_every=None):
@@ -237,7 +237,7 @@ def ask_dashboard(items="animals", journal=None, person=None, seed=None, repeat_
         for event in replies(session, wish, stem):
             widget.send(event)
 
-    return page_widget("ask", page_spec(session, pages_beside()), heard)
+    return page_widget(page_spec(session, pages_beside()), heard)
 
 
 MOST_SESSIONS = 40  # that a process of the server holds open
@@ -259,5 +259,14 @@ def served_replies(request, sessions):
         return [dict(kind="state", show=dict(notes=f"<p>{escape(str(error))}</p>"))]
 
 
-SUMMARY = "Which of three does not belong? Answer yourself, and your own tree grows."
-_ = register_dashboard(Dashboard("ask", TITLE, "comparison_hc.dashboards.ask_page", "ask_dashboard", SUMMARY))
+@dataclass(frozen=True)
+class AskPage:
+    "A dashboard without settings: a person answers, and the server keeps a log."
+
+    name: str = "ask"
+    title: str = TITLE
+    summary: str = "Which of three does not belong? Answer yourself, and your own tree grows."
+    settings: None = None
+
+
+PAGE = AskPage()

@@ -12,8 +12,7 @@ from functools import cached_property
 from ..core.compat import bincount
 from ..core.validation import require
 from .flat_settings import FAMILIES, FlatSettings, search, setting_notes, why_not
-from .live import Draw, random_stream
-from .shell import as_settings, no_step
+from .framework import Draw, as_settings, no_step, random_stream
 from ..flat.planted import planted_partition, sample_comparisons
 from ..flat.sdp import certify
 from ..flat.similarity import AddS, mulk3

@@ -7,11 +7,9 @@ import numpy as np
 from ..core.compat import repeat
 from .flat import FlatInstance, flat_data
 from .flat_settings import AGAINST, FlatSettings, why_not
-from .live import LivePage, Try
+from .framework import no_step, Page, Try
 from .measure import Axis, measure_chart, measure_show
-from .pictures import heat_figure, heat_map, shades, strip_picture, to_vega
-from .registry import Dashboard, register_dashboard
-from .shell import no_step
+from .pictures import heat_figure, heat_map, shades, strip_picture, chart_spec
 from .sources import Source
 from ..flat.sdp import cluster_matrix
 from ..theory.n20_noise import theorem_conditions, theorem_interval
@@ -89,7 +87,7 @@ def price_chart():
         bars.mark_bar(height=10).encode(x, y, colours, x2="high"),
         alt.Chart(alt.NamedData("limit")).mark_tick(color="#D55E00", thickness=2, size=18).encode(x, y),
     ]
-    return to_vega(alt.layer(*layers).properties(width="container", height=92))
+    return chart_spec(alt.layer(*layers).properties(width="container", height=92))
 
 
 def objective_rows(data):
@@ -118,7 +116,7 @@ def objective_chart():
     points = known.mark_circle(size=50, stroke="#0072B2", strokeWidth=1.5, opacity=1).encode(x, y, fill=fill)
     ring = known.transform_filter("datum.best").mark_point(size=220, color="#D55E00", strokeWidth=2).encode(x, y)
     layers = alt.layer(unknown, planted, line, points, ring)
-    return to_vega(layers.properties(width="container", height=150))
+    return chart_spec(layers.properties(width="container", height=150))
 
 
 def result_event(data):
@@ -192,7 +190,8 @@ def measure_event(settings):
     asks = "no δ reaches that" if delta >= 1 else "it is" if s.delta > delta else f"here it is {s.delta:g}"
     asked = "as many are asked" if s.n_answers >= m else f"here {s.n_answers:,}"
     words += f"Theorem 1 promises all clusters from {m:,.0f} answers on ({asked}) if δ is above {delta:.2f} ({asks})."
-    return dict(kind="measure", show={"measure": shown, "measure-axis": axis.title, "measure-words": words})
+    titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
+    return dict(kind="measure", show={"measure": shown, **titles})
 
 
 NOT_STORED = "Means are stored for n = 100, k = 4, δ = 0.7, AddS-3 and a = 2, 2.5, … 4 (or ε = 0.75), normal. "
@@ -278,9 +277,10 @@ def _work(settings, step, memory):
     return flat_events(settings, step, memory.get("draw"))
 
 
-PAGE = LivePage(
+PAGE = Page(
     "flat",
     "Flat clusters from comparisons, live",
+    "When do clusters appear in the answers, and from when on can they be proved?",
     TEXT,
     FlatSettings,
     _work,
@@ -291,23 +291,4 @@ PAGE = LivePage(
     words=WORDS,
     sources=SOURCES,
 )
-
-
-def flat_dashboard(**start):
-    """The live dashboard, for a notebook. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    **start
-        Where it begins: fields of `FlatSettings`.
-
-    Returns
-    -------
-    result
-        a widget.
-    """
-    return PAGE.widget(**start)
-
-
-SUMMARY = "When do clusters appear in the answers, and from when on can they be proved?"
-_ = register_dashboard(Dashboard("flat", PAGE.title, "comparison_hc.dashboards.flat_page", "flat_dashboard", SUMMARY))
+flat_dashboard = PAGE.widget

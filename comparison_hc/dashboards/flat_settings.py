@@ -10,7 +10,7 @@ import numpy as np
 from ..comparisons import n_quadruplet_questions, n_triplet_questions
 from ..core.parallel import limited_threads
 from ..core.validation import check_flag, check_integer, check_number
-from .shell import Settings, no_step, one_of, setting
+from .framework import Settings, no_step, one_of, setting
 from ..flat.planted import gaussians, uniform_beta, uniform_normal
 from ..flat.spur_search import spur
 

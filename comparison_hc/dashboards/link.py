@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .shell import as_settings, no_step
+from .framework import as_settings, no_step
 from .tasks import LinkSettings, draw_task, family_of
 from ..link.execution import PiecewiseLoss, execution_tree, piecewise_loss
 from ..link.learning import average_loss

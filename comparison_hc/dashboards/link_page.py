@@ -8,10 +8,8 @@ import numpy as np
 from ..core.compat import repeat
 from ..core.plotting import tree_layout
 from .link import all_trees, one_curve
-from .live import LivePage, Try
-from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, to_vega, tree_picture
-from .registry import Dashboard, register_dashboard
-from .shell import no_step
+from .framework import no_step, Page, Try
+from .pictures import MARKS, VEGA_SHAPES, in_order, strip_picture, chart_spec, tree_picture
 from .sources import Source
 from .tasks import FAMILIES, METRICS, LinkSettings, draw_task
 from ..link.learning import LearnedLinkage, average_loss, confidence_band
@@ -63,7 +61,7 @@ def tree_show(task, trees, t):
     looks = [[colour, 1 if n > 120 else 1.4] for colour in (*colours, ABOVE)]
     strip = strip_picture(task.labels[at.leaves], colours=colours)
     label = f"Tree {t + 1} of {len(trees.losses)}, of {n} points"
-    tree = dict(tree=tree_picture(x, y, at.parents, guess, looks)) | {"aria-label": label}
+    tree = tree_picture(x, y, at.parents, guess, looks) | {"aria-label": label}
     return {"tree": tree, "strip": dict(src=strip), "tree-top": f"{float(f'{top:.2g}'):g}"}
 
 
@@ -196,6 +194,9 @@ def average_event(settings, curves, breaks):
     )
 
 
+SHOWN = (1, 2, 5, 10, 20, 50, 100, 200, 500)  # tasks after which the average is shown
+
+
 def link_events(settings, step=no_step, memory=None):
     "Everything that the page shows at one setting, in the order in which it is computed."
     memory = {} if memory is None else memory
@@ -213,7 +214,8 @@ def link_events(settings, step=no_step, memory=None):
     while len(curves) < settings.tasks:
         is_shown = len(curves) == settings.task  # then its curve is known
         curves.append(memory["own"] if is_shown else one_curve(settings, len(curves), step))
-        yield average_event(settings, curves, memory["breaks"])
+        if len(curves) in SHOWN or len(curves) == settings.tasks:
+            yield average_event(settings, curves, memory["breaks"])
 
 
 def cloud_chart():
@@ -236,7 +238,7 @@ def cloud_chart():
     width = alt.condition("datum.wrong", alt.value(1.8), alt.value(0.5))
     points = alt.Chart(alt.NamedData("points")).mark_point(size=60, opacity=1)
     points = points.encode(x, y, colour, shape, stroke=stroke, strokeWidth=width)
-    return to_vega(points.add_params(*params).properties(width="container", height=195))
+    return chart_spec(points.add_params(*params).properties(width="container", height=195))
 
 
 def curve_chart():
@@ -263,7 +265,7 @@ def curve_chart():
         dot = here.transform_filter(f"isValid(datum.{name})")
         dot = dot.mark_circle(size=80, stroke="#fff", color=colour, opacity=1)
         layers.append(dot.encode(now, alt.Y(f"{name}:Q")))
-    return to_vega(alt.layer(*layers).properties(width="container", height=height))
+    return chart_spec(alt.layer(*layers).properties(width="container", height=height))
 
 
 TEXT = (
@@ -297,37 +299,17 @@ SOURCES = (
     Source("reproduce/96_l20", "L20, Figure 2, done again"),
     Source("dashboards/65_link", "This page"),
 )
-PAGE = LivePage(
+PAGE = Page(
     "link",
     "Learning to link, live",
+    "Slide through all algorithms between two linkages, and see which one the tasks ask for.",
     TEXT,
     LinkSettings,
     link_events,
     charts=link_charts,
-    final=("average",),
     small=dict(per_class=5, tasks=5),
-    heavy=("scipy.spatial.distance", "sklearn.datasets"),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,
 )
-
-
-def link_dashboard(**start):
-    """The live dashboard, for a notebook. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    **start
-        Where it begins: fields of `LinkSettings`.
-
-    Returns
-    -------
-    result
-        a widget.
-    """
-    return PAGE.widget(**start)
-
-
-SUMMARY = "Slide through all algorithms between two linkages, and see which one the tasks ask for."
-_ = register_dashboard(Dashboard("link", PAGE.title, "comparison_hc.dashboards.link_page", "link_dashboard", SUMMARY))
+link_dashboard = PAGE.widget

@@ -4,10 +4,9 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from json import dumps
 from statistics import fmean, pstdev
 
-from .pictures import VEGA_SHAPES, to_vega
+from .pictures import VEGA_SHAPES, chart_spec
 
 
 @dataclass(frozen=True)
@@ -67,12 +66,7 @@ def measure_chart(axes, others, value, title, series, height=175):
     marks = visits.mark_point(filled=True, size=60, opacity=1, clip=True).encode(x, y, colour, shape)
     here = alt.Chart(alt.NamedData("here")).mark_rule(color="#444", strokeDash=[2, 3]).encode(x)
     layers = alt.layer(band, mean, rule, *words, here, marks).add_params(*params)
-    made = to_vega(layers.properties(width="container", height=height))
-    [across] = [each for each in made["axes"] if each["orient"] == "bottom"]
-    across["title"] = dict(
-        signal=f"{dumps({each.setting: each.words for each in axes})}[against]"
-    )  # altair takes no signal
-    return made
+    return chart_spec(layers.properties(width="container", height=height))
 
 
 @cache

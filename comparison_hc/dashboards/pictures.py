@@ -1,37 +1,26 @@
 """Heat maps, trees and charts, computed in Python and only shown by the page."""
 
 import base64
-import json
-import struct
-import zlib
+from io import BytesIO
 
 import numpy as np
 
-from ..core.compat import needed
-from .page import pack
-
 
 def png_picture(codes, palette):
-    "A PNG with one pixel a code."
-    rows = np.ascontiguousarray(codes, dtype=np.uint8)
+    "A PNG with one pixel per code."
+    from PIL import Image
 
-    def block(kind, data):
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", rows.shape[1], rows.shape[0], 8, 3, 0, 0, 0)  # 8 bits, a palette
-    pixels = zlib.compress(b"".join(b"\0" + row.tobytes() for row in rows), 9)
-    data = b"\x89PNG\r\n\x1a\n" + block(b"IHDR", header) + block(b"PLTE", bytes(np.ravel(palette).astype(np.uint8)))
-    data += block(b"IDAT", pixels) + block(b"IEND", b"")
-    return "data:image/png;base64," + base64.b64encode(data).decode("ascii")
+    picture, file = Image.fromarray(np.ascontiguousarray(codes, dtype=np.uint8), mode="P"), BytesIO()
+    picture.putpalette(bytes(np.ravel(palette).astype(np.uint8)))
+    picture.save(file, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode("ascii")
 
 
 def read_png(uri):
-    "The inverse of `png_picture`."
-    data = base64.b64decode(uri.partition(",")[2])
-    width, height = struct.unpack(">II", data[16:24])
-    start = data.index(b"IDAT") + 4
-    rows = np.frombuffer(zlib.decompress(data[start:]), dtype=np.uint8).reshape(height, width + 1)
-    return rows[:, 1:]
+    "The inverse of `png_picture`: the codes."
+    from PIL import Image
+
+    return np.asarray(Image.open(BytesIO(base64.b64decode(uri.partition(",")[2]))))
 
 
 RAMP = np.array([(248, 250, 252), (164, 201, 229), (52, 122, 183), (6, 36, 82)])
@@ -106,29 +95,38 @@ def in_order(children, value, how):
     return ordered
 
 
-def tree_picture(x, y, parent, look, looks, upright=False):
-    "A tree as the page draws it: a bar in the look of the parent, and a stem in that of the child."
-    return dict(
-        x=pack(np.rint(65535 * np.asarray(x))),
-        y=pack(np.rint(65535 * np.asarray(y))),
-        parent=pack(parent),
-        look=pack(look, "u1"),
-        looks=looks,
-        upright=upright,
-    )
+def edges(x, y, parents, upright=False):
+    "{node: SVG path} in coordinates from 0 to 1. With the root at the left, a bar is the parent's, a stem the child's."
+    x, y = (np.rint(9999 * np.asarray(values)).astype(np.int64).tolist() for values in (x, y))
+    found = {}
+    for node, above in enumerate(parents):
+        if above != node and upright:
+            found[node] = f"M{x[above]} {y[above]}H{x[node]}V{y[node]}"
+        elif above != node:
+            found[above] = found.get(above, "") + f"M{x[above]} {y[above]}V{y[node]}"
+            found[node] = found.get(node, "") + f"M{x[above]} {y[node]}H{x[node]}"
+    return found
+
+
+def tree_picture(x, y, parents, look, looks):
+    "The inside of the tree's SVG: a path for each look, (colour, width)."
+    lines = [""] * len(looks)
+    for node, line in edges(x, y, parents).items():
+        lines[look[node]] += line
+    drawn = [(line, *look) for line, look in zip(lines, looks) if line]
+    paths = [f'<path d="{line}" stroke="{colour}" stroke-width="{width}"/>' for line, colour, width in drawn]
+    return dict(html="".join(paths))
 
 
 FONT = "system-ui, sans-serif"
 
 
-def to_vega(chart):
+def chart_spec(chart):
     "What the page's library draws: as wide as its place, in the page's type."
-    vl_convert = needed("vl_convert", "a page with charts")
-
     chart = chart.configure(font=FONT, autosize=dict(type="fit-x", contains="padding"))
     text = dict(labelFontSize=12, titleFontSize=12, titleFontWeight="normal", labelColor="#444", titleColor="#444")
     chart = chart.configure_axis(**text, gridColor="#dfe3e6", domain=False, ticks=False, labelPadding=6)
-    return vl_convert.vegalite_to_vega(json.dumps(chart.configure_view(stroke=None).to_dict()))
+    return chart.configure_legend(labelFontSize=12).configure_view(stroke=None).to_dict()
 
 
 MARKS = dict(

@@ -13,7 +13,7 @@ from math import ceil, floor, isfinite
 import numpy as np
 
 from ..core.validation import check_integer, check_number, require
-from .shell import Settings, as_settings, no_step, one_of, setting
+from .framework import Settings, as_settings, no_step, one_of, setting
 from ..whatif.designs import QUESTIONS, study_run
 from ..whatif.lists import question_counts
 from ..whatif.needs import mean_and_half, monotone, needed

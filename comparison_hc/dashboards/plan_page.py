@@ -5,8 +5,8 @@ from math import isfinite
 
 import numpy as np
 
-from .live import LivePage, Try
-from .pictures import VEGA_SHAPES, to_vega
+from .framework import no_step, Page, Try
+from .pictures import VEGA_SHAPES, chart_spec
 from comparison_hc.dashboards.plan import (
     REPETITIONS,
     SIZES,
@@ -16,8 +16,6 @@ from comparison_hc.dashboards.plan import (
     one_repetition,
     read_off,
 )
-from .registry import Dashboard, register_dashboard
-from .shell import no_step
 from .sources import Source
 from ..whatif.needs import mean_and_ends, with_interval
 
@@ -62,7 +60,7 @@ def plan_chart():
         marks.mark_rule(strokeDash=[5, 3], color="#444").encode(y=alt.Y("target:Q", **up)),
         marks.mark_rule(strokeDash=[2, 3], color="#444").encode(x=alt.X("questions:Q", **across)),
     ]
-    return to_vega(alt.layer(*layers).properties(width="container", height=300))
+    return chart_spec(alt.layer(*layers).properties(width="container", height=300))
 
 
 def people_words(read):
@@ -157,37 +155,18 @@ SOURCES = (
     Source("whatif/99a_three_studies", "Three studies planned"),
     Source("dashboards/66_plan", "This page"),
 )
-PAGE = LivePage(
+PAGE = Page(
     "plan",
     "Planning a study, live",
+    "How many people, minutes and questions does a study need? Simulated before it costs anything.",
     TEXT,
     PlanSettings,
     plan_events,
     charts=plan_charts,
-    final=("plan",),
     slow=STUDIED,
     small=dict(n=20),
     tries=TRIES,
     words=WORDS,
     sources=SOURCES,
 )
-
-
-def plan_dashboard(**start):
-    """The live dashboard, for a notebook. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    **start
-        Where it begins: fields of `PlanSettings`.
-
-    Returns
-    -------
-    result
-        a widget.
-    """
-    return PAGE.widget(**start)
-
-
-SUMMARY = "How many people, minutes and questions does a study need? Simulated before it costs anything."
-_ = register_dashboard(Dashboard("plan", PAGE.title, "comparison_hc.dashboards.plan_page", "plan_dashboard", SUMMARY))
+plan_dashboard = PAGE.widget

@@ -10,7 +10,7 @@ from dataclasses import fields, replace
 from functools import cached_property
 from math import isinf
 
-from .live import Draw, random_stream
+from .framework import Draw, as_settings, no_step, random_stream
 from comparison_hc.dashboards.planted_settings import (
     ASKING,
     MOST_ANSWERS,
@@ -22,7 +22,6 @@ from comparison_hc.dashboards.planted_settings import (
     given_tree,
     setting_notes,
 )
-from .shell import as_settings, no_step
 from ..hierarchical.planted import planted_hierarchy
 from ..metrics import average_ari
 from ..oracles import sample_quadruplets

@@ -7,7 +7,7 @@ from math import inf, log2, log10
 import numpy as np
 
 from ..core.plotting import tree_layout
-from .live import LivePage, Try
+from .framework import no_step, Page, shown_value, Try
 from .measure import Axis, measure_chart, measure_show, stored_table
 from comparison_hc.dashboards.pictures import (
     CLUSTERS,
@@ -30,8 +30,6 @@ from comparison_hc.dashboards.promises import (
     share_thresholds,
     signal_thresholds,
 )
-from .registry import Dashboard, register_dashboard
-from .shell import no_step, shown_value
 from .sources import Source
 
 ABOUT = dict(
@@ -128,7 +126,8 @@ def measure_event(settings):
     drawn = [row["text"] for row in shown["rows"]["bounds"]]
     later = any(text.startswith("Theorem") for text in drawn)  # of 2 to 4; Theorem 1's have names of methods
     words += ", 2 to 4 with the small constants." if later else "; Theorems 2 to 4 do not begin on this axis."
-    return dict(kind="measure", show={"measure": shown, "measure-axis": axis.title, "measure-words": words})
+    titles = {"measure-axis": axis.title, "measure-across": axis.words, "measure-words": words}
+    return dict(kind="measure", show={"measure": shown, **titles})
 
 
 def tree_event(instance, method, result):
@@ -137,7 +136,7 @@ def tree_event(instance, method, result):
     title = f"The tree of {method}"
     if result["why"]:
         empty = tree_picture([], [], [], [], [])
-        shown = dict(tree=dict(tree=empty), strip=dict(src=""), missing=escape(result["why"]))
+        shown = dict(tree=empty, strip=dict(src=""), missing=escape(result["why"]))
         return dict(kind="tree", when=when, show={"tree-title": title, **shown}, drawn=True)
     n = instance.settings.n_objects
     rows, left = tree_of_objects(result["tree"])
@@ -154,7 +153,7 @@ def tree_event(instance, method, result):
     y = (at.y + 0.5) / n
     strip = strip_picture(*cluster_colours(np.array(pure)[at.leaves], count))
     label = f"Dendrogram of {method}, AARI {result['aari']:.3f}"
-    tree = dict(tree=tree_picture(x, y, at.parents, look, looks)) | {"aria-label": label}
+    tree = tree_picture(x, y, at.parents, look, looks) | {"aria-label": label}
     shown = {"tree-title": title, "tree": tree, "strip": dict(src=strip), "missing": ""}
     return dict(kind="tree", when=when, show=shown, drawn=True)
 
@@ -282,9 +281,10 @@ def _work(settings, step, memory):
     return planted_events(settings, step, memory["draw"])
 
 
-PAGE = LivePage(
+PAGE = Page(
     "planted",
     "A planted hierarchy, live",
+    "Move the noise or the number of answers, and see which methods still find a planted tree.",
     TEXT,
     PlantedSettings,
     _work,
@@ -297,30 +297,4 @@ PAGE = LivePage(
     words=WORDS,
     sources=SOURCES,
 )
-
-
-def planted_dashboard(**start):
-    """The live dashboard, for a notebook. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    **start
-        Where it begins: fields of `PlantedSettings`.
-
-    Returns
-    -------
-    result
-        a widget.
-    """
-    return PAGE.widget(**start)
-
-
-def planted_static(progress=None, values=None, pages=None):
-    "The same page with stored answers, in one file."
-    return PAGE.static(progress, values, pages)
-
-
-SUMMARY = "Move the noise or the number of answers, and see which methods still find a planted tree."
-_ = register_dashboard(
-    Dashboard(PAGE.name, PAGE.title, __name__, "planted_dashboard", SUMMARY, planted_static)
-)
+planted_dashboard = PAGE.widget

@@ -6,7 +6,7 @@ from math import inf, isinf
 
 from ..comparisons import n_quadruplet_questions
 from ..core.validation import check_integer, check_number, is_real, require
-from .shell import Settings, one_of, setting
+from .framework import Settings, one_of, setting
 from ..hierarchical.average import quadruplet_average_linkage, quadruplet_average_linkage_ranked
 from comparison_hc.hierarchical.kernel import (
     kernel_active,

@@ -7,7 +7,7 @@ from ..adaptive.bayesian import bayesian_sibling
 from ..adaptive.trees import SHAPES
 from ..core.validation import check_integer, check_number
 from .costs import DELTA_VALUES, P_VALUES, SHAPE_NAMES
-from .shell import Settings, one_of, setting
+from .framework import Settings, one_of, setting
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 SHAPE_HELP = (

@@ -28,7 +28,7 @@ from urllib.parse import urlencode
 from ..core.parallel import limited_threads
 from ..core.validation import InputError, check_integer, require
 from .page import import_extra, page_parts, static_text, vega_library
-from .registry import MODULES, Dashboard, find_dashboard, live_page
+from .framework import MODULES, find_dashboard
 from .sources import pages_given
 from .worker import answer
 from ..elicitation.items import default_log, read_items
@@ -73,8 +73,8 @@ def _carry_out(name, request, connection, memory, sessions):
     def events(message, step):
         return page.work(page.settings.from_message(message), step, memory.setdefault(name, {}))
 
-    page = live_page(find_dashboard(name))
-    if page:
+    page = find_dashboard(name)
+    if page.settings:
         return answer(events, request, publish, connection.poll)
     from comparison_hc.dashboards.ask_page import served_replies
 
@@ -340,9 +340,8 @@ class Site:
 
     def page(self, name):
         "The HTML of a dashboard, which asks its server."
-        dashboard = find_dashboard(name)
-        page, kept = live_page(dashboard), "your settings are in the address of this page."
-        if page:
+        page, kept = find_dashboard(name), "your settings are in the address of this page."
+        if page.settings:
             spec = page.spec(page.settings.values("live"), page.settings(), page.about, pages_given())
         else:
             from comparison_hc.dashboards.ask_page import page_spec
@@ -352,7 +351,7 @@ class Site:
             kept = "every answer that was shown here is in the log."
         home = f'<nav><a href="{self.where()}">All dashboards</a></nav>' if len(self.names) > 1 else ""
         library = '<script async id="library" src="vega.js"></script>' if spec["charts"] else ""
-        parts = dict(page_parts(name, spec), title=escape(dashboard.title), home=home, kept=kept, library=library)
+        parts = dict(page_parts(spec), title=escape(page.title), home=home, kept=kept, library=library)
         return Template(static_text("served.html")).substitute(parts, line=f"talk/{name}")
 
     def home(self):
@@ -479,7 +478,7 @@ def handlers():
                 where = dict(items=self.site.items, journal=str(self.site.log(self.person)), person=self.person)
                 return self.site.pool.ask(self, ("ask", dict(where, wish=wish)), None)
             try:
-                settings = live_page(find_dashboard(self.name)).settings.from_message(settings).message()
+                settings = find_dashboard(self.name).settings.from_message(settings).message()
             except (ValueError, TypeError, ArithmeticError) as error:
                 self.site.pool.leave(self)
                 words = str(error) if isinstance(error, InputError) else "These are not settings of this page."
@@ -559,8 +558,8 @@ def serve_dashboard(
         Yields the address, with the token that opens the page.
     """
     import_extra("tornado")
-    known = list(find_dashboard())
-    names = [getattr(each, "name", each) for each in ([name] if isinstance(name, (str, Dashboard)) else name or known)]
+    known = list(MODULES)
+    names = [name] if isinstance(name, str) else list(name or known)
     for each in names:
         require(each in known, "NAME", f"one of {', '.join(known)}", each)
     n_workers = min(4, max(2, os.cpu_count() or 2)) if workers is None else check_integer(workers, "--workers", 1, 64)

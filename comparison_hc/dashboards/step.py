@@ -12,8 +12,8 @@ from ..adaptive.insertion import DecisionTree
 from ..adaptive.noisy import EulerTour, check_noise
 from ..adaptive.trees import GrowingTree, random_hierarchy
 from ..core.validation import as_rng
+from .framework import as_settings
 from .record import Insertion, Question, StepSettings, drawn, noisy_insertion
-from .shell import as_settings
 from ..oracles import HierarchyOracle, Noisy
 
 # %% ../../nbs/dashboards/63_step.ipynb #523c5581

@@ -5,17 +5,11 @@ from math import log2
 
 from ..core.plotting import tree_layout
 from .costs import chart_lines
-from .live import LivePage, Try
-from .page import pack
-from .pictures import MARKS, VEGA_SHAPES, to_vega, tree_picture
+from .framework import no_step, Page, Try
+from .pictures import MARKS, VEGA_SHAPES, chart_spec, edges
 from .record import LETTERS, StepSettings
-from .registry import Dashboard, register_dashboard
-from .shell import no_step
 from .sources import Source
 from .step import watch
-
-EDGES = [["#b4bac0", 1.3], ["#0072B2", 4]]  # of the tree, and of the part that an answer names
-
 
 def item_picture(vertices):
     "The tree that an item met: lines, and HTML with vertices and names."
@@ -31,8 +25,8 @@ def item_picture(vertices):
     place = {v: at for at, (v, *_) in enumerate(vertices)}
     names = [v for v, *_ in vertices]
     parent = [place[order[parents[number[v]]]] for v in names]
-    zeros = [0] * len(names)
-    tree = tree_picture([x[v] for v in names], [y[v] for v in names], parent, zeros, EDGES, upright=True)
+    lines = edges([x[v] for v in names], [y[v] for v in names], parent, upright=True)
+    tree = dict(html="".join(f'<path data-edge="{names[at]}" d="{line}"/>' for at, line in lines.items()))
     dots = "".join(
         f'<i class="chc-dot" data-vertex="{v}" style="left:{100 * x[v]:.2f}%;top:{100 * y[v]:.2f}%"></i>' for v in names
     )
@@ -107,7 +101,7 @@ class Frames:
         m = insertion.item + 1
         names = [v for v, *_ in insertion.vertices]
         parent = {kid: v for v, left, right in insertion.vertices for kid in (left, right)}
-        thick = [v in named and (parent.get(v) in named or parent.get(v) == pivot) for v in names]
+        thick = [v for v in names if v in named and (parent.get(v) in named or parent.get(v) == pivot)]
         show = dict(
             item=f"{LETTERS[insertion.item]}, number {m} of {self.settings.n}",
             cost=f"{self.total:,}; n log₂ n = {m * log2(m):.0f} for {m} items",
@@ -115,7 +109,7 @@ class Frames:
             **texts,
         )
         show["label"] = f"Tree of {insertion.item} items. {texts['words']} {answer} {texts['candidates']}"
-        frame = dict(item=at, look=pack(thick, "u1"), shares=shares, pivot=pivot, asked=list(asked), show=show)
+        frame = dict(item=at, thick=thick, shares=shares, pivot=pivot, asked=list(asked), show=show)
         self.frames.append(frame | dict(cost=dict(n=m, q=self.total)))
 
     def _question(self, at, insertion, number):
@@ -212,7 +206,7 @@ def cost_chart():
     layers = alt.layer(
         lines.mark_line(strokeWidth=1.8, clip=True).encode(x, y, colour, dash), marks.encode(x, y, colour, shape), cross
     )
-    return to_vega(layers.properties(width="container", height=215))
+    return chart_spec(layers.properties(width="container", height=215))
 
 
 def legend_html(lines):
@@ -298,9 +292,10 @@ SOURCES = (
     Source("adaptive/34_bayesian", "Bayesian insertion, ours"),
     Source("dashboards/63_step", "This page"),
 )
-PAGE = LivePage(
+PAGE = Page(
     "step",
     "Insertion, one question at a time",
+    "Watch a tree grow by one question after the other, with right answers or with errors.",
     TEXT,
     StepSettings,
     step_events,
@@ -309,23 +304,4 @@ PAGE = LivePage(
     words=WORDS,
     sources=SOURCES,
 )
-
-
-def step_dashboard(**start):
-    """The live page, for a notebook. Needs the extra `dashboard`.
-
-    Parameters
-    ----------
-    **start
-        Where it begins: fields of `StepSettings`.
-
-    Returns
-    -------
-    result
-        a widget.
-    """
-    return PAGE.widget(**start)
-
-
-SUMMARY = "Watch a tree grow by one question after the other, with right answers or with errors."
-_ = register_dashboard(Dashboard("step", PAGE.title, "comparison_hc.dashboards.step_page", "step_dashboard", SUMMARY))
+step_dashboard = PAGE.widget

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from ..core.validation import as_rng, check_integer
-from .shell import Settings, one_of, setting
+from .framework import Settings, one_of, setting
 from ..link.merge import rings_and_disks
 from ..reproduce.l20_tasks import cosine_distances, edge_histograms
 
