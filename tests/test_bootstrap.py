@@ -1,17 +1,23 @@
 """Support of clusters against its definition, consensus trees, and a test whose level is what it says."""
 
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from comparison_hc.cli import main
 from comparison_hc.cli.cluster import structure_sentence
-from comparison_hc.comparisons import Quadruplets, Triplets
+from comparison_hc.comparisons import Quadruplets, Triplets, read_comparisons
 from comparison_hc.core.stats import proportion_interval
 from comparison_hc.core.validation import InputError
 from comparison_hc.dendrogram import Dendrogram, random_tree
+from comparison_hc.evaluation import Result, save_result
 from comparison_hc.evaluation.bootstrap import (
+    _nearness,
     bootstrap_support,
+    chance_support,
     clusters_as_bits,
     majority_consensus,
     null_flip,
@@ -23,6 +29,7 @@ from comparison_hc.hierarchical.planted import planted_hierarchy
 from comparison_hc.hierarchical.triplets import triplet_average_linkage
 from comparison_hc.methods import build_hierarchy
 from comparison_hc.oracles import sample_triplets
+from tests.shared import named_trees
 
 
 def clusters_of(tree):
@@ -303,3 +310,81 @@ def test_coins_keep_the_questions():
     turned = null_flip(answers, np.random.default_rng(0))
     np.testing.assert_array_equal(np.sort(turned.array[:, 1:]), np.sort(answers.array[:, 1:]))
     assert 0.3 < (turned.array == answers.array).all(axis=1).mean() < 0.7
+
+
+# ---- clusters that nearly come back
+
+
+def nearness_by_definition(tree, other):
+    "(is it there, transfer similarity, Jaccard similarity) of every cluster of a tree in another one."
+    nodes = [set(members.tolist()) for _, members in other.clusters()]
+    trivial = [*map(set, other.initial_clusters), set(range(tree.n_objects))]
+    for cluster in map(set, clusters_of(tree)):
+        away, worst = (min(len(cluster ^ each) for each in sets) for sets in (nodes, trivial))
+        overlap = max(len(cluster & node) / len(cluster | node) for node in nodes)
+        yield away == 0, 1 - away / worst if worst else 1.0, overlap
+
+
+@given(named_trees(grouped=True, least=2), st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_three_kinds_of_support_are_those_of_the_definition(tree, seed):
+    "Of trees whose leaves are groups of objects, and in another order."
+    other = random_tree(tree.n_leaves, seed)
+    order = np.random.default_rng(seed).permutation(tree.n_leaves)
+    other = Dendrogram(other.linkage_matrix, [tree.initial_clusters[leaf] for leaf in order])
+    expected = np.array(list(nearness_by_definition(tree, other)), dtype=float).T
+    np.testing.assert_allclose(_nearness(tree, other), expected)
+
+
+def test_transfer_support_sees_clusters_from_which_one_object_moves():
+    "Exact support is zero, transfer support is nearly one; both are one where nothing moves."
+    tree = Dendrogram.from_merges([(0, 1), (8, 2), (9, 3), (4, 5), (11, 6), (12, 7), (10, 13)])
+    moved = tree.relabel([0, 1, 2, 7, 4, 5, 6, 3])
+    exact, transfer, jaccard = _nearness(tree, moved)
+    assert clusters_of(tree)[2] == {0, 1, 2, 3} and exact[2] == 0
+    assert transfer[2] == pytest.approx(1 - 1 / 3) and jaccard[2] == pytest.approx(3 / 4)
+    assert (_nearness(tree, tree) == 1).all()
+
+
+def test_answers_by_coin_have_little_support_and_people_much():
+    answers = some_triplets(5, n=24, m=4000)
+    people, coin = bootstrap_support(build(answers), answers, build, 20), chance_support(answers, build, 20)
+    assert (people.values <= people.transfer + 1e-12).all() and (people.values <= people.jaccard + 1e-12).all()
+    large = people.dendrogram.sizes[24:-1] > 3
+    assert people.transfer[:-1][large].mean() > coin.transfer[:-1].max()
+    assert coin.dendrogram != people.dendrogram and len(coin.trees) == 20
+    again = chance_support(answers, build, 20)
+    np.testing.assert_array_equal(again.transfer, coin.transfer)
+
+
+def test_a_report_shows_transfer_support_and_says_so(tmp_path):
+    answers = some_triplets(6, n=12, m=600)
+    found, coin = bootstrap_support(build(answers), answers, build, 15), chance_support(answers, build, 15)
+    tree = found.dendrogram
+    for kind, values in (("transfer", found.transfer), ("exact", found.values), ("jaccard", found.jaccard)):
+        result = Result(tree, answers, resampled=found, support_kind=None if kind == "transfer" else kind, chance=coin)
+        save_result(result, tmp_path / "a.json"), save_result(result, tmp_path / "a.html")
+        saved, page = json.loads((tmp_path / "a.json").read_text()), (tmp_path / "a.html").read_text()
+        assert saved["support_kind"] == kind and saved["support"] == pytest.approx(values.tolist())
+        assert saved["supports"]["exact"] == found.values.tolist() and saved["supports_by_coin"]["transfer"]
+        said = {"transfer": "Lemoine", "exact": "were found in at least", "jaccard": "Hennig"}[kind]
+        assert said in page and "majority-rule consensus" in page and "by coin" in page
+    with pytest.raises(InputError, match="support_kind"):
+        Result(tree, answers, resampled=found, support_kind="half")
+
+
+def test_the_command_writes_the_consensus_and_all_kinds(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    answers = some_triplets(7, n=12, m=600)
+    answers.to_csv("a.csv")
+    assert (
+        main(["cluster", "a.csv", "--method", "3-al", "--support", "9", "--consensus", "c.nwk", "--out", "a.json"]) == 0
+    )
+    out, saved = capsys.readouterr().out, json.loads((tmp_path / "a.json").read_text())
+    tree, _ = build_hierarchy("3-al", read_comparisons("a.csv"))
+    found = bootstrap_support(tree, read_comparisons("a.csv"), "3-al", 9)
+    assert saved["support"] == pytest.approx(found.transfer.tolist()) and "support by coin" in out
+    written = Dendrogram.from_newick((tmp_path / "c.nwk").read_text(), tree.names)
+    assert written.same_tree(found.consensus().dendrogram)
+    for words in (["--support-kind", "exact"], ["--consensus", "c.nwk"]):
+        assert main(["cluster", "a.csv", *words]) == 2 and "together with --support" in capsys.readouterr().err

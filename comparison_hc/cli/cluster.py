@@ -52,8 +52,12 @@ HELP = {
     "majority": "first replace the answers to each question by the majority's; ties are dropped",
     "title": "title of the page (default: the file's name)",
     "tree": "draw the tree on the screen even when files are written",
-    "support": """how often every cluster comes back in N trees (default: 200) of answers drawn again with replacement,
-        or of people, if the file says who answered""",
+    "support": """how nearly every cluster comes back in N trees (default: 200) of answers drawn again with
+        replacement, or of people, if the file says who answered; and what answers by coin would reach""",
+    "support_kind": """the support that pictures and files show: transfer (default; how nearly a cluster comes back),
+        exact (how often just these objects do) or jaccard (the overlap with the most similar cluster)""",
+    "consensus": """with --support: write the majority-rule consensus of the resampled trees; its ending says how, as
+        for --out""",
     "structure": """test whether the answers hold any structure: build the tree from N (default: 99) permutations, in
         which people judge at random, and say how often it fits its answers as well""",
     "without": "leave out the answers of this person; may be repeated",
@@ -364,12 +368,14 @@ def write_results(result, paths):
 def report(result, args):
     "Write a result's files and print it."
     from comparison_hc.core.io import atomic_write
-    from comparison_hc.evaluation.report import labels_text
+    from comparison_hc.evaluation.report import consensus_result, labels_text
 
     written = write_results(result, args.out)
     if getattr(args, "labels_out", None):
         atomic_write(args.labels_out, labels_text(result.names, result.labels))
         written.append(f"wrote {args.labels_out}")
+    if getattr(args, "consensus", None):
+        written += write_results(consensus_result(result), [args.consensus])
     print_lines(result)
     for number, names in enumerate(result.clusters()):
         say(f"cluster {number} ({len(names)}): {visible_line(', '.join(names))}")
@@ -407,6 +413,7 @@ def demo_command(args):
     report(Result(tree, animals.triplets, "Animals", title, None, classes, {"statements": said}), args)
 
 
+FEWEST_COIN = 20  # trees of answers by coin
 MUCH_WORK = 5_000_000  # answers in all trees together: with fewer, one process is done before others have started
 
 
@@ -414,6 +421,9 @@ def add_support(parser):
     "The words."
     for name, usual in (("support", 200), ("structure", 99)):
         parser.add_argument(f"--{name}", nargs="?", type=int, const=usual, metavar="N", help=help_text(name))
+    kinds = dict(choices=("transfer", "exact", "jaccard"), default=None, help=help_text("support_kind"))
+    parser.add_argument("--support-kind", **kinds)
+    parser.add_argument("--consensus", metavar="PATH", help=help_text("consensus"))
     parser.add_argument("--without", action="append", default=[], metavar="PERSON", help=help_text("without"))
 
 
@@ -424,6 +434,8 @@ def check_support(args, flat):
             check_integer(number, option)
             require(not flat, option, f"left out with --method {args.method}, which gives no hierarchy", number)
             require(args.kind != "similarity", option, "left out with --kind similarity", number)
+    for option, value in (("--support-kind", args.support_kind), ("--consensus", args.consensus)):
+        require(value is None or args.support is not None, option, "given together with --support", value)
     require(not args.without or args.kind != "similarity", "--without", "left out with --kind similarity", args.without)
 
 
@@ -441,9 +453,16 @@ def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
     from comparison_hc.evaluation.model_selection import DEFAULT
     from comparison_hc.evaluation._candidates import candidate
-    from comparison_hc.evaluation.bootstrap import bootstrap_support, null_flip, null_redraw, structure_test
+    from comparison_hc.evaluation.bootstrap import (
+        bootstrap_support,
+        chance_support,
+        null_flip,
+        null_redraw,
+        structure_test,
+    )
 
-    answers, notes, support = result.comparisons, {}, result.support
+    answers, notes, trust = result.comparisons, {}, {}
+    chance = null_redraw if _has_statements(args) else null_flip
 
     def workers(n_trees):
         return -1 if n_trees * len(answers) >= MUCH_WORK else 1
@@ -453,13 +472,17 @@ def with_trust(result, args, build):
         draw = args.support, by, args.seed, workers(args.support)
         with command_bar("support") as progress:
             found = bootstrap_support(result.dendrogram, answers, build, *draw, progress)
-        inner, support = found.values[:-1], found.values
         drawn = "statements" if by is not None else found.by
-        line = f"{(inner >= 0.7).sum()} of {len(inner)} inner clusters in at least 70% of {len(found.trees)} trees"
-        notes["support"] = f"{line} of {drawn} drawn again{_stopped(found.interrupted, args.support, args)}"
+        notes["support"] = support_sentence(found, drawn) + _stopped(found.interrupted, args.support, args)
+        trust = dict(resampled=found, support_kind=args.support_kind)
+        if not found.interrupted:
+            n_coin = max(FEWEST_COIN, args.support // 4)
+            with command_bar("support by coin") as progress:
+                coin = chance_support(answers, build, n_coin, by, chance, args.seed, workers(n_coin), progress)
+            notes["support by coin"] = chance_sentence(coin)
+            trust["chance"] = coin
     if args.structure is not None:
         auto = args.method == "auto"  # the method was chosen by these answers, and would flatter them
-        chance = null_redraw if _has_statements(args) else null_flip
         draw = args.structure, chance, args.seed, workers(args.structure)
         with command_bar("permutations") as progress:
             test = structure_test(answers, DEFAULT if auto else build, *draw, progress)
@@ -467,7 +490,28 @@ def with_trust(result, args, build):
         notes["structure"] = (
             structure_sentence(test, args.structure) + f"; tested with {candidate(DEFAULT).title}" * auto
         )
-    return replace(result, notes=result.notes | notes, support=support)
+    return replace(result, notes=result.notes | notes, **trust)
+
+
+def support_sentence(found, drawn):
+    "How much of the tree comes back, in words."
+    inner = found.dendrogram.n_leaves - 2
+    if inner < 1:
+        return f"no inner clusters; {len(found.trees)} trees of {drawn} drawn again"
+    kinds = dict(transfer=found.transfer, exact=found.values, Jaccard=found.jaccard)
+    counts = ", ".join(f"{name} {(each[:-1] >= 0.7).sum()}" for name, each in kinds.items())
+    middle = ", ".join(f"{name} {np.median(each[:-1]):.2f}" for name, each in kinds.items())
+    text = f"of {inner} inner clusters, support of at least 70% have: {counts}; median: {middle}"
+    return f"{text}; {len(found.trees)} trees of {drawn} drawn again"
+
+
+def chance_sentence(coin):
+    "What support answers by coin reach, in words."
+    shares = coin.transfer[:-1]
+    if not len(shares):
+        return "no inner clusters"
+    text = f"from answers by coin, inner clusters reach a transfer support of {shares.mean():.2f} on average and "
+    return text + f"{shares.max():.2f} at most ({len(coin.trees)} trees)"
 
 
 def structure_sentence(test, n_draws):

@@ -19,6 +19,11 @@ REFERENCES = {
     "Machine Learning for Signal Processing.",
     "JJN16": "Jain, L., Jamieson, K., & Nowak, R. (2016). Finite Sample Prediction and Recovery Bounds for Ordinal "
     "Embedding. Advances in Neural Information Processing Systems, 29.",
+    "F85": "Felsenstein, J. (1985). Confidence limits on phylogenies: an approach using the bootstrap. Evolution, 39.",
+    "L18": "Lemoine, F., et al. (2018). Renewing Felsenstein's phylogenetic bootstrap in the era of big data. Nature, "
+    "556.",
+    "H07": "Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics & Data Analysis, "
+    "52.",
     "TL14": "Terada, Y., & von Luxburg, U. (2014). Local Ordinal Embedding. International Conference on Machine "
     "Learning.",
 }
@@ -35,6 +40,14 @@ _SHORT = {
 
 
 def cited_papers(result):
+    "Keys of the papers whose method a result was computed with, and of its support."
+    cited = _method_papers(result)
+    if getattr(result, "resampled", None) is not None:
+        cited += {"transfer": ["L18"], "exact": ["F85"], "jaccard": ["H07"]}[result.support_kind]
+    return cited
+
+
+def _method_papers(result):
     "Keys of the papers whose method a result was computed with."
     if result.provenance and result.provenance.get("references"):
         return [key for key in result.provenance["references"] if key in REFERENCES]
@@ -72,10 +85,26 @@ def methods_section(result):
         proof = "is proved to be the best one" if result.certificate else "is not proved to be the best one"
         sentences.append(f"The partition {proof} for its number of clusters.")
     if is_tree and result.support is not None and len(result.support) > 1:
-        shares = np.asarray(result.support, dtype=float)[:-1]
-        text = f"Of {len(shares):,} branches, {int((shares >= 0.7).sum()):,} were found in at least 70% of the trees "
-        sentences.append(text + "that were built from resampled answers.")
+        sentences.append(_support_in_words(result))
     return sentences + (result.compared.sentences() if result.compared is not None else [])
+
+
+_KINDS = {"transfer": "transfer support (Lemoine et al., 2018)", "jaccard": "a Jaccard stability (Hennig, 2007)"}
+
+
+def _support_in_words(result):
+    "What came back when answers were resampled, of the kind that is shown."
+    shares = np.asarray(result.support, dtype=float)[:-1]
+    n, text = int((shares >= 0.7).sum()), f"Of {len(shares):,} branches, "
+    if result.support_kind == "exact":
+        return f"{text}{n:,} were found in at least 70% of the trees that were built from resampled answers."
+    found = result.resampled
+    text += f"{n:,} had {_KINDS[result.support_kind]} of at least 70% in {len(found.trees):,} trees from resampled "
+    text += "people" if found.by == "people" else "answers"
+    if result.chance is not None:
+        coin = getattr(result.chance, result.support_kind)[:-1]
+        text += f"; branches of a tree of answers by coin had {coin.mean():.0%} on average and {coin.max():.0%} at most"
+    return text + "."
 
 
 def _how_cut(result, n_clusters, sizes):
@@ -110,7 +139,7 @@ def _what_was_built(result):
 
 
 def _how_it_was_built(result):
-    papers = cited_papers(result)
+    papers = _method_papers(result)
     if papers and papers[0] in _EMBEDDINGS:
         text = f"The objects were embedded in the plane by {_EMBEDDINGS[papers[0]]}, {_SHORT[papers[0]]}, "
         yield text + "and the points were joined by average linkage."

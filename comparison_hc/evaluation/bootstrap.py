@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 MOST_DRAWS = 1_000_000
 
 # %% auto #0
-__all__ = ['Support', 'bootstrap_support', 'Consensus', 'majority_consensus', 'null_flip', 'null_redraw', 'StructureTest',
-           'structure_test']
+__all__ = ['Support', 'bootstrap_support', 'chance_support', 'Consensus', 'majority_consensus', 'null_flip', 'null_redraw',
+           'StructureTest', 'structure_test']
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-draw
 def _units(comparisons, by=None):
@@ -70,6 +70,29 @@ def clusters_as_bits(dendrogram):
     stop = start + dendrogram.sizes[dendrogram.n_leaves :, None]
     return [row.tobytes() for row in np.packbits((start <= position) & (position < stop), axis=1)]
 
+# %% ../../nbs/evaluation/58_bootstrap.ipynb #transfer-fast
+def _nearness(dendrogram, tree):
+    "(3, K − 1) for each cluster: whether a tree has it, its transfer similarity, and its Jaccard similarity."
+    K, n_merges = dendrogram.n_leaves, dendrogram.n_leaves - 1
+    position = np.argsort(dendrogram.leaf_order())
+    start = dendrogram.starts[K:, None]
+    member = (start <= position) & (position < start + dendrogram.sizes[K:, None])  # (K − 1, N)
+    shared = np.empty((2 * K - 1, n_merges), dtype=np.int32)
+    for leaf, objects in enumerate(tree.initial_clusters):
+        shared[leaf] = member[:, list(objects)].sum(axis=1)
+    for node, (left, right) in enumerate(tree.children.tolist(), K):
+        np.add(shared[left], shared[right], out=shared[node])
+    sizes = dendrogram.sizes[K:]
+    total = tree.sizes[:, None] + sizes
+    distance = (total - 2 * shared).min(axis=0)
+    similarity = (shared / (total - shared)).max(axis=0)
+    trivial = np.concatenate(
+        [total - 2 * shared for total, shared in ((total[:K], shared[:K]), (total[-1:], shared[-1:]))]
+    )
+    nearest = trivial.min(axis=0)
+    transfer = np.where(nearest > 0, 1 - distance / np.maximum(nearest, 1), 1.0)
+    return np.stack([distance == 0, transfer, similarity])
+
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-bootstrap
 @dataclass(frozen=True, eq=False, repr=False)
 class Support:
@@ -80,7 +103,11 @@ class Support:
     dendrogram : Dendrogram
         The tree, with K leaves.
     values : ndarray of shape (K − 1,)
-        Share of the resampled trees that have the cluster of each merge, in the order of merges.
+        Exact support: share of the resampled trees that have the cluster of each merge, in the order of merges.
+    transfer : ndarray of shape (K − 1,)
+        Transfer bootstrap expectation: how nearly the clusters come back, in objects that would have to move.
+    jaccard : ndarray of shape (K − 1,)
+        Mean over the trees of the largest Jaccard similarity of the cluster with one of theirs.
     trees : tuple of Dendrogram
         The resampled trees.
     by : {"people", "answers", "groups"}
@@ -91,13 +118,17 @@ class Support:
 
     dendrogram: Dendrogram
     values: np.ndarray
+    transfer: np.ndarray
+    jaccard: np.ndarray
     trees: tuple[Dendrogram, ...]
     by: str
     interrupted: bool
 
     def __repr__(self):
         inner = self.values[:-1]
-        middle = f", median {np.median(inner):.2f}" if len(inner) else ""
+        middle = ""
+        if len(inner):
+            middle = f", median {np.median(inner):.2f} exact, {np.median(self.transfer[:-1]):.2f} transfer"
         ended = " (interrupted)" if self.interrupted else ""
         return f"Support({len(self.trees)} trees{ended} of resampled {self.by}, {len(inner)} inner clusters{middle})"
 
@@ -106,7 +137,7 @@ class Support:
         return majority_consensus(self.trees, threshold)
 
     def to_frame(self) -> DataFrame:
-        "One row per merge: node, size, support, objects."
+        "One row per merge: node, size, support, transfer, jaccard, objects."
         from pandas import DataFrame
 
         tree = self.dendrogram
@@ -117,6 +148,8 @@ class Support:
                 "node": [node for node, _ in inner],
                 "size": [len(members) for _, members in inner],
                 "support": self.values,
+                "transfer": self.transfer,
+                "jaccard": self.jaccard,
                 "objects": [", ".join(names[i] for i in sorted(members.tolist())) for _, members in inner],
             }
         )
@@ -157,7 +190,7 @@ def bootstrap_support(
     Returns
     -------
     Support
-        The share of resampled trees that have each cluster, and the trees.
+        The share of resampled trees that have each cluster, how nearly they have it by two measures, and the trees.
 
     Raises
     ------
@@ -167,6 +200,8 @@ def bootstrap_support(
     References
     ----------
     Felsenstein, Confidence limits on phylogenies: an approach using the bootstrap, Evolution 39, 1985.
+    Lemoine et al., Renewing Felsenstein's phylogenetic bootstrap in the era of big data, Nature 556, 2018.
+    Hennig, Cluster-wise assessment of cluster stability, Computational Statistics & Data Analysis 52, 2007.
 
     Examples
     --------
@@ -187,16 +222,77 @@ def bootstrap_support(
         return build_tree(_bootstrap_sample(comparisons, units, child))
 
     trees, stopped = until_interrupted(map_in_order(one_tree, rngs, check_workers(n_jobs), check_progress(progress)))
-    clusters, counts = clusters_as_bits(dendrogram), np.zeros(dendrogram.n_leaves - 1, dtype=np.int64)
+    sums = np.zeros((3, dendrogram.n_leaves - 1))
     for tree in trees:
         rule = "a function that gives trees with the leaves of the dendrogram"
         require(set(tree.initial_clusters) == set(dendrogram.initial_clusters), "build", rule, tree)
-        found = set(clusters_as_bits(tree))
-        counts += [cluster in found for cluster in clusters]
+        sums += _nearness(dendrogram, tree)
+    exact, transfer, jaccard = map(_read_only, sums / len(trees))
     drawn = by if isinstance(by, str) else "groups"
     if by is None:
         drawn = "answers" if comparisons.respondents is None else "people"
-    return Support(dendrogram, _read_only(counts / len(trees)), tuple(trees), drawn, stopped)
+    return Support(dendrogram, exact, transfer, jaccard, tuple(trees), drawn, stopped)
+
+
+def chance_support(
+    answers: Triplets | Quadruplets | ArrayLike,
+    build: str | Callable,
+    n_resamples: int = 50,
+    by: str | ArrayLike | None = None,
+    chance: Callable | None = None,
+    rng: int | np.random.Generator = 0,
+    n_jobs: int = 1,
+    progress: Callable[[int, int], Any] | None = None,
+) -> Support:
+    """Compute the support that branches get where there is nothing to find: from the same questions, answered by coin.
+
+    A tree is built from answers at random, and so are the resampled trees. Support that branches reach here is no
+    evidence; compare the values of `bootstrap_support` with these.
+
+    Parameters
+    ----------
+    answers : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
+        Comparisons, of which only the questions are used.
+    build : str or callable
+        As in `bootstrap_support`.
+    n_resamples : int, default 50
+        Number of resampled trees.
+    by : {"people", "answers"} or array_like of shape (m,), optional
+        As in `bootstrap_support`.
+    chance : callable, optional
+        Function of (comparisons, generator) that responds at random; by default every comparison is flipped by a fair
+        coin; `null_redraw` for responses about three objects.
+    rng : int or numpy.random.Generator, default 0
+        Seed or generator.
+    n_jobs : int, default 1
+        Number of processes; −1 for one per core.
+    progress : callable, optional
+        Called with (trees done, trees in all).
+
+    Returns
+    -------
+    Support
+        Of the tree of the answers at random.
+
+    Raises
+    ------
+    InputError
+        For arguments that break a rule.
+
+    Examples
+    --------
+    >>> from comparison_hc import load_dataset
+    >>> from comparison_hc.evaluation import bootstrap_support, chance_support
+    >>> animals = load_dataset("animals").triplets
+    >>> by_coin = chance_support(animals, "3-al", n_resamples=20)
+    >>> float(by_coin.transfer[:-1].mean()) < 0.5
+    True
+    """
+    comparisons, build_tree = as_comparisons(answers, weighted=True, argument="answers"), as_builder(build)
+    generator, chance = as_rng(rng), null_flip if chance is None else chance
+    require(callable(chance), "chance", "a function of answers and a generator", chance)
+    drawn = chance(comparisons, generator)
+    return bootstrap_support(build_tree(drawn), drawn, build_tree, n_resamples, by, generator, n_jobs, progress)
 
 # %% ../../nbs/evaluation/58_bootstrap.ipynb #support-chance
 class Consensus(NamedTuple):

@@ -34,6 +34,8 @@ def check_files(args, read=(), endings=None):
 
     tables = [(f"--{name}-out", getattr(args, f"{name}_out", None)) for name in ("labels", "answers")]
     results = [("--out", path) for path in ([args.out] if isinstance(args.out, str) else args.out or [])]
+    consensus = getattr(args, "consensus", None)
+    results += [] if consensus is None else [("--consensus", consensus)]
     for option, path in results:
         check_destination(path, option, tuple(endings or WRITERS))
     for option, path in tables:

@@ -19,7 +19,7 @@ from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
 from ..core.plotting import ABOVE, PALETTE, TreeFigure, cluster_color, leaf_labels, tag, text_color
 from ..core._rows import relabel_by_size
-from ..core.validation import require, visible_text
+from ..core.validation import check_choice, require, visible_text
 from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
@@ -32,10 +32,20 @@ if TYPE_CHECKING:
 
     from ..comparisons import Quadruplets, Triplets
     from ..core.plotting import TreeStyle
+    from .bootstrap import Support
     from .clusters import ClusterChoice
 
 __all__ = ["Result", "FlatResult", "save_result"]
 
+SUPPORT_KINDS = {"transfer": "transfer", "exact": "values", "jaccard": "jaccard"}  # attribute of `Support`
+SUPPORT_WORDS = {
+    "transfer": "the transfer support of each branch, which says how nearly it comes back in trees from resampled "
+    "answers: 100% is always and exactly, 0% is no nearer than any set of objects",
+    "exact": "in how many of the trees from resampled answers a branch was found",
+    "jaccard": "the Jaccard stability of each branch, the mean overlap with the most similar branch of trees from "
+    "resampled answers",
+}
+MOST_CONSENSUS = 300  # objects; a consensus of more is not drawn on the page
 LABELS_HEADER = ("object", "cluster")
 MOST_CUTS = 60  # numbers of clusters that a page offers, unless more were asked for
 
@@ -60,7 +70,7 @@ class Result:
     notes : dict, optional
         Further lines, from label to text, of the table of the comparisons.
     support : array-like of shape (K - 1,), optional
-        Share of resampled trees that have the cluster of each merge.
+        Share of resampled trees that have the cluster of each merge; with `resampled`, of the kind that is shown.
     compared : MethodComparison, optional
         What other methods reach on held-out comparisons.
     people : pandas.DataFrame, optional
@@ -75,6 +85,12 @@ class Result:
         The similarity, where there are no comparisons.
     partition : ClusterChoice, optional
         Clusters that were chosen by evidence, in place of a cut by merge order; `n_clusters` is then their number.
+    resampled : Support, optional
+        The bootstrap, with support of three kinds.
+    support_kind : {"transfer", "exact", "jaccard"}, optional
+        Which of them is shown; by default transfer support, and exact support without `resampled`.
+    chance : Support, optional
+        The same for answers by coin.
 
     Examples
     --------
@@ -100,8 +116,17 @@ class Result:
     style: TreeStyle | None = None
     similarity: ArrayLike | None = None
     partition: ClusterChoice | None = None
+    resampled: Support | None = None
+    support_kind: str | None = None
+    chance: Support | None = None
 
     def __post_init__(self):
+        if self.resampled is None:
+            kind = "exact"
+        else:
+            kind = check_choice(self.support_kind or "transfer", "support_kind", SUPPORT_KINDS)
+            object.__setattr__(self, "support", getattr(self.resampled, SUPPORT_KINDS[kind]))
+        object.__setattr__(self, "support_kind", kind)
         if self.partition is not None:
             object.__setattr__(self, "n_clusters", self.partition.n_clusters)
 
@@ -314,6 +339,9 @@ def _page_parts(result):
         labels=result.labels,
         n_people=0 if respondents is None else len(set(respondents.tolist())),
         tree=_tree_parts(result) if is_tree else None,
+        consensus=_consensus_parts(result) if is_tree else None,
+        support_words=SUPPORT_WORDS[result.support_kind] if is_tree else "",
+        coin=None if getattr(result, "chance", None) is None else _coin_parts(result),
         curve=None if is_tree else _curve_parts(result),
         matrix=_matrix_parts(result),
         map=_map_parts(result),
@@ -327,6 +355,12 @@ def _page_parts(result):
         color=cluster_color,
         text_color=text_color,
     )
+
+
+def _coin_parts(result):
+    "What support of the kind shown answers by coin reach."
+    shares = getattr(result.chance, SUPPORT_KINDS[result.support_kind])[:-1]
+    return dict(mean=shares.mean(), most=shares.max()) if len(shares) else None
 
 
 def _provenance_html(provenance):
@@ -374,8 +408,33 @@ def _steps(result):
     for node, (a, b) in enumerate(tree.children.tolist(), K):
         text = f"{texts[a]} + {texts[b]}: {tree.sizes[node]:,} objects"
         text += f", cluster {cluster[node]}" if node in cluster else ""
-        text += "" if result.support is None else f", in {float(result.support[node - K]):.0%} of the trees"
+        text += "" if result.support is None else _support_words(result, float(result.support[node - K]))
         yield text
+
+
+def _support_words(result, share):
+    if result.support_kind == "exact":
+        return f", in {share:.0%} of the trees"
+    return f", {result.support_kind} support {share:.0%}"
+
+
+def consensus_result(result):
+    "The majority-rule consensus of the resampled trees, as a result of its own."
+    found = result.resampled.consensus()
+    method = f"majority-rule consensus of {len(result.resampled.trees):,} trees by {result.method}"
+    shown = dict(classes=result.classes, images=result.images, style=result.style, support=found.values)
+    about = dict(provenance=result.provenance)
+    return Result(found.dendrogram, result.comparisons, f"{result.title}, consensus", method, **shown, **about)
+
+
+def _consensus_parts(result):
+    "The picture of the consensus and the facts of its caption; nothing where there is none."
+    if result.resampled is None or not 3 <= result.dendrogram.n_leaves <= MOST_CONSENSUS:
+        return None
+    found, trees = result.resampled.consensus(), result.resampled.trees
+    shown = dict(labels=result.labels, classes=result.classes, support=found.values, style=result.style)
+    svg = TreeFigure(found.dendrogram, result.names, images=_leaf_images(result), **shown).svg()
+    return dict(svg=svg, n_kept=int(found.kept[:-1].sum()), n_inner=len(found.kept) - 1, n_trees=len(trees))
 
 
 def _cut_stops(tree, figure, most):
@@ -589,9 +648,17 @@ def _tree_fields(result):
         initial_clusters=[list(cluster) for cluster in tree.initial_clusters],
         newick=tree.to_newick(support, result.labels),
         support=None if support is None else np.asarray(support, dtype=float).tolist(),
+        support_kind=None if support is None else result.support_kind,
+        supports=_support_fields(result.resampled),
+        supports_by_coin=_support_fields(result.chance),
         how=result.provenance,
         agreement=None if comparisons is None else vars(agreement(tree, comparisons.without_weights())),
     )
+
+
+def _support_fields(found):
+    "Support of three kinds, one number per merge."
+    return None if found is None else {name: getattr(found, kind).tolist() for name, kind in SUPPORT_KINDS.items()}
 
 
 def _choice_fields(choice, names):
