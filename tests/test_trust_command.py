@@ -43,8 +43,10 @@ def test_support_on_the_screen(answers, capsys):
     code, out, err = run(capsys, "cluster", "said.csv", "--method", "3-al", "--support", 25)
     assert code == 0 and err == ""
     tree = build_hierarchy("3-al", answers)[0]
-    found = bootstrap_support(tree, answers, "3-al", 25).values[:-1]
-    assert f"{(found >= 0.7).sum()} of 6 inner clusters in at least 70% of 25 trees of people" in support_line(out)
+    found, line = bootstrap_support(tree, answers, "3-al", 25), support_line(out)
+    transfer, exact = ((each[:-1] >= 0.7).sum() for each in (found.transfer, found.values))
+    assert f"of 6 inner clusters, support of at least 70% have: transfer {transfer}, exact {exact}, Jaccard" in line
+    assert "25 trees of people drawn again" in line and "support by coin" in out
 
 
 def test_structure_on_the_screen(answers, capsys):
@@ -89,7 +91,7 @@ def test_ctrl_c_keeps_what_there_is(answers, capsys, monkeypatch):
     words = ["cluster", "said.csv", "--method", "3-al", "--support", 30, "--structure", 30, "--out", "tree.nwk"]
     code, out, _ = run(capsys, *words)
     assert code == 130 and "wrote tree.nwk" in out
-    assert "of 5 trees of people drawn again (interrupted; 30 were asked for)" in support_line(out)
+    assert "5 trees of people drawn again (interrupted; 30 were asked for)" in support_line(out)
     assert "4 permutations; interrupted, 30 were asked for" in out
     monkeypatch.setattr(compare_command, "command_bar", lambda what: Impatient())
     code, out, _ = run(capsys, "compare", "said.csv", "--splits", 3, "--out", "table.csv")
