@@ -21,6 +21,7 @@ from comparison_hc.core.plotting import (
     collapsed_by_default,
     cut_text,
     text_width,
+    ticks,
     tree_layout,
 )
 from comparison_hc.core.validation import InputError
@@ -143,6 +144,51 @@ def test_pictures_hold_every_name_inside(n, side):
     assert n == 1 or np.diff(across).min() >= float(root.get("font-size")) - 0.1  # no two names overlap
     sized = drawn(tree, style=TreeStyle(700, 990, side))
     assert n == 1 or (float(sized.get("width")), float(sized.get("height"))) == (700, 990)
+
+
+@given(st.floats(0, 1e4), st.floats(1e-6, 1e6), st.integers(1, 12))
+def test_ticks_are_round_few_and_between_the_ends(low, length, most):
+    at = np.array(ticks(low, low + length, most))
+    step = np.diff(at)
+    assert (at >= low - 1e-9 * (low + length)).all() and (at <= (low + length) * (1 + 1e-9)).all()
+    assert len(at) <= most + 1 and len(at) * 5 >= most - 4
+    if len(at) > 1:
+        digits = f"{step[0]:.3e}".split("e")[0]
+        assert digits in ("1.000", "2.000", "5.000") and np.allclose(step, step[0])
+    assert all(value == int(value) for value in ticks(low, low + length, most, whole=True))
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("n", [8, 20])
+def test_support_covers_no_badge_name_or_other_support_at_85_mm(n, side):
+    "321 pixels are 85 mm."
+    linkage = random_tree(n, 1).linkage_matrix.copy()
+    linkage[:, 2] **= 5  # many merges near the names
+    tree = Dendrogram(linkage)
+    shown = dict(labels=tree.cut(4), support=np.linspace(0.3, 1, n - 1), style=TreeStyle(321, None, side))
+    root = ElementTree.fromstring(TreeFigure(tree, [f"object {i}" for i in range(n)], **shown).svg())
+    support, others = [], []
+    for text in root.iter(f"{SVG}text"):
+        size = float(text.get("font-size", 12.5))
+        long, x, y = text_width(text.text or "", size), float(text.get("x", 0)), float(text.get("y", 0))
+        x += float(text.get("dx", 0))
+        y += 0 if "em" in text.get("dy", "") else float(text.get("dy", 0))
+        x -= long if text.get("text-anchor") == "end" else 0
+        if text.get("paint-order") == "stroke":
+            support.append((x, y - 6, x + long, y))
+        elif text.get("class") == "name":
+            others.append((x, y - size / 2, x + long, y + size / 2))
+    for badge in root.iter(f"{SVG}g"):
+        if badge.get("data-number"):
+            x, y = map(float, badge.get("transform").split("(")[1].split(")")[0].split())
+            others.append((x - 8, y - 8, x + 8, y + 8))
+    assert len(support) >= n / 4 and len(others) == n + 4
+    for box in support:
+        assert all(apart(box, other) for other in [*others, *support] if other is not box)
+
+
+def apart(first, second):
+    return first[0] >= second[2] or second[0] >= first[2] or first[1] >= second[3] or second[1] >= first[3]
 
 
 def test_long_names_are_cut_and_said_whole():

@@ -8,6 +8,7 @@ from pathlib import Path
 from ..core.images import check_image_folder, images_from_folder
 from ..core.plotting import SIDES, TreeStyle
 from ..core.validation import InputError, require
+from ..evaluation.report import FIGURES
 
 
 def add_report_options(parser):
@@ -18,6 +19,9 @@ def add_report_options(parser):
     for name, other in (("width", "900 with the root at a side"), ("height", "what the leaves need")):
         text = f"{name} of the tree's picture in pixels, 96 an inch (default: {other})"
         parser.add_argument(f"--{name}", type=int, metavar="PIXELS", help=text)
+    shown = "what .svg, .png and .pdf show: tree (default; of --method additive the trees without a root), dendrogram, "
+    shown += "unrooted or rooted additive trees, matrix, map, or tree+matrix"
+    parser.add_argument("--figure", choices=FIGURES, default="tree", help=shown)
     side = "side of the tree's root: left (default), right, top or bottom"
     parser.add_argument("--orientation", choices=SIDES, default="left", help=side)
 

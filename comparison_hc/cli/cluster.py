@@ -26,9 +26,10 @@ from ._reading import ANSWER_WORDS, add_files, add_reading, files_of, say_if_dis
 method_names = {name: method.title.split(", ")[0] for name, method in methods.items()}
 refined_names = [f"{name}{SUFFIX}" for name in passive_methods()]
 point_names = [f"{name}-al{end}" for name in EMBEDDINGS for end in ("", SUFFIX)]  # average linkage on points
+ADDITIVE = "additive"
 flat_names = {"adds": "no hierarchy but clusters, by AddS and a semidefinite program", "mulk": "the same, by MulK"}
 AUTO = "auto"
-known_names = [AUTO, *method_names, *refined_names, *flat_names, *point_names]
+known_names = [AUTO, *method_names, *refined_names, *flat_names, *point_names, ADDITIVE]
 AUTO_HELP = "auto: the one that predicts held-out answers best (default; with a matrix or initial clusters: 4-al)"
 
 HELP = {
@@ -36,6 +37,7 @@ HELP = {
         (.gz, .zip), one answer a row, one object a cell.""",
     "self_pairs": """{self_pairs}: count every object as infinitely similar to itself (default),
         or not""",
+    "trees": """additive: number of trees, 1, 2, 3, or auto: as many as held-out answers support (default)""",
     "questions": "{budget}: how many questions to spend (default: N squared)",
     "initial": """{starts}: file with initial clusters (object,cluster); objects that are not in it start on their
         own""",
@@ -77,6 +79,7 @@ def add_cluster(commands):
     known = "; ".join(f"{name}: {what}" for name, what in (method_names | flat_names).items())
     known = f"{AUTO_HELP}; {known} (those that ask need --kind similarity). Behind one that takes answers may stand "
     known += "-refined: its tree is then improved, branch by branch. "
+    known += "additive: trees with branch lengths that predict the answers, and average linkage on their path lengths. "
     known += "Of triplets also t-ste-al, forte-al and, where cblearn is installed, soe-al: average linkage on points"
     cluster = commands.add_parser(
         "cluster", help="build a hierarchy from a file of answers", description=help_text("description")
@@ -89,6 +92,7 @@ def add_cluster(commands):
         cluster.add_argument(f"--{name}", **settings)
 
     option("method", type=typed_method, default=AUTO, metavar="NAME", help=known)
+    option("trees", metavar="T", type=typed_trees)
     option("self-pairs", action=argparse.BooleanOptionalAction, default=None)
     option("questions", type=int, metavar="M")
     option("initial", metavar="FILE")
@@ -130,6 +134,13 @@ def typed_number(text):
         raise argparse.ArgumentTypeError(f"must be a whole number or {AUTO}; got {text!r}") from None
 
 
+def typed_trees(text):
+    "A number of additive trees, or auto. Raises `argparse.ArgumentTypeError`."
+    if text not in ("1", "2", "3", AUTO):
+        raise argparse.ArgumentTypeError(f"must be 1, 2, 3 or {AUTO}; got {text!r}")
+    return text if text == AUTO else int(text)
+
+
 def cluster_command(args):
     "Read what was given, build the hierarchy or the clusters, print the summary, write the files."
     from comparison_hc.cli.learn import learned_result
@@ -147,6 +158,7 @@ def cluster_command(args):
     check_files(args, read, FLAT_WRITERS if args.method in flat_names else None)
     check_support(args, args.method in flat_names)
     check_report_options(args)
+    require(args.trees is None or args.method == ADDITIVE, "--trees", f"given with --method {ADDITIVE}", args.trees)
     if args.method in flat_names:
         args.clusters = None if open_number else args.clusters
         return report(with_provenance(_flat_clusters(args), args), args)
@@ -155,6 +167,8 @@ def cluster_command(args):
     require(together, "--labels-out", "given together with --clusters", args.labels_out)
     if args.method == AUTO:
         return report(with_provenance(_from_evidence(args), args), args)
+    if args.method == ADDITIVE:
+        return report(with_provenance(_from_additive_trees(args), args), args)
     if args.method in point_names:
         return report(with_provenance(_from_points(args), args), args)
     rule = f"left out with --method {args.method}, which starts from single objects"
@@ -223,6 +237,32 @@ def _from_points(args):
         return fit(chosen, drawn, args.seed, {})[0]
 
     return with_trust(with_clusters(result, args, build), args, build)
+
+
+def _from_additive_trees(args):
+    "Additive trees, and average linkage on their path lengths; options of other methods are refused."
+    from comparison_hc.evaluation._additive import DendrogramOfTrees, fit_trees
+    from comparison_hc.evaluation.report import Result
+
+    require(args.kind != "similarity", "--kind", f"a kind of answers with --method {ADDITIVE}", args.kind)
+    refuse(args, ("self_pairs", "questions", "initial"), f"left out with --method {ADDITIVE}")
+    comparisons, classes, statements, _ = _read_answers(args)
+    say_if_disconnected(comparisons)
+    kind = args.kind if _has_statements(args) else "comparisons"
+    with command_bar(ADDITIVE):
+        model = fit_trees(comparisons, kind, args.trees or AUTO, rng=args.seed)
+
+    def build(drawn):
+        return DendrogramOfTrees.of(fit_trees(drawn, kind, model.n_trees_, model.rate_, args.seed))
+
+    shown = dict(provenance={"references": ["ST77"]}, additive=model)
+    title, tree = title_of(args), DendrogramOfTrees.of(model)
+    result = Result(tree, comparisons, title, "additive trees", None, classes, statements, **shown)
+
+    def split(answers):  # held-out answers part statements
+        return fit_trees(answers, "comparisons", model.n_trees_, model.rate_, args.seed).dendrogram_
+
+    return with_trust(with_clusters(result, args, split), args, build)
 
 
 def _from_evidence(args):
@@ -356,12 +396,12 @@ def print_lines(result):
         say(f"{what:<{width}}  {visible_line(text)}")
 
 
-def write_results(result, paths):
+def write_results(result, paths, figure="tree"):
     "The files that were asked for. To be written before anything is printed: a screen may go away, as in `… | head`."
     from comparison_hc.evaluation.report import save_result
 
     for path in paths:
-        save_result(result, path)
+        save_result(result, path, figure)
     return [f"wrote {path}" for path in paths]
 
 
@@ -370,7 +410,7 @@ def report(result, args):
     from comparison_hc.core.io import atomic_write
     from comparison_hc.evaluation.report import consensus_result, labels_text
 
-    written = write_results(result, args.out)
+    written = write_results(result, args.out, getattr(args, "figure", "tree"))
     if getattr(args, "labels_out", None):
         atomic_write(args.labels_out, labels_text(result.names, result.labels))
         written.append(f"wrote {args.labels_out}")
@@ -452,6 +492,7 @@ def _has_statements(args):
 def with_trust(result, args, build):
     "The bootstrap and the test of the command. Ctrl-C ends each with what it has, and is said in its line."
     from comparison_hc.evaluation.model_selection import DEFAULT
+    from comparison_hc.evaluation._additive import branch_support
     from comparison_hc.evaluation._candidates import candidate
     from comparison_hc.evaluation.bootstrap import (
         bootstrap_support,
@@ -475,6 +516,8 @@ def with_trust(result, args, build):
         drawn = "statements" if by is not None else found.by
         notes["support"] = support_sentence(found, drawn) + _stopped(found.interrupted, args.support, args)
         trust = dict(resampled=found, support_kind=args.support_kind)
+        if result.additive is not None:
+            trust["branch_support"] = branch_support(result.additive.trees_, found.trees)
         if not found.interrupted:
             n_coin = max(FEWEST_COIN, args.support // 4)
             with command_bar("support by coin") as progress:

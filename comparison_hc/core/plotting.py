@@ -156,7 +156,8 @@ def _grid_columns(layout, width):
 
 SIDES = ("left", "right", "top", "bottom")
 MOST_LEAVES, COLLAPSED_TO = 300, 60  # from so many leaves on a picture shows only so many branches, unless told not to
-_EDGE, _STUB, _READABLE = 14, 16, 8.0  # pixels: margin, in front of the root, of a letter that can be read
+_EDGE, _STUB, _SCALE = 14, 16, 32  # pixels: margin, in front of the root, of the axis
+_READABLE = 8.0  # pixels of a letter that can be read
 _WIDTHS = {**dict.fromkeys("iljI.,:;'|! ", 0.28), **dict.fromkeys("ftr()[]/-", 0.34), **dict.fromkeys("mwMW%@—…", 0.95)}
 _LONGEST = 22.4  # letter heights of a name of 40 letters a
 
@@ -279,9 +280,9 @@ class TreeFigure:
         self._set_heights()
         breadth, depth = self.breadth + 2 * _EDGE, self.depth + 2 * _EDGE
         if self.style.sideways:
-            self.width, self.height = depth, breadth + self.legend_height + 22  # 22 for the scale
+            self.width, self.height = depth, breadth + self.legend_height + _SCALE
         else:
-            self.width, self.height = breadth + 10, depth + self.legend_height
+            self.width, self.height = breadth + _SCALE, depth + self.legend_height
 
     def _set_rows(self):
         "Pixels per row, of a letter, and along the branches."
@@ -291,7 +292,8 @@ class TreeFigure:
         self.depth -= 0 if style.sideways else self.legend_height
         self.pitch = 40 if self.images else 16 if count <= 80 else 13
         if across is not None:
-            fitting = max(across - 2 * _EDGE - (self.legend_height + 22 if style.sideways else 10), count) / count
+            room = across - 2 * _EDGE - _SCALE - (self.legend_height if style.sideways else 0)
+            fitting = max(room, count) / count
             least = min(26 if self.images else _READABLE / 0.86, self.pitch) if self.n_cuts else 0
             self.pitch = max(fitting, least)
         self.breadth, self.size = self.pitch * count, min(12.5, 0.86 * self.pitch)
@@ -450,9 +452,22 @@ class TreeFigure:
             place = f"translate({x:.1f} {y:.1f}) scale({radius / 8:.3f})"
             yield tag("g", badge, data_number=number, transform=place, hidden=None if radius >= 3 else "")
 
+    def _written(self):
+        "Rectangles of dots, badges and names, which no support may cover."
+        size, start = float(self.size), self.length + 8 + self.number_width
+        for node in self.merges:
+            x, y = self.point(self.along[node], self.across[node])
+            yield x - 3, y - 3, x + 3, y + 3
+        for node in self.ends:
+            at, half = self.across[node], max(size / 2, 8.0)
+            long = self.image_side + text_width(self.text[node], size) + 4
+            corners = (self.point(*place) for place in ((self.length + 1, at - half), (start + long, at + half)))
+            (x1, y1), (x2, y2) = corners
+            yield min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
+
     def _joints(self):
         "Support at merges; where a script can collapse them, also what it then shows."
-        taken, K = [], self.tree.n_leaves
+        taken, K = list(self._written()), self.tree.n_leaves
         for node in reversed(self.merges if self.n_cuts or self.support is not None else []):
             share = None if self.support is None else float(self.support[node - K])
             inside = self._dot(node, share, taken)
@@ -480,7 +495,7 @@ class TreeFigure:
         over_stem = self.style.sideways and self._stem(node) >= 18
         left = (self.style.orientation == "right") != over_stem
         start = x - 4 - text_width(text, 8.5) if left else x + 4
-        box = (start, y - 9, start + text_width(text, 8.5), y - 2)
+        box = (start, y - 9.5, start + text_width(text, 8.5), y - 2.5)
         if not is_free(box, taken):
             return dot
         taken.append(box)
@@ -489,21 +504,37 @@ class TreeFigure:
         return dot + tag("text", text, x=x, y=y, **shift, **halo)
 
     def _scale(self):
-        "The axis: what the heights are, and their range."
-        kind, style = self.tree.height_kind, dict(fill="#555", font_size=10.5, text_anchor="middle")
-        across = self.breadth + 4
+        "The axis: ticks at round heights, and what the heights are."
+        style, across = dict(fill="#555", font_size=10.5), self.breadth + 4
         yield self.line((0, across), (self.low_along, across), stroke="#999")
+        whole = self.tree.height_kind in ("merge order", "level")
+        sideways, last = self.style.sideways, None
+        for height in ticks(self.lowest, self.highest, max(self.low_along / 70, 1), whole):
+            along, text = self.low_along * (1 - self.share(height)), f"{height:.6g}"
+            yield self.line((along, across), (along, across + 4), stroke="#999")
+            x, y = self.point(along, across + 4)
+            half = text_width(text, 10.5) / 2 if sideways else 5.25
+            box = (x - half - 2, 0, x + half + 2, 1) if sideways else (0, y - half, 1, y + half)
+            if last is None or is_free(box, [last]):
+                last = box
+                place = dict(y=y + 11, text_anchor="middle") if sideways else dict(x=x + 3, y=float(y), dy=".35em")
+                yield tag("text", text, **dict(x=float(x)) | place, **style)
         (x1, y1), (x2, y2) = self.point(0, across), self.point(self.low_along, across)
-        x, y = (x1 + x2) / 2, (y1 + y2) / 2
-        if not self.style.sideways:
-            turn = f"rotate(-90 {x + 13:.1f} {y:.1f})"
-            yield tag("text", escape(kind), x=x + 13, y=float(y), transform=turn, **style)
-            return
-        high, low = f"{self.highest:.4g}", f"{self.lowest:.4g}"
-        needed_width = sum(text_width(text, 10.5) for text in (kind, high, low)) + 8
-        lower = 10 * (self.low_along < needed_width)
-        for left, top, text in ((x1, y1, high), (x2, y2, low), (x, y + lower, kind)):
-            yield tag("text", escape(text), x=float(left), y=float(top + 12), **style)
+        x, y = (x1 + x2) / 2 + (0 if sideways else 42), (y1 + y2) / 2 + (28 if sideways else 0)
+        turn = None if sideways else f"rotate(-90 {x:.1f} {y:.1f})"
+        kind = escape(self.tree.height_kind)
+        yield tag("text", kind, x=float(x), y=float(y), transform=turn, text_anchor="middle", **style)
+
+
+def ticks(low, high, most, whole=False):
+    "Round numbers from `low` to `high`, at most about `most`: multiples of 1, 2 or 5 times a power of ten."
+    rough = max((high - low) / most, 1.0 if whole else 0.0)
+    if not rough > 0:
+        return [low]
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(step * power for step in (1, 2, 5, 10) if step * power >= rough * (1 - 1e-9))
+    first, last = np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9)
+    return (np.arange(first, last + 1) * step).tolist()
 
 
 def _legend(classes, width):

@@ -55,12 +55,28 @@ def matrix_svg(
         if (end - start) * pitch >= 11:
             at = dict(x=left - 10, y=4 + pitch * (start + end) / 2, dy=".35em", font_size=11, text_anchor="end")
             parts.append(tag("text", number, **at))
-    stops = (tag("stop", offset=f"{at / 8:.3f}", stop_color=color) for at, color in enumerate(SEQUENTIAL))
-    parts.append(tag("linearGradient", "".join(stops), id="shades"))
-    parts.append(tag("rect", x=left + 30, y=side + 18, width=140, height=9, fill="url(#shades)"))
-    for x, text, anchor in ((left + 26, end_labels[0], "end"), (left + 174, end_labels[1], "start")):
-        parts.append(tag("text", escape(text), x=x, y=side + 26, font_size=10.5, text_anchor=anchor))
+    parts += _shades(left, side + 18, end_labels)
     return svg(parts, left + side + 6, side + 34, title, font_size=float(size)), named
+
+
+def _shades(left, top, end_labels):
+    "The scale of colours of a matrix."
+    stops = (tag("stop", offset=f"{at / 8:.3f}", stop_color=color) for at, color in enumerate(SEQUENTIAL))
+    yield tag("linearGradient", "".join(stops), id="shades")
+    yield tag("rect", x=left + 30, y=top, width=140, height=9, fill="url(#shades)")
+    for x, text, anchor in ((left + 26, end_labels[0], "end"), (left + 174, end_labels[1], "start")):
+        yield tag("text", escape(text), x=x, y=top + 8, font_size=10.5, text_anchor=anchor)
+
+
+def beside_matrix_svg(figure, matrix, ends=(0, 1), end_labels=("0%", "100% of its answers won"), title="", scale=1):
+    "A tree with its root at the left, and the matrix of its leaves in their order, row beside row."
+    order, side, left = np.asarray(figure.ends), figure.breadth, figure.width + 4.0
+    repeat = max(1, -(-1200 // len(order)))
+    cells = matrix_png(np.asarray(matrix)[np.ix_(order, order)], *map(float, ends), (repeat, repeat))
+    place = dict(x=left, y=float(figure.start), width=float(side), height=float(side), preserveAspectRatio="none")
+    parts = [tag("rect", width="100%", height="100%", fill="#fff"), figure.svg(), tag("image", **place, href=cells)]
+    parts += _shades(left, figure.start + side + 10, end_labels)
+    return svg(parts, left + max(side, 330) + 10, max(figure.height, figure.start + side + 34), title, scale)
 
 
 def _runs(labels):

@@ -13,6 +13,7 @@ REFERENCES = {
     "in Neural Information Processing Systems, 33.",
     "L20": "Balcan, M.-F., Dick, T., & Lang, M. (2020). Learning to Link. International Conference on Learning "
     "Representations.",
+    "ST77": "Sattath, S., & Tversky, A. (1977). Additive similarity trees. Psychometrika, 42, 319–345.",
     "KL17": "Kleindessner, M., & von Luxburg, U. (2017). Kernel Functions Based on Triplet Comparisons. Advances in "
     "Neural Information Processing Systems, 30.",
     "VW12": "van der Maaten, L., & Weinberger, K. (2012). Stochastic Triplet Embedding. IEEE International Workshop on "
@@ -32,6 +33,7 @@ _SHORT = {
     "F19": "Ghoshdastidar, Perrot and von Luxburg (2019)",
     "N20": "Perrot, Esser and Ghoshdastidar (2020)",
     "L20": "Balcan, Dick and Lang (2020)",
+    "ST77": "Sattath and Tversky (1977)",
     "KL17": "Kleindessner and von Luxburg (2017)",
     "VW12": "van der Maaten and Weinberger (2012)",
     "JJN16": "Jain, Jamieson and Nowak (2016)",
@@ -140,7 +142,9 @@ def _what_was_built(result):
 
 def _how_it_was_built(result):
     papers = _method_papers(result)
-    if papers and papers[0] in _EMBEDDINGS:
+    if getattr(result, "additive", None) is not None:
+        yield from _additive_sentences(result)
+    elif papers and papers[0] in _EMBEDDINGS:
         text = f"The objects were embedded in the plane by {_EMBEDDINGS[papers[0]]}, {_SHORT[papers[0]]}, "
         yield text + "and the points were joined by average linkage."
     elif papers:
@@ -156,3 +160,22 @@ def _how_it_was_built(result):
             "it agrees with, less the number it contradicts, grew most, until no single move helped (a local search "
         )
         yield text + "by comparison_hc; not a part of the method cited)."
+
+
+def _additive_sentences(result):
+    "How additive trees were fitted."
+    model = result.additive
+    trees = "One additive tree was" if model.n_trees_ == 1 else f"{model.n_trees_} additive trees were"
+    added = "" if model.n_trees_ == 1 else ", added up over the trees"
+    text = (
+        f"{trees} fitted to the comparisons by penalised maximum likelihood: the dissimilarity of two objects is the "
+    )
+    text += f"length of the path between them ({_SHORT['ST77']}){added}, the difference of two dissimilarities is the "
+    yield text + f"log-odds of a response, and branch lengths have an exponential prior with rate {model.rate_:g}."
+    if model.held_out_loss_ is not None:
+        text = "Rate and number of trees were chosen by held-out responses, whose mean log loss was "
+        yield text + f"{model.held_out_loss_:.3f}."
+    yield "The hierarchy is average linkage on the path lengths."
+    if result.comparisons is not None:
+        share = model.score(result.comparisons.without_weights())
+        yield f"Path lengths agree with {100 * share:.1f}% of the responses that they were fitted to (ties count half)."

@@ -15,14 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core.compat import needed
+from ..core import tree_drawing as drawing
 from ..core.images import matrix_range
 from ..core.io import atomic_write, check_destination, csv_text
-from ..core.plotting import ABOVE, PALETTE, TreeFigure, cluster_color, leaf_labels, tag, text_color
+from ..core.plotting import ABOVE, PALETTE, TreeFigure, TreeStyle, cluster_color, leaf_labels, tag, text_color
 from ..core._rows import relabel_by_size
 from ..core.validation import check_choice, require, visible_text
 from ..dendrogram import Dendrogram
 from ..metrics import adjusted_rand_index, agreement, noise_ceiling
 from . import _report_figures as figures
+from ._additive import additive_fields, additive_lines, paths_text
 from ._report_text import REFERENCES, cited_papers, methods_section
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     import pandas
     from numpy.typing import ArrayLike
 
+    from ..additive_tree import AdditiveTree
     from ..comparisons import Quadruplets, Triplets
-    from ..core.plotting import TreeStyle
     from .bootstrap import Support
     from .clusters import ClusterChoice
 
@@ -91,6 +93,10 @@ class Result:
         Which of them is shown; by default transfer support, and exact support without `resampled`.
     chance : Support, optional
         The same for answers by coin.
+    additive : AdditiveTree, optional
+        The fitted trees on whose path lengths the hierarchy is average linkage.
+    branch_support : sequence of array-like of shape (2N - 3,), optional
+        For each of these trees, the share of resampled fits that have each branch.
 
     Examples
     --------
@@ -119,6 +125,8 @@ class Result:
     resampled: Support | None = None
     support_kind: str | None = None
     chance: Support | None = None
+    additive: AdditiveTree | None = None
+    branch_support: Sequence[ArrayLike] | None = None
 
     def __post_init__(self):
         if self.resampled is None:
@@ -227,20 +235,23 @@ class FlatResult:
         return _members(self.names, self.labels)
 
 
-def save_result(result: Result | FlatResult, path: str | Path) -> None:
+def save_result(result: Result | FlatResult, path: str | Path, figure: str = "tree") -> None:
     """Write a result in the form that the ending of the path names.
 
     Parameters
     ----------
     result : Result or FlatResult
     path : str or Path
-        Of a hierarchy .html (a self-contained page), .svg, .png, .pdf, .nwk (Newick), .csv (linkage matrix) or .json;
-        of a partition .html, .csv (labels) or .json. An existing file is replaced as a whole.
+        Of a hierarchy .html (a self-contained page), .svg, .png (300 dots per inch), .pdf, .nwk (Newick), .csv
+        (linkage matrix; path lengths of additive trees) or .json; of a partition .html, .svg, .png, .pdf, .csv
+        (labels) or .json. An existing file is replaced as a whole.
+    figure : {"tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix"}, default "tree"
+        What .svg, .png and .pdf show. "tree" is the dendrogram, or additive trees without a root where there are some.
 
     Raises
     ------
     InputError
-        If the ending is another one, or the file cannot be written.
+        If the ending is another one, the result lacks the figure, or the file cannot be written.
 
     Examples
     --------
@@ -256,7 +267,10 @@ def save_result(result: Result | FlatResult, path: str | Path) -> None:
     require(isinstance(result, (Result, FlatResult)), "result", "a `Result` or a `FlatResult`", result)
     forms = WRITERS if isinstance(result, Result) else FLAT_WRITERS
     destination = check_destination(path, "path", tuple(forms))
-    atomic_write(destination, forms[destination.suffix.lower()](result))
+    check_choice(figure, "figure", FIGURES)
+    ending = destination.suffix.lower()
+    options = dict(figure=figure) if ending in PICTURES else {}
+    atomic_write(destination, forms[ending](result, **options))
 
 
 def _members(names, labels):
@@ -287,6 +301,8 @@ def result_lines(result):
         lines += result.comparisons.summary().rows() + (_fit_lines(result) if isinstance(result, Result) else [])
     if getattr(result, "partition", None) is not None:
         lines += result.partition.rows(result.names)
+    if getattr(result, "additive", None) is not None:
+        lines += additive_lines(result)
     if result.classes is not None and result.labels is not None:
         index = adjusted_rand_index(list(result.classes), result.labels)
         lines.append(("adjusted Rand index with the classes", f"{index:.3f}"))
@@ -392,8 +408,8 @@ def _tree_parts(result):
     )
 
 
-def _tree_figure(result, n_cuts=0):
-    shown = dict(labels=result.labels, classes=result.classes, support=result.support, style=result.style)
+def _tree_figure(result, n_cuts=0, **more):
+    shown = dict(labels=result.labels, classes=result.classes, support=result.support, style=result.style) | more
     return TreeFigure(result.dendrogram, result.names, images=_leaf_images(result), n_cuts=n_cuts, **shown)
 
 
@@ -508,20 +524,37 @@ def _curve_parts(result):
 
 def _matrix_parts(result):
     "The matrix and the facts of its caption; nothing where there is none."
+    found = _matrix(result)
+    if found is None:
+        return None
+    matrix, about = found
+    svg, named = figures.matrix_svg(matrix, _drawing_order(result), result.names, result.labels, **about)
+    n_known, n_pairs = int(np.isfinite(matrix).sum()) // 2, len(matrix) * (len(matrix) - 1) // 2
+    return dict(svg=svg, named=named, n_known=n_known, n_pairs=n_pairs)
+
+
+def _matrix(result):
+    "(matrix of pairs, what its colours are), or None."
     similarity = getattr(result, "similarity", None)
     if len(result.names) < 2 or (result.comparisons is None and similarity is None):
         return None
-    order, ends, about = _drawing_order(result), (0, 1), {}
     if result.comparisons is not None:
-        matrix = figures.win_share(result.comparisons)
-    else:
-        matrix = np.array(similarity, dtype=float)
-        np.fill_diagonal(matrix, np.nan)
-        ends = matrix_range(matrix)
-        about = dict(end_labels=[f"{end:.3g}" for end in ends], title="The similarity of each pair")
-    svg, named = figures.matrix_svg(matrix, order, result.names, result.labels, ends=ends, **about)
-    n_known, n_pairs = int(np.isfinite(matrix).sum()) // 2, len(matrix) * (len(matrix) - 1) // 2
-    return dict(svg=svg, named=named, n_known=n_known, n_pairs=n_pairs)
+        return figures.win_share(result.comparisons), {}
+    matrix = np.array(similarity, dtype=float)
+    np.fill_diagonal(matrix, np.nan)
+    ends = matrix_range(matrix)
+    return matrix, dict(ends=ends, end_labels=[f"{end:.3g}" for end in ends], title="The similarity of each pair")
+
+
+def _tree_beside_matrix(result, scale):
+    "Tree and matrix as one picture, every leaf in its row."
+    tree, found = result.dendrogram, _matrix(result)
+    whole = found is not None and 1 < tree.n_leaves == tree.n_objects
+    require(whole, "figure", "tree+matrix of a tree of answers or similarities about single objects", "tree+matrix")
+    require((result.style or TreeStyle()).orientation == "left", "orientation", "left with tree+matrix", result.style)
+    figure = _tree_figure(result, collapsed=())
+    matrix, about = found
+    return figures.beside_matrix_svg(figure, matrix, **{"title": "A tree beside its matrix"} | about, scale=scale)
 
 
 def _drawing_order(result):
@@ -594,23 +627,64 @@ def lines_html(lines):
 # ---- other forms
 
 
-def _picture(form):
-    "A writer of a tree as png (two pixels per point) or pdf (vl_convert takes a pixel for a point, 1/72 inch)."
+FIGURES = ("tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix")
 
-    def write(result):
-        vl_convert, figure = needed("vl_convert", f"a tree as {form.upper()}"), _tree_figure(result)
+
+def _figure_svg(result, figure="tree", scale=1):
+    "The picture of this name; a result without it is refused."
+    is_tree = isinstance(result, Result)
+    additive = result.additive if is_tree else None
+    name = figure if figure != "tree" else "dendrogram" if additive is None else "unrooted"
+    if name in ("matrix", "map"):
+        parts = _matrix_parts(result) if name == "matrix" else _map_parts(result)
+        require(parts is not None, "figure", "one that this result has", figure)
+        return _on_paper(parts["svg"], scale)
+    require(is_tree, "figure", "matrix or map of a result without a tree", figure)
+    if name == "dendrogram":
+        return _tree_figure(result).svg(scale=scale)
+    if name == "tree+matrix":
+        return _tree_beside_matrix(result, scale)
+    require(additive is not None, "figure", f"{name} where there are additive trees", figure)
+    width = None if result.style is None else result.style.width
+    shown = dict(layout="rooted" if name == "rooted" else "equal-daylight", labels=result.labels, width=width)
+    made = drawing.draw_beside(additive.trees_, support=result.branch_support, **shown)
+    return drawing.drawing_svg(made, _trees_title(result), scale)
+
+
+def _trees_title(result):
+    n = result.additive.n_trees_
+    return f"{n} additive tree{'s' * (n != 1)} of {len(result.names):,} objects"
+
+
+def _on_paper(svg, scale):
+    "A picture on white whose size is `scale` times that of its frame."
+    paper = tag("rect", width="100%", height="100%", fill="#fff")
+    svg = re.sub(r' (width|height)="(\d+)"', lambda found: f' {found[1]}="{scale * int(found[2]):.0f}"', svg, count=2)
+    return svg.replace(">", f">{paper}", 1)
+
+
+def _picture(form):
+    "A writer of a picture as png (300 dots per inch, 96 pixels) or pdf (vl_convert takes a pixel for 1/72 inch)."
+
+    def write(result, figure="tree"):
+        vl_convert = needed("vl_convert", f"a tree as {form.upper()}")
         if form == "png":
-            return vl_convert.svg_to_png(figure.svg(), scale=2)
-        return vl_convert.svg_to_pdf(figure.svg(scale=0.75))
+            return vl_convert.svg_to_png(_figure_svg(result, figure), scale=72 / 96, ppi=300)
+        return vl_convert.svg_to_pdf(_figure_svg(result, figure, scale=0.75))
 
     return write
 
 
 def _newick_text(result):
+    if result.additive is not None:
+        return result.additive.to_newick(result.branch_support) + "\n"
     return result.dendrogram.to_newick(result.support, result.labels) + "\n"
 
 
-def _linkage_text(result):
+def _table_text(result):
+    "Path lengths of additive trees; else the linkage matrix."
+    if result.additive is not None:
+        return paths_text(result.additive)
     rows = [f"{int(a)},{int(b)},{height:g},{int(size)}\n" for a, b, height, size in result.dendrogram.linkage_matrix]
     return "left,right,height,n_leaves\n" + "".join(rows)
 
@@ -652,6 +726,7 @@ def _tree_fields(result):
         supports=_support_fields(result.resampled),
         supports_by_coin=_support_fields(result.chance),
         how=result.provenance,
+        additive=None if result.additive is None else additive_fields(result),
         agreement=None if comparisons is None else vars(agreement(tree, comparisons.without_weights())),
     )
 
@@ -680,17 +755,21 @@ def _finite(x):
     return float(x) if np.isfinite(x) else None  # JSON has no infinity
 
 
+PICTURES = (".svg", ".png", ".pdf")
 WRITERS = {
     ".html": html_page,
-    ".svg": lambda result: _tree_figure(result).svg(),
+    ".svg": _figure_svg,
     ".png": _picture("png"),
     ".pdf": _picture("pdf"),
     ".nwk": _newick_text,
-    ".csv": _linkage_text,
+    ".csv": _table_text,
     ".json": _json_text,
 }
 FLAT_WRITERS = {
     ".html": html_page,
+    ".svg": _figure_svg,
+    ".png": _picture("png"),
+    ".pdf": _picture("pdf"),
     ".csv": lambda result: labels_text(result.names, result.labels),
     ".json": _json_text,
 }

@@ -1,0 +1,100 @@
+"""Additive trees in the command and in reports: statements, support of branches, path lengths as a table."""
+
+import numpy as np
+
+from ..comparisons import Triplets
+from ..core.io import csv_text
+from ..dendrogram import Dendrogram
+
+
+class DendrogramOfTrees(Dendrogram):
+    "Average linkage on path lengths that keeps the splits of its trees, between processes too."
+
+    @classmethod
+    def of(cls, model):
+        "The hierarchy of a fitted `AdditiveTree`."
+        tree = model.dendrogram_
+        return cls._with(splits_of(model.trees_), tree.linkage_matrix, None, tree.names, "path length")
+
+    @classmethod
+    def _with(cls, splits, *fields):
+        tree = cls(*fields)
+        object.__setattr__(tree, "splits", splits)
+        return tree
+
+    def __reduce__(self):
+        _, fields = super().__reduce__()
+        return DendrogramOfTrees._with, (self.splits, *fields)
+
+
+def splits_of(trees):
+    "The branches with a length, as bytes: the bits of the leaves on the side without leaf 0."
+    found = set()
+    for tree in trees:
+        found |= {row.tobytes() for row in np.packbits(tree.splits[tree.lengths > 0], axis=1)}
+    return frozenset(found)
+
+
+def branch_support(trees, drawn):
+    "For each tree the share of hierarchies (`DendrogramOfTrees`) in one of whose trees each branch occurs."
+    return tuple(
+        np.array(
+            [np.mean([row.tobytes() in each.splits for each in drawn]) for row in np.packbits(tree.splits, axis=1)]
+        )
+        for tree in trees
+    )
+
+
+def as_statements(triplets, kind):
+    "Statements of three objects again, from the two triplets that were made of each (`from_central` and its like)."
+    pairs = triplets.array.reshape(-1, 2, 3)
+    order = [1, 0, 2] if kind == "central" else [2, 0, 1]
+    weights = None if triplets.weights is None else triplets.weights[::2]
+    return Triplets(pairs[:, 0, order], triplets.n_objects, triplets.names, weights=weights)
+
+
+def fit_trees(comparisons, kind="comparisons", n_trees="auto", rate="auto", rng=0):
+    "A fitted `AdditiveTree`; with a kind of statements, of triplets that follow each other in twos."
+    from ..additive_tree import AdditiveTree
+
+    rows = comparisons if kind == "comparisons" else as_statements(comparisons, kind)
+    return AdditiveTree(n_trees=n_trees, rate=rate, rng=rng).fit(rows, kind=kind)
+
+
+def paths_text(model):
+    "The path lengths as a CSV table with names above and at the left, as `--kind distance` reads it."
+    rows = [[name, *(f"{length:.9g}" for length in row)] for name, row in zip(model.names_, model.distances_.tolist())]
+    return csv_text([["", *model.names_], *rows])
+
+
+def additive_lines(result):
+    "(label, text) of what the trees are and how well they fit."
+    model = result.additive
+    count = f"{model.n_trees_} tree{'s' * (model.n_trees_ != 1)}, prior of rate {model.rate_:g} on branch lengths"
+    held_out = model.held_out_loss_
+    chosen = "" if held_out is None else f"; log loss of held-out answers {held_out:.3f}"
+    lines = [("additive trees", count + chosen)]
+    if result.comparisons is not None:
+        share = model.score(result.comparisons.without_weights())
+        lines.append(("the path lengths agree with", f"{share:.1%} of the answers (a tie counts half)"))
+    return lines
+
+
+def additive_fields(result):
+    "What JSON says of the trees."
+    model, supports = result.additive, result.branch_support or [None] * result.additive.n_trees_
+    return dict(
+        n_trees=model.n_trees_,
+        rate=model.rate_,
+        held_out_loss=model.held_out_loss_,
+        path_lengths=model.distances_.tolist(),
+        trees=[
+            dict(
+                newick=tree.to_newick(support),
+                parent=tree.parent.tolist(),
+                lengths=tree.lengths.tolist(),
+                support=None if support is None else support.tolist(),
+            )
+            for tree, support in zip(model.trees_, supports)
+        ],
+    )

@@ -1,0 +1,150 @@
+"`cluster --method additive` and its files: every form against the fitted estimator, and the figures of a result."
+
+import csv
+import io
+import json
+import pickle
+import re
+
+import numpy as np
+import pytest
+from test_tree_drawing import read
+
+from comparison_hc import AdditiveTree, InputError, Triplets, load_dataset, read_comparisons
+from comparison_hc.cli import main
+from comparison_hc.evaluation import Result, save_result
+from comparison_hc.evaluation import _additive as additive
+
+
+@pytest.fixture(scope="module")
+def animals():
+    return load_dataset("animals")
+
+
+@pytest.fixture
+def folder(animals, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    animals.triplets.to_csv("answers.csv")
+    return tmp_path
+
+
+def run(capsys, *words):
+    code = main([str(word) for word in words])
+    return (code, *capsys.readouterr())
+
+
+def test_files_are_those_of_the_estimator(folder, capsys):
+    names = [f"a.{ending}" for ending in ("html", "svg", "png", "pdf", "nwk", "csv", "json")]
+    outs = [word for name in names for word in ("--out", name)]
+    code, out, _ = run(
+        capsys, *"cluster answers.csv --method additive --trees 2 --clusters 4 --support 3".split(), *outs
+    )
+    model = AdditiveTree(n_trees=2).fit(read_comparisons("answers.csv"))
+    assert code == 0 and f"2 trees, prior of rate {model.rate_:g} on branch lengths" in out
+    first, second = map(read, (folder / "a.nwk").read_text().splitlines())
+    named = {name: i for i, name in enumerate(model.names_)}
+    for (a, b), length in first[0].items():
+        assert length + second[0][a, b] == pytest.approx(model.distances_[named[a], named[b]], abs=1e-6)
+    assert first[1] and set(first[1].values()) | set(second[1].values()) <= {0, 0.333333, 0.666667, 1}
+    rows = list(csv.reader(io.StringIO((folder / "a.csv").read_text())))
+    assert tuple(rows[0][1:]) == tuple(row[0] for row in rows[1:]) == model.names_
+    np.testing.assert_allclose(np.array([row[1:] for row in rows[1:]], float), model.distances_, rtol=1e-8)
+    fields = json.loads((folder / "a.json").read_text())
+    np.testing.assert_allclose(fields["linkage"], model.dendrogram_.linkage_matrix)
+    assert fields["additive"]["n_trees"] == 2 and fields["heights"] == "path length"
+    assert len(set(fields["labels"])) == 4
+    assert (folder / "a.pdf").read_bytes()[:5] == b"%PDF-"
+    assert "2 additive trees of 24 objects" in (folder / "a.svg").read_text()
+    code, out, _ = run(capsys, *"cluster a.csv --kind distance --clusters 4".split())  # the table is read again
+    assert code == 0 and "objects          24" in out
+
+
+def test_statements_are_fitted_as_statements(animals, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = animals.comparisons[:300]
+    names = animals.triplets.object_names
+    (tmp_path / "odd.csv").write_text("odd,a,b\n" + "".join(",".join(names[i] for i in row) + "\n" for row in rows))
+    code, _, _ = run(capsys, *"cluster odd.csv --kind odd-one-out --method additive --trees 1 --out a.json".split())
+    found = json.loads((tmp_path / "a.json").read_text())
+    order = [found["names"].index(name) for name in names]
+    twice = AdditiveTree(n_trees=1).fit(Triplets.from_odd_one_out(rows, 24))
+    model = AdditiveTree(n_trees=1).fit(Triplets(rows, 24), kind="odd-one-out")
+    paths = np.array(found["additive"]["path_lengths"])[np.ix_(order, order)]
+    upper = np.triu_indices(24, 1)
+    close = [np.corrcoef(paths[upper], each.distances_[upper])[0, 1] for each in (model, twice)]
+    assert code == 0 and found["additive"]["rate"] == model.rate_ and close[0] > 0.97
+
+
+@pytest.mark.parametrize("kind, make", [("central", Triplets.from_central), ("odd-one-out", Triplets.from_odd_one_out)])
+def test_statements_come_back_from_their_triplets(kind, make):
+    rows = np.argsort(np.random.default_rng(0).random((30, 7)), axis=1)[:, :3]
+    again = additive.as_statements(make(rows, weights=np.arange(1.0, 31)), kind)
+    np.testing.assert_array_equal(again.array[:, 0], rows[:, 0])
+    np.testing.assert_array_equal(np.sort(again.array[:, 1:]), np.sort(rows[:, 1:]))
+    np.testing.assert_array_equal(again.weights, np.arange(1.0, 31))
+
+
+def test_support_of_a_branch_is_the_share_of_fits_that_split_the_leaves_so():
+    rng = np.random.default_rng(1)
+    rows = np.argsort(rng.random((150, 7)), axis=1)[:, :3]
+    models = [AdditiveTree(n_trees=1, rate=1.0).fit(rows[rng.integers(150, size=150)]) for _ in range(4)]
+    models.append(AdditiveTree(n_trees=2, rate=1.0).fit(rows))
+    drawn = pickle.loads(pickle.dumps([additive.DendrogramOfTrees.of(model) for model in models]))
+    tree = models[0].trees_[0]
+    (found,) = additive.branch_support([tree], drawn)
+    assert drawn[4] == models[4].dendrogram_.__class__.from_linkage(
+        models[4].dendrogram_.linkage_matrix, names=models[4].names_, height_kind="path length"
+    )
+
+    def has(model, side):
+        sides = [each for one in model.trees_ for each in one.splits[one.lengths > 0].tolist()]
+        return side in sides or [not leaf for leaf in side] in sides
+
+    expected = [np.mean([has(model, side) for model in models]) for side in tree.splits.tolist()]
+    np.testing.assert_allclose(found, expected)
+    assert 0 < np.mean(found) < 1
+
+
+@pytest.mark.parametrize(
+    "words, says",
+    [
+        ("--trees 2", "--trees must be given with --method additive"),
+        ("--method additive --self-pairs", "--self-pairs must be left out with --method additive"),
+        ("--method additive --initial answers.csv", "--initial must be left out with --method additive"),
+        ("--method 4-al --figure rooted --out a.svg", "figure must be rooted where there are additive trees"),
+        ("--method additive --trees 4", "must be 1, 2, 3 or auto; got '4'"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(folder, capsys, words, says):
+    code, _, err = run(capsys, "cluster", "answers.csv", *words.split())
+    assert code == 2 and says in err
+
+
+def test_every_figure_is_a_file_of_300_dots_per_inch(animals, tmp_path):
+    from PIL import Image
+
+    model = AdditiveTree(n_trees=1).fit(animals.triplets)
+    result = Result(model.dendrogram_, animals.triplets, n_clusters=3, additive=model)
+    for figure in ("tree", "dendrogram", "unrooted", "rooted", "matrix", "map", "tree+matrix"):
+        save_result(result, tmp_path / "a.png", figure)
+        save_result(result, tmp_path / "a.svg", figure)
+        text = (tmp_path / "a.svg").read_text()
+        with Image.open(tmp_path / "a.png") as image:
+            size, dots, corner = image.size, image.info["dpi"], image.convert("RGBA").getpixel((0, 0))
+        width = int(re.search(r'width="(\d+)"', text)[1])
+        assert dots == pytest.approx((300, 300), abs=0.1) and abs(size[0] - width * 300 / 96) <= 2, figure
+        assert corner == (255, 255, 255, 255), figure
+        save_result(result, tmp_path / "a.pdf", figure)
+    with pytest.raises(InputError, match="figure must be one of"):
+        save_result(result, tmp_path / "a.svg", "tanglegram of nothing")
+
+
+def test_tree_and_matrix_have_their_rows_side_by_side(animals, tmp_path):
+    result = Result(AdditiveTree(n_trees=1).fit(animals.triplets).dendrogram_, animals.triplets)
+    save_result(result, tmp_path / "a.svg", "tree+matrix")
+    text = (tmp_path / "a.svg").read_text()
+    image = re.search(r'<image x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="([\d.]+)"', text)
+    left, top, width, height = map(float, image.groups())
+    rows = sorted(float(y) for y in re.findall(r'class="name" x="[\d.]+" y="([\d.]+)"', text))
+    np.testing.assert_allclose(rows, top + height / 24 * (np.arange(24) + 0.5), atol=0.1)
+    assert width == height and left > max(float(x) for x in re.findall(r'class="name" x="([\d.]+)"', text))
