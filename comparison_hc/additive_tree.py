@@ -5,8 +5,10 @@
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-2
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +18,22 @@ from sklearn.exceptions import NotFittedError
 from .comparisons import as_comparisons
 from .core import additive as engine
 from .core import tree_drawing as drawing
-from .core.validation import as_rng, check_choice, check_integer, check_number, require
+from comparison_hc.core.validation import (
+    as_array,
+    as_rng,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    check_progress,
+    require,
+)
 from .dendrogram import Dendrogram
 
 if TYPE_CHECKING:
     import altair
     from numpy.typing import ArrayLike
+    from pandas import DataFrame
 
 # %% auto #0
 __all__ = ['RATES', 'MAX_TREES', 'HELD_OUT', 'KINDS', 'LengthTree', 'AdditiveTree']
@@ -176,20 +188,27 @@ class AdditiveTree(BaseEstimator):
     The dissimilarity of two objects is the length of the path between them, summed over the trees, and the first pair
     of a comparison is called the closer with probability 1 / (1 + exp(d_first − d_second)).
 
+    Several trees are identified up to what all of them can express. A branch of which only one tree has the split
+    belongs to that tree. Branches with a split of every tree, among them all that end in an object, can pass length
+    from one tree to another without any change of the sum; the prior does not decide between them.
+
     Parameters
     ----------
     n_trees : int or "auto", default "auto"
         Number of trees, from 1 to 3. With "auto" a further tree is accepted if it lowers the log loss of held-out
         answers by more than its standard error.
+    per_person : bool, default False
+        Whether every person has branch lengths of their own, shrunk to the common ones. Held-out answers choose the
+        shrinkage; where own lengths do not predict better, all people keep the common ones.
+    rng : int or numpy.random.Generator, default 0
+        Draws the first trees and the held-out answers.
     rate : float or "auto", default "auto"
         Rate of the exponential prior on branch lengths, above 0. With "auto" held-out answers choose 1, 3 or 10.
-    rng : int or numpy.random.Generator, default 0
-        Draws the first tree and the held-out answers.
 
     Attributes
     ----------
     trees_ : tuple of LengthTree
-        The trees with their branch lengths.
+        The trees with their common branch lengths.
     distances_ : ndarray of shape (N, N)
         Path lengths, summed over the trees.
     dendrogram_ : Dendrogram
@@ -202,6 +221,15 @@ class AdditiveTree(BaseEstimator):
         Log loss of the held-out answers, if some were held out.
     names_ : tuple of str
         Names of the objects.
+    people_ : DataFrame
+        With `per_person`, one row per person: the number of answers, the `scale` (how far apart the person finds the
+        objects on average, relative to the common trees), and for each tree its share of the distances through the
+        branches that only this tree has.
+    person_lengths_ : ndarray of shape (people, trees, 2N − 3)
+        With `per_person`, the branch lengths of every person.
+    spread_ : tuple of float or None
+        With `per_person`, the standard deviations of people's branches and of their whole trees that held-out answers
+        chose, or None where the common lengths predict as well.
 
     References
     ----------
@@ -218,10 +246,23 @@ class AdditiveTree(BaseEstimator):
     True
     """
 
-    def __init__(self, n_trees: int | str = "auto", rate: float | str = "auto", rng: int | np.random.Generator = 0):
-        self.n_trees, self.rate, self.rng = n_trees, rate, rng
+    def __init__(
+        self,
+        n_trees: int | str = "auto",
+        per_person: bool = False,
+        rng: int | np.random.Generator = 0,
+        rate: float | str = "auto",
+    ):
+        self.n_trees, self.per_person, self.rng, self.rate = n_trees, per_person, rng, rate
 
-    def fit(self, X: Any, y: Any = None, kind: str = "comparisons") -> AdditiveTree:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        kind: str = "comparisons",
+        person: ArrayLike | None = None,
+        progress: Callable[[int, float], Any] | None = None,
+    ) -> AdditiveTree:
         """Fit the trees.
 
         Parameters
@@ -233,6 +274,10 @@ class AdditiveTree(BaseEstimator):
             Ignored, as in scikit-learn.
         kind : {"comparisons", "odd-one-out", "central"}, default "comparisons"
             What a row says.
+        person : array_like of shape (m,), optional
+            Who gave each answer; by default the respondents of `X`. Used with `per_person` only.
+        progress : callable, optional
+            Called after every round of the search with the number of rounds and −log-likelihood plus penalty.
 
         Returns
         -------
@@ -246,19 +291,31 @@ class AdditiveTree(BaseEstimator):
         """
         n_trees = self.n_trees if self.n_trees == "auto" else check_integer(self.n_trees, "n_trees", 1, MAX_TREES)
         rate = self.rate if self.rate == "auto" else check_number(self.rate, "rate", 0, open_low=True)
-        rng = as_rng(self.rng)
-        statements, _, self.names_ = _statements(X, kind)
-        self.held_out_loss_ = None
-        if "auto" in (n_trees, rate):
-            rate, n_trees, self.held_out_loss_, found = _choose(statements, rate, n_trees, rng)
-            found = _improved(statements, engine.fit_lengths(statements, found.parents, rate, found.lengths), rate)
-            found = _grow(statements, n_trees, rate, rng, found)
+        per_person, rng = check_flag(self.per_person, "per_person"), as_rng(self.rng)
+        answers, statements, number = _statements(X, kind)
+        self.names_, self.kind_ = tuple(answers.object_names), kind
+        people, labels = None, None
+        if per_person:
+            labels, who = np.unique(_people_of(answers, person), return_inverse=True)
+            weights = np.ones(len(number)) if answers.weights is None else answers.weights
+            people = engine.split_by_person(statements, number, who, weights, len(labels))
+        rounds = _rounds(check_progress(progress, "(rounds, objective)"))
+        if per_person or "auto" in (n_trees, rate):
+            chosen = engine.choose(statements, people, rate, n_trees, rng, RATES, MAX_TREES, HELD_OUT, rounds)
+            rate, self.held_out_loss_, spread = chosen.rate, chosen.loss, chosen.spread
+            start = engine.fit_lengths(statements, chosen.fit.parents, rate, chosen.fit.lengths)
+            found = engine.improved(statements, start, rate, rounds)
         else:
-            found = _grow(statements, n_trees, rate, rng)
-        self.rate_, self.n_trees_ = rate, n_trees
-        lengths = found.lengths.reshape(n_trees, -1)
+            found, self.held_out_loss_ = engine.grow(statements, n_trees, rate, rng, progress=rounds), None
+        self.rate_, self.n_trees_ = rate, len(found.parents)
+        lengths = found.lengths.reshape(self.n_trees_, -1)
         self.trees_ = tuple(LengthTree(*each, self.names_) for each in zip(found.parents, lengths))
         self.distances_ = found.distances().sum(axis=0)
+        if per_person:
+            self.spread_ = None if spread is None else (spread.branch, spread.tree)
+            self.person_lengths_ = engine.person_lengths(found, people, spread).reshape(len(people), *lengths.shape)
+            answered = [float(own.count.sum()) for own in people]
+            self.people_ = engine.table_of_people(found, self.person_lengths_, labels, answered)
         return self
 
     @property
@@ -275,24 +332,27 @@ class AdditiveTree(BaseEstimator):
             raise NotFittedError("this AdditiveTree is not fitted yet: call fit first")
         return self.distances_
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Any, person: Any = None) -> np.ndarray:
         """Predict answers.
 
         Parameters
         ----------
         X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
             Comparisons, whichever way they were answered.
+        person : label or array_like of shape (m,), optional
+            Whose answers; by default the respondents of `X`. People whom the model has not seen have the common
+            lengths. Used with `per_person` only.
 
         Returns
         -------
         ndarray of shape (m, 2)
             Probabilities that the first pair is the closer and that the second pair is.
         """
-        margin = self._margins(X)
+        margin = self._margins(X, person)
         first = 1 / (1 + np.exp(-margin))
         return np.stack([first, 1 - first], axis=1)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, person: Any = None) -> float:
         """Compute the share of answers that the trees predict; ties count half.
 
         Parameters
@@ -301,20 +361,220 @@ class AdditiveTree(BaseEstimator):
             Comparisons as they were answered.
         y : object
             Ignored, as in scikit-learn.
+        person : label or array_like of shape (m,), optional
+            Who answered, as in `predict_proba`.
 
         Returns
         -------
         float
             From 0 to 1.
         """
-        margin = self._margins(X)
+        margin = self._margins(X, person)
         return float((margin > 0).mean() + 0.5 * (margin == 0).mean())
 
-    def _margins(self, X):
-        distances = self._fitted()
-        rows = as_comparisons(X, n_objects=len(distances), argument="X").to_quadruplets().array
-        i, j, k, l = rows.T
-        return np.round(distances[k, l] - distances[i, j], 9)
+    def _margins(self, X, person=None):
+        common = self._fitted()
+        answers = as_comparisons(X, n_objects=len(common), argument="X").to_quadruplets()
+        i, j, k, l = answers.array.T
+        margin = common[k, l] - common[i, j]
+        if hasattr(self, "people_"):
+            known = answers.respondents is not None or person is not None
+            who = _people_of(answers, person) if known else np.zeros(len(margin), dtype=str)
+            for label in np.intersect1d(who, self.people_.index.to_numpy().astype(str)):
+                own, rows = self.distances_of(label), who == label
+                margin[rows] = (own[k, l] - own[i, j])[rows]
+        else:
+            require(person is None, "person", "left out: the model was fitted without per_person", person)
+        return np.round(margin, 9)
+
+    def trees_of(self, person: Any) -> tuple[LengthTree, ...]:
+        """Return the trees with the branch lengths of one person.
+
+        Parameters
+        ----------
+        person : label
+            One of `people_.index`.
+
+        Returns
+        -------
+        tuple of LengthTree
+
+        Raises
+        ------
+        InputError
+            For a model without `per_person`, and for people whom it has not seen.
+        """
+        self._fitted()
+        require(hasattr(self, "people_"), "person", "left out: the model was fitted without per_person", person)
+        at = np.flatnonzero(self.people_.index.to_numpy() == str(person))
+        require(len(at) == 1, "person", f"one of the {len(self.people_)} people of the fit", person)
+        own = self.person_lengths_[at[0]]
+        return tuple(LengthTree(tree.parent, lengths, self.names_) for tree, lengths in zip(self.trees_, own))
+
+    def distances_of(self, person: Any) -> np.ndarray:
+        """Return the path lengths of one person, summed over the trees.
+
+        Parameters
+        ----------
+        person : label
+            One of `people_.index`.
+
+        Returns
+        -------
+        ndarray of shape (N, N)
+
+        Raises
+        ------
+        InputError
+            For a model without `per_person`, and for people whom it has not seen.
+        """
+        return np.sum([tree.distances for tree in self.trees_of(person)], axis=0)
+
+    def posterior(
+        self,
+        X: Any,
+        n_sweeps: int = 600,
+        rng: int | np.random.Generator = 0,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> tuple[np.ndarray, ...]:
+        """Compute the posterior probability of every branch, by the Metropolis algorithm.
+
+        The prior is uniform over trees and exponential over lengths, and answers are independent given the trees. If
+        that is so, a branch said to hold with 80 % is a branch of the true tree in 80 of 100 cases. People who differ
+        make answers dependent; then `support` with `by="people"` is the more careful measure. The first fifth of the
+        sweeps is not counted.
+
+        Parameters
+        ----------
+        X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
+            The answers that the model was fitted to.
+        n_sweeps : int, default 600
+            Each of them changes every length and proposes an interchange at every inner branch.
+        rng : int or numpy.random.Generator, default 0
+            Seed or generator.
+        progress : callable, optional
+            Called with (sweeps done, sweeps in all).
+
+        Returns
+        -------
+        tuple of ndarray of shape (2N − 3,)
+            For each tree, the probability of the split of each branch.
+
+        Raises
+        ------
+        InputError
+            For answers that break a rule.
+
+        References
+        ----------
+        Mau, Newton and Larget, Bayesian phylogenetic inference via Markov chain Monte Carlo methods, Biometrics 55,
+        1999.
+        """
+        from comparison_hc.core.additive_posterior import draw_trees
+
+        n_sweeps, rng = check_integer(n_sweeps, "n_sweeps", 10), as_rng(rng)
+        statements, _ = self._answers(X)
+        parents, lengths = [tree.parent for tree in self.trees_], np.concatenate([t.lengths for t in self.trees_])
+        drawn = draw_trees(statements, parents, lengths, self.rate_, n_sweeps, rng, check_progress(progress))
+        kept = (engine.splits_as_bits(splits) for sweep, (_, splits, _) in enumerate(drawn) if sweep >= n_sweeps // 5)
+        return engine.shares_of_splits([tree.splits for tree in self.trees_], kept)
+
+    def support(
+        self,
+        X: Any,
+        n_bootstrap: int = 100,
+        by: str = "rows",
+        person: ArrayLike | None = None,
+        rng: int | np.random.Generator = 0,
+        n_jobs: int = 1,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> tuple[np.ndarray, ...]:
+        """Compute the bootstrap support of every branch: the share of resampled fits that have its split.
+
+        Each sample is fitted from scratch with the model's number of trees and rate. Ctrl-C keeps the fits so far.
+        The share is not a probability; `posterior` is calibrated.
+
+        Parameters
+        ----------
+        X : Triplets, Quadruplets, or array_like of int of shape (m, 3) or (m, 4)
+            The answers that the model was fitted to.
+        n_bootstrap : int, default 100
+            Number of samples.
+        by : {"rows", "people", "questions"}, default "rows"
+            What is drawn with replacement.
+        person : array_like of shape (m,), optional
+            Who gave each answer; by default the respondents of `X`.
+        rng : int or numpy.random.Generator, default 0
+            Seed or generator.
+        n_jobs : int, default 1
+            Number of processes; −1 for one per core. The result does not depend on it.
+        progress : callable, optional
+            Called with (fits done, fits in all).
+
+        Returns
+        -------
+        tuple of ndarray of shape (2N − 3,)
+            For each tree, the support of each branch. `chart` and `to_newick` take it.
+
+        Raises
+        ------
+        InputError
+            For answers or options that break a rule.
+
+        References
+        ----------
+        Felsenstein, Confidence limits on phylogenies: an approach using the bootstrap, Evolution 39, 1985.
+        """
+        from comparison_hc.core.parallel import check_workers, map_in_order, until_interrupted
+
+        rngs = as_rng(rng).spawn(check_integer(n_bootstrap, "n_bootstrap", 1))
+        statements, number = self._answers(X)
+        answers = as_comparisons(X, weighted=True, argument="X")
+        weights = np.ones(len(number)) if answers.weights is None else answers.weights
+        check_choice(by, "by", ("rows", "people", "questions"))
+        units = dict(rows=np.arange(len(number)), questions=statements.question[number]).get(by)
+        if units is None:
+            units = _people_of(answers, person)
+        units = np.unique(units, return_inverse=True)[1]
+        draw = partial(engine.splits_of_sample, statements, number, units, weights, self.n_trees_, self.rate_)
+        found, _ = until_interrupted(map_in_order(draw, rngs, check_workers(n_jobs), check_progress(progress)))
+        return engine.shares_of_splits([tree.splits for tree in self.trees_], found)
+
+    def _answers(self, X):
+        self._fitted()
+        answers, statements, number = _statements(X, self.kind_)
+        n = len(self.names_)
+        require(answers.n_objects == n, "X", f"about the {n} objects of the fit", f"{answers.n_objects} objects")
+        return statements, number
+
+    def to_frame(self, support: Sequence[ArrayLike] | None = None) -> DataFrame:
+        """Return the inner branches as a table.
+
+        Parameters
+        ----------
+        support : sequence of array_like of shape (2N − 3,), optional
+            For each tree a number per branch, as `posterior` or `support` gives it.
+
+        Returns
+        -------
+        DataFrame
+            One row per inner branch of each tree: tree, branch, length, support if given, and the objects on the
+            smaller side.
+        """
+        from pandas import DataFrame
+
+        self._fitted()
+        rows = []
+        for at, tree in enumerate(self.trees_):
+            for branch, far in enumerate(tree.splits):
+                side = far if 2 * far.sum() <= len(far) else ~far
+                if side.sum() > 1:
+                    values = {} if support is None else {"support": float(np.asarray(support[at])[branch])}
+                    objects = ", ".join(name for name, inside in zip(self.names_, side) if inside)
+                    rows.append(
+                        dict(tree=at + 1, branch=branch, length=tree.lengths[branch], **values, objects=objects)
+                    )
+        return DataFrame(rows)
 
     def to_newick(self, support: Sequence[ArrayLike] | None = None, root: str | None = None) -> str:
         """Write the trees in Newick's format.
@@ -374,67 +634,38 @@ class AdditiveTree(BaseEstimator):
 
 # %% ../nbs/additive/01_additive_tree.ipynb #additive-13
 def _statements(X, kind):
-    "(statements, number of the statement of each row, names)."
+    "(answers, statements, number of the statement of each row)."
     require(isinstance(kind, str) and kind in KINDS, "kind", f"one of {', '.join(map(repr, KINDS))}", kind)
     answers = as_comparisons(X, weighted=True, argument="X")
-    names = tuple(answers.object_names)
-    require(len(names) >= 4, "X", "about at least four objects", f"{len(names)} objects")
+    require(answers.n_objects >= 4, "X", "about at least four objects", f"{answers.n_objects} objects")
     rows = answers.array
     if kind == "comparisons":
         rows = answers.to_quadruplets().array
         closer, farther = rows[:, :2], rows[:, None, 2:]
     else:
         require(rows.shape[1] == 3, "X", f"rows of three objects with kind={kind!r}", rows)
-        odd = rows[:, 1:], np.stack([rows[:, [0, 1]], rows[:, [0, 2]]], axis=1)
-        closer, farther = odd
-    made, number = engine.statements_of(closer, farther, len(names), answers.weights)
+        closer, farther = rows[:, 1:], np.stack([rows[:, [0, 1]], rows[:, [0, 2]]], axis=1)
+    made, number = engine.statements_of(closer, farther, answers.n_objects, answers.weights)
     if kind == "central":  # the other two are the farthest pair: all signs turn
         made = replace(made, sign=-made.sign)
-    return made, number, names
+    return answers, made, number
 
 
-def _grow(statements, n_trees, rate, rng, found=None):
-    "Fit so many trees: each starts from points that explain what the trees before it leave unexplained."
-    while found is None or len(found.parents) < n_trees:
-        offset = 0.0 if found is None else found.margin
-        distances = engine.distances_of_points(statements, 3 if found is None else 2, rng, offset)
-        first = engine.neighbour_joining(distances)
-        if found is None:
-            found = engine.fit_lengths(statements, [first], rate)
-        else:
-            lengths = np.concatenate([found.lengths, np.full(len(first) - 1, 0.1)])
-            found = engine.fit_lengths(statements, [*found.parents, first], rate, lengths)
-        found = _improved(statements, found, rate)
-    return found
+def _people_of(answers, person):
+    "(m,) labels as text."
+    rule = f"{len(answers)} labels, or answers that say who gave them"
+    who = answers.respondents if person is None else person
+    require(who is not None, "person", rule, person)
+    if isinstance(who, (str, bytes)) or np.ndim(who) == 0:
+        who = np.full(len(answers), str(who))
+    labels = as_array(who, "person", rule)
+    require(labels.shape == (len(answers),), "person", rule, person)
+    return labels.astype(str)
 
 
-def _improved(statements, found, rate):
-    for better in engine.improve(statements, found, rate):
-        found = better
-    return found
-
-
-def _choose(statements, rate, n_trees, rng):
-    "(rate, number of trees, held-out loss, fits) by the log loss of held-out questions."
-    _, question = np.unique(statements.question, return_inverse=True)
-    n_questions = question.max() + 1
-    held = np.zeros(n_questions, dtype=bool)
-    held[rng.permutation(n_questions)[: max(1, int(HELD_OUT * n_questions))]] = True
-    train, test = statements.take(~held[question]), statements.take(held[question])
-
-    def mean(found):
-        return test.count @ test.losses(found.margin) / test.count.sum()
-
-    found = _grow(train, 1, 3.0 if rate == "auto" else rate, rng)
-    if rate == "auto":
-        fits = {each: engine.fit_lengths(train, found.parents, each, found.lengths) for each in RATES}
-        rate = min(RATES, key=lambda each: mean(fits[each]))
-        found = fits[rate]
-    best, chosen = found, 1
-    while n_trees == "auto" and chosen < MAX_TREES:
-        more = _grow(train, chosen + 1, rate, rng, best)
-        gain = test.count * (test.losses(best.margin) - test.losses(more.margin))
-        if gain.sum() <= np.sqrt(len(gain)) * gain.std():
-            break
-        best, chosen = more, chosen + 1
-    return rate, chosen if n_trees == "auto" else n_trees, float(mean(best)), best
+def _rounds(progress):
+    "A function of a fit that counts its calls."
+    if progress is None:
+        return None
+    calls = count(1)
+    return lambda fit: progress(next(calls), float(fit.objective))

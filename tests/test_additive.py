@@ -1,27 +1,24 @@
 "Additive trees: the likelihood, lengths and search against definitions, and laws of the estimator."
 
 import re
+from functools import reduce
+from importlib import import_module
+from inspect import getattr_static
 from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
+from test_mutants import mutate, plain
 
 from comparison_hc import AdditiveTree, InputError, Triplets
 from comparison_hc.core import additive as engine
+from comparison_hc.core.additive_posterior import draw_trees
 
 seeds = st.integers(0, 10**6)
-
-
-def random_parent(n, rng):
-    "A random unrooted binary tree: leaf after leaf on a random edge."
-    edges = [(0, n), (1, n), (2, n)]
-    for leaf in range(3, n):
-        (a, b), new = edges.pop(int(rng.integers(len(edges)))), n + leaf - 2
-        edges += [(a, new), (b, new), (leaf, new)]
-    return engine.root_at_first(edges, 2 * n - 2)
+random_parent = engine.random_tree
 
 
 def paths_by_walking(parent, lengths):
@@ -85,7 +82,7 @@ def test_odd_one_out_and_central_are_one_answer_about_three_pairs(seed):
     n, rows = 6, np.argsort(np.random.default_rng(seed).random((20, 6)), axis=1)[:, :3]
     distances = paths_by_walking(random_parent(n, rng), rng.exponential(1, 2 * n - 3))
     for kind, sign in (("odd-one-out", -1), ("central", 1)):
-        made, _, _ = engine_statements(rows, kind)
+        _, made, _ = engine_statements(rows, kind)
         value = made.loss(made.margins(distances[tuple(made.pairs.T)]))[0]
         by_definition = 0.0
         for first, a, b in rows.tolist():
@@ -173,6 +170,239 @@ def test_planted_trees_are_recovered(seed):
     upper = np.triu_indices(10, 1)
     centred = [d[upper] - d[upper].mean() for d in (model.distances_, truth)]
     assert np.corrcoef(*centred)[0, 1] > 0.98
+
+
+def test_sums_over_nodes_are_sums_over_contrasts(seed=0, n=7):
+    rng = np.random.default_rng(seed)
+    made = statements(answers(n, 60, rng), n)
+    parents = [random_parent(n, rng) for _ in range(2)]
+    paths = engine.Paths(parents, [engine.leaves_below(parent) for parent in parents], made.pairs)
+    X, w = design(parents, made), rng.exponential(1, len(made.contrasts))
+    lengths = rng.exponential(1, len(X))
+    np.testing.assert_allclose(paths.curvature(made.contrasts, w), X * w @ X.T, atol=1e-9)
+    np.testing.assert_allclose(paths.to_edges(made.by_pair(w)), X @ w, atol=1e-9)
+    np.testing.assert_allclose(made.margins(paths.distances(lengths)), lengths @ X, atol=1e-9)
+
+
+def test_quartet_sums_are_those_of_three_trees(seed=0):
+    "The seven branches that can join four groups, each as a split of its own, against sums over contrasts."
+    rng = np.random.default_rng(seed)
+    n, groups = 9, np.array([0, 0, 1, 1, 2, 2, 3, 3, 3], dtype=np.uint8)
+    made = statements(answers(n, 80, rng), n)
+    slope, w = rng.normal(size=len(made.contrasts)), rng.exponential(1, len(made.contrasts))
+    members = [{0}, {1}, {2}, {3}, {0, 1}, {0, 2}, {0, 3}]
+    splits = np.array([np.isin(groups, list(each)) for each in members])
+    on = (splits[:, made.pairs[:, 0]] != splits[:, made.pairs[:, 1]]).astype(float)
+    X = on[:, made.contrasts[:, 1]] - on[:, made.contrasts[:, 0]]
+    g, H = engine.quartet_sums(made, groups, slope, w)
+    np.testing.assert_allclose(g, X @ slope, atol=1e-9)
+    np.testing.assert_allclose(H, X * w @ X.T, atol=1e-9)
+
+
+@given(seeds, st.integers(1, 30))
+def test_the_best_step_is_that_of_least_squares(seed, size):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(size + 5, size))
+    H, slope, start = A.T @ A, rng.normal(0, 5, size), np.maximum(rng.normal(size=size), 0)
+    L = np.linalg.cholesky(H)
+    x, _ = nnls(L.T, np.linalg.solve(L, slope + H @ start))
+    np.testing.assert_allclose(engine.best_step(H, slope, start), x - start, atol=1e-5)
+
+
+def test_renaming_objects_and_turning_pairs_round_change_nothing():
+    rng = np.random.default_rng(4)
+    truth = paths_by_walking(random_parent(8, rng), rng.uniform(0.8, 2, 13))
+    rows, new = answers(8, 3000, rng, truth), rng.permutation(8)
+    plain_fit = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
+    renamed = AdditiveTree(n_trees=1, rate=1.0).fit(new[rows])
+    np.testing.assert_allclose(renamed.distances_[np.ix_(new, new)], plain_fit.distances_, atol=1e-2)
+    four = rows[:, [0, 1, 0, 2]]
+    turned = AdditiveTree(n_trees=1, rate=1.0).fit(four[:, [1, 0, 3, 2]])
+    np.testing.assert_allclose(turned.distances_, plain_fit.distances_, atol=1e-9)
+
+
+def two_tree_world(n, m, n_people, rng, least=0.4, most=1.6):
+    "(triplets, splits of both trees, how much each person weighs the first)."
+    parents = [random_parent(n, rng) for _ in range(2)]
+    splits = [engine.leaves_below(parent) for parent in parents]
+    first, second = (engine.path_lengths(each, rng.uniform(least, most, 2 * n - 3)) for each in splits)
+    weight, who = rng.choice([0.1, 0.5, 0.9], n_people), rng.integers(n_people, size=m)
+    rows = np.argsort(rng.random((m, n)), axis=1)[:, :3]
+    i, j, k = rows.T
+    margin = 2 * weight[who] * (first[i, k] - first[i, j]) + 2 * (1 - weight[who]) * (second[i, k] - second[i, j])
+    turned = rng.random(m) > 1 / (1 + np.exp(-margin))
+    rows[turned] = rows[turned][:, [0, 2, 1]]
+    return Triplets(rows, n, respondents=who), splits, weight
+
+
+def inner_bits(splits):
+    n = splits.shape[1]
+    return {row.tobytes() for row in splits if 1 < row.sum() < n - 1}
+
+
+def test_planted_pairs_of_trees_are_recovered():
+    "Ten leaves, 8,000 answers, ten worlds: nine tenths of the inner branches, as a 99 % lower bound of their share."
+    shares = []
+    for seed in range(10):
+        given, splits, _ = two_tree_world(10, 8000, 1, np.random.default_rng(seed))
+        found = [inner_bits(tree.splits) for tree in AdditiveTree(n_trees=2, rate=3.0).fit(given).trees_]
+        true = [inner_bits(each) for each in splits]
+        same = max(len(true[0] & found[a]) + len(true[1] & found[1 - a]) for a in (0, 1))
+        shares.append(same / sum(map(len, true)))
+    assert np.mean(shares) - 2.8 * np.std(shares) / np.sqrt(10) > 0.8 and np.median(shares) > 0.9
+
+
+def test_people_who_weigh_two_trees_are_recovered():
+    "Weights of 24 people from 400 answers each; own lengths predict new answers better than common ones."
+    given, _, weight = two_tree_world(10, 12000, 24, np.random.default_rng(2))
+    old, new = given.take(np.arange(9600)), given.take(np.arange(9600, 12000))
+    model = AdditiveTree(per_person=True).fit(old)
+    assert model.n_trees_ == 2 and list(model.people_) == ["answers", "scale", "tree 1", "tree 2"]
+    share = model.people_["tree 1"].to_numpy()
+    true = weight[model.people_.index.astype(int)]
+    assert abs(np.corrcoef(share, true)[0, 1]) > 0.9
+    assert model.score(new) > model.score(new.array) + 0.02  # bare rows have no person, so the common lengths judge
+    one = model.people_.index[3]
+    rows = new.array[:50]
+    far = model.distances_of(one)
+    i, j, k = rows.T
+    p = model.predict_proba(rows, person=one)[:, 0]
+    np.testing.assert_allclose(p, 1 / (1 + np.exp(far[i, j] - far[i, k])), atol=1e-8)
+    stranger = model.predict_proba(rows, person="nobody")
+    np.testing.assert_array_equal(stranger, model.predict_proba(rows))
+
+
+def test_people_who_do_not_differ_keep_the_common_lengths():
+    rng = np.random.default_rng(3)
+    truth = paths_by_walking(random_parent(9, rng), rng.uniform(0.5, 1.5, 15))
+    given = Triplets(answers(9, 1500, rng, truth), 9, respondents=np.arange(1500) % 150)
+    new = Triplets(answers(9, 4000, rng, truth), 9, respondents=np.arange(4000) % 150)
+    own, common = AdditiveTree(per_person=True).fit(given), AdditiveTree().fit(given)
+    losses = [-np.log(each.predict_proba(new)[:, 0]).mean() for each in (own, common)]
+    assert losses[0] < losses[1] + 0.01
+
+
+def test_statements_of_people_are_their_own_answers():
+    rng = np.random.default_rng(0)
+    rows, who, weights = answers(6, 200, rng), rng.integers(5, size=200), rng.exponential(1, 200)
+    made, number = engine.statements_of(rows[:, :2], rows[:, None, [0, 2]], 6)
+    far = paths_by_walking(random_parent(6, rng), rng.exponential(1, 9))
+    for person, own in enumerate(engine.split_by_person(made, number, who, weights, 6)):  # the last one gave none
+        mine = np.flatnonzero(who == person)
+        value = own.loss(own.margins(far[tuple(own.pairs.T)]))[0] if len(own.count) else 0.0
+        slow = sum(weights[at] * negative_log_likelihood(rows[[at]], far) for at in mine)
+        assert value == pytest.approx(slow)
+
+
+def test_lengths_of_a_person_are_the_most_likely_ones():
+    "Against SciPy, under the same normal prior; without an answer they are the common ones."
+    rng = np.random.default_rng(1)
+    n, parent = 6, random_parent(6, rng)
+    made = statements(answers(n, 40, rng), n)
+    common = engine.fit_lengths(statements(answers(n, 200, rng), n), [parent], 1.0)
+    spread = engine.Spread(0.5, 0.4)
+    (found,) = engine.person_lengths(common, [made], spread)
+    X, l = design([parent], made), common.lengths
+    covariance = 0.25 * np.diag(l + engine.LEAST_LENGTH) + 0.16 * np.outer(l, l)
+
+    def objective(lengths):
+        away = lengths - l
+        return made.loss(lengths @ X)[0] + away @ np.linalg.solve(covariance, away) / 2
+
+    best = minimize(objective, l + 0.01, bounds=[(0, None)] * len(l), options=dict(maxiter=500))
+    assert objective(found) == pytest.approx(best.fun, abs=2e-3)
+    np.testing.assert_array_equal(engine.person_lengths(common, [made.take([])], spread)[0], l)
+
+
+def all_parents(n):
+    "Every unrooted binary tree over n leaves."
+    edge_lists = [[(0, n), (1, n), (2, n)]]
+    for leaf in range(3, n):
+        grown = []
+        for edges in edge_lists:
+            for at, (a, b) in enumerate(edges):
+                new = n + leaf - 2
+                grown.append([*edges[:at], *edges[at + 1 :], (a, new), (b, new), (leaf, new)])
+        edge_lists = grown
+    return [engine.root_at_first(edges, 2 * n - 2) for edges in edge_lists]
+
+
+def test_the_posterior_is_that_of_all_trees(n_sweeps=6000):
+    "Fifteen trees of five leaves, their evidence by 20,000 draws of the lengths from the prior: within .06."
+    rng = np.random.default_rng(0)
+    n, rate = 5, 1.0
+    truth = paths_by_walking(all_parents(n)[7], rng.uniform(0.3, 1.2, 7))
+    made = statements(answers(n, 25, rng, truth), n)
+    draws, evidence = rng.exponential(1 / rate, (20_000, 7)), {}
+    for parent in all_parents(n):
+        margins = draws @ design([parent], made)
+        likelihood = np.exp(-sum(c * np.log1p(np.exp(-s * margins[:, a])) for c, s, a in zip(made.count, *both(made))))
+        evidence[frozenset(splits_of(parent))] = likelihood.mean()
+    start = engine.fit_lengths(made, [all_parents(n)[0]], rate)
+    seen = {key: 0 for key in evidence}
+    for parents, _, _ in draw_trees(made, start.parents, start.lengths, rate, n_sweeps, rng):
+        seen[frozenset(splits_of(parents[0]))] += 1 / n_sweeps
+    total = sum(evidence.values())
+    assert max(abs(seen[key] - value / total) for key, value in evidence.items()) < 0.06
+
+
+def both(made):
+    return made.sign[:, 0], made.alternatives[:, 0]
+
+
+def test_posterior_probabilities_are_frequencies():
+    "30 worlds of 8 leaves: the number of branches that hold is the sum of their probabilities, within 3 deviations."
+    said, holds = [], []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        parent = random_parent(8, rng)
+        rows = answers(8, 250, rng, paths_by_walking(parent, rng.exponential(1, 13)))
+        model = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
+        (p,) = model.posterior(rows, n_sweeps=300, rng=seed)
+        true = inner_bits(engine.leaves_below(parent))
+        for far, value in zip(model.trees_[0].splits, p):
+            if 1 < far.sum() < 7:
+                said.append(value)
+                holds.append(far.tobytes() in true)
+            else:
+                assert value == 1  # a branch that ends in an object is in every tree
+    said = np.array(said)
+    assert abs(said.sum() - sum(holds)) < 3 * np.sqrt((said * (1 - said)).sum()) and 0.2 < said.mean() < 0.98
+
+
+def test_a_sample_draws_whole_units(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, who = answers(6, 90, rng), np.repeat(np.arange(3), 30)
+    model, drawn = AdditiveTree(n_trees=1, rate=1.0).fit(Triplets(rows, 6, respondents=who)), []
+    grow = engine.grow
+    monkeypatch.setattr(engine, "grow", lambda made, *options: drawn.append(made) or grow(made, *options))
+    given = Triplets(rows, 6, respondents=who)
+    (support,) = model.support(given, n_bootstrap=12, by="people")
+    of_person = [statements(rows[who == person], 6) for person in range(3)]
+    far = paths_by_walking(random_parent(6, rng), rng.exponential(1, 9))
+    losses = [each.loss(each.margins(far[tuple(each.pairs.T)]))[0] for each in of_person]
+    possible = {round(losses[a] + losses[b] + losses[c], 6) for a in range(3) for b in range(3) for c in range(3)}
+    seen = {round(each.loss(each.margins(far[tuple(each.pairs.T)]))[0], 6) for each in drawn}
+    assert len(drawn) == 12 and seen <= possible and len(seen) > 3
+    splits = model.trees_[0].splits
+    assert (support[splits.sum(axis=1) == 1] == 1).all() and support.shape == (9,)
+    frame = model.to_frame([support])
+    assert len(frame) == 3 and set(frame["support"] * 12 % 1) <= {0.0}
+    drawn.clear()
+    model.support(given, n_bootstrap=3, by="questions")
+    times = counts_by_question(statements(rows, 6))
+    for sample in map(counts_by_question, drawn):
+        for pairs, counts in sample.items():  # all answers to a question come along, equally often
+            assert len({counts[sign] / times[pairs][sign] for sign in times[pairs]}) == 1
+
+
+def counts_by_question(made):
+    "{pairs: {whether the first pair was called the closer: how often}}."
+    found = {}
+    for (contrast,), (sign,), count in zip(made.alternatives, made.sign, made.count):
+        pairs = tuple(map(tuple, made.pairs[made.contrasts[contrast]].tolist()))
+        found.setdefault(pairs, {})[sign] = count
+    return found
 
 
 def test_two_trees_are_told_from_one():
@@ -283,3 +513,87 @@ def test_bad_kinds_and_unfitted_models_are_named():
         AdditiveTree().fit([[0, 1, 2, 3], [1, 2, 0, 3]], kind="central")
     with pytest.raises(NotFittedError):
         AdditiveTree().score([[0, 1, 2]])
+
+
+def test_people_that_are_missing_are_named():
+    rows = answers(5, 60, np.random.default_rng(0))
+    with pytest.raises(InputError, match="person must be 60 labels, or answers that say who gave them"):
+        AdditiveTree(per_person=True).fit(rows)
+    with pytest.raises(InputError, match="per_person must be"):
+        AdditiveTree(per_person="yes").fit(rows)
+    common = AdditiveTree(n_trees=1, rate=1.0).fit(rows)
+    with pytest.raises(InputError, match="fitted without per_person"):
+        common.predict_proba(rows, person="anna")
+    with pytest.raises(InputError, match="person must be 60 labels"):
+        common.support(rows, n_bootstrap=1, by="people")
+    own = AdditiveTree(n_trees=1, rate=1.0, per_person=True).fit(rows, person=np.arange(60) % 3)
+    with pytest.raises(InputError, match="one of the 3 people of the fit; got 'anna'"):
+        own.trees_of("anna")
+
+
+MUTANTS = [
+    (
+        "test_sums_over_nodes_are_sums_over_contrasts",
+        "core.additive:Paths.curvature",
+        "between -= bincount(row[second] + other[first]",
+        "between += bincount(row[second] + other[first]",
+    ),
+    (
+        "test_sums_over_nodes_are_sums_over_contrasts",
+        "core.additive:common_ancestors",
+        "found[other[:, None], one] = node",
+        "found[other[:, None], one] = 0",
+    ),
+    ("test_quartet_sums_are_those_of_three_trees", "core.additive:quartet_sums", "* 16", "* 4"),
+    (
+        "test_people_who_weigh_two_trees_are_recovered",
+        "core.additive:Spread.precision",
+        "np.linalg.inv(covariance)",
+        "np.linalg.inv(covariance) * 1e4",
+    ),
+    (
+        "test_lengths_of_a_person_are_the_most_likely_ones",
+        "core.additive:person_lengths",
+        "fit.splits, precision)",
+        "fit.splits, 2 * precision)",
+    ),
+    (
+        "test_statements_of_people_are_their_own_answers",
+        "core.additive:split_by_person",
+        "person * size + number",
+        "person * size + number[::-1]",
+    ),
+    (
+        "test_the_posterior_is_that_of_all_trees",
+        "core.additive_posterior:_Chain._change_lengths",
+        "log_factor - self.rate * change",
+        "-self.rate * change",
+    ),
+    (
+        "test_posterior_probabilities_are_frequencies",
+        "core.additive_posterior:_Chain._accept",
+        ">= self.loss - loss",
+        ">= 8 * (self.loss - loss)",
+    ),
+    ("test_planted_pairs_of_trees_are_recovered", "core.additive:grow", "min(fit, other, key", "max(fit, other, key"),
+    (
+        "test_a_sample_draws_whole_units",
+        "core.additive:splits_of_sample",
+        "size=n_units), minlength=n_units)[units]",
+        "size=n_units), minlength=len(units))[: len(units)]",
+    ),
+]
+
+
+@pytest.mark.parametrize("test, target, old, new", MUTANTS, ids=lambda value: value[:30])
+def test_wrong_code_is_noticed(test, target, old, new, request):
+    module, _, path = target.partition(":")
+    function = plain(reduce(getattr_static, path.split("."), import_module(f"comparison_hc.{module}")))
+    kept = function.__code__
+    mutate(target, old, new)
+    try:
+        patched = {"monkeypatch": request.getfixturevalue("monkeypatch")} if "sample" in test else {}
+        with pytest.raises((AssertionError, np.linalg.LinAlgError)):
+            globals()[test](**patched)
+    finally:
+        function.__code__ = kept

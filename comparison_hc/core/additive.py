@@ -4,6 +4,7 @@ An unrooted binary tree over N leaves is an array `parent` of 2N − 2 entries, 
 and edge v − 1 joins node v to parent[v]. Several trees are a list of such arrays; their edges follow each other.
 """
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -14,6 +15,7 @@ from .compat import bincount
 MIN_CURVATURE = 1e-6  # of a statement in the quadratic model: far from its decision boundary it has almost none
 MAX_NEWTON, MAX_PIVOTS = 50, 100
 TOLERANCE = 1e-4  # of the objective, between Newton steps
+N_STARTS, ROUGH = 3, 6000  # fits of several trees from random trees, to so many distinct statements at most
 
 
 @dataclass(frozen=True)
@@ -289,27 +291,37 @@ class Fit:
         return np.stack([path_lengths(*each) for each in zip(self.splits, lengths)])
 
 
-def fit_lengths(statements, parents, rate, lengths=None, splits=None, max_newton=MAX_NEWTON):
-    "The best lengths of these trees under an exponential prior with this rate: a convex problem, by Newton steps."
+def fit_lengths(statements, parents, rate, lengths=None, splits=None, precision=None, max_newton=MAX_NEWTON):
+    """The best lengths of these trees under an exponential prior with this rate: a convex problem, by Newton steps.
+
+    With a precision (T·E, T·E), the prior is instead normal around the lengths that the search starts from.
+    """
     splits = [leaves_below(parent) for parent in parents] if splits is None else splits
     paths = Paths(parents, splits, statements.pairs)
     lengths = np.full(len(parents) * paths.n_edges, 0.3) if lengths is None else lengths
     margin = statements.margins(paths.distances(lengths))
+    pull = np.zeros((len(lengths),) * 2) if precision is None else precision
+    start = lengths
+
+    def penalty(lengths):
+        away = lengths - start
+        return rate * lengths.sum() + away @ pull @ away / 2
+
     loss, slope, curvature = statements.loss(margin)
-    objective = loss + rate * lengths.sum()
+    objective = loss + penalty(lengths)
     for _ in range(max_newton):
-        H = paths.curvature(statements.contrasts, curvature)
-        step = best_step(H, paths.to_edges(statements.by_pair(slope)) - rate, lengths)
-        change, size, better = statements.margins(paths.distances(step)), 1.0, False
+        H = paths.curvature(statements.contrasts, curvature) + pull
+        step = best_step(H, paths.to_edges(statements.by_pair(slope)) - rate - pull @ (lengths - start), lengths)
+        change, size, better = statements.margins(paths.distances(step)), 2.0, False
         while size > 1e-4 and not better:
+            size /= 2
             trial = np.maximum(lengths + size * step, 0)
             loss, s, c = statements.loss(margin + size * change)
-            better = loss + rate * trial.sum() <= objective
-            size /= 2
+            better = loss + penalty(trial) <= objective
         if not better:
             break
-        gain = objective - (loss + rate * trial.sum())
-        lengths, margin, slope, curvature = trial, margin + 2 * size * change, s, c
+        gain = objective - (loss + penalty(trial))
+        lengths, margin, slope, curvature = trial, margin + size * change, s, c
         objective -= gain
         if gain < TOLERANCE:
             break
@@ -421,7 +433,7 @@ def _small_steps(H, g, start, fixed):
     return d
 
 
-def apply(statements, fit, chosen, rate, max_newton=MAX_NEWTON):
+def apply(statements, fit, chosen, rate):
     "The trees after these interchanges, which touch different edges, with their best lengths."
     n_edges = len(fit.splits[0])
     parents, splits = [parent.copy() for parent in fit.parents], [each.copy() for each in fit.splits]
@@ -431,10 +443,10 @@ def apply(statements, fit, chosen, rate, max_newton=MAX_NEWTON):
         parent[one.down], parent[one.up] = parent[one.node], one.node
         splits[one.tree][one.node - 1] = one.split
         lengths[one.tree * n_edges + np.array(one.touched) - 1] = one.lengths
-    return fit_lengths(statements, parents, rate, lengths, splits, max_newton)
+    return fit_lengths(statements, parents, rate, lengths, splits)
 
 
-def improve(statements, fit, rate, max_rounds=100, progress=None):
+def improve(statements, fit, rate, max_rounds=100):
     "Interchanges, many at once where they do not touch, until none of them is a gain: yields each better fit."
     for _ in range(max_rounds):
         chosen, used = [], set()
@@ -477,3 +489,233 @@ def distances_of_points(statements, n_dims, rng, offset=0.0, ridge=0.05, max_ite
     found = minimize(value_and_gradient, start, jac=True, method="L-BFGS-B", options=dict(maxiter=max_iter))
     x = found.x.reshape(n, n_dims)
     return np.sqrt(((x[:, None] - x) ** 2).sum(axis=2))
+
+
+# ---- trees from scratch
+
+
+def improved(statements, fit, rate, progress=None):
+    "The fit after all interchanges; `progress` is called after every round."
+    for better in improve(statements, fit, rate):
+        fit = better
+        if progress:
+            progress(fit)
+    return fit
+
+
+def with_new_tree(statements, others, rate, rng, progress=None):
+    "The trees of `others` (a Fit or None) and one more, which starts from what they leave unexplained."
+    n_dims, offset = (3, 0.0) if others is None else (2, others.margin)
+    new = neighbour_joining(distances_of_points(statements, n_dims, rng, offset))
+    if others is None:
+        start = fit_lengths(statements, [new], rate)
+    else:
+        lengths = np.concatenate([others.lengths, np.full(len(new) - 1, 0.1)])
+        start = fit_lengths(statements, [*others.parents, new], rate, lengths)
+    return improved(statements, start, rate, progress)
+
+
+def random_tree(n_leaves, rng):
+    "A tree as `parent`: each leaf in turn on a random edge."
+    edges = [(0, n_leaves), (1, n_leaves), (2, n_leaves)]
+    for leaf in range(3, n_leaves):
+        (a, b), new = edges.pop(int(rng.integers(len(edges)))), n_leaves + leaf - 2
+        edges += [(a, new), (b, new), (leaf, new)]
+    return root_at_first(edges, 2 * n_leaves - 2)
+
+
+def from_random_trees(statements, n_trees, rate, rng, progress=None):
+    """The best of several fits from random trees, found on some of the statements and then fitted to all.
+
+    Several trees have local optima that a start from one tree after the other often ends in.
+    """
+    few = statements
+    if len(statements.count) > ROUGH:
+        few = statements.take(np.sort(rng.permutation(len(statements.count))[:ROUGH])).compact()
+    tried = []
+    for _ in range(N_STARTS):
+        start = fit_lengths(few, [random_tree(statements.n_objects, rng) for _ in range(n_trees)], rate)
+        tried.append(improved(few, start, rate, progress))
+    best = min(tried, key=lambda each: each.objective)
+    return improved(statements, fit_lengths(statements, best.parents, rate, best.lengths), rate, progress)
+
+
+def grow(statements, n_trees, rate, rng, fit=None, progress=None):
+    "Add trees until there are so many."
+    while fit is None or len(fit.parents) < n_trees:
+        alone = fit is None
+        fit = with_new_tree(statements, fit, rate, rng, progress)
+        if not alone:
+            other = from_random_trees(statements, len(fit.parents), rate, rng, progress)
+            fit = min(fit, other, key=lambda each: each.objective)
+    return fit
+
+
+# ---- branch lengths of people
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How much people differ: standard deviations of a person's lengths from the common ones.
+
+    Every branch differs by `branch` times the root of its common length, a whole tree by `tree` times its lengths.
+    """
+
+    branch: float
+    tree: float
+
+    def precision(self, lengths, n_trees):
+        "(T·E, T·E) inverse of the covariance of a person's lengths."
+        covariance = np.diag(self.branch**2 * (lengths + LEAST_LENGTH))
+        size = len(lengths) // n_trees
+        for at in range(0, len(lengths), size):
+            own = lengths[at : at + size]
+            covariance[at : at + size, at : at + size] += self.tree**2 * np.outer(own, own)
+        return np.linalg.inv(covariance)
+
+
+LEAST_LENGTH = 0.02  # that a branch counts with where the common length is 0
+FIRST_SPREAD = Spread(0.6, 0.6)
+BRANCH_SPREADS, TREE_SPREADS = (0.1, 0.3, 0.6, 1.0), (0.0, 0.3, 0.6, 1.0)
+
+
+def split_by_person(statements, number, person, count, n_people):
+    "The statements of each person, from the statement and the person of every answer, and its weight."
+    size = len(statements.count)
+    keys, at = np.unique(person * size + number, return_inverse=True)
+    counts, who, what = bincount(at, count, len(keys)), keys // size, keys % size
+    ends = np.searchsorted(who, np.arange(n_people + 1))
+    return [statements.take(what[a:b], counts[a:b]).compact() for a, b in zip(ends, ends[1:])]
+
+
+def person_lengths(fit, people, spread):
+    "(people, T·E): the most likely lengths of each person, shrunk to the common ones; those where spread is None."
+    if spread is None:
+        return np.tile(fit.lengths, (len(people), 1))
+    precision = spread.precision(fit.lengths, len(fit.parents))
+    found = []
+    for own in people:
+        fitted = fit_lengths(own, fit.parents, 0.0, fit.lengths, fit.splits, precision) if len(own.count) else fit
+        found.append(fitted.lengths)
+    return np.array(found)
+
+
+# ---- choices by held-out questions
+
+
+@dataclass(frozen=True)
+class Chosen:
+    "What held-out questions chose."
+
+    rate: float
+    n_trees: int
+    spread: Spread | None
+    loss: float  # mean log loss of the held-out answers
+    fit: Fit  # to the other answers
+
+
+def choose(statements, people, rate, n_trees, rng, rates, max_trees, share, progress=None):
+    'Rate, number of trees and spread of people, each "auto" or given; `people` is a list of their statements or None.'
+    names, question = np.unique(statements.question, return_inverse=True)
+    held = np.zeros(len(names), dtype=bool)
+    held[rng.permutation(len(names))[: max(1, int(share * len(names)))]] = True
+    train, test = statements.take(~held[question]), statements.take(held[question])
+    if people is not None:
+        is_held = [held[np.searchsorted(names, own.question)] for own in people]
+        trains = [own.take(~each).compact() for own, each in zip(people, is_held)]
+        tests = [own.take(each).compact() for own, each in zip(people, is_held)]
+        weights = np.concatenate([own.count for own in tests])
+
+    def losses(fit, spread):
+        if people is None:
+            return test.losses(fit.margin)
+        found = []
+        for own, lengths in zip(tests, person_lengths(fit, trains, spread)):
+            distances = Paths(fit.parents, fit.splits, own.pairs).distances(lengths)
+            found.append(own.losses(own.margins(distances)))
+        return np.concatenate(found)
+
+    count = test.count if people is None else weights
+
+    def is_better(other, best):
+        gain = count * (best - other)
+        return gain.sum() > np.sqrt(len(gain)) * gain.std()
+
+    spread = None if people is None else FIRST_SPREAD
+    fit = grow(train, 1, 3.0 if rate == "auto" else rate, rng, progress=progress)
+    if rate == "auto":
+        fits = [(each, fit_lengths(train, fit.parents, each, fit.lengths)) for each in rates]
+        rate, fit = min(fits, key=lambda each: test.count @ test.losses(each[1].margin))
+    best = losses(fit, spread)
+    while len(fit.parents) < (max_trees if n_trees == "auto" else n_trees):
+        more = grow(train, len(fit.parents) + 1, rate, rng, fit, progress)
+        found = losses(more, spread)
+        if n_trees == "auto" and not is_better(found, best):
+            break
+        fit, best = more, found
+    if people is not None:
+        tried = {spread: best}
+        for each in BRANCH_SPREADS:
+            tried.setdefault(Spread(each, spread.tree), None)
+        tried = {each: losses(fit, each) if found is None else found for each, found in tried.items()}
+        spread = min(tried, key=lambda each: count @ tried[each])
+        for each in TREE_SPREADS:
+            if Spread(spread.branch, each) not in tried:
+                tried[Spread(spread.branch, each)] = losses(fit, Spread(spread.branch, each))
+        spread = min(tried, key=lambda each: count @ tried[each])
+        common, best = losses(fit, None), tried[spread]
+        if not is_better(best, common):
+            spread, best = None, common
+    return Chosen(rate, len(fit.parents), spread, float(count @ best / count.sum()), fit)
+
+
+def private_branches(splits):
+    "For each tree a (E,) bool: whether no other tree has the split."
+    kinds = [{row.tobytes() for row in np.packbits(each, axis=1)} for each in splits]
+    return [
+        np.array([not any(row.tobytes() in other for b, other in enumerate(kinds) if b != a) for row in packed])
+        for a, packed in enumerate(np.packbits(each, axis=1) for each in splits)
+    ]
+
+
+def table_of_people(fit, lengths, labels, answers):
+    "One row per person: answers, scale, share of each tree in the distances through the branches of one tree alone."
+    from pandas import DataFrame, Index
+
+    n = fit.splits[0].shape[1]
+    sizes = np.array([each.sum(axis=1) for each in fit.splits])
+    crossing = sizes * (n - sizes) / (n * (n - 1) / 2)  # (T, E): share of pairs whose path the branch is on
+    common = (fit.lengths.reshape(sizes.shape) * crossing).sum()
+    table = {"answers": answers, "scale": (lengths * crossing).sum(axis=(1, 2)) / common}
+    own = (lengths * crossing * np.array(private_branches(fit.splits))).sum(axis=2)  # (people, T)
+    total = own.sum(axis=1)
+    for tree in range(len(sizes)):
+        table[f"tree {tree + 1}"] = np.divide(own[:, tree], total, out=np.full(len(own), np.nan), where=total > 0)
+    return DataFrame(table, index=Index(labels, name="person"))
+
+
+# ---- shares of samples that have a split
+
+
+def splits_as_bits(splits):
+    "The splits of all trees as a set of bytes."
+    return {row.tobytes() for each in splits for row in np.packbits(each, axis=1)}
+
+
+def shares_of_splits(splits, samples):
+    "For each tree the share of the samples (sets of bytes) that have the split of each branch."
+    seen = Counter()
+    for sample in samples:
+        seen.update(sample)
+        seen[None] += 1
+    bits = ([row.tobytes() for row in np.packbits(each, axis=1)] for each in splits)
+    return tuple(np.array([seen[row] for row in each]) / seen[None] for each in bits)
+
+
+def splits_of_sample(statements, number, units, weights, n_trees, rate, rng):
+    "The splits of trees from scratch, after drawing as many units with replacement as there are."
+    n_units = units.max() + 1
+    times = bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
+    count = bincount(number, weights * times, len(statements.count))
+    drawn = np.flatnonzero(count)
+    return splits_as_bits(grow(statements.take(drawn, count[drawn]).compact(), n_trees, rate, rng).splits)
