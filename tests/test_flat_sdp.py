@@ -404,6 +404,15 @@ def test_it_finds_the_planted_clusters_and_the_shortcut_changes_nothing(sizes, k
     assert (table.objective[table.how == "certificate"] == 1).all()
 
 
+@pytest.mark.parametrize("unit, k", [(0.9, 2), (1.1, 4)])
+def test_of_two_proved_partitions_the_one_with_the_wider_interval_wins(unit, k):
+    "Four blocks in two: λ below 5 units proves the four, λ above the two; the range is [4.2, 6]."
+    fine = np.repeat(range(4), 5)
+    S = unit * np.add(np.equal.outer(fine, fine), np.equal.outer(fine // 2, fine // 2), dtype=float)
+    found = spur(S, 120)
+    assert found.n_clusters == k and {step.k for step in found.steps if step.how == "certificate"} == {2, 4}
+
+
 def noisy(n, m, seed):
     "AddS-3 of m responses about points in a square: nothing to prove."
     rng = np.random.default_rng(seed)

@@ -542,27 +542,9 @@ def wins_between_links(value, link, n_links):
 
 
 def quadruplet_average_linkage_sampled(similarity, p, rng, initial, progress=None):
-    """4–AL on a random sample of all comparisons at rate p, drawn as balances of links and never listed.
+    """4–AL on a sample of all comparisons at rate p, drawn as net wins of links and never listed.
 
-    The law of `quadruplet_average_linkage` on `sample_quadruplets`. Memory O(K⁴) for K clusters.
-
-    Parameters
-    ----------
-    similarity
-        (N, N) symmetric; only the order of its entries is used.
-    p
-        In (0, 1]: probability of every comparison to be seen.
-    rng
-        Int seed or `numpy.random.Generator`.
-    initial
-        Initial clusters, at most 160: lists of objects, or (N,) labels.
-    progress
-        Called with (merges done, merges in all).
-
-    Returns
-    -------
-    result
-        `Dendrogram` over the initial clusters, heights are the merge order.
+    The law of `quadruplet_average_linkage` on `sample_quadruplets`. `initial` has K ≤ 160 clusters; memory O(K⁴).
     """
     w, p, rng = check_similarity(similarity), check_number(p, "p", 0, 1, open_low=True), as_rng(rng)
     clusters = check_partition(initial, len(w))
