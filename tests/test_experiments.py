@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 
 from comparison_hc.core.parallel import ProgressBar
 from comparison_hc.core.validation import InputError
-from comparison_hc.oracles import JournalError
 from comparison_hc.reproduce import claims, experiments
 from comparison_hc.reproduce.claims import (
     Claim,
@@ -414,27 +413,6 @@ def test_torn_anywhere(written, data):
     assert any("torn" in str(w.message) for w in caught) == bool(torn)
 
 
-def test_a_damaged_line_is_refused(written):
-    grid, path, whole, _ = written
-    lines = whole.splitlines(keepends=True)
-    broken = b"".join([*lines[:2], lines[2][5:], *lines[3:]])
-    path.write_bytes(broken)
-    with pytest.raises(JournalError, match="line 3 is damaged.*the 1 records before it are intact"):
-        run_experiment(draws, grid, path)
-    assert path.read_bytes() == broken
-
-
-def test_a_damaged_header_is_refused(written):
-    grid, path, whole, _ = written
-    for place in range(0, whole.index(b"\n"), 5):
-        broken = bytearray(whole)
-        broken[place] ^= 1
-        path.write_bytes(broken)
-        with pytest.raises(JournalError, match="journal must be"):
-            run_experiment(draws, grid, path)
-        assert path.read_bytes() == bytes(broken)
-
-
 @pytest.mark.parametrize(
     "change, word",
     [
@@ -449,36 +427,6 @@ def test_the_journal_of_another_experiment(written, change, word):
     with pytest.raises(InputError, match="^journal must be one of this experiment") as error:
         run_experiment(**{"function": draws, "grid": grid, "journal": path, **change})
     assert word in str(error.value) and path.read_bytes() == whole
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"x,y\n1,2\n",
-        b"no line end",
-        b"\n",
-        b"\x00\xff\n",
-        b"[]\n",
-        b'{"format": "comparison_hc journal", "version": 1}\n',
-    ],
-)
-def test_a_file_that_is_no_journal(tmp_path, content):
-    path = tmp_path / "precious.csv"
-    path.write_bytes(content)
-    with pytest.raises(JournalError, match="^journal must be a new file"):
-        run_experiment(draws, [{"x": 1}], path)
-    assert path.read_bytes() == content
-
-
-def test_one_writer(written):
-    fcntl = pytest.importorskip("fcntl")
-    grid, path, whole, _ = written
-    with open(path, "rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(JournalError, match="nobody else"):
-            run_experiment(draws, grid, path)
-    assert path.read_bytes() == whole
-    run_experiment(draws, grid, path)
 
 
 def test_a_smaller_grid_leaves_the_rest_in_the_file(written):
