@@ -78,7 +78,7 @@ class ComparisonHC(_FittedHierarchy, ClusterMixin, BaseEstimator):
         SciPy's linkage matrix.
     children_ : ndarray of shape (K − 1, 2)
         The merged nodes in scikit-learn's numbering.
-    labels_ : ndarray of shape (n_objects_,)
+    labels_ : ndarray of shape (N,), N objects
         With `n_clusters`: exactly that many clusters; 0 is the largest.
     n_leaves_, n_objects_ : int
         Numbers of leaves (initial clusters) and of objects.
@@ -215,17 +215,17 @@ class ComparisonClustering(ClusterMixin, BaseEstimator):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_objects_,)
+    labels_ : ndarray of shape (N,), N objects
         Clusters by size: 0 is the largest.
     n_clusters_, n_objects_ : int
         Numbers of clusters and of objects.
-    similarity_ : ndarray of shape (n_objects_, n_objects_)
+    similarity_ : ndarray of shape (N, N), N objects
         The similarity matrix.
     certificate_ : Certificate or None
         The proof that the partition is optimal, where there is one.
     result_ : SpurResult or SDPSolution
         The result of SPUR, or of the SDP with `n_clusters` given.
-    components_ : ndarray of shape (n_objects_,)
+    components_ : ndarray of shape (N,), N objects
         Groups of objects that compared pairs connect.
 
     References

@@ -323,7 +323,7 @@ def split_instances(instances: Sequence, test_share: float, rng: int | np.random
 
 # %% ../../nbs/link/44_learning.ipynb #7f401760
 def confidence_band(learned: LearnedLinkage, delta: float = 0.05) -> float:
-    """A uniform bound on |average − expected loss|, from the number of pieces on the sample.
+    """A uniform bound on the absolute difference of average and expected loss, from the number of pieces on the sample.
 
     Parameters
     ----------
