@@ -37,7 +37,6 @@ LOOKED_AT = {  # (bandit's test, module or None for all) → why it may stand
     ("B105", None): "sentences about a token, and the name of an option: no token",
     ("B101", None): "an assignment's test as a text for students",
     ("B403", "reproduce/engine.py"): "asks whether a function can be sent to a worker; nothing is read from a file",
-    ("B310", "book/lite.py"): "an address that the builder of a site gives; files are compared with their digests",
 }
 
 

@@ -19,7 +19,7 @@ LAYERS = [  # from the bottom: a module imports from its own layer and from thos
     ("theory", "evaluation", "datasets", "methods", "estimators", "additive_tree"),
     ("elicitation", "reproduce", "cli._options", "cli._reading", "cli._report_options", "cli.cluster", "cli.learn"),
     ("whatif",),
-    ("dashboards", "classroom", "book"),
+    ("dashboards", "classroom"),
     ("cli",),
 ]
 EXERCISE = re.compile(r"\*\*Exercise|^## Exercise", re.MULTILINE)

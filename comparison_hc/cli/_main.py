@@ -4,7 +4,6 @@ import argparse
 import os
 import sys
 
-from ..book.book_command import add_book
 from ..classroom.command import add_classroom
 from ..core.screen import say
 from ..core.validation import InputError, check_integer, require
@@ -16,6 +15,19 @@ from .learn import add_learn
 from .look_up import add_check, add_data, add_reproduce
 from .pages import add_dashboard, add_serve
 from .people import add_ask, add_people, add_pool
+
+
+def add_book(commands):
+    "The former command `book`, which says what to run instead."
+    book = commands.add_parser("book", help="moved: the site is built with `make -C docs html`")
+    book.add_argument("words", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    book.set_defaults(run=_book_moved)
+
+
+def _book_moved(args):
+    build = "pip install -e '.[docs]' && make -C docs html"
+    raise InputError(f"`book` is no longer a command. In a checkout, run: {build} && python3 -m http.server -d _docs")
+
 
 COMMANDS = (
     add_cluster,
@@ -35,6 +47,7 @@ COMMANDS = (
     add_reproduce,
     add_book,
 )
+
 POSITIONAL = {"file": "FILE", "name": "NAME", "names": "NAME", "tasks": "TASK"}
 
 

@@ -266,7 +266,7 @@ def first_page(name):
     return page.title, spec, list(page.work(start, no_step, {}))
 
 
-def write_dashboards(folder):
+def write_dashboards(folder, names=DASHBOARDS):
     "A page for each dashboard, which shows its first picture at once and computes the others by itself."
     from comparison_hc.dashboards.page import bundle, modules_of, style_of, vega_library
 
@@ -274,7 +274,7 @@ def write_dashboards(folder):
     for name in ("_static", "live"):
         (folder / name).mkdir(exist_ok=True)
     (folder / "_static" / "vega.js").write_text(vega_library(), encoding="utf-8")
-    for name in DASHBOARDS:
+    for name in names:
         title, spec, events = first_page(name)
         start = json.dumps(dict(name=name, spec=spec, events=events), ensure_ascii=False).replace("</", "<\\/")
         page = template.substitute(title=title, style=style_of(name), script=bundle(modules_of(name)), start=start)

@@ -115,14 +115,13 @@ def column(python, n_jobs=1, threads=1, method="", **environment):
 
 def browser_column(folder):
     "Digests of `main_paths.py`, rounded to nine digits, by Pyodide under Node and here: {name: both}."
-    from comparison_hc.book import lite
+    sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+    from browser_pages import make_pyodide
 
     with tempfile.TemporaryDirectory() as place:
         there = Path(place) / "pyodide"
-        lite.copy_pyodide(folder, there, lite.NEEDED)
-        lite.own_wheel(there)
-        lite.packed("tqdm", there)
-        lite.enter_wheels(there, {"comparison-hc": [*lite.NEEDED, "tqdm"]})
+        os.environ["COMPARISON_HC_PYODIDE"] = str(folder)
+        make_pyodide(there)
         words = ["node", str(MAIN_PATHS.with_name("run.mjs")), str(there), "comparison-hc", str(MAIN_PATHS)]
         done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode:
