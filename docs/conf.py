@@ -59,3 +59,27 @@ html_theme_options = dict(navigation_with_keys=True, top_of_page_buttons=[])
 html_copy_source = False
 html_show_sourcelink = False
 mathjax_path = "mathjax/es5/tex-chtml.js"
+
+
+def data_text():
+    "One row per data set."
+    from theory_index import plain
+
+    from comparison_hc.evaluation._dataset_files import CATALOGUE, can_be_fetched
+
+    rows = ["| data set | contents | where it is | source and terms |", "| --- | --- | --- | --- |"]
+    for name, known in CATALOGUE.items():
+        originals = known.get("originals", [])
+        fetched = "downloaded on request" if all(map(can_be_fetched, originals)) else "to be put in place by hand"
+        counts = ", ".join(f"{count:,} {what}" for what, count in known["counts"].items() if count)
+        terms = f"{plain(known['source'])}. Terms: {plain(known['terms'])}"
+        rows.append(f"| `{name}` | {counts} | {fetched if originals else 'in the package'} | {terms} |")
+    return "\n".join(rows)
+
+
+def setup(app):
+    def fill(app, docname, source):
+        if docname == "data":
+            source[0] = source[0].replace("{{ datasets }}", data_text())
+
+    app.connect("source-read", fill)

@@ -302,7 +302,9 @@ def opened(pyodide, browser):
     faults = []
     shutil.copytree(DOCS / "_static", pyodide / "_static", dirs_exist_ok=True)
     form = re.search(r"```\{raw\} html\n(.*)```", (DOCS / "drop.md").read_text(encoding="utf-8"), re.DOTALL)[1]
-    (pyodide / "drop.html").write_text(f'<meta charset="utf-8"><article>{form}</article>', encoding="utf-8")
+    (pyodide / "drop.html").write_text(
+        f'<meta charset="utf-8"><link rel="icon" href="data:,"><article>{form}</article>', encoding="utf-8"
+    )
     browser_pages.write_dashboards(pyodide, ("planted", "ask"))
 
     class Quiet(SimpleHTTPRequestHandler):
@@ -317,7 +319,7 @@ def opened(pyodide, browser):
         page.on("request", lambda r: r.url.startswith(own) or faults.append(f"asks {r.url}"))
         page.on("request", lambda r: r.method == "GET" or faults.append(f"sends {r.url}"))
         page.on("pageerror", lambda error: faults.append(str(error)))
-        page.on("console", lambda m: m.type in ("error", "warning") and "icon" not in m.text and faults.append(m.text))
+        page.on("console", lambda m: m.type in ("error", "warning") and faults.append(m.text))
         page.set_default_timeout(MINUTES)
         yield page, address
         page.close()

@@ -116,7 +116,7 @@ def installed_wheel(folder, name):
 def own_wheel(folder):
     "This package with its charts compiled, and the stored results that pages read."
     import comparison_hc
-    from comparison_hc.dashboards.live import compile_charts
+    from comparison_hc.dashboards.framework import compile_charts
     from comparison_hc.dashboards.page import COMPILED
 
     paths = [path for path in (ROOT / "comparison_hc").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
@@ -249,35 +249,35 @@ def write_lite():
 
 def first_page(name):
     "(title, what the page must know, the events of the settings with which it begins) of a dashboard."
-    from importlib import import_module
-
-    from comparison_hc.dashboards.shell import no_step
+    from comparison_hc.dashboards.framework import find_dashboard, no_step
     from comparison_hc.dashboards.sources import Pages
 
-    module = import_module(f"comparison_hc.dashboards.{name}_page")
+    page, pages = find_dashboard(name), Pages("../")
     if name == "ask":
+        from comparison_hc.dashboards.ask_page import page_spec, session_event
         from comparison_hc.elicitation.session import Session
 
         session = Session()
-        return module.TITLE, module.page_spec(session, Pages("../")), [module.session_event(session)]
-    page = module.PAGE
+        return page.title, page_spec(session, pages), [session_event(session)]
     start = page.settings(**page.small)
-    spec = page.spec(page.settings.values("live"), start, page.about, Pages("../"))
+    spec = page.spec(page.settings.values("live"), start, page.about, pages)
     return page.title, spec, list(page.work(start, no_step, {}))
 
 
 def write_dashboards(folder, names=DASHBOARDS):
     "A page for each dashboard, which shows its first picture at once and computes the others by itself."
-    from comparison_hc.dashboards.page import bundle, modules_of, style_of, vega_library
+    from comparison_hc.dashboards.page import static_text, vega_library
 
     template = Template((HERE / "_templates" / "dashboard.html").read_text(encoding="utf-8"))
-    for name in ("_static", "live"):
-        (folder / name).mkdir(exist_ok=True)
-    (folder / "_static" / "vega.js").write_text(vega_library(), encoding="utf-8")
+    for part in ("_static", "live"):
+        (folder / part).mkdir(exist_ok=True)
+    texts = {name: static_text(name) for name in ("dashboard.mjs", "dashboard.css")} | {"vega.js": vega_library()}
+    for name, text in texts.items():
+        (folder / "_static" / name).write_text(text, encoding="utf-8")
     for name in names:
         title, spec, events = first_page(name)
         start = json.dumps(dict(name=name, spec=spec, events=events), ensure_ascii=False).replace("</", "<\\/")
-        page = template.substitute(title=title, style=style_of(name), script=bundle(modules_of(name)), start=start)
+        page = template.substitute(title=title, start=start)
         (folder / "live" / f"{name}.html").write_text(page, encoding="utf-8")
 
 

@@ -123,18 +123,15 @@ def verdict(check):
     return ("" if holds is None else "✓ " if holds else "✗ ") + words, margin
 
 
-def check_row(check):
-    "A check as a row of a table."
-    words, margin = verdict(check)
-    erratum = " ([erratum](/errata.ipynb))" if check.erratum else ""
-    statement = " ".join(check.statement.split()).replace("|", r"\|")
-    return f"| {words} | {margin} | `{check.name}`{home_of(check.function)}{erratum} | {statement} |"
-
-
 def checks_table(checks):
-    "Checks with verdict, margin and statement."
-    head = ["| result | margin | check | what is compared |", "| --- | ---: | --- | --- |"]
-    return "\n".join([*head, *map(check_row, checks)])
+    "Checks with verdict, margin and statement, one per row."
+    rows = ["| result | margin | check | what is compared |", "| --- | ---: | --- | --- |"]
+    for check in checks:
+        words, margin = verdict(check)
+        erratum = " ([erratum](/errata.ipynb))" if check.erratum else ""
+        statement = " ".join(check.statement.split()).replace("|", r"\|")
+        rows.append(f"| {words} | {margin} | `{check.name}`{home_of(check.function)}{erratum} | {statement} |")
+    return "\n".join(rows)
 
 
 def figure_line(figure):
@@ -152,10 +149,6 @@ def figure_line(figure):
     except ResultsNotFoundError:
         said, setting = "no stored results", "run it first"
     return f"- {plain(figure.title)}: `comparison-hc reproduce {figure.name}`{place}. {said} ({setting})"
-
-
-def anchor(item):
-    return re.sub("[^a-z0-9]+", "-", item.lower())
 
 
 # ---- the pages
@@ -187,7 +180,8 @@ def overview(paper):
         counts = f"{held} of {len(checks)} hold" if checks else "none"
         drawn = "reproduced" if figures else ""
         least = f"{min(margins):.2g}" if margins else ""
-        rows.append(f'| <a href="#{anchor(item)}">{item}</a> | {about} | {counts} | {least} | {drawn} |')
+        anchor = re.sub("[^a-z0-9]+", "-", item.lower())
+        rows.append(f'| <a href="#{anchor}">{item}</a> | {about} | {counts} | {least} | {drawn} |')
     return "\n".join(rows)
 
 
@@ -225,24 +219,8 @@ def counts_text():
     return "\n".join(rows)
 
 
-def data_text():
-    "One row per data set."
-    from comparison_hc.evaluation._dataset_files import CATALOGUE, can_be_fetched
-
-    rows = ["| data set | contents | where it is | source and terms |", "| --- | --- | --- | --- |"]
-    for name, known in CATALOGUE.items():
-        originals = known.get("originals", [])
-        fetched = "downloaded on request" if all(map(can_be_fetched, originals)) else "to be put in place by hand"
-        counts = ", ".join(f"{count:,} {what}" for what, count in known["counts"].items() if count)
-        terms = f"{plain(known['source'])}. Terms: {plain(known['terms'])}"
-        rows.append(f"| `{name}` | {counts} | {fetched if originals else 'in the package'} | {terms} |")
-    return "\n".join(rows)
-
-
 def fill(app, docname, source):
     "The event `source-read`: put the text in the place that a page keeps for it."
-    if docname == "data":
-        source[0] = source[0].replace("{{ datasets }}", data_text())
     if docname.startswith("statements/"):
         paper = docname.partition("/")[2].upper()
         source[0] = source[0].replace("{{ index }}", counts_text() if paper == "INDEX" else paper_text(paper))
