@@ -335,7 +335,7 @@ def write_static(name, path, progress=None, pages=None):
     name
         Name of a dashboard.
     path
-        File to write, *.html.
+        HTML file to write.
     progress
         Called with (settings done, settings in all).
     pages
